@@ -107,11 +107,11 @@
 //	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
 //	[general program H, rows]	alloc/mip/choices.go	builder.choices
 //	[general program H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
-//	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/totals.go	Totals, NewTotals
+//	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/joining.go	NewTotals, Totals.compress
 //	[Pisinger95, ways of applications]	alloc/embedded/internal/lagrange/lister.go	lister, newCells
 //	[Pisinger95, what is used]	alloc/embedded/internal/lagrange/ledger.go	Totals.Best, ledger.run
-//	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, chooser.byTotals, pack
-//	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, fix
+//	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, pack
+//	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, chooser.byTotals, fix
 //	[general program (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room
 //	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
 //	[general program (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
@@ -155,9 +155,9 @@
 //	[Guignard87, packing of a server]	alloc/solver/packing.go	packing.best
 //	[Dorm (16), knapsack of adjustments]	alloc/solver/knapsack.go	knapsack.best
 //	[Dorm P2, no search]	alloc/solver/cap.go	Instance.Cap
-//	[Dorm P2, default solver]	alloc/embedded/solver.go	Solver
+//	[Dorm P2, default solver]	alloc/embedded/options.go	Solver
 //	[Guignard87, decomposition]	alloc/embedded/internal/lagrange/decomposition.go	Decomposition.Evaluate
-//	[Geoffrion74, prices by server]	alloc/embedded/internal/lagrange/dual.go	Dual.Evaluate
+//	[Geoffrion74, prices by server]	alloc/embedded/internal/lagrange/evaluate.go	Dual.Evaluate
 //	[Geoffrion74, filling classes]	alloc/embedded/internal/lagrange/steps.go	takeSteps
 //	[Geoffrion74, limits]	alloc/embedded/internal/lagrange/limits.go	Limits
 //	[Geoffrion74, proofs by prices]	alloc/embedded/internal/conflict/prices.go	Priced
@@ -167,10 +167,10 @@
 //	[Gilmore61, patterns]	alloc/embedded/internal/pattern/pattern.go	Lists
 //	[Dantzig60, restricted master]	alloc/embedded/internal/colgen/master.go	master
 //	[Dantzig60, residual problem]	alloc/embedded/internal/colgen/residual.go	Residual
-//	[Land60, branching on who is freed]	alloc/embedded/internal/tree/tree.go	Tree.Run
+//	[Land60, branching on who is freed]	alloc/embedded/internal/tree/branch.go	Tree.Run
 //	[Land60, nodes]	alloc/embedded/internal/tree/node.go	node
-//	[Schrimpf00, sets]	alloc/embedded/internal/sets/sets.go	Search.Run
-//	[Geoffrion74, sets]	alloc/embedded/internal/sets/prices.go	prices.set, Search.change
+//	[Schrimpf00, sets]	alloc/embedded/internal/sets/walk.go	Search.Run
+//	[Geoffrion74, sets]	alloc/embedded/internal/sets/prices.go	prices.set
 //	[exchanges at prices of a set, no paper]	alloc/embedded/internal/sets/climb.go	Search.climb
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/moves.go	Annealer.propose

@@ -11,6 +11,14 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// solveFixed answers an instance without options, or one whose options are fixed.
+func (s *Solver) solveFixed(ctx context.Context, inst *solver.Instance) *solver.Solution {
+	if len(inst.Groups) > 0 {
+		return s.solveGroups(ctx, inst)
+	}
+	return s.solve(ctx, inst)
+}
+
 // solveGroups answers an instance with ceilings. The answer without them is the best if it holds them, and its bound
 // is one in any case.
 func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver.Solution {

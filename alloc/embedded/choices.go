@@ -128,6 +128,36 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	c.settled()
 }
 
+// byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
+// place of those that prices prefer, which are the first others then.
+func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []other {
+	if c.tune.Totals <= 0 || ctx.Err() != nil {
+		return others
+	}
+	t := lagrange.NewTotals(c.apart, c.inst.Choices, c.inst.LossBudget)
+	if t == nil {
+		return others
+	}
+	t.Lower(ctx, c.tune.TotalRounds)
+	bound, counts := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), math.Inf(-1), 0)
+	// The certificate has the multipliers that prices by server have, which prove what they prove.
+	c.best.Searched = c.best.Searched || bound < c.best.Bound-solver.ObjectiveTolerance
+	c.best.Bound = math.Min(c.best.Bound, bound)
+	if counts == nil {
+		return others
+	}
+	var first []other
+	for at, before := range picked {
+		for _, i := range c.inst.Choices[at].Apps {
+			if counts[i] != 0 && i != before {
+				first = append(first, other{choice: at, app: before})
+				picked[at] = i
+			}
+		}
+	}
+	return append(first, others...)
+}
+
 // hopeless reports whether no solution that uses an option is better than the best answer.
 func (c *chooser) hopeless(o other) bool {
 	return c.best.Counts != nil && c.priced-o.loses <= c.inst.Objective(c.best.Counts)+solver.ObjectiveTolerance
@@ -203,7 +233,7 @@ func (c *chooser) try(ctx context.Context, by *Solver, picked []int) (solver.Sta
 	if fixed == nil {
 		return solver.Infeasible, math.Inf(-1)
 	}
-	sol := by.answer(ctx, fixed)
+	sol := by.solveFixed(ctx, fixed)
 	c.best.Effort += sol.Effort
 	c.most = math.Max(c.most, sol.Bound)
 	if !sol.Status.HasSolution() {

@@ -131,27 +131,6 @@ func (s *starts) next(ctx context.Context) bool {
 	return true
 }
 
-// work returns how much work of annealing the effort allows.
-func (r *run) work() float64 {
-	unit, size := r.tune.Work, float64(r.p.Servers+len(r.p.Apps))
-	switch {
-	case r.p.Worthy:
-		// unit falls with the square root of the size, so that work grows with the square root of it.
-		unit = r.tune.WorthWork * math.Sqrt(r.tune.WorthCrowd/size)
-	case len(r.p.Ceilings) > 0 && r.p.Pinnable > 0:
-		unit = r.tune.CeilingWork
-		if r.divided {
-			unit = r.tune.DividedWork
-		}
-	case r.p.Budget <= 0 || len(r.p.Ceilings) > 0:
-		unit = r.tune.FreshWork
-	}
-	if !r.p.Worthy {
-		size = math.Min(size, r.tune.Crowd)
-	}
-	return math.Min(float64(r.opts.Effort), r.tune.MostEffort) * unit * size
-}
-
 // branch goes on by branch and bound on who is freed, with the prices by server as the bound of a node.
 // Nobody to free or nothing to gain: the tree would have one node.
 func (r *run) branch(ctx context.Context) {

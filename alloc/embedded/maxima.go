@@ -56,11 +56,6 @@ func (r *run) apportioned(wish []int64) *solver.Instance {
 	return &inst
 }
 
-// exceeds reports whether a solution of r, whose instance has no ceilings, exceeds those that it must be within.
-func (r *run) exceeds(inc *problem.Incumbent) bool {
-	return r.within != nil && r.within.Check(r.p.Decode(inc)) != nil
-}
-
 // keepCeilings sets the bound with ceilings kept, and returns the numbers of containers that attain it.
 func (r *run) keepCeilings() []int64 {
 	best := r.root.better()
@@ -86,9 +81,9 @@ func (r *run) divide(ctx context.Context, counts []int64) {
 	below := newRun(p, &opts, r.tune)
 	// Maxima hold the ceilings: the search is given up only where there are no lists of patterns.
 	below.within = r.p.Inst
-	below.search(ctx)
+	listed := below.searchListed(ctx)
 	r.extra += below.a.Work + below.extra
-	if r.divided = below.a.Best.Found && !below.refused; r.divided {
+	if r.divided = listed && below.a.Best.Found && !below.refused; r.divided {
 		r.a.Load(p.Decode(&below.a.Best))
 	}
 }

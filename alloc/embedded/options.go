@@ -2,6 +2,8 @@
 
 package embedded
 
+import "github.com/apportion/apportion/alloc/embedded/internal/tuning"
+
 // Effort is how much work a Solver does: work of annealing for each server and application, sets tried,
 // nodes, leaves and rounds are in proportion. It is never a time, so that the same problem has the same
 // answer everywhere.
@@ -27,4 +29,26 @@ type Options struct {
 	Seed uint64
 	// Warm is what the last decision left, see WarmFrom; nil: nothing.
 	Warm *Warm
+}
+
+// Solver answers P2 as the package comment says. It is safe for concurrent use.
+type Solver struct {
+	opts Options
+	tune *tuning.Numbers
+}
+
+// New returns a Solver; nil options mean the defaults, and so do an Effort below 1 and a Gap that
+// is no number in [0, 1].
+func New(opts *Options) *Solver {
+	s := &Solver{tune: tuning.Standard()}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Effort < 1 {
+		s.opts.Effort = Default
+	}
+	if !(s.opts.Gap >= 0 && s.opts.Gap <= 1) {
+		s.opts.Gap = 0
+	}
+	return s
 }

@@ -84,6 +84,11 @@ func (r *run) bound() float64 {
 // reached reports whether the incumbent is as good as the search wants it.
 func (r *run) reached() bool { return r.a.Best.Found && r.attained() >= r.goal() }
 
+// exceeds reports whether a solution of r, whose instance has no ceilings, exceeds those that it must be within.
+func (r *run) exceeds(inc *problem.Incumbent) bool {
+	return r.within != nil && r.within.Check(r.p.Decode(inc)) != nil
+}
+
 // attained returns the utilization of the incumbent, -Inf where there is none.
 func (r *run) attained() float64 {
 	if r.a.Best.Found {
@@ -102,6 +107,27 @@ func (r *run) goal() float64 {
 		least = math.Max(least, float64(r.tune.Near*r.a.Unit()))
 	}
 	return bound - least
+}
+
+// work returns how much work of annealing the effort allows.
+func (r *run) work() float64 {
+	unit, size := r.tune.Work, float64(r.p.Servers+len(r.p.Apps))
+	switch {
+	case r.p.Worthy:
+		// unit falls with the square root of the size, so that work grows with the square root of it.
+		unit = r.tune.WorthWork * math.Sqrt(r.tune.WorthCrowd/size)
+	case len(r.p.Ceilings) > 0 && r.p.Pinnable > 0:
+		unit = r.tune.CeilingWork
+		if r.divided {
+			unit = r.tune.DividedWork
+		}
+	case r.p.Budget <= 0 || len(r.p.Ceilings) > 0:
+		unit = r.tune.FreshWork
+	}
+	if !r.p.Worthy {
+		size = math.Min(size, r.tune.Crowd)
+	}
+	return math.Min(float64(r.opts.Effort), r.tune.MostEffort) * unit * size
 }
 
 // states returns how many states an exact leaf may take, with so many for a unit of effort.
@@ -189,6 +215,10 @@ func settle(sol *solver.Solution, inst *solver.Instance) {
 	}
 }
 
+func infeasible(conflict *solver.Conflict) *solver.Solution {
+	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: conflict}
+}
+
 // enumerable reports whether the instance is small enough to try.
 func (r *run) enumerable() bool { return r.p.Servers*len(r.p.Apps) <= r.tune.MostCells }
 
@@ -211,6 +241,19 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
 	case done:
 		*sol = *infeasible(conflict.Smallest(ctx, r.p, e.Limit))
+	}
+}
+
+// fillMinima looks for a solution of the paper's P2 where the cluster is so full that no search has found one, and improves
+// what it finds. With nobody to free, no way to place the minima means that there is no solution.
+func (r *run) fillMinima(ctx context.Context) {
+	if !r.p.Plain || r.a.Best.Found || r.refused {
+		return
+	}
+	impossible := r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
+	r.unfillable = impossible && r.p.Pinnable == 0
+	if r.a.Best.Found {
+		r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
 	}
 }
 

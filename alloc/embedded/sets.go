@@ -8,9 +8,25 @@ import (
 	"math"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
+	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/sets"
 	"github.com/apportion/apportion/alloc/embedded/internal/tree"
 )
+
+// searchListed begins with a first state, and searches by sets where servers have lists of patterns. It reports whether they
+// have.
+func (r *run) searchListed(ctx context.Context) bool {
+	r.a.Construct(ctx)
+	if r.p.Plain {
+		r.s = pattern.New(r.p, pattern.MostPatterns)
+	}
+	if r.s == nil {
+		return false
+	}
+	r.searchSets(ctx)
+	r.fillMinima(ctx)
+	return true
+}
 
 // searchSets searches the sets of freed applications, then makes a polish for what is preferred among equals.
 func (r *run) searchSets(ctx context.Context) {

@@ -94,33 +94,3 @@ func pack(inst *solver.Instance, numbers []int64) solver.Counts {
 	}
 	return placed
 }
-
-// byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
-// place of those that prices prefer, which are the first others then.
-func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []other {
-	if c.tune.Totals <= 0 || ctx.Err() != nil {
-		return others
-	}
-	t := lagrange.NewTotals(c.apart, c.inst.Choices, c.inst.LossBudget)
-	if t == nil {
-		return others
-	}
-	t.Lower(ctx, c.tune.TotalRounds)
-	bound, counts := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), math.Inf(-1), 0)
-	// The certificate has the multipliers that prices by server have, which prove what they prove.
-	c.best.Searched = c.best.Searched || bound < c.best.Bound-solver.ObjectiveTolerance
-	c.best.Bound = math.Min(c.best.Bound, bound)
-	if counts == nil {
-		return others
-	}
-	var first []other
-	for at, before := range picked {
-		for _, i := range c.inst.Choices[at].Apps {
-			if counts[i] != 0 && i != before {
-				first = append(first, other{choice: at, app: before})
-				picked[at] = i
-			}
-		}
-	}
-	return append(first, others...)
-}

@@ -1,10 +1,11 @@
-// This file reads instances with known answers: hard decisions of long days, and half-empty clusters.
+// This file reads instances that were recorded: hard decisions of long days, and half-empty clusters.
 
 package instancetest
 
 import (
 	"bytes"
 	"compress/gzip"
+	"embed"
 	"encoding/json"
 	"io"
 
@@ -27,6 +28,25 @@ func Decisions() []Known { return read("decisions") }
 // by new servers, or with a loss budget just above the least possible loss. Their utilizations are those of
 // HiGHS 1.15 after 40 s.
 func HalfEmpty() []Known { return read("halfempty") }
+
+// decisions is embedded, so that it is found from whatever directory a test of another package runs in.
+//
+//go:embed testdata
+var decisions embed.FS
+
+// Recorded returns a decision of [Dorm]'s evaluation on its 20 servers: "scarce" or "fifth".
+func Recorded(name string) *solver.Instance {
+	data, err := decisions.ReadFile("testdata/" + name + ".json")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	inst := &solver.Instance{}
+	if err := json.Unmarshal(data, inst); err != nil {
+		panic(err)
+	}
+	charge(inst)
+	return inst
+}
 
 // The files hold one JSON object a line, packed: unpacked they would be most of the repository's test data.
 func read(name string) []Known {

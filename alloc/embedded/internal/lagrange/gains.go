@@ -151,14 +151,3 @@ func (d *Dual) useKept(i int32, from []float64) {
 		d.use(a.Type, int(d.ClassOf[placed.Server]), placed.Count, from)
 	}
 }
-
-// use takes n containers of type t on class g from from, and from the ceilings above them.
-func (d *Dual) use(t int32, g int, n int64, from []float64) {
-	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
-	for k, q := range d.Problem.DemandOf(t) {
-		left[k] -= float64(float64(n) * float64(q))
-	}
-	for _, use := range d.Problem.Types[t].Uses {
-		from[d.ceilingsAt()+int(use.Ceiling)] -= float64(float64(n) * float64(use.Units))
-	}
-}

@@ -93,11 +93,3 @@ func (d *Dual) chooseOptions(x []float64) float64 {
 	}
 	return sum
 }
-
-// othersOf returns the options beside head.
-func (d *Dual) othersOf(head int32) []int32 {
-	if d.others == nil {
-		return nil
-	}
-	return d.others[head]
-}

@@ -9,18 +9,6 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// Ceiling is one row of (G): what the applications of a group use of a kind together is at most Limit.
-type Ceiling struct {
-	Group, Kind int
-	Limit       int64
-}
-
-// Use is what a container takes from a ceiling, in units of its kind; Units is positive.
-type Use struct {
-	Ceiling int32
-	Units   int64
-}
-
 // compileCeilings fills in Ceilings, and returns by application in which of them it counts. A row that holds whatever
 // the applications have, by their maxima or by the capacity, is left out. O(applications of all groups x kinds).
 func (p *Problem) compileCeilings() [][]int32 {

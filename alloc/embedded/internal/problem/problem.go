@@ -52,9 +52,22 @@ type Problem struct {
 	Ceilings []Ceiling
 }
 
+// Ceiling is one row of (G): what the applications of a group use of a kind together is at most Limit.
+type Ceiling struct {
+	Group, Kind int
+	Limit       int64
+}
+
 // Fit returns how many containers of type t the empty server j holds.
 // Two tables give it in O(1): a Fits by server would take servers x types, where most servers have a shape in
 // common.
 func (p *Problem) Fit(j int, t int32) int64 {
 	return p.Fits[int(p.ShapeOf[j])*len(p.Types)+int(t)]
+}
+
+// DemandOf returns what a container of type t uses, by kind.
+// The slice is a part of demand, in the units of each kind: it must not be changed, and taking it allocates
+// nothing.
+func (p *Problem) DemandOf(t int32) []int64 {
+	return p.demand[int(t)*p.Kinds : (int(t)+1)*p.Kinds]
 }

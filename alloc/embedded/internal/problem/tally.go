@@ -6,20 +6,6 @@ package problem
 // mostTallies bounds the numbers of an application that are looked up, of 48 bytes each; larger ones are computed.
 const mostTallies = 256
 
-// Tally is what a number of containers means to the only member of a type.
-// A search goes through numbers that are not allowed, and Tally tells it how far and which way the next
-// allowed one lies; all but Extra and Rise are in containers and at least 0.
-type Tally struct {
-	// Missing is how many containers it is away from the next number that the member may have, above or below; Short how
-	// many more lead to the next one above, Over how many less to the next one below. 0 where there is none there, or it
-	// may have the number.
-	Missing, Short, Over int64
-	// Extra is what the number is worth beside Value times it, Rise what a container beyond it brings, see Curve.
-	Extra, Rise float64
-	// Loss is what the member loses with the number, where it states its losses.
-	Loss float64
-}
-
 // Tally returns what n containers mean to the only member of type t.
 func (t *DemandType) Tally(n int64) Tally {
 	// n >= 0, as a pool never has fewer containers than none.

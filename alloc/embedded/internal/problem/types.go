@@ -1,4 +1,4 @@
-// This file groups applications by what they ask for: equal demands are one type.
+// This file holds what applications that ask for the same have in common, and what each of them is beside that.
 
 package problem
 
@@ -25,6 +25,26 @@ type DemandType struct {
 	Uses []Use
 }
 
+// Tally is what a number of containers means to the only member of a type.
+// A search goes through numbers that are not allowed, and Tally tells it how far and which way the next
+// allowed one lies; all but Extra and Rise are in containers and at least 0.
+type Tally struct {
+	// Missing is how many containers it is away from the next number that the member may have, above or below; Short how
+	// many more lead to the next one above, Over how many less to the next one below. 0 where there is none there, or it
+	// may have the number.
+	Missing, Short, Over int64
+	// Extra is what the number is worth beside Value times it, Rise what a container beyond it brings, see Curve.
+	Extra, Rise float64
+	// Loss is what the member loses with the number, where it states its losses.
+	Loss float64
+}
+
+// Use is what a container takes from a ceiling, in units of its kind; Units is positive.
+type Use struct {
+	Ceiling int32
+	Units   int64
+}
+
 // App is one application as the search sees it.
 // Numbers are containers, Share and HeldLoss shares of the cluster, HeldExtra utilization; Min may be above
 // Max where the empty cluster holds too few, which package counting reports.
@@ -41,13 +61,6 @@ type App struct {
 	HeldLoss float64
 	// HeldExtra is what staying as it is brings beside Value times Held.
 	HeldExtra float64
-}
-
-// DemandOf returns what a container of type t uses, by kind.
-// The slice is a part of demand, in the units of each kind: it must not be changed, and taking it allocates
-// nothing.
-func (p *Problem) DemandOf(t int32) []int64 {
-	return p.demand[int(t)*p.Kinds : (int(t)+1)*p.Kinds]
 }
 
 // own reports whether an application needs a type of its own.

@@ -49,6 +49,14 @@ type Annealer struct {
 	inverse []float64
 }
 
+// candidate is a type considered for a server.
+type candidate struct {
+	typ   int32
+	worth float64 // of one container, before its size
+	// noise is drawn for each candidate once a fill, from [1, 1 + taste.noise).
+	noise float64 // a factor
+}
+
 // New returns an annealer that starts from s; seed selects its random numbers.
 func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	a := &Annealer{

@@ -12,14 +12,6 @@ import (
 // Without all minima there is no answer, so that even an interrupted search gets a chance to place them.
 const unheeded = 3_000_000
 
-// candidate is a type considered for a server.
-type candidate struct {
-	typ   int32
-	worth float64 // of one container, before its size
-	// noise is drawn for each candidate once a fill, from [1, 1 + taste.noise).
-	noise float64 // a factor
-}
-
 // taste says how a recreate chooses among what it could place.
 type taste struct {
 	// charge is the part of the prices, on loss too, that containers are charged.

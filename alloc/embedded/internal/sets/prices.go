@@ -4,8 +4,6 @@
 package sets
 
 import (
-	"math"
-
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 )
 
@@ -43,29 +41,4 @@ func (u *prices) set(s *pattern.Cells, worth []float64, lambda float64) {
 			u.gain[i] = phi - p.KeepWorth(int32(i), lambda)
 		}
 	}
-}
-
-// change returns what U gains when i joins the set or leaves it: -Inf where a server could not hold all who stay then.
-// Only the servers of i show a difference, O(servers of i).
-func (q *Search) change(u *prices, i int32) float64 {
-	s := q.leaves.S
-	gain := u.gain[i]
-	if q.free[i] {
-		gain = -gain
-	}
-	for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
-		cell := q.cellAt[e]
-		c := &s.Cells[cell]
-		before := s.ClassOfMask[c.Table+q.mask[cell]]
-		after := s.ClassOfMask[c.Table+(q.mask[cell]^1<<(e-c.Entry))]
-		if after == pattern.NoClass {
-			return math.Inf(-1)
-		}
-		// More than the budget may be free on the way, which no class is listed for: no number stands for
-		// what such a server is worth.
-		if before != pattern.NoClass {
-			gain += u.best[after] - u.best[before]
-		}
-	}
-	return gain
 }

@@ -1,0 +1,122 @@
+// This file joins servers that have an application in common to a Totals, and leaves out what no choice of ways exceeds.
+
+package lagrange
+
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// NewTotals joins the servers of p, an instance with every option apart, of which choices are the applications with
+// options and losses the budget (15) of the instance that has them; nil where that has too many ways or ceilings.
+func NewTotals(p *problem.Problem, choices []solver.Choice, losses float64) *Totals {
+	t := &Totals{p: p, losses: losses + solver.LossTolerance}
+	if len(p.Ceilings) > 0 || !t.list(choices) || !t.compress() {
+		return nil
+	}
+	t.slope = make([]float64, len(t.limits)+1)
+	t.descent = newDescent(t, len(t.slope), 0, totalCuts)
+	for r, limit := range t.limits {
+		t.descent.Scale[r] = p.Scale / math.Max(1, float64(limit))
+	}
+	t.descent.Scale[len(t.limits)] = p.Scale
+	t.descent.Start()
+	return t
+}
+
+// list lists the ways of all applications in rows of cells and of (16), and reports whether they are few enough.
+func (t *Totals) list(choices []solver.Choice) bool {
+	p := t.p
+	cells := newCells(p.Inst)
+	if cells.count*p.Kinds > mostWide {
+		return false
+	}
+	t.limits = make([]int64, cells.count*p.Kinds+1)
+	for j := range p.Servers {
+		for k := range p.Kinds {
+			at := cells.ofServer(j)*p.Kinds + k
+			t.limits[at] = problem.AddSaturated(t.limits[at], p.Capacity[j*p.Kinds+k])
+		}
+	}
+	t.limits[len(t.limits)-1] = p.Inst.AdjustBudget
+	l := lister{t: t, cells: cells}
+	inChoice := make([]bool, len(p.Apps))
+	for c := range choices {
+		var one taker
+		for _, i := range choices[c].Apps {
+			inChoice[i] = true
+			l.some(&one, i)
+		}
+		// The entry that runs, if any, says what it takes to have nothing.
+		if head := headOf(p.Inst, &choices[c]); !choices[c].Required {
+			l.none(&one, head)
+		}
+		for _, i := range choices[c].Apps {
+			l.leave(&one, i)
+		}
+		t.takers = append(t.takers, one)
+	}
+	for i := range p.Apps {
+		if !inChoice[i] {
+			var one taker
+			if p.Inst.Apps[i].Allows(0) {
+				l.none(&one, i)
+			}
+			l.some(&one, i)
+			t.takers = append(t.takers, one)
+		}
+	}
+	return l.listed <= mostListed
+}
+
+// headOf returns the option of a choice that runs, or its first one.
+func headOf(inst *solver.Instance, choice *solver.Choice) int {
+	for _, i := range choice.Apps {
+		if inst.Apps[i].Running {
+			return i
+		}
+	}
+	return choice.Apps[0]
+}
+
+// compress leaves out the rows that no choice of ways exceeds, and reports whether few enough are left and everybody has
+// a way.
+func (t *Totals) compress() bool {
+	most := make([]int64, len(t.limits))
+	for a := range t.takers {
+		if len(t.takers[a].ways) == 0 {
+			return false
+		}
+		for r := range most {
+			largest := int64(0)
+			for w := range t.takers[a].ways {
+				largest = max(largest, t.takers[a].ways[w].use[r])
+			}
+			most[r] = problem.AddSaturated(most[r], largest)
+		}
+	}
+	var kept []int
+	for r := range most {
+		if most[r] > t.limits[r] {
+			kept = append(kept, r)
+		}
+	}
+	for a := range t.takers {
+		for w := range t.takers[a].ways {
+			t.takers[a].ways[w].use = pick(t.takers[a].ways[w].use, kept)
+		}
+	}
+	t.limits = pick(t.limits, kept)
+	return len(kept) <= mostRows
+}
+
+// pick returns some entries.
+func pick(all []int64, which []int) []int64 {
+	some := make([]int64, len(which))
+	for to, from := range which {
+		some[to] = all[from]
+	}
+	return some
+}
