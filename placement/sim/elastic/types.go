@@ -12,10 +12,10 @@ import (
 // moves is how much faster, with the same number of containers, a running job must be on another type to go there.
 const moves = 1.2
 
-// chooseTypes returns a type of server for each job. Jobs that run stay with theirs while there is room for what most
-// says; then those come first that lose most by the second best type, and each takes the best one for it: that with the
-// largest speed with its part of what is left of the type. One type of servers costs nothing.
-// O(jobs log jobs + jobs x types).
+// chooseTypes returns a type of servers for each job, as a position in book.kinds. Those come first that lose most by
+// their second best type, and each takes the type on which it is fastest with its part of it beside all others that have
+// chosen it, where most says how many containers each of them would take; one that runs leaves its type only for one that
+// is moves times as fast. One type of servers costs nothing. O(jobs log jobs + jobs x types).
 func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []int {
 	types := make([]int, len(state.Jobs))
 	if len(b.kinds) < 2 || len(state.Jobs) == 0 {

@@ -1,0 +1,157 @@
+// This file tests what policies remember of jobs from one decision to the next.
+
+package elastic
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// at returns a decision at so many seconds with the jobs of a scenario that are named, and what each of them holds.
+func at(s *sim.Scenario, seconds float64, held map[string][]apportion.Placement) *sim.State {
+	state := &sim.State{Scenario: s, Now: time.Duration(seconds * float64(time.Second))}
+	for i := range s.Jobs {
+		on, there := held[s.Jobs[i].ID]
+		if !there {
+			continue
+		}
+		j := sim.JobState{Job: &s.Jobs[i], Index: i, Places: on, Left: s.Jobs[i].Work}
+		for _, p := range on {
+			j.Containers += p.Count
+		}
+		state.Jobs = append(state.Jobs, j)
+	}
+	return state
+}
+
+// on places containers on one server.
+func on(server int, count int64) []apportion.Placement {
+	return []apportion.Placement{{Server: server, Count: count}}
+}
+
+// opened returns a book that has seen a decision.
+func opened(t *testing.T, state *sim.State) *book {
+	t.Helper()
+	b := &book{}
+	if err := b.open(state); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Attained service is containers times seconds since the decision before, and the time on each type is told apart from
+// it; a job that waits attains nothing.
+func TestBookService(t *testing.T) {
+	s := scenario(servers(4, "v", "k"), job("a", 0, 100, 1, 4), job("b", 0, 100, 1, 4), job("c", 0, 100, 1, 4))
+	b := opened(t, at(s, 10, map[string][]apportion.Placement{"a": nil, "b": nil}))
+	for id, r := range b.jobs {
+		if r.service != 0 || len(r.on) != 2 || len(r.speeds) != 2 {
+			t.Errorf("%s is new, and has %+v", id, r)
+		}
+	}
+	for _, step := range []struct {
+		now  float64
+		held map[string][]apportion.Placement
+	}{
+		{20, map[string][]apportion.Placement{"a": on(0, 3), "b": nil}},
+		{25, map[string][]apportion.Placement{"a": on(0, 3), "b": on(1, 2), "c": nil}},
+		{27.5, map[string][]apportion.Placement{"a": on(1, 1), "b": on(1, 2), "c": on(0, 4)}},
+	} {
+		if err := b.open(at(s, step.now, step.held)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []struct {
+		id      string
+		service float64
+		on      []float64
+	}{
+		{"a", 10*3 + 5*3 + 2.5, []float64{15, 2.5}}, {"b", 5*2 + 2.5*2, []float64{0, 7.5}}, {"c", 2.5 * 4, []float64{2.5, 0}},
+	} {
+		if r := b.jobs[want.id]; r.service != want.service || !cmp.Equal(r.on, want.on) {
+			t.Errorf("%s: service %g, on %v; want %g, %v", want.id, r.service, r.on, want.service, want.on)
+		}
+	}
+	// Who has ended is forgotten, and begins anew under the same name.
+	last := at(s, 30, map[string][]apportion.Placement{"b": on(1, 2)})
+	last.Ended = []string{"a", "c"}
+	if err := b.open(last); err != nil || len(b.jobs) != 1 || b.jobs["b"].service != 20 {
+		t.Errorf("%d jobs, %v", len(b.jobs), err)
+	}
+	if err := b.open(at(s, 31, map[string][]apportion.Placement{"a": nil})); err != nil || b.jobs["a"].service != 0 {
+		t.Errorf("service of a newcomer: %v", err)
+	}
+}
+
+// A restart is an order for a job that holds containers: the first start is none, and nor is what was not ordered.
+func TestBookRestarts(t *testing.T) {
+	s := scenario(servers(4, ""), job("a", 0, 100, 1, 4), job("b", 0, 100, 1, 4), job("c", 0, 100, 1, 4))
+	state := at(s, 0, map[string][]apportion.Placement{"a": on(0, 1), "b": on(0, 1), "c": nil})
+	b := opened(t, state)
+	b.close(state, &sim.Orders{Places: []sim.Place{{Job: "a", On: on(0, 2)}, {Job: "c", On: on(0, 1)}}})
+	b.close(state, &sim.Orders{Places: []sim.Place{{Job: "a"}}})
+	b.close(state, &sim.Orders{})
+	for id, want := range map[string]int{"a": 2, "b": 0, "c": 0} {
+		if got := b.jobs[id].restarts; got != want {
+			t.Errorf("%s: %d restarts, want %d", id, got, want)
+		}
+	}
+}
+
+// The type of a job is that of its first server, none where it waits.
+func TestBookKind(t *testing.T) {
+	s := scenario(servers(4, "v", "k", "v"), job("a", 0, 100, 1, 4))
+	for server, want := range []int{0, 1, 0} {
+		state := at(s, 0, map[string][]apportion.Placement{"a": on(server, 1)})
+		if got := opened(t, state).kind(&state.Jobs[0]); got != want {
+			t.Errorf("on server %d: type %d, want %d", server, got, want)
+		}
+	}
+	state := at(s, 0, map[string][]apportion.Placement{"a": nil})
+	if got := opened(t, state).kind(&state.Jobs[0]); got != -1 {
+		t.Errorf("waiting on type %d", got)
+	}
+}
+
+// The speed of a newcomer is asked for at once, and an error names it.
+func TestBookErrors(t *testing.T) {
+	s := scenario(servers(4, ""), job("bad", 0, 100, 1, 4))
+	s.Jobs[0].SpeedOn = func([]apportion.Placement) float64 { return math.NaN() }
+	var fault *apportion.FieldError
+	err := new(book).open(at(s, 0, map[string][]apportion.Placement{"bad": nil}))
+	if !errors.As(err, &fault) || fault.Item.ID != "bad" || !errors.Is(err, apportion.ErrRange) {
+		t.Error(err)
+	}
+}
+
+// The fastest type with a number of containers: only types that hold them, and the first of equals.
+func TestFastest(t *testing.T) {
+	r := &record{speeds: [][]float64{{1, 2, 3}, {2, 2}, {2, 2.5, 2.9}, nil}}
+	for n, want := range map[int64]int{1: 1, 2: 2, 3: 0, 4: -1} {
+		if got := r.fastest(n); got != want {
+			t.Errorf("with %d: type %d, want %d", n, got, want)
+		}
+	}
+	if got := new(record).fastest(1); got != -1 {
+		t.Errorf("without types: %d", got)
+	}
+}
+
+// Rising speeds are running maxima, and those that were given stay as they are.
+func TestRising(t *testing.T) {
+	speeds := []float64{1, 3, 2, 2.5, 4, 1}
+	if got := rising(speeds); !slices.Equal(got, []float64{1, 3, 3, 3, 4, 4}) || speeds[2] != 2 {
+		t.Errorf("%v of %v", got, speeds)
+	}
+	if got := rising(nil); len(got) != 0 {
+		t.Error(got)
+	}
+}

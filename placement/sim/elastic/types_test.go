@@ -1,0 +1,136 @@
+// This file tests the choice of a type for every job, on speeds that are written down.
+
+package elastic
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// written returns a book and a state of jobs whose speeds by type and number are given, on as many servers of four
+// accelerators as there are types, one of each. Who holds something is on the server of that number, -1 for nobody.
+func written(speeds [][][]float64, on ...int) (*book, *sim.State) {
+	types := []string{"x", "y", "z"}[:len(speeds[0])]
+	s := scenario(servers(4, types...))
+	b := &book{kinds: kinds(s.Servers), jobs: map[string]*record{}}
+	for h := range s.Servers {
+		b.kindOf = append(b.kindOf, h)
+	}
+	for i := range speeds {
+		s.Jobs = append(s.Jobs, job(string(rune('a'+i)), 0, 1000, 1, 4))
+	}
+	state := &sim.State{Scenario: s}
+	for i := range speeds {
+		j := sim.JobState{Job: &s.Jobs[i], Index: i, Left: s.Jobs[i].Work}
+		if i < len(on) && on[i] >= 0 {
+			j.Places, j.Containers = []apportion.Placement{{Server: on[i], Count: 1}}, 1
+		}
+		state.Jobs = append(state.Jobs, j)
+		b.jobs[s.Jobs[i].ID] = &record{speeds: speeds[i], on: make([]float64, len(types))}
+	}
+	return b, state
+}
+
+// always wants one number of containers, whoever asks and of whatever type.
+func always(n int64) func(job, kind int) int64 { return func(int, int) int64 { return n } }
+
+// The speed beside others: with all that a job wants, with its part of four containers, on the line between two numbers,
+// and with less than one container for a part of the time.
+func TestPartOfType(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		wants  int64
+		takers float64
+		want   float64
+	}{
+		{"alone", 4, 0, 2.8},
+		{"half", 4, 4, 1.8},
+		{"a third of four", 2, 4, 1 + 0.8/3},
+		{"a quarter", 4, 12, 1},
+		{"an eighth is half a container", 4, 28, 0.5},
+		{"nothing counts as one", 0, 0, 1},
+		{"more than there is", 9, 0, 2.8},
+	} {
+		b, state := written([][][]float64{{{1, 1.8, 2.4, 2.8}, nil}})
+		c := &chooser{book: b, state: state, most: always(test.wants), takers: []float64{test.takers, 0}}
+		if got := c.part(0, 0); math.Abs(got-test.want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", test.name, got, test.want)
+		}
+		if got := c.part(0, 1); got != 0 {
+			t.Errorf("%s: a speed of %g on a type that holds no container of it", test.name, got)
+		}
+	}
+}
+
+// A job stays where it runs unless another type is more than moves times as fast; of equals it takes the first.
+func TestChoose(t *testing.T) {
+	for _, test := range []struct {
+		x, y float64
+		now  int
+		want int
+	}{
+		{1, 1, -1, 0}, {1, 1.01, -1, 1}, {1.01, 1, -1, 0},
+		{1.19, 1, 1, 1}, {1.21, 1, 1, 0}, {1, 1.19, 0, 0}, {1, 1.21, 0, 1},
+	} {
+		b, state := written([][][]float64{{{test.x}, {test.y}}})
+		c := &chooser{book: b, state: state, most: always(1), takers: make([]float64, 2)}
+		if got := c.choose(0, test.now); got != test.want {
+			t.Errorf("speeds %g and %g, now on %d: type %d, want %d", test.x, test.y, test.now, got, test.want)
+		}
+	}
+}
+
+// The regret is the best type against the second best, wherever in the list these are.
+func TestRegret(t *testing.T) {
+	for _, test := range []struct {
+		speeds [][]float64
+		want   float64
+	}{
+		{[][]float64{{2}, {1}}, 2}, {[][]float64{{1}, {2}}, 2}, {[][]float64{{1}, {4}, {2}}, 2}, {[][]float64{{2}, {1}, {6}}, 3},
+		{[][]float64{{4}, {2}, {2}}, 2}, {[][]float64{{3}, nil, nil}, 3}, {[][]float64{nil, {3}, {2}}, 1.5}, {[][]float64{nil, nil}, 0},
+		{[][]float64{{2, 9}, {2, 3}}, 1},
+	} {
+		b, state := written([][][]float64{test.speeds})
+		if got := (&chooser{book: b, state: state}).regret(0); got != test.want {
+			t.Errorf("%v: %g, want %g", test.speeds, got, test.want)
+		}
+	}
+}
+
+// Who loses most by the second best type has the best one, in whatever order the jobs came; who runs stays.
+func TestChooseTypes(t *testing.T) {
+	line := func(speed float64) []float64 { return []float64{speed, 2 * speed, 3 * speed, 4 * speed} }
+	little, much, equal := [][]float64{line(1.1), line(1)}, [][]float64{line(5), line(1)}, [][]float64{line(1), line(1)}
+	for _, test := range []struct {
+		name   string
+		speeds [][][]float64
+		on     []int
+		wants  int64
+		want   []int
+	}{
+		{"the second one gains more", [][][]float64{little, much}, nil, 4, []int{1, 0}},
+		{"the first one gains more", [][][]float64{much, little}, nil, 4, []int{0, 1}},
+		{"there is room for both", [][][]float64{little, much}, nil, 1, []int{0, 0}},
+		{"equals part", [][][]float64{equal, equal}, nil, 4, []int{0, 1}},
+		{"who runs stays where it is a little slower", [][][]float64{{line(1), line(1.1)}}, []int{0}, 4, []int{0}},
+		// To share its type would halve the speed of the second one, although it runs there.
+		{"who runs makes room", [][][]float64{equal, equal}, []int{-1, 0}, 4, []int{0, 1}},
+		{"who runs goes where it is much faster", [][][]float64{{line(1), line(3)}}, []int{0}, 4, []int{1}},
+		{"only one type holds it", [][][]float64{{nil, line(1)}, {nil, line(1)}}, nil, 4, []int{1, 1}},
+		{"one type", [][][]float64{{{1}}, {{1}}}, nil, 4, []int{0, 0}},
+	} {
+		b, state := written(test.speeds, test.on...)
+		if got := chooseTypes(b, state, always(test.wants)); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+	b, state := written([][][]float64{little})
+	state.Jobs = nil
+	if got := chooseTypes(b, state, always(1)); len(got) != 0 {
+		t.Errorf("nobody: %v", got)
+	}
+}
