@@ -1,0 +1,238 @@
+// This file tests what decides over a job before any schedule: its share of the cluster, why it can never run, the rules of its
+// places, step times, and the account of learning. All numbers are worked out by hand.
+
+package primaldual
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// twoKinds is a cluster of two worker servers with 4 CPUs and 8 GB, of which the second has a GPU label, and one parameter
+// server with 10 CPUs and nothing else.
+func twoKinds() *Cluster {
+	c := &Cluster{
+		Kinds: apportion.Kinds{"cpu", "gb"}, Slots: 4,
+		WorkerServers: servers("w", vec{4, 8}, vec{4, 8}), PSServers: servers("p", vec{10, 0}),
+	}
+	c.WorkerServers[1].Labels = map[string]string{"gpu": "v100"}
+	return c
+}
+
+// The share of a job is the largest part of any kind that one worker takes of its side, or its part of a parameter server of the
+// other; of several ways the least for a unit of work.
+func TestShareOfJob(t *testing.T) {
+	p := newPark(twoKinds(), &Bounds{UWorker: []float64{2, 2}, LWorker: []float64{1, 1}, UPS: []float64{2, 2}, LPS: []float64{1, 1}})
+	for _, test := range []struct {
+		name string
+		job  Job
+		want float64
+	}{
+		{"CPUs of workers", Job{WorkerBandwidth: 1, PSBandwidth: 10, Worker: vec{2, 1}, PS: vec{1, 0}}, 0.25},
+		{"memory of workers", Job{WorkerBandwidth: 1, PSBandwidth: 10, Worker: vec{1, 8}, PS: vec{1, 0}}, 0.5},
+		{"half a parameter server", Job{WorkerBandwidth: 1, PSBandwidth: 2, Worker: vec{1, 1}, PS: vec{10, 0}}, 0.5},
+		{"a kind that there is none of", Job{WorkerBandwidth: 1, PSBandwidth: 2, Worker: vec{1, 1}, PS: vec{1, 5}}, 0.125},
+		{"ways", Job{Worker: vec{2, 0}, PS: vec{5, 0}, Speeds: []Speed{{1, 0, 1}, {2, 0, 4}, {2, 1, 5}}}, 0.1},
+	} {
+		if got := p.share(&test.job); math.Abs(got-test.want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", test.name, got, test.want)
+		}
+	}
+}
+
+// Why a job can never run, in the order of the tests: bandwidths, worker servers, parameter servers; size and labels must suit
+// on one server.
+func TestMisfit(t *testing.T) {
+	gpu := []apportion.Requirement{{Key: "gpu", Op: apportion.Exists}}
+	for _, test := range []struct {
+		name string
+		job  Job
+		want Verdict
+	}{
+		{"fits", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 8}, PS: vec{10, 0}}, Admitted},
+		{"b > B", Job{WorkerBandwidth: 2, PSBandwidth: 1, Worker: vec{99, 8}, PS: vec{10, 0}}, BandwidthTooSmall},
+		{"no worker server", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{5, 0}, PS: vec{99, 0}}, FitsNoWorkerServer},
+		{"no parameter server", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 0}, PS: vec{0, 1}}, FitsNoPSServer},
+		{"labels", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 8}, PS: vec{1, 0}, WorkerRequires: gpu}, Admitted},
+		{"labels of nobody", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{1, 1}, PS: vec{1, 0}, PSRequires: gpu}, FitsNoPSServer},
+		{"ways are bound by no bandwidth", Job{WorkerBandwidth: 2, PSBandwidth: 1, Worker: vec{1, 1}, PS: vec{1, 0}, Speeds: []Speed{{1, 1, 1}}}, Admitted},
+		{"a way without parameter servers", Job{Worker: vec{1, 1}, PS: vec{99, 0}, Speeds: []Speed{{1, 0, 1}, {1, 1, 2}}}, Admitted},
+		{"all ways need them", Job{Worker: vec{1, 1}, PS: vec{99, 0}, Speeds: []Speed{{1, 1, 2}}}, FitsNoPSServer},
+	} {
+		if got := test.job.misfit(twoKinds()); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// Which placements a rule allows: machines 0 and 1 are on both lists, and machine 2 holds parameter servers alone.
+func TestStands(t *testing.T) {
+	c := &Cluster{Kinds: apportion.Kinds{"unit"}, Slots: 1, WorkerServers: servers("m", vec{4}, vec{4}), PSServers: servers("m", vec{4}, vec{4}, vec{4})}
+	p := newPark(c, &Bounds{UWorker: []float64{2}, LWorker: []float64{1}, UPS: []float64{2}, LPS: []float64{1}})
+	at := func(servers ...int) (list []apportion.Placement) {
+		for _, h := range servers {
+			list = append(list, apportion.Placement{Server: h, Count: 1})
+		}
+		return list
+	}
+	for _, test := range []struct {
+		workers, ps []apportion.Placement
+		want        [3]bool // Anywhere, Apart, OneMachine
+	}{
+		{at(0), at(0), [3]bool{true, false, true}},
+		{at(0), at(1), [3]bool{true, true, false}},
+		{at(0), at(2), [3]bool{true, true, false}},
+		{at(0, 1), at(2), [3]bool{true, true, false}},
+		{at(0, 1), at(1), [3]bool{true, false, false}},
+		{at(1), nil, [3]bool{true, true, true}},
+		{at(0, 1), nil, [3]bool{true, true, false}},
+		{at(0), at(0, 2), [3]bool{true, false, false}},
+		{nil, nil, [3]bool{true, true, true}},
+	} {
+		for rule, want := range test.want {
+			j := &Job{Colocation: Colocation(rule)}
+			if got := j.stands(p, &SlotPlan{Workers: test.workers, PS: test.ps}); got != want {
+				t.Errorf("%v: workers on %v, parameter servers on %v: %t", j.Colocation, test.workers, test.ps, got)
+			}
+		}
+	}
+}
+
+// The price of a slot is added up anew each time it is asked for: what stood there does not count.
+func TestPriceOfSlotAgain(t *testing.T) {
+	cluster, bounds := plainCluster(2, 4)
+	l, err := NewLedger(cluster, bounds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := plainJob("j", 1)
+	plan := &SlotPlan{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 2}}, PS: []apportion.Placement{{Server: 1, Count: 1}}, Price: 1e9}
+	for range 2 {
+		if got := l.priceOf(&job, plan); got != 3 || plan.Price != 3 { // L is 1 on either side
+			t.Errorf("price %g, noted %g, want 3", got, plan.Price)
+		}
+	}
+}
+
+// Units are whole, rounded down, from 1 to 2^53; of several measurements of one way the slowest counts, and ways come in order.
+func TestSpeedsOfStepTimes(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		times []StepTime
+		steps float64
+		want  []Speed
+	}{
+		{"rounded down", []StepTime{{1, 1, 0.7}}, 10, []Speed{{1, 1, 14}}}, // 142.86 steps
+		{"just one unit", []StepTime{{1, 1, 10}}, 10, []Speed{{1, 1, 1}}},  // 10 steps
+		{"less than one unit", []StepTime{{1, 1, 10.1}, {2, 1, 5}}, 10, []Speed{{2, 1, 2}}},
+		{"the slowest, whatever the order", []StepTime{{2, 1, 1}, {1, 0, 1}, {2, 1, 4}, {2, 1, 2}}, 1, []Speed{{1, 0, 100}, {2, 1, 25}}},
+		{"2^53 units", []StepTime{{1, 1, 100 * 0x1p-53}}, 1, []Speed{{1, 1, 1 << 53}}},
+		{"more than that", []StepTime{{1, 1, 100 * 0x1p-54}}, 1, nil},
+		{"nothing was measured", nil, 1, nil},
+	} {
+		before := slices.Clone(test.times)
+		if got := Speeds(test.times, 100*time.Second, test.steps); !slices.Equal(got, test.want) || !slices.Equal(before, test.times) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// Tables of step times that cannot be read name the line and the column.
+func TestReadStepTimesRefuses(t *testing.T) {
+	const header = "seconds,workers,parameter_servers\n"
+	for _, test := range []struct {
+		name, text, field string
+		want              error
+	}{
+		{"no column", "workers,seconds\n1,2\n", "parameter_servers", apportion.ErrMissing},
+		{"no number", header + "1,2,1\nx,2,1\n", "seconds", apportion.ErrType},
+		{"half a worker", header + "1,2.5,1\n", "workers", apportion.ErrRange},
+		{"no workers", header + "1,0,1\n", "workers", apportion.ErrRange},
+		{"negative servers", header + "1,1,-1\n", "parameter_servers", apportion.ErrRange},
+		{"no time", header + "0,1,1\n", "seconds", apportion.ErrRange},
+		{"not finite", header + "+Inf,1,1\n", "seconds", nil},
+		{"not a number", header + "NaN,1,1\n", "seconds", nil},
+	} {
+		_, err := ReadStepTimes(strings.NewReader(test.text))
+		var fault *apportion.FieldError
+		if !errors.As(err, &fault) || !strings.Contains(fault.Field, test.field) || test.want != nil && !errors.Is(err, test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	for _, text := range []string{"", header + "1,2\n", header + "\"1,2,3\n"} {
+		if times, err := ReadStepTimes(strings.NewReader(text)); err == nil {
+			t.Errorf("%q: %v", text, times)
+		}
+	}
+	if times, err := ReadStepTimes(strings.NewReader(header)); err != nil || len(times) != 0 {
+		t.Errorf("a header alone: %v, %v", times, err)
+	}
+}
+
+// The account of learning: what is refused for its price stays within Refuse times what was admitted, and what is displaced
+// leaves the one side for the other.
+func TestAccount(t *testing.T) {
+	for _, test := range []struct {
+		factor, admitted, refused, worth float64
+		want                             bool
+	}{
+		{1, 10, 4, 6, true}, {1, 10, 4, 6.1, false}, {0.5, 10, 4, 1, true}, {0.5, 10, 4, 1.1, false},
+		{-1, 10, 0, 0, false}, {1, 0, 0, 1, false}, {1, 0, 0, 0, true},
+	} {
+		l := &learner{Learning: Learning{Refuse: test.factor}, admitted: test.admitted, refused: test.refused}
+		if got := l.mayRefuse(test.worth); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
+	}
+	for _, test := range []struct {
+		factor, lost, worth float64
+		want                bool
+	}{
+		{1, 4, 2, true}, // refused 4 + 4 of admitted 10 - 4 + 2
+		{1, 4, 1.9, false},
+		{2, 6, 1, true}, // 10 of twice 5
+		{2, 6, 0.9, false},
+		{-1, 0, 100, false},
+	} {
+		l := &learner{Learning: Learning{Refuse: test.factor}, admitted: 10, refused: 4}
+		if got := l.mayDisplace(test.lost, test.worth); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
+	}
+}
+
+// A job that takes less than a third of its window, or finds it idle, pays nothing, whatever is expected; else a tenth of the
+// worth that it is expected to displace.
+func TestPriceOfWindow(t *testing.T) {
+	l, err := newLearner(&Learning{Memory: 10}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := 1; slot <= 10; slot++ {
+		l.forecast.note(slot, 1, 1000) // each slot a whole cluster of jobs that are worth much
+	}
+	for _, test := range []struct {
+		name string
+		w    window
+		free bool
+	}{
+		{"small", window{load: 3.3, length: 10, committed: 9}, true},
+		{"idle", window{load: 9, length: 10, committed: 0.49}, true},
+		{"large, in a busy window", window{load: 3.4, length: 10, committed: 5}, false},
+	} {
+		got := l.price(10, test.w, 1)
+		want := caution * l.forecast.displaced(10, test.w.load, 1, test.w.committed, test.w.length)
+		if test.free {
+			want = 0
+		}
+		if got != want || !test.free && !(got > 0) {
+			t.Errorf("%s: %g, want %g", test.name, got, want)
+		}
+	}
+}
