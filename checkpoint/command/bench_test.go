@@ -114,7 +114,10 @@ func BenchmarkProgress(b *testing.B) {
 func BenchmarkAdjust(b *testing.B) {
 	for _, guarded := range []bool{false, true} {
 		b.Run(fmt.Sprintf("guarded=%t", guarded), func(b *testing.B) {
-			d := benchDriver(b, guarded)
+			// Of each kind of effect: how long all have taken, from the record to the reply. The driver calls from one goroutine, and
+			// Await has seen its last word.
+			spent := map[checkpoint.Action]time.Duration{}
+			d := benchDriver(b, guarded, func(t driver.Traced) { spent[t.Effect.Action] += t.Replied.Sub(t.Issued) })
 			begin := func(containers int, events ...checkpoint.Event) {
 				events = append(events, checkpoint.Adjust{Targets: map[string][]string{"job": slices.Repeat([]string{"here"}, containers)}})
 				err := d.Apply(b.Context(), events...)
@@ -130,9 +133,14 @@ func BenchmarkAdjust(b *testing.B) {
 			}
 			begin(1, checkpoint.Submit{Job: "job", Demand: apportion.Resources{1}})
 			containers := 1
+			clear(spent)
 			for b.Loop() {
 				containers = 3 - containers
 				begin(containers)
+			}
+			// What is left of the whole are the records of the journal between the effects.
+			for action, all := range spent {
+				b.ReportMetric(all.Seconds()*1000/float64(b.N), string(action)+"-ms")
 			}
 			s := d.State()
 			if j, _ := s.Job("job"); j.Job.Newest().Number == 0 || j.Job.Reason.Constraint != "" {
@@ -143,7 +151,7 @@ func BenchmarkAdjust(b *testing.B) {
 }
 
 // benchDriver is a driver with one agent, which has room for two containers of a job.
-func benchDriver(b *testing.B, guarded bool) *driver.Driver {
+func benchDriver(b *testing.B, guarded bool, trace func(driver.Traced)) *driver.Driver {
 	dir, err := os.MkdirTemp("", "adjust-") // short, for a socket
 	if err != nil {
 		b.Fatal(err)
@@ -190,7 +198,7 @@ func benchDriver(b *testing.B, guarded bool) *driver.Driver {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := driver.New(m, j, driver.Config{Store: store, Grace: 2 * time.Minute}, nil)
+	d, err := driver.New(m, j, driver.Config{Store: store, Grace: 2 * time.Minute}, &driver.Options{Trace: trace})
 	if err != nil {
 		b.Fatal(err)
 	}

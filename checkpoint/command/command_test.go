@@ -1034,12 +1034,12 @@ func TestDiskFails(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(s.work, "damaged"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.work, "damaged", "attempt"), []byte("not a number"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.work, "damaged", "run-1"), []byte("no folder"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run.Job = "damaged" // nobody knows which attempt is the highest
+	run.Job = "damaged" // nobody knows whether something of it is alive
 	if err := s.Resume(t.Context(), run); err == nil {
-		t.Error("resumed without knowing the highest attempt")
+		t.Error("resumed without knowing what was started before")
 	}
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)

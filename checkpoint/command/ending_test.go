@@ -19,8 +19,12 @@ import (
 // TestStopNeedsNoRecords: a Stop that cannot be written down ends the processes all the same, and is an error.
 func TestStopNeedsNoRecords(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, s *site){
-		"the highest attempt cannot be read": func(t *testing.T, s *site) {
-			mustWrite(t, filepath.Join(s.work, "job", "attempt"), "not a number")
+		"the folder of the run cannot be read": func(t *testing.T, s *site) {
+			folder := filepath.Join(s.work, "job", "run-3")
+			if err := os.RemoveAll(folder); err != nil {
+				t.Fatal(err)
+			}
+			mustWrite(t, folder, "no folder")
 		},
 		"the lock is held": func(t *testing.T, s *site) {
 			file, err := os.OpenFile(filepath.Join(s.work, "job", "lock"), os.O_RDWR, 0)

@@ -1,5 +1,5 @@
-// This file implements what the runner keeps on the disk: a folder for each job with its highest
-// attempt, and in it one for each run.
+// This file implements what the runner keeps on the disk: a folder for each job, and in it one for each
+// run, of which the highest fences off the others.
 
 package command
 
@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ import (
 	"github.com/apportion/apportion/internal/regular"
 )
 
-// jobFolder is the folder of one job: the files lock and attempt, and the runs.
+// jobFolder is the folder of one job: the file lock, and the folders of its runs. Their names tell the highest attempt.
 type jobFolder string
 
 // runFolder is the folder of one run of a job.
@@ -54,7 +55,10 @@ func (r runFolder) acknowledgement() string { return r.file("save-ack") }
 // started is written last of a start and durably: without it the run counts as half-started.
 func (r runFolder) started() string { return r.file("started") }
 func (r runFolder) stopped() string { return r.file("stopped") }
-func (r runFolder) over() string    { return r.file("over") }
+func (r runFolder) over() string    { return r.file(overName) }
+
+// overName is the name of the last of these.
+const overName = "over"
 
 // held is a file that every process of the run keeps open under a lock, from before it begins to be that
 // process until its end: while the lock is held, something of the run is alive.
@@ -136,16 +140,16 @@ func get(name string, value any) error {
 	return nil
 }
 
-// highest returns the highest attempt of the job that was seen, 0 if none was.
+// highest returns the highest attempt of the job that was seen, 0 if none was: the folders of the runs are the record of that,
+// and forget leaves the newest.
 func (j jobFolder) highest() (int64, error) {
-	attempt := int64(0)
-	// No file is no attempt. A file that cannot be read is an error: taking it for none would let an old
+	attempts, err := j.attempts()
+	// No folder is no attempt. One that cannot be read is an error: taking it for none would let an old
 	// attempt pass.
-	err := get(filepath.Join(string(j), "attempt"), &attempt)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	return attempt, nil
+	return slices.Max(append(attempts, 0)), nil
 }
 
 // fence returns checkpoint.ErrFenced for an attempt below the highest.
@@ -166,7 +170,10 @@ func (j jobFolder) raise(attempt int64) error {
 	if err != nil || attempt <= highest {
 		return errors.Join(err, j.fence(attempt))
 	}
-	return put(filepath.Join(string(j), "attempt"), attempt, durable.WriteFile)
+	if err := os.Mkdir(string(j.run(attempt)), 0o700); err != nil {
+		return err
+	}
+	return durable.SyncFolder(string(j))
 }
 
 // lock waits until no other method and no other runner changes the job, and returns the way to let go.

@@ -112,7 +112,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// The highest attempt survives in its file, only rises, and everything below is fenced.
+// The highest attempt survives in its folder, only rises, and everything below is fenced.
 func TestFence(t *testing.T) {
 	j := jobFolder(t.TempDir())
 	highest := int64(0)
@@ -133,12 +133,20 @@ func TestFence(t *testing.T) {
 			}
 		}
 	}
-	// A record that cannot be read fences everything: taken for none it would let an old attempt pass.
-	if err := os.WriteFile(filepath.Join(string(j), "attempt"), []byte("7x"), 0o600); err != nil {
-		t.Fatal(err)
+	// What is called otherwise is nobody's attempt.
+	for _, other := range []string{"run-", "run-99x", "run--5", "99", "ran-99"} {
+		must(t, os.Mkdir(filepath.Join(string(j), other), 0o700))
 	}
-	if err := errors.Join(j.fence(1<<40), j.raise(1<<40)); err == nil {
-		t.Error("a damaged record of the highest attempt lets one pass")
+	if got, err := j.highest(); err != nil || got != highest {
+		t.Errorf("beside other folders the highest is %d, %v; want %d", got, err, highest)
+	}
+	// A folder that cannot be read fences everything: taken for none it would let an old attempt pass.
+	must(t, os.RemoveAll(string(j)))
+	must(t, os.WriteFile(string(j), nil, 0o600))
+	for _, err := range []error{j.fence(1 << 40), j.raise(1 << 40)} {
+		if err == nil || errors.Is(err, checkpoint.ErrFenced) {
+			t.Errorf("the highest attempt cannot be read, and that is no error: %v", err)
+		}
 	}
 }
 
@@ -261,12 +269,14 @@ func TestGet(t *testing.T) {
 // Folders of runs are found by their attempt; what else lies there is not the runner's.
 func TestAttempts(t *testing.T) {
 	j := jobFolder(t.TempDir())
-	for _, name := range []string{"run-1", "run-20", "run-x", "run-", "ran-3", "lock"} {
+	for _, name := range []string{"run-1", "run-20", "run-21", "run-x", "run-", "ran-3", "lock"} {
 		must(t, os.Mkdir(filepath.Join(string(j), name), 0o700))
 	}
+	must(t, os.WriteFile(j.run(1).held(), nil, 0o600))
+	must(t, os.WriteFile(j.run(20).held(), nil, 0o600))
 	must(t, os.WriteFile(j.run(20).over(), []byte("true\n"), 0o600))
 	got, err := j.attempts()
-	if slices.Sort(got); err != nil || fmt.Sprint(got) != "[1 20]" {
+	if slices.Sort(got); err != nil || fmt.Sprint(got) != "[1 20 21]" {
 		t.Errorf("attempts %v, %v", got, err)
 	}
 	if open, err := j.open(); err != nil || len(open) != 1 || open[0] != j.run(1) {

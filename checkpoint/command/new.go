@@ -18,7 +18,7 @@ var _ runner.Runner = (*Runner)(nil)
 // errors.ErrUnsupported says that this system is not Linux. Close it after use.
 func New(commands Commands, options *Options) (*Runner, error) {
 	a := &Runner{
-		commands: commands, children: map[string]*child{}, outputs: map[string]*output{}, closed: make(chan struct{}),
+		commands: commands, children: map[string]*child{}, since: map[string]uint64{}, outputs: map[string]*output{}, closed: make(chan struct{}),
 	}
 	if options != nil {
 		a.options = *options

@@ -1,3 +1,5 @@
+//go:build linux
+
 // This file tests jobs whose checkpoint is several files: none of them is saved, or resumed from, without the others.
 
 package command_test

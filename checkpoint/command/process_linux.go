@@ -5,12 +5,14 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/internal/proc"
 	"github.com/apportion/apportion/internal/regular"
@@ -79,8 +81,8 @@ func (j jobFolder) names(environment []byte, upTo int64) bool {
 
 // members returns the processes that belong to runs of the job up to an attempt: those whose environment at their
 // start names one, those in the group of a leader that is alive, those that were known before, and the children
-// of all. It looks at processes only, not at a disk.
-func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process) (map[int]process, error) {
+// of all. It looks at processes only, not at a disk. O(processes) reads, but for the strangers of earlier looks.
+func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process, l *look) (map[int]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
@@ -90,9 +92,12 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		// The runner never counts itself, even if it was started by a job.
-		if err != nil || pid == os.Getpid() {
+		if err != nil || pid == os.Getpid() || l.knows(pid) {
 			continue
 		}
+		// The identity comes first: what is read of a number that is given to another in between is of the later one, which is
+		// taken for a stranger then under an identity that is not its own, and is looked at again.
+		identity, there := proc.Identity(pid)
 		s, ok := proc.Stat(pid)
 		if !ok {
 			continue
@@ -106,6 +111,8 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		environment, _ = proc.Read("/proc/"+e.Name()+"/environ", append(environment[:0], 0))
 		if led || known[pid] == p || j.names(environment, upTo) {
 			found[pid] = p
+		} else if there && s.Start < l.since {
+			l.strangers[pid] = identity
 		}
 	}
 	// Children are added until none is new: the list has no order, so a grandchild may come before its
@@ -119,6 +126,39 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		}
 	}
 	return found, nil
+}
+
+// look is what several looks at the same processes share. The first one reads everything.
+type look struct {
+	// since is when the first process of the job's newest run began, in the unit of process.Start; 0: it is not known. Whatever
+	// was alive before and is of no run will be of none: a process becomes part of a run by being started for it.
+	since uint64
+	// strangers are processes that are older and belong to no run of the job, by their number: their identities.
+	strangers map[int]uint64
+}
+
+// knows reports whether a number is still that of a stranger.
+func (l *look) knows(pid int) bool {
+	before, known := l.strangers[pid]
+	if !known {
+		return false
+	}
+	identity, there := proc.Identity(pid)
+	return there && identity == before
+}
+
+// awaitEnds waits until processes have ended, the signals to whom are on their way, but no longer than a while. It returns the
+// error of the context when that ends first. Who is alive after it, and who has come meanwhile, the next look tells.
+func (a *Runner) awaitEnds(ctx context.Context, processes map[int]process, while time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, while)
+	defer cancel()
+	for _, p := range processes {
+		if proc.Await(limited, p.PID, func() bool { return a.alive(p) }) != nil {
+			// It takes longer, or this kernel tells nobody, or it is a number that stands for nobody: the whole while is over then.
+			<-limited.Done()
+		}
+	}
+	return ctx.Err()
 }
 
 // holders returns the processes that have the file of a run open that all its processes are given.

@@ -5,9 +5,13 @@
 package command
 
 import (
+	"math"
+	"os"
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/checkpoint/internal/proc"
 )
 
 // An environment names a run wherever the variable stands in it, and no variable whose name only ends alike.
@@ -35,12 +39,85 @@ func TestNames(t *testing.T) {
 	a := &Runner{}
 	// A program that has only just begun has no environment yet.
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		found, err := a.members(j, 7, nil, nil)
+		found, err := a.members(j, 7, nil, nil, new(look))
 		if _, ours := found[leader.Process.Pid]; ours && err == nil {
 			return
 		}
 		if err != nil || time.Now().After(limit) {
 			t.Fatalf("%v, %v: a process whose first variable names the run is not found", found, err)
 		}
+	}
+}
+
+// A process is passed over while it is a stranger that is older than the job, and is the one that was looked at.
+func TestStrangersAreNotReadAgain(t *testing.T) {
+	j := jobFolder(t.TempDir())
+	ours := exec.Command("/bin/sleep", "60")
+	ours.Env = []string{EnvRunDir + "=" + string(j.run(7))}
+	if err := ours.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ours.Process.Kill(); _ = ours.Wait() })
+	a, pid, parent := &Runner{}, ours.Process.Pid, os.Getppid()
+	began, _ := a.identify(pid)
+	found := func(l *look) bool {
+		t.Helper()
+		found, err := a.members(j, 7, nil, nil, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ours := found[pid]
+		return ours
+	}
+	// A program that has only just begun has no environment yet.
+	for limit := time.Now().Add(time.Minute); !found(new(look)); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the process is not found")
+		}
+	}
+	for since, want := range map[uint64]bool{0: false, 1: false, began.Start: true, math.MaxUint64: true} {
+		l := &look{since, map[int]uint64{}}
+		if !found(l) {
+			t.Errorf("since %d: not found at the first look", since)
+		}
+		if _, noted := l.strangers[parent]; noted != want {
+			t.Errorf("since %d: the parent of this test is a stranger: %v", since, noted)
+		}
+		if _, noted := l.strangers[pid]; noted {
+			t.Errorf("since %d: the process is a stranger to its own job", since)
+		}
+		if !found(l) {
+			t.Errorf("since %d: not found at the second look", since)
+		}
+		// Its number was a stranger's before, of another identity.
+		identity, _ := proc.Identity(pid)
+		l.strangers[pid] = identity + 1
+		if !found(l) {
+			t.Errorf("since %d: a process that has a stranger's number is not looked at", since)
+		}
+		if l.strangers[pid] = identity; found(l) {
+			t.Errorf("since %d: a stranger is looked at again", since)
+		}
+	}
+}
+
+// What was started is known by its first process, unless one had ended before it could be asked.
+func TestStartIsNoted(t *testing.T) {
+	a := &Runner{children: map[string]*child{}, since: map[string]uint64{}}
+	folder := jobFolder("/work/job").run(3)
+	for rank, start := range []uint64{70, 50, 60} {
+		a.children[folder.process(rank)] = &child{process: process{Start: start}}
+	}
+	a.children[folder.process(3)] = &child{}
+	for _, c := range []struct {
+		ranks []int
+		want  uint64
+	}{{nil, 0}, {[]int{0}, 70}, {[]int{0, 1, 2}, 50}, {[]int{2}, 60}, {[]int{0, 3}, 60}, {nil, 60}} {
+		if a.noteStart("job", folder, c.ranks); a.look("job").since != c.want {
+			t.Errorf("ranks %v: since %d, want %d", c.ranks, a.look("job").since, c.want)
+		}
+	}
+	if l := a.look("another"); l.since != 0 || l.strangers == nil {
+		t.Errorf("%+v", l)
 	}
 }

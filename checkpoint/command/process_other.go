@@ -5,12 +5,22 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"os"
 	"syscall"
+	"time"
 )
 
-type process struct{ PID int }
+type process struct {
+	PID   int
+	Start uint64
+}
+
+type look struct {
+	since     uint64
+	strangers map[int]uint64
+}
 
 const (
 	terminate = syscall.SIGTERM
@@ -32,6 +42,9 @@ func ownGroup() *syscall.SysProcAttr                { return nil }
 func exitOf(state *os.ProcessState) ended           { return ended{Code: state.ExitCode()} }
 func release(string, int64) error                   { return errors.ErrUnsupported }
 func diskBytes(info os.FileInfo) int64              { return info.Size() }
-func (a *Runner) members(_ jobFolder, _ int64, _, _ map[int]process) (map[int]process, error) {
+func (a *Runner) members(jobFolder, int64, map[int]process, map[int]process, *look) (map[int]process, error) {
 	return nil, errors.ErrUnsupported
+}
+func (a *Runner) awaitEnds(context.Context, map[int]process, time.Duration) error {
+	return errors.ErrUnsupported
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -48,12 +49,12 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 		return err
 	}
 	// Nothing of an earlier attempt may be alive when the first process of this one begins.
-	if err := a.end(ctx, j, 0); err != nil {
+	if err := a.end(ctx, j, 0, new(look)); err != nil {
 		return err
 	}
 	if err := a.startAll(ctx, run, folder); err != nil {
 		// The context may have ended, but nothing may stay alive.
-		return errors.Join(err, a.end(context.WithoutCancel(ctx), j, 0))
+		return errors.Join(err, a.end(context.WithoutCancel(ctx), j, 0, new(look)))
 	}
 	// Old logs go last, when the run has started: an error there does not undo the start.
 	return a.forget(j, run.Attempt)
@@ -75,14 +76,13 @@ func sameRun(before, run *runner.Run) error {
 // startAll starts the processes of all ranks on this node and marks the run as started.
 func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder) (err error) {
 	// What an earlier try has left says nothing about the processes of this one.
-	// The processes of that try are dead: end has seen to it.
-	if err := os.RemoveAll(string(folder)); err != nil {
-		return err
+	// The processes of that try are dead: end has seen to it. The folder itself stays, for it makes the attempt the highest.
+	left, err := os.ReadDir(string(folder))
+	for _, e := range left {
+		err = errors.Join(err, os.RemoveAll(folder.file(e.Name())))
 	}
-	for _, dir := range []string{string(folder), run.Dir} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
+	if err = errors.Join(err, os.MkdirAll(run.Dir, 0o700)); err != nil {
+		return err
 	}
 	// The whole run is kept, so that a repeated call can be compared with it.
 	mark := started{Run: *run, Ranks: a.ranks(run)}
@@ -110,8 +110,24 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 			return fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
+	a.noteStart(run.Job, folder, mark.Ranks)
 	// The mark comes after the last process: a runner that dies before leaves a run that is started anew.
 	return put(folder.started(), mark, durable.WriteFile)
+}
+
+// noteStart notes when the first process of the job's newest run began. Where one of them had ended before it could be asked
+// it may have left others behind that are older than the rest, and what was noted before is still right.
+func (a *Runner) noteStart(job string, folder runFolder, ranks []int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	first := uint64(math.MaxUint64)
+	for _, rank := range ranks {
+		first = min(first, a.children[folder.process(rank)].process.Start)
+	}
+	// A process that was not asked has the start 0.
+	if len(ranks) > 0 && first > 0 {
+		a.since[job] = first
+	}
 }
 
 // hold makes the file that the processes of the run hold the lock of. It has the lock before it has the

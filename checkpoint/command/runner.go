@@ -32,6 +32,9 @@ type Runner struct {
 	mu sync.Mutex
 	// children are the processes that this runner started itself, by the file of their record.
 	children map[string]*child
+	// since is when the first process of the newest run that this runner has started began, by job and in the unit of
+	// process.Start: what is older is of no run of the job, since Resume ends all earlier ones first.
+	since map[string]uint64
 	// reading is held while a log is read, and guards what follows.
 	reading sync.Mutex
 	// outputs are the logs that were looked at, by name.

@@ -38,7 +38,8 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	}
 	// 1. The processes end first. A disk that hangs or is full, and a method that holds the lock and hangs there, keep
 	// none of them alive.
-	if err := a.endSeen(ctx, run); err != nil {
+	l := a.look(run.Job)
+	if err := a.endSeen(ctx, run, l); err != nil {
 		return err
 	}
 	// 2. That it stays so needs the disk.
@@ -47,25 +48,28 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 		return err
 	}
 	defer unlock()
-	// A run that was never started gets a folder for the mark: a Resume that is late must find it.
-	if err := os.MkdirAll(string(folder), 0o700); err != nil {
-		return err
-	}
 	// Whatever happens to this runner, no Resume of the attempt starts anything from now on.
 	if err := put(folder.stopped(), run.Attempt, durable.WriteFile); err != nil {
 		return err
 	}
-	return a.end(ctx, a.folder(run.Job), a.options.Grace)
+	return a.end(ctx, a.folder(run.Job), a.options.Grace, l)
 }
 
 // endSeen ends what can be seen without a disk of the job's attempts up to this one: the processes that this runner has
 // started, their groups, and what names a run of the job in its environment. A later attempt is left alone, whoever asks.
-func (a *Runner) endSeen(ctx context.Context, run *runner.Run) error {
+func (a *Runner) endSeen(ctx context.Context, run *runner.Run, l *look) error {
 	j := a.folder(run.Job)
 	find := func(leaders, known map[int]process) (map[int]process, error) {
-		return a.members(j, run.Attempt, leaders, known)
+		return a.members(j, run.Attempt, leaders, known, l)
 	}
 	return a.sweepFound(ctx, a.ownLeaders(j, run.Attempt), find, a.options.Grace, 1)
+}
+
+// look begins to look for the processes of a job.
+func (a *Runner) look(job string) *look {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return &look{a.since[job], map[int]uint64{}}
 }
 
 // ownLeaders returns the processes that this runner has started for the job up to an attempt and that are alive, by
@@ -89,13 +93,13 @@ func (a *Runner) ownLeaders(j jobFolder, upTo int64) map[int]process {
 //
 // That nothing is left is marked in the folders of the runs, which a start makes anew: it need not be
 // found out twice.
-func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration) error {
+func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration, l *look) error {
 	// Runs that are known to be over cost nothing.
 	open, err := j.open()
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	if err := a.sweep(ctx, j, grace); err != nil {
+	if err := a.sweep(ctx, j, grace, l); err != nil {
 		return err
 	}
 	// The map is copied: waiting under the lock would block every other job of this runner.
@@ -132,11 +136,13 @@ func (j jobFolder) open() ([]runFolder, error) {
 	}
 	var open []runFolder
 	for _, attempt := range attempts {
-		over, err := exists(j.run(attempt).over())
+		files, err := os.ReadDir(string(j.run(attempt)))
 		if err != nil {
 			return nil, err
 		}
-		if !over {
+		over := slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == overName })
+		// A start begins by a file that all processes are given: where there is nothing, nothing was started.
+		if len(files) > 0 && !over {
 			open = append(open, j.run(attempt))
 		}
 	}
@@ -145,14 +151,17 @@ func (j jobFolder) open() ([]runFolder, error) {
 
 // sweep ends everything that belongs to any run of the job: politely for the time of grace, then not.
 // Processes may start others while this looks, so it ends when twice in a row nobody was found.
-func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration) error {
+func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration, l *look) error {
 	leaders, err := a.leaders(j)
 	if err != nil {
 		return err
 	}
-	find := func(leaders, known map[int]process) (map[int]process, error) { return a.present(j, leaders, known) }
+	find := func(leaders, known map[int]process) (map[int]process, error) { return a.present(j, leaders, known, l) }
 	return a.sweepFound(ctx, leaders, find, grace, 2)
 }
+
+// finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
+type finder func(leaders, known map[int]process) (map[int]process, error)
 
 // sweepFound ends what find finds, until it has found nobody so many times in a row.
 func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find finder, grace time.Duration, times int) (err error) {
@@ -161,12 +170,12 @@ func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find f
 	began, polite := time.Now(), grace > 0
 	known, asked := map[int]process{}, map[process]bool{}
 	quiet := 0
-	for pace := a.paced(); ; {
+	for {
 		if known, err = find(leaders, known); err != nil {
 			return err
 		}
 		// One quiet round is not enough: a process that was just forked may not be listed yet when its
-		// parent is gone.
+		// parent is gone. The next look will list it, so there is nothing to wait for.
 		if len(known) > 0 {
 			quiet = 0
 		} else if quiet++; quiet == times {
@@ -182,16 +191,13 @@ func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find f
 		default:
 			a.askAll(leaders, known, asked)
 		}
-		if err := pace.pause(ctx); err != nil {
+		if err := a.awaitEnds(ctx, known, a.options.Poll); err != nil {
 			// The numbers are sorted, so that two messages about the same processes read the same.
 			alive := slices.Sorted(maps.Keys(known))
 			return fmt.Errorf("processes %v: %w", alive, err)
 		}
 	}
 }
-
-// finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
-type finder func(leaders, known map[int]process) (map[int]process, error)
 
 // askAll asks each process once to end, but for guards: they would ask their trainers again.
 func (a *Runner) askAll(leaders, members map[int]process, asked map[process]bool) {
@@ -221,8 +227,8 @@ func (a *Runner) killAll(leaders, members map[int]process) {
 
 // present returns the processes of the job that are alive. Who holds a lock of a run but is found by no
 // other sign is looked for among all open files, which takes longer.
-func (a *Runner) present(j jobFolder, leaders, known map[int]process) (map[int]process, error) {
-	members, err := a.members(j, anyAttempt, leaders, known)
+func (a *Runner) present(j jobFolder, leaders, known map[int]process, l *look) (map[int]process, error) {
+	members, err := a.members(j, anyAttempt, leaders, known, l)
 	if err != nil || len(members) > 0 {
 		return members, err
 	}

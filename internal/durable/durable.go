@@ -68,6 +68,16 @@ func Rename(fsys vfs.FS, from, to string) error {
 	return fsys.SyncDir(path.Dir(to))
 }
 
+// SyncFolder makes the entries of a directory durable, at a path of the operating system: what was made, renamed and removed
+// in it.
+func SyncFolder(name string) error {
+	disk, err := vfs.NewOS(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(disk.SyncDir("."), disk.Close())
+}
+
 // within calls use with the directory of a path, as a file system, and the last element of the path.
 func within(name string, use func(disk vfs.FS, base string) error) error {
 	disk, err := vfs.NewOS(filepath.Dir(name))

@@ -182,3 +182,14 @@ func TestOnDisk(t *testing.T) {
 		}
 	}
 }
+
+// A folder that is not there cannot be made durable, and one that is there can.
+func TestSyncFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := durable.SyncFolder(dir); err != nil {
+		t.Error(err)
+	}
+	if err := durable.SyncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file implements Read for Linux: four system calls for a file of /proc, where an os.File makes nine.
+// This file implements Read for Linux: three system calls for a file of /proc, where an os.File makes nine.
 
 package proc
 
@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// Read returns what a file of /proc holds. It appends to the buffer, which is used again for the next one: whoever looks at all
-// processes reads two files of each, and allocates nothing. A file of a process that has ended is an error.
+// Read returns what a file of /proc holds that is about one process. It appends to the buffer, which is used again for the next
+// one: whoever looks at all processes reads two files of each, and allocates nothing. A file of a process that has ended is an
+// error.
 func Read(name string, buffer []byte) ([]byte, error) {
 	fd, err := again(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -27,10 +28,12 @@ func Read(name string, buffer []byte) ([]byte, error) {
 		if err != nil {
 			return buffer, &os.PathError{Op: "read", Path: name, Err: err}
 		}
-		if n == 0 {
+		room := cap(buffer) - len(buffer)
+		buffer = buffer[:len(buffer)+n]
+		// The kernel fills what it is given as far as it can: less is the end. To ask once more costs as much as the first time.
+		if n < room {
 			return buffer, nil
 		}
-		buffer = buffer[:len(buffer)+n]
 	}
 }
 
