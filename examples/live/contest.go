@@ -14,6 +14,7 @@ import (
 )
 
 // contest is the same stream of jobs under several schedulers.
+// The first of plays is what the others are compared with.
 type contest struct {
 	stdout   io.Writer
 	dir      cluster.Place
@@ -24,6 +25,7 @@ type contest struct {
 }
 
 // show is one play of it.
+// All but name, policy and s3 are filled in by the play.
 type show struct {
 	name, policy string
 	s3           bool

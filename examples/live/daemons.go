@@ -17,6 +17,7 @@ import (
 )
 
 // policies make the decider of a master.
+// SpeCon and the default scheduler add themselves where they can run.
 var policies = map[string]func(*setting) (master.Decider, error){
 	"dorm":   func(*setting) (master.Decider, error) { return dormDecider, nil },
 	"static": func(*setting) (master.Decider, error) { return static{}, nil },
@@ -24,6 +25,7 @@ var policies = map[string]func(*setting) (master.Decider, error){
 	"FIFO":   fifoDecider,
 }
 
+// The trace of its effects is what costs are read from.
 func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("live master", stderr)
 	dir := cluster.Flag(flags, home)
@@ -50,6 +52,7 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	return cluster.RunMaster(ctx, *dir, o, stdout)
 }
 
+// Where checkpoints are kept is in the environment, so that all programs of a cluster agree.
 func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("live agent", stderr)
 	dir := cluster.Flag(flags, home)

@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// The time is enough for several saves to fail.
 const (
 	// diskBytes is the size of the store's disk: many checkpoints of the jobs here.
 	diskBytes = 8 << 20
@@ -19,6 +20,7 @@ const (
 )
 
 // mount puts a small file system in memory on a folder, which takes root, and returns how to take it away.
+// What the place has there before is hidden until it is taken away.
 func mount(ctx context.Context, dir string) (unmount func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -41,6 +43,7 @@ func tell(cmd *exec.Cmd) error {
 func (f *failing) ballast() string { return f.place.Join("store", "ballast") }
 
 // fill leaves no room on the disk of the store for a while.
+// A disk that is full refuses a save, and must not harm what was saved before.
 func fill(_ context.Context, f *failing) error {
 	file, err := os.Create(f.ballast())
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 )
 
 // failing is a play in which things fail.
+// play and sample are those of the newest look.
 type failing struct {
 	place  cluster.Place
 	faults []fault // those to come
@@ -22,6 +23,7 @@ type failing struct {
 }
 
 // happened is a fault, when, and at which step of its job.
+// step is the newest that was seen of the job, so that a later one is progress.
 type happened struct {
 	fault
 	at   time.Time
@@ -29,6 +31,7 @@ type happened struct {
 }
 
 // fault is something that goes wrong.
+// do is called once, when its time has come.
 type fault struct {
 	what string
 	// job is the one that it hits. It happens while that job runs and has steps that no checkpoint holds.

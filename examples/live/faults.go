@@ -22,6 +22,7 @@ import (
 )
 
 // faults in the order in which they happen. The last process of an MXNet job is its parameter server.
+// Each waits until the one before is over.
 var faults = []fault{
 	{"kill -9 of a trainer (PyTorch, first process)", "lstm", killRank(0), false},
 	{"kill -9 of a trainer (TensorFlow)", "vae", killRank(0), false},
@@ -34,6 +35,7 @@ var faults = []fault{
 }
 
 // unlucky are the jobs.
+// They are long enough for eight faults.
 func unlucky() []harness.Job {
 	const cost = 20 * time.Millisecond
 	demand := apportion.Resources{1, 2}
@@ -45,6 +47,7 @@ func unlucky() []harness.Job {
 	}
 }
 
+// A machine under load needs more time for all of them, see -scale.
 const (
 	// unseen is how many steps a job may do between the last look at it and its death.
 	unseen = 2
@@ -66,6 +69,7 @@ func runFaults(ctx context.Context, stdout, stderr io.Writer, args []string) err
 }
 
 // run plays the jobs and reports.
+// A play in which a fault did not happen is an error, as it would show nothing.
 func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job) (err error) {
 	if err := os.RemoveAll(string(f.place)); err != nil {
 		return err
@@ -94,6 +98,7 @@ func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job)
 }
 
 // each lets the next fault happen when its time has come.
+// It is called at every look, ten times a second.
 func (f *failing) each(ctx context.Context) error {
 	if f.filled && f.sample.At >= f.cleared {
 		f.filled = false
@@ -116,6 +121,7 @@ func (f *failing) each(ctx context.Context) error {
 }
 
 // over reports whether the job of a fault goes on beyond where it was.
+// A job that has ended is past its fault.
 func (f *failing) over(h *happened) bool {
 	if f.filled || time.Since(h.at) < quiet {
 		return false
@@ -145,6 +151,7 @@ func (f *failing) argv(job string) []string {
 }
 
 // killRank kills a process of the job that the fault is for; negative ranks count from the end.
+// Ranks of MXNet's workers come before those of its servers.
 func killRank(rank int) func(context.Context, *failing) error {
 	return func(_ context.Context, f *failing) error {
 		job := f.done[len(f.done)-1].job
@@ -178,6 +185,7 @@ func killAgent(_ context.Context, f *failing) error {
 }
 
 // move asks for another server for the job.
+// The job cannot be saved, and so must stay.
 func move(ctx context.Context, f *failing) error {
 	view, _ := f.view("deaf")
 	to := dormServers[0].ID
@@ -190,6 +198,7 @@ func move(ctx context.Context, f *failing) error {
 }
 
 // print prints for every fault how long it took until its job did its next step that counts.
+// The time is until a step that was never done before.
 func (f *failing) print(w io.Writer, record *harness.Record) error {
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -31,6 +31,7 @@ func init() { subcommands["flowcon"] = flowConRuns }
 
 // mixed are the jobs at a scale of 1: the thesis' schedule, a long job that is soon as good as done and
 // then others, the last the shortest.
+// Their steps are such that all end within minutes of each other.
 func mixed(scale float64) []harness.Job {
 	of := func(at float64, name, framework, option, value string, steps int64) harness.Job {
 		return harness.Job{Name: name, At: time.Duration(scale * at * float64(time.Second)), Framework: framework,
@@ -44,6 +45,7 @@ func mixed(scale float64) []harness.Job {
 	}
 }
 
+// Without -first a run says little on a machine that others use.
 func flowConRuns(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
 	set := flags.Flags("live flowcon", stderr)
 	w := &worker{stdout: stdout, every: 500 * time.Millisecond}
@@ -85,6 +87,7 @@ func flowConRuns(ctx context.Context, stdout, stderr io.Writer, args []string) (
 }
 
 // open prepares the place and chooses what limits.
+// The last CPU is the one that the system itself uses least.
 func (w *worker) open(by string, first bool) error {
 	if err := os.RemoveAll(string(w.place)); err != nil {
 		return err
@@ -110,6 +113,7 @@ func (w *worker) open(by string, first bool) error {
 
 // compare runs the jobs without and with limits, in turn. That no limit changes what a job computes is
 // checked.
+// Runs alternate, so that a change of the machine's load hits both.
 func (w *worker) compare(ctx context.Context, runs int, config flowcon.Config) (without, with []*trial, err error) {
 	for range runs {
 		for _, limited := range []bool{false, true} {
@@ -141,6 +145,7 @@ func (w *worker) compare(ctx context.Context, runs int, config flowcon.Config) (
 }
 
 // run runs the jobs once.
+// What jobs print to their standard error is shown only when one fails.
 func (w *worker) run(ctx context.Context, name string, decider *flowcon.Executor) (*trial, error) {
 	a := &node.Agent{Runner: w.runner, Writer: w.writer, FlowCon: decider, Log: w.stdout, Every: w.every}
 	dir := w.place.Join(name)
@@ -184,9 +189,11 @@ func complaint(job, text string) error {
 
 // newest is how many of the newest losses the evaluation function is the mean of: the loss of one batch
 // says more of the batch than of the model.
+// It is some seconds of training.
 const newest = 200
 
 // evaluation returns what takes the evaluation function of one job from its output, line by line.
+// Each job has its own, as it keeps the newest losses.
 func evaluation() func(line []byte) (float64, bool) {
 	var losses []float64
 	sum := 0.0
@@ -204,6 +211,7 @@ func evaluation() func(line []byte) (float64, bool) {
 }
 
 // same checks that each job has done each step once, with the losses of the first run.
+// Limits change when a job computes, and nothing else.
 func (w *worker) same(first, t *trial) error {
 	for i := range w.jobs {
 		job, curve := &w.jobs[i], t.curves[i]

@@ -20,6 +20,7 @@ import (
 )
 
 // report prints the completion times, each from the start of its job, and the makespans.
+// Both makespans count from the first start.
 func (w *worker) report(without, with []*trial) error {
 	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\njob\tframework\tsteps\tstarts\twithout limits\tFlowCon\tchange")
@@ -40,6 +41,7 @@ func (w *worker) report(without, with []*trial) error {
 }
 
 // median is that of a job's times over the runs.
+// Of two it is the later one.
 func median(trials []*trial, job int) time.Duration {
 	var times []time.Duration
 	for _, t := range trials {
@@ -85,6 +87,7 @@ func of(samples []node.Sample, job string) []node.Sample {
 const smoothing = 2 * time.Second
 
 // usage is the share of the CPU that a job used over time. It ends at zero.
+// A point is the mean of the time until the next.
 func usage(samples []node.Sample) plotter.XYs {
 	var points plotter.XYs
 	last := node.Sample{}

@@ -12,6 +12,7 @@ import (
 )
 
 // stretch multiplies all times of a stream.
+// It changes the jobs that it is given.
 func stretch(jobs []harness.Job, scale float64) []harness.Job {
 	for i := range jobs {
 		jobs[i].At = time.Duration(float64(jobs[i].At) * scale)
@@ -21,6 +22,7 @@ func stretch(jobs []harness.Job, scale float64) []harness.Job {
 }
 
 // report prints what became of the jobs and what adjustments cost. Work that was lost is an error.
+// It is the test of every play: the numbers are printed, and what must not be is an error.
 func report(ctx context.Context, stdout io.Writer, record *harness.Record) ([]harness.Outcome, error) {
 	outcomes, err := record.Outcomes(ctx)
 	if err != nil {

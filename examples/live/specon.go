@@ -35,6 +35,7 @@ func init() {
 }
 
 // models are a long and a short job of each framework.
+// The long one converges long before it ends.
 var models = map[string][2]struct {
 	option, value string
 	steps         int64
@@ -46,6 +47,7 @@ var models = map[string][2]struct {
 
 // uneven are three long jobs of these frameworks in turn, and after each a short one of the next framework:
 // the default scheduler puts one after the other on the nodes in turn, and soon one node has little to do.
+// Placing in turn puts all long jobs on one node.
 func uneven(scale float64, frameworks []string) []harness.Job {
 	var jobs []harness.Job
 	times := map[string]int64{} // that a model is among them
@@ -66,6 +68,7 @@ func uneven(scale float64, frameworks []string) []harness.Job {
 
 // speconDecider makes the decider of a master: SpeCon with the classifier that noise does not mislead, or
 // what leaves jobs where they are.
+// The notes are in the place, where the next master finds them.
 func speconDecider(s *setting, stay bool) (master.Decider, error) {
 	if s.slot <= 0 {
 		return nil, errors.New("SpeCon needs -slot, the time between two categorizations")
@@ -76,6 +79,7 @@ func speconDecider(s *setting, stay bool) (master.Decider, error) {
 }
 
 // readings asks the jobs' curves and this machine's kernel.
+// A job's CPU time is that of all its processes.
 func readings(p cluster.Place, s *master.State) (map[string]specon.Reading, error) {
 	used := map[string]time.Duration{}
 	attempts := map[string]int64{}
@@ -102,6 +106,7 @@ func readings(p cluster.Place, s *master.State) (map[string]specon.Reading, erro
 	return known, nil
 }
 
+// points is not empty.
 func mean(points []master.Point) float64 {
 	sum := 0.0
 	for _, p := range points {
@@ -110,6 +115,7 @@ func mean(points []master.Point) float64 {
 	return sum / float64(len(points))
 }
 
+// Each play begins with an empty place.
 func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("live specon", stderr)
 	c := &contest{stdout: stdout}
@@ -159,6 +165,7 @@ func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) e
 }
 
 // play plays the jobs once. Work that is lost is an error, see report.
+// The server of the bucket lives as long as the play.
 func (c *contest) play(ctx context.Context, number int, s *show) (err error) {
 	fmt.Fprintf(c.stdout, "\n%s\n", s.name)
 	if s.s3 {
@@ -202,6 +209,7 @@ func (c *contest) play(ctx context.Context, number int, s *show) (err error) {
 }
 
 // tell says what the decider does and why, whenever that changes: the last line of its explanation.
+// The decider explains itself by HTTP, like everything else of a master.
 func (c *contest) tell(ctx context.Context) func(*cluster.Play, *cluster.Sample) error {
 	said := ""
 	return func(p *cluster.Play, _ *cluster.Sample) error {
@@ -220,6 +228,7 @@ func (c *contest) tell(ctx context.Context) func(*cluster.Play, *cluster.Sample)
 
 // groups returns for each node what its agent and all its jobs run by: on one CPU, the last one or the one
 // before. With first each node is a control group, and this program and the master are another.
+// A node without a group of its own shares its CPU with whatever else runs there.
 func (c *contest) groups() (by map[string][]string, stop func() error, err error) {
 	last, err := node.LastCPU()
 	if err != nil {

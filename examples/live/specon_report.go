@@ -22,6 +22,7 @@ import (
 
 // table prints the completion time of each job, from its arrival, under each scheduler, with the change
 // against the first, the migrations, and the steps lost and done again.
+// The plays have the same jobs in the same order.
 func (c *contest) table() error {
 	fmt.Fprintln(c.stdout, "\nCompletion times (s), and the change against DS:")
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
@@ -62,6 +63,7 @@ func (c *contest) table() error {
 }
 
 // against prints times with the change against the first.
+// The first has no change beside it.
 func against(times []time.Duration) string {
 	cells := []string{fmt.Sprintf("%.1f", times[0].Seconds())}
 	for _, t := range times[1:] {
@@ -71,6 +73,7 @@ func against(times []time.Duration) string {
 }
 
 // figures draws for each play which job ran where, and how many jobs each node had.
+// All have the same axis, so that they can be laid over one another.
 func (c *contest) figures() ([]*chart.Figure, error) {
 	var figures []*chart.Figure
 	var errs []error
@@ -101,6 +104,7 @@ func (c *contest) figures() ([]*chart.Figure, error) {
 }
 
 // on returns the node where a job's processes may run in a sample, -1 if on none.
+// A job that is on its way is nowhere.
 func on(job *checkpoint.Job) int {
 	live := []checkpoint.Phase{checkpoint.Confirming, checkpoint.Running, checkpoint.Saving, checkpoint.Verifying}
 	if len(job.Containers) == 0 || !slices.Contains(live, job.Phase) {
@@ -110,6 +114,7 @@ func on(job *checkpoint.Job) int {
 }
 
 // spans are the stretches of time that each job ran on a node.
+// A span ends with the sample in which the job was seen elsewhere, or nowhere.
 func (s *show) spans() []chart.Span {
 	var spans []chart.Span
 	open := map[int]int{} // the last span of each row
@@ -135,6 +140,7 @@ func (s *show) spans() []chart.Span {
 }
 
 // load counts the jobs that run on a node over time.
+// It is a count at each sample.
 func (s *show) load(node int) plotter.XYs {
 	var points plotter.XYs
 	for _, sample := range s.record.Samples {

@@ -11,6 +11,7 @@ import (
 
 // static gives each job the mean of its least and greatest number of containers for life, first come,
 // first served.
+// A job that waits holds up all behind it, also those that would fit.
 type static struct{}
 
 // Decide implements [master.Decider].

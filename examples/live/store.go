@@ -25,6 +25,7 @@ import (
 const storeVariable = "APPORTION_LIVE_STORE"
 
 // storeFromEnvironment opens the bucket that the environment names; nil if it names none.
+// The URL is gocloud's, with the endpoint of the server.
 func storeFromEnvironment(ctx context.Context) (store.Store, error) {
 	url := os.Getenv(storeVariable)
 	if url == "" {
@@ -38,6 +39,7 @@ const bucket = "checkpoints"
 
 // serveS3 runs a server on the loopback that speaks S3 and keeps everything in memory, and tells the
 // programs of clusters that are started until close is called to keep their checkpoints there.
+// The environment is put back by close as it was.
 func serveS3() (close func() error, err error) {
 	backend := s3mem.New()
 	if err := backend.CreateBucket(bucket); err != nil {

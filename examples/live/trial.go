@@ -15,6 +15,7 @@ import (
 )
 
 // worker is one CPU and the jobs that share it.
+// writer and runner belong together, see node.Choose.
 type worker struct {
 	jobs   []harness.Job
 	kit    *harness.Kit
@@ -26,6 +27,7 @@ type worker struct {
 }
 
 // trial is one run of the jobs.
+// All slices are by job.
 type trial struct {
 	times   []time.Duration // of each job, from its start
 	samples []node.Sample

@@ -41,6 +41,7 @@ func main() {
 var errUsage = errors.New("usage")
 
 // options are the flags.
+// scale stretches starts and lengths alike.
 type options struct {
 	writer   string
 	docker   string
@@ -52,6 +53,7 @@ type options struct {
 	timeout  time.Duration
 }
 
+// What is wrong is said on stderr once.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("nodeagent", flag.ContinueOnError)
@@ -80,6 +82,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 
 // run runs the jobs without and with limits and prints the table; limits are logged as they are set. As
 // "train EPOCHS HIDDEN RATE SEED" it is one of the jobs.
+// The writer is closed whatever happens, which lifts all limits.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
 	if len(args) > 0 && args[0] == "train" {
 		return train.Command(stdout, args[1:])
@@ -130,6 +133,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 const readingsPerCheck = 5
 
 // limited runs the jobs with FlowCon's limits.
+// An executor serves one run, so that each has its own.
 func limited(ctx context.Context, o *options, a *node.Agent, jobs []node.Job) (times []time.Duration, err error) {
 	options := &flowcon.Options{Normalization: growth.LargestGrowth}
 	if o.robust {
@@ -144,6 +148,7 @@ func limited(ctx context.Context, o *options, a *node.Agent, jobs []node.Job) (t
 }
 
 // medians returns the median of each job's times over the runs.
+// Each job's runs are sorted by themselves.
 func medians(runs [][]time.Duration) []time.Duration {
 	middle := make([]time.Duration, len(runs[0]))
 	for i := range middle {
@@ -178,6 +183,7 @@ func schedule(program string, scale float64) []node.Job {
 }
 
 // report prints the completion times, each from the start of its job, and the makespans.
+// A makespan counts from the start of the first job.
 func report(w io.Writer, jobs []node.Job, without, with []time.Duration) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tstarts\twithout limits\twith\tchange")

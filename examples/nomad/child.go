@@ -14,8 +14,11 @@ import (
 // childEnding ends the names of child jobs, which the controller registers and nobody else.
 const childEnding = "/run"
 
+// A user's job may not end so, or would be taken for a child.
 func childOf(job string) string { return job + childEnding }
 func isChild(job string) bool   { return strings.HasSuffix(job, childEnding) }
+
+// A node's name may have dashes, and an attempt has none: so the first dash ends the attempt.
 func groupOf(attempt int64, node string) string {
 	return "a" + strconv.FormatInt(attempt, 10) + "-" + node
 }

@@ -50,6 +50,7 @@ type note struct {
 }
 
 // read reads the note of a child; zero: there is none.
+// The index is what a write must find unchanged.
 func (n *nomad) read(ctx context.Context, job string) (note, *api.Job, error) {
 	j, _, err := n.client.Jobs().Info(childOf(job), (&api.QueryOptions{}).WithContext(ctx))
 	if isNotFound(err) {
@@ -69,6 +70,7 @@ func (n *nomad) read(ctx context.Context, job string) (note, *api.Job, error) {
 var errAgain = errors.New("the job was registered by another meanwhile")
 
 // write registers a child with a note, unless it has changed since it was read: so of two masters one is refused.
+// Nomad compares the index itself, so that there is no moment between.
 func (n *nomad) write(ctx context.Context, j *api.Job, now note) error {
 	j.Meta = map[string]string{metaEpoch: strconv.FormatInt(n.epoch, 10), metaAttempt: strconv.FormatInt(now.attempt, 10),
 		metaStopped: strconv.FormatInt(now.stopped, 10)}
@@ -81,6 +83,7 @@ func (n *nomad) write(ctx context.Context, j *api.Job, now note) error {
 
 // update reads the note of a child, has it changed, and writes it, until nobody came between. change returns no job where
 // there is nothing to write.
+// An epoch that is later than ours has taken over, and this master must do nothing any more.
 func (n *nomad) update(ctx context.Context, job string, change func(now *note, j *api.Job) (*api.Job, error)) error {
 	c := n.child(job)
 	c.mu.Lock()
@@ -106,6 +109,7 @@ func (n *nomad) update(ctx context.Context, job string, change func(now *note, j
 }
 
 // Start implements managed.Manager.
+// A second call with the same task changes nothing.
 func (n *nomad) Start(ctx context.Context, t managed.Task) error {
 	declared, err := specOf(t.Spec)
 	if err != nil {
@@ -121,6 +125,7 @@ func (n *nomad) Start(ctx context.Context, t managed.Task) error {
 }
 
 // childJob makes the child of a declared job for a run.
+// Priority and constraints are the user's.
 func (n *nomad) childJob(declared *api.Job, t *managed.Task) (*api.Job, error) {
 	id, kind := childOf(t.Job), api.JobTypeBatch
 	// A batch job is left alone when its node is drained, until the deadline: the controller moves it meanwhile.
@@ -137,6 +142,7 @@ func (n *nomad) childJob(declared *api.Job, t *managed.Task) (*api.Job, error) {
 }
 
 // group makes the group of a run on one node: as many containers as it has there, each with a guard.
+// The user's group is a template, which is copied and never written.
 func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*api.TaskGroup, error) {
 	template := declared.TaskGroups[0]
 	group := *template
@@ -166,6 +172,7 @@ func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*a
 }
 
 // guardedConfig puts a guard before the command of a task.
+// What the user's task runs follows the two dashes.
 func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, part managed.Part) (map[string]any, error) {
 	command, isText := config["command"].(string)
 	if !isText || command == "" {
@@ -219,6 +226,7 @@ func (n *nomad) Stop(ctx context.Context, job string, attempt int64, server stri
 
 // left reports whether Nomad has allocations of a job up to an attempt on a node that may live: its client has not said
 // that they have ended, and is there to say so.
+// A node that Nomad has lost does not count: there the guards' leases say when it is over.
 func (n *nomad) left(ctx context.Context, job string, attempt int64, server string) (bool, error) {
 	allocations, err := n.allocations(ctx, job)
 	if err != nil {
@@ -234,6 +242,7 @@ func (n *nomad) left(ctx context.Context, job string, attempt int64, server stri
 const allocationsAge = 100 * time.Millisecond
 
 // allocations returns the allocations of a job's child. They are read once for all that ask at the same time.
+// The list is shared and read only.
 func (n *nomad) allocations(ctx context.Context, job string) ([]*api.AllocationListStub, error) {
 	c := n.child(job)
 	c.mu.Lock()
@@ -250,6 +259,7 @@ func (n *nomad) allocations(ctx context.Context, job string) ([]*api.AllocationL
 }
 
 // Trouble implements managed.Manager: an allocation that has ended without its guard having said a word has not started.
+// An empty answer: nothing is known against it.
 func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
 	allocations, err := n.allocations(ctx, job)
 	if err != nil {
@@ -265,6 +275,7 @@ func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, server s
 }
 
 // lastEvent is what Nomad says happened last to an allocation's task.
+// A failure of driver or setup says more than what Nomad did about it.
 func lastEvent(a *api.AllocationListStub) string {
 	text := a.ClientDescription
 	for _, state := range a.TaskStates {

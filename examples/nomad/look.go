@@ -20,6 +20,7 @@ import (
 )
 
 // nomad is a Nomad cluster as the controller sees it. It implements beside.Cluster.
+// What is remembered saves calls and nothing else.
 type nomad struct {
 	client *api.Client
 	// epoch is that of the controller; guard is how its guards are started.
@@ -50,6 +51,7 @@ func newNomad(client *api.Client, epoch int64, g beside.Guarded) *nomad {
 var _ beside.Cluster = (*nomad)(nil)
 
 // Look implements controller.Cluster. It makes three calls, and one for each job and each node that has changed.
+// The three lists are read one after the other, so that a job may be seen running before it is seen.
 func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
 	q := (&api.QueryOptions{}).WithContext(ctx)
 	stubs, _, err := n.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, q)
@@ -80,6 +82,7 @@ func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
 }
 
 // readJobs reads the elastic jobs, in the order in which they were submitted first.
+// A job that was changed is read again, and one that is gone is forgotten.
 func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*api.JobListStub) error {
 	slices.SortStableFunc(stubs, func(a, b *api.JobListStub) int { return int(a.CreateIndex) - int(b.CreateIndex) })
 	n.mu.Lock()
@@ -124,6 +127,7 @@ func (n *nomad) isOwn(id string) bool {
 }
 
 // usedByOthers is what the allocations of other jobs take of each node, by the node's ID.
+// An allocation that has ended takes nothing.
 func usedByOthers(allocations []*api.AllocationListStub, isOwn func(job string) bool) map[string]apportion.Resources {
 	used := map[string]apportion.Resources{}
 	for _, a := range allocations {
@@ -147,6 +151,7 @@ func usedByOthers(allocations []*api.AllocationListStub, isOwn func(job string) 
 }
 
 // serverOf reads a node. Its ID as a server is its name, which users know; names must be unique.
+// Capacity never falls below 0.
 func (n *nomad) serverOf(ctx context.Context, stub *api.NodeListStub, used apportion.Resources) (controller.Server, error) {
 	s := controller.Server{Server: apportion.Server{ID: stub.Name, Capacity: make(apportion.Resources, len(kinds)),
 		Cordoned: stub.SchedulingEligibility != api.NodeSchedulingEligible}, Draining: stub.Drain}
@@ -183,6 +188,7 @@ func (n *nomad) serverOf(ctx context.Context, stub *api.NodeListStub, used appor
 }
 
 // node reads a node again if it has changed.
+// Labels and drains are in the node alone, and not in the list.
 func (n *nomad) node(ctx context.Context, stub *api.NodeListStub) (*api.Node, error) {
 	n.mu.Lock()
 	known := n.nodes[stub.ID]

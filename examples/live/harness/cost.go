@@ -13,6 +13,7 @@ import (
 )
 
 // Adjustment is one change of a job from a run to the next.
+// The parts follow each other, and the job trains on during the first.
 type Adjustment struct {
 	Job *Job
 	// Planned: the job was saved for it. Otherwise something had died, and the job goes on from the last
@@ -30,6 +31,7 @@ type Adjustment struct {
 }
 
 // Adjustments returns those of all jobs whose new run did a step.
+// They are by job, and in the order of time.
 func (r *Record) Adjustments() ([]Adjustment, error) {
 	var all []Adjustment
 	for i := range r.Jobs {
@@ -43,6 +45,7 @@ func (r *Record) Adjustments() ([]Adjustment, error) {
 }
 
 // ledger follows the effects of one job.
+// It is fed one effect after the other, in the order in which they were begun.
 type ledger struct {
 	under     Adjustment
 	confirmed map[int64]int64 // steps by checkpoint, those that were verified
@@ -57,6 +60,7 @@ type ledger struct {
 const atOnce = time.Second
 
 // adjustments follows the effects from one confirmed run to the next.
+// The first run of a job is no adjustment.
 func adjustments(job *Job, effects []driver.Traced, runs []master.Run) []Adjustment {
 	l := &ledger{under: Adjustment{Job: job}, confirmed: map[int64]int64{}, saved: map[int64]int64{}}
 	var all []Adjustment
@@ -72,6 +76,7 @@ func adjustments(job *Job, effects []driver.Traced, runs []master.Run) []Adjustm
 	return all
 }
 
+// An attempt that was killed before its first step is not there.
 func find(runs []master.Run, attempt int64) (int, bool) {
 	for i := range runs {
 		if runs[i].Attempt == attempt {
@@ -82,6 +87,7 @@ func find(runs []master.Run, attempt int64) (int, bool) {
 }
 
 // take adds an effect to the adjustment under way and reports whether it is the last of it.
+// Effects of several servers overlap; their times are added all the same, as the protocol waits for each.
 func (l *ledger) take(t *driver.Traced) (last bool) {
 	took, done := t.Replied.Sub(t.Issued), t.Reply.Outcome == checkpoint.Done
 	verified := time.Time{}
@@ -111,6 +117,7 @@ func (l *ledger) take(t *driver.Traced) (last bool) {
 }
 
 // close completes an adjustment by what the two runs did.
+// Lost must be 0: a run begins exactly behind a confirmed checkpoint.
 func (l *ledger) close(confirm *driver.Traced, before, after *master.Run) Adjustment {
 	a := l.under
 	first := &after.Points[0]

@@ -13,6 +13,7 @@ import (
 )
 
 // Figures draws containers and losses of the jobs, and how well the cluster was used, over time.
+// The three are in the order of the summary.
 func (r *Record) Figures(outcomes []Outcome) ([]*chart.Figure, error) {
 	containers, err := r.Containers("containers", "Containers of each job")
 	loss := chart.New("loss", "Loss of each job, over all its runs", "part of its steps", "loss / first loss")
@@ -46,6 +47,7 @@ func (r *Record) Containers(name, title string) (*chart.Figure, error) {
 }
 
 // held is how many containers a job had over time.
+// A job that is being moved holds what the protocol says.
 func (r *Record) held(job string) plotter.XYs {
 	var points plotter.XYs
 	for _, s := range r.Samples {
@@ -59,6 +61,7 @@ func (r *Record) held(job string) plotter.XYs {
 }
 
 // relative is the loss curve over the parts of the job, in means of a fortieth.
+// Losses of different models become comparable by it.
 func (o *Outcome) relative() plotter.XYs {
 	var points plotter.XYs
 	width := max(1, len(o.Points)/40)
@@ -74,6 +77,7 @@ func (o *Outcome) relative() plotter.XYs {
 
 // measure returns the utilization, [Dorm] (1), and the fairness loss, (3), of what the jobs held at a
 // time: the theoretical shares are those of the last decision.
+// The servers are taken to be there all the time.
 func (r *Record) measure(s *cluster.Sample) (utilization, loss float64) {
 	total := make([]float64, len(r.Servers[0].Capacity))
 	for _, server := range r.Servers {

@@ -20,6 +20,7 @@ import (
 )
 
 // Job is a training job and when it arrives.
+// The same seed gives the same losses, on any number of processes.
 type Job struct {
 	Name string
 	At   time.Duration
@@ -42,6 +43,7 @@ type Job struct {
 const Batch = 64
 
 // arrival is the job as it is submitted.
+// Start and resume are one command.
 func (j *Job) arrival(kit *Kit) (cluster.Arrival, error) {
 	argv := kit.Command(j)
 	job := master.Submission{Application: alloc.Application{ID: j.Name, Executor: j.Framework, Demand: j.Demand,
@@ -54,6 +56,7 @@ func (j *Job) arrival(kit *Kit) (cluster.Arrival, error) {
 }
 
 // alone runs the job by itself, one process from the first step to the last, and returns its curve.
+// It pretends no cost, which changes the time and not the losses.
 func (j *Job) alone(ctx context.Context, kit *Kit, dir string) ([]master.Point, error) {
 	undisturbed := *j
 	undisturbed.Cost = 0

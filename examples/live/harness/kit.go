@@ -26,11 +26,13 @@ const EnvFrameworks = "APPORTION_FRAMEWORKS"
 var ErrNoFrameworks = errors.New(EnvFrameworks + " does not name the folder of the frameworks: checkpoint/format/fetch.sh FOLDER makes it")
 
 // Kit is what trainers are run with.
+// It is made once for a play.
 type Kit struct {
 	frameworks, trainers string
 }
 
 // NewKit finds the frameworks and writes the trainers into a folder.
+// Trainers that are there already are left as they are.
 func NewKit(dir string) (*Kit, error) {
 	folder := os.Getenv(EnvFrameworks)
 	if folder == "" {
@@ -50,15 +52,18 @@ func NewKit(dir string) (*Kit, error) {
 }
 
 // scripts are the trainers by framework.
+// They lie in package trainers.
 var scripts = map[string]string{"pytorch": "pytorch_rows.py", "tensorflow": "tensorflow_digits.py", "mxnet": "mxnet_store.py"}
 
 // Command returns the argument vector of a job, for its start and for every resumption.
+// Every framework has a Python of its own.
 func (k *Kit) Command(j *Job) []string {
 	argv := []string{filepath.Join(k.frameworks, j.Framework, "bin", "python"), filepath.Join(k.trainers, scripts[j.Framework])}
 	return append(append(argv, j.Args...), "--steps", fmt.Sprint(j.Steps), "--seed", fmt.Sprint(j.Seed), "--cost", fmt.Sprint(j.Cost.Seconds()))
 }
 
 // environment is what the processes of all frameworks have: one thread each, and quiet.
+// More threads than one would let jobs of one CPU slow each other down.
 func environment() []string {
 	return []string{EnvFrameworks + "=" + os.Getenv(EnvFrameworks), "OMP_NUM_THREADS=1", "GLOO_SOCKET_IFNAME=lo",
 		"TF_CPP_MIN_LOG_LEVEL=3", "TF_ENABLE_ONEDNN_OPTS=0", "PYTHONDONTWRITEBYTECODE=1"}

@@ -13,6 +13,7 @@ import (
 )
 
 // ReadNotes fills in notes from a file; without a file they stay as they are.
+// notes is a pointer, as for encoding/json.
 func ReadNotes(path string, notes any) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,7 @@ import (
 )
 
 // Room is what is free of a list of servers, which jobs know by ID.
+// It forgets nothing: what is taken stays taken until it is released.
 type Room struct {
 	servers []apportion.Server
 	packer  *placement.Packer
@@ -38,6 +39,7 @@ func (r *Room) Take(ids []string, demand apportion.Resources) error {
 
 // RoundRobin puts n containers one after the other on the next server with room, and takes it; nil if not
 // all fit, with nothing taken.
+// Where the last container went matters for the next.
 func (r *Room) RoundRobin(demand apportion.Resources, n int64) []apportion.Placement {
 	placed, ok := r.packer.Place(demand, n, nil)
 	if !ok {

@@ -24,6 +24,7 @@ import (
 )
 
 // Record is a play that is over.
+// It can be asked for long after the play, as all is in files.
 type Record struct {
 	Place   cluster.Place
 	Jobs    []Job
@@ -37,6 +38,7 @@ type Record struct {
 }
 
 // read fills in Effects.
+// Several masters may have written to the file, one after the other.
 func (r *Record) read() error {
 	file, err := os.Open(r.Place.Join(cluster.TraceFile))
 	if err != nil {
@@ -58,6 +60,7 @@ func (r *Record) read() error {
 }
 
 // Ending returns how a job has ended, and when it was seen to have.
+// An empty ending: it has not ended.
 func (r *Record) Ending(job string) (checkpoint.Ending, time.Duration) {
 	for _, s := range r.Samples {
 		for _, v := range s.List.Jobs {
@@ -90,6 +93,7 @@ const Tolerance = 1e-4
 
 // Outcomes compares every completed job with an undisturbed run of it. An error says that work was lost
 // or done twice.
+// The undisturbed runs are made at the same time, each in a process of its own.
 func (r *Record) Outcomes(ctx context.Context) ([]Outcome, error) {
 	if err := r.Place.CheckWorkers(r.Samples); err != nil {
 		return nil, err
@@ -148,6 +152,7 @@ func (r *Record) outcome(ctx context.Context, job *Job) (*Outcome, error) {
 
 // compare returns the largest difference of two curves relative to the first loss. Each must have every
 // step once.
+// The steps must be there one by one: a step that is left out or done twice would shift all that follow.
 func compare(curve, alone []master.Point, steps int64) (off float64, err error) {
 	for _, points := range [][]master.Point{curve, alone} {
 		if int64(len(points)) != steps {
@@ -170,6 +175,7 @@ func compare(curve, alone []master.Point, steps int64) (off float64, err error) 
 
 // After returns how many runs of a job did their first step between two times, and how long after the
 // first of these times the job did a step that it had not done before.
+// A next of 0: it never did.
 func (r *Record) After(job string, from, until time.Time) (runs int, next time.Duration, err error) {
 	all, err := master.Runs(r.Place.Shared(), job)
 	if err != nil {

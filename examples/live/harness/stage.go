@@ -13,6 +13,7 @@ import (
 )
 
 // Stage is a stream of jobs and the cluster that they are played on.
+// Run may be called once.
 type Stage struct {
 	Place   cluster.Place
 	Servers []apportion.Server
@@ -39,6 +40,7 @@ func (s *Stage) programs() []cluster.Program {
 }
 
 // Run plays the jobs until all have ended. The place is empty, or has nothing but a folder for the store.
+// Whatever it has started is dead when it returns.
 func (s *Stage) Run(ctx context.Context) (_ *Record, err error) {
 	kit, err := NewKit(s.Place.Join("trainers"))
 	if err != nil {

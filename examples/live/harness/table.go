@@ -11,6 +11,7 @@ import (
 )
 
 // PrintOutcomes prints a line for each job.
+// Only jobs that were completed have a line.
 func PrintOutcomes(w io.Writer, outcomes []Outcome) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tframework\tarrived (s)\tended (s)\tsteps\truns\tdone again\tfirst loss\tlast loss\toff an undisturbed run by")
@@ -23,6 +24,7 @@ func PrintOutcomes(w io.Writer, outcomes []Outcome) error {
 }
 
 // PrintCosts prints, for each framework, what its adjustments cost: the median of each part in seconds.
+// Adjustments that nobody has planned have no cost of saving, and are left out of the medians.
 func PrintCosts(w io.Writer, all []Adjustment) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "framework\tadjustments\tunplanned\tsave (s)\tstop (s)\tstart (s)\tresume (s)\ttogether (s)\tsteps done again\tsteps lost\t")

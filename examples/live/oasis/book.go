@@ -13,6 +13,7 @@ import (
 )
 
 // Book is the file of a policy.
+// It is written whenever a slot was decided, and read by the next master.
 type Book struct {
 	// Start is when slot 1 began; Slot is the last one that was decided.
 	Start time.Time `json:"start,omitzero"`
@@ -51,6 +52,7 @@ const lead = time.Second
 
 // begin starts the clock once there is a job, and returns the slot that it is and when the next one begins.
 // Slot 0 lasts until the first one begins.
+// length must be positive.
 func (b *Book) begin(now time.Time, length time.Duration, jobs int) (slot int, next time.Duration) {
 	if b.Start.IsZero() {
 		if jobs == 0 {
@@ -69,6 +71,7 @@ func (b *Book) SlotAt(at time.Time, length time.Duration) int {
 
 // verdict is what the book says of this slot. Where a job could not be given what it was to have, it is
 // asked for again.
+// It is called many times in a slot, and changes nothing.
 func (b *Book) verdict(s *master.State, next time.Duration, explanation string) *master.Verdict {
 	v := &master.Verdict{Targets: map[string][]string{}, Waiting: map[string]string{}, Refused: map[string]string{}, Again: next, Explanation: explanation}
 	for i := range s.Jobs {

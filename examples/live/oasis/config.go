@@ -9,6 +9,7 @@ import (
 )
 
 // Config says what the policies of this package work on.
+// All but Now are required; FIFO needs no Bounds.
 type Config struct {
 	// Cluster has the servers of the two sides; schedules reach over its Slots from the current one.
 	Cluster *primaldual.Cluster

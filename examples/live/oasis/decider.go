@@ -16,6 +16,7 @@ import (
 )
 
 // Decider is OASiS as a [master.Decider].
+// The scheduler's state is in the book as well, after each slot.
 type Decider struct {
 	config    Config
 	book      *Book
@@ -23,6 +24,7 @@ type Decider struct {
 }
 
 // New goes on from the book if there is one.
+// A book of another cluster is an error of the scheduler's.
 func New(config Config) (*Decider, error) {
 	book, err := OpenBook(config.Book)
 	if err != nil {
@@ -38,6 +40,7 @@ func New(config Config) (*Decider, error) {
 }
 
 // Decide implements [master.Decider].
+// Within a slot it repeats what was decided, for whoever has not got it yet.
 func (d *Decider) Decide(_ context.Context, s *master.State) (*master.Verdict, error) {
 	slot, next := d.book.begin(d.config.now(), d.config.Slot, len(s.Jobs))
 	if slot > d.book.Slot {
@@ -49,6 +52,7 @@ func (d *Decider) Decide(_ context.Context, s *master.State) (*master.Verdict, e
 }
 
 // plan decides a slot: what has ended gives back what it had reserved, what has come is offered.
+// Jobs are offered in the order of submission.
 func (d *Decider) plan(slot int, s *master.State) error {
 	if _, err := d.scheduler.Advance(slot); err != nil {
 		return err
@@ -70,6 +74,7 @@ func (d *Decider) plan(slot int, s *master.State) error {
 }
 
 // retire tells the scheduler of jobs that have ended before their schedules.
+// Their room is free from this slot on.
 func (d *Decider) retire(slot int, s *master.State) error {
 	for id := range d.book.Jobs {
 		if slices.ContainsFunc(s.Jobs, func(j master.JobState) bool { return j.Application.ID == id }) {
@@ -90,6 +95,7 @@ const late = 100
 
 // schedule sets what a job has in a slot. One without a schedule is offered: a new one, or one that was
 // slower than it said.
+// Progress counts from the newest checkpoint, or from what the job says where that is more.
 func (d *Decider) schedule(slot int, job *master.JobState) error {
 	id := job.Application.ID
 	entry := d.book.Jobs[id]
@@ -125,6 +131,7 @@ func (d *Decider) schedule(slot int, job *master.JobState) error {
 }
 
 // containers returns the servers of a schedule's containers in a slot, one entry a container, ascending.
+// A job without a plan for the slot has none, and is suspended.
 func containers(cluster *primaldual.Cluster, schedule primaldual.Schedule, slot int) []string {
 	var all []string
 	for i := range schedule {
@@ -137,6 +144,7 @@ func containers(cluster *primaldual.Cluster, schedule primaldual.Schedule, slot 
 }
 
 // on names the servers of placements.
+// The order is that of the placements.
 func on(servers []apportion.Server, placements []apportion.Placement) []string {
 	var all []string
 	for _, p := range placements {

@@ -22,6 +22,7 @@ type FIFO struct {
 }
 
 // NewFIFO goes on from the book if there is one. It asks for no Bounds.
+// The book is its only state.
 func NewFIFO(config Config) (*FIFO, error) {
 	book, err := OpenBook(config.Book)
 	return &FIFO{config, book}, err
@@ -39,6 +40,7 @@ func (f *FIFO) Decide(_ context.Context, s *master.State) (*master.Verdict, erro
 }
 
 // plan starts jobs in the order of their arrivals while they fit.
+// Room is counted anew from the book each time.
 func (f *FIFO) plan(slot int, s *master.State) error {
 	workers, err := harness.RoomOf(s.Kinds, f.config.Cluster.WorkerServers)
 	if err != nil {

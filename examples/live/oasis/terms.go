@@ -33,6 +33,7 @@ type Terms struct {
 }
 
 // read returns the terms that a job was submitted with.
+// All faults are told at once, by field.
 func read(job string, policy json.RawMessage) (*Terms, error) {
 	var t Terms
 	if err := json.Unmarshal(policy, &t); err != nil {
@@ -51,6 +52,7 @@ func read(job string, policy json.RawMessage) (*Terms, error) {
 }
 
 // Job is the work that is left after some steps, as OASiS knows it, from a slot on.
+// At least one step counts as left: a job that is done ends by itself.
 func (t *Terms) Job(id string, demand apportion.Resources, arrival int, done int64) primaldual.Job {
 	left := math.Ceil(float64(max(1, t.Steps-done)) / float64(t.PerWorkerSlot))
 	return primaldual.Job{

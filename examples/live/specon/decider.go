@@ -32,6 +32,7 @@ type Reading struct {
 }
 
 // Config says how a Decider works.
+// All are required.
 type Config struct {
 	// Interval is the time between two categorizations.
 	Interval time.Duration
@@ -67,6 +68,7 @@ type meter struct {
 }
 
 // settings are those of the manager.
+// One move at a time lets the next one see what the last one did.
 func (c *Config) settings(kinds apportion.Kinds) (specon.ManagerConfig, *specon.ManagerOptions) {
 	return specon.ManagerConfig{Config: specon.Config{Interval: c.Interval}, Kinds: kinds}, &specon.ManagerOptions{
 		Options: specon.Options{Classifier: c.Classifier}, Place: placement.FewestFirst, Stay: c.Stay, OneAtATime: true}
@@ -80,6 +82,7 @@ func New(config Config) (*Decider, error) {
 }
 
 // server returns the server that a job is to run on; empty: none that is there.
+// A job of this policy has one container at most.
 func server(job *master.JobState, s *master.State) string {
 	goal := job.Goal()
 	if len(goal) > 0 && slices.ContainsFunc(s.Servers, func(s apportion.Server) bool { return s.ID == goal[0] }) {
@@ -89,12 +92,14 @@ func server(job *master.JobState, s *master.State) string {
 }
 
 // settled reports whether a job runs where it is to run.
+// Saving and verifying do not disturb a job.
 func settled(j *checkpoint.Job) bool {
 	running := j.Phase == checkpoint.Running || j.Phase == checkpoint.Saving || j.Phase == checkpoint.Verifying
 	return running && j.Order == 0 && slices.Equal(j.Containers, j.Target)
 }
 
 // tellServers tells the manager which servers are there.
+// A server that is told again keeps its jobs.
 func (d *Decider) tellServers(s *master.State) error {
 	var errs []error
 	var present []string
@@ -112,6 +117,7 @@ func (d *Decider) tellServers(s *master.State) error {
 }
 
 // tellJobs tells the manager which jobs are there, and where each runs.
+// Exits come first, so that their room counts.
 func (d *Decider) tellJobs(s *master.State) error {
 	var errs []error
 	step := func(e specon.Event) { errs = append(errs, d.manager.Step(e)) }
@@ -174,6 +180,7 @@ func (d *Decider) tellReadings(s *master.State) error {
 }
 
 // Decide implements [master.Decider]. New jobs go where the fewest are. At most one job is moved at a time.
+// It is called at every change and when the next check is due.
 func (d *Decider) Decide(_ context.Context, s *master.State) (*master.Verdict, error) {
 	v := &master.Verdict{Targets: map[string][]string{}, Waiting: map[string]string{}}
 	if len(s.Jobs) == 0 || len(s.Servers) == 0 {
@@ -222,6 +229,7 @@ func (d *Decider) open() {
 }
 
 // why says who is moved and why, or why nobody is.
+// It is the last line of the explanation.
 func (d *Decider) why(decision *specon.Decision) string {
 	switch {
 	case d.config.Stay:
@@ -238,6 +246,7 @@ func (d *Decider) why(decision *specon.Decision) string {
 }
 
 // explain says how the jobs stand, and why one is moved or none.
+// Jobs come in the order of submission.
 func (d *Decider) explain(s *master.State, decision *specon.Decision) string {
 	var text strings.Builder
 	for i := range s.Jobs {
@@ -271,6 +280,7 @@ func (d *Decider) recall() error {
 }
 
 // start makes the manager, from the notes where there are any.
+// It waits for the first decision, since the kinds are not known before.
 func (d *Decider) start(kinds apportion.Kinds) (err error) {
 	if d.manager != nil {
 		return nil

@@ -18,6 +18,7 @@ import (
 )
 
 // Agent runs jobs on one CPU.
+// Its methods are called from one goroutine; Run may be called again when it has returned.
 type Agent struct {
 	// Runner starts the jobs, Writer limits them: what [Choose] returns together. Without a Writer
 	// processes are left as they are.
@@ -57,6 +58,7 @@ type Sample struct {
 // Run runs the jobs, which are in the order of their start and have different names, to their end and
 // returns the completion time of each, from its start. It ends with the context at the latest, and
 // leaves no process behind.
+// An error of a job ends all.
 func (a *Agent) Run(ctx context.Context, jobs []Job) (times []time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	a.origin, a.next, a.sample = time.Now(), never, never
@@ -74,6 +76,8 @@ func (a *Agent) Run(ctx context.Context, jobs []Job) (times []time.Duration, err
 	completed := map[string]time.Duration{}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	// A round starts what is due, asks FlowCon, takes samples, and sleeps until the next of these or the
+	// end of a job.
 	for waiting := jobs; len(completed) < len(jobs); {
 		for len(waiting) > 0 && waiting[0].Start <= a.now() {
 			if err := a.start(ctx, &waiting[0], exits); err != nil {
@@ -103,6 +107,7 @@ func (a *Agent) Run(ctx context.Context, jobs []Job) (times []time.Duration, err
 	return times, nil
 }
 
+// It is later than any time of a run.
 const never = time.Duration(1<<63 - 1)
 
 func (a *Agent) now() time.Duration { return time.Since(a.origin) }
@@ -116,6 +121,7 @@ func (a *Agent) wait(waiting []Job) time.Duration {
 	return max(0, next-a.now())
 }
 
+// The writer is told before the first step that could limit it.
 func (a *Agent) start(ctx context.Context, j *Job, exits chan<- exit) error {
 	began := a.now() // what the start takes is part of the job's time
 	p, err := a.Runner.start(ctx, j)
@@ -131,6 +137,7 @@ func (a *Agent) start(ctx context.Context, j *Job, exits chan<- exit) error {
 	return a.Writer.add(p)
 }
 
+// A writer may still have a group for it.
 func (a *Agent) remove(p *Process) error {
 	a.running = slices.DeleteFunc(a.running, func(other *Process) bool { return other == p })
 	delete(a.limits, p.Name)
@@ -175,6 +182,7 @@ func (a *Agent) note(p *Process, now time.Duration) {
 }
 
 // step asks FlowCon and applies its limits.
+// FlowCon says itself when it wants to be asked again.
 func (a *Agent) step() error {
 	if a.FlowCon == nil {
 		return nil
@@ -203,6 +211,7 @@ func (a *Agent) step() error {
 
 // reading returns the newest value and the average usage since the reading before. The first one is the
 // job's first value, at its time: what a job gains before anyone looks may be the most that it ever gains.
+// It is missing until the job has printed a value.
 func (p *Process) reading(now time.Duration, origin time.Time) flowcon.Reading {
 	value, first, ok := p.newest()
 	used, err := CPUTime(p.pid)
@@ -222,6 +231,7 @@ func (p *Process) reading(now time.Duration, origin time.Time) flowcon.Reading {
 
 // apply tells the writer what each process may use. FlowCon's limits are soft, the kernel's are not:
 // what would be left over is shared first, as package sim does, and added to the limits.
+// Only what has changed is written.
 func (a *Agent) apply(now time.Duration) error {
 	limits, demands := make([]int64, len(a.running)), make([]int64, len(a.running))
 	for i, p := range a.running {

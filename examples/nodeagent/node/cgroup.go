@@ -21,6 +21,7 @@ import (
 
 // period is the time in microseconds over which the kernel holds a group to its quota; leastQuota the
 // least quota that it takes.
+// A shorter period makes limits smoother and costs more switches.
 const (
 	period     = uint64(50_000)
 	leastQuota = int64(1_000)
@@ -47,6 +48,7 @@ var unifiedRoots = []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
 const quotaRoot = "/sys/fs/cgroup/cpu"
 
 // unified sets cpu.max of version 2.
+// groups are by job.
 type unified struct {
 	root   string
 	first  bool
@@ -55,6 +57,7 @@ type unified struct {
 
 // newUnified probes the roots for a hierarchy of version 2 with the CPU controller in which groups can
 // be made.
+// The probe makes a group and removes it, as rights may be missing in many ways.
 func newUnified(first bool, roots ...string) (*unified, error) {
 	err := errors.New("not mounted")
 	for _, root := range roots {
@@ -85,6 +88,7 @@ func (u *unified) resources(share float64) *cgroup2.Resources {
 	return &cgroup2.Resources{CPU: cpu}
 }
 
+// A group that is there already is taken over.
 func (u *unified) make(id string, share float64) error {
 	group, err := cgroup2.NewManager(u.root, groupName(id), u.resources(share))
 	if err == nil {
@@ -104,6 +108,7 @@ func (u *unified) limit(id string, share float64) error {
 	return u.groups[id].Update(u.resources(share))
 }
 
+// One that is not there is no error.
 func (u *unified) remove(id string) error {
 	group, ok := u.groups[id]
 	if !ok {
@@ -116,6 +121,7 @@ func (u *unified) remove(id string) error {
 func (u *unified) Close() error { return closeAll(u.groups, u.remove) }
 
 // quota sets cpu.cfs_quota_us of version 1.
+// It is unified's twin for the older hierarchy.
 type quota struct {
 	first  bool
 	groups map[string]cgroup1.Cgroup
@@ -127,6 +133,7 @@ func cpuOnly() ([]cgroup1.Subsystem, error) {
 }
 
 // newQuota probes for the CPU controller of version 1 and the right to make groups.
+// Both files are looked for, as kernels differ in which they have at the root.
 func newQuota(first bool) (*quota, error) {
 	if _, err := os.Stat(quotaRoot + "/cpu.cfs_quota_us"); err != nil {
 		if _, err := os.Stat(quotaRoot + "/cpu.shares"); err != nil {
@@ -151,6 +158,7 @@ func (q *quota) resources(share float64) *specs.LinuxResources {
 	return &specs.LinuxResources{CPU: cpu}
 }
 
+// It begins without a limit to speak of: a whole CPU.
 func (q *quota) make(id string) error {
 	group, err := cgroup1.New(cgroup1.StaticPath(groupName(id)), q.resources(1), cgroup1.WithHierarchy(cpuOnly))
 	if err == nil {
@@ -195,6 +203,7 @@ func patiently(remove func() error) error {
 }
 
 // closeAll removes every group.
+// It goes on after an error.
 func closeAll[G any](groups map[string]G, remove func(id string) error) error {
 	var err error
 	for id := range groups {

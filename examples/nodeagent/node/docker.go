@@ -38,6 +38,7 @@ const (
 )
 
 // docker starts jobs as containers and sets NanoCpus, what `docker update --cpus` does.
+// It is writer and runner in one.
 type docker struct {
 	client     *client.Client
 	version    string
@@ -72,6 +73,7 @@ func newDocker(host Machine) (*docker, error) {
 }
 
 // prepare makes the image and sees that it runs under a limit.
+// A daemon that cannot limit CPU time would take the call and do nothing.
 func (d *docker) prepare(ctx context.Context, image io.Reader) error {
 	info, err := d.client.Info(ctx, client.InfoOptions{})
 	if err != nil {
@@ -90,6 +92,7 @@ func (d *docker) prepare(ctx context.Context, image io.Reader) error {
 }
 
 // probe limits a container that runs until it is killed.
+// It goes the whole way that a job goes.
 func (d *docker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -108,6 +111,7 @@ func (d *docker) probe(ctx context.Context) error {
 
 // here checks that a container is on this machine, whose kernel tells its CPU time at any moment; the
 // daemon collects it once a second.
+// A daemon in a virtual machine has processes that this kernel does not know.
 func (p *Process) here() error {
 	groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.pid))
 	if err != nil || !bytes.Contains(groups, []byte(p.container)) {
@@ -168,6 +172,7 @@ func (d *docker) load(ctx context.Context, image io.Reader) error {
 }
 
 // unload removes the image.
+// Force also removes what a probe has left.
 func (d *docker) unload(ctx context.Context) error {
 	_, err := d.client.ImageRemove(ctx, d.image, client.ImageRemoveOptions{Force: true})
 	return err
@@ -208,6 +213,7 @@ func (d *docker) start(ctx context.Context, j *Job) (*Process, error) {
 }
 
 // launch starts the container of a process and connects its output.
+// It attaches before the start, so that no line is lost.
 func (d *docker) launch(ctx context.Context, p *Process) (err error) {
 	attached, err := d.client.ContainerAttach(ctx, p.container, client.ContainerAttachOptions{Stream: true, Stdout: true, Stderr: true})
 	if err != nil {
@@ -257,6 +263,7 @@ func (d *docker) add(p *Process) error {
 	return nil
 }
 
+// A container that has just ended cannot be updated, which is no error.
 func (d *docker) limit(id string, share float64) error {
 	resources := &container.Resources{NanoCPUs: int64(1e9 * max(leastCPUs, share))}
 	_, err := d.client.ContainerUpdate(context.Background(), d.containers[id], client.ContainerUpdateOptions{Resources: resources})

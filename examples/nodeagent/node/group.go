@@ -15,6 +15,7 @@ const procs = "/cgroup.procs"
 
 // Group is a control group. Programs join it by writing the number of their process into its file; what
 // they start belongs to it.
+// It is for programs that start jobs themselves.
 type Group struct {
 	// Procs is the path of that file.
 	Procs string

@@ -43,6 +43,7 @@ type Runner interface {
 }
 
 // Process is a job that was started.
+// mu guards the values, which one goroutine reads from the job and another asks for.
 type Process struct {
 	*Job
 	pid       int
@@ -68,6 +69,7 @@ type firstValue struct {
 }
 
 // finish reads all that the process prints and waits for its end.
+// It is called once, in a goroutine of its own.
 func (p *Process) finish() error {
 	readErr := p.read(p.output)
 	p.output.Close() // a process that could not be read must not wait for its reader
@@ -78,6 +80,7 @@ func (p *Process) finish() error {
 }
 
 // local starts jobs as children on one CPU.
+// The process is a child and ends with the context.
 type local struct{ cpu int }
 
 func (l local) start(ctx context.Context, j *Job) (*Process, error) {
@@ -107,6 +110,7 @@ type exit struct {
 }
 
 // startOn starts a command on one CPU: a child inherits the CPUs of the thread that starts it.
+// The thread has its own CPUs back before it is used for anything else.
 func startOn(cpu int, cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -141,6 +145,7 @@ func LastCPU() (int, error) {
 }
 
 // read keeps the first and the newest value.
+// A line may be at most 64 KiB long.
 func (p *Process) read(output io.Reader) error {
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {

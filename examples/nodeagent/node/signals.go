@@ -32,6 +32,7 @@ func CPUTime(pid int) (time.Duration, error) {
 }
 
 // dutyCycle stops and continues processes.
+// A goroutine looks at all processes every tick, until Close.
 type dutyCycle struct {
 	mu    sync.Mutex
 	steps map[string]*steered
@@ -78,6 +79,7 @@ func (d *dutyCycle) run() {
 
 // steer books what the process may use and has used in a time, and stops or continues it. A process
 // that has ended is left alone; its agent removes it.
+// A share of 1 is no limit, whatever the balance.
 func (s *steered) steer(passed time.Duration) {
 	used, err := CPUTime(s.pid)
 	if err != nil {
@@ -101,6 +103,7 @@ func (d *dutyCycle) add(p *Process) error {
 	return err
 }
 
+// What was saved up under another limit does not count.
 func (d *dutyCycle) limit(id string, share float64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

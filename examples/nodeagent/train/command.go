@@ -15,6 +15,7 @@ func (j Job) Arguments() []string {
 }
 
 // Command runs the job that the arguments EPOCHS HIDDEN RATE SEED describe, see [Run].
+// All faults of the numbers are told at once.
 func Command(w io.Writer, args []string) error {
 	if len(args) != 4 {
 		return errors.New("train takes EPOCHS HIDDEN RATE SEED")

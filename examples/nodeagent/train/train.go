@@ -22,12 +22,14 @@ type Job struct {
 	Seed uint64
 }
 
+// An epoch takes about two milliseconds.
 const (
 	inputs  = 16
 	samples = 512
 )
 
 // network computes out . tanh(in x).
+// in has a row for each hidden unit.
 type network struct {
 	in  [][inputs]float64
 	out []float64
@@ -67,6 +69,7 @@ func data(random *rand.Rand) (x [][inputs]float64, y []float64) {
 	return x, y
 }
 
+// The weights out begin at 0, so that the first prediction is 0.
 func newNetwork(random *rand.Rand, hidden int) *network {
 	n := &network{in: make([][inputs]float64, hidden), out: make([]float64, hidden), act: make([]float64, hidden)}
 	for h := range n.in {
@@ -78,6 +81,8 @@ func newNetwork(random *rand.Rand, hidden int) *network {
 }
 
 // learn makes one step of gradient descent and returns the squared error before it.
+// It changes the weights in place. Products are rounded before they are added, so that every machine learns
+// alike.
 func (n *network) learn(x *[inputs]float64, y, rate float64) float64 {
 	predicted := 0.0
 	for h := range n.in {

@@ -24,11 +24,13 @@ var palette = []color.RGBA{
 var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(2)}, {vg.Points(1.5), vg.Points(2)}}
 
 // style returns the style of the i-th thing in a figure.
+// There are 21 styles, after which they repeat.
 func style(i int) draw.LineStyle {
 	return draw.LineStyle{Color: palette[i%len(palette)], Width: vg.Points(1.7), Dashes: dashes[i/len(palette)%len(dashes)]}
 }
 
 // Figure is one picture.
+// It is drawn once, by Write; entries are the legend's, in the order of drawing.
 type Figure struct {
 	// Note stands below the legend, for instance to say what reference lines are; empty: none.
 	Note string
@@ -43,6 +45,7 @@ type Figure struct {
 }
 
 // New returns an empty figure; name is the file's, without ending. The axes start at 0.
+// The axes grow with what is drawn.
 func New(name, title, x, y string) *Figure {
 	f := &Figure{name: name, title: title, plot: plot.New()}
 	f.plot.X.Label.Text, f.plot.Y.Label.Text = x, y
@@ -56,6 +59,7 @@ func New(name, title, x, y string) *Figure {
 
 // Steps draws values that hold from their x to the next one's; the series number chooses colour and
 // dashes.
+// Points ascend in x.
 func (f *Figure) Steps(series int, label string, points plotter.XYs) error {
 	line, err := plotter.NewLine(points)
 	if err != nil {
@@ -94,6 +98,7 @@ func (f *Figure) YRange(low, high float64) { f.plot.Y.Min, f.plot.Y.Max = low, h
 
 // Bars draws a value for each of the groups, beside those of the bars drawn before; the series number
 // chooses the colour, of is how many bars each group will have.
+// groups must be the same in every call, and not empty.
 func (f *Figure) Bars(groups []string, series, of int, label string, values []float64) error {
 	width := vg.Length(float64(9*vg.Centimeter) / float64(len(groups)*of))
 	bars, err := plotter.NewBarChart(plotter.Values(values), width)
@@ -112,6 +117,7 @@ func (f *Figure) Bars(groups []string, series, of int, label string, values []fl
 }
 
 // Span is a stretch of time of a row in the colour of a series.
+// Row and Series count from 0.
 type Span struct {
 	Row, Series int
 	From, Until float64
@@ -119,6 +125,7 @@ type Span struct {
 
 // Spans draws rows of stretches of time, the first row on top, with a legend entry for each label
 // by the number of its series.
+// More series than colours are drawn in grey.
 func (f *Figure) Spans(rows, labels []string, spans []Span) error {
 	f.rows = rows
 	thick := vg.Length(float64(6*vg.Centimeter) / float64(len(rows)))
@@ -148,6 +155,7 @@ func (f *Figure) Spans(rows, labels []string, spans []Span) error {
 }
 
 // rowTicks names every row, or every second, fifth or tenth where there are many.
+// At most 16 names fit beside the rows.
 func (f *Figure) rowTicks() []plot.Tick {
 	every := 1
 	for _, step := range []int{2, 5, 10} {
@@ -163,6 +171,7 @@ func (f *Figure) rowTicks() []plot.Tick {
 }
 
 // drawReferences adds the reference lines, once the axes are final.
+// A second call draws nothing.
 func (f *Figure) drawReferences() error {
 	for _, y := range f.references {
 		line, err := plotter.NewLine(plotter.XYs{{X: f.plot.X.Min, Y: y}, {X: f.plot.X.Max, Y: y}})
@@ -178,6 +187,7 @@ func (f *Figure) drawReferences() error {
 }
 
 // add adds a plotter and makes room for it.
+// A twentieth is left above the largest value.
 func (f *Figure) add(p plot.Plotter) {
 	f.plot.Add(p)
 	if ranger, ok := p.(plot.DataRanger); ok {
@@ -187,6 +197,7 @@ func (f *Figure) add(p plot.Plotter) {
 }
 
 // ticks labels multiples of 1, 2, 4 or 5 times a power of ten, at most eight of them.
+// The library's own ticks are uneven where the range is.
 type ticks struct{}
 
 // Ticks implements plot.Ticker.

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
+// thumb is the small picture beside the name.
 type entry struct {
 	name  string
 	thumb plot.Thumbnailer

@@ -20,6 +20,7 @@ type Mark struct {
 
 // LogLog makes both axes logarithmic. The ranges, and everything that is drawn, must be positive.
 // marks take the place of the powers of ten on the x axis; nil: those.
+// It is to be called before anything is drawn.
 func (f *Figure) LogLog(x, y Range, marks []Mark) {
 	f.plot.X.Scale, f.plot.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	f.plot.X.Tick.Marker, f.plot.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
@@ -36,6 +37,7 @@ func (f *Figure) LogLog(x, y Range, marks []Mark) {
 
 // Line joins points and marks each; the series number chooses colour and dashes, and of the shapes the
 // one for its place in the legend.
+// Points ascend in x.
 func (f *Figure) Line(series int, label string, points plotter.XYs) error {
 	line, scatter, err := plotter.NewLinePoints(points)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
+// A figure has the width of a column of text, at twice the density of a screen.
 const (
 	figureWidth  = 16 * vg.Centimeter
 	figureHeight = 10.5 * vg.Centimeter
@@ -31,6 +32,7 @@ var Formats = []string{"png", "svg"}
 
 // Write writes every figure to a file of its own in each format, and all of them but details
 // together to "summary", two in a row. It makes the folder if need be and returns the names.
+// An error may leave some of the files. The names are without endings, the summary's first.
 func Write(folder string, figures []*Figure) ([]string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -74,6 +76,7 @@ func Publish(w io.Writer, folder string, figures []*Figure) error {
 }
 
 // write draws rows of figures into one file.
+// A row of the picture has as many figures as the first.
 func write(path, format string, rows [][]*Figure) (err error) {
 	height, width := figureHeight*vg.Length(len(rows)), figureWidth*vg.Length(len(rows[0]))
 	var canvas vg.CanvasWriterTo = vgsvg.New(width, height)
@@ -99,6 +102,7 @@ func write(path, format string, rows [][]*Figure) (err error) {
 }
 
 // draw draws the figure into a cell: title, legend, note, plot.
+// Lines from the top: the title, the legend's, the note.
 func (f *Figure) draw(cell draw.Canvas) {
 	cell = draw.Crop(cell, margin, -margin, margin, -margin)
 	columns := f.columns(cell.Max.X - cell.Min.X)
@@ -123,6 +127,7 @@ func (f *Figure) draw(cell draw.Canvas) {
 
 // columns returns where the columns of the legend begin: at equal distances, or behind the one before
 // where that needs more. There are at most perLine, fewer if that is too wide, at least one.
+// It tries the most columns first, at most four times.
 func (f *Figure) columns(width vg.Length) []vg.Length {
 	for n := min(perLine, max(3, len(f.entries))); ; n-- {
 		begin := make([]vg.Length, n+1) // the last is where all end

@@ -29,12 +29,14 @@ func main() { command.Main("clusters", study) }
 var played embed.FS
 
 // play are the records of a manager, by policy: the end of the file's name, and what the policy is called.
+// A file's name is MANAGER-POLICY.json.
 type play struct {
 	manager  string
 	policies [][2]string
 }
 
 // plays are the records in their order: what the manager does by itself comes first, and the controller beside it last.
+// A manager without records in the folder is an error.
 var plays = []play{
 	{"nomad", [][2]string{{"fixed", "Nomad: binpack, fixed counts"}, {"preempt", "Nomad: the same, with preemption"}, {"elastic", "Nomad: Dorm, elastic jobs"}}},
 	{"slurm", [][2]string{{"fixed", "Slurm: backfill, fixed sizes"}, {"elastic", "Slurm: Dorm, elastic jobs"}}},
@@ -44,6 +46,7 @@ var plays = []play{
 }
 
 // study prints a table and writes a figure for each manager.
+// It plays nothing: it measures what was recorded.
 func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("clusters", stderr)
 	folder := flags.String("data", "", "the folder with records of TestDay; empty: those that are kept here")

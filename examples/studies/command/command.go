@@ -30,6 +30,7 @@ func Main(name string, run Run) {
 	os.Exit(exitCode(name, err, os.Stderr))
 }
 
+// Help that was asked for is no failure.
 func exitCode(name string, err error, stderr io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

@@ -13,6 +13,7 @@ import (
 
 // reportDecisions prints a line for each setting of Dorm with its decisions in the measured period, over
 // all scenarios.
+// Decisions after the period, while the last applications run out, do not count; the baseline has none.
 func (s *study) reportDecisions(w io.Writer) error {
 	fmt.Fprintf(w, "Decisions in the period, by solver %s. Proven, gap: of those that did not keep the allocation.\n"+
 		"Seconds: on this machine, with a run on every processor.\n", s.solver.Name)
@@ -35,6 +36,8 @@ func (s *study) reportDecisions(w io.Writer) error {
 }
 
 // summary returns the cells of a line.
+// gap and proof are of those decisions that were not kept: one that kept the allocation has no gap to speak
+// of.
 func summary(all []decision) string {
 	var kept int
 	var proven, gaps, moves, seconds []float64
@@ -51,6 +54,7 @@ func summary(all []decision) string {
 		}
 		gaps = append(gaps, 100*d.gap)
 	}
+	// A policy all of whose decisions were kept has no gaps, and quantile says NaN.
 	percent := func(x float64, decimals int) string {
 		if math.IsNaN(x) {
 			return noNumber

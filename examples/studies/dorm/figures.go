@@ -13,15 +13,18 @@ import (
 
 // series says how each of policyNames is drawn: in colours of their own, Dorm-2 dashed and Dorm-3
 // dotted, because their lines often cover those of Dorm-1.
+// Numbers are chart's: colour modulo ten, dashes by tens.
 var series = []int{1, 0, 9, 20}
 
 // figures returns the study's figures. Those over time show its first scenario.
+// Every run of the study must have been played.
 func (s *study) figures() ([]*chart.Figure, error) {
 	six := chart.New("figure-6", "Resource utilization", "Time (hours)", "Sum over the kinds (1 = all of one kind)")
 	seven := chart.New("figure-7", "Fairness loss", "Time (hours)", "Sum of |share - fair share|")
 	eight := chart.New("figure-8", "Resource adjustment", "Time (hours)", "Applications adjusted at once")
 	sum := chart.New("figure-8-total", "Resource adjustment, added up", "Time (hours)", "Applications adjusted so far")
 	nine := chart.New("figure-9a", "Speed-up, all workloads", "", "Times faster than under Swarm")
+	// Points of several policies lie over one another, which a small picture cannot show.
 	eight.Detail = true
 	for policy := range s.policies {
 		if err := s.addSteps(six, policy, total); err != nil {
@@ -54,6 +57,7 @@ func (s *study) figures() ([]*chart.Figure, error) {
 }
 
 // addReferences draws the paper's numbers.
+// The numbers are read off the paper's text, or off its figures where that does not say.
 func addReferences(seven, eight, sum, nine *chart.Figure) {
 	seven.Note = "Grey dots: the paper's largest loss, Dorm-1 1.5 and Dorm-3 0.6"
 	eight.Note = "Grey dots: the paper's most, 2 under Dorm-2 and Dorm-3"
@@ -68,6 +72,7 @@ func addReferences(seven, eight, sum, nine *chart.Figure) {
 }
 
 // addSteps draws a value of a policy's samples in the first scenario as steps.
+// The line ends where the period does, at the last value.
 func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) float64) error {
 	points := plotter.XYs{{X: 0, Y: 0}}
 	samples := s.runs[0][policy].Samples
@@ -81,9 +86,11 @@ func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) fl
 }
 
 // pointOffset sets the points of the policies apart, so that equal counts do not hide one another.
+// Counts are whole, so that a shift of less than a half cannot be misread.
 const pointOffset = 0.16
 
 // addPoints draws how many applications each decision of a policy adjusted.
+// A day without a decision has no points, which the library could not draw.
 func (s *study) addPoints(f *chart.Figure, policy int) error {
 	var points plotter.XYs
 	for i := range s.runs[0][policy].Samples {
@@ -100,6 +107,7 @@ func (s *study) addPoints(f *chart.Figure, policy int) error {
 
 // addBars draws, for each group of applications, how many times faster a policy ran them than the
 // baseline: the mean over all scenarios.
+// The baseline has no bar: it would be 1 everywhere.
 func (s *study) addBars(f *chart.Figure, policy int) error {
 	groups := s.groups()
 	values := make([]float64, len(groups))
@@ -114,6 +122,7 @@ const everybody = "all"
 
 // groups names the groups of applications: the models of Table II or, in a trace, the number of
 // containers under the baseline; and all of them.
+// The order is that of the axis.
 func (s *study) groups() []string {
 	if !s.paper {
 		return []string{gpus(1), gpus(2), gpus(4), gpus(8), everybody}
@@ -125,8 +134,10 @@ func (s *study) groups() []string {
 	return append(names, everybody)
 }
 
+// It names a group of the trace.
 func gpus(n int64) string { return fmt.Sprintf("%d GPU", n) }
 
+// An application of the trace whose number is none of the four belongs to no bar but that of all.
 func (s *study) groupOf(app *sim.Job) string {
 	if !s.paper {
 		return gpus(app.Fixed)
@@ -135,6 +146,7 @@ func (s *study) groupOf(app *sim.Job) string {
 }
 
 // groupSpeedup returns the mean speed-up of a group, 0 for a group without applications.
+// An application counts where both runs completed it.
 func (s *study) groupSpeedup(policy int, group string) float64 {
 	var values []float64
 	for i, runs := range s.runs {

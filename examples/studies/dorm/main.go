@@ -17,6 +17,7 @@ func main() { command.Main("dorm", run) }
 
 // run plays what the flags ask for and prints the tables to stdout; progress goes to stderr if it
 // is a terminal.
+// -sweep and -rules are programs of their own, and print one table each.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -39,6 +40,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := play(ctx, stderr, studies); err != nil {
 		return err
 	}
+	// Figures of a study go into a folder of its own, since their names are the same.
 	for _, s := range studies {
 		if err := s.report(stdout); err != nil {
 			return err

@@ -11,10 +11,12 @@ import (
 )
 
 // early is the period in which the paper compares utilization, [Dorm §V-B1].
+// The clusters are empty at its beginning, and the paper's figure ends there.
 const early = 5 * time.Hour
 
 // measure is a row of a table: a number for each run, from it and the baseline's run of the same
 // scenario.
+// Its number is averaged over the scenarios of a study.
 type measure struct {
 	name string
 	// of returns the number of a run; NaN where it has none.
@@ -25,6 +27,7 @@ type measure struct {
 	decimals int
 }
 
+// The order and the decimals are those of the table; an indented name is a ratio of the row above.
 var measures = []measure{
 	{"utilization, mean of the first 5 h", meanUtilization, [4]string{"", "", "", ""}, 2},
 	{"  times the baseline's, mean over time", utilizationFactor, [4]string{"", "2.55", "2.46", "2.32"}, 2},
@@ -44,11 +47,13 @@ var measures = []measure{
 	{"speed-up, submission to completion", responseSpeedup, [4]string{}, 2},
 }
 
+// The sum over the kinds is [Dorm] (1).
 func total(s *sim.Sample) float64       { return s.Total }
 func loss(s *sim.Sample) float64        { return s.FairnessLoss }
 func runningLoss(s *sim.Sample) float64 { return s.RunningLoss }
 func adjusted(s *sim.Sample) float64    { return float64(s.Adjusted) }
 
+// A small study may measure less than the paper's five hours.
 func (s *study) early() time.Duration { return min(early, s.measured) }
 
 func meanUtilization(s *study, run, _ *played) float64 { return run.Mean(0, s.early(), total) }
@@ -61,20 +66,24 @@ func meanRunningLoss(s *study, run, _ *played) float64  { return run.Mean(0, s.m
 func mostAdjusted(s *study, run, _ *played) float64     { return run.Max(0, s.measured, adjusted) }
 func totalAdjusted(s *study, run, _ *played) float64    { return float64(run.Adjusted(s.measured)) }
 
+// It counts applications with at least one container.
 func mostRunning(s *study, run, _ *played) float64 {
 	return run.Max(0, s.measured, func(s *sim.Sample) float64 { return float64(s.Running) })
 }
 
+// It is infinite, and printed as no number, for a run without any loss.
 func lossFactor(s *study, run, base *played) float64 {
 	return meanLoss(s, base, nil) / meanLoss(s, run, nil)
 }
 
+// The two maxima may be at different times.
 func maxLossFactor(s *study, run, base *played) float64 {
 	return maxLoss(s, run, nil) / maxLoss(s, base, nil)
 }
 
 // utilizationFactor averages, over the minutes of the first 5 hours in which the baseline uses
 // anything, how many times as much the run uses.
+// The paper averages a curve of ratios; a ratio of two averages would be another number.
 func utilizationFactor(s *study, run, base *played) float64 {
 	var factors []float64
 	for at := time.Duration(0); at < s.early(); at += time.Minute {
@@ -85,6 +94,7 @@ func utilizationFactor(s *study, run, base *played) float64 {
 	return mean(factors)
 }
 
+// Those that never started have no waiting time and are left out.
 func queueing(_ *study, run, _ *played) float64 {
 	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Wait().Hours() })
 }
@@ -93,10 +103,12 @@ func running(_ *study, run, _ *played) float64 {
 	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Running().Hours() })
 }
 
+// It is a mean of ratios, application by application.
 func speedup(_ *study, run, base *played) float64 {
 	return meanOutcome(run, func(i int, o *sim.Outcome) float64 { return appSpeedup(o, &base.Jobs[i]) })
 }
 
+// The time of waiting counts here.
 func responseSpeedup(_ *study, run, base *played) float64 {
 	return meanOutcome(run, func(i int, o *sim.Outcome) float64 {
 		return float64(base.Jobs[i].Response()) / float64(o.Response())
@@ -128,6 +140,7 @@ func mean(values []float64) float64 {
 
 // quantile returns the least value that is not below this part of them all; NaN of nothing. 0.5: the
 // median, the lower of two; 1: the largest.
+// values stay as they are. It takes the time of sorting.
 func quantile(values []float64, part float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -137,6 +150,7 @@ func quantile(values []float64, part float64) float64 {
 }
 
 // over returns the measure of a policy for every scenario of the study.
+// The result is by scenario.
 func (m *measure) over(s *study, policy int) []float64 {
 	values := make([]float64, len(s.runs))
 	for i, runs := range s.runs {

@@ -13,9 +13,11 @@ import (
 )
 
 // now is the clock of the decisions' times.
+// Tests put another one in its place.
 var now = time.Now
 
 // decision is what is noted of one decision of Dorm.
+// gap is a part of the bound and 0 where the allocation is proven.
 type decision struct {
 	// at is when it was due in the simulation, took how long it took here.
 	at, took time.Duration
@@ -28,12 +30,14 @@ type decision struct {
 }
 
 // noted is Dorm with an eye on its decisions.
+// A run has its own, so that no lock is needed.
 type noted struct {
 	*policies.Dorm
 	run *played
 }
 
 // Decide implements sim.Policy.
+// Observe is not called where there is nobody to decide about; then nothing is noted.
 func (n noted) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	d, before := decision{at: state.Now}, state.Problem().Previous
 	decided := false
@@ -52,6 +56,7 @@ func (n noted) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 }
 
 // moved counts the containers that are created or destroyed for those who have some.
+// A container that changes its server counts twice: destroyed and created.
 func moved(before, after alloc.Allocation) int64 {
 	var count int64
 	for id, servers := range before {

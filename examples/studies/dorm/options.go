@@ -12,6 +12,7 @@ import (
 )
 
 // options are the flags.
+// hours is the period that is measured; the four flags choose what is played.
 type options struct {
 	seeds, apps int
 	hours       float64
@@ -42,6 +43,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	if o.small {
 		o.seeds, o.apps, o.hours = 2, 10, 8
 	}
+	// The trace is one scenario: there is nothing to draw. All its jobs are played unless -apps says how
+	// many.
 	if o.trace {
 		set := false
 		flags.Visit(func(f *flag.Flag) { set = set || f.Name == "apps" })

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/placement/sim/policies"
 )
 
+// A day of forty jobs that come every quarter of an hour has several at once that want GPUs.
 const (
 	// ruleDays is how many days are played under each rule, and dayJobs how many jobs arrive on each.
 	ruleDays, dayJobs = 10, 40
@@ -27,6 +28,7 @@ const (
 )
 
 // rules are the ways to decide that are compared.
+// Each day makes its policy anew.
 var rules = []struct {
 	name string
 	make func() sim.Policy
@@ -44,6 +46,7 @@ func ruled(options alloc.Options) sim.Policy {
 
 // skipping asks the paper's problem again and again: for all, and if that has no solution for those who run and,
 // one after the other, for each newcomer that leaves it solvable.
+// It takes up to as many decisions as there are newcomers, each on a fresh search.
 type skipping struct{}
 
 func (skipping) Name() string { return "skipping" }
@@ -60,6 +63,7 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		}
 		p.Applications = apps
 		d, err := alloc.Reallocate(ctx, p, nil)
+		// Kept says that the paper's problem has no solution for these.
 		if err != nil || d.Status == alloc.Kept {
 			return false, err
 		}
@@ -67,6 +71,7 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		return true, nil
 	}
 	met, err := try(all)
+	// Round 0 is about those who run; round i adds the newcomer at i-1.
 	for i := 0; err == nil && !met && i <= len(all); i++ {
 		// First those who run alone, then with each newcomer who leaves the problem solvable.
 		var next []alloc.Application
@@ -88,6 +93,7 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 }
 
 // ordersOf lists the jobs whose containers change.
+// A job whose places stay as they are needs no order.
 func ordersOf(state *sim.State, allocation alloc.Allocation) sim.Orders {
 	var orders sim.Orders
 	for i := range state.Jobs {
@@ -106,6 +112,7 @@ func ordersOf(state *sim.State, allocation alloc.Allocation) sim.Orders {
 }
 
 // fewGPUs draws a day: ten servers, three of them with two GPUs, and jobs of which two in five want some.
+// The demands are uniform, the weights 1, 2 or 4; the same seed draws the same day for every rule.
 func fewGPUs(seed uint64) *sim.Scenario {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	s := &sim.Scenario{Kinds: paperKinds, AdjustCost: 2 * time.Minute}
@@ -132,6 +139,7 @@ func fewGPUs(seed uint64) *sim.Scenario {
 }
 
 // ruleResult is what became of the days under one rule.
+// add sums; String divides.
 type ruleResult struct {
 	idle             int // days that end with jobs that wait and nothing that runs
 	completed        int
@@ -140,6 +148,7 @@ type ruleResult struct {
 }
 
 // compareRules plays the days under every rule and prints a line for each.
+// Days are played one after the other, in a minute.
 func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
 	results := make([]ruleResult, len(rules))
 	tick := command.Progress(stderr, len(rules)*ruleDays, "days")
@@ -163,6 +172,7 @@ func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // add takes one day into account.
+// The use of the GPUs is weighed by time; a sample holds until the next one.
 func (r *ruleResult) add(played *sim.Result) {
 	done := 0
 	for i := range played.Jobs {

@@ -21,10 +21,12 @@ import (
 const shortScale = 0.5
 
 // baseSettings is the paper's workload with the durations that Fig. 1 suggests.
+// Its speed-up is linear, and an adjustment costs what the paper measured.
 func baseSettings(o *options) settings {
 	return settings{apps: o.apps, median: longMedian, scale: 1, speedup: sim.Linear, cost: sim.AdjustCost}
 }
 
+// It is what Fig. 1 of the paper asks for.
 func longStudy(o *options) *study {
 	return paperStudy(o, "long", "Long applications: 90 % run for more than 6 h under Swarm, median 8 h.", baseSettings(o))
 }
@@ -35,6 +37,7 @@ func shortStudy(o *options) *study {
 	return paperStudy(o, "short", "Short applications: the same, each running half as long, median 4 h.", set)
 }
 
+// Workloads are numbered from 1: the seed is the number.
 func paperStudy(o *options, name, title string, set settings) *study {
 	s := newStudy(o, name, title)
 	s.paper, s.reading = true, set.reading
@@ -44,6 +47,7 @@ func paperStudy(o *options, name, title string, set settings) *study {
 	return s
 }
 
+// Runs are filled in by play.
 func newStudy(o *options, name, title string) *study {
 	return &study{name: name, title: title, measured: o.measured(), solver: o.solver, policies: policyNames}
 }
@@ -62,6 +66,7 @@ const (
 	traceStretch = 4
 )
 
+// It has one scenario, and no numbers of the paper.
 func traceStudy(o *options) (*study, error) {
 	s := newStudy(o, "trace", fmt.Sprintf("A day of a Microsoft training cluster: %d servers of %d GPUs.", traceServers, traceGPUs))
 	scenario, err := traceScenario(itpDay, o.apps)
@@ -72,6 +77,7 @@ func traceStudy(o *options) (*study, error) {
 // traceScenario turns the first n jobs of a trace into applications: a job on g GPUs becomes an
 // application of 1 to 4g containers of one GPU (never more than the cluster has), with weight 1 and
 // linear speed-up; Swarm gives it g, on which it runs as long as it really did.
+// The file is read only as far as it is needed.
 func traceScenario(csv []byte, n int) (*sim.Scenario, error) {
 	scenario := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, AdjustCost: sim.AdjustCost}
 	for j := range traceServers {
@@ -94,6 +100,7 @@ func traceScenario(csv []byte, n int) (*sim.Scenario, error) {
 	return scenario, nil
 }
 
+// Rows that cannot be played are errors and not left out: the extract was made to have none.
 func elastic(job *trace.Job) (sim.Job, error) {
 	gpus, duration := job.GPUs.Value, job.Duration.Value
 	if gpus != math.Trunc(gpus) || gpus < 1 || duration < time.Second {

@@ -20,12 +20,14 @@ import (
 var solvers = backend.All()
 
 // decisionLimit is how long a general solver may search for one decision.
+// The embedded solver has a budget of moves instead, so that its decisions do not depend on the machine.
 const decisionLimit = 10 * time.Second
 
 // policyNames are the policies of every study, the baseline first.
 var policyNames = []string{"Swarm", "Dorm-1", "Dorm-2", "Dorm-3"}
 
 // study is a set of scenarios, and what became of each under each policy.
+// reading are the options by which the paper's ambiguities are read.
 type study struct {
 	name, title string
 	scenarios   []*sim.Scenario
@@ -47,6 +49,7 @@ type played struct {
 }
 
 // makePolicy returns a policy that reports to run.
+// Whatever is not one of Dorm's names is the baseline.
 func (s *study) makePolicy(name string, run *played) sim.Policy {
 	solver := s.solver.P2(&mip.Options{Search: milp.Options{TimeLimit: decisionLimit}})
 	for _, dorm := range policies.Dorm123(solver) {
@@ -81,6 +84,7 @@ func play(ctx context.Context, stderr io.Writer, studies []*study) error {
 	return command.InParallel(ctx, len(tasks), stderr, "simulating", func(ctx context.Context, i int) error { return tasks[i].play(ctx) })
 }
 
+// The result is stored also when it is an error, which ends everything.
 func (t task) play(ctx context.Context) error {
 	s, run := t.study, &played{}
 	result, err := sim.Run(ctx, s.scenarios[t.scenario], s.makePolicy(s.policies[t.policy], run))

@@ -14,6 +14,7 @@ import (
 )
 
 // variant is one choice of what the paper leaves open.
+// change gets the settings of the long study.
 type variant struct {
 	name   string
 	change func(*settings)
@@ -23,6 +24,7 @@ type variant struct {
 // containers it runs 19.8 times as fast as on one.
 const serialPart = 0.02
 
+// Amdahl's law refuses a serial part outside of 0 to 1, which the constant is not.
 func variants() ([]variant, error) {
 	amdahl, err := sim.Amdahl(serialPart)
 	if err != nil {
@@ -47,6 +49,7 @@ func variants() ([]variant, error) {
 var sweepPolicies = []string{"Swarm", "Dorm-3"}
 
 // sweepColumns are the measures of the sweep, with the paper's numbers for Dorm-3.
+// A title has two lines, with a tab between.
 var sweepColumns = []struct {
 	title, paper string
 	of           func(s *study, run, base *played) float64
@@ -63,6 +66,7 @@ var sweepColumns = []struct {
 }
 
 // sweep plays every variant under Swarm and Dorm-3 and prints a line for each.
+// All variants are played together, since the processors are then never idle.
 func sweep(ctx context.Context, stdout, stderr io.Writer, o *options) error {
 	all, err := variants()
 	if err != nil {
@@ -98,6 +102,7 @@ func sweep(ctx context.Context, stdout, stderr io.Writer, o *options) error {
 	return table.Flush()
 }
 
+// Its only policy beside the baseline is at 1.
 func (s *study) sweepLine() []string {
 	cells := []string{s.name, fmt.Sprintf("%.0f %%", 100*s.longShare())}
 	for _, column := range sweepColumns {

@@ -15,6 +15,8 @@ import (
 )
 
 // The paper's setting.
+// Applications, their number and the time between them are the paper's; longMedian is the one thing that
+// README.md discusses at length.
 const (
 	paperApps    = 50
 	interarrival = 20 * time.Minute
@@ -29,9 +31,11 @@ const (
 // longQuantile is the standard normal quantile of longShare.
 var longQuantile = math.Sqrt2 * math.Erfinv(2*longShare-1)
 
+// Every vector of this workload is in this order.
 var paperKinds = apportion.Kinds{"cpu", "gpu", "memory_gb"}
 
 // model is a row of Table II, and the containers that the static baseline gives it (§V-A4).
+// number is how many applications of this row there are, fixed what Swarm gives to each.
 type model struct {
 	name, system string
 	demand       apportion.Resources
@@ -41,6 +45,8 @@ type model struct {
 	fixed        int64
 }
 
+// The two numbers before the last are the paper's count of applications and, from its text, Swarm's
+// containers.
 var tableII = []model{
 	{"LR", "MxNet", apportion.Resources{2, 0, 8}, 1, 32, 1, 20, 8},
 	{"MF", "TensorFlow", apportion.Resources{2, 0, 6}, 2, 32, 1, 20, 8},
@@ -68,6 +74,7 @@ func testbed() []apportion.Server {
 }
 
 // settings is what a run of the workload may vary.
+// A sweep changes one of them at a time.
 type settings struct {
 	apps int
 	// median is that of the durations before they are scaled by scale.
@@ -81,6 +88,7 @@ type settings struct {
 
 // paperScenario draws the workload: the applications of Table II in random order, exponential
 // times between their arrivals, and durations under the baseline as drawHours has them.
+// All is drawn from one source in a fixed order, so that a seed is a workload.
 func paperScenario(set settings, seed uint64) *sim.Scenario {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	scenario := &sim.Scenario{Kinds: paperKinds, Servers: testbed(), AdjustCost: set.cost}
@@ -110,6 +118,7 @@ func paperScenario(set settings, seed uint64) *sim.Scenario {
 
 // work returns the work of an application that runs for a time on n containers. Whole seconds at our
 // speed-ups are neither refused nor rounded.
+// It panics for what would be a fault of the tables here.
 func work(speedup sim.Speedup, n int64, d time.Duration) time.Duration {
 	w, err := sim.WorkOn(speedup, n, d)
 	if err != nil {
@@ -129,6 +138,7 @@ func duration(app *sim.Job) time.Duration {
 
 // submissions returns n models in random order, drawn from Table II without replacement as long as
 // it lasts.
+// The table has 50 applications; more begin it anew.
 func submissions(rng *rand.Rand, n int) []*model {
 	var all []*model
 	for len(all) < n {
@@ -146,12 +156,14 @@ func submissions(rng *rand.Rand, n int) []*model {
 
 // drawHours draws a log-normal time with the given median of which longShare exceed longRunning:
 // sigma = ln(median / longRunning) / longQuantile.
+// A median of longRunning or less would make sigma 0 or negative: no study has that.
 func drawHours(rng *rand.Rand, median time.Duration) float64 {
 	sigma := math.Log(float64(median)/float64(longRunning)) / longQuantile
 	return median.Hours() * math.Exp(float64(sigma*rng.NormFloat64()))
 }
 
 // modelOf returns the name of the model that an application of paperScenario trains.
+// An ID is a number, a dash and the model's name.
 func modelOf(app *sim.Job) string {
 	_, name, _ := strings.Cut(app.ID, "-")
 	return name

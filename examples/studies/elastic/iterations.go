@@ -14,12 +14,15 @@ import (
 var iterationsData string
 
 // training is a training that was recorded at a batch size.
+// base is the batch at which progress is counted, batch the one that was trained with. iterations is how
+// many it took, and progress how many of the base batch would have done as much.
 type training struct {
 	base, batch          float64
 	progress, iterations float64
 }
 
 // readTrainings returns the recorded trainings by model, in the order of the file.
+// The file's first line is its header. Errors name the file.
 func readTrainings() (map[string][]training, error) {
 	rows, err := csv.NewReader(strings.NewReader(iterationsData)).ReadAll()
 	if err != nil {
@@ -44,6 +47,8 @@ func readTrainings() (map[string][]training, error) {
 //	gain(m) = (phi/m0 + 1)/(phi/m + 1)                                              // [Qiao21] (6)
 //
 // which is how many iterations at the base batch size m0 one of m samples is worth.
+// The result is not rounded. recorded must not be empty; a batch between two recorded ones is judged by the
+// largest, as noise scales grow during a training.
 func iterationsAt(recorded []training, batch float64) float64 {
 	var largest training
 	for _, t := range recorded {
@@ -55,6 +60,7 @@ func iterationsAt(recorded []training, batch float64) float64 {
 		}
 	}
 	gain := largest.progress / largest.iterations
+	// phi solves (6) for the noise scale: gain (phi/m + 1) = phi/m0 + 1.
 	phi := (gain - 1) / (1/largest.base - gain/largest.batch)
 	return largest.progress / ((phi/largest.base + 1) / (phi/batch + 1))
 }

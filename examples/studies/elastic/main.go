@@ -13,9 +13,11 @@ import (
 func main() { command.Main("elastic", run) }
 
 // quickJobs is how many jobs of each workload -quick plays.
+// They take a second or two, and still queue.
 const quickJobs = 25
 
 // options are the flags.
+// The three kinds of run exclude one another by their order in run: others, then quality, then the tables.
 type options struct {
 	quick bool
 	// quality is how often the curves of each workload are drawn; 0: the other tables.
@@ -42,6 +44,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 }
 
 // run prints the tables to stdout, what decisions took to stderr, and writes the figure.
+// What depends on the machine goes to stderr, so that stdout is the same everywhere.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -58,6 +61,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	// The tables by type and by part are made on these alone, as each is another run of every policy.
 	some := judged(loads)
 	if o.quick {
 		loads = loads[2:3]
@@ -67,6 +71,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if o.quality > 0 {
 		return w.reportQuality(ctx, stdout, stderr, crowded(some), o.quality)
 	}
+	// nil is one type of accelerator without a name.
 	plain, err := w.playAll(ctx, loads, nil, contest(), stderr)
 	if err != nil {
 		return err
@@ -96,6 +101,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 }
 
 // playOthers plays the workloads that had no say, with quick one of them, and prints their table.
+// No policy of this list was chosen by them.
 func (w *world) playOthers(ctx context.Context, stdout, stderr io.Writer, quick bool) error {
 	loads, err := readOthers()
 	if err != nil {

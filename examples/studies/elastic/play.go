@@ -18,6 +18,8 @@ import (
 )
 
 // entry is a policy under its name in the tables; fresh makes one for a run.
+// A policy keeps state, so that every run needs one of its own; observe is called with each decision of the
+// optimizer.
 type entry struct {
 	name  string
 	fresh func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy
@@ -26,6 +28,7 @@ type entry struct {
 // power is the exponent of the weight by attained service; it was chosen on workload-1, workload-2 and philly. The horizon of
 // the price of a restart, the exponent of the utility and the free number of GPUs were chosen on workload-1, workload-2 and nine
 // other stretches of the traces, see README.
+// horizon is the time within which a restart must pay for itself.
 const (
 	power   = 0.5
 	horizon = 200 * time.Second
@@ -35,6 +38,8 @@ const (
 var root, _ = worth.Alpha(0.5)
 
 // dorm is the paper's Dorm with its thresholds, and n_max as submitted or by a threshold.
+// A threshold of 0 leaves n_max as it was submitted; otherwise it is the largest number of GPUs at which
+// each still brings that part of the speed of one.
 func dorm(threshold float64) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 		return &elastic.Dorm{Threshold: threshold, Theta1: 0.1, Theta2: 0.1, Observe: observe}
@@ -42,6 +47,7 @@ func dorm(threshold float64) func(func(*alloc.Problem, *alloc.Decision)) sim.Pol
 }
 
 // byWorth is the worth in full, with a change.
+// change gets a worth with all its parts, and takes one away.
 func byWorth(change func(*elastic.Worth)) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 		p := inFull()
@@ -52,6 +58,7 @@ func byWorth(change func(*elastic.Worth)) func(func(*alloc.Problem, *alloc.Decis
 }
 
 // inFull is the worth with all its parts.
+// Each part has a row of its own in the table of parts.
 func inFull() elastic.Worth {
 	return elastic.Worth{Utility: root, Price: elastic.Flat, Horizon: horizon, Any: true, Power: power}
 }
@@ -62,6 +69,7 @@ func plainly(name string, fresh func() sim.Policy) entry {
 }
 
 // The names that the tables compare with.
+// They are keys: row finds a policy by its name.
 const (
 	nameLAS   = "least attained"
 	nameDorm  = "Dorm, as submitted"
@@ -72,6 +80,7 @@ const (
 )
 
 // contest is the list of all policies.
+// The order is that of the table, from those that keep to the request to those that do not.
 func contest() []entry {
 	return []entry{
 		plainly("static", func() sim.Policy { return &elastic.Static{} }),
@@ -86,6 +95,7 @@ func contest() []entry {
 }
 
 // thresholds is the list for the workloads that had no say.
+// The two thresholds are the best of five on the workloads of the tables.
 func thresholds() []entry {
 	return []entry{
 		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
@@ -97,6 +107,7 @@ func thresholds() []entry {
 }
 
 // ablation is the worth, and the worth without each of its parts.
+// The rows below the first differ from it in one thing each.
 func ablation() []entry {
 	return []entry{
 		{nameWorth, byWorth(func(*elastic.Worth) {})},
@@ -115,6 +126,7 @@ func ablation() []entry {
 }
 
 // onTypes is the list for several types of accelerators.
+// Thresholds on n_max and the marginal gain are left out: they know nothing of types.
 func onTypes() []entry {
 	return []entry{
 		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
@@ -126,6 +138,7 @@ func onTypes() []entry {
 }
 
 // played is what came of one policy on one workload.
+// Measures are in seconds of the play; decisions is 0 for a policy that asks no optimizer.
 type played struct {
 	*elastic.Measures
 	// decisions are those of the optimizer, and proven how many of them are within its gap.
@@ -135,6 +148,7 @@ type played struct {
 }
 
 // timed measures a policy's decisions.
+// It times all that a policy does in a decision, the optimizer's work included.
 type timed struct {
 	sim.Policy
 	n          int
@@ -151,9 +165,11 @@ func (p *timed) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 }
 
 // within is the gap that counts as proven: what the policies ask for, and the rounding of a bound.
+// 1e-9 covers that a bound is a float.
 const within = 0.001 + 1e-9
 
 // play runs one policy on one workload.
+// A job that never completes is an error: no mean would be comparable.
 func (w *world) play(ctx context.Context, load *workload, types []string, e entry) (*played, error) {
 	s, err := w.scenario(load, types)
 	if err != nil {
@@ -162,6 +178,7 @@ func (w *world) play(ctx context.Context, load *workload, types []string, e entr
 	out := &played{}
 	p := &timed{Policy: e.fresh(func(_ *alloc.Problem, d *alloc.Decision) {
 		out.decisions++
+		// A decision is also proven when the search has ruled out all else.
 		if d.Gap <= within || d.Proven != solver.Rank(0) {
 			out.proven++
 		}
@@ -179,6 +196,7 @@ func (w *world) play(ctx context.Context, load *workload, types []string, e entr
 }
 
 // table holds by policy, in their order, what came of it by workload.
+// cells[i][k] is policy i on workload k.
 type table struct {
 	loads   []*workload
 	entries []entry
@@ -186,6 +204,7 @@ type table struct {
 }
 
 // playAll plays all policies on all workloads.
+// Runs go on all processors; their results do not depend on the order, but the times of decisions do.
 func (w *world) playAll(ctx context.Context, loads []*workload, types []string, entries []entry, stderr io.Writer) (*table, error) {
 	t := &table{loads: loads, entries: entries, cells: make([][]*played, len(entries))}
 	for i := range t.cells {
@@ -200,6 +219,7 @@ func (w *world) playAll(ctx context.Context, loads []*workload, types []string, 
 }
 
 // row returns what came of a policy.
+// nil: there is no such policy in this table.
 func (t *table) row(name string) []*played {
 	for i, e := range t.entries {
 		if e.name == name {

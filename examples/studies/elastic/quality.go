@@ -18,6 +18,7 @@ import (
 )
 
 // recordedRuns are the curves that jobs draw from: they all fall.
+// Curves that rise, such as accuracies, would need another direction in every reading.
 var recordedRuns = []string{
 	"algoperf_librispeech_deepspeech_baseline_01", "deepobs_cifar10_3c3d_gradientdescent_best", "deepobs_fmnist_vae_momentum_best",
 	"deepobs_mnist_vae_adam_best", "deepobs_svhn_wrn164_momentum_best", "deepobs_tolstoi_char_rnn_momentum_best", "mlperf_rnnt_a100",
@@ -28,6 +29,7 @@ var recordedRuns = []string{
 var qualities = []float64{0.5, 0.8, 0.95}
 
 // recording is a recorded run.
+// parts[q] belongs to qualities[q], between 0 and 1.
 type recording struct {
 	curve *sim.Curve
 	// parts are the parts of the work after which each of the qualities is reached.
@@ -35,6 +37,7 @@ type recording struct {
 }
 
 // readRecordings returns recordedRuns.
+// They are those of package growth, read where that keeps them.
 func readRecordings() ([]recording, error) {
 	var all []recording
 	for _, name := range recordedRuns {
@@ -60,6 +63,7 @@ func readRecordings() ([]recording, error) {
 const crowdJobs = 40
 
 // crowded returns the beginnings of workloads, on a quarter of their servers.
+// The jobs are the first of each workload, with their times of arrival.
 func crowded(loads []*workload) []*workload {
 	var all []*workload
 	for _, load := range loads {
@@ -70,6 +74,7 @@ func crowded(loads []*workload) []*workload {
 
 // outcome is what came of a run: the mean times from submission to each quality and to the end, then from 95 % to the
 // end, all in seconds, and the restarts.
+// The first three columns are those of qualities.
 type outcome [6]float64
 
 const (
@@ -79,6 +84,8 @@ const (
 )
 
 // trial is one run: a workload, the draw of its curves, the noise of readings and what weights are made of.
+// A seed draws the same curves for every noise and every knowledge, so that rows can be compared run by
+// run.
 type trial struct {
 	load  *workload
 	seed  uint64
@@ -87,6 +94,7 @@ type trial struct {
 }
 
 // qualityOf plays a workload whose jobs have drawn curves.
+// The jobs' lengths and speeds stay those of the workload; only what they report is drawn.
 func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcome, error) {
 	var sum outcome
 	s, err := w.scenario(t.load, nil)
@@ -111,6 +119,7 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 			return sum, fmt.Errorf("%s: job %s never completes", t.load.name, job.ID)
 		}
 		for q, part := range drawn[i].parts {
+			// It counts from the submission.
 			sum[q] += noisy.Learned(job, s.Jobs[i].Work, part).Seconds()
 		}
 		sum[endColumn] += job.Response().Seconds()
@@ -118,6 +127,7 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 	for k := range sum {
 		sum[k] /= float64(len(result.Jobs))
 	}
+	// The last of the qualities is the 95 %.
 	sum[restColumn] = sum[endColumn] - sum[len(qualities)-1]
 	measures, err := elastic.Measure(s, result)
 	if err != nil {
@@ -129,6 +139,7 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 
 // reportQuality plays every workload so many times, with other curves each time, and prints by how many percent each
 // kind of knowledge changes the times that nothing leads to.
+// cells are by noise, run and knowledge, the last one fastest.
 func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loads []*workload, draws int) error {
 	all, err := readRecordings()
 	if err != nil {
@@ -155,6 +166,8 @@ func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loa
 			for column := range restartColumn {
 				changes := make([]float64, runs)
 				for run := range runs {
+					// The first knowledge of a run is the one that nothing leads to: changes are within a
+					// run, so that what the draw does to both cancels out.
 					base := cells[(n*runs+run)*each]
 					changes[run] = 100 * (cells[(n*runs+run)*each+k][column]/base[column] - 1)
 				}
@@ -171,6 +184,7 @@ func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loa
 }
 
 // withError returns a mean and its standard error.
+// It prints one value with the error 0.
 func withError(values []float64) string {
 	n, mean, squares := float64(len(values)), 0.0, 0.0
 	for _, v := range values {

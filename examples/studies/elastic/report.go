@@ -14,11 +14,13 @@ import (
 	"github.com/apportion/apportion/examples/studies/chart"
 )
 
+// Numbers are aligned to the right.
 func newTable(w io.Writer) *tabwriter.Writer {
 	return tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 }
 
 // report prints the tables of all policies on one type; what depends on the machine goes to stderr.
+// The order of the parts is that of README.md.
 func (t *table) report(w, stderr io.Writer) error {
 	fmt.Fprintf(w, "Mean completion time in seconds, one type of GPU. The last columns are the reduction against %q in percent,\n", nameLAS)
 	fmt.Fprintf(w, "the mean of the workloads and the worst of them.\n\n")
@@ -33,6 +35,7 @@ func (t *table) report(w, stderr io.Writer) error {
 }
 
 // wins prints by how much the worth is ahead.
+// Both numbers are of completion times; a negative worst is a workload on which the worth loses.
 func (t *table) wins(w io.Writer) {
 	fmt.Fprintln(w, "What the worth wins in the mean of the workloads, and in the worst, in percent:")
 	for _, against := range []string{nameLAS, nameDorm} {
@@ -66,6 +69,7 @@ func (t *table) reportParts(w io.Writer) error {
 }
 
 // bestThreshold returns by workload the run of the better threshold on n_max.
+// Nobody could choose so without having played both.
 func (t *table) bestThreshold() []*played {
 	a, b := t.row(nameHalf), t.row(nameMore)
 	best := make([]*played, len(a))
@@ -77,6 +81,7 @@ func (t *table) bestThreshold() []*played {
 
 // reduction returns by how much, in percent, completion times are below those of other runs: the mean over the workloads,
 // and the worst.
+// The mean is over workloads and not over jobs, so that all weigh alike.
 func reduction(runs, others []*played) (mean, worst float64) {
 	worst = math.Inf(1)
 	for k := range runs {
@@ -88,6 +93,7 @@ func reduction(runs, others []*played) (mean, worst float64) {
 }
 
 // means prints the mean completion times by workload.
+// The last two columns are against a policy of the same table.
 func (t *table) means(w io.Writer, against string) error {
 	out := newTable(w)
 	fmt.Fprint(out, "policy\t")
@@ -108,6 +114,7 @@ func (t *table) means(w io.Writer, against string) error {
 }
 
 // details prints what else came of every policy.
+// Of an even number of workloads the lower middle one is taken, as everywhere here.
 func (t *table) details(w io.Writer) error {
 	fmt.Fprintln(w, "Medians over the workloads, and the worst of them: completion times in seconds, makespan in hours, restarts, GPU hours,")
 	fmt.Fprintf(w, "finish-time fairness (1 is what an equal part would give, less is sooner), jobs later than that, decisions proven to 0.1 %%.\n\n")
@@ -144,6 +151,7 @@ func (t *table) details(w io.Writer) error {
 }
 
 // proven returns the part of the decisions that are proven, of a policy that asks the optimizer.
+// A dash stands for a policy that does not ask.
 func proven(runs []*played) string {
 	yes, all := 0, 0
 	for _, p := range runs {
@@ -156,6 +164,7 @@ func proven(runs []*played) string {
 }
 
 // times prints what decisions took on this machine.
+// It goes to stderr: it is another table on each machine.
 func (t *table) times(w io.Writer) error {
 	out := newTable(w)
 	fmt.Fprintln(out, "policy\tdecision\tlongest\t")
@@ -170,6 +179,7 @@ func (t *table) times(w io.Writer) error {
 }
 
 // figure draws the mean completion times in parts of least attained service.
+// Bars below 1 are sooner.
 func figure(t *table) (*chart.Figure, error) {
 	f := chart.New("summary", "Mean completion time in parts of least attained service", "workload", "ratio")
 	names := make([]string, len(t.loads))

@@ -19,9 +19,11 @@ import (
 var packedSteps []byte
 
 // point is a measured step: of so many samples a GPU, and its synchronizing part.
+// local is samples, step and sync are seconds.
 type point struct{ local, step, sync float64 }
 
 // model holds the steps of a model by numbers of servers and GPUs, each ascending by samples.
+// A model is measured on more GPUs by count than by placement.
 type model struct {
 	name string
 	// exact are the steps by placement: the GPUs of its servers, ascending.
@@ -35,9 +37,11 @@ type model struct {
 }
 
 // local is the most samples that a GPU may have at one time, where not all that were measured fit: [Qiao21]'s own limit.
+// Larger ones were measured by accumulating gradients, which iteration counts itself.
 var local = map[string]float64{"yolov3": 8}
 
 // readModels returns the models by name.
+// Three files have a part each: placements, counts, and placements that are packed, which the others lack.
 func readModels() (map[string]*model, error) {
 	models := map[string]*model{}
 	add := func(t trace.StepTime) {
@@ -51,10 +55,12 @@ func readModels() (map[string]*model, error) {
 		m.largest = max(m.largest, t.GPUs.Value)
 		if t.Placement != "" {
 			key := []byte(t.Placement)
+			// A placement is written by server; which server is which does not matter.
 			slices.Sort(key)
 			m.exact[string(key)] = append(m.exact[string(key)], p)
 		}
 		counts := [2]int64{t.Nodes.Value, t.GPUs.Value}
+		// Whatever has a placement counts by its numbers as well.
 		m.byCount[counts] = append(m.byCount[counts], p)
 	}
 	for t, err := range measured.Placements() {
@@ -90,6 +96,7 @@ func readModels() (map[string]*model, error) {
 }
 
 // means returns one point for each number of samples, ascending: the mean of those that were measured.
+// It sorts its argument. A step was measured several times, by other people's runs.
 func means(points []point) []point {
 	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.local, b.local) })
 	var single []point
@@ -106,6 +113,7 @@ func means(points []point) []point {
 }
 
 // at returns the point with so many samples, on the line between the two next to it, and at the ends those.
+// Beyond what was measured the nearest measurement stands: nothing is extrapolated.
 func at(points []point, local float64) point {
 	i, _ := slices.BinarySearchFunc(points, local, func(p point, x float64) int { return cmp.Compare(p.local, x) })
 	switch {
@@ -119,12 +127,14 @@ func at(points []point, local float64) point {
 }
 
 // mix returns the point at a part of the way from a to b.
+// part is from 0, which is a, to 1.
 func mix(a, b point, part float64) point {
 	return point{a.local + (b.local-a.local)*part, a.step + (b.step-a.step)*part, a.sync + (b.sync-a.sync)*part}
 }
 
 // step returns the step of a placement, GPUs by server ascending, with so many samples a GPU: as measured, or else
 // between the placements with the next numbers of servers and GPUs.
+// gpus are digits, one for each server; every model was measured on one server at least.
 func (m *model) step(gpus []byte, local float64) point {
 	if points := m.exact[string(gpus)]; points != nil {
 		return at(points, local)
@@ -135,6 +145,7 @@ func (m *model) step(gpus []byte, local float64) point {
 	}
 	// The numbers of servers that were measured, below and above.
 	servers := int64(len(gpus))
+	// The map has a few dozen keys.
 	below, above := int64(0), int64(math.MaxInt64)
 	for key := range m.byCount {
 		if key[0] <= servers {
@@ -154,6 +165,7 @@ func (m *model) step(gpus []byte, local float64) point {
 }
 
 // row returns the step on a number of servers that was measured, between the numbers of GPUs.
+// The number of servers is one that byCount has.
 func (m *model) row(servers, gpus int64, local float64) point {
 	below, above := int64(0), int64(math.MaxInt64)
 	for key := range m.byCount {
@@ -180,6 +192,7 @@ func (m *model) row(servers, gpus int64, local float64) point {
 // iteration returns the seconds of an iteration of a batch on a placement. What does not fit into a GPU at one time goes
 // through it in several passes, of which the last one synchronizes. fast is how much faster than measured the GPU
 // computes; it does not synchronize faster.
+// on must not be empty, and a server must have less than ten GPUs. batch is that of all GPUs together.
 func (m *model) iteration(on []apportion.Placement, batch, fast float64) float64 {
 	gpus := make([]byte, len(on))
 	n := int64(0)
@@ -187,6 +200,7 @@ func (m *model) iteration(on []apportion.Placement, batch, fast float64) float64
 		gpus[i], n = byte('0'+p.Count), n+p.Count
 	}
 	slices.Sort(gpus)
+	// Samples are whole: the GPU with most of them is waited for.
 	each := math.Ceil(batch / float64(n))
 	passes := math.Ceil(each / m.most)
 	p := m.step(gpus, math.Ceil(each/passes))
@@ -195,6 +209,7 @@ func (m *model) iteration(on []apportion.Placement, batch, fast float64) float64
 }
 
 // mostGPUs returns on how many GPUs a batch may run: at least the least samples that were measured on each.
+// On more a GPU would have fewer samples than were ever measured.
 func (m *model) mostGPUs(batch float64) int64 {
 	return max(1, min(m.largest, int64(batch/m.least)))
 }

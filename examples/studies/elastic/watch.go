@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/placement/sim/elastic"
 )
 
+// leastWeight keeps a job that was called converged by mistake from starving.
 const (
 	// readEvery is the time between two readings of every job, and checkEvery that between two checks.
 	readEvery, checkEvery = 30 * time.Second, 60 * time.Second
@@ -23,6 +24,7 @@ const (
 )
 
 // knowledge is what a weight is made of.
+// The order is that of knowledges, and of the rows.
 type knowledge int
 
 const (
@@ -36,9 +38,11 @@ const (
 	truth
 )
 
+// They are the names in the table.
 var knowledges = []string{"worth", "by category", "by share ahead", "by the truth"}
 
 // watched is what is known of a job.
+// It begins as progressing, as in the thesis.
 type watched struct {
 	track    growth.Track
 	category growth.Category
@@ -46,6 +50,7 @@ type watched struct {
 
 // watcher is the worth with weights by growth. It reads all jobs every 30 s, and asks for a decision only when somebody
 // comes or goes, as the worth does.
+// Embedding the worth makes it the same policy but for Weigh.
 type watcher struct {
 	elastic.Worth
 	knows knowledge
@@ -60,6 +65,7 @@ type watcher struct {
 }
 
 // Decide reads the jobs when that is due, and passes the question on when somebody came or went.
+// A tick without an arrival or an end changes no container: only the readings go on.
 func (p *watcher) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if p.jobs == nil {
 		p.jobs = map[string]*watched{}
@@ -69,6 +75,7 @@ func (p *watcher) Decide(ctx context.Context, state *sim.State) (sim.Orders, err
 	for _, id := range state.Ended {
 		delete(p.jobs, id)
 	}
+	// Readings are due at the same time for all jobs.
 	due := state.Now-p.read >= readEvery
 	check := state.Now-p.checked >= checkEvery
 	for i := range state.Jobs {
@@ -95,12 +102,15 @@ func (p *watcher) Decide(ctx context.Context, state *sim.State) (sim.Orders, err
 		orders, err = p.Worth.Decide(ctx, state)
 	}
 	if len(state.Jobs) > 0 {
+		// The simulator calls again then, also when nothing happens.
 		orders.Next = p.read + readEvery
 	}
 	return orders, err
 }
 
 // look offers a reading of a job that runs, and moves it between the categories at a check.
+// The noise depends on job and time alone, so that two policies see the same readings where a job stands
+// alike.
 func (p *watcher) look(w *watched, job *sim.JobState, now time.Duration, check bool) {
 	p.observed++
 	random := rand.New(rand.NewPCG(p.seed+uint64(job.Index), uint64(now)))
@@ -114,6 +124,7 @@ func (p *watcher) look(w *watched, job *sim.JobState, now time.Duration, check b
 }
 
 // weigh returns the weight of a job by what is known of its growth.
+// A job of which nothing is known yet weighs 1.
 func (p *watcher) weigh(job *sim.JobState) float64 {
 	w := p.jobs[job.ID]
 	switch p.knows {

@@ -26,6 +26,7 @@ var (
 	othersData []byte
 )
 
+// perServer is that of the machines on which steps were measured.
 const (
 	// perServer is how many GPUs a server has.
 	perServer = 4
@@ -34,6 +35,7 @@ const (
 )
 
 // workload is a list of jobs and the servers for them.
+// Its jobs are shared by all runs and never written.
 type workload struct {
 	name    string
 	servers int
@@ -41,6 +43,8 @@ type workload struct {
 }
 
 // shape is a workload by name, and the servers that hold about what its jobs ask for.
+// The published workloads were made for 16 servers; for the others the number is such that about as much is
+// asked for as there is.
 type shape struct {
 	name    string
 	servers int
@@ -59,6 +63,7 @@ var otherShapes = []shape{
 }
 
 // readWorkloads returns the workloads of the tables, in the order of shapes.
+// A workload is a group of rows of its file.
 func readWorkloads() ([]*workload, error) {
 	byName := map[string][]trace.Job{}
 	if err := readJobs(byName, "workloads.csv", workloadsData); err != nil {
@@ -91,6 +96,7 @@ func readJobs(byName map[string][]trace.Job, name string, data []byte) error {
 }
 
 // shaped gives workloads their servers.
+// A name without rows is an error, as a file may have been cut.
 func shaped(byName map[string][]trace.Job, shapes []shape) ([]*workload, error) {
 	var all []*workload
 	for _, s := range shapes {
@@ -103,6 +109,7 @@ func shaped(byName map[string][]trace.Job, shapes []shape) ([]*workload, error) 
 }
 
 // judged returns the workloads that had no say in the settings of the worth, and are large enough for three types of servers.
+// These are workload-3, workload-4 and itp.
 func judged(loads []*workload) []*workload {
 	return []*workload{loads[2], loads[3], loads[5]}
 }
@@ -112,6 +119,7 @@ func judged(loads []*workload) []*workload {
 const ncfSamples = 5.548441 * 8192
 
 // world is what was measured of models and accelerators.
+// It is read once and never changed, and shared by all runs.
 type world struct {
 	models    map[string]*model
 	trainings map[string][]training
@@ -133,6 +141,7 @@ func readWorld() (*world, error) {
 }
 
 // accelerators returns so many servers with the types in turn; no types: one without a name.
+// The n-th server has the n-th type in turn.
 func accelerators(servers int, types []string) []apportion.Server {
 	all := make([]apportion.Server, servers)
 	for h := range all {
@@ -145,6 +154,7 @@ func accelerators(servers int, types []string) []apportion.Server {
 }
 
 // scenario makes a workload a scenario on servers of some types.
+// It is made anew for each run.
 func (w *world) scenario(load *workload, types []string) (*sim.Scenario, error) {
 	s := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, Servers: accelerators(load.servers, types), AdjustCost: restart}
 	for i := range load.jobs {
@@ -160,11 +170,13 @@ func (w *world) scenario(load *workload, types []string) (*sim.Scenario, error) 
 }
 
 // job makes a row of a workload a job.
+// The work is in seconds on one GPU as measured, which SpeedOn is relative to.
 func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error) {
 	gpus := int64(math.Round(row.GPUs.Value))
 	j := &sim.Job{Arrival: row.Submit, Fixed: gpus}
 	j.ID, j.Demand, j.Weight, j.Min = row.ID, apportion.Resources{1}, 1, 1
 	name, batch := row.Kind, 0.0
+	// The row knows times and GPUs only.
 	if name == "" {
 		name, batch = likeModel(row.Duration.Value, gpus)
 	} else {
@@ -181,6 +193,7 @@ func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error
 		return nil, fmt.Errorf("job %s: %w", row.ID, err)
 	}
 	alone := iteration(one, 1)
+	// A model without step times runs on one GPU.
 	j.Max = 1
 	if m := w.models[name]; m != nil {
 		j.Max = max(gpus, m.mostGPUs(batch))
@@ -191,6 +204,8 @@ func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error
 	seconds := alone * iterationsAt(w.trainings[name], batch)
 	if row.Duration.Known {
 		// It takes as long as it took on the GPUs that it was given.
+		// Its recorded time was on the machines of its cluster, which are taken for those of the
+		// measurements.
 		plain := func(on []apportion.Placement) float64 { return alone / iteration(on, 1) }
 		seconds = row.Duration.Value.Seconds() * plain(packed(j.Fixed))
 	}
@@ -199,6 +214,7 @@ func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error
 }
 
 // iterationOf returns the seconds of an iteration of a model on a placement of GPUs that compute so much faster.
+// The recommender's time is in proportion to its batch.
 func (w *world) iterationOf(name string, batch float64) (func(on []apportion.Placement, fast float64) float64, error) {
 	if name == "ncf" {
 		return func(_ []apportion.Placement, fast float64) float64 { return batch / ncfSamples / fast }, nil
@@ -211,6 +227,7 @@ func (w *world) iterationOf(name string, batch float64) (func(on []apportion.Pla
 }
 
 // packed returns places for GPUs on servers that are full but the last.
+// It is the placement with the fewest servers.
 func packed(n int64) []apportion.Placement {
 	var on []apportion.Placement
 	for h := 0; n > 0; h++ {
@@ -221,6 +238,7 @@ func packed(n int64) []apportion.Placement {
 }
 
 // slowest returns how much faster than measured the slowest of the servers of a job is: all wait for it.
+// A server without a label computes as fast as measured.
 func (w *world) slowest(servers []apportion.Server, on []apportion.Placement, name string) float64 {
 	slowest := math.Inf(1)
 	for _, p := range on {
@@ -236,6 +254,7 @@ func (w *world) slowest(servers []apportion.Server, on []apportion.Placement, na
 // likeModel returns a model and its batch size for a job of which only time and GPUs are known, by the GPU time of the
 // models' trainings, [Qiao21] Table 1: below 1 GPU hour small, below 10 medium, below 100 large. A job on one GPU has a
 // batch that fits one.
+// The larger of two batches goes to jobs on more than 8 or 24 GPUs.
 func likeModel(d time.Duration, gpus int64) (name string, batch float64) {
 	switch hours := d.Hours() * float64(gpus); {
 	case hours < 1:

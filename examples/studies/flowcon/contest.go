@@ -17,12 +17,16 @@ import (
 )
 
 // balanced is the alpha of ours where the time to 95 % of the improvement counts: what is converged has 5 % ahead.
+// An earlier call takes CPU from a job that has not learned yet, which this contest counts and completion
+// times do not.
 const balanced = 0.05
 
 // noisyJobs is the number of jobs of a noisy schedule.
+// It is the middle one of the thesis' sizes.
 const noisyJobs = 10
 
 // parts returns the part of its work after which each job of a scenario has learned.
+// It is a property of the curve, whoever trains it.
 func parts(scenario *sim.Scenario) ([]float64, error) {
 	byModel := map[string]float64{}
 	for _, m := range allModels {
@@ -40,7 +44,9 @@ func parts(scenario *sim.Scenario) ([]float64, error) {
 }
 
 // contest compares the thesis' test, under two readings of its alpha, with ours.
+// All settings of a row play the same schedules with the same readings.
 func contest(schedules int) *noisy.Contest {
+	// The shorter is what the thesis recommends for random jobs.
 	intervals := []time.Duration{20 * time.Second, 60 * time.Second}
 	settings := func(interval time.Duration) []setting {
 		return []setting{threshold(0.05, interval, growth.FirstValue), threshold(0.05, interval, growth.LargestGrowth), prospect(balanced, interval)}
@@ -55,6 +61,7 @@ func contest(schedules int) *noisy.Contest {
 			all, err := parts(scenario)
 			return scenario, all, err
 		},
+		// NA looks at no reading, so that it needs no seed.
 		Base: func(uint64) sim.Policy { return &policies.Default{} },
 		With: func(k int, interval time.Duration, _ uint64) (sim.Policy, error) {
 			s := settings(interval)[k]
@@ -68,6 +75,7 @@ func contest(schedules int) *noisy.Contest {
 }
 
 // reportNoisy prints the contest.
+// The table goes to w, the progress to stderr.
 func reportNoisy(w, stderr io.Writer, schedules int) error {
 	fmt.Fprintf(w, "%d random schedules of %d jobs a row, readings every %v: by how many percent the time to 95 %% of the improvement is\n"+
 		"shorter than under NA, with its standard error.\n", schedules, noisyJobs, noisy.Every)

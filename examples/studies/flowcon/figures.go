@@ -13,6 +13,7 @@ import (
 
 // figures returns CPU usage under FlowCon and under NA for the fixed schedule and for 5 and 10
 // random jobs, and the completion times of random jobs.
+// The fixed schedule is played once more here, with the setting of the thesis' figure alone.
 func figures(studies []*study) ([]*chart.Figure, error) {
 	scenario, err := fixedSchedule()
 	if err != nil {
@@ -31,6 +32,7 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 		return nil, err
 	}
 	all, last := []*chart.Figure{with, without}, []*chart.Figure{}
+	// Of fifteen jobs the thesis shows completion times only.
 	numbers := map[int][3]string{5: {"figure-6-8", "figure-6-9", "figure-6-7"}, 10: {"figure-6-13", "figure-6-14", "figure-6-10"},
 		15: {"", "", "figure-6-15"}}
 	for _, s := range studies {
@@ -49,6 +51,7 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 
 // usages returns CPU usage under FlowCon and NA of the first schedule; none where the names are
 // empty.
+// names are the figures' under FlowCon and under NA, and that of the times.
 func (s *study) usages(names [3]string) ([]*chart.Figure, error) {
 	if names[0] == "" {
 		return nil, nil
@@ -64,6 +67,7 @@ func (s *study) usages(names [3]string) ([]*chart.Figure, error) {
 }
 
 // times returns the completion times of the first schedule.
+// A group is a job, and a bar in it a policy.
 func (s *study) times(name string) (*chart.Figure, error) {
 	f := chart.New(name, fmt.Sprintf("Completion time, %d random jobs", s.jobs), "", "Seconds")
 	results := []*sim.Result{s.plain[0].na}
@@ -88,6 +92,7 @@ func (s *study) times(name string) (*chart.Figure, error) {
 }
 
 // usage draws the share of the worker that each job uses over time.
+// The line of a job begins at its start and falls to 0 at its end.
 func usage(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
 	f := chart.New(name, title, "Time (seconds)", "Share of the worker")
 	for i, job := range scenario.Jobs {
@@ -98,6 +103,7 @@ func usage(name, title string, scenario *sim.Scenario, result *sim.Result) (*cha
 		end := result.Jobs[i].Completion.Seconds()
 		points = append(points, plotter.XY{X: end, Y: 0})
 		label := job.Model
+		// Random jobs may share a model, so that the number is needed.
 		if len(scenario.Jobs) > len(fixedModels) {
 			label = job.ID[len("Job-"):] + " " + job.Model
 		}

@@ -14,6 +14,7 @@ import (
 func main() { command.Main("flowcon", run) }
 
 // run prints the tables to stdout and writes the figures.
+// The context is not looked at: the whole of it takes seconds.
 func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 )
 
 // options are the flags.
+// noisy is 0 for the thesis' tables.
 type options struct {
 	seeds, noisy int
 	interference float64

@@ -15,6 +15,7 @@ import (
 )
 
 // setting is one setting of FlowCon.
+// alpha is 0 where the classifier has one of its own.
 type setting struct {
 	name     string
 	alpha    float64
@@ -27,6 +28,7 @@ func threshold(alpha float64, interval time.Duration, n growth.Normalization) se
 	return setting{"Threshold, " + n.String(), alpha, interval, flowcon.Options{Normalization: n}}
 }
 
+// FlowCon's own alpha is then not used.
 func prospect(alpha float64, interval time.Duration) setting {
 	return setting{"Prospect", 0, interval, flowcon.Options{Classifier: growth.Prospect{Alpha: alpha}}}
 }
@@ -36,6 +38,7 @@ func prospect(alpha float64, interval time.Duration) setting {
 const patient = 0.02
 
 // classifiers are what the tables compare at one alpha and interval.
+// The raw reading of the thesis' formula is here to show that it cannot be what was meant.
 func classifiers(alpha float64, interval time.Duration) []setting {
 	return []setting{
 		threshold(alpha, interval, growth.FirstValue),
@@ -46,6 +49,7 @@ func classifiers(alpha float64, interval time.Duration) []setting {
 }
 
 // play runs a scenario under FlowCon.
+// The policy is made anew: it keeps the lists of the thesis.
 func (s setting) play(scenario *sim.Scenario) (*sim.Result, error) {
 	policy, err := policies.NewFlowCon(flowcon.Config{Interval: s.interval, Alpha: s.alpha}, &s.options)
 	if err != nil {
@@ -55,11 +59,13 @@ func (s setting) play(scenario *sim.Scenario) (*sim.Result, error) {
 }
 
 // pair is a scenario without limits and under each setting.
+// with is by setting.
 type pair struct {
 	na   *sim.Result
 	with []*sim.Result
 }
 
+// Both play the very same scenario, which neither changes.
 func playPair(scenario *sim.Scenario, settings []setting) (pair, error) {
 	na, err := sim.Run(context.Background(), scenario, &policies.Default{})
 	if err != nil {
@@ -77,6 +83,7 @@ func playPair(scenario *sim.Scenario, settings []setting) (pair, error) {
 }
 
 // study is the random schedules of one size under the settings of the thesis for that size.
+// The i-th of scenarios, plain and lossy belong together.
 type study struct {
 	jobs      int
 	settings  []setting
@@ -104,9 +111,11 @@ var thesisStudies = map[int]thesisStudy{
 }
 
 // sizes are the numbers of random jobs.
+// The thesis has these three.
 var sizes = []int{5, 10, 15}
 
 // playRandom plays all random schedules.
+// Seeds count from 1, so that a larger -seeds adds schedules and changes none.
 func playRandom(o *options, stderr io.Writer) ([]*study, error) {
 	tick := command.Progress(stderr, o.seeds*len(sizes), "simulating")
 	var studies []*study
@@ -124,6 +133,7 @@ func playRandom(o *options, stderr io.Writer) ([]*study, error) {
 	return studies, nil
 }
 
+// Interference costs every job the same, so that it favours whoever lets fewer run at once.
 func (s *study) add(seed uint64, interference float64) error {
 	scenario, err := randomSchedule(s.jobs, seed)
 	if err != nil {

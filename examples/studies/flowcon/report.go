@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
+// It stands where the thesis says nothing.
 const notGiven = "-"
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
@@ -23,6 +24,7 @@ func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // table62 holds Table 6.2 and what the text adds: the reduction of the completion time of MNIST-T,
 // in percent. Where the table has two values for (10 %, 20 s), both are here.
+// The order is the thesis'.
 var table62 = []struct {
 	alpha    float64
 	interval int
@@ -33,9 +35,11 @@ var table62 = []struct {
 }
 
 // thesisNA holds the completion times without limits, which our three jobs are made to have.
+// They are in the order of fixedModels.
 var thesisNA = []string{"394.0", "240.5", "84.7"}
 
 // reportFixed prints the tables of the fixed schedule.
+// Each cell is a play of its own, 40 in all.
 func reportFixed(w io.Writer) error {
 	scenario, err := fixedSchedule()
 	if err != nil {
@@ -70,6 +74,7 @@ func reportFixed(w io.Writer) error {
 
 // reportTimes prints the completion time of each of the three jobs at alpha 5 % and 30 s, where the
 // thesis has 57.7 s for MNIST-T and a makespan of 372.4 s.
+// The thesis gives the makespan as the time of its first job.
 func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 	settings := classifiers(0.05, 30*time.Second)
 	p, err := playPair(scenario, settings)
@@ -96,6 +101,7 @@ func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 }
 
 // reportRandom prints the tables of the random schedules.
+// Below the rows of a size stands the thesis' own.
 func reportRandom(w io.Writer, o *options, studies []*study) error {
 	fmt.Fprintf(w, "Random schedules, %d of each size. Sooner: jobs that complete sooner than under NA. Lossy: %.3g of a worker is lost for each job beside the first.\n",
 		o.seeds, o.interference)
@@ -128,6 +134,7 @@ func reportRandom(w io.Writer, o *options, studies []*study) error {
 	return nil
 }
 
+// Our classifier's alpha means something else and is not shown in this column.
 func alphaOf(s setting) string {
 	if s.options.Classifier != nil {
 		return notGiven
@@ -138,12 +145,14 @@ func alphaOf(s setting) string {
 func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
 
 // summary is the measures of one setting over all schedules of a size.
+// All are parts; best is that of the luckiest job.
 type summary struct {
 	// sooner is the share of jobs that gain; mean and best are reductions of the completion time of
 	// a job, span is the mean change of the makespan.
 	sooner, mean, best, span float64
 }
 
+// A job counts as much as any other, in whichever schedule it is.
 func summarize(pairs []pair, setting int) summary {
 	var all []float64
 	s := summary{}
@@ -165,6 +174,7 @@ func summarize(pairs []pair, setting int) summary {
 var shown = []int{1, 3}
 
 // reportJobs prints the completion time of each job of the first schedule.
+// A gain is a reduction of the completion time: negative where the job is later.
 func (s *study) reportJobs(w io.Writer) error {
 	fmt.Fprintf(w, "%d jobs, first schedule: completion times in seconds, from each job's submission.\n", s.jobs)
 	table := newTable(w)

@@ -14,6 +14,7 @@ import (
 )
 
 // model is a training job of Table 6.1, with a recorded run of the same sort of network.
+// demand is 1 for a job that can use a whole worker.
 type model struct {
 	name, curve string
 	// work is the time on a whole worker, demand the part of a worker that it can use.
@@ -45,6 +46,7 @@ var (
 )
 
 // job returns a job of the model.
+// The curve is by steps; the simulator stretches it over the job's work.
 func (m model) job(number int, arrival time.Duration) (sim.Job, error) {
 	steps, values, err := trace.Recorded(m.curve)
 	if err != nil {
@@ -57,6 +59,7 @@ func (m model) job(number int, arrival time.Duration) (sim.Job, error) {
 }
 
 // scenario puts models on one worker.
+// The i-th model arrives at the i-th time.
 func scenario(models []model, arrivals []time.Duration) (*sim.Scenario, error) {
 	s := &sim.Scenario{Kinds: apportion.Kinds{"cpu"}, Servers: []apportion.Server{{ID: "worker", Capacity: apportion.Resources{sim.Whole}}}, Law: sim.Shared{}}
 	for i, m := range models {
@@ -75,10 +78,12 @@ func fixedSchedule() (*sim.Scenario, error) {
 }
 
 // randomSpan is the time in which random jobs are submitted.
+// It is the thesis'.
 const randomSpan = 200 * time.Second
 
 // randomSchedule submits n jobs at random times, in the order of their numbers: the five models of
 // §6.1.4 in a random order, or models drawn from all of Table 6.1.
+// Arrivals are whole milliseconds, as the tables round to tenths.
 func randomSchedule(n int, seed uint64) (*sim.Scenario, error) {
 	random := rand.New(rand.NewPCG(seed, uint64(n)))
 	models := append([]model(nil), fiveModels...)

@@ -15,11 +15,13 @@ import (
 )
 
 // kinds are those of the cluster.
+// A capacity such as 4,8 is in this order.
 var kinds = apportion.Kinds{"cpu", "memory"}
 
 // home is the place of a cluster unless -dir names another.
 var home = filepath.Join("inhouse", "out", "cluster")
 
+// It runs until it is interrupted or another master has taken over.
 func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse master", stderr)
 	dir := cluster.Flag(flags, home)
@@ -38,6 +40,7 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	return cluster.RunMaster(ctx, *dir, o, stdout)
 }
 
+// It needs the place's secret, or on another machine a key.
 func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse agent", stderr)
 	dir := cluster.Flag(flags, home)
@@ -54,6 +57,7 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 }
 
 // programs are those of a demonstration.
+// A demonstration saves often, since things are killed in it.
 func programs(p cluster.Place, servers []apportion.Server) []cluster.Program {
 	return cluster.Programs(p, servers, []string{"-save-every", "2s"}, nil)
 }

@@ -14,16 +14,19 @@ import (
 )
 
 // disk is the disk of a folder.
+// Only a file system on a block device can be frozen.
 type disk struct {
 	what, folder string
 	freezes      bool
 }
 
 // diskBytes is the size of a disk.
+// It fills in a fraction of a second, and holds the checkpoints of two small jobs many times.
 const diskBytes = 24 << 20
 
 // mount mounts the disks of a campaign: that of the store is a file system of its own, those of master and agents are in
 // memory.
+// It takes root. What was mounted before an error is known to unmount.
 func (c *campaign) mount() error {
 	image := c.place.Join("store.image")
 	for _, d := range []*disk{{"the store", c.place.Join("store"), true}, {"the master's disk", c.place.Join("master"), false}, {"the agents' disk", c.place.Join("agents"), false}} {
@@ -46,6 +49,7 @@ func (c *campaign) mount() error {
 }
 
 // unmount takes the disks away. One that is frozen must go on first.
+// -l lets go of a folder in which a process still has a file open.
 func (c *campaign) unmount() error {
 	var errs []error
 	for _, d := range c.disks {
@@ -58,12 +62,14 @@ func (c *campaign) unmount() error {
 }
 
 // freeze has everything that writes there hang.
+// heal lets it go on; what hung then completes.
 func (d *disk) freeze() (heal func()) {
 	_ = tell("fsfreeze", "-f", d.folder) // it may be frozen
 	return func() { _ = tell("fsfreeze", "-u", d.folder) }
 }
 
 // fill leaves no room.
+// heal removes what filled it.
 func (d *disk) fill() (heal func()) {
 	name := filepath.Join(d.folder, "ballast")
 	// It would hang while the disk is frozen, which the same round may have done: nobody waits for it.

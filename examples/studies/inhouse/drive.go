@@ -22,6 +22,7 @@ type arrival struct {
 }
 
 // drive is a demonstration under way.
+// The first fields are what is asked for; those below come while it runs.
 type drive struct {
 	place     cluster.Place
 	stdout    io.Writer
@@ -39,6 +40,7 @@ type drive struct {
 }
 
 // outcome is what became of a job.
+// points is the curve over all attempts, and runs how many there were.
 type outcome struct {
 	name   string
 	runs   int

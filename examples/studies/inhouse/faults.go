@@ -29,6 +29,7 @@ import (
 
 func init() { subcommands["faults"] = faults }
 
+// The same seed draws the same faults, at times that depend on the machine.
 func faults(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse faults", stderr)
 	dir := cluster.Flag(flags, home)
@@ -46,6 +47,7 @@ func faults(ctx context.Context, stdout, stderr io.Writer, args []string) error 
 }
 
 // campaign is a play of faults.
+// Its disks are nil where it may not mount any.
 type campaign struct {
 	place   cluster.Place
 	live    *cluster.Cluster
@@ -63,9 +65,11 @@ var (
 )
 
 // calm is how long the cluster may take to come to rest after the last fault.
+// A job that has died several times in a row is started again after a pause that grows.
 const calm = 2 * time.Minute
 
 // run plays so many faults, and checks the logs of all workers.
+// Times are a tenth of those of a real cluster, so that a fault and its repair take a second.
 func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 	if disks {
 		defer func() { err = errors.Join(err, c.unmount()) }()
@@ -87,6 +91,7 @@ func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 	if err := c.rest(ctx); err != nil {
 		return err
 	}
+	// A fault and what it brought need not be over when the next one comes.
 	for played := 0; played < count; {
 		played += c.round(ctx)
 		if ctx.Err() != nil {
@@ -97,6 +102,7 @@ func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 	if err := c.rest(ctx); err != nil {
 		return fmt.Errorf("%w\nmaster: %s", err, c.live.Log("master"))
 	}
+	// The judge is what the workers have written, not what any master believes.
 	if err := c.place.CheckWorkers(c.samples); err != nil {
 		return err
 	}
@@ -110,6 +116,7 @@ func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 }
 
 // submit submits the jobs.
+// The jobs have more steps than they will ever do.
 func (c *campaign) submit(ctx context.Context) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -126,6 +133,7 @@ func (c *campaign) submit(ctx context.Context) error {
 }
 
 // round plays one fault or two, and returns how many.
+// Faults of a round overlap: the second comes within 0.2 s of the first.
 func (c *campaign) round(ctx context.Context) int {
 	n := 1 + c.random.IntN(2)
 	var heal []func()
@@ -158,6 +166,8 @@ func (c *campaign) pause(ctx context.Context, most int) {
 }
 
 // fault lets something go wrong, and returns what makes an end of it.
+// Three in ten are of disks, where there are any; of the others a third is of the master and the agents'
+// programs.
 func (c *campaign) fault() (heal func()) {
 	if n := c.random.IntN(10); n < 3 && len(c.disks) > 0 {
 		d := c.disks[c.random.IntN(len(c.disks))]
@@ -172,6 +182,7 @@ func (c *campaign) fault() (heal func()) {
 	if stop {
 		kind = "stopped: "
 	}
+	// The three beyond the programs are shares of workers and guards.
 	if n := c.random.IntN(2 + len(faulty) + 3); n < 1+len(faulty) {
 		name := "master"
 		if n > 0 {
@@ -192,6 +203,7 @@ func (c *campaign) fault() (heal func()) {
 }
 
 // disturb kills or stops a process of a job, or one that guards it.
+// A process that is stopped long enough loses its lease, and must be dead before it goes on.
 func (c *campaign) disturb(stop bool, kind string) (heal func()) {
 	all := c.place.Processes()
 	if len(all) == 0 { // all are on their way: so is a server's agent
@@ -215,6 +227,7 @@ func (c *campaign) disturb(stop bool, kind string) (heal func()) {
 }
 
 // sample notes what the master says is confirmed, if one answers.
+// A second without an answer counts as none: the master may be dead or frozen.
 func (c *campaign) sample(ctx context.Context) (l master.List, ok bool) {
 	limited, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -226,6 +239,7 @@ func (c *campaign) sample(ctx context.Context) (l master.List, ok bool) {
 }
 
 // rest waits until all jobs run and have done steps since the last fault, and have been saved.
+// Saved means a checkpoint that is newer than the first that was seen here.
 func (c *campaign) rest(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, calm)
 	defer cancel()
@@ -253,6 +267,7 @@ func (c *campaign) rest(ctx context.Context) error {
 }
 
 // report prints what has happened.
+// The list of faults is sorted, so that two campaigns can be compared.
 func (c *campaign) report() {
 	sum := 0
 	for _, what := range slices.Sorted(maps.Keys(c.done)) {

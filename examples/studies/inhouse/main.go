@@ -33,6 +33,7 @@ var subcommands = command.Subcommands{
 	"key":      key,
 }
 
+// The first word chooses; flags alone are those of the demonstration.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return demo(ctx, stdout, stderr, args)

@@ -26,6 +26,7 @@ import (
 	"github.com/apportion/apportion/internal/durable"
 )
 
+// It writes its losses to stdout, where the runner reads progress, and into a file, where the page does.
 func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse train", stderr)
 	var job train.Job
@@ -40,11 +41,13 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	if err := t.read(&job); err != nil {
 		return err
 	}
+	// The lock is held as long as the process lives.
 	alone, err := t.lock(job.Rank)
 	if err != nil {
 		return err
 	}
 	defer alone.Close()
+	// Only the first process knows the loss of a step.
 	if job.Rank == 0 {
 		if t.curve, err = os.OpenFile(filepath.Join(job.Dir, master.CurveFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 			return err
@@ -68,6 +71,7 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 }
 
 // told is what a process is told by its environment, and how it answers.
+// It is package checkpoint/command's contract, from the job's side.
 type told struct {
 	dir, request, acknowledgement string
 
@@ -78,6 +82,7 @@ type told struct {
 }
 
 // read takes the place of this process in its job from the environment.
+// A fresh start has no folder to restore from.
 func (t *told) read(job *train.Job) (err error) {
 	t.dir = os.Getenv(commands.EnvCheckpointDir)
 	t.request, t.acknowledgement = os.Getenv(commands.EnvSaveRequest), os.Getenv(commands.EnvSaveAck)
@@ -107,6 +112,7 @@ func (t *told) read(job *train.Job) (err error) {
 }
 
 // lock takes the place of this process in its job, which no other process may have.
+// It is a trap for faults of the scheduler and no part of it: two processes of one rank must never meet.
 func (t *told) lock(rank int) (*os.File, error) {
 	folder := filepath.Dir(t.dir) // of the job
 	file, err := os.OpenFile(filepath.Join(folder, fmt.Sprintf("rank-%d.lock", rank)), os.O_WRONLY|os.O_CREATE, 0o600)
@@ -123,6 +129,7 @@ func (t *told) lock(rank int) (*os.File, error) {
 }
 
 // report writes the loss where the runner reads it, and where the status page does.
+// The loss is out before the log says that the step is done.
 func (t *told) report(step int64, loss float64) error {
 	line, err := json.Marshal(master.Point{Step: step, Value: loss})
 	if err != nil {
@@ -135,6 +142,7 @@ func (t *told) report(step int64, loss float64) error {
 }
 
 // save writes the state if the runner has asked for it, says so, and removes the one before.
+// A request is a number that rises; one that was answered is not answered again.
 func (t *told) save(step int64, write func(path string) error) error {
 	text, err := os.ReadFile(t.request)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,6 +170,7 @@ func (t *told) save(step int64, write func(path string) error) error {
 	if err := durable.ReplaceFile(t.acknowledgement, ack); err != nil { // no machine that crashes needs it
 		return err
 	}
+	// The state before stays until the new one was acknowledged.
 	if t.answered > 0 {
 		err = os.Remove(filepath.Join(t.dir, fmt.Sprintf("state-%d", t.answered)))
 	}

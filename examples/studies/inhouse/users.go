@@ -19,8 +19,10 @@ import (
 )
 
 // callLimit bounds what the command line waits for the master.
+// A master that is just taking over answers within it.
 const callLimit = 10 * time.Second
 
+// The job's command follows the flags; start and resume are the same.
 func submit(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse submit [flags] -- command of the job", stderr)
 	dir := cluster.Flag(flags, home)
@@ -42,6 +44,7 @@ func submit(ctx context.Context, _, stderr io.Writer, args []string) error {
 	return dir.Call(ctx, "/submit", app, &master.Nothing{})
 }
 
+// A job that has ended stays in the list.
 func list(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse list", stderr)
 	dir := cluster.Flag(flags, home)
@@ -58,6 +61,7 @@ func list(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 }
 
 // printList prints a line for each job.
+// The last column says why a job waits or did not get what was asked for.
 func printList(w io.Writer, l *master.List) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tphase\tcontainers\tshare\tfair share\tstep\tsaved\twhy")
@@ -76,6 +80,7 @@ func printList(w io.Writer, l *master.List) error {
 	return table.Flush()
 }
 
+// It is the explanation of the newest decision.
 func explain(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse explain", stderr)
 	dir := cluster.Flag(flags, home)
@@ -92,6 +97,7 @@ func explain(ctx context.Context, stdout, stderr io.Writer, args []string) error
 	return err
 }
 
+// What the job has saved is kept.
 func cancel(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse cancel", stderr)
 	dir := cluster.Flag(flags, home)
@@ -104,6 +110,7 @@ func cancel(ctx context.Context, _, stderr io.Writer, args []string) error {
 	return dir.Call(ctx, "/cancel", master.Name{Job: *name}, &master.Nothing{})
 }
 
+// The next decision may move it again.
 func move(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse move", stderr)
 	dir := cluster.Flag(flags, home)
@@ -117,6 +124,7 @@ func move(ctx context.Context, _, stderr io.Writer, args []string) error {
 	return dir.Call(ctx, "/move", master.Move{Job: *name, Containers: strings.Fields(*to)}, &master.Nothing{})
 }
 
+// The link opens the page without a password until tomorrow.
 func page(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse page", stderr)
 	dir := cluster.Flag(flags, home)

@@ -9,6 +9,7 @@ import (
 )
 
 // reportClaims prints the orderings of the paper, and whether the means of the study have them.
+// A claim is an ordering, as absolute numbers cannot be compared; see README.md.
 func (s *study) reportClaims(w io.Writer) {
 	fmt.Fprintln(w, "The paper's claims, [OASiS] §5, and these runs.")
 	table := newTable(w)
@@ -25,6 +26,7 @@ func (s *study) reportClaims(w io.Writer) {
 	flush(table)
 }
 
+// It is NaN for no values.
 func mean(values []float64) float64 {
 	mean, _ := meanAndSpread(values)
 	return mean
@@ -36,6 +38,7 @@ func deviation(values []float64) float64 {
 }
 
 // best returns the greatest mean total of a baseline.
+// It compares means over workloads, and not workloads one by one.
 func (s *study) best(size int) float64 {
 	best := 0.0
 	for _, other := range baselines {
@@ -45,6 +48,7 @@ func (s *study) best(size int) float64 {
 }
 
 // leads lists the sizes and whether the policy's mean total leads there.
+// A tie counts as no.
 func (s *study) leads(place int) string {
 	text := ""
 	for size, n := range s.sizes {
@@ -67,6 +71,7 @@ func (s *study) advantage(place int) string {
 }
 
 // rank says the how manieth a policy is among the baselines and itself, least value first.
+// Jobs that did not end do not count, so that a policy that refuses much may rank well.
 func (s *study) rank(place int, of class, value func([]float64) float64) string {
 	late, _ := s.lateness(targetSize, place, of)
 	own, ahead := value(late), 0

@@ -15,12 +15,14 @@ import (
 )
 
 // factors are the values of Learning.Displace to choose from.
+// A factor says how many times as much worth a unit of work must have as that of the job that it displaces.
 var factors = []float64{1, 1.25, 1.5, 2, 3, 5, 10}
 
 // recommended is the position of the factor that Learning recommends.
 const recommended = 3
 
 // factored is a window played with every factor.
+// A ratio of 1 is as if nobody were displaced.
 type factored struct {
 	*window
 	// over are, by factor, what it earned over what learnt prices earn that keep every promise.
@@ -28,6 +30,7 @@ type factored struct {
 }
 
 // runFactors plays all windows, held ones too, with every factor and prints what one chosen on the other families earns.
+// Held windows count here as well: nothing is chosen by this but to see whether it would have mattered.
 func runFactors(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	windows, err := readWindows(o.windows, o.gpus)
 	if err != nil {
@@ -51,6 +54,7 @@ func runFactors(ctx context.Context, o *options, stdout, stderr io.Writer) error
 	fmt.Fprintln(table, "\tchosen elsewhere\tearns")
 	for _, name := range clans(results) {
 		own, others := split(results, name)
+		// A family is judged by a factor that its own windows had no say in.
 		chosen := bestFactor(others)
 		reportFactors(table, name, own)
 		fmt.Fprintf(table, "\t%g\t%.3f\n", factors[chosen], meanOver(own, chosen))
@@ -63,6 +67,7 @@ func runFactors(ctx context.Context, o *options, stdout, stderr io.Writer) error
 }
 
 // playFactors plays every windows[i] with i a multiple of every.
+// A task plays one window eight times.
 func playFactors(ctx context.Context, stderr io.Writer, windows []window, every int) ([]factored, error) {
 	var results []factored
 	for i := 0; i < len(windows); i += every {
@@ -90,6 +95,7 @@ func playFactors(ctx context.Context, stderr io.Writer, windows []window, every 
 }
 
 // earns returns what learnt prices earn.
+// Displacement is off where learning does not say.
 func (w *workload) earns(ctx context.Context, learning primaldual.Learning) (float64, error) {
 	_, run, err := w.run(ctx, &learned{learning: learning})
 	if err != nil {
@@ -99,6 +105,7 @@ func (w *workload) earns(ctx context.Context, learning primaldual.Learning) (flo
 }
 
 // clan returns the trace that a family belongs to: the virtual clusters of Philly are one.
+// A dozen of small clusters of one company are no independent witnesses.
 func clan(family string) string {
 	if strings.HasPrefix(family, "Philly ") {
 		return "Philly"
@@ -107,6 +114,7 @@ func clan(family string) string {
 }
 
 // clans returns the traces in their order.
+// Windows come family by family, so that a new name is a new trace.
 func clans(results []factored) []string {
 	var names []string
 	for i := range results {
@@ -141,6 +149,7 @@ func bestFactor(results []factored) int {
 }
 
 // meanOver returns the geometric mean for a factor. A window in which nothing was earned counts as a hundredth.
+// The limits keep one window from deciding the mean.
 func meanOver(results []factored, factor int) float64 {
 	logs := 0.0
 	for i := range results {
@@ -162,6 +171,7 @@ func reportFactors(table io.Writer, name string, results []factored) {
 }
 
 // reportChosen prints what is lost by a factor that was chosen on other families, and by the recommended one.
+// elsewhere, hindsight and n sum logarithms and windows over all traces.
 func reportChosen(w io.Writer, results []factored) {
 	elsewhere, hindsight, n := 0.0, 0.0, 0.0
 	for _, name := range clans(results) {

@@ -12,9 +12,11 @@ import (
 )
 
 // lateRange is how many slots after the target the figures show.
+// Most jobs that end at all have ended by then.
 const lateRange = 20
 
 // figures returns the figures of the study.
+// Every figure has a series for each policy, in the colours of the order of policyNames.
 func (s *study) figures() ([]*chart.Figure, error) {
 	utility := chart.New("utility", "Total utility by number of jobs", "", "Total utility (mean)")
 	certified := chart.New("bound", "Part of the certified bound", "", "Total utility / bound (mean)")
@@ -65,6 +67,7 @@ func (s *study) figures() ([]*chart.Figure, error) {
 // all of the first size, then all of the next.
 func (s *study) seedsFigure() (*chart.Figure, error) {
 	f := chart.New("seeds", "Utility over the best baseline, by workload", s.workloads(), "Total utility / best baseline (at most 4)")
+	// It stands by itself and not in the summary, as it has too many points for a small picture.
 	f.Detail = true
 	f.Reference(1)
 	for place := range 2 {
@@ -82,9 +85,11 @@ func (s *study) seedsFigure() (*chart.Figure, error) {
 }
 
 // leadRange is the largest lead that the figure shows.
+// A workload in which the baselines earn next to nothing would flatten all others.
 const leadRange = 4
 
 // workloads says what the x axis of seedsFigure is.
+// Points are numbered from 1 without a gap.
 func (s *study) workloads() string {
 	text := "Workload:"
 	for size, n := range s.sizes {
@@ -94,6 +99,7 @@ func (s *study) workloads() string {
 }
 
 // ended returns which part of the jobs has ended how many slots after the target.
+// A step is a slot; jobs before their target count from 0 on.
 func ended(late []float64, jobs int) plotter.XYs {
 	var points plotter.XYs
 	for slots := 0.0; slots <= lateRange; slots++ {

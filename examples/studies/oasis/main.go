@@ -14,11 +14,14 @@ import (
 func main() { command.Main("oasis", run) }
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
+// The flags choose one of six programs in one: the study of the paper's workload, and five that play
+// traces.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
+	// The more special comes first, since -factors and -speeds are given together with -windows.
 	if o.windows != "" && o.factors {
 		return runFactors(ctx, o, stdout, stderr)
 	}
@@ -34,6 +37,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if o.traces {
 		return runTrace(ctx, stdout, stderr)
 	}
+	// All runs are made before anything is printed, as most tables need all of them.
 	s := newStudy(o)
 	if err := s.play(ctx, stderr); err != nil {
 		return err
@@ -43,6 +47,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := s.reportScales(ctx, stdout, stderr); err != nil {
 		return err
 	}
+	// The tiny workloads are others than those of the study.
 	if err := reportOptimum(ctx, stdout, o.tiny); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 
 // meanAndSpread returns the mean and the standard deviation of a sample; the latter is 0 for one value
 // or none, of which the mean is NaN.
+// The spread is that of a sample: n - 1 in the denominator. Products are rounded before they are added, so
+// that all machines print the same.
 func meanAndSpread(values []float64) (mean, spread float64) {
 	for _, v := range values {
 		mean += v
@@ -26,6 +28,7 @@ func meanAndSpread(values []float64) (mean, spread float64) {
 }
 
 // totals returns the total utility of a policy by seed.
+// The order is that of the seeds.
 func (s *study) totals(size, place int) []float64 {
 	var totals []float64
 	for _, runs := range s.runs[size] {
@@ -44,6 +47,7 @@ func (s *study) bounds(size int) []float64 {
 }
 
 // wins returns in how many workloads of a size the policy earns more than every policy of others.
+// A tie is no win.
 func (s *study) wins(size, place int, others []int) int {
 	n := 0
 	for _, runs := range s.runs[size] {
@@ -56,6 +60,7 @@ func (s *study) wins(size, place int, others []int) int {
 
 // lead returns the total utility of a policy over that of the best baseline; 1 where both are 0,
 // infinite where only the baselines earn nothing.
+// Infinite ratios are drawn at leadRange.
 func (s *study) lead(size, seed, place int) float64 {
 	runs, best := s.runs[size][seed], 0.0
 	for _, other := range baselines {
@@ -68,6 +73,7 @@ func (s *study) lead(size, seed, place int) float64 {
 }
 
 // class is how much a job cares for time.
+// The paper's Table draws gamma2 of the utility from three ranges: 0, 0.01 to 1, and 4 to 6.
 type class int
 
 const (
@@ -77,6 +83,7 @@ const (
 )
 
 // classOf returns the class of a job of the paper's workload, by gamma2.
+// Only jobs of the paper's workload have such a utility: others would end the program.
 func classOf(job *primaldual.Job) class {
 	switch gamma2 := job.Utility.(primaldual.Sigmoid).Gamma2; {
 	case gamma2 == 0:
@@ -89,6 +96,7 @@ func classOf(job *primaldual.Job) class {
 
 // lateness returns completion less target, in slots, of the jobs of a class that ended under a policy,
 // ascending, in all workloads of a size; and how many jobs of the class there are.
+// The target is Gamma3 of the utility, in slots after the arrival.
 func (s *study) lateness(size, place int, of class) (late []float64, jobs int) {
 	for _, runs := range s.runs[size] {
 		run := runs[place]
@@ -108,6 +116,7 @@ func (s *study) lateness(size, place int, of class) (late []float64, jobs int) {
 }
 
 // atMost returns how many of ascending values are at most limit.
+// It takes logarithmic time.
 func atMost(values []float64, limit float64) int {
 	n, _ := slices.BinarySearchFunc(values, limit, func(v, limit float64) int {
 		if v <= limit {

@@ -18,6 +18,7 @@ import (
 )
 
 // Tiny workloads: what branch and bound proves optimal in a fraction of a second.
+// Five jobs in four slots have some hundred integer variables.
 const (
 	tinySlots = 4
 	tinyJobs  = 5
@@ -25,6 +26,8 @@ const (
 )
 
 // tinyWorkload draws a workload with one worker server and one parameter-server server.
+// The ranges are such that one job can take most of a server, which makes the comparison hard for
+// everybody.
 func tinyWorkload(seed int) *workload {
 	rng := rand.New(rand.NewPCG(uint64(seed), 77))
 	between := func(low, high int64) int64 { return low + rng.Int64N(high-low+1) }
@@ -45,6 +48,7 @@ func tinyWorkload(seed int) *workload {
 		}
 		jobs = append(jobs, job)
 	}
+	// Names follow the order of arrival.
 	slices.SortStableFunc(jobs, func(a, b primaldual.Job) int { return a.Arrival - b.Arrival })
 	for i := range jobs {
 		jobs[i].ID = fmt.Sprint("job", i)
@@ -53,7 +57,10 @@ func tinyWorkload(seed int) *workload {
 }
 
 // reportOptimum prints how far policies are from the offline optimum, over all tiny workloads.
+// Ratios are averaged over workloads; a run that earns nothing counts as 0 in the mean of the parts and not
+// at all in that of the inverse.
 func reportOptimum(ctx context.Context, w io.Writer, n int) error {
+	// Dorm is left out, as its decisions need previous ones to be worth anything.
 	const shown = 6 // of the policies
 	ratios, names := make([][]float64, shown+1), make([]string, shown)
 	worthless := 0
@@ -71,6 +78,7 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 		if err != nil {
 			return err
 		}
+		// Nothing can be said where nothing can be earned, or where the search was cut off.
 		if !ok || optimum == 0 {
 			worthless++
 			continue
@@ -110,6 +118,7 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 }
 
 // offlineOptimum returns the greatest total utility, and whether it is proven.
+// It knows all jobs from the start, which no policy here does.
 func offlineOptimum(ctx context.Context, w *workload) (float64, bool, error) {
 	offline, err := primaldual.NewOffline(w.cluster, w.jobs, nil)
 	if err != nil {
@@ -123,8 +132,10 @@ func offlineOptimum(ctx context.Context, w *workload) (float64, bool, error) {
 }
 
 // nearlyAll is the part of the optimum from which a run counts as optimal; the rest is rounding.
+// The program's numbers are floats.
 const nearlyAll = 1 - 1e-6
 
+// It sorts ratios in place.
 func reportRatio(table io.Writer, name string, ratios []float64) {
 	if len(ratios) == 0 {
 		return

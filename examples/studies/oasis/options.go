@@ -12,6 +12,8 @@ import (
 )
 
 // options are the flags.
+// seeds and tiny count workloads. windows, trace and speeds are paths, empty where the flag is not given;
+// held, factors, speeds and every go with windows.
 type options struct {
 	seeds, tiny int
 	out         string
@@ -23,7 +25,8 @@ type options struct {
 	held        bool
 	factors     bool
 	speeds      string
-	gpus        []int
+	// gpus are sizes of cluster, nil where the flag is not given.
+	gpus []int
 }
 
 // parse reads them; what cannot be played is an error that says how the program is called.
@@ -52,6 +55,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 }
 
 // readSizes reads -gpus.
+// The flag may be given several times, which adds sizes.
 func (o *options) readSizes(text string) error {
 	for _, part := range strings.Split(text, ",") {
 		n, err := strconv.Atoi(part)

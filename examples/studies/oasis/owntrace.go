@@ -16,6 +16,7 @@ import (
 var ownSizes = []int{16, 32, 64}
 
 // runOwn plays a trace on clusters of the given sizes and prints what everybody earned.
+// All faults of the file are told at once, each with its row and job.
 func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	rows, err := readRows(o.trace)
 	if err != nil {
@@ -30,6 +31,7 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	}
 	windows := sized(filepath.Base(o.trace), 0, rows, sizes)
 	for i := range windows {
+		// A user's deadlines are meant as they stand.
 		windows[i].soft = false
 	}
 	results, err := playWindows(ctx, stderr, windows, 1)
@@ -55,6 +57,7 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 }
 
 // checkRows returns what is wrong with rows as jobs, all of it, one line a fault.
+// The reader has checked that numbers are numbers; here they are checked as jobs.
 func checkRows(rows []trace.Job) error {
 	if len(rows) == 0 {
 		return errors.New("there is no job")
@@ -69,6 +72,7 @@ func checkRows(rows []trace.Job) error {
 		switch {
 		case seen[row.ID]:
 			add("job_id: another job has it")
+		// Jobs are offered in the order of the file.
 		case i > 0 && row.Submit < rows[i-1].Submit:
 			add("submit_s: %g is before the row above", row.Submit.Seconds())
 		case row.Duration.Value <= 0:

@@ -14,6 +14,7 @@ import (
 )
 
 // contender is a policy of the windows.
+// make is called once for each window, on the processor that plays it.
 type contender struct {
 	name string
 	make func(w *workload) (sim.Policy, error)
@@ -25,6 +26,7 @@ type contender struct {
 // elastic jobs is the same algorithm as the first but for its prices and displacement.
 var contenders = []contender{
 	{name: "learnt prices, displacing", make: learns(primaldual.Learning{Displace: 2}, false)},
+	// Refuse -1 turns prices off: whoever can be done in time is admitted.
 	{name: "earliest deadline, elastic", make: learns(primaldual.Learning{Refuse: -1}, false)},
 	{name: "learnt prices, promises kept", make: learns(primaldual.Learning{}, false)},
 	{name: "earliest deadline", make: learns(primaldual.Learning{Refuse: -1}, true), rival: true},
@@ -52,6 +54,7 @@ func always(make func() sim.Policy) func(*workload) (sim.Policy, error) {
 }
 
 // result is a window played by all.
+// worth is filled in by as many tasks as there are contenders, each in its place.
 type result struct {
 	*window
 	// worth is by contender what it earned; most is what all jobs together are worth if they end at once.
@@ -62,6 +65,7 @@ type result struct {
 }
 
 // playWindows plays every windows[i] with i a multiple of every.
+// The work is windows times contenders, in tasks of seconds.
 func playWindows(ctx context.Context, stderr io.Writer, windows []window, every int) ([]result, error) {
 	var results []result
 	for i := 0; i < len(windows); i += every {
@@ -83,6 +87,7 @@ func playWindows(ctx context.Context, stderr io.Writer, windows []window, every 
 			return err
 		}
 		r.worth[task%n] = run.Worth()
+		// The first contender's task also certifies, as a good run gives good prices.
 		if task%n > 0 {
 			return nil
 		}
@@ -95,10 +100,13 @@ func playWindows(ctx context.Context, stderr io.Writer, windows []window, every 
 
 // certified returns a bound on what any policy could have earned: the dual value at the prices of a run, improved in some
 // steps. A run that displaces jobs has done work for nothing, which only raises prices; any prices give a bound.
+// It is computed from any run's prices: weak duality needs no more.
 func certified(load *workload, scenario *sim.Scenario, run *sim.Result) (float64, error) {
+	// Then the bound is what all jobs are worth.
 	if most := traceWorth(load.jobs); run.Worth() >= most {
 		return most, nil // everything was earned, there is nothing to search
 	}
+	// Reached keeps the prices from starting so low that the bound says nothing.
 	bounds, err := primaldual.BoundsOf(load.cluster, load.jobs, &primaldual.BoundsOptions{Reached: run.Worth()})
 	if err != nil {
 		return 0, err
@@ -112,6 +120,7 @@ func certified(load *workload, scenario *sim.Scenario, run *sim.Result) (float64
 }
 
 // rival returns the most that any rival earned.
+// It is 0 where no rival earned anything, and ratio then says infinity.
 func (r *result) rival() float64 {
 	best := 0.0
 	for i := range contenders {
@@ -123,6 +132,7 @@ func (r *result) rival() float64 {
 }
 
 // ratio returns what a contender earned over a reference; 1 where both earned nothing.
+// The reference may be 0 and own not, which is infinity.
 func ratio(own, reference float64) float64 {
 	if own == 0 && reference == 0 {
 		return 1

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 )
 
+// Columns are two blanks apart, all aligned to the left.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
 
 // flush ends a table with an empty line. Faults of writing show at the last line of the run.
@@ -17,6 +18,7 @@ func flush(table *tabwriter.Writer) {
 }
 
 // reportUtility prints mean and spread of total utility by policy and number of jobs.
+// One table has the totals, the bound, the ratios and the usage, as they have the same columns.
 func (s *study) reportUtility(w io.Writer) {
 	fmt.Fprintf(w, "Total utility, mean and standard deviation over %d workloads; %d slots, %d + %d servers.\n",
 		s.seeds, s.settings.Slots, s.settings.WorkerServers, s.settings.PSServers)
@@ -47,6 +49,7 @@ func (s *study) reportUtility(w io.Writer) {
 }
 
 // reportSeeds prints the total utility of OASiS over that of the best baseline, workload by workload.
+// It shows what the means hide: single workloads in which another policy leads.
 func (s *study) reportSeeds(w io.Writer) {
 	fmt.Fprintln(w, "Total utility of OASiS and of its second run over the best baseline's, by workload.")
 	table := newTable(w)
@@ -67,6 +70,7 @@ func (s *study) reportSeeds(w io.Writer) {
 
 // reportRatios prints the certified ratio of the two settings of OASiS, what Theorem 4 promises, and how
 // often they lead.
+// Theorem 4 bounds the ratio by 2 alpha in the worst case; the certified one is what happened.
 func (s *study) reportRatios(table io.Writer) {
 	for place := range 2 {
 		fmt.Fprintf(table, "certified ratio, %s", policyNames[place])
@@ -95,9 +99,11 @@ func (s *study) reportRatios(table io.Writer) {
 }
 
 // baselines are the places of the policies that are not OASiS.
+// The second run of OASiS knows more than any of them, and is none.
 var baselines = []int{2, 3, 4, 5, 6}
 
 // reportUsage prints which part of the GPUs a policy takes.
+// GPUs are the first kind of resource.
 func (s *study) reportUsage(table io.Writer) {
 	for place, name := range policyNames {
 		fmt.Fprintf(table, "GPUs taken, %s", name)
@@ -114,9 +120,11 @@ func (s *study) reportUsage(table io.Writer) {
 }
 
 // targetSize is the size of workload for which completion times are shown: the second.
+// The first sizes have few jobs of each class, the last ones few that end.
 const targetSize = 1
 
 // reportTargets prints how jobs end against their targets.
+// The paper's figure shows jobs of these two classes only.
 func (s *study) reportTargets(w io.Writer) {
 	fmt.Fprintf(w, "Completion less target, in slots, of jobs that ended; %d jobs.\n", s.sizes[targetSize])
 	table := newTable(w)

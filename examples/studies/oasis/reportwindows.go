@@ -19,9 +19,11 @@ import (
 )
 
 // level is the ratio from which a window counts as level or ahead: a job of a hundred may be missing.
+// Ratios are to the best of six, chosen for each window afterwards.
 const level = 0.99
 
 // runWindows plays the windows of the traces in a folder, and prints and draws the ratios.
+// The windows' own results go into a CSV file beside the figures, for whoever wants other quantiles.
 func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	read := readWindows
 	if o.held {
@@ -54,6 +56,8 @@ func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error
 	fmt.Fprintln(stdout, "Learnt prices by family and size, over the best rival and over earliest deadline with elastic jobs.")
 	table = newTable(stdout)
 	fmt.Fprintln(table, "family\tleast\tquartile\tmedian\tquartile\tmost\tgeometric mean\tahead or level")
+	// A family's rows are the first contender against the best rival, and against the same algorithm
+	// without prices.
 	for _, family := range families(results) {
 		of := slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.family != family })
 		reportWindowRatios(table, family+", rivals", of, func(r *result) float64 { return ratio(r.worth[0], r.rival()) })
@@ -76,9 +80,11 @@ func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error
 }
 
 // shownCertified are the contenders whose certified ratios are printed: those that are no rivals, but for the last.
+// The last, which knows the bounds of all jobs, is no policy that anybody could run.
 var shownCertified = []int{0, 1, 2}
 
 // reportCertified prints the distribution of a certified ratio.
+// Quartiles are values of the sample, without interpolation.
 func reportCertified(table io.Writer, name string, results []result, of func(*result) float64) {
 	ratios, logs := make([]float64, len(results)), 0.0
 	for i := range results {
@@ -103,6 +109,7 @@ func countRivals() int {
 }
 
 // families returns the families in their order.
+// The order is that of reading.
 func families(results []result) []string {
 	var names []string
 	for i := range results {
@@ -126,6 +133,7 @@ func pressuresOf(results []result) []string {
 
 // reportWindowRatios prints the distribution of a ratio. Windows in which only the reference earned nothing count as the
 // most, and are left out of the mean.
+// A contender that earned nothing in some window has a geometric mean of 0.
 func reportWindowRatios(table io.Writer, name string, results []result, of func(*result) float64) {
 	var ratios []float64
 	logs, finite, ahead := 0.0, 0, 0
@@ -174,6 +182,7 @@ func windowsFigures(results []result) ([]*chart.Figure, error) {
 }
 
 // sorted returns a ratio of all windows, ascending.
+// The x of a point is a rank, so that two curves cannot be compared window by window.
 func sorted(results []result, of func(*result) float64) plotter.XYs {
 	var ratios []float64
 	for i := range results {
@@ -188,6 +197,7 @@ func sorted(results []result, of func(*result) float64) plotter.XYs {
 }
 
 // writeResults writes what everybody earned, window by window.
+// Numbers are written in full, as figures are rounded.
 func writeResults(path string, results []result) error {
 	file, err := os.Create(path)
 	if err != nil {

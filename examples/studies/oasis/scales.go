@@ -13,6 +13,7 @@ import (
 )
 
 // scale is a choice of U and L; second: from the total utility of a first run.
+// Its options are those of package primaldual; with second the total of a first run is added to them.
 type scale struct {
 	name    string
 	second  bool
@@ -28,6 +29,8 @@ func (c *scale) bounds(ctx context.Context, w *workload) (primaldual.Bounds, err
 }
 
 // scales are the form of L that the paper prints, that of a second run, and factors on U and L.
+// The paper varies both by factors of two around the truth; here the range is wider, as the interesting
+// part lies outside.
 var scales = []scale{
 	{"as computed", false, primaldual.BoundsOptions{}},
 	{"2nd run", true, primaldual.BoundsOptions{}},
@@ -51,6 +54,7 @@ var scales = []scale{
 }
 
 // playScales plays every workload with every scale and returns the totals by size, scale and seed.
+// A task plays one workload under all scales, since it draws the workload once.
 func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64, error) {
 	totals := make([][][]float64, len(s.sizes))
 	for size := range totals {
@@ -80,6 +84,7 @@ func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64
 
 // reportScales prints the total utility of OASiS with other bounds, and the change against those that
 // are computed.
+// The change is that of means, in percent.
 func (s *study) reportScales(ctx context.Context, w, stderr io.Writer) error {
 	totals, err := s.playScales(ctx, stderr)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/primaldual"
 )
 
+// The units are whole numbers, so that they must be finer than the workers.
 const (
 	// perServer is the number of GPUs of a server, on which a job's first workers stand together.
 	perServer = 8
@@ -31,6 +32,8 @@ const (
 )
 
 // readSpeeds returns the fitted curves of the models in a folder of measured step times, by name.
+// All measurements of a model are fitted together, by placement and by count; models come in the order of
+// their names.
 func readSpeeds(folder string) ([]*speedup.Curve, error) {
 	byName := map[string][]speedup.Observation{}
 	for _, source := range []struct {
@@ -63,6 +66,7 @@ func readSpeeds(folder string) ([]*speedup.Curve, error) {
 
 // scaled returns the speed of a job by its workers, in workers: it is that of its trace on as many as it had there, which is
 // what a linear plan takes for granted, and on others it follows the curve.
+// had is at most the most workers that the job can have; speeds[0] is 0.
 func scaled(curve *speedup.Curve, had, most int64) ([]float64, error) {
 	counts := make([]int64, most+1)
 	for n := range counts {
@@ -81,6 +85,7 @@ func scaled(curve *speedup.Curve, had, most int64) ([]float64, error) {
 
 // measured is a workload whose jobs scale as curves say: speeds[i][n] is the speed of job i on n workers, stated[i] the job
 // that states them.
+// Embedding keeps the cluster, the jobs as linear ones, and the rivals' workers.
 type measured struct {
 	*workload
 	speeds [][]float64
@@ -88,6 +93,7 @@ type measured struct {
 }
 
 // measure gives the jobs of a workload the curves in turn.
+// Curves go round, so that every model is every third job.
 func measure(load *workload, curves []*speedup.Curve) (*measured, error) {
 	m := &measured{workload: load}
 	for i := range load.jobs {
@@ -102,6 +108,7 @@ func measure(load *workload, curves []*speedup.Curve) (*measured, error) {
 }
 
 // earns returns what a policy earns.
+// The simulator runs jobs by the curves whatever the policy believes.
 func (m *measured) earns(ctx context.Context, policy sim.Policy) (float64, error) {
 	scenario, err := sim.FromSlots(m.cluster, m.jobs, m.workers, slotLength)
 	if err != nil {
@@ -120,6 +127,7 @@ func (m *measured) earns(ctx context.Context, policy sim.Policy) (float64, error
 
 // stating returns a job that states its speeds: a way for every number of workers that is faster than all smaller ones. Units
 // are rounded so that no plan promises more than there is.
+// A number that is no faster than a smaller one would only cost more.
 func stating(j *primaldual.Job, speeds []float64) primaldual.Job {
 	out := primaldual.Job{ID: j.ID, Arrival: j.Arrival, Units: j.WorkerSlots() * fineness, Worker: j.Worker, PS: j.PS, Utility: j.Utility}
 	fastest := int64(0)
@@ -133,6 +141,7 @@ func stating(j *primaldual.Job, speeds []float64) primaldual.Job {
 }
 
 // planner is a policy of the windows with measured speeds.
+// It is a contender that is made from measured speeds.
 type planner struct {
 	name  string
 	make  func(m *measured) sim.Policy
@@ -160,6 +169,7 @@ var planners = []planner{
 
 // learns returns a policy with learnt prices, a factor of displacement, and speeds that it knows or takes for linear. It plans
 // again, slot by slot, what is left of jobs that do not run as believed.
+// A displace of 0 keeps every promise.
 func (m *measured) learns(displace float64, known bool) sim.Policy {
 	l := &learned{learning: primaldual.Learning{Displace: displace}, corrects: true}
 	if known {
@@ -169,6 +179,8 @@ func (m *measured) learns(displace float64, known bool) sim.Policy {
 }
 
 // runSpeeds plays the windows at measured speeds and prints the ratios.
+// Only every so manieth window is played, as each decision takes longer with a way for every number of
+// workers.
 func runSpeeds(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	curves, err := readSpeeds(o.speeds)
 	if err != nil {

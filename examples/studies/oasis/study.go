@@ -17,9 +17,11 @@ import (
 )
 
 // dormEffort is the search effort of a decision of Dorm, in moves for each server and application.
+// It is the smallest: a workload has thousands of decisions of Dorm's.
 const dormEffort = 1
 
 // certificateSteps is the number of subgradient steps behind a certified bound.
+// More steps lower the bound by less than a per cent here.
 const certificateSteps = 20
 
 // policyNames are the policies of every study, in the order of the tables. The second is OASiS with L
@@ -27,6 +29,7 @@ const certificateSteps = 20
 var policyNames = []string{"OASiS", "OASiS, 2nd run", "Dorm", "DRF", "RRH", "FIFO", "FIFO+backfill"}
 
 // study is a number of workloads of each size, and what became of them.
+// The runs depend on size and seed alone, so that any of them can be repeated by itself.
 type study struct {
 	settings oasistest.Settings
 	sizes    []int
@@ -37,6 +40,7 @@ type study struct {
 
 // played is one run. Bound, from the run of OASiS, is certified for all policies; alpha is that of
 // Theorem 4, of the two settings of OASiS.
+// A policy's run is kept as these numbers; schedules would not fit into memory for all of them.
 type played struct {
 	jobs []primaldual.Job
 	// total is the total utility, utility that of each job; completion the slot in which a job
@@ -56,6 +60,7 @@ type workload struct {
 }
 
 // run plays the workload under a policy.
+// The scenario is made anew for each run: the simulator keeps nothing of another.
 func (w *workload) run(ctx context.Context, policy sim.Policy) (*sim.Scenario, *sim.Result, error) {
 	scenario, err := sim.FromSlots(w.cluster, w.jobs, w.workers, slotLength)
 	if err != nil {
@@ -66,12 +71,14 @@ func (w *workload) run(ctx context.Context, policy sim.Policy) (*sim.Scenario, *
 }
 
 // slotLength is the time that a slot stands for. Nothing depends on it.
+// The simulator counts in time and not in slots.
 const slotLength = time.Minute
 
 // paperWorkers is the most workers that FIFO and RRH give a job in the paper. [OASiS §5]
 const paperWorkers = 30
 
 // drawWorkers returns a fixed number of workers for each job, uniform from 1 to 30.
+// They are drawn with the workload, so that FIFO and RRH give the same job the same number.
 func drawWorkers(rng *rand.Rand, jobs int) []int64 {
 	workers := make([]int64, jobs)
 	for i := range workers {
@@ -80,6 +87,8 @@ func drawWorkers(rng *rand.Rand, jobs int) []int64 {
 	return workers
 }
 
+// The settings are the paper's: 50 servers of each kind and 100 slots, and at most 300 jobs; the small ones
+// are for tests.
 func newStudy(o *options) *study {
 	s := &study{
 		settings: oasistest.Settings{Slots: 100, WorkerServers: 50, PSServers: 50},
@@ -92,6 +101,7 @@ func newStudy(o *options) *study {
 	for range s.sizes {
 		bySeed := make([][]*played, s.seeds)
 		for seed := range bySeed {
+			// Every task fills in a place of its own, so that no lock is needed.
 			bySeed[seed] = make([]*played, len(policyNames))
 		}
 		s.runs = append(s.runs, bySeed)
@@ -100,6 +110,7 @@ func newStudy(o *options) *study {
 }
 
 // workload draws a workload.
+// The generator's state depends on seed and size only, whoever asks and in whichever order.
 func (s *study) workload(size, seed int) *workload {
 	settings := s.settings
 	settings.Jobs = s.sizes[size]
@@ -109,6 +120,7 @@ func (s *study) workload(size, seed int) *workload {
 }
 
 // policy returns the policy with a place in policyNames; bounds are those of OASiS.
+// Each call makes a policy of its own, as policies keep state.
 func policy(place int, bounds *primaldual.Bounds) sim.Policy {
 	return []sim.Policy{
 		&policies.OASiS{Bounds: bounds}, &policies.OASiS{Label: policyNames[1], Bounds: bounds},
@@ -119,6 +131,7 @@ func policy(place int, bounds *primaldual.Bounds) sim.Policy {
 
 // secondBounds returns the bounds of a second run: those that the total utility of a run of OASiS by
 // itself allows.
+// It costs one run of OASiS. What that earned is within reach by definition.
 func secondBounds(ctx context.Context, w *workload, options primaldual.BoundsOptions) (primaldual.Bounds, error) {
 	first, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 	if err != nil {
@@ -133,6 +146,7 @@ func secondBounds(ctx context.Context, w *workload, options primaldual.BoundsOpt
 }
 
 // playOne plays a workload under one policy; under OASiS it also certifies a bound.
+// The bounds of all jobs are known to OASiS, as the paper assumes; the others do not look at them.
 func playOne(ctx context.Context, w *workload, place int) (*played, error) {
 	bounds, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 	if place == 1 {
@@ -147,6 +161,7 @@ func playOne(ctx context.Context, w *workload, place int) (*played, error) {
 	}
 	p := newPlayed(w.jobs, scenario, result)
 	p.alpha = bounds.Alpha()
+	// One certificate serves all policies: it bounds what any schedule could earn.
 	if place > 0 {
 		return p, nil
 	}
@@ -160,6 +175,7 @@ func playOne(ctx context.Context, w *workload, place int) (*played, error) {
 }
 
 // newPlayed returns what the study keeps of a run.
+// A job that was refused or did not end has completion 0 and, in general, utility 0.
 func newPlayed(jobs []primaldual.Job, scenario *sim.Scenario, result *sim.Result) *played {
 	p := &played{jobs: jobs, total: result.Worth()}
 	for i := range result.Jobs {
@@ -171,6 +187,7 @@ func newPlayed(jobs []primaldual.Job, scenario *sim.Scenario, result *sim.Result
 }
 
 // play makes all runs, the largest first.
+// The largest first, so that no processor is left with a long run at the end.
 func (s *study) play(ctx context.Context, stderr io.Writer) error {
 	type task struct{ size, seed, place int }
 	var tasks []task

@@ -23,6 +23,7 @@ import (
 var data embed.FS
 
 // traces are the files, and the sizes of cluster that each is played on, in GPUs; servers have 8.
+// The sizes go from one where most jobs miss their deadlines to one where none has to.
 var traces = []struct {
 	name, file string
 	gpus       []int
@@ -31,6 +32,7 @@ var traces = []struct {
 	{"cluster 07 of the ITP trace", "ms_itp_cluster07.csv", []int{32, 64, 128, 256}},
 }
 
+// A slot of ten minutes makes two days 288 slots, which is what prices and schedules are counted in.
 const (
 	// traceSlot is the length of a slot, traceSlots the span: the last jobs arrive after 28 and 29
 	// hours.
@@ -45,6 +47,7 @@ const (
 )
 
 // traceWorkload returns the jobs of a trace on a cluster of gpus GPUs.
+// Errors name the job.
 func traceWorkload(file string, gpus int) (*workload, error) {
 	rows, err := data.ReadFile("data/" + file)
 	if err != nil {
@@ -68,6 +71,8 @@ func traceWorkload(file string, gpus int) (*workload, error) {
 
 // traceJob turns a row into a job: as many worker-slots as GPU-time in the trace, and the row's value
 // if it ends by its deadline. A job that is submitted within a slot arrives in the next.
+// MinibatchSlots is such that one epoch of all chunks is the GPU time of the trace; CommSlots is 0, as the
+// speed is linear.
 func traceJob(row *trace.Job) (primaldual.Job, error) {
 	deadline, err := strconv.ParseFloat(row.Extra["deadline_s"], 64)
 	if err != nil {
@@ -81,6 +86,7 @@ func traceJob(row *trace.Job) (primaldual.Job, error) {
 	arrival := int((row.Submit + traceSlot - 1) / traceSlot)
 	end := int((row.Submit.Seconds() + deadline) / traceSlot.Seconds()) // whole slots before the deadline
 	var utility primaldual.Utility = primaldual.Steps{{Within: end - arrival - 1, Value: value}}
+	// The deadline passes before the first whole slot: nothing can earn its value.
 	if arrival = arrival + 1; end < arrival {
 		utility = primaldual.Sigmoid{}
 	}
@@ -93,6 +99,7 @@ func traceJob(row *trace.Job) (primaldual.Job, error) {
 }
 
 // runTrace plays both traces under all policies and prints how many deadlines each meets.
+// Runs are printed when all of a trace are there.
 func runTrace(ctx context.Context, stdout, stderr io.Writer) error {
 	for _, source := range traces {
 		runs := make([][]*played, len(source.gpus))
@@ -118,6 +125,7 @@ func runTrace(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // reportTrace prints the runs of a trace, by size of cluster and policy.
+// Each size has two columns: deadlines met, and the part of the GPUs that was taken.
 func reportTrace(w io.Writer, sizes []int, runs [][]*played) {
 	table := newTable(w)
 	fmt.Fprint(table, "policy")
@@ -148,6 +156,7 @@ func reportTrace(w io.Writer, sizes []int, runs [][]*played) {
 }
 
 // traceWorth returns what all jobs are worth together if they end in time.
+// It is the trivial bound.
 func traceWorth(jobs []primaldual.Job) float64 {
 	worth := 0.0
 	for i := range jobs {

@@ -15,12 +15,14 @@ import (
 )
 
 // A month has 30 days.
+// All times of this program are in seconds.
 const (
 	hour  = 3600.0
 	month = 30 * 24 * hour
 )
 
 // job is one row of a trace: so many GPUs for so many seconds.
+// submit counts from the beginning of the month.
 type job struct {
 	id             string
 	project, user  string
@@ -30,6 +32,7 @@ type job struct {
 
 // readMonth returns the 30 days of a trace in which most GPU time was submitted, from its first second on.
 // Jobs of more GPUs than the cluster has, or of none, are left out.
+// What is submitted in the month runs to its end, also after it.
 func readMonth(path string, gpus int64) ([]job, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -52,6 +55,7 @@ func readMonth(path string, gpus int64) ([]job, error) {
 	slices.SortStableFunc(all, func(a, b job) int { return compare(a.submit, b.submit) })
 	// The window moves from day to day.
 	best, from := 0.0, 0.0
+	// A day is fine enough, since load moves by weeks.
 	for start := 0.0; len(all) > 0 && start < all[len(all)-1].submit; start += 24 * hour {
 		sum := 0.0
 		for _, j := range window(all, start) {
@@ -69,6 +73,7 @@ func readMonth(path string, gpus int64) ([]job, error) {
 }
 
 // window returns the jobs that were submitted in the month from start on; all ascend in submit.
+// It takes two searches.
 func window(all []job, start float64) []job {
 	at := func(t float64) int {
 		i, _ := slices.BinarySearchFunc(all, t, func(j job, t float64) int { return compare(j.submit, t) })
@@ -78,6 +83,7 @@ func window(all []job, start float64) []job {
 }
 
 // madeUp returns a month without a trace: projects of very different appetite.
+// The first projects are the largest, and the last have most users.
 func madeUp(gpus int64) []job {
 	random := rand.New(rand.NewPCG(1, 1))
 	var jobs []job
@@ -94,6 +100,7 @@ func madeUp(gpus int64) []job {
 }
 
 // compare orders two times.
+// It is for the sorts, which want a sign.
 func compare(a, b float64) int {
 	switch {
 	case a < b:

@@ -10,9 +10,11 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
+// The order is that of the table.
 var policies = []policy{{name: "flat"}, {name: "tree", projects: true}, {name: "tree, reclaiming", projects: true, reclaim: true}}
 
 // guarantees returns the queues of all projects: each is guaranteed the same part of the cluster.
+// What is left by rounding is guaranteed to nobody.
 func guarantees(jobs []job, gpus int64) []drf.Queue {
 	var projects []string
 	for _, j := range jobs {
@@ -28,12 +30,14 @@ func guarantees(jobs []job, gpus int64) []drf.Queue {
 }
 
 // play plays a month until its last job has ended.
+// Time jumps from event to event; ends come before arrivals of the same second.
 func play(jobs []job, gpus int64, p policy) (*outcome, error) {
 	queues := guarantees(jobs, gpus)
 	tree, err := drf.NewTree(apportion.Resources{gpus}, queues)
 	if err != nil {
 		return nil, err
 	}
+	// The sorter of the flat policy knows no projects; what is due is measured by the tree in both.
 	served := tree
 	if !p.projects {
 		if served, err = drf.NewTree(apportion.Resources{gpus}, nil); err != nil {
@@ -68,6 +72,7 @@ func play(jobs []job, gpus int64, p policy) (*outcome, error) {
 }
 
 // advance measures the time until at, and ends the jobs whose work is done then.
+// Whatever runs until then counts with the state before.
 func (s *state) advance(at float64) error {
 	if err := s.measure((at - s.now) / hour); err != nil {
 		return err
@@ -84,6 +89,7 @@ func (s *state) advance(at float64) error {
 }
 
 // submit queues a job behind those of its user.
+// A client is a user of a project.
 func (s *state) submit(j job) error {
 	id := j.project + "/" + j.user
 	client := s.clients[id]
@@ -103,6 +109,7 @@ func (s *state) submit(j job) error {
 }
 
 // start starts whoever is next as long as anybody fits.
+// Whoever is skipped is asked again when something has changed.
 func (s *state) start() error {
 	for client := s.sorter.Next(); client != nil; client = s.sorter.Next() {
 		r := s.queues[client][0]

@@ -10,6 +10,7 @@ import (
 )
 
 // outcome is what a month came to.
+// All but waiting and taken are GPU hours.
 type outcome struct {
 	policy   policy
 	waiting  []float64          // of every job, hours until its first start
@@ -30,6 +31,7 @@ type policy struct {
 }
 
 // state is a month under way.
+// queues are by client, in the order of submission; running has no order.
 type state struct {
 	policy  policy
 	gpus    int64
@@ -44,6 +46,7 @@ type state struct {
 }
 
 // run is one job that waits or runs.
+// left is what is still to be done when it starts, and is brought up to date when it is taken back.
 type run struct {
 	job
 	client  *drf.Client
@@ -53,6 +56,7 @@ type run struct {
 }
 
 // ask tells the sorter what a client would start next, if anything.
+// Only the first of a user's jobs can be started.
 func (s *state) ask(client *drf.Client) error {
 	waiting := s.queues[client]
 	if len(waiting) > 0 {
@@ -64,6 +68,7 @@ func (s *state) ask(client *drf.Client) error {
 }
 
 // stop takes a job off the cluster.
+// The sorter then counts less for the client.
 func (s *state) stop(r *run) error {
 	s.running = slices.DeleteFunc(s.running, func(x *run) bool { return x == r })
 	return s.sorter.Release(r.client, apportion.Resources{r.gpus})

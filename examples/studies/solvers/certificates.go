@@ -24,6 +24,7 @@ import (
 )
 
 // certificate is what is known about one instance.
+// relaxed and other may be missing, and own never is.
 type certificate struct {
 	alloctest.Reference
 	// relaxed is the optimum of the linear relaxation, NaN without OR-Tools.
@@ -41,6 +42,7 @@ type certificate struct {
 var errNotRecorded = errors.New("no answer is recorded")
 
 // recorded returns what the instance says that HiGHS did once, with two threads.
+// The time is that of another machine, and of two threads together.
 func recorded(ref alloctest.Reference) (point, error) {
 	if ref.Bound == 0 || ref.Relaxed {
 		return point{}, errNotRecorded
@@ -51,11 +53,13 @@ func recorded(ref alloctest.Reference) (point, error) {
 }
 
 // above returns by how much of the relaxation the embedded solver's bound is above it, NaN without one.
+// Both are upper bounds, and a negative number says that the embedded solver's is the better one.
 func (c *certificate) above() float64 {
 	return (c.own.bound - c.relaxed) / math.Abs(c.relaxed)
 }
 
 // runCertificates prints a line for each instance when it is done, and what they come to.
+// An interrupt leaves the lines that are there, and their sums.
 func (o *options) runCertificates(ctx context.Context, stdout, stderr io.Writer) error {
 	references, err := o.references()
 	if err != nil {
@@ -82,9 +86,11 @@ func (o *options) runCertificates(ctx context.Context, stdout, stderr io.Writer)
 }
 
 // size is the number of pairs of application and server.
+// It is what instances are ordered by.
 func size(inst *solver.Instance) int { return len(inst.Apps) * len(inst.Capacity) }
 
 // certify has all of them work on one instance.
+// A solver that is not there leaves its columns empty; anything else that goes wrong is an error.
 func (o *options) certify(ctx context.Context, ref alloctest.Reference) (*certificate, error) {
 	c := &certificate{Reference: ref, relaxed: math.NaN(), proof: never}
 	var err error
@@ -125,6 +131,7 @@ func (o *options) certify(ctx context.Context, ref alloctest.Reference) (*certif
 }
 
 // solve is the embedded solver at one effort; the time is that of the processor.
+// Processor time is fair to a solver of one thread on a machine that is busy.
 func (o *options) solve(ctx context.Context, inst *solver.Instance, effort embedded.Effort) (point, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
@@ -137,6 +144,7 @@ func (o *options) solve(ctx context.Context, inst *solver.Instance, effort embed
 }
 
 // relax returns the optimum of the disjunctive form with all variables continuous.
+// An answer that is not optimal is no bound, and NaN.
 func relax(ctx context.Context, inst *solver.Instance) (float64, error) {
 	form, err := mip.Build(inst, mip.Disjunctive)
 	if err != nil {
@@ -157,6 +165,7 @@ func relax(ctx context.Context, inst *solver.Instance) (float64, error) {
 }
 
 // continuous returns a maximization without its integrality.
+// Rows stay as they are; bounds of variables too.
 func continuous(model *milp.Model) (*milp.Model, error) {
 	b := milp.NewBuilder("")
 	vars, costs := make([]milp.Var, model.Variables()), make([]milp.Term, 0, model.Variables())
@@ -179,6 +188,7 @@ func continuous(model *milp.Model) (*milp.Model, error) {
 }
 
 // certificateRow has the widths of the table, whose lines are printed one by one.
+// A table whose width is known beforehand can be printed line by line.
 const certificateRow = "%-24s %11s %8s %8s %16s %8s   %11s %8s %8s\n"
 
 // certificateHead says what the numbers are.
@@ -191,6 +201,7 @@ func certificateHead(w io.Writer, limit time.Duration) {
 }
 
 // proofOfOther returns when HiGHS had a proof, or never.
+// never is larger than any time.
 func (c *certificate) proofOfOther() time.Duration {
 	if c.failed == nil && c.other.proven {
 		return c.other.after
@@ -199,6 +210,7 @@ func (c *certificate) proofOfOther() time.Duration {
 }
 
 // report prints the line of one instance.
+// A dash is what nobody knows.
 func (c *certificate) report(w io.Writer, limit time.Duration) {
 	found, gap, proof := noNumber, noNumber, noNumber
 	if c.failed == nil {
@@ -209,6 +221,7 @@ func (c *certificate) report(w io.Writer, limit time.Duration) {
 }
 
 // reportAims prints the largest distance from the relaxation, the largest gap, and how many proofs come no later.
+// They are the three numbers that the README quotes.
 func reportAims(w io.Writer, all []*certificate) {
 	above, gap := math.Inf(-1), 0.0
 	sooner, proven := 0, 0

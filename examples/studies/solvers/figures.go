@@ -17,6 +17,7 @@ import (
 )
 
 // goal is what is timed in a figure.
+// time returns never where a search did not get there.
 type goal struct {
 	name, title string
 	time        func(i *instance, t trace) time.Duration
@@ -35,12 +36,14 @@ type group struct {
 	title string
 }
 
+// The order is that of the summary, the usual case first.
 var groups = []group{
 	{"table2", false, "Table II, full cluster"}, {"mixed", false, "Mixed, full cluster"},
 	{"table2", true, "Table II, nothing runs yet"}, {"mixed", true, "Mixed, nothing runs yet"},
 }
 
 // of returns the instances of the group.
+// It keeps the order.
 func (g *group) of(all []*instance) []*instance {
 	var some []*instance
 	for _, i := range all {
@@ -53,6 +56,7 @@ func (g *group) of(all []*instance) []*instance {
 
 // figures returns a figure for each goal and each group that has instances. The full clusters are the
 // usual case: where there are any, only they are in the summary.
+// A name ends in -fresh where nothing runs.
 func (s *study) figures() ([]*chart.Figure, error) {
 	full := slices.ContainsFunc(s.instances, func(i *instance) bool { return !i.fresh })
 	var figures []*chart.Figure
@@ -79,6 +83,7 @@ func (s *study) figures() ([]*chart.Figure, error) {
 
 // draw draws a line for each solver, on the form on which it is fastest. A search that did not reach the
 // goal counts with the limit.
+// some ascends by size and is not empty.
 func (s *study) draw(f *chart.Figure, to goal, some []*instance) error {
 	var marks []chart.Mark
 	for _, i := range some {
@@ -105,7 +110,9 @@ func (s *study) draw(f *chart.Figure, to goal, some []*instance) error {
 
 // bestForm returns the form on which a solver has the least geometric mean of its times, and its
 // medians by size.
+// It is generous to the general solvers: each is shown on its best form, chosen afterwards.
 func (s *study) bestForm(some []*instance, solver string, to goal) (best string, points plotter.XYs) {
+	// logs are for choosing a form, times for drawing it.
 	logs, times := map[string][]float64{}, map[string]map[int][]float64{}
 	var forms []string
 	for _, i := range some {
@@ -140,6 +147,7 @@ func (s *study) bestForm(some []*instance, solver string, to goal) (best string,
 }
 
 // middle returns the median of sorted numbers: between two of them their geometric mean.
+// Times are compared by ratios, hence the geometric mean.
 func middle(all []float64) float64 {
 	n := len(all)
 	return math.Sqrt(all[(n-1)/2] * all[n/2])

@@ -22,12 +22,14 @@ import (
 )
 
 // axis is a measure of a problem that grows while the others stay.
+// draw makes the instance for one value.
 type axis struct {
 	name, title string
 	values      []int
 	draw        func(n int, full bool) *solver.Instance
 }
 
+// Each axis holds the others at a middle size.
 var axes = []axis{
 	{"servers", "Servers (applications: half as many), Table II", []int{20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000}, func(n int, full bool) *solver.Instance {
 		return alloctest.Table2(1, n, n/2, full)
@@ -52,6 +54,7 @@ type sample struct {
 	megabytes float64
 }
 
+// The answer is the same each time; only the clock differs.
 const growthRuns = 3
 
 // curve is the samples along an axis, of clusters where nothing runs or of full ones.
@@ -62,6 +65,7 @@ type curve struct {
 }
 
 // grow measures all curves; each ends with the first sample that takes longer than the limit.
+// No curve goes on beyond its limit: the next value would take longer still.
 func grow(ctx context.Context, stderr io.Writer, limit time.Duration) ([]curve, error) {
 	tick := command.Progress(stderr, 2*len(axes), "solving")
 	var all []curve
@@ -84,6 +88,7 @@ func grow(ctx context.Context, stderr io.Writer, limit time.Duration) ([]curve, 
 	return all, nil
 }
 
+// The first run warms the caches, and the median leaves it out.
 func measureSample(ctx context.Context, n int, inst *solver.Instance) (sample, error) {
 	s := sample{n: n}
 	var took []time.Duration
@@ -100,6 +105,7 @@ func measureSample(ctx context.Context, n int, inst *solver.Instance) (sample, e
 		if sol.Interrupted {
 			return s, context.Cause(ctx)
 		}
+		// The garbage collector does not lower TotalAlloc.
 		s.gap, s.megabytes = sol.Gap(), float64(after.TotalAlloc-before.TotalAlloc)/1e6
 	}
 	slices.Sort(took)
@@ -115,6 +121,7 @@ func (c *curve) name() string {
 }
 
 // reportGrowth prints a table for each curve.
+// A curve that ended early has fewer rows.
 func reportGrowth(w io.Writer, curves []curve) error {
 	fmt.Fprintf(w, "The embedded solver at its usual effort: median seconds of %d runs, its own gap, and MB allocated in one.\n", growthRuns)
 	for i := range curves {
@@ -133,6 +140,7 @@ func reportGrowth(w io.Writer, curves []curve) error {
 }
 
 // growthFigures returns a figure for each axis.
+// Times beyond the axes are drawn at their ends.
 func growthFigures(curves []curve) ([]*chart.Figure, error) {
 	var figures []*chart.Figure
 	for a := range axes {

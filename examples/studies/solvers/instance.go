@@ -11,6 +11,7 @@ import (
 )
 
 // study is the instances and what is measured on them.
+// Its instances ascend by size.
 type study struct {
 	limit     time.Duration
 	workers   int
@@ -20,6 +21,7 @@ type study struct {
 }
 
 // instance is one problem and what came of it.
+// Reference holds the problem and, where it is known, the best answer.
 type instance struct {
 	alloctest.Reference
 	// fresh says that nothing runs before.
@@ -28,6 +30,8 @@ type instance struct {
 }
 
 // cell is a solver on an instance: on a form, or with an effort for the embedded one.
+// measure is called once; near is the utilization from which an answer counts as near the best, which some
+// need to know beforehand.
 type cell struct {
 	solver, form string
 	measure      func(ctx context.Context, near float64) (trace, error)

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 )
 
+// The solvers of OR-Tools are looked for when they are first asked.
 func main() { command.Main("solvers", run) }
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
@@ -20,6 +21,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	// -growth and -certificates are programs of their own.
 	if o.growth {
 		return o.runGrowth(ctx, stdout, stderr)
 	}
@@ -30,10 +32,12 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Tables come instance by instance, as the whole may take an hour.
 	s.reportHead(stdout)
 	if err := s.measure(ctx, stdout, stderr); err != nil {
 		return err
 	}
+	// It was interrupted before the first was done.
 	if len(s.instances) == 0 {
 		return ctx.Err()
 	}
@@ -51,6 +55,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 }
 
 // runGrowth does the same for -growth.
+// The embedded solver works alone here.
 func (o *options) runGrowth(ctx context.Context, stdout, stderr io.Writer) error {
 	curves, err := grow(ctx, stderr, o.limit)
 	if err != nil {

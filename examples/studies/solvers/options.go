@@ -16,9 +16,11 @@ import (
 )
 
 // someInstances are the instances of a run without flags, which takes about two minutes.
+// All 38 take hours with a limit of a minute.
 const someInstances = "20x30_(fresh|prev)_0|50x30_prev_0"
 
 // options are the flags.
+// instances chooses by name, solvers and forms are lists in a fixed order, whatever the order of the flags.
 type options struct {
 	instances *regexp.Regexp
 	solvers   []backend.Backend
@@ -33,8 +35,10 @@ type options struct {
 }
 
 // allForms are the ways to write P2.
+// The order is that of the tables.
 var allForms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
+// Lists that name what is not there are errors, and say what there is.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := command.Flags("solvers", stderr)
@@ -67,6 +71,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 }
 
 // chosenSolvers returns the solvers in a list of names, each once.
+// An empty list is all of them.
 func chosenSolvers(list string) ([]backend.Backend, error) {
 	all := backend.All()
 	if list == "" {
@@ -101,6 +106,7 @@ func chosenForms(list string) ([]mip.Form, error) {
 	return chosen, nil
 }
 
+// It is for messages and for help.
 func formNames() string {
 	var names []string
 	for _, form := range allForms {

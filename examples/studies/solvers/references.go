@@ -13,6 +13,7 @@ import (
 )
 
 // references returns the instances that were asked for by name: those of alloctest, or of a folder.
+// The order is that of the source.
 func (o *options) references() ([]alloctest.Reference, error) {
 	references := alloctest.References()
 	if o.data != "" {
@@ -29,6 +30,7 @@ func (o *options) references() ([]alloctest.Reference, error) {
 }
 
 // readFolder reads all instances of a folder, in the order of their names.
+// Only files that end in .json are read.
 func readFolder(folder string) ([]alloctest.Reference, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {

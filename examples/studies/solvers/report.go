@@ -17,12 +17,14 @@ import (
 )
 
 // The two distances from the best that are timed.
+// A scheduler is content with the first, a paper with the second.
 const (
 	loose = 0.01
 	tight = 0.001
 )
 
 // reportHead says what the numbers are.
+// Without these lines the numbers could not be read.
 func (s *study) reportHead(w io.Writer) {
 	fmt.Fprintf(w, "Seconds from the instance to an allocation within 1 %% and 0.1 %% of the best known (found), to the\n"+
 		"solver's own certificate of such a gap (certified), and to the end with a proof. Limit %s, %d workers.\n",
@@ -33,6 +35,7 @@ func (s *study) reportHead(w io.Writer) {
 }
 
 // report prints the table of an instance.
+// Errors of a solver stand below the table, which shows the others.
 func (i *instance) report(w io.Writer, limit time.Duration) error {
 	best := i.best()
 	fmt.Fprintf(w, "\n%s: %d servers, %d applications, best known %s\n", i.Name, len(i.Instance.Capacity), len(i.Instance.Apps), number(best))
@@ -50,6 +53,7 @@ func (i *instance) report(w io.Writer, limit time.Duration) error {
 			c.points.found((1 - loose) * best), c.points.found((1 - tight) * best),
 			c.points.certified(loose), c.points.certified(tight), c.points.proven(),
 		} {
+			// The search ended by itself, and waiting longer would not have helped.
 			if t == never && last.after < limit*9/10 {
 				fmt.Fprint(table, noNumber, "\t")
 			} else {
@@ -70,6 +74,7 @@ const noNumber = "-"
 
 // seconds prints a time with three digits, and what did not happen in a search as long as the limit as
 // more than that.
+// Three digits are what a single run is worth.
 func seconds(t, limit time.Duration) string {
 	if t == never {
 		return "> " + seconds(limit, limit)
@@ -85,6 +90,7 @@ func ownSeconds(t time.Duration) string {
 	return seconds(t, t)
 }
 
+// Six decimals tell two allocations apart.
 func number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return noNumber
@@ -92,6 +98,7 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', 6, 64)
 }
 
+// Below 0 is rounding: nobody is better than the best.
 func percent(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return noNumber
@@ -100,12 +107,14 @@ func percent(x float64) string {
 }
 
 // rival is the time of the best general solver on its best form.
+// time is never where nobody reached the goal.
 type rival struct {
 	name string
 	time time.Duration
 }
 
 // rivalTo returns the general solver that was first to reach a goal.
+// goal returns when a search reached it.
 func (i *instance) rivalTo(goal func(trace) time.Duration) rival {
 	first := rival{noNumber, never}
 	for _, c := range i.cells {
@@ -120,6 +129,7 @@ func (i *instance) rivalTo(goal func(trace) time.Duration) rival {
 }
 
 // own returns the points of the embedded solver: with one effort, or with all if that is empty.
+// Points of several efforts are merged, which is right for what only asks for the first of something.
 func (i *instance) own(effort string) trace {
 	var points trace
 	for _, c := range i.cells {
@@ -132,6 +142,7 @@ func (i *instance) own(effort string) trace {
 
 // sooner is how many times sooner the embedded solver was; atLeast where no other reached the goal
 // within the limit.
+// NaN is printed as no number.
 type sooner struct {
 	times   float64
 	atLeast bool
@@ -148,6 +159,7 @@ func (s sooner) String() string {
 }
 
 // against compares two times; there is no number where the embedded solver did not reach the goal.
+// limit stands for a time that is longer than it.
 func against(own, other, limit time.Duration) sooner {
 	switch {
 	case own == never:
@@ -160,6 +172,7 @@ func against(own, other, limit time.Duration) sooner {
 
 // reportAll prints the embedded solver beside the best of the others, an instance a line, and the
 // medians. It prints nothing without the embedded solver or without another.
+// Only instances that both have been asked count.
 func (s *study) reportAll(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\t\tembedded, default\t\t\tfirst other as good\t\ttimes\tembedded\tfirst other\t\ttimes")
@@ -195,6 +208,7 @@ func (s *study) reportAll(w io.Writer) error {
 }
 
 // median returns the middle one of those that have a number, the lower of two.
+// At-least numbers are ordered by what they are at least.
 func median(all []sooner) sooner {
 	all = slices.DeleteFunc(slices.Clone(all), func(s sooner) bool { return math.IsNaN(s.times) })
 	if len(all) == 0 {

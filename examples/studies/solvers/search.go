@@ -16,6 +16,7 @@ import (
 )
 
 // effort is a setting of the embedded solver.
+// name is that of the column.
 type effort struct {
 	name   string
 	effort embedded.Effort
@@ -28,6 +29,8 @@ var efforts = []effort{{"quick", embedded.Quick}, {"default", embedded.Default},
 const repeats = 3
 
 // measureOwn times the embedded solver, from the instance to the answer.
+// The budget is in moves, so that the same answer comes each time, as long as the limit does not cut it
+// off.
 func measureOwn(ctx context.Context, inst *solver.Instance, e effort, limit time.Duration) (trace, error) {
 	s := embedded.New(&embedded.Options{Effort: e.effort})
 	var times []time.Duration
@@ -50,6 +53,7 @@ func measureOwn(ctx context.Context, inst *solver.Instance, e effort, limit time
 }
 
 // pointOf returns what the embedded solver had in the end.
+// A solution that was cut off has a bound all the same.
 func pointOf(sol *solver.Solution, after time.Duration) point {
 	p := point{after: after, objective: math.NaN(), bound: sol.Bound, proven: sol.Status == solver.Optimal}
 	if sol.Status.HasSolution() {
@@ -59,6 +63,7 @@ func pointOf(sol *solver.Solution, after time.Duration) point {
 }
 
 // search is a general solver on a form of an instance.
+// near is only used for solvers without a log of their own.
 type search struct {
 	inst    *solver.Instance
 	solver  milp.Solver
@@ -70,11 +75,13 @@ type search struct {
 }
 
 // shortest is the shortest search that is tried.
+// Less than that is the time to write the program.
 const shortest = 10 * time.Millisecond
 
 // measure returns what the solver had when. An engine with a log of its own tells that itself, except
 // on a form whose solutions are none of P2 until they are packed. The others are asked again with half
 // the time of the last search, as long as the answer is near.
+// What halving finds is late by up to a factor of two, which the README says.
 func (s *search) measure(ctx context.Context) (trace, error) {
 	if s.form != mip.Class && milp.Capabilities(s.solver)&milp.CanLog != 0 {
 		var points trace
@@ -101,6 +108,7 @@ func (s *search) measure(ctx context.Context) (trace, error) {
 }
 
 // once searches once, from the instance to the allocation, and hands on what the engine logs.
+// The allocation is checked against the instance, whatever the solver says of it.
 func (s *search) once(ctx context.Context, limit time.Duration, log func(point)) (point, error) {
 	start := time.Now()
 	model, err := mip.BuildFor(s.solver, s.inst, s.form)

@@ -19,6 +19,7 @@ import (
 )
 
 // newStudy chooses the instances, in the order of their size, and the solvers that are there.
+// Solvers that are not there are left out and named in the first lines; if none is there, that is an error.
 func newStudy(o *options) (*study, error) {
 	s := &study{limit: o.limit, workers: o.workers}
 	var solvers []backend.Backend
@@ -52,6 +53,7 @@ func newStudy(o *options) (*study, error) {
 		}
 		s.instances = append(s.instances, inst)
 	}
+	// What is silently left out would look like a defeat.
 	if slices.ContainsFunc(solvers, func(b backend.Backend) bool { return b.Name == backend.BranchAndBound }) &&
 		slices.ContainsFunc(s.instances, func(i *instance) bool { return i.size() > smallSize }) {
 		s.skipped = append(s.skipped, fmt.Sprintf("bb on instances of more than %d applications times servers", smallSize))
@@ -61,6 +63,7 @@ func newStudy(o *options) (*study, error) {
 }
 
 // available solves the smallest of programs.
+// The library is opened by that, once.
 func available(b backend.Backend) error {
 	if b.General == nil {
 		return nil
@@ -76,10 +79,12 @@ func available(b backend.Backend) error {
 }
 
 // smallSize is the largest size that is given to bb.
+// bb needs minutes for more, and finds little.
 const smallSize = 600
 
 // cellsOf returns what one solver is asked on an instance. Where nothing runs, the disjunctive form is
 // the verbatim one.
+// The embedded solver has a cell for each effort, the others one for each form.
 func (s *study) cellsOf(inst *instance, b backend.Backend, forms []mip.Form) []*cell {
 	var cells []*cell
 	if b.Own != nil {
@@ -107,6 +112,7 @@ func (s *study) cellsOf(inst *instance, b backend.Backend, forms []mip.Form) []*
 
 // measure fills in the cells, one after the other, and prints a table whenever an instance is done.
 // Where ctx ends, the instances that are not done are dropped.
+// Solvers never run beside each other, since most of them use several threads.
 func (s *study) measure(ctx context.Context, stdout, stderr io.Writer) error {
 	n := 0
 	for _, inst := range s.instances {
@@ -115,6 +121,7 @@ func (s *study) measure(ctx context.Context, stdout, stderr io.Writer) error {
 	tick := command.Progress(stderr, n, "solving")
 	for done, inst := range s.instances {
 		for _, c := range inst.cells {
+			// best grows while cells are measured: a later solver may find more.
 			c.points, c.failed = c.measure(ctx, (1-loose)*inst.best())
 			if ctx.Err() != nil {
 				s.instances = s.instances[:done]
@@ -129,4 +136,5 @@ func (s *study) measure(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
+// An application that runs has a previous allocation.
 func isRunning(app solver.App) bool { return app.Running }

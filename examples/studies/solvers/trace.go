@@ -10,6 +10,7 @@ import (
 )
 
 // point is what a search had after some time.
+// after counts from the instance.
 type point struct {
 	after time.Duration
 	// objective is that of the best allocation, NaN before the first; bound is proven.
@@ -19,6 +20,7 @@ type point struct {
 }
 
 // gap returns (bound - objective) / bound, infinite where either is missing.
+// It is never negative: a bound below the objective is rounding.
 func (p point) gap() float64 {
 	if math.IsNaN(p.objective) || math.IsInf(p.bound, 0) {
 		return math.Inf(1)
@@ -62,6 +64,7 @@ func (t trace) proven() time.Duration {
 func (t trace) last() point { return t[len(t)-1] }
 
 // add appends a point, unless it says nothing new.
+// Engines log more often than anything changes.
 func (t trace) add(p point) trace {
 	if n := len(t); n > 0 && !p.proven && same(t[n-1].objective, p.objective) && same(t[n-1].bound, p.bound) {
 		return t
@@ -70,4 +73,5 @@ func (t trace) add(p point) trace {
 }
 
 // same says whether two numbers are equal, or both none.
+// NaN is no number's equal, not even its own.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }

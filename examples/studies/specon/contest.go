@@ -19,9 +19,11 @@ import (
 )
 
 // noisySchedule is the one of twenty random jobs.
+// It is the middle one, on four workers.
 const noisySchedule = "random-20"
 
 // parts returns the part of its work after which each job of a scenario has learned.
+// It is a property of the curve, whoever trains it.
 func parts(scenario *sim.Scenario) ([]float64, error) {
 	byModel := map[string]float64{}
 	for _, m := range models {
@@ -50,6 +52,7 @@ func noisySettings() []setting {
 }
 
 // contest compares the thesis' test with ours. New jobs are placed at random, as in the main table.
+// All settings of a row play the same schedules with the same readings.
 func contest(schedules int) *noisy.Contest {
 	s := schedulesByName(noisySchedule)
 	place := func(seed uint64) policies.Default { return policies.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
@@ -83,6 +86,7 @@ func contest(schedules int) *noisy.Contest {
 }
 
 // schedulesByName returns the schedule of a name.
+// The name is one of the constants here.
 func schedulesByName(name string) *schedule {
 	return &schedules[slices.IndexFunc(schedules, func(s schedule) bool { return s.name == name })]
 }

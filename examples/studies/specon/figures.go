@@ -15,6 +15,7 @@ import (
 )
 
 // figures draws the first run of each study in which DS places jobs at random.
+// The studies must have been played.
 func figures(studies []*study) ([]*chart.Figure, error) {
 	s := find(studies, detailed)
 	var all []*chart.Figure
@@ -49,6 +50,7 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 }
 
 // distribution draws on which worker each job ran when.
+// A span is drawn for each worker that the job was on, in the worker's colour.
 func distribution(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
 	rows := make([]string, len(scenario.Jobs))
 	for i, job := range scenario.Jobs {
@@ -58,6 +60,7 @@ func distribution(name, title string, scenario *sim.Scenario, result *sim.Result
 	for i := range result.Jobs {
 		for s, span := range result.Jobs[i].Spans {
 			worker := span.Places[0].Server
+			// Spans of one worker are joined: a change of rate is no move.
 			if s == 0 || spans[len(spans)-1].Series != worker {
 				spans = append(spans, chart.Span{Row: i, Series: worker, From: span.From.Seconds()})
 			}
@@ -70,6 +73,7 @@ func distribution(name, title string, scenario *sim.Scenario, result *sim.Result
 }
 
 // jobs draws how many jobs each worker has over time.
+// Counts change only where a span begins or ends.
 func jobs(name, title string, n int, result *sim.Result) (*chart.Figure, error) {
 	f := chart.New(name, title, "Time (seconds)", "Jobs")
 	at, counts := load(n, result)
@@ -86,6 +90,7 @@ func jobs(name, title string, n int, result *sim.Result) (*chart.Figure, error) 
 }
 
 // load returns the instants at which anything changes, and how many jobs each worker has from each on.
+// counts[w][i] holds from at[i] to at[i+1].
 func load(n int, result *sim.Result) (at []time.Duration, counts [][]float64) {
 	for i := range result.Jobs {
 		for _, span := range result.Jobs[i].Spans {
@@ -111,6 +116,7 @@ func load(n int, result *sim.Result) (at []time.Duration, counts [][]float64) {
 }
 
 // times draws the completion time of each job under DS and under SpeCon.
+// The second result is that of the thesis' setting.
 func (s *study) times(name string) (*chart.Figure, error) {
 	f := chart.New(name, "Completion time, "+s.title, "", "Seconds")
 	groups := make([]string, s.schedule.jobs)

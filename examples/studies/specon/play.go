@@ -14,6 +14,7 @@ import (
 )
 
 // playAll plays every schedule under both ways to place jobs.
+// Runs follow one another: each takes milliseconds.
 func playAll(o *options, stderr io.Writer) ([]*study, error) {
 	tick := command.Progress(stderr, 2*o.seeds*len(schedules), "simulating")
 	var studies []*study
@@ -38,6 +39,7 @@ func playAll(o *options, stderr io.Writer) ([]*study, error) {
 }
 
 // play plays the schedule once. DS and SpeCon place new jobs by the same rule and the same draws.
+// The draws are by seed, and made anew for each policy.
 func (s *study) play(seed uint64, interference float64) error {
 	scenario, err := s.scenario(seed)
 	if err != nil {
@@ -46,6 +48,7 @@ func (s *study) play(seed uint64, interference float64) error {
 	scenario.Law = sim.Shared{Interference: interference}
 	if s.even {
 		for i := range scenario.Jobs {
+			// Equal requests let the default scheduler count jobs.
 			scenario.Jobs[i].Request = 1
 		}
 	}

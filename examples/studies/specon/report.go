@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
+// It stands where the thesis says nothing, and for no moves.
 const notGiven = "-"
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
@@ -18,6 +19,7 @@ func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // change prints two values in seconds and by how much the second is off the first.
+// before must not be 0.
 func change(before, after float64) string {
 	return fmt.Sprintf("%.0f -> %.0f (%+.1f %%)", before, after, 100*(after/before-1))
 }
@@ -31,6 +33,7 @@ func (s *study) placement() string {
 }
 
 // reportSchedules prints a row for each schedule, way to place jobs and classifier, and the thesis'.
+// The thesis' own row stands before ours, once a schedule.
 func reportSchedules(w io.Writer, o *options, studies []*study) error {
 	fmt.Fprintf(w, "DS -> SpeCon (alpha 0.01, interval 30 s), means over %d runs; times in seconds. Sooner: jobs that complete sooner than under DS.\n", o.seeds)
 	table := newTable(w)
@@ -49,6 +52,7 @@ func reportSchedules(w io.Writer, o *options, studies []*study) error {
 	return table.Flush()
 }
 
+// It has counts where we have means.
 func (t thesis) report(w io.Writer, s *schedule) {
 	mean := notGiven
 	if t.mean > 0 {
@@ -59,6 +63,7 @@ func (t thesis) report(w io.Writer, s *schedule) {
 }
 
 // measures are the means over all runs of a study under one setting.
+// sooner and best are parts, times are in seconds, moves is the mean number in a run.
 type measures struct {
 	sooner, best           float64
 	mean, meanWith         float64
@@ -66,6 +71,7 @@ type measures struct {
 	moves                  float64
 }
 
+// setting is a position in the study's settings.
 func (s *study) measure(setting int) measures {
 	var m measures
 	n := float64(len(s.ds))
@@ -86,6 +92,7 @@ func (s *study) measure(setting int) measures {
 }
 
 // reportParameters prints figures 6.17 and 6.18 as a table.
+// The thesis shows single runs, so that ours are means of both placements.
 func reportParameters(w io.Writer, studies []*study) error {
 	fmt.Fprintln(w, "20 VAE in [0, 300 s]: reduction of the mean completion time by SpeCon, by alpha and interval.")
 	table := newTable(w)
@@ -105,6 +112,7 @@ func reportParameters(w io.Writer, studies []*study) error {
 }
 
 // reportJobs prints the jobs of the first run of 30 random jobs: the thesis' figures 6.20 to 6.22.
+// It shows who pays for what others gain.
 func reportJobs(w io.Writer, studies []*study) error {
 	s := find(studies, detailed)
 	scenario, ds, with := s.scenarios[0], s.ds[0], s.with[0][0]
@@ -121,6 +129,7 @@ func reportJobs(w io.Writer, studies []*study) error {
 }
 
 // moves tells the migrations of a job.
+// Workers are numbered from 1, as in the thesis.
 func moves(result *sim.Result, job int) string {
 	text := ""
 	spans := result.Jobs[job].Spans

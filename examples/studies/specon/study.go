@@ -12,6 +12,7 @@ import (
 )
 
 // setting is one setting of SpeCon.
+// alpha is 0 where the classifier has its own.
 type setting struct {
 	name     string
 	alpha    float64
@@ -19,11 +20,13 @@ type setting struct {
 	options  specon.Options
 }
 
+// It is Algorithm 3 as it stands.
 func decline(alpha float64, interval time.Duration) setting {
 	return setting{"Decline", alpha, interval, specon.Options{}}
 }
 
 // chosen are the settings of the main table: the thesis', §6.2.3, and ours.
+// The order is that of the rows.
 func chosen() []setting {
 	prospect := specon.Options{Classifier: growth.Prospect{Alpha: 0.05}}
 	return []setting{decline(0.01, 30*time.Second), {"Prospect", 0, 30 * time.Second, prospect}}
@@ -53,6 +56,7 @@ type study struct {
 }
 
 // find returns the study of a schedule under random placement.
+// It is there: the names are constants of this program.
 func find(studies []*study, name string) *study {
 	return studies[slices.IndexFunc(studies, func(s *study) bool { return s.name == name && !s.even })]
 }

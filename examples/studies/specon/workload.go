@@ -14,9 +14,11 @@ import (
 )
 
 // moveCost is what saving and resuming a job costs: less than 5 s, Fig. 3.2.
+// The job makes no progress for that long, wherever it goes.
 const moveCost = 5 * time.Second
 
 // model is a training job of Table 6.3, with a recorded run of the same sort of network.
+// A worker is whole, so that demand needs no column.
 type model struct {
 	name, curve string
 	// work is the time on a whole worker.
@@ -41,6 +43,7 @@ var (
 )
 
 // schedule is one of the thesis' experiments.
+// name is for programs, title for people.
 type schedule struct {
 	name, title   string
 	workers, jobs int
@@ -53,6 +56,7 @@ type schedule struct {
 
 // thesis is what the thesis reports: jobs that gain, the largest gain, mean completion time and
 // makespan under DS and under SpeCon, in seconds; 0 where it does not say.
+// Its numbers are those of one run each.
 type thesis struct {
 	sooner               int
 	best                 float64
@@ -70,6 +74,7 @@ var schedules = []schedule{
 }
 
 // scenario draws the jobs of a schedule. Nobody requests resources, so DS finds all workers equal.
+// The draw depends on the seed and on the number of jobs, so that a policy changes nothing of it.
 func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 	random := rand.New(rand.NewPCG(seed, uint64(s.jobs)))
 	arrivals := make([]time.Duration, s.jobs)
@@ -84,6 +89,7 @@ func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 	for _, name := range workers(s.workers) {
 		scenario.Servers = append(scenario.Servers, apportion.Server{ID: name, Capacity: apportion.Resources{sim.Whole}})
 	}
+	// Of one worker a job can use all.
 	for i, arrival := range arrivals {
 		m := vae
 		if !s.single {
@@ -104,6 +110,7 @@ func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 }
 
 // workers names the workers as the thesis does, from 1.
+// The names are those in the figures.
 func workers(n int) []string {
 	names := make([]string, n)
 	for w := range names {

@@ -13,17 +13,21 @@ import (
 )
 
 // models are what is compared.
+// Auto is last, as it chooses among the others.
 var models = []speedup.Model{speedup.Linear, speedup.Amdahl, speedup.Optimus, speedup.Pollux, speedup.Table, speedup.Auto}
 
 // known are the numbers of configurations that a fit sees.
+// A scheduler sees one to a few dozen configurations of a job.
 var known = []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}
 
 // wrong is by how much predictions are off: the mean of |predicted/measured - 1|.
+// It is a mean over configurations and draws.
 type wrong struct {
 	sum float64
 	n   int
 }
 
+// A prediction twice too large is off by 100 %, one of half by 50.
 func (w *wrong) add(c *speedup.Curve, tests []speedup.Observation) {
 	for i := range tests {
 		o := &tests[i]
@@ -36,6 +40,7 @@ func (w *wrong) add(c *speedup.Curve, tests []speedup.Observation) {
 func (w *wrong) percent() float64 { return 100 * w.sum / float64(w.n) }
 
 // cell is one model after one number of configurations: its error, and what it says of that itself.
+// named counts the curves that had enough observations to name an error.
 type cell struct {
 	off wrong
 	// says adds up the errors that the curves name, of those that name one.
@@ -47,6 +52,7 @@ type cell struct {
 type learned [][][]cell
 
 // learnAll fits all models of all jobs.
+// A task is one job after one number of configurations.
 func learnAll(ctx context.Context, jobs []*job, seeds int, stderr io.Writer) (learned, error) {
 	all := make(learned, len(jobs))
 	for j := range jobs {
@@ -61,6 +67,7 @@ func learnAll(ctx context.Context, jobs []*job, seeds int, stderr io.Writer) (le
 }
 
 // learn draws some configurations as often as there are seeds, and predicts all others.
+// The draw depends on seed and number alone, so that all models see the same.
 func learn(j *job, n, seeds int) ([]cell, error) {
 	cells := make([]cell, len(models))
 	for seed := range seeds {
@@ -89,6 +96,7 @@ func learn(j *job, n, seeds int) ([]cell, error) {
 }
 
 // split divides measurements by whether they are in the first part.
+// A measurement may be in both parts, or in none.
 func split(all []speedup.Observation, first, second func(o *speedup.Observation) bool) (a, b []speedup.Observation) {
 	for i := range all {
 		if first(&all[i]) {
@@ -105,6 +113,7 @@ func split(all []speedup.Observation, first, second func(o *speedup.Observation)
 const mostKnown = 64
 
 // thin returns at most n of the measurements, at even distances.
+// They keep their order.
 func thin(all []speedup.Observation, n int) []speedup.Observation {
 	if len(all) <= n {
 		return all

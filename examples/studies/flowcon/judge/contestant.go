@@ -10,6 +10,7 @@ import (
 )
 
 // contestant is a classifier at one alpha. A new one is made for each run, since the moving average keeps a state.
+// Alpha means something else for each name, so that alphas are only compared within one.
 type contestant struct {
 	name  string
 	alpha float64
@@ -19,6 +20,7 @@ type contestant struct {
 // String returns for instance "Prospect 0.05".
 func (c contestant) String() string { return c.name + " " + strconv.FormatFloat(c.alpha, 'g', -1, 64) }
 
+// It is what the tables single out.
 const ours = "Prospect"
 
 // confidence is that of ours: how many factors of two around alpha it is unsure in. It is a flag, set before anything
@@ -29,6 +31,7 @@ var confidence float64 = growth.DefaultConfidence
 var fixed = contestant{name: ours, alpha: 0.05}
 
 // contestants returns all, each at a range of alphas that goes from much waste to much harm.
+// The order is that of the tables; the members of a name stand together, which groups relies on.
 func contestants() []contestant {
 	var all []contestant
 	add := func(name string, make func(alpha float64) growth.Classifier, alphas ...float64) {
@@ -52,6 +55,7 @@ func contestants() []contestant {
 
 // patience is what training scripts stop by: the exponential average of the values at the checks has not set a record, by
 // a share alpha of the improvement so far, for three checks.
+// It is kept for each run, like the state of a training script.
 type patience struct {
 	alpha                float64
 	begun                bool
@@ -69,7 +73,9 @@ func (p *patience) Judge(series *growth.Series) growth.Verdict {
 		p.begun, p.first, p.average, p.best = true, value, value, value
 		return growth.Unsure
 	}
+	// The weight and the three checks are what scripts commonly use.
 	p.average += 0.4 * (value - p.average)
+	// The first checks, when nothing has improved yet, set a record by any decrease.
 	if p.average < p.best-p.alpha*math.Abs(p.first-p.best) {
 		p.best, p.since = p.average, 0
 		return growth.Growing

@@ -15,6 +15,7 @@ import (
 )
 
 // curve is one recorded run, its time stretched to [0, 1].
+// at ascends from 0 to 1.
 type curve struct {
 	name, family string
 	better       growth.Direction
@@ -24,6 +25,7 @@ type curve struct {
 }
 
 // readCurves reads all curves of a folder.
+// Their order is that of the index.
 func readCurves(folder string) ([]*curve, error) {
 	file, err := os.Open(filepath.Join(folder, "INDEX.csv"))
 	if err != nil {
@@ -50,6 +52,7 @@ func readCurves(folder string) ([]*curve, error) {
 }
 
 // read reads the points: by time where that is known, by step elsewhere.
+// A curve has at least two points at different times.
 func (c *curve) read(path string, timed bool) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -76,6 +79,7 @@ func (c *curve) read(path string, timed bool) error {
 
 // look fills left: of the best mean of the newest 5 % of the points so far, beside the best of all. A point that
 // is not finite is as bad as the worst finite one.
+// left falls from 1 to 0 and never rises; a curve without any improvement is 0 everywhere.
 func (c *curve) look() {
 	worst := math.Inf(-1)
 	down := make([]float64, len(c.values)) // smaller is better
@@ -88,6 +92,7 @@ func (c *curve) look() {
 			worst = max(worst, down[i])
 		}
 	}
+	// It is the width that noisy.PartOf has, so that both mean the same by learned.
 	width := max(1, len(c.values)/20)
 	best := math.Inf(1)
 	for i := range down {
@@ -113,6 +118,7 @@ func (c *curve) look() {
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // point returns the newest point at a time in [0, 1].
+// 1e-12 lets a time that was computed find the point that it is meant for.
 func (c *curve) point(at float64) int {
 	return max(0, sort.SearchFloat64s(c.at, at+1e-12)-1)
 }

@@ -8,6 +8,7 @@ import (
 )
 
 // total sums tallies of one contestant over the rows and curves that are wanted.
+// Rows and curves are numbered as in rows and in the list of curves.
 func (v verdicts) total(contestant int, wanted func(row, curve int) bool) (t tally) {
 	for r, curves := range v[contestant] {
 		for c := range curves {
@@ -20,6 +21,7 @@ func (v verdicts) total(contestant int, wanted func(row, curve int) bool) (t tal
 }
 
 // group is the contestants of one name, at all alphas.
+// members are positions in contestants.
 type group struct {
 	name    string
 	members []int
@@ -39,6 +41,7 @@ func groups() (all []group) {
 
 // choose returns the member with the largest balanced accuracy on all families but one, over all rows: one
 // fixed setting.
+// Of equal ones the first is taken.
 func (v verdicts) choose(g group, curves []*curve, leftOut string) int {
 	return slices.MaxFunc(g.members, func(a, b int) int {
 		others := func(_, c int) bool { return curves[c].family != leftOut }
@@ -48,6 +51,7 @@ func (v verdicts) choose(g group, curves []*curve, leftOut string) int {
 }
 
 // unseen sums over the families what each group makes of one that its alpha was not chosen on.
+// It is the honest column of the tables.
 func (v verdicts) unseen(g group, curves []*curve, wanted func(row int) bool) (t tally) {
 	for _, family := range families(curves) {
 		t.add(v.total(v.choose(g, curves, family), func(r, c int) bool { return wanted(r) && curves[c].family == family }))
@@ -58,6 +62,7 @@ func (v verdicts) unseen(g group, curves []*curve, wanted func(row int) bool) (t
 // wasteAt returns the waste that a group has at a given harm, on a straight line between two of its alphas: to
 // call nobody converged wastes all and harms none, and the other way round. Alphas are chosen with hindsight
 // here.
+// To toss a coin between two alphas gives any point of the line between them.
 func (v verdicts) wasteAt(g group, harm float64, wanted func(row int) bool) float64 {
 	points := [][2]float64{{0, 1}, {1, 0}}
 	for _, m := range g.members {
@@ -75,6 +80,7 @@ func (v verdicts) wasteAt(g group, harm float64, wanted func(row int) bool) floa
 			return a[1] + part*(b[1]-a[1])
 		}
 	}
+	// More harm than at any alpha: all is called converged.
 	return 0
 }
 

@@ -23,6 +23,7 @@ type options struct {
 	out        string
 }
 
+// The folder is relative to examples/studies, where `go run -C` starts it.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := command.Flags("judge", stderr)
@@ -48,6 +49,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Contestants are made anew each time they are asked for, and read it.
 	confidence = o.confidence
 	curves, err := readCurves(o.curves)
 	if err != nil {

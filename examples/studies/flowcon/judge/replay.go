@@ -22,6 +22,7 @@ const (
 )
 
 // lengths and intervals are the runs of each curve.
+// A curve of few points is then read many times on each of them, or skipped over.
 var (
 	lengths   = []time.Duration{400 * time.Second, 2000 * time.Second, 8000 * time.Second}
 	intervals = []time.Duration{20 * time.Second, 60 * time.Second}
@@ -29,6 +30,7 @@ var (
 
 // tally is time, in runs: in how much of it more than 5 % was ahead, and the job was called converged
 // nevertheless; and the other way round. Back counts how often the call was taken back.
+// A run weighs 1 in all.
 type tally struct{ ahead, harmed, done, wasted, back float64 }
 
 func (t *tally) add(o tally) {
@@ -40,11 +42,13 @@ func (t *tally) add(o tally) {
 }
 
 // harm and waste are the two errors, balanced one minus their mean.
+// The small number keeps the ratio defined where no run has such a time.
 func (t *tally) harm() float64     { return t.harmed / max(t.ahead, 1e-9) }
 func (t *tally) waste() float64    { return t.wasted / max(t.done, 1e-9) }
 func (t *tally) balanced() float64 { return 1 - (t.harm()+t.waste())/2 }
 
 // replay is one run of a curve.
+// random is seeded by curve and draw, so that every contestant sees the same readings.
 type replay struct {
 	curve            *curve
 	length, interval time.Duration
@@ -55,6 +59,7 @@ type replay struct {
 }
 
 // position returns how far the job is: with a restart it loses half of its work at half its run.
+// It is between 0 and 1, and may go back.
 func (r *replay) position(at time.Duration) float64 {
 	share := at.Seconds() / r.length.Seconds()
 	if r.noise.Restart && share >= 0.5 {
@@ -64,11 +69,13 @@ func (r *replay) position(at time.Duration) float64 {
 }
 
 // judge runs the ladder of lists over the run.
+// Usage is 1 at all readings: the job has its worker to itself.
 func (r *replay) judge(classifier growth.Classifier) (t tally) {
 	var track growth.Track
 	track.Toward(r.curve.better)
 	test := &growth.Test{Classifier: classifier}
 	category := growth.Progressing
+	// Each check stands for the interval before it.
 	weight := r.weight * r.interval.Seconds() / r.length.Seconds()
 	for at := time.Duration(0); at <= r.length; at += every {
 		point := r.curve.point(r.position(at))
@@ -83,6 +90,7 @@ func (r *replay) judge(classifier growth.Classifier) (t tally) {
 		if category = category.After(verdict); was == growth.Converged && category != growth.Converged {
 			t.back++
 		}
+		// At the first check nobody can know anything.
 		if at > 0 {
 			t.add(truth(r.curve.left[point] > enough, category == growth.Converged, weight))
 		}
@@ -91,6 +99,7 @@ func (r *replay) judge(classifier growth.Classifier) (t tally) {
 }
 
 // truth tallies one check.
+// Exactly one of ahead and done is counted.
 func truth(ahead, converged bool, weight float64) (t tally) {
 	switch {
 	case ahead && converged:
@@ -113,6 +122,7 @@ type row struct {
 }
 
 // rows returns all settings.
+// Their order is that of the table, the interval fastest.
 func rows() (all []row) {
 	for _, noise := range noisy.Noises() {
 		for _, length := range lengths {
@@ -128,6 +138,7 @@ func rows() (all []row) {
 type verdicts [][][]tally
 
 // judgeAll replays every curve in every row before every contestant, which see the same readings.
+// A task is a row, which takes a second or two.
 func judgeAll(ctx context.Context, curves []*curve, seeds int, stderr io.Writer) (verdicts, error) {
 	all, settings := contestants(), rows()
 	result := make(verdicts, len(all))
@@ -153,6 +164,7 @@ func judgeAll(ctx context.Context, curves []*curve, seeds int, stderr io.Writer)
 }
 
 // draws returns how often a run is drawn: once where nothing is random.
+// A clean run has nothing to draw.
 func draws(noise noisy.Noise, seeds int) int {
 	if noise.Share == 0 {
 		return 1

@@ -17,11 +17,14 @@ import (
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // errors prints harm, waste and balanced accuracy.
+// The first two are in percent.
 func (t *tally) errors() string {
 	return fmt.Sprintf("%.1f / %.1f = %.3f", 100*t.harm(), 100*t.waste(), t.balanced())
 }
 
 // report prints what each group makes of unseen families, by noise, then ours by row beside the best of the others.
+// The three tables answer: how good on unseen families, by noise; which alphas were chosen; and whether
+// anybody wastes less at the same harm.
 func report(w io.Writer, curves []*curve, v verdicts) error {
 	fmt.Fprintf(w, "%d curves of %d families: %s.\n", len(curves), len(families(curves)), strings.Join(families(curves), ", "))
 	fmt.Fprintf(w, "Harm: converged with more than 5 %% ahead. Waste: not converged with less. Percent of the time, and balanced accuracy.\n")
@@ -56,6 +59,7 @@ func reportNoises(w io.Writer, curves []*curve, v verdicts) error {
 }
 
 // ofNoise wants the rows of a noise.
+// It is a filter for total.
 func ofNoise(name string) func(row int) bool {
 	all := rows()
 	return func(r int) bool { return all[r].noise.Name == name }
@@ -83,6 +87,7 @@ func reportFamilies(w io.Writer, curves []*curve, v verdicts) error {
 }
 
 // reportRows compares ours with the others at equal harm, row by row.
+// The others choose their alphas with hindsight, ours does not.
 func reportRows(w io.Writer, curves []*curve, v verdicts) error {
 	fmt.Fprintln(w, "Ours on families left out, and the least waste of any other at the same harm, with its best alphas for that row.")
 	table := newTable(w)
@@ -103,6 +108,7 @@ func reportRows(w io.Writer, curves []*curve, v verdicts) error {
 }
 
 // compare returns ours in one row, and the least waste of the others at the same harm.
+// other is 2, more than any waste, until a group has one.
 func (v verdicts) compare(curves []*curve, at int) (t tally, other float64, by string) {
 	only := func(r int) bool { return r == at }
 	other = 2
@@ -120,6 +126,7 @@ func (v verdicts) compare(curves []*curve, at int) (t tally, other float64, by s
 }
 
 // figures draws harm against waste over alpha, for three noises.
+// A line joins the alphas of one name, from the most careful to the boldest.
 func figures(v verdicts) ([]*chart.Figure, error) {
 	var all []*chart.Figure
 	for i, name := range []string{"clean", "30 %", "heavy tails"} {

@@ -21,7 +21,10 @@ const learned = 0.95
 func Part(steps, values []float64) float64 { return PartOf(steps, values, learned) }
 
 // PartOf is Part for another share of all improvement, in [0, 1].
+// The mean keeps a single lucky point from counting. The values must not be empty and the steps ascend; a
+// curve that never improves has learned at its first point.
 func PartOf(steps, values []float64, share float64) float64 {
+	// Values are turned so that smaller is better.
 	sign := 1.0
 	if values[len(values)-1] > values[0] {
 		sign = -1
@@ -48,6 +51,7 @@ func PartOf(steps, values []float64, share float64) float64 {
 }
 
 // Learned returns the time from its submission in which a job did a part of its work.
+// The spans of the job are in the order of time; a job that stands still has spans of rate 0.
 func Learned(job *sim.Outcome, work time.Duration, part float64) time.Duration {
 	left := part * work.Seconds()
 	for _, span := range job.Spans {
@@ -58,11 +62,13 @@ func Learned(job *sim.Outcome, work time.Duration, part float64) time.Duration {
 		}
 		left -= done
 	}
+	// Rounding may leave a little of the work at the end.
 	return job.Response()
 }
 
 // Contest is a comparison of settings of one policy under noise: how much sooner jobs learn than under a
 // policy that does not watch them.
+// What is compared is the time in which the sum of all jobs of a schedule has learned.
 type Contest struct {
 	Settings  []string
 	Schedules int
@@ -75,6 +81,7 @@ type Contest struct {
 }
 
 // Every is the time between two readings in a contest.
+// A check sees the newest of some readings, or a mean of them.
 const Every = 5 * time.Second
 
 // sum is the time in which all jobs of a run learned, in seconds.
@@ -91,6 +98,7 @@ func sum(scenario *sim.Scenario, parts []float64, policy sim.Policy) (float64, e
 }
 
 // gains returns by how many percent the jobs of one schedule learn sooner under each setting.
+// A gain is in percent of the time under the base.
 func (c *Contest) gains(noise Noise, interval time.Duration, seed uint64) ([]float64, error) {
 	scenario, parts, err := c.Scenario(seed)
 	if err != nil {
@@ -116,6 +124,7 @@ func (c *Contest) gains(noise Noise, interval time.Duration, seed uint64) ([]flo
 }
 
 // moments are the mean of some numbers and its standard error.
+// It is a running sum, so that no list is kept.
 type moments struct{ n, sum, squares float64 }
 
 func (m *moments) add(x float64) {
@@ -126,6 +135,7 @@ func (m *moments) add(x float64) {
 
 func (m *moments) mean() float64 { return m.sum / m.n }
 
+// The error is that of the mean, with the number of schedules as it is.
 func (m *moments) String() string {
 	variance := max(0, m.squares/m.n-m.mean()*m.mean())
 	return fmt.Sprintf("%+.1f (%.1f)", m.mean(), math.Sqrt(variance/m.n))
@@ -133,6 +143,7 @@ func (m *moments) String() string {
 
 // Report prints a row for each noise and interval: gains with their standard errors, and how far the last
 // setting is ahead of each other on the same schedules.
+// tick is called once for each schedule of each row.
 func (c *Contest) Report(w io.Writer, tick func()) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "noise\tinterval")
@@ -160,6 +171,8 @@ func (c *Contest) Report(w io.Writer, tick func()) error {
 }
 
 // row plays all schedules of one row.
+// The difference between two settings is taken schedule by schedule, which makes its error much smaller
+// than that of either.
 func (c *Contest) row(w io.Writer, noise Noise, interval time.Duration, tick func()) error {
 	last := len(c.Settings) - 1
 	all, ahead := make([]moments, last+1), make([]moments, last)

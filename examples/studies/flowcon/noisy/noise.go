@@ -13,6 +13,7 @@ import (
 )
 
 // Noise is what is done to readings. The zero Noise leaves them as they are.
+// Noises multiply, as losses differ by orders of magnitude between jobs.
 type Noise struct {
 	Name string
 	// Share is the standard deviation of a reading, as a share of its size.
@@ -26,6 +27,7 @@ type Noise struct {
 }
 
 // Noises are the rows of the tables.
+// The last one is only for replays, where a job's work can be taken away.
 func Noises() []Noise {
 	return []Noise{
 		{Name: "clean"}, {Name: "1 %", Share: 0.01}, {Name: "3 %", Share: 0.03}, {Name: "10 %", Share: 0.1}, {Name: "30 %", Share: 0.3},
@@ -49,6 +51,7 @@ func (n Noise) Of(value float64, random *rand.Rand) (float64, bool) {
 
 // Policy is a policy that is shown noisy values, and asked every few seconds, as an agent reads a
 // job's log, whether or not it wants to be.
+// It wraps one run of one policy.
 type Policy struct {
 	sim.Policy
 	Noise Noise
@@ -64,6 +67,7 @@ func (p *Policy) Decide(ctx context.Context, state *sim.State) (sim.Orders, erro
 		p.last = map[string]float64{}
 	}
 	shown := *state
+	// The state belongs to the simulator: a copy of the jobs is shown.
 	p.jobs = append(p.jobs[:0], state.Jobs...)
 	shown.Jobs = p.jobs
 	for i := range shown.Jobs {
@@ -80,6 +84,7 @@ func (p *Policy) Decide(ctx context.Context, state *sim.State) (sim.Orders, erro
 	orders, err := p.Policy.Decide(ctx, &shown)
 	if len(state.Jobs) > 0 {
 		next := state.Now + p.Every
+		// The policy may want to be asked sooner.
 		if orders.Next == 0 || next < orders.Next {
 			orders.Next = next
 		}

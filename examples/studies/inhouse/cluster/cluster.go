@@ -20,6 +20,7 @@ import (
 )
 
 // Cluster is a master and agents as processes.
+// Its methods may be called while programs die and start, but not beside Stop.
 type Cluster struct {
 	Place    Place
 	services []*service
@@ -31,6 +32,7 @@ const AsProgram = "APPORTION_CLUSTER"
 
 // Program is one to run: the arguments of this executable, and what runs it, for instance taskset; nil:
 // nothing does.
+// Name is that of its log as well.
 type Program struct {
 	Name string
 	Args []string
@@ -38,6 +40,7 @@ type Program struct {
 }
 
 // Start runs the programs until Stop. What they print is in logs in the place.
+// On an error those that were started are stopped again.
 func Start(p Place, programs []Program) (*Cluster, error) {
 	if err := os.MkdirAll(p.Join("logs"), 0o700); err != nil {
 		return nil, err
@@ -52,6 +55,7 @@ func Start(p Place, programs []Program) (*Cluster, error) {
 }
 
 // service is a program that is started again whenever it ends.
+// mu guards the process: keep replaces it while others signal it.
 type service struct {
 	name string
 	argv []string
@@ -64,8 +68,10 @@ type service struct {
 }
 
 // restartPause is between the end of a program and its next start.
+// A program that cannot start would otherwise use a whole processor.
 const restartPause = 100 * time.Millisecond
 
+// The log begins anew.
 func (c *Cluster) start(program Program) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -83,6 +89,7 @@ func (c *Cluster) start(program Program) error {
 }
 
 // keep starts the program again and again.
+// It ends when the service was stopped and its program is dead.
 func (s *service) keep() {
 	defer close(s.done)
 	for {
@@ -107,6 +114,7 @@ func (s *service) isStopped() bool {
 }
 
 // begin starts the program unless the service was stopped.
+// nil and no error: there is nothing to start any more.
 func (s *service) begin() (*exec.Cmd, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,6 +142,7 @@ func (s *service) kill() {
 
 // Kill ends a random program, or a random process of a job, with signal 9 and says which; "" if there was
 // none.
+// Programs and processes of jobs are as likely as each other.
 func (c *Cluster) Kill(random *rand.Rand) string {
 	if n := random.IntN(2 * len(c.services)); n < len(c.services) {
 		c.services[n].kill()
@@ -152,6 +161,7 @@ func (c *Cluster) Kill(random *rand.Rand) string {
 func (c *Cluster) KillProgram(name string) { c.each(name, (*service).kill) }
 
 // Down ends a program with signal 9, and does not start it again.
+// It is a machine that is gone for good.
 func (c *Cluster) Down(name string) {
 	c.each(name, func(s *service) {
 		s.mu.Lock()
@@ -189,6 +199,7 @@ func (p *Process) Kill() {
 }
 
 // Await waits until these servers have registered.
+// It asks until ctx ends.
 func (c *Cluster) Await(ctx context.Context, servers []apportion.Server) error {
 	return Patiently(ctx, func(ctx context.Context) error {
 		var l master.List
@@ -203,6 +214,7 @@ func (c *Cluster) Await(ctx context.Context, servers []apportion.Server) error {
 }
 
 // Stop kills all programs and then what is left of their jobs.
+// Workers would go on for as long as their leases last.
 func (c *Cluster) Stop() error {
 	for _, s := range c.services {
 		s.mu.Lock()
@@ -232,6 +244,7 @@ func (c *Cluster) Log(name string) string {
 
 // Patiently repeats a call that may meet a master which is dead or dying, until it works, is refused, or the
 // context ends.
+// A single call may take five seconds. Refused means that the master has understood and said no.
 func Patiently(ctx context.Context, do func(context.Context) error) error {
 	for {
 		limited, cancel := context.WithTimeout(ctx, 5*time.Second)

@@ -30,6 +30,7 @@ import (
 
 // The times of a cluster where none are given. An agent ends its jobs after Lease without a master; the
 // master gives an agent up after Grace, which is longer by more than a machine may be slow.
+// announce is how often an agent says where it is, poll how often the master asks its agents.
 const (
 	Lease    = 10 * time.Second
 	Grace    = 20 * time.Second
@@ -38,6 +39,7 @@ const (
 )
 
 // MasterOptions say how a master works, beside its place.
+// Kinds and Decider are required.
 type MasterOptions struct {
 	Kinds     apportion.Kinds
 	Decider   master.Decider
@@ -58,10 +60,13 @@ type MasterOptions struct {
 const TraceFile = "effects.jsonl"
 
 // RunMaster runs a master until the context ends or another one takes over. It prints its address.
+// Jobs and agents go on when it ends.
 func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) error {
 	config := master.Config{
 		Dir: p.Join("master"), Shared: p.Shared(), Store: o.Store, Decider: o.Decider,
 		Grace: cmp.Or(o.Grace, Grace), SaveEvery: o.SaveEvery, Poll: poll,
+		// A thousand restarts: in these clusters a job dies because something was killed, and never by
+		// itself.
 		Protocol: checkpoint.Config{Kinds: o.Kinds, Restarts: 1000, Backoff: 200 * time.Millisecond, MaxBackoff: 2 * time.Second,
 			Timeouts: checkpoint.Timeouts{Save: o.Patience, Verify: o.Patience, Stop: o.Patience, Resume: o.Patience, Confirm: o.Patience}},
 	}
@@ -119,6 +124,7 @@ type AgentOptions struct {
 }
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
+// The next agent of the server finds what this one has started.
 func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) error {
 	if err := store.CheckJob(o.Server.ID); err != nil {
 		return fmt.Errorf("-name: %w", err)
@@ -142,6 +148,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 			return err
 		}
 	}
+	// It has read what an agent before it has left.
 	a, err := agent.New(config)
 	if err != nil {
 		return err
@@ -162,6 +169,7 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 }
 
 // credential is what the agent calls its master with.
+// A credential is good for one server's calls and no other's.
 func (o *AgentOptions) credential(p Place) (wire.Credential, error) {
 	if o.Key != "" {
 		text, err := os.ReadFile(o.Key)
@@ -175,6 +183,7 @@ func (o *AgentOptions) credential(p Place) (wire.Credential, error) {
 }
 
 // processes runs jobs as processes of this machine, by their commands.
+// It is called once for each job that comes to the server.
 func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.Runner, error) {
 	work := p.Join("agents", string(store.FolderOf(o.Server.ID)), "work")
 	return func(_ string, spec json.RawMessage) (runner.Runner, error) {
@@ -196,6 +205,7 @@ func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.R
 }
 
 // register tells the master again and again where the agent is: master or agent may be new.
+// The same complaint is printed once.
 func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential, r master.Registration, stderr io.Writer) {
 	for said := ""; ; {
 		limited, cancel := context.WithTimeout(ctx, announce*4)
@@ -224,6 +234,7 @@ func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential,
 }
 
 // serve runs a daemon and what answers requests to it; the end of one ends the other.
+// An error is whichever of the two ended first, with the other's.
 func serve(ctx context.Context, address string, daemon func(ctx context.Context, url string) error, handler http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -13,12 +13,14 @@ import (
 )
 
 // GuardWord is the subcommand that every program of a cluster has: it is the guard of one process of a job.
+// Programs that embed this package must have it in their command line.
 const GuardWord = "guard"
 
 // socketName is the name of the socket at which an agent vouches for its runs, in its folder.
 const socketName = "guards"
 
 // RunGuard is the guard of a process; it ends this program with the exit status of the process.
+// It returns only when it cannot find its own path.
 func RunGuard(args []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -29,12 +31,14 @@ func RunGuard(args []string) error {
 }
 
 // guardOf is the command of a guard that asks the agent of a folder.
+// The socket's path is the agent's, so that the next agent is found under it.
 func guardOf(folder string) ([]string, error) {
 	self, err := os.Executable()
 	return []string{self, GuardWord, "-socket", filepath.Join(folder, socketName)}, err
 }
 
 // listenForGuards listens at an agent's socket. One that an agent before has left is in the way.
+// A socket file outlives the process that made it.
 func listenForGuards(folder string) (net.Listener, error) {
 	path := filepath.Join(folder, socketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

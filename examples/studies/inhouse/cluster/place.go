@@ -21,6 +21,7 @@ import (
 )
 
 // Place is the directory of a cluster, as an absolute path.
+// All programs of a cluster on one machine find each other by it alone.
 type Place string
 
 // Set makes the place a flag.
@@ -51,6 +52,7 @@ func (p Place) Store() (store.Store, error) {
 
 // Secret returns the secret of the cluster; the first to ask makes it. It is for masters, and for whoever makes credentials
 // on the master's machine.
+// Of several that ask at the same time one wins by making the link, and all read the same.
 func (p Place) Secret() (secret wire.Secret, err error) {
 	if err := os.MkdirAll(string(p), 0o700); err != nil {
 		return secret, err
@@ -84,12 +86,14 @@ func (p Place) publish(url string) error {
 }
 
 // masterURL returns the address of the master that was started last.
+// A master that has just died may still be named there.
 func (p Place) masterURL() (string, error) {
 	url, err := os.ReadFile(p.Join(URLFile))
 	return strings.TrimSpace(string(url)), err
 }
 
 // Master returns a client for the master that was started last.
+// The client signs as a user of this machine.
 func (p Place) Master() (*wire.Client, error) {
 	url, err := p.masterURL()
 	if err != nil {
@@ -113,6 +117,7 @@ func (p Place) Page() (string, error) {
 }
 
 // Call asks the master.
+// question and answer are what package wire sends as JSON.
 func (p Place) Call(ctx context.Context, path string, question, answer any) error {
 	client, err := p.Master()
 	if err != nil {

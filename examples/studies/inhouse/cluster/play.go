@@ -32,6 +32,7 @@ type Sample struct {
 }
 
 // Play is a stream of jobs, in the order of their arrivals, on a cluster.
+// Began and Samples are filled in by Run.
 type Play struct {
 	Cluster  *Cluster
 	Arrivals []Arrival
@@ -46,6 +47,7 @@ type Play struct {
 }
 
 // Run plays until all jobs have ended.
+// A job that was cancelled has ended as well.
 func (p *Play) Run(ctx context.Context) error {
 	p.Began, p.said = time.Now(), map[string]string{}
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -86,12 +88,14 @@ func (p *Play) submit(ctx context.Context, job *master.Submission) error {
 }
 
 // isDuplicate reports whether a job was refused because it is known already.
+// The text is the sentinel's of the library.
 func isDuplicate(err error) bool {
 	var refused *wire.StatusError
 	return errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity && strings.Contains(refused.Text, "is there twice")
 }
 
 // observe notes how the jobs stand, says what has changed, and counts those that have ended.
+// A job whose containers are being stopped has not ended yet.
 func (p *Play) observe(ctx context.Context) (ended int, err error) {
 	var l master.List
 	err = Patiently(ctx, func(ctx context.Context) error { return p.Cluster.Place.Call(ctx, "/list", master.Nothing{}, &l) })
@@ -116,6 +120,7 @@ func (p *Play) observe(ctx context.Context) (ended int, err error) {
 }
 
 // shown is what is worth a line when it changes.
+// An empty text is not worth a line.
 func shown(v *master.View) string {
 	switch {
 	case v.Job.Ending != "":
@@ -134,6 +139,7 @@ func shown(v *master.View) string {
 }
 
 // Say prints a line with the time.
+// Seconds count from the start of the play.
 func (p *Play) Say(format string, args ...any) {
 	fmt.Fprintf(p.Stdout, "%6.1f s  %s\n", time.Since(p.Began).Seconds(), fmt.Sprintf(format, args...))
 }

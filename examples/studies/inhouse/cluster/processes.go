@@ -17,6 +17,7 @@ import (
 )
 
 // Process is a process of a job.
+// It is read from the environment, which a process keeps from its start.
 type Process struct {
 	PID     int
 	Job     string
@@ -31,6 +32,7 @@ type Process struct {
 const TwiceFile = "twice"
 
 // Twice returns an error if two processes of a job ever had the same place in it at the same time.
+// The trap is set by the trainer's own lock.
 func (p Place) Twice(job string) error {
 	text, err := os.ReadFile(filepath.Join(p.Shared(), string(store.FolderOf(job)), TwiceFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,6 +45,7 @@ func (p Place) Twice(job string) error {
 }
 
 // Processes returns the processes of the jobs of a cluster: those whose environment names its directory.
+// Processes that this user may not look at are not found.
 func (p Place) Processes() []Process {
 	names, _ := filepath.Glob("/proc/[0-9]*/environ")
 	var found []Process
@@ -65,6 +68,7 @@ func (p Place) Processes() []Process {
 		process.Attempt, _ = strconv.ParseInt(env[command.EnvAttempt], 10, 64)
 		process.Rank, _ = strconv.Atoi(env[command.EnvRank])
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		// The second word of a guard's command is the subcommand.
 		process.Guard = bytes.HasPrefix(append(line, 0)[bytes.IndexByte(append(line, 0), 0)+1:], []byte(GuardWord+"\x00"))
 		found = append(found, process)
 	}

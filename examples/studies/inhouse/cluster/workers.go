@@ -19,6 +19,7 @@ func (p Place) CheckWorkers(samples []Sample) error {
 }
 
 // confirmed are the checkpoints that masters have shown, each when it was first seen.
+// A step is noted once, with the earliest time, which is the strictest.
 func confirmed(samples []Sample) []workerlog.Confirmed {
 	var all []workerlog.Confirmed
 	newest := map[string]int64{}

@@ -37,6 +37,7 @@ type Registration struct {
 type Nothing struct{}
 
 // Handler answers users and agents.
+// Each path says who may call it; the page alone is not signed.
 func (m *Master) Handler() http.Handler {
 	mux, gate := http.NewServeMux(), m.config.Secret.Gate()
 	wire.Handle(mux, "/register", gate, func(ctx context.Context, r Registration) (Nothing, error) {
@@ -58,6 +59,7 @@ func (m *Master) Handler() http.Handler {
 }
 
 // register lets an agent in: a new one, one with a new address, or one whose capacity has changed.
+// An agent says where it is twice a second, and as a rule nothing has changed.
 func (m *Master) register(ctx context.Context, r Registration) error {
 	// An agent speaks for its own server, and its name says which calls are for it.
 	party := wire.Party{Role: wire.Agent, Name: r.Server.ID}
@@ -75,6 +77,7 @@ func (m *Master) register(ctx context.Context, r Registration) error {
 }
 
 // submit checks an application, writes it down and makes it known.
+// It is written down before the protocol knows it, so that a master that dies in between finds it.
 func (m *Master) submit(ctx context.Context, app Submission) error {
 	if err := store.CheckJob(app.ID); err != nil {
 		return err
@@ -85,6 +88,7 @@ func (m *Master) submit(ctx context.Context, app Submission) error {
 	if app.Max > bridge.MaxContainers {
 		return fmt.Errorf("job %q: max %w", app.ID, apportion.ErrRange)
 	}
+	// The optimizer's own check of an application is asked by way of a problem of one.
 	alone := &alloc.Problem{Kinds: m.config.Protocol.Kinds, Applications: []alloc.Application{app.Application},
 		Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(m.config.Protocol.Kinds))}}}
 	if err := alone.Validate(); err != nil {

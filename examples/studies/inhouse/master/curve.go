@@ -32,6 +32,7 @@ type Point struct {
 }
 
 // Time is At.
+// Microseconds are what a float of seconds since 1970 can hold.
 func (p *Point) Time() time.Time { return time.UnixMicro(int64(p.At * 1e6)) }
 
 // Run is an attempt and the steps that it did.
@@ -41,6 +42,7 @@ type Run struct {
 }
 
 // Runs returns the attempts of a job that did a step, in the order of their numbers.
+// A job without a folder has none.
 func Runs(shared, job string) ([]Run, error) {
 	folder := filepath.Join(shared, string(store.FolderOf(job)))
 	attempts, err := os.ReadDir(folder)
@@ -71,6 +73,7 @@ func Runs(shared, job string) ([]Run, error) {
 
 // Curve returns the losses of a job by step. Where two attempts did a step, the later one counts: what
 // the earlier did after its last checkpoint was lost with it.
+// It never has a step twice, and has no gap if nothing was lost.
 func Curve(shared, job string) ([]Point, error) {
 	runs, err := Runs(shared, job)
 	if err != nil {
@@ -85,6 +88,7 @@ func Curve(shared, job string) ([]Point, error) {
 }
 
 // readCurve reads one file. A last line that is not whole belongs to a process that was killed.
+// A line may be at most 64 KiB long, which a point is far from.
 func readCurve(name string) ([]Point, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -110,6 +114,7 @@ const drawnWidth, drawnHeight = 320, 60
 
 // polyline returns a curve as the points of an SVG line, at most one a pixel: the mean of the losses
 // there, on a scale from the least to the greatest.
+// The text is for the attribute points of an SVG polyline; y grows downward.
 func polyline(curve []Point, steps int64) string {
 	var sums, counts [drawnWidth + 1]float64
 	for _, p := range curve {

@@ -18,11 +18,13 @@ import (
 
 // Decider takes the decisions of a master. It is called from one goroutine, whenever something has
 // changed and every now and then. The same state again must give no new targets.
+// An error is shown and changes nothing; the next decision comes in time.
 type Decider interface {
 	Decide(ctx context.Context, s *State) (*Verdict, error)
 }
 
 // State is what a decision is taken on. It is the master's: read it, and keep nothing of it.
+// Servers that are drained are there, with nothing to give.
 type State struct {
 	Kinds   apportion.Kinds
 	Servers []apportion.Server
@@ -43,6 +45,7 @@ type JobState struct {
 func (j *JobState) Goal() []string { return bridge.Goal(&j.Job) }
 
 // Verdict is a decision.
+// The maps may be nil.
 type Verdict struct {
 	// Targets maps the jobs whose containers change to their servers, one entry a container.
 	Targets map[string][]string
@@ -65,6 +68,7 @@ type Verdict struct {
 type Dorm struct{ Theta1, Theta2 float64 }
 
 // Decide implements Decider.
+// Jobs in the middle of an adjustment count with what they are going to have.
 func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 	if len(s.Jobs) == 0 || len(s.Servers) == 0 {
 		return &Verdict{Explanation: "There is no job or no server: nothing was decided.\n"}, nil
@@ -96,6 +100,7 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 }
 
 // problem is what alloc is asked, and the jobs that it is about.
+// Positions in the two results are the same.
 func (d Dorm) problem(s *State) (*alloc.Problem, []checkpoint.Job) {
 	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: d.Theta1, Theta2: d.Theta2}
 	var jobs []checkpoint.Job

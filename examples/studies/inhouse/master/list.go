@@ -10,6 +10,7 @@ import (
 )
 
 // View is how a job stands.
+// Progress is what the job itself says, Checkpoint what is confirmed.
 type View struct {
 	Job        checkpoint.Job       `json:"job"`
 	Progress   runner.Progress      `json:"progress"`
@@ -28,6 +29,7 @@ type List struct {
 }
 
 // list returns how all jobs stand, in the order of submission.
+// The shares are those of the newest verdict, which may be older than the jobs.
 func (m *Master) list() List {
 	s, verdict := m.driver.State(), m.last()
 	l := List{Servers: s.Servers, Utilization: verdict.Utilization, Bound: verdict.Bound}

@@ -49,9 +49,11 @@ type Config struct {
 }
 
 // pause is how long the master waits, without any event, before it decides again.
+// It bounds how long a job waits for what no event tells, such as time itself.
 const pause = 2 * time.Second
 
 // Master schedules jobs.
+// The driver has its own goroutines; mu guards the verdict, which requests read.
 type Master struct {
 	config Config
 	driver *driver.Driver
@@ -63,6 +65,7 @@ type Master struct {
 
 // Open takes over the master's directory, and with it the jobs of the master before. That one is fenced
 // off.
+// A submission that was written down and not recorded is made known now.
 func Open(config Config) (*Master, error) {
 	disk, err := vfs.NewOS(filepath.Join(config.Dir, "journal"))
 	if err != nil {
@@ -93,6 +96,7 @@ func Open(config Config) (*Master, error) {
 }
 
 // Run schedules until the context ends or another master takes over: ErrFenced.
+// The two loops end together: without decisions or without a driver there is no master.
 func (m *Master) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	decided := make(chan error, 1)
@@ -107,6 +111,7 @@ func (m *Master) Run(ctx context.Context) error {
 
 // decide takes a decision whenever jobs or servers have come or gone, and every now and then. The same state
 // again gives the same decision, and that changes nothing.
+// Progress and phases change all the time; only what shapeOf names is worth a decision.
 func (m *Master) decide(ctx context.Context) error {
 	for shape, due := "", time.Now(); ; {
 		s := m.driver.State()
@@ -128,6 +133,7 @@ func (m *Master) decide(ctx context.Context) error {
 
 // shapeOf names what a decision depends on and the protocol does not change by itself: the servers, and the
 // jobs that have not ended.
+// Quotes keep two names from reading as one.
 func shapeOf(s *driver.State) string {
 	var text strings.Builder
 	for _, server := range s.Servers {
@@ -142,6 +148,7 @@ func shapeOf(s *driver.State) string {
 }
 
 // decideOn takes a decision, has it carried out, and returns how long it is good for.
+// Refusals go first, so that their room is free for the rest.
 func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, error) {
 	verdict, err := m.config.Decider.Decide(ctx, m.state(s))
 	if ctx.Err() != nil {
@@ -173,6 +180,7 @@ func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, 
 }
 
 // state is what the next decision is taken on.
+// Jobs come in the order of submission, which is the order of admission.
 func (m *Master) state(now *driver.State) *State {
 	s := &State{Kinds: m.config.Protocol.Kinds, Servers: now.Servers}
 	// Nothing may be put on a server that is drained, and all that was there is leaving: as if it had nothing to give.

@@ -36,6 +36,7 @@ func (m *Master) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // content is what the page shows.
+// The template reads the fields by these names.
 type content struct {
 	List
 	Kinds         []string
@@ -55,6 +56,7 @@ type row struct {
 	Broken string
 }
 
+// It reads the curve of every job from disk, so that the page is for people and not for a monitor.
 func (m *Master) content() *content {
 	l := m.list()
 	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight}

@@ -30,6 +30,7 @@ type Submission struct {
 }
 
 // UnmarshalJSON reads both from one object. The application's own method would leave out the policy.
+// An application that is not valid is refused later, by submit.
 func (s *Submission) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &s.Application); err != nil {
 		return err
@@ -43,6 +44,7 @@ func (s *Submission) UnmarshalJSON(text []byte) error {
 }
 
 // spec is a file.
+// The order is kept, since a folder has none.
 type spec struct {
 	// Order numbers the submissions.
 	Order       int        `json:"order"`
@@ -56,6 +58,7 @@ func (s *Submission) event() checkpoint.Event {
 }
 
 // specs are the specifications of all jobs, in the order of submission. They are safe for concurrent use.
+// A job keeps its file when it has ended: its name is not to be used again.
 type specs struct {
 	dir string
 
@@ -63,6 +66,7 @@ type specs struct {
 	apps []Submission // only ever appended to
 }
 
+// Files that are not .json are the rest of a write that was cut off.
 func openSpecs(dir string) (*specs, error) {
 	// No pattern: the folder may be called anything.
 	entries, err := os.ReadDir(dir)
@@ -101,6 +105,7 @@ func (s *specs) all() []Submission {
 }
 
 // add makes a specification durable, unless its job has one.
+// It returns when the file is on the disk.
 func (s *specs) add(app Submission) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,6 +124,7 @@ func (s *specs) add(app Submission) error {
 }
 
 // work is what a job runs.
+// nil: nobody has submitted it.
 func (s *specs) work(job string) json.RawMessage {
 	for _, app := range s.all() {
 		if app.ID == job {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// They are small: what the scheduler does is the point, and not the model.
 const (
 	features = 12
 	samples  = 2048
@@ -17,6 +18,7 @@ const (
 )
 
 // data are samples with a label of 0 or 1.
+// It is never written after it was made.
 type data struct {
 	x *mat.Dense // samples x features
 	y []float64
@@ -24,6 +26,7 @@ type data struct {
 
 // newData draws samples around the zero of a function with a bend, which a straight line separates badly
 // and a small network well. A tenth of the labels is noise.
+// All processes of a job draw the same samples, as they have the same seed.
 func newData(seed uint64) *data {
 	random := rand.New(rand.NewPCG(seed, 0))
 	d := &data{x: mat.NewDense(samples, features, nil), y: make([]float64, samples)}
@@ -45,6 +48,7 @@ func newData(seed uint64) *data {
 }
 
 // batchOf returns the samples of a step that belong to a process: every size-th of the batch.
+// The draws are the same for all ranks, so that the parts of a batch belong together.
 func (d *data) batchOf(seed uint64, step int64, rank, size int) (x *mat.Dense, y []float64) {
 	random := rand.New(rand.NewPCG(seed, uint64(step)+1))
 	var picked []int

@@ -21,6 +21,7 @@ import (
 const patience = 30 * time.Second
 
 // hello is a worker's first message.
+// It tells process 0 who has connected.
 type hello struct{ Rank int }
 
 // task asks for the gradient at a step; Done says that there is no other.
@@ -37,6 +38,7 @@ type answer struct {
 }
 
 // peer is the other end of a connection.
+// Messages are gob, each as long as it needs to be.
 type peer struct {
 	conn net.Conn
 	in   *gob.Decoder
@@ -47,11 +49,13 @@ func newPeer(conn net.Conn) *peer {
 	return &peer{conn: conn, in: gob.NewDecoder(conn), out: gob.NewEncoder(conn)}
 }
 
+// It gives up after patience.
 func (p *peer) send(message any) error {
 	_ = p.conn.SetWriteDeadline(time.Now().Add(patience)) // fails on a closed connection, as Encode does
 	return p.out.Encode(message)
 }
 
+// A peer that has closed is io.EOF.
 func (p *peer) receive(message any) error {
 	_ = p.conn.SetReadDeadline(time.Now().Add(patience))
 	return p.in.Decode(message)
@@ -61,6 +65,8 @@ func (p *peer) receive(message any) error {
 func rendezvous(dir string) string { return filepath.Join(dir, "rank0.addr") }
 
 // gather lets the other processes connect and returns them by rank; the place of process 0 is nil.
+// The address is published when the listener is ready, and the file is the attempt's own, so that no
+// process of another attempt finds it.
 func gather(ctx context.Context, dir string, size int) ([]*peer, error) {
 	peers := make([]*peer, size)
 	if size == 1 {
@@ -94,6 +100,7 @@ func gather(ctx context.Context, dir string, size int) ([]*peer, error) {
 }
 
 // dial connects to process 0 as soon as it has published its address.
+// An address without a listener is a process 0 that has died.
 func dial(ctx context.Context, dir string, rank int) (*peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -121,6 +128,7 @@ func dial(ctx context.Context, dir string, rank int) (*peer, error) {
 
 // sum adds what the workers found at a step to what process 0 found itself. It adds in the order of the
 // ranks, so that the same processes get the same sum.
+// Loss and gradient are sums over samples, and not means.
 func sum(peers []*peer, gradient []float64, loss float64) (float64, error) {
 	for rank, p := range peers {
 		if p == nil {
@@ -152,6 +160,7 @@ func tell(peers []*peer, t task) error {
 	return nil
 }
 
+// Workers see the end of their connection and end.
 func closeAll(peers []*peer) {
 	for _, p := range peers {
 		if p != nil {

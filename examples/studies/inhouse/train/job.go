@@ -29,6 +29,7 @@ type Job struct {
 	Save   func(step int64, write func(path string) error) error
 }
 
+// Paths and functions are not looked at.
 func (j *Job) check() error {
 	if j.Steps < 1 || j.Cost < 0 || j.Size < 1 || j.Rank < 0 || j.Rank >= j.Size {
 		return fmt.Errorf("train: steps %d, cost %v, rank %d of %d: out of range", j.Steps, j.Cost, j.Rank, j.Size)

@@ -12,6 +12,7 @@ import (
 )
 
 // model is a function of parameters that are one flat vector.
+// Both are pure: all processes get the same from the same.
 type model interface {
 	// start returns the first parameters.
 	start(random *rand.Rand) []float64
@@ -30,6 +31,7 @@ func newModel(name string) (model, error) {
 }
 
 // crossEntropy returns the loss of a score for a label and its derivative.
+// The label is 0 or 1.
 func crossEntropy(score, label float64) (loss, slope float64) {
 	// log(1 + exp(-|s|)) does not overflow.
 	loss = math.Max(score, 0) - float64(score*label) + math.Log1p(math.Exp(-math.Abs(score)))
@@ -58,6 +60,7 @@ const hidden = 16
 
 // network computes out . tanh(in x + bias): the weights in, one row a hidden unit, their biases, the
 // weights out.
+// It has hidden*features + 2*hidden parameters.
 type network struct{}
 
 func (network) start(random *rand.Rand) []float64 {

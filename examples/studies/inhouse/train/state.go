@@ -22,6 +22,7 @@ type state struct {
 }
 
 // newState is the state before the first step.
+// The source is another than that of the samples.
 func newState(job *Job, m model) *state {
 	params := m.start(rand.New(rand.NewPCG(job.Seed, math.MaxUint64)))
 	return &state{Model: job.Model, Seed: job.Seed, Params: params, Momentum: make([]float64, len(params))}
@@ -37,6 +38,7 @@ func (s *state) save(path string) error {
 }
 
 // restore reads a state and checks that it is one of this job.
+// A file that is whole and of another job is refused, since a store may have mixed two up.
 func restore(job *Job, m model) (*state, error) {
 	data, err := os.ReadFile(job.Restore)
 	if err != nil {
