@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,6 +129,84 @@ func TestOptimum(t *testing.T) {
 			if result.Worth() > optimum*(1+1e-6) {
 				t.Errorf("workload %d: %s earns %v of %v", seed, p.Name(), result.Worth(), optimum)
 			}
+		}
+	}
+}
+
+// One more workload of each of seven policies, by hand: what is said of the paper's claims.
+func claimStudy(totals ...float64) *study {
+	s := &study{sizes: []int{5}, seeds: 1, runs: [][][]*played{{nil}}}
+	for _, total := range totals {
+		s.runs[0][0] = append(s.runs[0][0], &played{total: total, bound: 100, alpha: 4, gpus: total / 100})
+	}
+	return s
+}
+
+// The baselines are the policies from the third on; a tie is no lead, and where nobody earns anything nobody is ahead.
+func TestLeads(t *testing.T) {
+	for _, test := range []struct {
+		totals     []float64
+		lead       float64
+		leads      string
+		advantage  string
+		wins, best float64
+	}{
+		{[]float64{30, 90, 10, 20, 15, 5, 0}, 1.5, "5: yes", "1.50, 1.50", 1, 20},
+		{[]float64{20, 90, 10, 20, 15, 5, 0}, 1, "5: no", "1.00, 1.00", 0, 20},
+		{[]float64{10, 90, 10, 15, 15, 40, 0}, 0.25, "5: no", "0.25, 0.25", 0, 40},
+		{[]float64{0, 0, 0, 0, 0, 0, 0}, 1, "5: no", "NaN, NaN", 0, 0},
+	} {
+		s := claimStudy(test.totals...)
+		if got := s.lead(0, 0, 0); got != test.lead {
+			t.Errorf("%v: lead %v, want %v", test.totals, got, test.lead)
+		}
+		if s.leads(0) != test.leads || s.advantage(0) != test.advantage || s.best(0) != test.best || s.wins(0, 0, baselines) != int(test.wins) {
+			t.Errorf("%v: %s, %s, best %v, %d wins", test.totals, s.leads(0), s.advantage(0), s.best(0), s.wins(0, 0, baselines))
+		}
+	}
+	// A policy that earns where all baselines earn nothing leads without a limit.
+	if got := claimStudy(3, 0, 0, 0, 0, 0, 0).lead(0, 0, 0); !math.IsInf(got, 1) {
+		t.Errorf("lead %v, want infinity", got)
+	}
+}
+
+// A rank counts the baselines that are strictly better; nobody is ahead of one who is as good.
+func TestRank(t *testing.T) {
+	job := primaldual.Job{Arrival: 1, Utility: primaldual.Sigmoid{Gamma1: 1, Gamma2: 5, Gamma3: 2}}
+	s := &study{sizes: []int{1, 1}, seeds: 1, runs: [][][]*played{nil, {nil}}}
+	for _, completion := range []int{4, 0, 3, 4, 5, 9, 2} {
+		s.runs[1][0] = append(s.runs[1][0], &played{jobs: []primaldual.Job{job}, completion: []int{completion}})
+	}
+	// Completion less arrival less target: 1 for OASiS, none for its second run, then 0, 1, 2, 6 and -1.
+	if got := s.rank(0, critical, mean); got != "3 of 6" {
+		t.Errorf("%s, want 3 of 6: two end earlier", got)
+	}
+	if got := s.rank(1, critical, mean); got != "6 of 6" {
+		t.Errorf("%s, want 6 of 6: a policy none of whose jobs ends has no mean, and all are before it", got)
+	}
+}
+
+// Tables have a column for each size and a row for each policy, and a dash where there is nothing to measure.
+func TestTables(t *testing.T) {
+	s := claimStudy(30, 90, 10, 20, 15, 5, 0)
+	s.settings.Slots = 7
+	var out strings.Builder
+	s.reportUtility(&out)
+	for _, line := range []string{
+		"jobs                                 5", "OASiS, 2nd run                       90 +- 0", "certified bound                      100 +- 0",
+		"certified ratio, OASiS               3.33 +- 0.00", "2 alpha, OASiS                       8.0", "leads the baselines, OASiS           1 of 1",
+		"GPUs taken, Dorm                     10 %", "5     1.50    4.50",
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("no line %q in\n%s", line, &out)
+		}
+	}
+	for _, test := range []struct {
+		part, whole int
+		want        string
+	}{{1, 3, "33 %"}, {2, 3, "67 %"}, {0, 5, "0 %"}, {0, 0, "-"}} {
+		if got := percent(test.part, test.whole); got != test.want {
+			t.Errorf("%d of %d is %s, want %s", test.part, test.whole, got, test.want)
 		}
 	}
 }

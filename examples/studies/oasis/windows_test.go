@@ -15,9 +15,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -231,6 +233,123 @@ func TestRunWindows(t *testing.T) {
 	for _, bad := range [][]string{{"-windows", t.TempDir()}, {"-gpus", "8,0"}, {"-every", "0"}} {
 		if err := run(t.Context(), io.Discard, io.Discard, bad); err == nil {
 			t.Errorf("%v: no error", bad)
+		}
+	}
+}
+
+// known is a trace's number that is known.
+func known[T any](x T) trace.Maybe[T] { return trace.Maybe[T]{Value: x, Known: true} }
+
+// rowsOf are jobs a minute apart, of so many GPUs for so many minutes each.
+func rowsOf(n int, gpus float64, minutes int) []trace.Job {
+	var rows []trace.Job
+	for i := range n {
+		rows = append(rows, trace.Job{ID: fmt.Sprint(i), Submit: time.Duration(i) * time.Minute, GPUs: known(gpus), Duration: known(time.Duration(minutes) * time.Minute)})
+	}
+	return rows
+}
+
+// 61 jobs of 4 GPUs for an hour, which arrive in an hour, keep 244 GPUs busy: the sizes are parts of that, in servers of 8.
+func TestSized(t *testing.T) {
+	rows := rowsOf(61, 4, 60)
+	var got []string
+	for _, w := range sized("itp", 2, rows, nil) {
+		if w.soft || w.start != 2 || len(w.rows) != len(rows) {
+			t.Errorf("%+v", w)
+		}
+		got = append(got, fmt.Sprint(w.gpus, " ", w.size))
+	}
+	if want := []string{"120 0.5 x busy GPUs", "248 1 x busy GPUs", "488 2 x busy GPUs"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// Sizes that are given are rounded to servers, at least one; only Chronus has soft deadlines.
+	given := sized("chronus", 0, rows, []int{1, 11, 12})
+	if len(given) != 3 || given[0].gpus != 8 || given[1].gpus != 8 || given[2].gpus != 16 || !given[0].soft || given[2].size != "12 GPUs" {
+		t.Errorf("%+v", given)
+	}
+	// Jobs that come all at once span a slot, not nothing; a job of no GPU counts as one.
+	if at := sized("itp", 0, rowsOf(1, 0, 20), nil); at[1].gpus != 8 || at[2].gpus != 8 {
+		t.Errorf("one job: %+v", at)
+	}
+}
+
+// Groups come by name. The windows of each begin evenly between its first job and the first of its last window, and a group of
+// less than ten jobs has none.
+func TestByGroup(t *testing.T) {
+	var rows []trace.Job
+	for i, row := range rowsOf(29, 1, 1) {
+		row.Group = []string{"b", "a", "b"}[i%3]
+		rows = append(rows, row)
+	}
+	// 10 of a, windows of two; 19 of b, of three.
+	var starts []string
+	for _, w := range byGroup("X ", rows, []int{8}) {
+		starts = append(starts, fmt.Sprint(w.family, " ", w.rows[0].ID, " ", len(w.rows)))
+	}
+	if want := []string{"X a 1 2", "X a 7 2", "X a 13 2", "X a 19 2", "X a 25 2", "X b 0 3", "X b 6 3", "X b 12 3", "X b 18 3", "X b 24 3"}; !slices.Equal(starts, want) {
+		t.Errorf("%q, want %q", starts, want)
+	}
+	if none := byGroup("", rowsOf(9, 1, 1), nil); len(none) > 0 {
+		t.Errorf("%d windows of nine jobs", len(none))
+	}
+}
+
+// Only jobs that run, on a GPU, with a deadline are timed; the rows that are given stay as they were.
+func TestTimed(t *testing.T) {
+	rows := rowsOf(4, 2, 10)
+	rows[1].GPUs, rows[2].Duration = known(0.5), known(time.Duration(0))
+	rows[3].Group = "own"
+	deadline := func(r *trace.Job) float64 { return r.Duration.Value.Seconds() / 4 }
+	got := timed(rows, "", deadline)
+	if len(got) != 2 || got[0].ID != "0" || got[1].ID != "3" || got[1].Group != "own" || got[0].Extra["deadline_s"] != "150" {
+		t.Errorf("%+v", got)
+	}
+	if all := timed(rows, "one", deadline); len(all) != 2 || all[1].Group != "one" || rows[3].Group != "own" || rows[0].Extra != nil {
+		t.Errorf("%+v", all)
+	}
+	if none := timed(rows, "", func(*trace.Job) float64 { return 0 }); len(none) > 0 {
+		t.Errorf("%+v without a deadline", none)
+	}
+}
+
+func TestRatio(t *testing.T) {
+	for _, test := range [][3]float64{{0, 0, 1}, {3, 2, 1.5}, {0, 2, 0}, {2, 0, math.Inf(1)}} {
+		if got := ratio(test[0], test[1]); got != test[2] {
+			t.Errorf("%v over %v is %v, want %v", test[0], test[1], got, test[2])
+		}
+	}
+	// The best of the rivals, whoever else earned more.
+	r := &result{worth: make([]float64, len(contenders))}
+	for i := range contenders {
+		r.worth[i] = 1
+		if !contenders[i].rival {
+			r.worth[i] = 9
+		}
+	}
+	r.worth[5] = 4
+	if !contenders[5].rival || r.rival() != 4 {
+		t.Errorf("the best rival has %v, want 4", r.rival())
+	}
+}
+
+// What a job runs in a slot is what its schedule has there; slots that are past are forgotten, and one that is to come waits.
+func TestOrder(t *testing.T) {
+	plan := func(slot int, workers int64) primaldual.SlotPlan {
+		return primaldual.SlotPlan{Slot: slot, Workers: []apportion.Placement{{Server: 0, Count: workers}}}
+	}
+	l := &learned{schedules: map[string]primaldual.Schedule{"a": {plan(2, 1), plan(3, 2), plan(6, 3)}}}
+	for _, test := range []struct {
+		slot int
+		want int64
+		left int
+	}{{1, 0, 3}, {2, 1, 3}, {4, 0, 1}, {6, 3, 1}, {7, 0, 0}} {
+		got := l.order("a", test.slot)
+		count := int64(0)
+		for _, p := range got.On {
+			count += p.Count
+		}
+		if got.Job != "a" || count != test.want || len(l.schedules["a"]) != test.left {
+			t.Errorf("slot %d: %+v with %d plans left, want %d workers and %d plans", test.slot, got, len(l.schedules["a"]), test.want, test.left)
 		}
 	}
 }

@@ -29,9 +29,8 @@ func guarantees(jobs []job, gpus int64) []drf.Queue {
 	return queues
 }
 
-// play plays a month until its last job has ended.
-// Time jumps from event to event; ends come before arrivals of the same second.
-func play(jobs []job, gpus int64, p policy) (*outcome, error) {
+// newState returns a month at its beginning, in which nobody has come yet. The projects are those of the jobs.
+func newState(jobs []job, gpus int64, p policy) (*state, error) {
 	queues := guarantees(jobs, gpus)
 	tree, err := drf.NewTree(apportion.Resources{gpus}, queues)
 	if err != nil {
@@ -44,9 +43,18 @@ func play(jobs []job, gpus int64, p policy) (*outcome, error) {
 			return nil, err
 		}
 	}
-	s := &state{
+	return &state{
 		policy: p, gpus: gpus, tree: tree, count: len(queues), sorter: served.NewSorter(), queues: make(map[*drf.Client][]*run), clients: make(map[string]*drf.Client),
 		out: &outcome{policy: p, loss: make(map[string]float64)},
+	}, nil
+}
+
+// play plays a month until its last job has ended.
+// Time jumps from event to event; ends come before arrivals of the same second.
+func play(jobs []job, gpus int64, p policy) (*outcome, error) {
+	s, err := newState(jobs, gpus, p)
+	if err != nil {
+		return nil, err
 	}
 	for next := 0; next < len(jobs) || len(s.running) > 0; {
 		at := math.Inf(1)
