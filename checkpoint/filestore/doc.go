@@ -35,7 +35,9 @@
 //
 // A commit of small parts syncs one file and the directory of the job; the root is synced too, and has nothing new but
 // for a job's first checkpoint. Each part of its own file adds a sync, and all of them together two, of the manifest's
-// directory and of the manifest. Of a part that is longer than 8 MiB the disk gets a share while the rest is written.
+// directory and of the manifest. Of a part that is longer than 8 MiB the disk gets each 8 MiB while the rest is written,
+// on Linux, and nothing waits for that before the one sync at the end. Parts of up to a MiB are short, see DefaultInlineBytes:
+// a plain file that must not be lost needs two syncs as well, its own and that of the directory.
 // CRC-32C sums cost a few percent of that; a digest, see [medium.Form], costs more than the disk. List reads the
 // manifests of a job with the small parts, Open one. Reading a part, or a range of one, computes its sums once more.
 package filestore

@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
@@ -321,7 +322,7 @@ func TestReadOnly(t *testing.T) {
 // and after Abort there is room again.
 func TestFullDisk(t *testing.T) {
 	dir := mountTmpfs(t, "1m")
-	s := open(t, dir, &Options{Keep: 1})
+	s := open(t, dir, &Options{Keep: 1, Form: medium.Form{InlineBytes: -1}})
 	commit(t, s, "job", 1, strings.Repeat("x", 300<<10))
 	for range 3 {
 		w, err := storetest.Write(t.Context(), s, "job", 2, strings.Repeat("y", 900<<10))
@@ -344,45 +345,68 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestSyncBesideFails lets the syncs fail that run while a long part is written: it is refused, at the
-// latest by Close, and nothing of it becomes visible. What the last one covered does not matter.
-func TestSyncBesideFails(t *testing.T) {
-	for _, failing := range []int64{1, 2, 3} {
-		var syncs atomic.Int64
-		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
-			if op == vfstest.Sync && strings.HasSuffix(name, "/0") && syncs.Add(1) == failing {
+// flushed is a file system that counts for each file how often its bytes were sent to the disk before its sync.
+type flushed struct {
+	vfs.FS
+	counts map[string]int
+}
+
+type flushedFile struct {
+	vfs.File
+	of   flushed
+	name string
+}
+
+func (f flushed) Create(name string) (vfs.File, error) {
+	file, err := f.FS.Create(name)
+	return flushedFile{file, f, filepath.Base(name)}, err
+}
+
+func (f flushedFile) Flush() {
+	f.of.counts[f.name]++
+	f.File.Flush()
+}
+
+// TestFlush: while a long part is written, the disk gets every 8 MiB of it, in however small pieces they come, and nothing of
+// a short one. The bytes are durable for the sync behind alone: where that fails the part is refused, and nothing of it
+// becomes visible.
+func TestFlush(t *testing.T) {
+	for _, failing := range []bool{false, true} {
+		disk := flushed{vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+			if failing && op == vfstest.Sync && filepath.Base(name) == "1" {
 				return syscall.EIO
 			}
 			return nil
-		}), nil)
+		}), map[string]int{}}
+		s, err := New(disk, &Options{Form: medium.Form{InlineBytes: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Until the second sync has been made, not only while the first is under way.
-		w, err := s.Begin(t.Context(), "job", 1)
+		w := begin(t, s, "job", 1, strings.Repeat("x", flushBytes-1))
+		part, err := w.Part("long")
 		if err != nil {
 			t.Fatal(err)
 		}
-		part, err := w.Part("part")
-		if err != nil {
-			t.Fatal(err)
-		}
-		long := []byte(strings.Repeat("x", flushBytes/4))
-		for range 1000 {
-			if _, err = part.Write(long); err != nil || syncs.Load() >= 2 {
-				break
+		piece := make([]byte, flushBytes/16)
+		for range 40 {
+			if _, err := part.Write(piece); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if err = errors.Join(err, part.Close()); !errors.Is(err, syscall.EIO) {
-			t.Errorf("sync %d of %d failed: %v, want EIO", failing, syncs.Load(), err)
+		if disk.counts["0"] != 0 || disk.counts["1"] != 2 {
+			t.Errorf("sent to the disk: %v, want the second 2 times", disk.counts)
 		}
-		if _, err := w.Commit(); !errors.Is(err, syscall.EIO) {
-			t.Errorf("Commit: %v, want EIO", err)
+		var want error
+		if failing {
+			want = syscall.EIO
 		}
-		if err := w.Abort(); err != nil {
-			t.Error(err)
+		if err := part.Close(); !errors.Is(err, want) {
+			t.Errorf("Close: %v, want %v", err, want)
 		}
-		if got := numbersOf(t, s, "job"); len(got) > 0 {
+		if _, err := w.Commit(); !errors.Is(err, want) {
+			t.Errorf("Commit: %v, want %v", err, want)
+		}
+		if got := numbersOf(t, s, "job"); (len(got) > 0) == failing {
 			t.Errorf("visible are %d", got)
 		}
 	}

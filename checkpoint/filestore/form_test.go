@@ -127,7 +127,8 @@ func TestNoLinks(t *testing.T) {
 func TestSyncs(t *testing.T) {
 	for content, want := range map[string]string{
 		"short":                       "sync dir dir(.)",
-		strings.Repeat("long", 1<<16): "sync sync dir dir dir(.)",
+		strings.Repeat("long", 1<<18): "sync dir dir(.)",
+		strings.Repeat("long", 1<<19): "sync sync dir dir dir(.)",
 	} {
 		var syncs []string
 		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {

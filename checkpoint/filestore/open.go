@@ -43,6 +43,9 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	if s.options.Keep < 0 {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "filestore"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
 	}
+	if s.options.Form.InlineBytes == 0 {
+		s.options.Form.InlineBytes = DefaultInlineBytes
+	}
 	// Negative stays as it is: it is the caller's word that nobody else writes here.
 	if s.options.Grace == 0 {
 		s.options.Grace = DefaultGrace

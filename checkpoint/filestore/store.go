@@ -20,6 +20,10 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
+// DefaultInlineBytes is the length up to which a part is kept in the file of the manifest. A file and a sync less make up
+// for what List reads more: measured, a commit of one part then takes as long as to write, sync and rename that part.
+const DefaultInlineBytes = 1 << 20
+
 // DefaultGrace is how old a writer of another process must be before it is taken for dead.
 const DefaultGrace = 24 * time.Hour
 
@@ -38,7 +42,7 @@ type Options struct {
 	// DefaultGrace. A negative one says that no other process writes here: all of it is deleted at once.
 	Grace time.Duration
 	// Form is how parts are kept: with a digest, with the manifest. The zero value has sums of chunks and no digest,
-	// and keeps small parts with the manifest.
+	// and keeps parts of up to DefaultInlineBytes with the manifest.
 	Form medium.Form
 	// Identity is what the directory must have as its identity, see store.Identity: Open and New refuse every other
 	// one, and one without, with an error that wraps store.ErrIdentity. Empty takes every directory.

@@ -68,64 +68,32 @@ func (s *Store) makeIn(folder store.Folder, dir string) error {
 	return err
 }
 
-// object is the file of a part. It implements medium.Object. While a long part is written, what is there
-// already is synced beside: the disk works while the digest is computed.
+// object is the file of a part. It implements medium.Object. While a long part is written, the disk gets what is there
+// already, so that it works at the same time as whoever makes the bytes.
 type object struct {
 	vfs.File
-	// loose counts the bytes since the last sync began; synced gets the result of one that runs.
-	loose  int
-	synced chan error
+	// loose counts the bytes since the system was last told to begin writing.
+	loose int
 }
 
-// flushBytes is how many bytes are written before they are synced beside. A sync that is still running is
-// not waited for.
+// flushBytes is how many bytes are written before the disk gets them: enough for a few requests of the largest size.
 const flushBytes = 8 << 20
 
 // Write implements io.Writer.
 func (o *object) Write(p []byte) (int, error) {
 	n, err := o.File.Write(p)
-	// Below the bound a sync would cost more than it hides.
-	if o.loose += n; err != nil || o.loose < flushBytes {
-		return n, err
-	}
-	select {
-	// A sync beside that has failed ends the part here, before more is written in vain.
-	case err = <-o.synced:
-		o.synced = nil
-	default:
-	}
-	// At most one sync runs beside, so its result fits into the channel and nobody is left behind.
-	if o.synced == nil && err == nil {
-		// The channel has room for the result, so that the goroutine ends whether it is waited for or not.
-		o.loose, o.synced = 0, make(chan error, 1)
-		go func(synced chan error) { synced <- o.Sync() }(o.synced)
+	if o.loose += n; o.loose >= flushBytes {
+		o.loose = 0
+		o.Flush()
 	}
 	return n, err
 }
 
-// wait waits for the sync that runs beside, if any.
-func (o *object) wait() error {
-	if o.synced == nil {
-		return nil
-	}
-	return <-o.synced
-}
-
 // Close makes the file durable. After a sync that failed, another tells nothing.
-func (o *object) Close() error {
-	// A sync that runs beside must end first: its error is the only sign that bytes were lost.
-	err := o.wait()
-	if err == nil {
-		err = o.Sync()
-	}
-	return errors.Join(err, o.File.Close())
-}
+func (o *object) Close() error { return errors.Join(o.Sync(), o.File.Close()) }
 
 // Discard closes the file as it is.
-func (o *object) Discard() error {
-	_ = o.wait() // it is not needed any more
-	return o.File.Close()
-}
+func (o *object) Discard() error { return o.File.Close() }
 
 // Create implements medium.Medium.
 func (d *draft) Create(index int) (medium.Object, error) {
@@ -199,7 +167,7 @@ func (d *draft) publish(slim bool) error {
 
 // writeManifest makes the manifest durable: the last file of the directory.
 func (d *draft) writeManifest(r medium.Stored) error {
-	data, err := medium.Encode(r)
+	head, err := medium.Head(r)
 	if err != nil {
 		return err
 	}
@@ -207,8 +175,10 @@ func (d *draft) writeManifest(r medium.Stored) error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.Write(data); err != nil {
-		return errors.Join(err, o.Discard())
+	for _, data := range append([][]byte{head}, r.Contents...) {
+		if _, err := o.Write(data); err != nil {
+			return errors.Join(err, o.Discard())
+		}
 	}
 	return o.Close()
 }

@@ -40,8 +40,14 @@ func (o *OS) Create(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return osFile{f}, nil
 }
+
+// osFile is a file of the operating system open for writing. It implements File.
+type osFile struct{ *os.File }
+
+// Flush implements File.
+func (f osFile) Flush() { flush(f.File) }
 
 // Open implements FS.
 func (o *OS) Open(name string) (io.ReadSeekCloser, error) {

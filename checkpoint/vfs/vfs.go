@@ -40,6 +40,10 @@ type File interface {
 	// Sync makes durable what was written. After an error it is unknown what of the bytes since the
 	// last Sync is durable, and a further Sync does not tell: give the file up.
 	Sync() error
+	// Flush tells the system that it may begin to write what it holds, and waits for none of that: a Sync that follows
+	// finds less to do. It makes nothing durable, and where a system knows no such thing it does nothing. What goes
+	// wrong then is told by Sync.
+	Flush()
 	// Close closes the file; it does not make it durable.
 	Close() error
 }

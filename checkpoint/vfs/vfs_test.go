@@ -106,11 +106,35 @@ func TestClosedFile(t *testing.T) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
+		file.Flush() // there is nothing to begin, and nobody to tell
 		_, werr := file.Write([]byte("x"))
 		for what, err := range map[string]error{"write": werr, "sync": file.Sync(), "close": file.Close()} {
 			if !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("%s: %v", what, err)
 			}
+		}
+	})
+}
+
+// TestFlush: what was sent to the disk early is there as all else, once, in its place.
+func TestFlush(t *testing.T) {
+	each(t, func(t *testing.T, fsys vfs.FS) {
+		file, err := fsys.Create("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"one ", "two ", "three"} {
+			if _, err := file.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			file.Flush()
+			file.Flush()
+		}
+		if err := errors.Join(file.Sync(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := vfstest.Content(fsys, "a"); got != "one two three" {
+			t.Errorf("it holds %q", got)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -107,6 +108,42 @@ func TestSecondFormRefuses(t *testing.T) {
 	}
 }
 
+// What Encode returns is what Head returns and the contents behind it, and both refuse the same.
+func TestHead(t *testing.T) {
+	r := inline()
+	head, err := Head(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Encode(r)
+	if want := bytes.Join(append([][]byte{head}, r.Contents...), nil); err != nil || !bytes.Equal(whole, want) {
+		t.Errorf("Encode: %q, %v, want %q", whole, err, want)
+	}
+	r.Contents[0] = append(bytes.Clone(r.Contents[0]), 'x')
+	if head, err := Head(r); err == nil || head != nil {
+		t.Errorf("other contents than the sums say: %q", head)
+	}
+}
+
+// TestKeepAllocates: a part that comes in small pieces, and is kept, takes at most a third more than it is long, and one that is
+// short not the memory of a long one.
+func TestKeepAllocates(t *testing.T) {
+	for _, c := range []struct{ length, most int }{{1 << 20, 4 << 20 / 3}, {100, 400}, {1, 4}} {
+		p := &part{limit: 1 << 20}
+		taken := 0
+		for range c.length {
+			before := cap(p.kept)
+			p.keep([]byte{'x'})
+			if cap(p.kept) != before {
+				taken += cap(p.kept)
+			}
+		}
+		if len(p.kept) != c.length || taken > c.most+c.most/4 || cap(p.kept) > 4*c.length {
+			t.Errorf("%d bytes, %d of them kept: %d taken in all, %d at last", c.length, len(p.kept), taken, cap(p.kept))
+		}
+	}
+}
+
 // Small parts never meet the medium, until they are together too long; what was kept of a long one is not lost.
 func TestKeptParts(t *testing.T) {
 	for _, c := range []struct {
@@ -118,7 +155,8 @@ func TestKeptParts(t *testing.T) {
 		{0, []int{DefaultInlineBytes + 1, 5}, 1},
 		{10, []int{10, 11, 0, 9}, 1},
 		{-1, []int{0, 1}, 2},
-		{1 << 20, []int{maxInline - 1, 1, 0, 1}, 1},
+		{math.MaxInt, []int{maxInline - 1, 1, 0, 1}, 1},
+		{10, []int{10, 10, 10, 9, 1, 1, 0}, 1},
 		{0, slices.Repeat([]int{60 << 10}, 6), 2},
 	} {
 		f := &fake{}

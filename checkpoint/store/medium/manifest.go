@@ -62,7 +62,17 @@ type Stored struct {
 // newline, the record as one line of JSON, and the contents of the inline parts. A record that the first version of
 // the form has is written in that. An error means that it is not valid or that it is larger than MaxManifestBytes.
 func Encode(r Stored) ([]byte, error) {
-	// Encode refuses what Decode would: nothing is committed that cannot be read again.
+	head, err := Head(r)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(append([][]byte{head}, r.Contents...)...), nil
+}
+
+// Head is Encode without the contents, which follow it in their order: so that whoever writes them need not have them
+// twice in memory.
+func Head(r Stored) ([]byte, error) {
+	// Head refuses what Decode would: nothing is committed that cannot be read again.
 	if err := validate(r.Record); err != nil {
 		return nil, err
 	}
@@ -83,8 +93,7 @@ func Encode(r Stored) ([]byte, error) {
 			Detail: fmt.Sprintf("a manifest of %d bytes, more than %d", headerBytes+len(body), MaxManifestBytes)}
 	}
 	header := magic + string(r.version()) + " " + store.Digest(sha256.Sum256(body)).String() + "\n"
-	// One buffer and one write for the caller: a manifest is short beside what it describes.
-	return slices.Concat(append([][]byte{[]byte(header), body}, r.Contents...)...), nil
+	return append([]byte(header), body...), nil
 }
 
 // compareContents returns an error unless the contents are those of the inline parts.

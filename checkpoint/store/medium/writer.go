@@ -3,7 +3,6 @@
 package medium
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -45,8 +44,9 @@ var (
 type Form struct {
 	// SHA256 asks for a digest of each part beside the sums of its chunks. It takes most of the time of writing.
 	SHA256 bool
-	// InlineBytes is the length up to which a part is kept with the manifest; zero is DefaultInlineBytes, and a
-	// negative one says that none is.
+	// InlineBytes is the length up to which a part is kept with the manifest; zero is what the store takes, as a rule
+	// DefaultInlineBytes, and a negative one says that none is. All of them together are at most four times as long, and
+	// never longer than 4 MiB.
 	InlineBytes int
 }
 
@@ -54,8 +54,10 @@ type Form struct {
 const (
 	// DefaultInlineBytes is the length up to which a part is, unless Form says another.
 	DefaultInlineBytes = 64 << 10
-	// maxInline bounds all of it, in bytes: whoever lists checkpoints reads it.
-	maxInline = 256 << 10
+	// maxInline bounds all of it, in bytes, and so does inlineParts, in parts of the length up to which one is: whoever
+	// lists checkpoints reads it.
+	maxInline   = 4 << 20
+	inlineParts = 4
 )
 
 // inline returns the length up to which the next part is kept with a manifest that has taken so many bytes.
@@ -64,7 +66,9 @@ func (f Form) inline(taken int) int {
 	if limit == 0 {
 		limit = DefaultInlineBytes
 	}
-	return min(limit, maxInline-taken)
+	// The bound comes first: a length that somebody has made up cannot overflow then.
+	limit = min(limit, maxInline)
+	return min(limit, inlineParts*limit-taken, maxInline-taken)
 }
 
 // writer implements store.Writer.
@@ -216,7 +220,7 @@ func (p *part) Write(data []byte) (int, error) {
 	if p.object == nil {
 		if len(data) <= p.limit-len(p.kept) {
 			p.sum(data)()
-			p.kept = append(p.kept, data...)
+			p.keep(data)
 			return len(data), nil
 		}
 		if err := p.create(); err != nil {
@@ -229,6 +233,15 @@ func (p *part) Write(data []byte) (int, error) {
 	n, err := p.pass(data)
 	summed()
 	return n, p.wrap(err)
+}
+
+// keep adds data to what is kept. What it takes is at most four times what is needed, and what it throws away a third: so
+// a part that comes in small pieces, and turns out to be long, costs little more than the limit.
+func (p *part) keep(data []byte) {
+	if need := len(p.kept) + len(data); need > cap(p.kept) {
+		p.kept = append(make([]byte, 0, min(p.limit, max(need, 4*cap(p.kept)))), p.kept...)
+	}
+	p.kept = append(p.kept, data...)
 }
 
 // pass writes to the object. An error ends the writer.
@@ -278,7 +291,8 @@ func (p *part) Close() error {
 	p.object, p.closed, p.w.open = nil, true, nil
 	if object == nil {
 		p.w.stored.Inline = append(p.w.stored.Inline, len(p.w.stored.Parts))
-		p.w.stored.Contents = append(p.w.stored.Contents, bytes.Clone(p.kept))
+		// The part is closed: nobody writes to these bytes any more.
+		p.w.stored.Contents = append(p.w.stored.Contents, p.kept)
 		p.w.kept += len(p.kept)
 	} else if err := object.Close(); err != nil {
 		p.w.ended = err

@@ -164,6 +164,9 @@ func (f *hookedFile) Sync() error {
 	return f.file.Sync()
 }
 
+// Flush implements vfs.File. The hook is not asked: whether it happens or not, nothing else may follow from it.
+func (f *hookedFile) Flush() { f.file.Flush() }
+
 // Close implements vfs.File. It closes the file even where it fails.
 // A test that lets closing fail must not leak files by it.
 func (f *hookedFile) Close() error { return errors.Join(f.hook(Close, f.name), f.file.Close()) }
