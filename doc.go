@@ -281,7 +281,9 @@
 //	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands
 //	[processes of a run, no paper]	checkpoint/command/stop.go	Runner.sweep
 //	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
-//	[transfers, no paper]	checkpoint/transfer/transfer.go	Save, Load
+//	[transfers into a store, no paper]	checkpoint/transfer/save.go	Save
+//	[transfers out of a store, no paper]	checkpoint/transfer/transfer.go	Load
+//	[files taken without a copy, no paper]	checkpoint/vfs/share.go	Sharer
 //	[shares of a checkpoint, no paper]	checkpoint/transfer/only.go	Only, Part
 //	[verification in pieces, no paper]	checkpoint/transfer/verify.go	Verify
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found

@@ -55,6 +55,10 @@ type Options struct {
 	// Acknowledge demands the acknowledgement even where there is a Format, so that the checkpoint is
 	// not older than the request. Without a Format it is demanded in any case.
 	Acknowledge bool
+	// Given says that jobs give the files of their checkpoints away, as Acknowledgement.Given says of one: for trainers that
+	// write each checkpoint under a new name, and neither read it again nor delete it. One that deletes its older
+	// checkpoints by itself must be able to find none. False leaves it to the acknowledgement.
+	Given bool
 	// Needs reports whether processes on this node need a part of the checkpoint that a run begins from; the others are not
 	// fetched. The run's containers tell the ranks; the checkpoint may be of a run with others. A Format sees those that
 	// are fetched alone, so it is for checkpoints without one. Nil: all are needed.

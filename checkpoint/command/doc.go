@@ -51,6 +51,10 @@
 // may have begun before the request. A signal reaches the processes of all ranks; requests and
 // acknowledgement are one for the job, answered by the rank that saves.
 //
+// The files of a checkpoint are copied into the store, unless the job gives them away, see [Acknowledgement]: a store on the same
+// disk then takes the files themselves, and they are gone from APPORTION_CHECKPOINT_DIR when they are saved. Where
+// the file system has reflinks, nothing needs to be given away.
+//
 // Processes: each process that is started leads a process group. Those of a run are found again by a
 // mark in the environment that they were started with, by the group of a leader that is alive, by
 // their parents, and by a locked file, descriptor 3, that all inherit; numbers of processes are

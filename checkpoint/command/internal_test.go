@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,31 @@ func TestFence(t *testing.T) {
 	for _, err := range []error{j.fence(1 << 40), j.raise(1 << 40)} {
 		if err == nil || errors.Is(err, checkpoint.ErrFenced) {
 			t.Errorf("the highest attempt cannot be read, and that is no error: %v", err)
+		}
+	}
+}
+
+// A checkpoint is given away where the job says so in its acknowledgement, or the options say it of every job; one that only
+// lies there is not.
+func TestGiven(t *testing.T) {
+	for _, c := range []struct {
+		ack     string
+		options bool
+		want    bool
+	}{
+		{`{"request":1,"files":["weights"],"given":true}`, false, true},
+		{`{"request":1,"files":["weights"],"given":false}`, false, false},
+		{`{"request":1,"files":["weights"]}`, true, true},
+		{`{"request":1,"files":["weights"]}`, false, false},
+	} {
+		s := &saving{Runner: &Runner{options: Options{Given: c.options}}, run: &runner.Run{Dir: t.TempDir()}, folder: runFolder(t.TempDir()), number: 1}
+		if err := errors.Join(os.WriteFile(filepath.Join(s.run.Dir, "weights"), []byte("w"), 0o600),
+			os.WriteFile(s.folder.acknowledgement(), []byte(c.ack), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		saved, err := s.look(true)
+		if want := (runner.Saved{Dir: s.run.Dir, Files: []string{"weights"}, Step: -1, Given: c.want}); err != nil || !reflect.DeepEqual(saved, want) {
+			t.Errorf("%s, option %t: %+v, %v", c.ack, c.options, saved, err)
 		}
 	}
 }

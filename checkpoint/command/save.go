@@ -30,6 +30,10 @@ type Acknowledgement struct {
 	// framework finds by itself need not be listed. Where it cannot tell which files belong together, which
 	// is an error that wraps format.ErrAmbiguous, all of them must be.
 	Files []string `json:"files,omitempty"`
+	// Given says that the job gives the files of the checkpoint away, those that a format finds as well: it has closed them,
+	// never opens them again, and does not mind that they are gone when they have been saved. A store on the same disk then
+	// need not write them once more. See Options.Given.
+	Given bool `json:"given,omitempty"`
 }
 
 // Save implements [runner.Runner]. It writes a new number into the request file, sends the signal,
@@ -156,7 +160,7 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 // look returns the checkpoint if it is there, else an error that says what is missing. Of a run that is
 // not alive, any complete checkpoint will do.
 func (s *saving) look(alive bool) (runner.Saved, error) {
-	saved := runner.Saved{Dir: s.run.Dir, Step: -1}
+	saved := runner.Saved{Dir: s.run.Dir, Step: -1, Given: s.options.Given}
 	if s.options.Format == nil || s.options.Acknowledge {
 		var ack Acknowledgement
 		err := get(s.folder.acknowledgement(), &ack)
@@ -169,6 +173,7 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 		}
 		if err == nil {
 			saved.Files = slices.Clone(ack.Files)
+			saved.Given = saved.Given || ack.Given
 			// Steps below -1 mean nothing; -1 is not known.
 			if ack.Step != nil {
 				saved.Step = max(-1, *ack.Step)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"os/exec"
@@ -130,6 +131,77 @@ func fill(w io.Writer, mebibytes int) error {
 		}
 	}
 	return nil
+}
+
+// BenchmarkTake has the store take a file that its owner has given away: what lies on one disk is read for the sums and not
+// written again. It reports how long that takes, how long the reading alone, and whether the file was moved or shares
+// its bytes. The file was written a moment ago, so that it is read from memory. A GiB is left out with -short.
+func BenchmarkTake(b *testing.B) {
+	for _, mebibytes := range []int{64, 1024} {
+		b.Run(fmt.Sprintf("mib=%d", mebibytes), func(b *testing.B) {
+			if mebibytes > 64 && testing.Short() {
+				b.Skip("writes a GiB")
+			}
+			dir := b.TempDir()
+			s := open(b, dir, &Options{})
+			commit(b, s, "job", 2, "what the job has saved before")
+			name := filepath.Join(dir, "plain")
+			var reading, taking []time.Duration
+			shared := 0.0
+			for b.Loop() {
+				if err := writePlain(name, mebibytes); err != nil {
+					b.Fatal(err)
+				}
+				settle()
+				reading = append(reading, timed(b, func() error { return readSums(name) }))
+				taking = append(taking, timed(b, func() error {
+					moved, err := takeFile(b, s, name)
+					if !moved {
+						shared++
+					}
+					return err
+				}))
+				if err := errors.Join(os.RemoveAll(name), s.Delete(b.Context(), "job", 1)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(quartile(taking).Seconds()*1e3, "ms-taken")
+			b.ReportMetric(quartile(reading).Seconds()*1e3, "ms-read")
+			b.ReportMetric(100*shared/float64(b.N), "%-shared")
+		})
+	}
+}
+
+// takeFile commits a checkpoint of a file, and takes away the name of one that was moved.
+func takeFile(b *testing.B, s *Store, name string) (moved bool, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	w, err := s.Begin(b.Context(), "job", 1)
+	if err != nil {
+		return false, err
+	}
+	if moved, err = w.(store.Taker).Take("part", file, true); err != nil {
+		return false, err
+	}
+	if _, err := w.Commit(); err != nil || !moved {
+		return moved, err
+	}
+	return true, os.Remove(name)
+}
+
+// readSums reads a file for the sums of its chunks.
+func readSums(name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	_, err = io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{file}, make([]byte, 256<<10))
+	return err
 }
 
 // BenchmarkRead reads a committed part to its end, which compares its digest, in turn with the plain file.

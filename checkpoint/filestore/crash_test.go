@@ -7,6 +7,7 @@ package filestore
 import (
 	"errors"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -54,6 +55,38 @@ func TestCrashEverywhere(t *testing.T) {
 		t.Errorf("the script ends with %v, %d times something was open", m, unknowns)
 	}
 	t.Logf("%d operations, %d crashes", operations, cases)
+}
+
+// unclonable is a disk that shares no bytes, as ext4: files are adopted there.
+type unclonable struct{ *vfstest.Mem }
+
+func (unclonable) Clone(*os.File, string) (vfs.File, error) { return nil, errors.ErrUnsupported }
+
+// TestCrashWhileTaking crashes before every operation while files are taken: a reflink and an adopted file are at the mercy
+// of a crash until they are synced, as what was written.
+func TestCrashWhileTaking(t *testing.T) {
+	for adopted, disk := range map[int]func(*vfstest.Mem) vfs.FS{
+		0: func(m *vfstest.Mem) vfs.FS { return m }, 5: func(m *vfstest.Mem) vfs.FS { return unclonable{m} },
+	} {
+		mem, m := vfstest.NewMem(), newModel()
+		seen, operations := map[vfstest.Op]int{}, uint64(0)
+		hook := func(op vfstest.Op, name string) error {
+			operations++
+			seen[op]++
+			for _, rng := range crashes(operations) {
+				if err := m.clone().verify(t, mem.Crash(rng)); err != nil {
+					t.Fatalf("crash before operation %d, %s of %s: %v", operations, op, name, err)
+				}
+			}
+			return nil
+		}
+		if err := run(t, vfstest.Hooked(disk(mem), hook), m, takeScript); err != nil {
+			t.Fatal(err)
+		}
+		if m.fates[7] != there || m.fates[3] != absent || seen[vfstest.Clone] != 5 || seen[vfstest.Adopt] != adopted {
+			t.Errorf("the script ends with %v after %v, want 5 clones tried and %d files adopted", m, seen, adopted)
+		}
+	}
 }
 
 // TestCrashWhileRecovering crashes twice: the second time before each operation of a New that finds what

@@ -25,6 +25,9 @@
 //     inside of it passes as a checkpoint only if it is the one that was committed.
 //   - A checkpoint that is damaged stays, and is reported as such, until Delete is called or retention
 //     reaches it. Files that the store did not make are left alone.
+//   - A file on the same disk can become a part without a copy of its bytes, see [store.Taker]: by a reflink (XFS,
+//     Btrfs), or by a second name if its owner has given it away. Then it must be a regular file of this user's, with one
+//     name, and open for writing nowhere; a lease tells who opens it until the commit is done.
 //   - The disk may be read-only: then Open, List and the readers work, and Begin fails.
 //
 // Names of parts never become names of files, so no file system restricts them. Names of jobs do: a file

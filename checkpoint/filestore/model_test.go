@@ -6,7 +6,10 @@ package filestore
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +72,12 @@ var scripts = [][]step{
 	{{"commit", 2}, {"delete", 2}},
 	{{"commit", 1}, {"commit", 2}, {"delete", 1}},
 	{{"abort", 1}},
+	takeScript,
+	{{"take", 1}},
 }
+
+// takeScript has the store take the long parts as files, one of them twice, and beside one that was written.
+var takeScript = []step{{"take", 1}, {"take", 2}, {"take", 3}, {"take", 3}, {"commit", 5}, {"take", 5}, {"delete", 3}, {"take", 7}}
 
 // scriptOptions are those of every store here. No other process exists.
 var scriptOptions = Options{Keep: 3, Pinned: func(_ string, number int64) bool { return number == 1 }, Grace: -1,
@@ -102,7 +110,7 @@ func (m model) take(t *testing.T, s *Store, step step) error {
 		}
 		return err
 	}
-	w, err := storetest.Write(t.Context(), s, "job", n, contentOf(n))
+	w, err := m.write(t, s, step)
 	switch {
 	case w == nil:
 		return err
@@ -125,6 +133,43 @@ func (m model) take(t *testing.T, s *Store, step step) error {
 		}
 	}
 	return nil
+}
+
+// write writes the one part of a checkpoint, or has the store take it as a file.
+func (m model) write(t *testing.T, s *Store, step step) (store.Writer, error) {
+	if step.verb != "take" {
+		return storetest.Write(t.Context(), s, "job", step.number, contentOf(step.number))
+	}
+	w, err := s.Begin(t.Context(), "job", step.number)
+	if err != nil {
+		return nil, err
+	}
+	file := outside(t, contentOf(step.number))
+	defer file.Close()
+	_, err = w.(store.Taker).Take("part", file, true)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return w, err
+	}
+	part, err := w.Part("part")
+	if err == nil {
+		_, err = io.WriteString(part, contentOf(step.number))
+		err = errors.Join(err, part.Close())
+	}
+	return w, err
+}
+
+// outside opens a file that is not the store's.
+func outside(t *testing.T, content string) *os.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // mayRetain notes what a commit may delete: all but number 1 that have enough above them.

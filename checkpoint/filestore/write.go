@@ -5,7 +5,9 @@ package filestore
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strconv"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
-// draft is the directory of a checkpoint that is not committed. It implements medium.Medium.
+// draft is the directory of a checkpoint that is not committed. It implements medium.Sharer.
 type draft struct {
 	s   *Store
 	ctx context.Context
@@ -98,6 +100,31 @@ func (o *object) Discard() error { return o.File.Close() }
 // Create implements medium.Medium.
 func (d *draft) Create(index int) (medium.Object, error) {
 	return d.create(strconv.Itoa(index))
+}
+
+// Share implements medium.Sharer: a file on the same disk becomes a part by a reflink or, if it was given away, by a link.
+func (d *draft) Share(index int, file fs.File, given bool) (medium.Object, io.ReadCloser, bool, error) {
+	sharer, can := d.s.fs.(vfs.Sharer)
+	// What comes from an archive or the like has no bytes on a disk of their own.
+	from, lies := file.(*os.File)
+	if !can || !lies {
+		return nil, nil, false, errors.ErrUnsupported
+	}
+	name, moved := path.Join(d.dir(), strconv.Itoa(index)), false
+	f, err := sharer.Clone(from, name)
+	if err != nil && given {
+		f, err = sharer.Adopt(from, name)
+		moved = true
+	}
+	if err != nil {
+		return nil, nil, false, err
+	}
+	// It is read as what it is now, not by the descriptor that it came with.
+	content, err := d.s.fs.Open(name)
+	if err != nil {
+		return nil, nil, false, errors.Join(d.fenced(err), f.Close())
+	}
+	return &object{File: f}, content, moved, nil
 }
 
 // create makes a file in the directory of the draft.

@@ -54,6 +54,9 @@ type Saved struct {
 	Files []string `json:"files"`
 	// Step is the number of training steps that the checkpoint holds; -1 if the format does not tell.
 	Step int64 `json:"step"`
+	// Given says that the job has given the files away: it neither opens them any more nor needs their names, so a store on
+	// the same disk may take the files themselves in place of a copy.
+	Given bool `json:"given,omitempty"`
 }
 
 // Progress is how a job stands.

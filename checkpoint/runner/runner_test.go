@@ -32,6 +32,7 @@ func TestValuesSurviveJSON(t *testing.T) {
 		`{"job":"lr","attempt":9223372036854775807,"containers":[],"dir":"/out","restore":"/in"}`)
 	again(t, runner.Run{}, `{"job":"","attempt":0,"containers":null,"dir":""}`)
 	again(t, runner.Saved{Dir: "/out", Files: []string{"a", "b/c"}, Step: -1}, `{"dir":"/out","files":["a","b/c"],"step":-1}`)
+	again(t, runner.Saved{Dir: "/out", Files: []string{"a"}, Step: 3, Given: true}, `{"dir":"/out","files":["a"],"step":3,"given":true}`)
 	again(t, runner.Progress{Step: 7, Running: true}, `{"step":7,"running":true,"done":false}`)
 	again(t, runner.Progress{Step: 7, Done: true, Failed: "exit status 1"}, `{"step":7,"running":false,"done":true,"failed":"exit status 1"}`)
 }

@@ -551,7 +551,7 @@ func TestFlawed(t *testing.T) {
 	if os.Getenv(flawVariable) == "" {
 		t.Skip("it is run by TestFlaws")
 	}
-	for _, flaw := range slices.Concat(flaws, moreFlaws, deathFlaws, raceFlaws) {
+	for _, flaw := range slices.Concat(flaws, moreFlaws, deathFlaws, raceFlaws, takeFlaws) {
 		t.Run(strings.ReplaceAll(flaw.name, " ", "_"), func(t *testing.T) {
 			storetest.Run(t, func(*testing.T) store.Store {
 				f := &flawed{mem: mem{new(storetest.MemStore)}}
@@ -594,7 +594,7 @@ func TestFlaws(t *testing.T) {
 			saw[check] = append(saw[check], flaw)
 		}
 	}
-	expected := append(slices.Concat(flaws, moreFlaws, deathFlaws, raceFlaws), flaw{name: "holds parts in memory", seen: []string{"LargerThanMemory"}})
+	expected := append(slices.Concat(flaws, moreFlaws, deathFlaws, raceFlaws, takeFlaws), flaw{name: "holds parts in memory", seen: []string{"LargerThanMemory"}})
 	for _, flaw := range expected {
 		for _, check := range flaw.seen {
 			if !slices.Contains(saw[check], strings.ReplaceAll(flaw.name, " ", "_")) {
@@ -607,7 +607,7 @@ func TestFlaws(t *testing.T) {
 			t.Errorf("nothing is planted for %s", check)
 		}
 	}
-	if len(saw) < 32 {
+	if len(saw) < 33 {
 		t.Errorf("%d checks ran", len(saw))
 	}
 }

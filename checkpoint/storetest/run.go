@@ -35,6 +35,7 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"FenceBesideWriters", testFenceBeside},
 		{"Abort", testAbort},
 		{"WriterOrder", testOrder},
+		{"TakenFiles", testTake},
 		// What is refused.
 		{"PartNames", testPartNames},
 		{"JobNames", testJobNames},

@@ -1,4 +1,4 @@
-// This file implements the transfers that copy: Save and Load.
+// This file implements Load, and the copying of contents.
 
 package transfer
 
@@ -11,9 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/internal/regular"
 )
 
 // Permissions of what Load creates: checkpoints hold what a model has learnt.
@@ -25,63 +23,6 @@ const (
 
 // blockBytes is the size of the buffer that contents stream through.
 const blockBytes = 1 << 20
-
-// Save copies the files of a saved state into the store as checkpoint number of job and commits it. Each
-// file becomes the part of its name. O(bytes).
-func Save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
-	// The words are put around the error in one place, so each names job and checkpoint once.
-	manifest, err := save(ctx, s, job, number, saved)
-	if err != nil {
-		return store.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)
-	}
-	return manifest, nil
-}
-
-// save writes part after part, each file as it is found, and commits them together. What goes wrong before
-// the commit leaves nothing visible.
-func save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
-	// The root keeps the names, which a job may have chosen, inside of its directory.
-	root, err := os.OpenRoot(saved.Dir)
-	if err != nil {
-		return store.Manifest{}, err
-	}
-	defer root.Close()
-	writer, err := s.Begin(ctx, job, number)
-	if err != nil {
-		return store.Manifest{}, err
-	}
-	// In the order of the list: the same files give the same manifest, which makes a repeated Save succeed.
-	for _, name := range saved.Files {
-		if err := saveFile(ctx, root, writer, name); err != nil {
-			return store.Manifest{}, errors.Join(err, writer.Abort())
-		}
-	}
-	manifest, err := writer.Commit()
-	if err != nil {
-		return store.Manifest{}, errors.Join(err, writer.Abort())
-	}
-	return manifest, nil
-}
-
-// saveFile streams one file into a part of its name.
-func saveFile(ctx context.Context, root *os.Root, writer store.Writer, name string) error {
-	// The file is opened first: a name that is missing must not leave a part that is open.
-	// The job may have swapped it since it was acknowledged, for a pipe that nobody writes to.
-	file, err := regular.OpenIn(root, filepath.FromSlash(name))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	part, err := writer.Part(name)
-	if err != nil {
-		return err
-	}
-	if err := stream(ctx, part, file); err != nil {
-		return fmt.Errorf("part %q: %w", name, errors.Join(err, part.Close()))
-	}
-	// The error of Close counts: it is where a store makes the part durable.
-	return part.Close()
-}
 
 // Load writes a stored checkpoint into the new directory dir, whose parent exists. If dir exists, it is
 // replaced. O(bytes).

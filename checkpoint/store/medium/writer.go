@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -22,6 +23,15 @@ type Medium interface {
 	Commit(r Stored) (store.Manifest, error)
 	// Abort drops the objects. It may be called again, and after a Commit that failed.
 	Abort() error
+}
+
+// Sharer is a Medium that can have a file as the object of a part.
+type Sharer interface {
+	Medium
+	// Share makes the object of a part of a file, as store.Taker says, and opens it for reading. What is read until Close
+	// of the object returns nil is what it holds from then on. An error that wraps errors.ErrUnsupported says that
+	// nothing was made.
+	Share(index int, file fs.File, given bool) (object Object, content io.ReadCloser, moved bool, err error)
 }
 
 // Object takes the contents of one part. Exactly one of Close and Discard is called, once.

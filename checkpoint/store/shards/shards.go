@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -181,10 +182,30 @@ type writer struct {
 
 // Part implements store.Writer.
 func (w *writer) Part(name string) (io.WriteCloser, error) {
-	if name == listName {
-		return nil, medium.Wrap(w.job, w.number, fmt.Errorf("part %q is the list of shares: %w", name, store.ErrName))
+	if err := w.checkPart(name); err != nil {
+		return nil, err
 	}
 	return w.Writer.Part(name)
+}
+
+// checkPart refuses the name that is taken.
+func (w *writer) checkPart(name string) error {
+	if name == listName {
+		return medium.Wrap(w.job, w.number, fmt.Errorf("part %q is the list of shares: %w", name, store.ErrName))
+	}
+	return nil
+}
+
+// Take implements store.Taker where the store behind does.
+func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
+	taker, ok := w.Writer.(store.Taker)
+	if !ok {
+		return false, errors.ErrUnsupported
+	}
+	if err := w.checkPart(name); err != nil {
+		return false, err
+	}
+	return taker.Take(name, file, given)
 }
 
 // Commit implements store.Writer. What it returns is the manifest of the job, also for a share.

@@ -4,7 +4,9 @@ package vfstest
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
@@ -25,6 +27,8 @@ const (
 	Rename  Op = "rename"
 	Remove  Op = "remove"
 	Mkdir   Op = "mkdir"
+	Clone   Op = "clone"
+	Adopt   Op = "adopt"
 	List    Op = "list"
 	SyncDir Op = "syncdir"
 	Write   Op = "write"
@@ -82,6 +86,32 @@ func (h *hooked) Open(name string) (io.ReadSeekCloser, error) {
 		return nil, err
 	}
 	return h.fsys.Open(name)
+}
+
+// Clone implements vfs.Sharer, also where the file system behind does not. The hook is asked with the new name.
+func (h *hooked) Clone(from *os.File, name string) (vfs.File, error) {
+	return h.share(Clone, name, func(s vfs.Sharer) (vfs.File, error) { return s.Clone(from, name) })
+}
+
+// Adopt implements vfs.Sharer, as Clone.
+func (h *hooked) Adopt(from *os.File, name string) (vfs.File, error) {
+	return h.share(Adopt, name, func(s vfs.Sharer) (vfs.File, error) { return s.Adopt(from, name) })
+}
+
+// share is Clone or Adopt. A hook that refuses has the file copied, as Sharer says.
+func (h *hooked) share(op Op, name string, do func(vfs.Sharer) (vfs.File, error)) (vfs.File, error) {
+	sharer, ok := h.fsys.(vfs.Sharer)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	if err := h.hook(op, name); err != nil {
+		return nil, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	file, err := do(sharer)
+	if err != nil {
+		return nil, err
+	}
+	return &hookedFile{file, name, h.hook}, nil
 }
 
 // Link implements vfs.FS. The hook is asked with the name that is there.

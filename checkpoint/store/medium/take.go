@@ -1,0 +1,87 @@
+// This file implements store.Taker on whatever can have a file as an object.
+
+package medium
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+var _ store.Taker = (*writer)(nil)
+
+// takeBytes is how much of a file is read in one go for its sums: what a processor keeps near.
+const takeBytes = 256 << 10
+
+// Take implements store.Taker.
+func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
+	if err := w.ready(); err != nil {
+		return false, w.wrap(err)
+	}
+	if err := checkPart(name, w.taken); err != nil {
+		return false, w.wrap(err)
+	}
+	moved, err := w.take(name, file, given)
+	if err != nil {
+		return false, w.wrap(fmt.Errorf("part %.60q: %w", name, err))
+	}
+	return moved, nil
+}
+
+// take is Take behind the checks.
+func (w *writer) take(name string, file fs.File, given bool) (moved bool, err error) {
+	sharer, ok := w.medium.(Sharer)
+	if !ok {
+		return false, errors.ErrUnsupported
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	// What goes with the manifest needs no file.
+	if info.Size() <= int64(w.form.inline(w.kept)) {
+		return false, fmt.Errorf("%d bytes are kept with the manifest: %w", info.Size(), errors.ErrUnsupported)
+	}
+	object, content, moved, err := sharer.Share(len(w.stored.Parts), file, given)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, err
+	}
+	var part store.Part
+	if err == nil {
+		part, err = w.sum(name, object, content)
+	}
+	// As in create: a medium that has failed once is not trusted again.
+	if err != nil {
+		w.ended = err
+		return false, err
+	}
+	w.taken[name] = true
+	w.stored.Parts = append(w.stored.Parts, part)
+	return moved, nil
+}
+
+// sum reads an object for its sums, and completes it. The order matters: Close says that nobody has touched what was read.
+func (w *writer) sum(name string, object Object, content io.ReadCloser) (store.Part, error) {
+	summer := newSummer(w.form.SHA256)
+	buffer := make([]byte, takeBytes)
+	for {
+		if err := w.ctx.Err(); err != nil {
+			return store.Part{}, errors.Join(err, content.Close(), object.Discard())
+		}
+		n, err := content.Read(buffer)
+		summer.add(buffer[:n])
+		if summer.digest != nil {
+			summer.digest.Write(buffer[:n])
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return store.Part{}, errors.Join(err, content.Close(), object.Discard())
+		}
+	}
+	return summer.part(name), errors.Join(content.Close(), object.Close())
+}

@@ -1,0 +1,213 @@
+// This file saves files that a job has given away into a store on the same disk.
+
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/filestore"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/transfer"
+)
+
+// long is longer than what a store keeps with a manifest.
+const long = filestore.DefaultInlineBytes + 3
+
+// onDisk returns a store, and a folder on the same disk with two long files and a short one.
+func onDisk(t *testing.T) (*filestore.Store, runner.Saved) {
+	t.Helper()
+	s, err := filestore.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	saved := files(t, map[string]string{"a/model": strings.Repeat("m", long), "b/model": strings.Repeat("n", long), "step": "7"})
+	return s, saved
+}
+
+// left returns the files of a saved state that are there, one after the other.
+func left(t *testing.T, saved runner.Saved) string {
+	t.Helper()
+	var there []string
+	for _, name := range []string{"a/model", "b/model", "step"} {
+		if _, err := os.Lstat(filepath.Join(saved.Dir, name)); err == nil {
+			there = append(there, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return strings.Join(there, " ")
+}
+
+// saves saves, verifies and loads a checkpoint.
+func saves(t *testing.T, s store.Store, number int64, saved runner.Saved) {
+	t.Helper()
+	if _, err := transfer.Save(t.Context(), s, "lr", number, saved); err != nil {
+		t.Fatal(err)
+	}
+	m, err := transfer.Verify(t.Context(), s, "lr", number)
+	if err != nil || len(m.Parts) != len(saved.Files) {
+		t.Fatalf("%d parts, %v", len(m.Parts), err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := transfer.Load(t.Context(), s, "lr", number, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range m.Parts {
+		info, err := os.Stat(filepath.Join(dir, part.Name))
+		if err != nil || info.Size() != part.Bytes {
+			t.Errorf("%s: %v, %v", part.Name, info, err)
+		}
+	}
+}
+
+// adopts reports whether files are adopted in a folder: without reflinks, on a disk that has leases.
+func adopts(t *testing.T) bool {
+	s, saved := onDisk(t)
+	saved.Given = true
+	saves(t, s, 1, saved)
+	return left(t, saved) == "step"
+}
+
+// TestSaveGiven: the long files that a job has given are the store's, and gone from the folder; the short one was copied. What
+// the job writes under the old names then is its own. Files that were not given stay.
+func TestSaveGiven(t *testing.T) {
+	s, saved := onDisk(t)
+	saves(t, s, 1, saved)
+	if got := left(t, saved); got != "a/model b/model step" {
+		t.Errorf("of what was not given %q is left", got)
+	}
+	if !adopts(t) {
+		t.Skip("files are not adopted here")
+	}
+	saved.Given = true
+	saves(t, s, 2, saved)
+	if got := left(t, saved); got != "step" {
+		t.Errorf("of what was given %q is left", got)
+	}
+	if err := os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transfer.Verify(t.Context(), s, "lr", 2); err != nil {
+		t.Errorf("the job goes on, and then: %v", err)
+	}
+}
+
+// TestSaveGivenRefused: what somebody could still write to is copied, though it was given, and stays where it is.
+func TestSaveGivenRefused(t *testing.T) {
+	if !adopts(t) {
+		t.Skip("files are not adopted here")
+	}
+	for what, prepare := range map[string]func(name string) error{
+		"it has another name": func(name string) error { return os.Link(name, name+"2") },
+		"it is reached by a link": func(name string) error {
+			return errors.Join(os.Rename(name, name+"2"), os.Symlink("model2", name))
+		},
+		"it is being written": func(name string) error {
+			file, err := os.OpenFile(name, os.O_WRONLY, 0)
+			t.Cleanup(func() { file.Close() })
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s, saved := onDisk(t)
+			saved.Given = true
+			if err := prepare(filepath.Join(saved.Dir, "a/model")); err != nil {
+				t.Fatal(err)
+			}
+			saves(t, s, 1, saved)
+			if got := left(t, saved); got != "a/model step" {
+				t.Errorf("%q is left", got)
+			}
+		})
+	}
+}
+
+// TestSaveGivenMany: more files than are kept open are saved, some of them as copies.
+func TestSaveGivenMany(t *testing.T) {
+	if testing.Short() || !adopts(t) {
+		t.Skip("it writes 300 MiB, or files are not adopted here")
+	}
+	s, _ := onDisk(t)
+	saved := runner.Saved{Dir: t.TempDir(), Given: true}
+	for i := range 260 {
+		name := fmt.Sprintf("%03d", i)
+		if err := os.WriteFile(filepath.Join(saved.Dir, name), make([]byte, long), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		saved.Files = append(saved.Files, name)
+	}
+	saves(t, s, 1, saved)
+	if entries, err := os.ReadDir(saved.Dir); err != nil || len(entries) != 4 || entries[0].Name() != "256" {
+		t.Errorf("%d are left, %v", len(entries), err)
+	}
+}
+
+// before is a store that asks before each commit, which fails with the answer.
+type before struct {
+	store.Store
+	commit func() error
+}
+
+type beforeWriter struct {
+	store.Taker
+	commit func() error
+}
+
+func (b before) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	w, err := b.Store.Begin(ctx, job, number)
+	if err != nil {
+		return nil, err
+	}
+	return beforeWriter{w.(store.Taker), b.commit}, nil
+}
+
+func (w beforeWriter) Commit() (store.Manifest, error) {
+	if err := w.commit(); err != nil {
+		return store.Manifest{}, err
+	}
+	return w.Taker.Commit()
+}
+
+var errCommit = errors.New("the commit fails")
+
+// TestSaveGivenFails: a save that fails leaves a job what it has given, and a file that the job has put into the place of one
+// that was given is not taken away.
+func TestSaveGivenFails(t *testing.T) {
+	s, saved := onDisk(t)
+	saved.Given = true
+	_, err := transfer.Save(t.Context(), before{s, func() error {
+		if got := left(t, saved); got != "a/model b/model step" {
+			t.Errorf("before the commit %q is left", got)
+		}
+		return errCommit
+	}}, "lr", 1, saved)
+	if !errors.Is(err, errCommit) {
+		t.Errorf("error %v", err)
+	}
+	if got := left(t, saved); got != "a/model b/model step" {
+		t.Errorf("after a save that failed %q is left", got)
+	}
+	name := filepath.Join(saved.Dir, "a/model")
+	if err := os.WriteFile(name, []byte("it is the job's again"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, make([]byte, long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replaced := func() error { return errors.Join(os.Remove(name), os.WriteFile(name, []byte("new"), 0o600)) }
+	if _, err := transfer.Save(t.Context(), before{s, replaced}, "lr", 2, saved); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != "new" {
+		t.Errorf("the job's new file is %q, %v", text, err)
+	}
+}

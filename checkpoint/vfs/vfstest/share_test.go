@@ -1,0 +1,89 @@
+// This file tests files that get into a Mem from outside.
+
+package vfstest_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// outside opens a file of the operating system.
+func outside(t *testing.T, text string) *os.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return file
+}
+
+// What is shared is there with its bytes, and durable when both it and its folder were synced.
+func TestShare(t *testing.T) {
+	from := outside(t, "content")
+	for how, share := range map[string]func(vfs.Sharer) (vfs.File, error){
+		"clone": func(s vfs.Sharer) (vfs.File, error) { return s.Clone(from, "a") },
+		"adopt": func(s vfs.Sharer) (vfs.File, error) { return s.Adopt(from, "a") },
+	} {
+		mem := vfstest.NewMem()
+		// Through a hook, as all that is tested with faults.
+		var asked []vfstest.Op
+		hooked := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error { asked = append(asked, op); return nil }).(vfs.Sharer)
+		file, err := share(hooked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(asked) != 1 || string(asked[0]) != how {
+			t.Errorf("%s: the hook was asked for %v", how, asked)
+		}
+		if got := vfstest.Tree(mem, "."); got != "a=content " {
+			t.Errorf("%s: %s", how, got)
+		}
+		if err := mem.SyncDir("."); err != nil {
+			t.Fatal(err)
+		}
+		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a= " {
+			t.Errorf("%s: a crash leaves %s of what was not synced", how, got)
+		}
+		if err := errors.Join(file.Sync(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a=content " {
+			t.Errorf("%s: a crash leaves %s", how, got)
+		}
+		if _, err := share(hooked); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s to a name that is taken: %v", how, err)
+		}
+		broken := vfstest.Hooked(mem, vfstest.FailAt(1, vfstest.ErrInjected)).(vfs.Sharer)
+		if _, err := share(broken); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, vfstest.ErrInjected) {
+			t.Errorf("%s that a hook refuses: %v", how, err)
+		}
+		plain := vfstest.Hooked(struct{ vfs.FS }{mem}, func(vfstest.Op, string) error { return nil }).(vfs.Sharer)
+		if _, err := share(plain); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s on a file system that cannot: %v", how, err)
+		}
+	}
+	adopted, err := vfstest.NewMem().Adopt(from, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := adopted.Write([]byte("x")); err == nil {
+		t.Error("what was adopted is written")
+	}
+	if err := from.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vfstest.NewMem().Clone(from, "a"); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("clone of a closed file: %v", err)
+	}
+}
