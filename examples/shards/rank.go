@@ -1,0 +1,95 @@
+// This file is a rank of the job, and what counts the bytes that are read.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// rank saves its layers whenever it is asked to, and trains nothing. It ends when it is stopped.
+func rank() {
+	me, of := number(command.EnvRank), number(command.EnvContainers)
+	whole := os.Getenv(wholeVariable) != ""
+	for answered := int64(0); ; time.Sleep(2 * time.Millisecond) {
+		text, err := os.ReadFile(os.Getenv(command.EnvSaveRequest))
+		asked, failed := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		// Where rank 0 saves for all, the others have sent it theirs.
+		if err != nil || failed != nil || asked == answered || whole && me > 0 {
+			continue
+		}
+		var files []string
+		for layer := range int64(layers) {
+			if !whole && layer%of != me {
+				continue
+			}
+			files = append(files, fmt.Sprintf("layer-%d", layer))
+			must(os.WriteFile(filepath.Join(os.Getenv(command.EnvCheckpointDir), files[len(files)-1]), make([]byte, layerBytes), 0o600))
+		}
+		answer, err := json.Marshal(command.Acknowledgement{Request: asked, Files: files})
+		must(err)
+		name := os.Getenv(command.EnvSaveAck)
+		must(os.WriteFile(name+".new", answer, 0o600))
+		must(os.Rename(name+".new", name))
+		answered = asked
+	}
+}
+
+// number reads a variable of a rank.
+func number(variable string) int64 {
+	value, err := strconv.ParseInt(os.Getenv(variable), 10, 64)
+	must(err)
+	return value
+}
+
+// must ends a rank, or the program, that cannot go on.
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "shards:", err)
+		os.Exit(1)
+	}
+}
+
+// disk is a folder below another one.
+func disk(dir, name string) vfs.FS {
+	name = filepath.Join(dir, name)
+	must(os.MkdirAll(name, 0o700))
+	fsys, err := vfs.NewOS(name)
+	must(err)
+	return fsys
+}
+
+// meter is a disk that counts what is read from it.
+type meter struct {
+	vfs.FS
+	read *atomic.Int64
+}
+
+// Open implements vfs.FS.
+func (m meter) Open(name string) (io.ReadSeekCloser, error) {
+	f, err := m.FS.Open(name)
+	return metered{f, m.read}, err
+}
+
+// metered is a file of a meter.
+type metered struct {
+	io.ReadSeekCloser
+	read *atomic.Int64
+}
+
+// Read implements io.Reader.
+func (m metered) Read(p []byte) (int, error) {
+	n, err := m.ReadSeekCloser.Read(p)
+	m.read.Add(int64(n))
+	return n, err
+}
