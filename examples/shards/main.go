@@ -88,6 +88,7 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}
+	// The driver's loop is the master: it ends with its context, and its jobs would run on.
 	ended := make(chan error, 1)
 	running, end := context.WithCancel(ctx)
 	go func() { ended <- d.Run(running) }()
@@ -133,6 +134,7 @@ func reaches(ctx context.Context, d *driver.Driver, phase checkpoint.Phase, cont
 
 // ranks returns what runs the ranks of a server. Of a checkpoint in shards each fetches what is its own.
 func ranks(dir, server string, sharded bool) (runner.Runner, error) {
+	// The environment of a rank says that it is one, see main.
 	self, err := os.Executable()
 	options := &command.Options{Node: server, Env: []string{wholeVariable + "=yes"}}
 	if sharded {

@@ -22,6 +22,7 @@ func rank() {
 	me, of := number(command.EnvRank), number(command.EnvContainers)
 	whole := os.Getenv(wholeVariable) != ""
 	for answered := int64(0); ; time.Sleep(2 * time.Millisecond) {
+		// The runner counts its requests. Before the first there is no file.
 		text, err := os.ReadFile(os.Getenv(command.EnvSaveRequest))
 		asked, failed := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 		// Where rank 0 saves for all, the others have sent it theirs.
@@ -30,6 +31,7 @@ func rank() {
 		}
 		var files []string
 		for layer := range int64(layers) {
+			// Each layer is a file, and the ranks' files are called differently: a checkpoint has one part of a name.
 			if !whole && layer%of != me {
 				continue
 			}
@@ -38,9 +40,8 @@ func rank() {
 		}
 		answer, err := json.Marshal(command.Acknowledgement{Request: asked, Files: files})
 		must(err)
-		name := os.Getenv(command.EnvSaveAck)
-		must(os.WriteFile(name+".new", answer, 0o600))
-		must(os.Rename(name+".new", name))
+		// An answer that is read before all of it is there is no JSON, and is read again.
+		must(os.WriteFile(os.Getenv(command.EnvSaveAck), answer, 0o600))
 		answered = asked
 	}
 }
@@ -72,10 +73,11 @@ func disk(dir, name string) vfs.FS {
 // meter is a disk that counts what is read from it.
 type meter struct {
 	vfs.FS
+	// read is that of the one who has opened the store by this disk.
 	read *atomic.Int64
 }
 
-// Open implements vfs.FS.
+// Open implements vfs.FS. Whatever is read counts, manifests and lists of shares as well.
 func (m meter) Open(name string) (io.ReadSeekCloser, error) {
 	f, err := m.FS.Open(name)
 	return metered{f, m.read}, err
