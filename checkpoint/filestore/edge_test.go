@@ -4,6 +4,7 @@
 package filestore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -342,6 +343,35 @@ func TestFullDisk(t *testing.T) {
 	commit(t, s, "job", 2, strings.Repeat("y", 500<<10))
 	if data, err := storetest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
 		t.Errorf("%d bytes, %v", len(data), err)
+	}
+}
+
+// TestEndsBeforeRename: a context that ends while the manifest, or the names of the parts, are synced ends the commit; the number stays free.
+func TestEndsBeforeRename(t *testing.T) {
+	for _, at := range []vfstest.Op{vfstest.Sync, vfstest.SyncDir} {
+		ctx, cancel := context.WithCancel(t.Context())
+		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+			if op == at && strings.Contains(name, tmpPrefix) && filepath.Base(name) != "0" {
+				cancel()
+			}
+			return nil
+		}), &Options{Form: medium.Form{InlineBytes: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := storetest.Write(ctx, s, "job", 1, "content")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Commit(); !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends at %s: %v", at, err)
+		}
+		if err := w.Abort(); err != nil {
+			t.Error(err)
+		}
+		if got := numbersOf(t, s, "job"); len(got) > 0 {
+			t.Errorf("it ends at %s: visible are %d", at, got)
+		}
 	}
 }
 

@@ -211,3 +211,31 @@ func TestSaveGivenFails(t *testing.T) {
 		t.Errorf("the job's new file is %q, %v", text, err)
 	}
 }
+
+// TestSaveClosesAll: neither a save that succeeds nor one that fails leaves anything open.
+func TestSaveClosesAll(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("descriptors cannot be counted:", err)
+		}
+		return len(entries)
+	}
+	for _, given := range []bool{false, true} {
+		s, saved := onDisk(t)
+		saved.Given = given
+		was := count()
+		if _, err := transfer.Save(t.Context(), s, "lr", 1, saved); err != nil {
+			t.Fatal(err)
+		}
+		_, failed := transfer.Save(t.Context(), before{s, func() error { return errCommit }}, "lr", 2, files(t, contents))
+		missing := runner.Saved{Dir: saved.Dir, Files: []string{"step", "not there"}}
+		_, absent := transfer.Save(t.Context(), s, "lr", 3, missing)
+		if !errors.Is(failed, errCommit) || !errors.Is(absent, fs.ErrNotExist) {
+			t.Errorf("%v, %v", failed, absent)
+		}
+		if is := count(); is != was {
+			t.Errorf("given %t: %d descriptors, before it were %d", given, is, was)
+		}
+	}
+}
