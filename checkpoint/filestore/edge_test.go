@@ -418,7 +418,7 @@ func TestFlush(t *testing.T) {
 			t.Fatal(err)
 		}
 		piece := make([]byte, flushBytes/16)
-		for range 40 {
+		for range 32 {
 			if _, err := part.Write(piece); err != nil {
 				t.Fatal(err)
 			}
