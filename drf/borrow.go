@@ -34,6 +34,7 @@ func (n *treeNode) balance(used apportion.Resources) Balance {
 // Balances returns the balance of every queue, in the order of the list that the tree was made of. O(K q).
 func (s *TreeSorter) Balances() []Balance {
 	list := make([]Balance, len(s.nodes)-1)
+	// The root borrows nothing: it has the cluster.
 	for at := 1; at < len(s.nodes); at++ {
 		list[s.nodes[at].node.position] = s.nodes[at].node.balance(s.nodes[at].key.held)
 	}
@@ -68,15 +69,18 @@ func (t *Tree) Reclaim(holdings []Holding) ([]Holding, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Last come first: what has run for longest has most to lose and is nearest to its end.
 	order := slices.Clone(holdings)
 	slices.SortFunc(order, func(a, b Holding) int {
 		return cmp.Or(cmp.Compare(b.Since, a.Since), cmp.Compare(a.Loss, b.Loss), cmp.Compare(a.ID, b.ID))
 	})
 	taken := make([]Holding, 0, len(order))
 	for _, h := range order {
+		// used falls with what is taken, so that queues come down to their guarantees and keep the rest.
 		if t.keeps(used, &h) {
 			continue
 		}
+		// The answer is the caller's, and its input stays as it was.
 		h.Held = h.Held.Clone()
 		taken = append(taken, h)
 		for at := t.index[h.Queue]; at >= 0; at = t.nodes[at].parent {
@@ -91,6 +95,7 @@ func (t *Tree) Reclaim(holdings []Holding) ([]Holding, error) {
 // keeps reports whether a queue above a holding is within its guarantee in all that this has.
 func (t *Tree) keeps(used []apportion.Resources, h *Holding) bool {
 	for at := t.index[h.Queue]; at > 0; at = t.nodes[at].parent {
+		// A kind that the holding has not is no reason to take it.
 		within := true
 		for k, q := range h.Held {
 			within = within && (q == 0 || used[at][k] <= t.nodes[at].guarantee[k])
@@ -126,6 +131,7 @@ func (t *Tree) usedBy(holdings []Holding) ([]apportion.Resources, error) {
 		if !known {
 			faults.Add(item, "Queue", apportion.ErrUnknown, strconv.Quote(h.Queue))
 		}
+		// A faulty holding is left out of the sums: it would hide what is wrong with the others.
 		if len(faults) > before {
 			continue
 		}

@@ -94,11 +94,14 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 			Queues:  make([]FilledQueue[float64], len(t.nodes)-1),
 		},
 	}
+	// Floors are given before the first level rises, so that a queue with large minima begins above its siblings
+	// and waits for them.
 	kinds, below := len(t.capacity), t.below(claims)
 	floors, short := t.floors(claims)
 	f.out.ShortOf = short[0]
 	for at := range f.nodes {
 		n := &f.nodes[at]
+		// rate keeps its storage for all events; look clears it.
 		n.used, n.rate = make([]float64, kinds), make([]float64, kinds)
 		n.full, n.spent = make([]bool, kinds), make([]bool, kinds)
 		n.claims = below[at]
@@ -128,6 +131,7 @@ func (f *fluid) enter(i, at int, n float64) {
 	// delta is positive: the claim demands something, and all that it demands exists.
 	leaf.delta, _ = claim.Demand.DominantShare(f.tree.capacity)
 	leaf.pace = claim.Weight / leaf.delta
+	// The floor counts in every node up to the root, which checks it against ceilings and guarantees at once.
 	leaf.n = n
 	for ; at >= 0; at = f.tree.nodes[at].parent {
 		for k, q := range claim.Demand {
@@ -144,6 +148,7 @@ func (f *fluid) stop(i int, why Stop) {
 
 // settle notes every limit that has been reached, and stops the claims that this concerns.
 func (f *fluid) settle() {
+	// Limits first, for all nodes: a claim below two full queues must be told of the upper one.
 	for at := range f.nodes {
 		n, node := &f.nodes[at], &f.tree.nodes[at]
 		for k, used := range n.used {
@@ -158,8 +163,10 @@ func (f *fluid) settle() {
 			if f.leaves[i].done {
 				continue
 			}
+			// The number is set to Max itself: sums of later events must not carry the rounding of this one on.
 			if f.leaves[i].n >= float64(f.claims[i].Max)*(1-fluidTolerance) {
 				f.leaves[i].n = float64(f.claims[i].Max)
+				// AtMax comes before a kind that is used up at the same level: the claim could not have had more.
 				f.stop(i, Stop{Cause: AtMax, Kind: -1})
 			} else if why, blocked := f.blocked(f.claims[i].Demand, at); blocked {
 				f.stop(i, why)
@@ -181,6 +188,7 @@ func (f *fluid) blocked(demand apportion.Resources, at int) (why Stop, blocked b
 			}
 		}
 	}
+	// The last one found is the highest: the root has no name, and its ceiling is the capacity.
 	if why.Queue == "" && blocked {
 		why.Cause = Exhausted
 	}
@@ -191,6 +199,7 @@ func (f *fluid) blocked(demand apportion.Resources, at int) (why Stop, blocked b
 // demands.
 func (f *fluid) guaranteed(demand apportion.Resources, at int) bool {
 	for ; at >= 0; at = f.tree.nodes[at].parent {
+		// One kind that is spent is enough for a container not to be within the guarantee.
 		left := true
 		for k, q := range demand {
 			left = left && (q == 0 || !f.nodes[at].spent[k])
@@ -205,6 +214,7 @@ func (f *fluid) guaranteed(demand apportion.Resources, at int) bool {
 // survey finds out who is served at present and in which direction each node moves, from the lowest nodes
 // to the root, and then how fast, from the root down. It reports whether anybody is served.
 func (f *fluid) survey() bool {
+	// Parents come before their children in nodes, so that the way back meets children first.
 	for at := len(f.nodes) - 1; at >= 0; at-- {
 		f.look(at)
 	}
@@ -214,9 +224,11 @@ func (f *fluid) survey() bool {
 		n := &f.nodes[at]
 		for _, c := range n.children {
 			child := &f.nodes[c]
+			// Who is least below a queue that is not served itself waits as well.
 			child.served = child.served && n.scale > 0
 			child.scale = 0
 			if child.served {
+				// Rates of change are multiplied along the way down, by the chain rule.
 				child.scale = n.scale * child.pace
 			}
 		}
@@ -230,6 +242,7 @@ func (f *fluid) look(at int) {
 	n.current = current{low: math.Inf(1), next: math.Inf(1), rate: n.rate}
 	clear(n.rate)
 	// The least level of those below their guarantees, or else of all.
+	// A first child resets the least level: those below their guarantees are compared among themselves.
 	f.eachOpen(at, func(_ *bool, level float64, first bool, _ func()) {
 		n.open = true
 		if first && !n.first {
@@ -240,6 +253,7 @@ func (f *fluid) look(at int) {
 		}
 	})
 	f.eachOpen(at, func(served *bool, level float64, first bool, flow func()) {
+		// All that are least within rounding rise together, or the next event would lie at no distance.
 		*served = first == n.first && level <= n.low*(1+fluidTolerance)
 		switch {
 		case *served:
@@ -273,6 +287,7 @@ func (f *fluid) eachOpen(at int, visit func(served *bool, level float64, first b
 		if leaf.done || f.within && !f.guaranteed(demand, at) {
 			continue
 		}
+		// A claim has no guarantee of its own; what is guaranteed above it is a matter of its queues.
 		visit(&leaf.served, leaf.n/leaf.pace, false, func() {
 			for k, q := range demand {
 				n.rate[k] += float64(leaf.pace * float64(q))
@@ -284,6 +299,7 @@ func (f *fluid) eachOpen(at int, visit func(served *bool, level float64, first b
 // rise sets the level of a node from the kinds that its rate has, and its rate for a unit of that level.
 func (f *fluid) rise(at int) {
 	n, node := &f.nodes[at], &f.tree.nodes[at]
+	// Only kinds that somebody next in line below demands count for the level, see Tree.
 	left, steep := true, 0.0
 	for k, rate := range n.rate {
 		if rate > 0 {
@@ -291,6 +307,7 @@ func (f *fluid) rise(at int) {
 			n.level = max(n.level, f.part(at, k, n.used[k]))
 		}
 	}
+	// Of kinds that are level the steepest one sets the pace: it is the one that counts from here on.
 	for k, rate := range n.rate {
 		if rate > 0 && f.part(at, k, n.used[k]) >= n.level*(1-fluidTolerance) {
 			steep = max(steep, f.part(at, k, rate))
@@ -301,6 +318,7 @@ func (f *fluid) rise(at int) {
 	if at == 0 {
 		steep = 1
 	}
+	// rate becomes the use for a unit of the level of the node, which is what its parent adds up.
 	n.pace = 1 / steep
 	for k := range n.rate {
 		n.rate[k] /= steep
@@ -332,6 +350,8 @@ func (f *fluid) nextEvent() float64 {
 				continue
 			}
 			// 2. A kind becomes the one that counts most for the node.
+			// The first summand of the gap is the level, the second the kind that is behind: it catches up at the
+			// difference of their slopes. A gap that is only rounding has been closed.
 			if faster := f.part(at, k, rate) - steep; at > 0 && faster > steep*fluidTolerance {
 				if gap := n.level - f.part(at, k, n.used[k]); gap > n.level*fluidTolerance {
 					step = min(step, gap/faster)

@@ -8,6 +8,8 @@ import (
 
 // progress is the state of a whole filling. Its sorter holds the claims that may get more.
 type progress struct {
+	// claims are those of the input; clients has one for each, in the same order, of which the sorter knows those
+	// in the order.
 	claims  []Claim
 	clients []Client // one for each claim
 	sorter  Sorter

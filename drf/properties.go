@@ -106,6 +106,7 @@ func (v *verifier) checkPareto() {
 
 // checkEnvy compares each claim with what every other one has.
 func (v *verifier) checkEnvy() {
+	// One buffer for all bundles: the loop below visits O(n^2) pairs.
 	bundle := make([]float64, len(v.capacity))
 	for j := range v.claims {
 		other, n := &v.claims[j], v.has[j]
@@ -134,6 +135,7 @@ func (v *verifier) checkEnvy() {
 // checkIncentive compares each claim with a part of the cluster of its own.
 func (v *verifier) checkIncentive() {
 	// A sum of up to millions of weights; its rounding is far below the tolerance.
+	// The part of a claim is its weight over all weights: of every kind alike, whether it demands it or not.
 	weights, whole := 0.0, make([]float64, len(v.capacity))
 	for i := range v.claims {
 		weights += v.claims[i].Weight

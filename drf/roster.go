@@ -23,6 +23,8 @@ func (r *roster) Len() int { return len(r.clients) }
 
 // own refuses a client that is not of this sorter (any more).
 func (r *roster) own(client *Client) error {
+	// A handle is good as long as the map leads back to it: one that was removed, or belongs to another sorter, is
+	// not.
 	if client == nil || r.clients[client.id] != client {
 		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
 	}
@@ -106,6 +108,7 @@ func (r *roster) forget(client *Client) {
 
 // without returns a list of clients less one that is in it.
 func without(list []*Client, client *Client) []*Client {
+	// The order of those who are skipped matters to nobody: the last one takes the place.
 	for i, c := range list {
 		if c == client {
 			list[i] = list[len(list)-1]

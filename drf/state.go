@@ -37,6 +37,7 @@ func (s *Sorter) Snapshot() *SorterState {
 	state := stateOf(s.total, s.clients)
 	for i := range state.Clients {
 		client := s.clients[state.Clients[i].ID]
+		// Out of the order without being skipped: SetActive has taken it out.
 		state.Clients[i].Idle = client.place < 0 && !client.skipped
 	}
 	return state
@@ -55,6 +56,7 @@ func (s *TreeSorter) Snapshot() *SorterState {
 // stateOf returns what both sorts of clients have in common, by ID.
 func stateOf(total apportion.Resources, clients map[string]*Client) *SorterState {
 	state := &SorterState{Total: total.Clone(), Clients: make([]ClientState, 0, len(clients))}
+	// The order of the map is not that of the list: it is sorted below.
 	for _, client := range clients {
 		state.Clients = append(state.Clients, ClientState{
 			ID: client.id, Weight: client.weight, Held: client.held.Clone(), Skipped: client.skipped,
@@ -101,6 +103,8 @@ type sorting interface {
 func restore(state *SorterState, s sorting, add func(*ClientState) (*Client, error)) error {
 	for i := range state.Clients {
 		c := &state.Clients[i]
+		// In the order in which a scheduler would have called: what is held must be booked before a client is
+		// taken out.
 		client, err := add(c)
 		if err == nil {
 			err = s.Allocate(client, c.Held)
@@ -147,6 +151,8 @@ func (s *TreeSorter) WhatIf(changes []Change, look func()) error {
 
 // apply makes all changes or none.
 func apply(s sorting, changes []Change) error {
+	// Checks of one change depend on those before it, so that they are made one by one and taken back on the first
+	// error.
 	for i, change := range changes {
 		if err := change.make(s, change.Release); err != nil {
 			undo(s, changes[:i])
@@ -176,6 +182,7 @@ func undo(s sorting, changes []Change) {
 
 // whatIf makes changes, looks, takes them back, and skips again whom a release has brought back.
 func whatIf(s sorting, skipped []*Client, changes []Change, look func()) error {
+	// A release wakes those who are skipped; they are noted before and skipped again whatever happens.
 	err := apply(s, changes)
 	if err == nil {
 		look()

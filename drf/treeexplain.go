@@ -46,11 +46,13 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 		Queues:      make([]QueueExplanation[N], len(filling.Queues)),
 	}
 	for i, filled := range filling.Queues {
+		// Positions in the filling are those of the list of queues; positions in the tree are breadth first.
 		at := t.index[filled.ID]
 		e.Queues[i] = QueueExplanation[N]{FilledQueue: filled, Borrowed: make([]N, len(filled.Used)), Lent: make([]N, len(filled.Used))}
 		for k, used := range filled.Used {
 			g := N(t.nodes[at].guarantee[k])
 			e.Queues[i].Borrowed[k], e.Queues[i].Lent[k] = max(0, used-g), max(0, g-used)
+			// Divisible use may lie a rounding error below the ceiling that it has reached.
 			if limit := t.nodes[at].ceiling[k]; limit < NoLimit && reached(float64(used), limit) {
 				e.Queues[i].Full = append(e.Queues[i].Full, kinds.Name(k))
 			}
@@ -59,6 +61,7 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 	for i := range e.Claims {
 		if stop := e.Claims[i].StoppedBy; stop.Cause == AtCeiling {
 			at := t.index[stop.Queue]
+			// Explain knows the capacity alone; what a ceiling leaves is added here, to Reason and its text.
 			have := float64(t.nodes[at].ceiling[stop.Kind]) - float64(filling.Queues[t.nodes[at].position].Used[stop.Kind])
 			need := claims[i].Demand[stop.Kind]
 			e.Claims[i].Reason.Need, e.Claims[i].Reason.Have = float64(need), max(0, have)
@@ -66,6 +69,7 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 		}
 	}
 	for i := range e.Queues {
+		// What is borrowed within the guarantee of a queue above is borrowed from nobody: the family has it.
 		if !e.covered(t, i) {
 			e.Queues[i].From = lenders(t, e.Queues, i)
 		}
@@ -78,6 +82,7 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 func lenders[N Amount](t *Tree, queues []QueueExplanation[N], i int) []string {
 	var from []string
 	for j := range queues {
+		// A queue borrows neither from those above it nor from those below: their numbers contain each other.
 		if t.isAbove(queues[i].ID, queues[j].ID) || t.isAbove(queues[j].ID, queues[i].ID) {
 			continue
 		}
@@ -104,6 +109,7 @@ func (t *Tree) isAbove(above, id string) bool {
 // covered reports whether a queue above queue i is within its guarantee in all that queue i has borrowed.
 func (e *TreeExplanation[N]) covered(t *Tree, i int) bool {
 	for at := t.nodes[t.index[e.Queues[i].ID]].parent; at > 0; at = t.nodes[at].parent {
+		// Only kinds that queue i has borrowed matter: of those the queue above must have borrowed nothing.
 		within := true
 		for k, borrowed := range e.Queues[t.nodes[at].position].Borrowed {
 			within = within && (borrowed == 0 || e.Queues[i].Borrowed[k] == 0)
@@ -117,6 +123,8 @@ func (e *TreeExplanation[N]) covered(t *Tree, i int) bool {
 
 // rank numbers those who have borrowed, the most for its weight first, equal ones by ID.
 func (e *TreeExplanation[N]) rank(t *Tree) {
+	// The order is that of the shares above the guarantee, each for its weight: the counterpart of Level, from the
+	// guarantee up.
 	level := func(i int) float64 {
 		if e.covered(t, i) {
 			return 0
@@ -135,6 +143,7 @@ func (e *TreeExplanation[N]) rank(t *Tree) {
 			order = append(order, i)
 		}
 	}
+	// Equal levels by ID, so that the order of the list leaves no trace.
 	slices.SortFunc(order, func(a, b int) int {
 		if x, y := level(a), level(b); x != y {
 			if x > y {
@@ -144,6 +153,7 @@ func (e *TreeExplanation[N]) rank(t *Tree) {
 		}
 		return strings.Compare(e.Queues[a].ID, e.Queues[b].ID)
 	})
+	// Places count from 1, as 0 says that nothing was borrowed.
 	for place, i := range order {
 		e.Queues[i].TakenFirst = place + 1
 	}
@@ -153,6 +163,7 @@ func (e *TreeExplanation[N]) rank(t *Tree) {
 func (e *TreeExplanation[N]) String() string {
 	var text strings.Builder
 	text.WriteString(e.Explanation.String())
+	// Queues follow the claims in a table of their own, whose columns have widths of their own.
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for i := range e.Queues {
 		q := &e.Queues[i]

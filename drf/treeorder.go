@@ -8,6 +8,7 @@ import "iter"
 // the same client. Active clients come before others, and these are in the order of their IDs. Both must be
 // of this sorter. O(d).
 func (s *TreeSorter) Compare(a, b *Client) int {
+	// Who is in the order has a place in the list of its queue; the others are compared by name.
 	if a.place < 0 || b.place < 0 {
 		return compareIdle(a, b)
 	}
@@ -24,6 +25,7 @@ func (s *TreeSorter) Compare(a, b *Client) int {
 	for x != y && x.parent != y.parent {
 		x, y = x.parent, y.parent
 	}
+	// Below the queue where the ways meet the order is that of its two lists, and within one that of the heap.
 	switch {
 	case x.below == y.below:
 		return compareExactly(&x.key, &y.key)
@@ -74,6 +76,7 @@ func (b *branch) each(yield func(*Client) bool) bool {
 		going = child.branch.each(yield)
 		return going
 	}
+	// The lists are heaps, of which inOrder shows one entry after the other without changing them.
 	b.first.inOrder(visit)
 	if going {
 		b.rest.inOrder(visit)

@@ -49,9 +49,12 @@ func (t *Tree) NewSorter() *TreeSorter {
 		roster: roster{total: t.capacity.Clone(), kinds: make(apportion.Kinds, len(t.capacity)), clients: make(map[string]*Client)},
 		tree:   t, nodes: make([]branch, len(t.nodes)),
 	}
+	// Kinds have no names here; errors call them by their numbers.
 	for k := range s.kinds {
 		s.kinds[k] = strconv.Itoa(k)
 	}
+	// Parents come first in the tree, so that a pointer to the parent can be taken: the list is not moved any
+	// more.
 	for at := range s.nodes {
 		node, b := &t.nodes[at], &s.nodes[at]
 		b.node = node
@@ -73,12 +76,14 @@ func (s *TreeSorter) Add(id, queue string, weight float64, demand apportion.Reso
 	if s.clients[id] != nil {
 		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
 	}
+	// The checks are those of a claim of this queue, so that sorter and filling refuse the same.
 	claim := Claim{ID: id, Queue: queue, Weight: weight, Demand: demand}
 	s.tree.check(&faults, []Claim{claim}, "client")
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	b := &branch{parent: &s.nodes[s.tree.index[queue]], demand: demand.Clone(), active: true}
+	// The key of the branch is the client itself: its place is that in the queue of the parent.
 	b.key = newClient(id, weight, make(apportion.Resources, len(s.total)))
 	b.key.branch = b
 	s.clients[id] = &b.key
@@ -89,6 +94,8 @@ func (s *TreeSorter) Add(id, queue string, weight float64, demand apportion.Reso
 // update brings a branch and all above it into order, once the branch itself or what it holds has changed.
 // O(d (K + log c)).
 func (s *TreeSorter) update(b *branch) {
+	// One branch after the other on the way up: each may change its level, its list and who is next below it, and
+	// all that its parent needs to know is in the branch.
 	for ; b.parent != nil; b = b.parent {
 		below := b.rate(s.total)
 		b.settle(below)
@@ -100,6 +107,7 @@ func (s *TreeSorter) update(b *branch) {
 // guarantee.
 func (b *branch) rate(total apportion.Resources) (below bool) {
 	if b.isClient() {
+		// A client is next below itself, unless it is out of the order.
 		b.head = nil
 		if b.active && !b.key.skipped {
 			b.head = &b.key
@@ -111,14 +119,17 @@ func (b *branch) rate(total apportion.Resources) (below bool) {
 	if b.head == nil {
 		return false
 	}
+	// The level counts only kinds that the next container demands, see Tree: it changes with whoever is next.
 	demand := b.head.branch.demand
 	b.key.rate(total, demand)
+	// A queue is below its guarantee with any queue below it that is.
 	return len(b.first) > 0 || b.within(demand)
 }
 
 // top returns who is next among the children of a queue, nil for nobody.
 func (b *branch) top() *Client {
 	switch {
+	// Those below their guarantees come before all others, whatever their levels.
 	case len(b.first) > 0:
 		return b.first[0].client.branch.head
 	case len(b.rest) > 0:
@@ -141,6 +152,7 @@ func (b *branch) within(demand apportion.Resources) bool {
 
 // settle puts a branch where it belongs in the order of its parent.
 func (b *branch) settle(below bool) {
+	// A branch with nobody to serve is in neither list.
 	from, to := &b.parent.rest, &b.parent.rest
 	if b.below {
 		from = &b.parent.first
@@ -203,6 +215,8 @@ func (s *TreeSorter) Release(client *Client, r apportion.Resources) error {
 // the ID of the queue whose ceiling it is, empty for the cluster. The cluster comes before the queues, and a
 // queue before those below it. O(d K).
 func (s *TreeSorter) Room(client *Client) (kind int, queue string) {
+	// From the client up, and kinds from the last to the first: what is found last is what is told, the cluster
+	// before queues and the first kind before others.
 	kind = -1
 	for b := client.branch.parent; b != nil; b = b.parent {
 		limit := b.node.ceiling
@@ -276,6 +290,7 @@ func (s *TreeSorter) SetTotal(total apportion.Resources) error {
 		return err
 	}
 	copy(s.total, total)
+	// Levels of all clients first, in any order: each only moves within its queue.
 	for _, client := range s.clients {
 		client.branch.settle(client.branch.rate(s.total))
 	}
@@ -295,6 +310,7 @@ func (s *TreeSorter) Skip(client *Client) error {
 	if err := s.own(client); err != nil {
 		return err
 	}
+	// Who is not in the order cannot be skipped, and is not brought back by a release.
 	if client.place >= 0 {
 		s.skip(client)
 		s.update(client.branch)

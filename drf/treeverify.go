@@ -41,6 +41,7 @@ func VerifyTree[N Amount](t *Tree, claims []Claim, containers []N) (Report, erro
 	if whole, ok := any(containers).([]int64); ok {
 		v.whole = whole
 	}
+	// In the order of Property, as the report has them; what all below a node have is added up once before.
 	v.addUp()
 	v.checkCapacity()
 	v.checkBounds()
@@ -63,6 +64,7 @@ type treeVerifier struct {
 
 // addUp computes what every node has, exactly for whole containers.
 func (v *treeVerifier) addUp() {
+	// A verifier of the claims below each node adds up their use, with whole numbers exactly.
 	v.below = v.tree.below(v.claims)
 	v.used, v.over = make([][]float64, len(v.tree.nodes)), make([][]bool, len(v.tree.nodes))
 	for at := range v.tree.nodes {
@@ -78,6 +80,8 @@ func (v *treeVerifier) addUp() {
 			}
 			amount, _ := sum.used(k)
 			v.used[at][k] = amount
+			// The root has the capacity for a ceiling, which checkCapacity has reported already: checkCeilings
+			// begins below it.
 			v.over[at][k] = limit < NoLimit && exceedsLimit(&sum, k, limit)
 		}
 	}
@@ -89,6 +93,7 @@ func exceedsLimit(v *verifier, k int, limit int64) bool {
 		amount, _ := v.used(k)
 		return amount > float64(limit)*(1+verifyTolerance)
 	}
+	// Sums of foreign divisions may be beyond 2^63.
 	var sum, term big.Int
 	for i, n := range v.whole {
 		term.Mul(big.NewInt(n), big.NewInt(v.claims[i].Demand[k]))
@@ -99,6 +104,8 @@ func exceedsLimit(v *verifier, k int, limit int64) bool {
 
 // under lists the claims below a node, however far.
 func (v *treeVerifier) under(at int) []int {
+	// The walk up from every node costs O(q d), once for each node: trees of organizations are small, and this is
+	// a referee.
 	var list []int
 	for node := range v.tree.nodes {
 		for up := node; up >= 0; up = v.tree.nodes[up].parent {
@@ -127,11 +134,13 @@ func (v *treeVerifier) checkCeilings() {
 // room returns how many more containers of claim i fit below limits of the nodes from at up, which are its ceilings and
 // the capacity.
 func (v *treeVerifier) room(i, at int) float64 {
+	// No limit leaves room for more than Max.
 	more := float64(v.claims[i].Max) - v.has[i]
 	for ; at >= 0; at = v.tree.nodes[at].parent {
 		limit := v.tree.nodes[at].ceiling
 		left := make([]float64, len(limit))
 		for k, l := range limit {
+			// NoLimit of a queue is infinite; NoLimit of the root would be a capacity of 2^63 - 1.
 			left[k] = math.Inf(1)
 			if at == 0 || l < NoLimit {
 				left[k] = v.left(float64(l), v.used[at][k])
@@ -167,6 +176,7 @@ func (v *treeVerifier) checkRoom() {
 			}
 		}
 	}
+	// Guarantees that exceed the cluster together cannot all be met: whose is not is a matter of the order.
 	if !v.tree.guaranteesFit() {
 		return
 	}
@@ -176,9 +186,12 @@ func (v *treeVerifier) checkRoom() {
 				continue
 			}
 			for up := at; up > 0; up = v.tree.nodes[up].parent {
+				// The capacity is left out: what others hold above their own guarantees should have been given to
+				// this claim.
 				more := min(v.promised(i, up), v.roomInQueues(i, at))
 				if v.counts(more) {
 					v.violate(GuaranteesMet, i, v.has[i], v.has[i]+more)
+					// One violation for each claim, with the lowest queue whose guarantee is not met.
 					v.report[len(v.report)-1].Queue = v.tree.nodes[up].id
 					break
 				}
@@ -212,6 +225,7 @@ func (v *treeVerifier) roomInQueues(i, at int) float64 {
 // guaranteesFit reports whether what is guaranteed to all queues together is within the capacity. A queue stands
 // for at least what is guaranteed to the queues below it.
 func (t *Tree) guaranteesFit() bool {
+	// From the leaves up: a queue needs what is guaranteed to it or to all below it, whichever is more.
 	need := make([][]float64, len(t.nodes))
 	for at := range need {
 		need[at] = make([]float64, len(t.capacity))
@@ -232,6 +246,7 @@ func (t *Tree) guaranteesFit() bool {
 // checkSiblings compares the children of every queue with each other.
 func (v *treeVerifier) checkSiblings() {
 	for at := range v.tree.nodes {
+		// The children become claims of a cluster of their own, so that the checks of Verify apply to them.
 		party := verifier{capacity: v.capacity}
 		join := func(c Claim, n float64, whole int64) {
 			party.claims, party.has = append(party.claims, c), append(party.has, n)
@@ -248,11 +263,13 @@ func (v *treeVerifier) checkSiblings() {
 		}
 		for child := at + 1; child < len(v.tree.nodes); child++ {
 			if v.tree.nodes[child].parent == at {
+				// A queue whose claims differ has no bundle that its siblings could envy in one number.
 				if c, n, alike := v.asOne(child); alike {
 					join(c, n, int64(n))
 				}
 			}
 		}
+		// Names of queues and claims may meet in the report: a violation names the child, whichever it is.
 		party.checkEnvy()
 		party.checkWeights()
 		v.report = append(v.report, party.report...)
@@ -266,6 +283,7 @@ func (v *treeVerifier) asOne(at int) (c Claim, n float64, alike bool) {
 	if len(under) == 0 {
 		return c, 0, false
 	}
+	// A bound of any queue below changes what the whole may have, so that its claims are none among equals.
 	for node := range v.tree.nodes {
 		for up := node; up > 0; up = v.tree.nodes[up].parent {
 			if up == at && v.tree.nodes[node].bounded() {
@@ -273,6 +291,7 @@ func (v *treeVerifier) asOne(at int) (c Claim, n float64, alike bool) {
 			}
 		}
 	}
+	// All that the sibling may have is what its claims may have together.
 	c = Claim{ID: v.tree.nodes[at].id, Demand: v.claims[under[0]].Demand, Weight: v.tree.nodes[at].weight}
 	for _, i := range under {
 		if v.claims[i].Min > 0 || !v.claims[i].Demand.Equal(c.Demand) {
@@ -302,6 +321,7 @@ func (v *verifier) checkWeights() {
 		a := &v.claims[i]
 		for j := range v.claims {
 			b := &v.claims[j]
+			// What another one has as its Min was not up to the filling, whatever the weights.
 			if i == j || a.Weight < b.Weight || !a.Demand.Equal(b.Demand) || v.has[j] <= float64(b.Min) {
 				continue
 			}
@@ -320,6 +340,8 @@ func (v *verifier) checkWeights() {
 
 // checkParts compares each claim and each queue with a part of the cluster of its own.
 func (v *treeVerifier) checkParts() {
+	// The sharing incentive of a tree: the weights along the way multiplied, and the cluster divided by them once
+	// and for all.
 	part := v.parts()
 	capacity := make([]float64, len(v.capacity))
 	for k, c := range v.capacity {
@@ -331,6 +353,7 @@ func (v *treeVerifier) checkParts() {
 			waiting = waiting || v.waits(i)
 		}
 		if at > 0 && waiting && v.whole == nil {
+			// The level of a queue is a share of one kind, so that one kind is what it must have its part of.
 			share := 0.0
 			for k, c := range capacity {
 				if c > 0 {
@@ -348,6 +371,7 @@ func (v *treeVerifier) checkParts() {
 			if v.whole != nil {
 				due = math.Floor(due * (1 + verifyTolerance))
 			}
+			// Who is at a ceiling or at Max has been offered his part and could not take it.
 			if v.waits(i) && exceeds(due, v.has[i]) {
 				v.violate(SharingIncentive, i, v.has[i], due)
 			}
@@ -363,6 +387,7 @@ func (v *treeVerifier) waits(i int) bool {
 // parts returns the part of the cluster that is due to each node by its weight and those above it.
 func (v *treeVerifier) parts() []float64 {
 	part := make([]float64, len(v.tree.nodes))
+	// Parents come first in nodes, so that the part of the parent is known.
 	part[0] = 1
 	for at := 1; at < len(part); at++ {
 		node := &v.tree.nodes[at]

@@ -43,6 +43,8 @@ func (t *Tree) FillWhole(claims []Claim) (*TreeFilling[int64], error) {
 // mostContainers returns a number of containers, above their floors, that claims can not have more of together: all have
 // a dominant share of at most one for each kind.
 func (t *Tree) mostContainers(claims []Claim, floors []int64) float64 {
+	// Two bounds: what the claims want in all, none more than the cluster holds, and the number of the smallest
+	// containers that fill every kind.
 	least, wanted := math.Inf(1), 0.0
 	for i := range claims {
 		if unservable(t.capacity, claims[i].Demand) < 0 {
@@ -75,11 +77,13 @@ func newTreeWhole(t *Tree, claims []Claim, floors []int64, short []int) *treeWho
 			Queues:  make([]FilledQueue[int64], len(t.nodes)-1),
 		},
 	}
+	// The root stands for the cluster and has no entry among the queues.
 	for at := 1; at < len(short); at++ {
 		w.out.Queues[t.nodes[at].position].ShortOf = short[at]
 	}
 	for i := range claims {
 		claim := &claims[i]
+		// Clients are made without Add: the claims have been checked, and none is looked up by name.
 		b := &branch{parent: &w.sorter.nodes[t.index[claim.Queue]], demand: claim.Demand}
 		b.key = newClient(claim.ID, claim.Weight, make(apportion.Resources, len(t.capacity)))
 		b.key.branch, b.key.claim = b, i
@@ -90,6 +94,7 @@ func newTreeWhole(t *Tree, claims []Claim, floors []int64, short []int) *treeWho
 			continue
 		}
 		b.active = floors[i] < claim.Max
+		// AtMax stands until serve has stopped the claim for another reason.
 		w.out.Claims[i].StoppedBy = Stop{Cause: AtMax, Kind: -1}
 		w.grant(&b.key, floors[i])
 	}
@@ -98,6 +103,8 @@ func newTreeWhole(t *Tree, claims []Claim, floors []int64, short []int) *treeWho
 
 // grant books n containers that fit in the capacity, and so cannot overflow.
 func (w *treeWhole) grant(client *Client, n int64) {
+	// The sums of all queues above change with the claim, and so may their places: update mends them from the
+	// bottom up.
 	w.out.Claims[client.claim].Containers += n
 	for b := client.branch; b != nil; b = b.parent {
 		for k, q := range client.branch.demand {
@@ -118,11 +125,14 @@ func (w *treeWhole) activate(client *Client, active bool) {
 func (w *treeWhole) serve(within bool) {
 	for client := w.sorter.Next(); client != nil; client = w.sorter.Next() {
 		claim, filled := &w.claims[client.claim], &w.out.Claims[client.claim]
+		// Who is set aside comes back in the second round. Once no container of a claim is within a guarantee none
+		// will be, as uses only grow.
 		if within && !guaranteed(client) {
 			w.aside = append(w.aside, client)
 			w.activate(client, false)
 			continue
 		}
+		// Room never grows again during a filling, so that a refused claim is out for good.
 		if kind, queue := w.sorter.Room(client); kind >= 0 {
 			filled.StoppedBy = Stop{Cause: AtCeiling, Kind: kind, Queue: queue}
 			if queue == "" {
@@ -131,6 +141,7 @@ func (w *treeWhole) serve(within bool) {
 			w.activate(client, false)
 			continue
 		}
+		// Set before grant, whose update takes a claim that has its Max out of the order.
 		client.branch.active = filled.Containers+1 < claim.Max
 		w.grant(client, 1)
 	}
@@ -160,6 +171,7 @@ func (w *treeWhole) finish() *TreeFilling[int64] {
 	for at := 1; at < len(w.sorter.nodes); at++ {
 		b := &w.sorter.nodes[at]
 		queue := &w.out.Queues[b.node.position]
+		// The sorter is not used any more: its vectors become those of the answer.
 		queue.ID, queue.Used = b.node.id, b.key.held
 		queue.Share, _ = b.key.held.DominantShare(w.tree.capacity)
 	}

@@ -78,6 +78,7 @@ func (c *Curve) StepTime(containers, servers int64, samples float64) float64 {
 		}
 		return samples / lookUp(c.Points, containers, servers)
 	case Pollux:
+		// A curve that somebody has cut short counts what is missing as 0.
 		var params [polluxParams]float64
 		copy(params[:], c.Params)
 		return twoPhase(&params, at)
@@ -88,6 +89,7 @@ func (c *Curve) StepTime(containers, servers int64, samples float64) float64 {
 
 // rate returns the samples a second of the job on containers that are packed on as few servers as hold them.
 func (c *Curve) rate(containers, perServer int64) float64 {
+	// Rounded up without an overflow; containers is at least 1.
 	servers := (containers-1)/perServer + 1
 	return c.Samples / c.StepTime(containers, servers, c.Samples)
 }
@@ -101,12 +103,14 @@ func (c *Curve) Speeds(counts []int64, perServer int64) ([]float64, error) {
 	if err := checkSpeeds(counts, perServer); err != nil {
 		return nil, err
 	}
+	// Nothing beyond Most is computed, however large a count is.
 	most := int64(0)
 	for _, n := range counts {
 		most = max(most, min(n, c.Most))
 	}
 	// rising[n] is the best that a job can do with n: it may leave some of them idle.
 	rising := make([]float64, most+1)
+	// Speeds are ratios of rates, so that the unit of the samples does not matter.
 	one := c.rate(1, perServer)
 	for n := int64(1); n <= most; n++ {
 		rising[n] = max(rising[n-1], c.rate(n, perServer)/one)
@@ -135,6 +139,7 @@ type Step struct {
 //
 // Errors: ErrRange as for Speeds.
 func (c *Curve) Outlook(containers, perServer int64, more ...int64) ([]Step, error) {
+	// The first count is the present one, against which the others are held.
 	counts := []int64{containers}
 	for i, n := range more {
 		if n < 1 || n > mostContainers {

@@ -12,6 +12,7 @@ import (
 const (
 	// mostKept is how many configurations an Estimator remembers, mostTimes how many times of each: a median of nine
 	// is right with four wrong ones.
+	// Both bound what a fit of a long job costs and what a snapshot holds.
 	mostKept, mostTimes = 64, 9
 )
 

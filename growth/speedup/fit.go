@@ -12,8 +12,10 @@ import (
 
 const (
 	// mostLeftOut bounds how many configurations are left out in turn, which is how many fits an error costs.
+	// Sixteen fits of Pollux take some tens of milliseconds, which a scheduler has once a round.
 	mostLeftOut = 16
 	// simpler is by how much a model with more parameters must predict better to be taken.
+	// Where the difference is a twentieth or less it is mostly luck with what was left out.
 	simpler = 0.95
 	// beyond is how many times what was measured a curve is trusted, [Qiao §4.1].
 	beyond = 2
@@ -50,6 +52,7 @@ func checkSpeeds(counts []int64, perServer int64) error {
 // those of the options. A fit costs O(n log n) for n observations and, for Pollux and Auto, some milliseconds for each hundred
 // configurations; the error costs up to 16 fits more.
 func Fit(observations []Observation, options *Options) (*Curve, error) {
+	// A copy: the options are the caller's, and nil means the zero value.
 	var chosen Options
 	if options != nil {
 		chosen = *options
@@ -65,6 +68,7 @@ func Fit(observations []Observation, options *Options) (*Curve, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
+	// From here on each configuration is there once, and in an order that the input does not change.
 	single := tidy(observations)
 	if chosen.Model != Auto {
 		return fitOne(chosen.Model, single, &chosen), nil
@@ -75,6 +79,8 @@ func Fit(observations []Observation, options *Options) (*Curve, error) {
 // fitBest fits the models of Auto, the simplest first, and returns the one with the least error. One with as many parameters as there are
 // configurations explains anything and is left out; Amdahl's law has the fewest.
 func fitBest(single []Observation, options *Options) *Curve {
+	// Two parameters are told by two configurations; with one alone the constant is 0, and the curve a straight
+	// line.
 	best := fitOne(Amdahl, single, options)
 	for _, model := range []Model{Optimus, Pollux} {
 		if parameters(model, single) >= len(single) {
@@ -92,6 +98,7 @@ func parameters(model Model, single []Observation) (n int) {
 	if model != Pollux {
 		return model.size()
 	}
+	// Of the two phases only what was seen is fitted, so that a job on one server has fewer parameters.
 	for _, free := range seen(single) {
 		if free {
 			n++
@@ -108,6 +115,7 @@ func fitOne(model Model, single []Observation, options *Options) *Curve {
 	if c.Samples == 0 {
 		c.Samples = last.Samples
 	}
+	// What lies beyond is extrapolated, up to Most; nobody is promised more than that.
 	c.Measured, c.Configurations = last.Containers, len(single)
 	c.Most = max(options.Request, min(beyond*c.Measured, mostContainers))
 	c.Error, c.LeftOut = leaveOut(model, single)
@@ -137,10 +145,12 @@ func leaveOut(model Model, single []Observation) (rms float64, n int) {
 	n = min(len(single), mostLeftOut)
 	squares := 0.0
 	for k := range n {
+		// Even distances: neighbours say much the same of a curve.
 		out := k * len(single) / n
 		others := make([]Observation, 0, len(single)-1)
 		others = append(append(others, single[:out]...), single[out+1:]...)
 		o := &single[out]
+		// Logarithms: twice as long and half as long are equally wrong.
 		e := math.Log(shape(model, others).StepTime(o.Containers, o.Servers, o.Samples) / o.Seconds)
 		squares += float64(e * e)
 	}

@@ -44,6 +44,7 @@ const mostTerms = 5
 // terms returns what the parameters of a sum of terms are multiplied by: samples a container, 1, containers a
 // server, containers, servers.
 func (c *configuration) terms() [mostTerms]float64 {
+	// The order is that of Params, and of the table in the package comment.
 	w, p := float64(c.containers), float64(c.servers)
 	return [mostTerms]float64{c.samples / w, 1, w / p, w, p}
 }
@@ -64,6 +65,7 @@ func (m Model) size() int {
 
 // sum returns the time of a step by a sum of terms.
 func sum(params []float64, c configuration) float64 {
+	// Missing parameters count as 0, so that Linear and Amdahl are beginnings of Optimus.
 	terms := c.terms()
 	t := 0.0
 	for k, p := range params {

@@ -29,12 +29,15 @@ const (
 // fitSum returns the weights of the first size terms, all at least 0. There is at least one observation. Errors are relative to the
 // measured times at first, and to the fitted ones from then on: a time that is much too short would outweigh all others.
 func fitSum(size int, observations []Observation) []float64 {
+	// All weigh alike at first, and errors are relative to what was measured.
 	rows := make([]row, len(observations))
 	for i := range rows {
 		o := &observations[i]
 		rows[i] = row{o.configuration(), o.Seconds, o.Seconds, 1}
 	}
 	var params []float64
+	// Each round solves the weighted problem exactly, and weighs anew by what that leaves: iteratively reweighted
+	// least squares.
 	for range rounds {
 		params = leastSquares(size, rows)
 		reweigh(params, rows)
@@ -57,6 +60,7 @@ func reweigh(params []float64, rows []row) {
 		r.scale = max(sum(params, r.configuration), least*r.seconds)
 		errors[i] = math.Abs(math.Log(r.scale / r.seconds))
 	}
+	// A residual e beyond the limit weighs limit/e, so that its square counts as its size, [Huber].
 	limit := bound(errors)
 	for i, e := range errors {
 		rows[i].weight = min(1, limit/max(e, leastUsual))
@@ -67,6 +71,7 @@ func reweigh(params []float64, rows []row) {
 func bound(errors []float64) float64 {
 	sorted := slices.Clone(errors)
 	slices.Sort(sorted)
+	// The lower median of an even number: with two observations the better one sets the limit.
 	return max(usual*sorted[(len(sorted)-1)/2], leastUsual)
 }
 
@@ -86,6 +91,7 @@ func newNormal(size int, rows []row) *normal {
 	for i := range rows {
 		r := &rows[i]
 		terms := r.terms()
+		// The error of a row is (time - sum)/scale, squared and weighted.
 		weight, time := r.weight/(r.scale*r.scale), r.seconds
 		e.whole += float64(weight * time * time)
 		for k := range size {
@@ -95,6 +101,8 @@ func newNormal(size int, rows []row) *normal {
 			}
 		}
 	}
+	// Scaled to a unit diagonal the condition of the matrix says how well terms can be told apart, whatever their
+	// units.
 	for k := range size {
 		e.scale[k] = 1 / math.Sqrt(e.left[k][k])
 	}
@@ -113,9 +121,11 @@ func leastSquares(size int, rows []row) []float64 {
 	e := newNormal(size, rows)
 	best, lowest := make([]float64, size), math.Inf(1)
 	for _, set := range sets {
+		// More terms than rows explain anything: such sets have many best weights.
 		if set >= 1<<size || bits.OnesCount(set) > len(rows) {
 			continue
 		}
+		// By more than rounding: of equal errors the set that came first, with the fewest terms, stands.
 		if params, rest, ok := e.solve(set); ok && rest < lowest-better*e.whole {
 			best, lowest = params, rest
 		}
@@ -134,6 +144,7 @@ var sets = func() (all []uint) {
 
 // solve fits the terms of a set, and reports whether all weights are positive and can be told apart.
 func (e *normal) solve(set uint) (params []float64, rest float64, ok bool) {
+	// at has the terms of the set, so that the system is as large as the set and no larger.
 	var at []int
 	for k := range e.size {
 		if set>>k&1 == 1 {
@@ -148,6 +159,8 @@ func (e *normal) solve(set uint) (params []float64, rest float64, ok bool) {
 		}
 	}
 	var factor mat.Cholesky
+	// A matrix that is no longer positive definite, or nearly so, has terms that say the same of these
+	// observations.
 	if !factor.Factorize(left) || factor.Cond() > alike {
 		return nil, 0, false
 	}
@@ -158,9 +171,11 @@ func (e *normal) solve(set uint) (params []float64, rest float64, ok bool) {
 	params = make([]float64, e.size)
 	for i, k := range at {
 		params[k] = found.AtVec(i) * e.scale[k]
+		// A set with a weight of 0 or less is no optimum of its own: the set without that term is tried as well.
 		if !(params[k] > 0) {
 			return nil, 0, false
 		}
 	}
+	// By Pythagoras the error is what is left of the whole; rounding may carry it below 0.
 	return params, max(0, e.whole-mat.Dot(&found, right)), true
 }

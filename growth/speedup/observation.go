@@ -95,6 +95,8 @@ func tidy(observations []Observation) []Observation {
 			to++
 		}
 		// Sorted by seconds within a configuration, so the median is in the middle.
+		// A median and not a mean: a step that was interrupted takes ten times as long and says nothing of the
+		// others.
 		middle := sorted[(from+to-1)/2]
 		if (to-from)%2 == 0 {
 			middle.Seconds += (sorted[(from+to)/2].Seconds - middle.Seconds) / 2

@@ -39,6 +39,7 @@ func parts(p *[polluxParams]float64, c configuration) (grad, sync float64) {
 	w := float64(c.containers)
 	grad = p[gradAlpha] + float64(p[gradBeta]*c.samples/w) // (8)
 	switch {
+	// Two containers are the first that synchronize, so that slopes count from there.
 	case c.containers == 1:
 	case c.servers == 1:
 		sync = p[localAlpha] + float64(p[localBeta]*(w-2)) // (10)
@@ -52,6 +53,7 @@ func parts(p *[polluxParams]float64, c configuration) (grad, sync float64) {
 func twoPhase(p *[polluxParams]float64, c configuration) float64 {
 	grad, sync := parts(p, c)
 	long, short := max(grad, sync), min(grad, sync)
+	// Without any cost there is no step to speak of, and no ratio of the phases.
 	if !(long > 0) {
 		return 0
 	}
@@ -69,6 +71,7 @@ func seen(observations []Observation) (free [polluxParams]bool) {
 			continue
 		case o.Servers == 1:
 			free[localAlpha] = true
+			// Two containers tell the constant alone, three and more the slope too.
 			free[localBeta] = free[localBeta] || o.Containers > 2
 		default:
 			free[remoteAlpha] = true
@@ -84,6 +87,7 @@ func seen(observations []Observation) (free [polluxParams]bool) {
 func fitPollux(observations []Observation) []float64 {
 	f := polluxFit{observations: observations, free: seen(observations)}
 	var best [polluxParams]float64
+	// Of equal losses the first beginning wins, so that the result does not depend on rounding elsewhere.
 	least := math.Inf(1)
 	for _, place := range beginnings {
 		f.begin(place)
@@ -91,6 +95,7 @@ func fitPollux(observations []Observation) []float64 {
 			best, least = f.params, loss
 		}
 	}
+	// What was never seen is filled in only now: it must not take part in the search.
 	f.params = best
 	f.complete()
 	return f.params[:]
@@ -111,12 +116,14 @@ type polluxFit struct {
 
 // begin sets the parameters before the search: computing as Amdahl's law has it.
 func (f *polluxFit) begin(place beginning) {
+	// Samples a container, then the constant: the two terms of computing, to which synchronizing comes.
 	computing := fitSum(Amdahl.size(), f.observations)
 	mean := 0.0
 	for i := range f.observations {
 		mean += f.observations[i].Seconds / float64(len(f.observations))
 	}
 	samples, sync := f.observations[0].each(), place.sync*mean
+	// Half of the constant is left to synchronizing. No cost may begin at 0, since logarithms are searched.
 	f.params = [polluxParams]float64{
 		max(computing[1]/2, little*mean), max(computing[0], little*mean/samples),
 		sync, sync / 4, 2 * sync, sync / 4, place.overlap,
@@ -134,6 +141,7 @@ func (f *polluxFit) pack() (x []float64) {
 		switch {
 		case !free:
 		case k == overlap:
+			// The inverse of the logistic function: gamma lies in (1, mostOverlap) wherever the search goes.
 			part := (f.params[k] - 1) / (mostOverlap - 1)
 			x = append(x, math.Log(part/(1-part)))
 		default:
@@ -166,6 +174,7 @@ func (f *polluxFit) loss(x []float64) float64 {
 	total := 0.0
 	for i := range f.observations {
 		o := &f.observations[i]
+		// As for the sums, errors are those of logarithms, and large ones count by their size, [Huber].
 		e := math.Abs(math.Log(twoPhase(&f.params, o.configuration()) / o.Seconds))
 		if e <= usualLog {
 			total += float64(e * e / 2)
@@ -183,9 +192,11 @@ func (f *polluxFit) search() float64 {
 	loss, damping := f.loss(x), firstDamping
 	for range iterations {
 		next, ok := f.step(x, damping)
+		// No step of any length helps any more: this is a minimum, up to rounding.
 		if !ok || damping > lastDamping {
 			break
 		}
+		// A step that helps makes the next one bolder, one that does not is tried again, shorter.
 		if now := f.loss(next); now < loss {
 			done := loss-now <= settled*loss
 			x, loss, damping = next, now, damping*ease
@@ -204,6 +215,8 @@ func (f *polluxFit) search() float64 {
 // which its square counts as its size.
 func (f *polluxFit) step(x []float64, damping float64) (next []float64, ok bool) {
 	f.unpack(x)
+	// The derivative of the loss is J^T W e, and J^T W J stands for its second one: few parameters, so that a
+	// dense system is cheap.
 	n := len(x)
 	normal, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for i := range f.observations {
@@ -214,6 +227,8 @@ func (f *polluxFit) step(x []float64, damping float64) (next []float64, ok bool)
 		normal.SymRankOne(normal, weight, row)
 		right.AddScaledVec(right, -weight*e, row)
 	}
+	// Damping by the diagonal makes a step short in each coordinate by its own scale; the summand keeps a diagonal
+	// of 0 invertible.
 	for k := range n {
 		normal.SetSym(k, k, float64(normal.At(k, k)*(1+damping))+damping*settled)
 	}
@@ -239,6 +254,7 @@ func (f *polluxFit) chain(d [polluxParams]float64) (by []float64) {
 		switch {
 		case !free:
 		case k == overlap:
+			// d gamma/dx of the logistic function is (mostOverlap - 1) part (1 - part).
 			part := (f.params[k] - 1) / (mostOverlap - 1)
 			by = append(by, d[k]*(mostOverlap-1)*part*(1-part))
 		default:
@@ -257,10 +273,12 @@ func (f *polluxFit) logSlope(c configuration) (d [polluxParams]float64) {
 	// d ln T / d G = (G/T)^gamma / G, and the same for S.
 	byGrad, bySync := math.Pow(grad/t, gamma)/grad, 0.0
 	d[gradAlpha], d[gradBeta] = byGrad, byGrad*c.samples/w
+	// One container, or a job whose synchronizing costs nothing yet: T = G, and gamma makes no difference.
 	if !(sync > 0) {
 		return d
 	}
 	bySync = math.Pow(sync/t, gamma) / sync
+	// Only the two parameters of its own kind of synchronizing matter to a configuration.
 	at := remoteAlpha
 	if c.servers == 1 {
 		at = localAlpha
@@ -275,12 +293,16 @@ func (f *polluxFit) logSlope(c configuration) (d [polluxParams]float64) {
 // complete fills in what was never seen: on several servers a step costs at least what it does on one, and what was
 // not seen at all costs nothing.
 func (f *polluxFit) complete() {
+	// Nothing on several servers was seen: [Qiao] §4.1 takes them for as cheap as one server, until they are
+	// tried.
 	if !f.free[remoteAlpha] {
 		f.params[remoteAlpha], f.params[remoteBeta] = f.params[localAlpha], f.params[localBeta]
 	}
 	if !f.free[localAlpha] {
 		return
 	}
+	// Two containers on two servers tell the constant; the slope on one server is the best guess at that on
+	// several.
 	if !f.free[remoteBeta] {
 		f.params[remoteBeta] = f.params[localBeta]
 	}

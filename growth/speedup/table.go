@@ -20,6 +20,7 @@ func tabulate(observations []Observation) []Point {
 	var points []Point
 	for i := range observations {
 		o := &observations[i]
+		// Observations are in the order of containers, servers and samples: those of one place follow each other.
 		last := len(points) - 1
 		// Several numbers of samples on the same containers: their rates are one measurement each.
 		if last >= 0 && points[last].Containers == o.Containers && points[last].Servers == o.Servers {
@@ -31,6 +32,8 @@ func tabulate(observations []Observation) []Point {
 	slices.SortFunc(points, func(a, b Point) int {
 		return cmp.Or(cmp.Compare(a.Servers, b.Servers), cmp.Compare(a.Containers, b.Containers))
 	})
+	// Each number of servers has rates of its own, which rise with containers; between numbers of servers nothing
+	// need rise.
 	for from := 0; from < len(points); {
 		to := from
 		for to < len(points) && points[to].Servers == points[from].Servers {
@@ -51,6 +54,8 @@ func rise(points []Point) {
 	var pools []pool
 	for _, p := range points {
 		pools = append(pools, pool{p.Rate, 1})
+		// A pool that is lower than the one before it joins it, and the joint one may now be lower than its own
+		// forerunner.
 		for k := len(pools) - 1; k > 0 && pools[k-1].mean > pools[k].mean; k-- {
 			a, b := pools[k-1], pools[k]
 			n := a.n + b.n
@@ -59,6 +64,7 @@ func rise(points []Point) {
 			pools = pools[:k]
 		}
 	}
+	// Each point has the mean of its pool: rates rise, and no other rising ones are closer to those measured.
 	at := 0
 	for _, p := range pools {
 		for range p.n {
@@ -71,6 +77,7 @@ func rise(points []Point) {
 // along returns the rate of containers in the points of one number of servers: in proportion below the first, no more than
 // the last beyond it.
 func along(points []Point, containers int64) float64 {
+	// Measured numbers have their own rates, whatever lies around them.
 	at, found := slices.BinarySearchFunc(points, containers, func(p Point, n int64) int { return cmp.Compare(p.Containers, n) })
 	switch {
 	case found:
@@ -91,6 +98,8 @@ func between(a, b float64, part, whole int64) float64 {
 
 // lookUp returns the rate of containers on servers, between the numbers of servers that were measured.
 func lookUp(points []Point, containers, servers int64) float64 {
+	// Points are sorted by servers first: low and high are the runs of points of the next smaller and the next
+	// larger number.
 	after, _ := slices.BinarySearchFunc(points, servers, func(p Point, n int64) int { return cmp.Compare(p.Servers, n) })
 	var low, high []Point // the points of the numbers of servers around it
 	if after < len(points) {

@@ -28,6 +28,7 @@ func (d *cappedDP) run(p *prefix) error {
 	d.before, d.after = filled(d.before, states, inf), filled(d.after, states, inf)
 	d.choice = grown(d.choice, slots*states)
 	d.least = d.least[:0]
+	// Before the first slot nothing is done, for nothing.
 	d.before[0] = 0
 	// No sum above reach has a finite cost yet: choices that would start from one are not looked at.
 	reach := 0
@@ -43,6 +44,7 @@ func (d *cappedDP) run(p *prefix) error {
 func (d *cappedDP) slot(table []float64, choice []int32, reach int) int {
 	most := len(table) - 1
 	for sum := range d.after {
+		// Of equal costs the fewest units in this slot win, and so the earliest slots do the work.
 		best, y := inf, 0
 		for n := max(0, sum-reach); n <= min(sum, most); n++ {
 			if cost := table[n] + d.before[sum-n]; cost < best {
@@ -56,6 +58,7 @@ func (d *cappedDP) slot(table []float64, choice []int32, reach int) int {
 
 // trace writes the units of slots 0 to last of the cheapest way to do the work by then.
 func (d *cappedDP) trace(units []int64, last int) {
+	// choice holds a row for each slot; the walk back subtracts what each slot has done.
 	sum, states := d.work, d.work+1
 	for s := last; s >= 0; s-- {
 		y := d.choice[s*states+sum]

@@ -25,18 +25,22 @@ func (b *Search) collect(p *Problem, source Source) {
 	b.relax.reset()
 	b.bounds = b.bounds[:0]
 	work, floor, incumbent := int(p.Work), p.Floor, 0.0
+	// Rounding costs as much as a slot of bounds and more: after one slot, then two, four and so on, it is a
+	// constant part of all.
 	first, next := -1, 0 // first completion possible, next one to round
 	for s, value := range p.Values {
 		// Even at the lowest prices there are, this completion and all later ones pay no more.
 		if s >= p.Shortest-1 && value-floor <= incumbent {
 			return
 		}
+		// A hull is made once for each distinct table; slots that repeat a table repeat its hull.
 		if source.Add(&b.Tables, p.best()) {
 			b.hulls.add(b.Tables.Of(s), p.Servers, 0)
 		}
 		b.relax.add(b.hulls.of(b.Tables.of[s]), work)
 		lower, lambda, ok := b.relax.bound(work)
 		b.bounds = append(b.bounds, bound{lower, lambda, lower})
+		// A completion that cannot beat the schedule found so far is not worth rounding; its bound stays for rank.
 		if !ok || value-lower <= incumbent || s < next {
 			continue
 		}
@@ -61,6 +65,8 @@ func (b *Search) rank(p *Problem) {
 	slices.SortFunc(b.orders, func(x, y completion) int {
 		return cmp.Or(cmp.Compare(y.payoff, x.payoff), cmp.Compare(y.last, x.last))
 	})
+	// Sorting has the latest of equal bounds first, so that the earliest of the leaders is the last of them; it is
+	// moved to the front and the others follow.
 	leaders := 0
 	for leaders < len(b.orders) && b.orders[leaders].payoff == b.orders[0].payoff {
 		leaders++
@@ -91,12 +97,14 @@ func (b *Search) miss(p *Problem) Answer {
 			closest.Last, closest.Value, closest.Cost = s, p.Values[s], cost
 		}
 	}
+	// inf: the slots up to s hold less than the work, whatever it costs.
 	for s, bd := range b.bounds {
 		if bd.lower < inf {
 			closest.Status = TooDear
 			consider(s, min(bd.proven, budget))
 		}
 	}
+	// collect has ended before this completion, as even the floor would not have paid there.
 	if s := len(b.bounds); s < len(p.Values) {
 		consider(s, p.Floor)
 	}

@@ -31,6 +31,7 @@ func (h *hulls) add(table []float64, servers Servers, nu float64) {
 		if nu != 0 {
 			cost -= float64(nu * float64(servers.PSFor(int64(y))))
 		}
+		// Andrew's monotone chain: a corner that is not below the chord of its neighbours is none.
 		v := vertex{y, cost}
 		for n := len(h.corners); n-start >= 2 && !below(h.corners[n-2], h.corners[n-1], v); n-- {
 			h.corners = h.corners[:n-1]
@@ -42,6 +43,7 @@ func (h *hulls) add(table []float64, servers Servers, nu float64) {
 
 // below reports whether b lies below the chord from a to c.
 func below(a, b, c vertex) bool {
+	// Slopes are compared by cross products, since widths are whole and divisions would round.
 	left := (b.cost - a.cost) * float64(c.workers-b.workers)
 	right := (c.cost - b.cost) * float64(b.workers-a.workers)
 	return left < right-hullSlack*max(abs(left), abs(right))

@@ -20,6 +20,7 @@ var ErrTooLarge = errors.New("is larger than the limit on memory")
 
 // CheckCells refuses a table of rows x columns cells above the limit.
 func CheckCells(rows, columns, limit int64, item apportion.Item, field string) error {
+	// A product beyond 2^63 is larger than any limit.
 	cells, ok := exact.Mul(rows, columns)
 	if ok && cells <= limit {
 		return nil

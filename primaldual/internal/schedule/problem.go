@@ -56,6 +56,8 @@ type prefix struct {
 // distinct returns the number of tables that slots 0 to last use: the first ones, as tables are made
 // in the order of the slots.
 func (p *prefix) distinct() int {
+	// Tables are numbered in the order in which slots first use them: the largest number so far says how many
+	// there are.
 	most := 0
 	for _, i := range p.tables.of[:p.last+1] {
 		most = max(most, i+1)

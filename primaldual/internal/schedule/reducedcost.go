@@ -56,6 +56,7 @@ const (
 
 // search writes the cheapest schedule below lower + gap into workers, or reports that there is none.
 func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64) outcome {
+	// Slots with one option left are fixed; need is what the others must do.
 	need := p.work - x.open(p, m, gap, workers)
 	if x.effort(p, need) > plainEffort(p)/2 || CheckCells(int64(len(x.free)), int64(need)+1, p.limit, apportion.Item{}, "") != nil {
 		return tooLarge
@@ -123,6 +124,7 @@ func (x *reduced) open(p *prefix, m multipliers, gap float64, workers []int64) i
 // price appends the options of table i.
 func (x *reduced) price(p *prefix, i int, m multipliers, gap float64) {
 	start := len(x.options)
+	// Reduced costs are counted from the least of the table, which the bound contains already.
 	least := inf
 	for y, cost := range p.tables.table(i) {
 		reduced := cost - float64(m.lambda*float64(y))
@@ -132,6 +134,7 @@ func (x *reduced) price(p *prefix, i int, m multipliers, gap float64) {
 		x.options = append(x.options, option{y, cost, reduced})
 		least = min(least, reduced)
 	}
+	// In place: what is kept is written behind what has been read.
 	kept := x.options[:start]
 	for _, o := range x.options[start:] {
 		if o.reduced -= least; o.reduced < gap {
@@ -149,6 +152,7 @@ func (x *reduced) ends(p *prefix, s int) (first, last int) {
 
 // effort estimates the steps of the search, plainEffort those of the plain dynamic program.
 func (x *reduced) effort(p *prefix, need int) int {
+	// The sums that may occur grow by the span of each slot, and are never more than what is needed.
 	steps, width := 0, 0
 	for _, s := range x.free {
 		first, last := x.ends(p, s)

@@ -27,11 +27,13 @@ func (x *relaxation) reset() { x.heap, x.width, x.cost = x.heap[:0], 0, 0 }
 // add adds the hull of one more slot.
 func (x *relaxation) add(hull []vertex, work int) {
 	for i := 1; i < len(hull); i++ {
+		// Edges of a hull come with rising slopes.
 		edge := stretch{slope(hull[i-1], hull[i]), hull[i].workers - hull[i-1].workers}
 		if x.width >= work && edge.slope >= x.heap[0].slope {
 			return // the next edges are dearer still
 		}
 		x.push(edge)
+		// What is kept holds the work with as little to spare as whole stretches allow.
 		for x.width-x.heap[0].width >= work {
 			x.pop()
 		}

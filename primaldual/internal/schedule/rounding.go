@@ -35,6 +35,7 @@ func (x *rounding) round(p *prefix, h *hulls, lambda float64) float64 {
 	})
 	x.open = x.open[:0]
 	for _, t := range x.ties {
+		// Widest first leaves the smallest rest, which is what costs more than the bound.
 		if t.width <= left {
 			x.workers[t.slot] += int64(t.width)
 			left -= t.width
@@ -52,6 +53,7 @@ func (x *rounding) round(p *prefix, h *hulls, lambda float64) float64 {
 // number of workers given.
 func (x *rounding) start(p *prefix, h *hulls, lambda float64) int {
 	x.workers, x.ties = x.workers[:0], x.ties[:0]
+	// Slopes are quotients of sums: two that are equal in the model may differ in their last digits.
 	given, slack := 0, slopeTie*abs(lambda)
 	for s := 0; s <= p.last; s++ {
 		hull := h.of(p.tables.of[s])
@@ -59,6 +61,7 @@ func (x *rounding) start(p *prefix, h *hulls, lambda float64) int {
 		for i+1 < len(hull) && slope(hull[i], hull[i+1]) < lambda-slack {
 			i++
 		}
+		// Up to y the hull is cheaper than lambda; from y to the next corner it costs lambda for each worker.
 		y := hull[i].workers
 		for i+1 < len(hull) && slope(hull[i], hull[i+1]) <= lambda+slack {
 			i++

@@ -69,6 +69,7 @@ func (b *Search) boundsFirst(p *Problem, source Source) (Answer, error) {
 	// there.
 	b.collect(p, source)
 	b.rank(p)
+	// top is the best payoff found, chosen the completion that has it; a payoff of nothing is none.
 	slack, top, chosen := p.Slack(), 0.0, -1
 	for i, c := range b.orders {
 		if c.payoff < top-slack {
@@ -80,6 +81,7 @@ func (b *Search) boundsFirst(p *Problem, source Source) (Answer, error) {
 			threshold = top - slack
 		}
 		cutoff := p.Values[c.last] - threshold
+		// An earlier search has shown already that nothing that ends here is cheap enough.
 		if b.bounds[c.last].proven >= cutoff {
 			continue
 		}
@@ -109,6 +111,8 @@ func (b *Search) prefix(p *Problem, last int) *prefix {
 
 // exact finds the cheapest schedule of a prefix if it costs less than cutoff; it is in b.workers.
 func (b *Search) exact(p *prefix, cutoff, slack float64) (float64, outcome) {
+	// Three steps, each only where the one before has left a gap: rounding, prices on parameter servers, reduced
+	// costs.
 	bd := b.bounds[p.last]
 	m := multipliers{lambda: bd.lambda, lower: bd.lower}
 	upper := b.trial.round(p, &b.hulls, bd.lambda)
@@ -163,6 +167,7 @@ func (b *Search) plain(p *Problem, source Source) (Answer, error) {
 // pickPlain chooses among the completions of the plain dynamic program: the greatest payoff, and the
 // earliest of those that are equal.
 func (b *Search) pickPlain(p *Problem) Answer {
+	// The greatest payoff first; then, from the back, the earliest completion that has it up to the slack.
 	top, at := math.Inf(-1), -1
 	for s, cost := range b.dp.least {
 		top = max(top, p.Values[s]-cost)
@@ -185,6 +190,7 @@ func (b *Search) pickPlain(p *Problem) Answer {
 
 // admit describes the schedule workers, whose completion is the last slot with a worker.
 func (b *Search) admit(p *Problem, workers []int64) Answer {
+	// A schedule found for a later completion may end before it, and is worth what that slot is worth.
 	last := len(workers) - 1
 	for workers[last] == 0 {
 		last--

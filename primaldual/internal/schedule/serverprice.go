@@ -16,12 +16,14 @@ const (
 // lower bound; where all slots cost the same it is exact. It keeps the greatest bound in m and the
 // cheapest schedule in b.workers, and returns the cost of that one.
 func (b *Search) priceServers(p *prefix, m *multipliers, upper float64) float64 {
+	// A handful of prices is tried, each with hulls of its own: O(prices x cells).
 	b.collectJumps(p)
 	tables := p.distinct()
 	least := float64(p.fewestServers(tables))
 	for _, nu := range b.nus {
 		b.shifted.reset()
 		for i := range tables {
+			// Costs less nu times the servers may be negative and fall; hulls do not mind.
 			b.shifted.add(p.tables.table(i), p.servers, nu)
 		}
 		b.relax.reset()
@@ -32,6 +34,7 @@ func (b *Search) priceServers(p *prefix, m *multipliers, upper float64) float64 
 		if !ok {
 			continue
 		}
+		// round returns what the schedule costs at true prices: the shifted hulls only choose it.
 		if cost := b.trial.round(p, &b.shifted, lambda); cost < upper {
 			upper = cost
 			b.workers = append(b.workers[:0], b.trial.workers...)
@@ -47,12 +50,14 @@ func (b *Search) priceServers(p *prefix, m *multipliers, upper float64) float64 
 // If y workers with z(y) = ceil(y b/B) of them are the most to one that any slot can have, then
 // sum z(y_t) >= sum y_t z(y)/y = W z(y)/y. That is more than W b/B where B/b is no integer.
 func (p *prefix) fewestServers(tables int) int64 {
+	// No slot has more than the longest table, so that larger numbers of workers need not be looked at.
 	longest := 0
 	for i := range tables {
 		longest = max(longest, len(p.tables.table(i))-1)
 	}
 	workers, ps := int64(1), int64(1)
 	for y := int64(2); y <= int64(longest); y++ {
+		// z/y against ps/workers, multiplied out: in whole numbers without rounding.
 		if z := p.servers.PSFor(y); exact.Less(workers, z, y, ps) {
 			workers, ps = y, z
 		}
@@ -71,6 +76,8 @@ func (b *Search) collectJumps(p *prefix) {
 			if !p.steps(y) {
 				continue
 			}
+			// A worker that brings a new server costs that server more than its neighbour, whose server is there
+			// already.
 			step := table[y] - table[y-1]
 			switch {
 			case y > 1 && !p.steps(y-1):

@@ -26,6 +26,7 @@ func (t *Tables) Push(cost float64) { t.cost = append(t.cost, cost) }
 
 // Close makes the table at work that of the next slot, and returns its number.
 func (t *Tables) Close() int {
+	// The end of a table is where the next one begins, so that one number more than tables is kept.
 	t.from = append(t.from, len(t.cost))
 	t.of = append(t.of, t.distinct()-1)
 	return t.distinct() - 1
