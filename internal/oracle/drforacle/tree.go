@@ -36,6 +36,7 @@ type hierarchy struct {
 // FillTree returns the divisible containers of each claim.
 func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
 	h := newHierarchy(capacity, queues, members)
+	// Two passes: within guarantees, and then without regard to them.
 	for h.within = true; ; h.within = false {
 		for {
 			h.stopAtLimits()
@@ -53,41 +54,11 @@ func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
 	}
 }
 
-// WholeTree returns the containers of each claim, handed out one by one.
-func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
-	h := newHierarchy(capacity, queues, members)
-	h.whole = true
-	for h.within = true; ; h.within = false {
-		for next := h.next(""); next != nil; next = h.next("") {
-			i := next.claim
-			// Who is within no guarantee is set aside when its turn comes.
-			if h.within && !h.guaranteed(i) {
-				h.aside[i] = true
-				continue
-			}
-			h.counts[i].Add(h.counts[i], whole(1))
-			// What does not fit is taken back, and its claim has stopped.
-			if !h.fits() {
-				h.counts[i].Sub(h.counts[i], whole(1))
-				h.done[i] = true
-			}
-		}
-		if !h.within {
-			break
-		}
-		clear(h.aside)
-	}
-	var containers []int64
-	for _, count := range h.counts {
-		containers = append(containers, count.Num().Int64())
-	}
-	return containers
-}
-
 // newHierarchy returns the state in which every claim has its minimum. The minima below a queue are dropped where they do
 // not fit it, lowest queues first.
 func newHierarchy(capacity []int64, queues []Queue, members []Member) *hierarchy {
 	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: make([]bool, len(members)), aside: make([]bool, len(members))}
+	// Who asks for what the cluster has none of is done before it begins, and holds up nobody.
 	for i, m := range members {
 		h.counts = append(h.counts, new(big.Rat))
 		if unservable(capacity, m.Claim) {
@@ -102,12 +73,14 @@ func newHierarchy(capacity []int64, queues []Queue, members []Member) *hierarchy
 
 // dropMinima drops the minima below a queue that do not fit it, after those of the queues below.
 func (h *hierarchy) dropMinima(id string) {
+	// The lowest queues drop first, so that nobody loses a minimum to a queue elsewhere that asks for too much.
 	for _, q := range h.queues {
 		if q.Parent == id {
 			h.dropMinima(q.ID)
 		}
 	}
 	for k := range h.capacity {
+		// All members below lose theirs, whichever kind lacks; further kinds then find nothing to drop.
 		if limit := h.ceiling(id, k); limit != nil && h.used(id, k).Cmp(limit) > 0 {
 			for i := range h.members {
 				if h.isBelow(i, id) {
@@ -131,6 +104,7 @@ func (h *hierarchy) queue(id string) Queue {
 // path lists the queues above claim i, the root "" last.
 func (h *hierarchy) path(i int) []string {
 	var ids []string
+	// A path ends at the root, which every member is below.
 	for id := h.members[i].Queue; id != ""; id = h.queue(id).Parent {
 		ids = append(ids, id)
 	}
@@ -181,9 +155,12 @@ func (h *hierarchy) guarantee(id string, k int) *big.Rat {
 // container of these quantities where they are whole, any more where not.
 func (h *hierarchy) below(id string, wanted []*big.Rat) bool {
 	for k, more := range wanted {
+		// A kind that is not wanted is no obstacle, whatever is left of its guarantee.
 		if more.Sign() == 0 {
 			continue
 		}
+		// Divisible wishes are as small as one likes, so that any room is enough; a whole container needs all of
+		// it.
 		room := new(big.Rat).Sub(h.guarantee(id, k), h.used(id, k))
 		if h.whole && room.Cmp(more) < 0 || !h.whole && room.Sign() <= 0 {
 			return false
@@ -206,6 +183,7 @@ func (h *hierarchy) open(i int) bool {
 	if h.done[i] || h.aside[i] || h.counts[i].Cmp(whole(h.members[i].Max)) >= 0 {
 		return false
 	}
+	// Whole containers are set aside by WholeTree when their turn comes.
 	return h.whole || !h.within || h.guaranteed(i)
 }
 
@@ -237,6 +215,7 @@ func (h *hierarchy) fits() bool {
 // stopAtLimits stops every claim above which a kind that it demands has reached its ceiling.
 func (h *hierarchy) stopAtLimits() {
 	for i, m := range h.members {
+		// A limit anywhere above stops the member: the cluster is the limit of the root.
 		for _, id := range h.path(i) {
 			for k, q := range m.Demand {
 				if limit := h.ceiling(id, k); q > 0 && limit != nil && h.used(id, k).Cmp(limit) >= 0 {
@@ -249,6 +228,7 @@ func (h *hierarchy) stopAtLimits() {
 
 // level is a weighted share of amount in kind k.
 func (h *hierarchy) level(amount *big.Rat, k int, weight float64) *big.Rat {
+	// Share of the kind over the weight, both exact.
 	share := new(big.Rat).Quo(amount, whole(h.capacity[k]))
 	return share.Quo(share, new(big.Rat).SetFloat64(weight))
 }
@@ -269,17 +249,20 @@ func (h *hierarchy) flow(id string) *stream {
 		return nil
 	}
 	s := &stream{first: least[0].first, speeds: make(map[int]*big.Rat), level: new(big.Rat)}
+	// An event that lies behind, or just here, is none any more.
 	shorten := func(by *big.Rat) {
 		if by.Sign() > 0 && (s.horizon == nil || by.Cmp(s.horizon) < 0) {
 			s.horizon = by
 		}
 	}
+	// All that are least rise together; what stops any of them stops this queue.
 	for _, child := range least {
 		shorten(child.horizon)
 		for i, speed := range child.speeds {
 			s.speeds[i] = speed
 		}
 	}
+	// The next child above them joins when they have come up to its level.
 	if next != nil {
 		shorten(new(big.Rat).Sub(next, least[0].level))
 	}
@@ -294,6 +277,7 @@ func (h *hierarchy) flow(id string) *stream {
 			if limit := h.ceiling(id, k); limit != nil {
 				shorten(quo(new(big.Rat).Sub(limit, h.used(id, k)), rates[k]))
 			}
+			// Where a guarantee ends the order changes, even if nobody stops.
 			shorten(quo(new(big.Rat).Sub(h.guarantee(id, k), h.used(id, k)), rates[k]))
 		}
 	}
@@ -301,6 +285,7 @@ func (h *hierarchy) flow(id string) *stream {
 		return s
 	}
 	s.first = s.first || h.below(id, rates)
+	// From here on in units of this queue's own level, which is what its parent compares.
 	slope := h.slope(id, rates, s, shorten)
 	for i, speed := range s.speeds {
 		s.speeds[i] = quo(speed, slope)
@@ -314,6 +299,7 @@ func (h *hierarchy) slope(id string, rates []*big.Rat, s *stream, shorten func(*
 	weight, slope := h.queue(id).Weight, new(big.Rat)
 	for k, rate := range rates {
 		if rate.Sign() > 0 {
+			// The kind with the largest share counts, of several the one that rises fastest.
 			switch level := h.level(h.used(id, k), k, weight); level.Cmp(s.level) {
 			case 1:
 				s.level, slope = level, h.level(rate, k, weight)
@@ -347,6 +333,7 @@ func (h *hierarchy) streams(id string) []*stream {
 	}
 	for i, m := range h.members {
 		if m.Queue == id && h.open(i) {
+			// A member alone rises until it has its Max.
 			rise := new(big.Rat).Sub(whole(m.Max), h.counts[i])
 			list = append(list, &stream{
 				level:   weighted(h.capacity, m.Claim, h.counts[i]),
@@ -361,6 +348,7 @@ func (h *hierarchy) streams(id string) []*stream {
 // least returns the streams that are served, and the least level above theirs of others like them, nil where
 // there is none.
 func (h *hierarchy) least(list []*stream) (served []*stream, next *big.Rat) {
+	// If any child is below its guarantee only such children are looked at.
 	first := false
 	for _, s := range list {
 		first = first || s.first
@@ -372,6 +360,7 @@ func (h *hierarchy) least(list []*stream) (served []*stream, next *big.Rat) {
 	}
 	for _, s := range list {
 		switch {
+		// The first of the least is in the list already, and the others are of the other sort.
 		case s.first != first || s == served[0]:
 		case s.level.Cmp(served[0].level) == 0:
 			served = append(served, s)

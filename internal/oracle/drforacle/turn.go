@@ -1,10 +1,44 @@
-// This file implements the turn of a tree in rational numbers: whose container comes next, [Bhattacharya13].
+// This file implements the turns of a tree in rational numbers, and progressive filling with whole containers, one turn after
+// the other, [Bhattacharya13].
 
 package drforacle
 
 import (
 	"math/big"
 )
+
+// WholeTree returns the containers of each claim, handed out one by one.
+func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
+	h := newHierarchy(capacity, queues, members)
+	h.whole = true
+	for h.within = true; ; h.within = false {
+		for next := h.next(""); next != nil; next = h.next("") {
+			// The container is given first and taken back if anything is too full then: no room is computed.
+			i := next.claim
+			// Who is within no guarantee is set aside when its turn comes.
+			if h.within && !h.guaranteed(i) {
+				h.aside[i] = true
+				continue
+			}
+			h.counts[i].Add(h.counts[i], whole(1))
+			// What does not fit is taken back, and its claim has stopped.
+			if !h.fits() {
+				h.counts[i].Sub(h.counts[i], whole(1))
+				h.done[i] = true
+			}
+		}
+		if !h.within {
+			break
+		}
+		// Who was set aside in the first pass takes part in the second.
+		clear(h.aside)
+	}
+	var containers []int64
+	for _, count := range h.counts {
+		containers = append(containers, count.Num().Int64())
+	}
+	return containers
+}
 
 // turn is the claim that a queue would serve next.
 type turn struct {
@@ -28,10 +62,12 @@ func (h *hierarchy) next(id string) *turn {
 			continue
 		}
 		inner := h.next(q.ID)
+		// Nobody below it asks for anything.
 		if inner == nil {
 			continue
 		}
 		demand := h.demand(inner.claim)
+		// The level is that of the kinds that the next container demands, see drf.Tree.
 		t := &turn{claim: inner.claim, level: new(big.Rat), first: inner.first || h.below(q.ID, demand), id: q.ID, queue: true}
 		for k, d := range demand {
 			if d.Sign() > 0 {
@@ -44,6 +80,7 @@ func (h *hierarchy) next(id string) *turn {
 	}
 	for i, m := range h.members {
 		if m.Queue == id && h.open(i) {
+			// A claim has no guarantee of its own, so that first stays false.
 			consider(&turn{claim: i, level: weighted(h.capacity, m.Claim, h.counts[i]), id: m.ID})
 		}
 	}
@@ -67,6 +104,7 @@ func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
 // NextOfTree returns the claim that is due when each has so many containers and those that are idle ask for
 // nothing, -1 where nobody is. Limits are not looked at.
 func NextOfTree(capacity []int64, queues []Queue, members []Member, counts []int64, idle []bool) int {
+	// Idle claims are done, so that they take no turn, but what they hold counts in their queues.
 	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: idle, aside: make([]bool, len(members)), whole: true}
 	for _, n := range counts {
 		h.counts = append(h.counts, whole(n))

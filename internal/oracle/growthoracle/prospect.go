@@ -8,6 +8,7 @@ import "math"
 // Thinned returns the averages that remain of evaluations, all that ever were, in order: their size doubles
 // when there would be 32, so that 16 to 31 remain. Those that fill no average are left out.
 func Thinned(values []float64) (averages []float64, size int) {
+	// Doubling until fewer than 32 averages remain is what the history does value by value.
 	size = 1
 	for len(values)/size >= 32 {
 		size *= 2
@@ -35,6 +36,7 @@ type History struct {
 
 // curves returns the shapes, each a falling curve over the part of the run, and their weights.
 func curves() (all []func(float64) float64, weights []float64) {
+	// Seven exponentials of weight 1, and nine power laws of weight 1/2: there are more of them that look alike.
 	for _, scale := range []float64{2, 0.7, 0.4, 0.25, 0.15, 0.08, 0.04} {
 		all, weights = append(all, func(x float64) float64 { return math.Exp(-x / scale) }), append(weights, 1)
 	}
@@ -50,6 +52,7 @@ func curves() (all []func(float64) float64, weights []float64) {
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
+		// Divided first: sums of large values do not overflow.
 		sum += v / float64(len(values))
 	}
 	return sum
@@ -66,6 +69,7 @@ func product(a, b []float64) float64 {
 
 // regress returns the slope of v over x by ordinary least squares, and the sum of squares that remains.
 func regress(x, v []float64) (slope, rest float64) {
+	// The textbook: covariance over variance, and what is left by Pythagoras.
 	slope = product(x, v) / product(x, x)
 	return slope, math.Max(0, product(v, v)-slope*product(x, v))
 }
@@ -73,6 +77,7 @@ func regress(x, v []float64) (slope, rest float64) {
 // tail returns the points from a part of the run on, three at least.
 func tail(x, v []float64, from float64) (xs, vs []float64) {
 	first := 0
+	// A line through fewer than three points has no scatter.
 	for first < len(x)-3 && x[first] < from {
 		first++
 	}
@@ -85,6 +90,7 @@ type shaped struct{ gain, spread, level, start, best, scatter, widen float64 }
 
 // widening returns (1 + r)/(1 - r) of the correlation r of neighbours among what the shapes leave of the values.
 func widening(strays []float64) float64 {
+	// The correlation at lag 1, as of an autoregressive series.
 	lagged, all := 0.0, 0.0
 	for i, s := range strays {
 		all += s * s
@@ -104,6 +110,7 @@ func shape(x, v []float64) shaped {
 	all, weights := curves()
 	var gains, levels, starts, rests []float64
 	var fitted [][]float64
+	// Each shape is fitted alone: a height by least squares, at a level that is the mean of the values.
 	for _, curve := range all {
 		var y []float64
 		for i := range x {
@@ -114,6 +121,7 @@ func shape(x, v []float64) shaped {
 		levels = append(levels, mean(v)+height*(curve(1)-mean(y)))
 		starts = append(starts, mean(v)+height*(curve(0)-mean(y)))
 		rests = append(rests, rest)
+		// What the shape says of each point is kept for the strays.
 		middle := mean(y)
 		for i := range y {
 			y[i] = mean(v) + height*(y[i]-middle)
@@ -124,9 +132,11 @@ func shape(x, v []float64) shaped {
 	for _, rest := range rests {
 		s.best = math.Min(s.best, rest)
 	}
+	// A shape always misses by a twentieth of the scatter of the values: none is exact.
 	s.scatter = s.best/math.Max(float64(len(x)-3), 1) + 0.05*0.05*product(v, v)/float64(len(x))
 	total := 0.0
 	for k := range weights {
+		// Likelihood of normal errors, relative to the best shape, so that nothing underflows.
 		weights[k] *= math.Exp(-(rests[k] - s.best) / (2 * s.scatter))
 		total += weights[k]
 	}
@@ -138,6 +148,7 @@ func shape(x, v []float64) shaped {
 	for k, w := range weights {
 		s.spread += w / total * (gains[k] - s.gain) * (gains[k] - s.gain)
 	}
+	// Strays are what the mixture leaves, not the best shape alone.
 	strays := append([]float64(nil), v...)
 	for k, w := range weights {
 		for i := range strays {
@@ -156,10 +167,12 @@ func Look(h History) Outlook {
 	}
 	s := shape(x, h.Value)
 	// The first value is one reading. Where the shapes begin elsewhere, but within its noise, the middle counts.
+	// believe is near 1 where the first value is far off the shapes by more than its own noise.
 	square := (s.start - h.Start) * (s.start - h.Start)
 	believe := square / (square + 4*s.scatter*h.Size)
 	fall := believe*h.Start + (1-believe)*(h.Start+s.start)/2 - s.level
 	gain, variance := correct(x, h.Value, s, math.Abs(fall))
+	// Where nobody knows, what the job has done since its start counts as better.
 	sign := h.Sign
 	if sign == 0 {
 		sign = math.Copysign(1, fall)
@@ -167,6 +180,7 @@ func Look(h History) Outlook {
 	o := Outlook{Level: s.level, Improvement: sign * fall, Slope: sign * gain / h.Now, Doubt: math.Sqrt(variance) / h.Now,
 		Known: product(h.Value, h.Value)-s.best > 4*s.scatter, Rest: 1}
 	if o.Improvement > 0 {
+		// A fifth of a standard error more than expected: called converged too early costs more than too late.
 		hoped := sign*gain + math.Sqrt(variance)/5
 		o.Ahead = math.Max(-1, hoped/math.Max(sign*fall+hoped, math.Abs(hoped)))
 	}
@@ -184,9 +198,11 @@ func Look(h History) Outlook {
 func correct(x, v []float64, s shaped, improvement float64) (gain, variance float64) {
 	xs, vs := tail(x, v, 0.4)
 	slope, rest := regress(xs, vs)
+	// A logarithm has its mean slope from 0.4 to 1 at 0.7, and gains ln 2 of it in the next unit of work.
 	horizon := 0.7 * math.Ln2
 	noise := s.widen * (rest + 4*s.scatter) / float64(len(xs)+2) / product(xs, xs) * horizon * horizon
 	slack := 0.5 * math.Max(math.Abs(s.gain), 0.05*improvement)
+	// Inverse variances: the line as far as it is known, the shapes for the rest.
 	weight := slack * slack / (slack*slack + noise)
 	gain = -weight*slope*horizon + (1-weight)*s.gain
 	return gain, weight*weight*noise + (1-weight)*(1-weight)*(s.spread+slack*slack)

@@ -75,6 +75,7 @@ func (p *Problem) walk(tables [][]float64, t int, done int64, cost float64, cost
 	if t == len(tables) {
 		return
 	}
+	// Every number of workers, or with speeds every amount of work, in this slot.
 	for y, slot := range tables[t] {
 		if math.IsInf(slot, 1) {
 			continue
@@ -93,6 +94,7 @@ func (p *Problem) slot(t int) []float64 {
 	if p.Speed != nil {
 		return p.ways(t)
 	}
+	// By (7) there are never more parameter servers than workers.
 	together := p.together(t, p.MaxWorkers)
 	out := make([]float64, p.MaxWorkers+1)
 	for y := range out {
@@ -115,6 +117,7 @@ func (p *Problem) ways(t int) []float64 {
 	for d := range out {
 		out[d] = math.Inf(1)
 	}
+	// A slot without the job costs nothing; speeds say nothing of it.
 	out[0] = 0
 	for y := range together {
 		for z := range together[y] {
@@ -149,6 +152,7 @@ func (p *Problem) together(t int, maxPS int64) [][]float64 {
 			out[y][z] = math.Inf(1)
 		}
 	}
+	// Machines are shared, so that both sides are placed together.
 	w := &walker{p: p, t: t, out: out, workers: make([]int64, len(p.Workers.Free[t])), ps: make([]int64, len(p.PS.Free[t]))}
 	w.spread(0, 0, 0)
 	return out
@@ -168,6 +172,7 @@ func (w *walker) spread(h int, y int64, cost float64) {
 		w.add(0, y, 0, cost)
 		return
 	}
+	// All counts that fit this server, none first.
 	for count := int64(0); y+count <= w.p.MaxWorkers && w.p.Workers.fits(w.t, h, count); count++ {
 		w.workers[h] = count
 		w.spread(h+1, y+count, cost+float64(count)*w.p.Workers.unit(w.t, h))
@@ -178,6 +183,7 @@ func (w *walker) spread(h int, y int64, cost float64) {
 // add tries every number of parameter servers on server k and all later ones beside the workers, under the rules.
 func (w *walker) add(k int, y, z int64, cost float64) {
 	if k == len(w.ps) {
+		// The rule of one machine is looked at when all is placed; that of apart, and room, at each step.
 		if !w.p.Alone || w.p.machines(w.workers, w.ps) <= 1 {
 			w.out[y][z] = min(w.out[y][z], cost)
 		}
@@ -193,6 +199,7 @@ func (w *walker) add(k int, y, z int64, cost float64) {
 
 // beside reports whether count parameter servers fit server k with the workers that are on the same machine.
 func (p *Problem) beside(t, k int, count int64, workers []int64) bool {
+	// Only what is on the same machine is in the way.
 	if p.Same == nil || p.Same[k] < 0 || count == 0 || workers[p.Same[k]] == 0 {
 		return true
 	}
@@ -215,6 +222,7 @@ func (p *Problem) machines(workers, ps []int64) int {
 			n++
 		}
 	}
+	// A machine of both sides is counted once, with its workers.
 	for k, count := range ps {
 		if count > 0 && (p.Same == nil || p.Same[k] < 0 || workers[p.Same[k]] == 0) {
 			n++
@@ -230,6 +238,7 @@ func (s *Side) totals(t int, most int64) []float64 {
 	for n := range out {
 		out[n] = math.Inf(1)
 	}
+	// Exhaustive: a product of all counts on all servers.
 	s.place(t, 0, 0, 0, out)
 	return out
 }

@@ -31,6 +31,7 @@ type Instance struct {
 func Optimum(in *Instance) float64 {
 	// The bound is the only shortcut: what later jobs could earn alone in an empty cluster.
 	s := search{in: in, workers: repeat(in.Workers, in.Slots), ps: repeat(in.PS, in.Slots)}
+	// The two lists then share the vector of free quantities.
 	for k, h := range in.Same {
 		for t := range s.ps {
 			if h >= 0 {
@@ -38,6 +39,7 @@ func Optimum(in *Instance) float64 {
 			}
 		}
 	}
+	// A sum of the best utilities from each job on: what no schedule of the rest can exceed.
 	s.hope = make([]float64, len(in.Jobs)+1)
 	for i := len(in.Jobs) - 1; i >= 0; i-- {
 		most := 0.0
@@ -89,9 +91,11 @@ func (s *search) slot(i, t int, done int64, earned float64) {
 		return
 	}
 	// No worker in slot t.
+	// A slot may be left out although there is room: later slots may be of less use to others.
 	s.slot(i, t+1, done, earned)
 	for y := int64(1); y <= j.MaxWorkers; y++ {
 		for z := int64(0); z <= max(y, j.MaxPS); z++ {
+			// Workers that do nothing here are not tried, nor more of them than there is work left.
 			does := j.does(y, z)
 			if does == 0 || j.Speed == nil && y > j.Work-done {
 				continue
@@ -140,6 +144,7 @@ func (s *search) both(i, t int, y, z int64, then func()) {
 	j := &s.in.Jobs[i]
 	onWorkers, onPS := make([]int64, len(s.in.Workers)), make([]int64, len(s.in.PS))
 	rules := Problem{Same: s.in.Same}
+	// What is placed is taken off the free quantities until then returns, which is how jobs exclude each other.
 	(&placer{s.workers[t], j.Worker, j.ClosedWorkers, onWorkers}).place(y, 0, func() {
 		(&placer{s.ps[t], j.PS, j.ClosedPS, onPS}).place(z, 0, func() {
 			if j.Apart && s.meet(onWorkers, onPS) || j.Alone && rules.machines(onWorkers, onPS) > 1 {
@@ -178,6 +183,7 @@ func (p *placer) place(n int64, h int, then func()) {
 		return
 	}
 	for count := int64(0); count <= n; count++ {
+		// If so many do not fit, more do not either.
 		if count > 0 && (p.closed != nil && p.closed[h] || !take(p.servers[h], p.demand, count)) {
 			break
 		}

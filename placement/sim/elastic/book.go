@@ -32,6 +32,7 @@ type book struct {
 // open brings the book up to now, before a decision: it adds what jobs have had since the decision before, takes new
 // ones in and forgets those that ended. The error is that of a job's speed.
 func (b *book) open(state *sim.State) error {
+	// The first decision of a run: the servers do not change from then on.
 	if b.jobs == nil {
 		b.jobs = map[string]*record{}
 		b.kinds = kinds(state.Scenario.Servers)
@@ -42,6 +43,7 @@ func (b *book) open(state *sim.State) error {
 			}
 		}
 	}
+	// Jobs that were suspended stay: only who has completed is forgotten.
 	for _, id := range state.Ended {
 		delete(b.jobs, id)
 	}
@@ -52,6 +54,8 @@ func (b *book) open(state *sim.State) error {
 		r := b.jobs[job.ID]
 		if r == nil {
 			r = &record{on: make([]float64, len(b.kinds))}
+			// Speeds are asked for once in the life of a job: O(containers^2) for one whose speed looks at every
+			// place.
 			for k := range b.kinds {
 				speeds, err := b.kinds[k].speeds(state.Scenario.Servers, job.Job)
 				if err != nil {
@@ -73,6 +77,7 @@ func (b *book) open(state *sim.State) error {
 
 // close notes whom the orders restart.
 func (b *book) close(state *sim.State, orders *sim.Orders) {
+	// A restart is a change of what somebody holds: a first start is none.
 	restarted := make(map[string]bool, len(orders.Places))
 	for i := range orders.Places {
 		restarted[orders.Places[i].Job] = true
@@ -86,6 +91,7 @@ func (b *book) close(state *sim.State, orders *sim.Orders) {
 
 // kind returns the type of the servers that a job is on, -1 where it waits.
 func (b *book) kind(job *sim.JobState) int {
+	// All containers of a job are on one type, so that the first one speaks for it.
 	if h := job.Server(); h >= 0 {
 		return b.kindOf[h]
 	}

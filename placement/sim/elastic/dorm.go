@@ -45,9 +45,11 @@ func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 	}
 	problem := state.Problem()
 	problem.Theta1, problem.Theta2 = p.Theta1, p.Theta2
+	// The optimizer knows requirements and no speeds, so that types are chosen before it is asked.
 	types := chooseTypes(&p.book, state, func(job int, kind int) int64 { return p.most(state, job, kind) })
 	for i := range problem.Applications {
 		app := &problem.Applications[i]
+		// n_max below n_min would be a fault of the problem.
 		app.Max = max(app.Min, 1, p.most(state, i, types[i]))
 		requireType(&p.book, app, types[i])
 	}
@@ -63,6 +65,8 @@ func (p *Dorm) most(state *sim.State, job, kind int) int64 {
 		return j.Fixed
 	}
 	most := int64(1)
+	// All numbers are looked at, also beyond one that fails: a second server may cost more than its first
+	// container brings, and pay off with the next ones.
 	for i, s := range speeds {
 		if n := int64(i + 1); s >= p.Threshold*float64(n)*speeds[0] {
 			most = n
@@ -76,6 +80,7 @@ func requireType(b *book, app *alloc.Application, kind int) {
 	if len(b.kinds) < 2 {
 		return
 	}
+	// Servers without the label can be asked for by its absence only.
 	r := apportion.Requirement{Key: Accelerator, Op: apportion.In, Values: []string{b.kinds[kind].name}}
 	if b.kinds[kind].name == "" {
 		r.Op, r.Values = apportion.NotExists, nil
@@ -100,6 +105,7 @@ func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc
 	if len(state.Jobs) == 0 {
 		return orders, nil
 	}
+	// The decider remembers the last decision, which is a start for the next one.
 	o.decider.Effort, o.decider.Gap = embedded.Quick, gap
 	decision, err := o.decider.Reallocate(ctx, problem)
 	if err != nil {
@@ -117,6 +123,7 @@ func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc
 				on = append(on, apportion.Placement{Server: h, Count: n})
 			}
 		}
+		// An order for what a job holds already would restart it.
 		if !slices.Equal(on, job.Places) {
 			orders.Places = append(orders.Places, sim.Place{Job: job.ID, On: on})
 		}

@@ -25,6 +25,7 @@ func kinds(servers []apportion.Server) []kind {
 	var all []kind
 	at := map[string]int{}
 	for h := range servers {
+		// The empty name of a server without the label is one more type.
 		name := servers[h].Labels[Accelerator]
 		i, known := at[name]
 		if !known {
@@ -38,6 +39,7 @@ func kinds(servers []apportion.Server) []kind {
 
 // room returns how many containers of a demand fit into what is free.
 func room(free, demand apportion.Resources) int64 {
+	// A demand of nothing fits without end; the scenario refuses jobs of that kind.
 	most := int64(math.MaxInt64)
 	for k, q := range demand {
 		if q > 0 {
@@ -50,6 +52,7 @@ func room(free, demand apportion.Resources) int64 {
 // holds returns how many containers of a job all servers of a type hold, and the most that one of them holds.
 func (k *kind) holds(servers []apportion.Server, demand apportion.Resources) (all, one int64) {
 	for _, h := range k.servers {
+		// By server: what is left over on one of them helps no container on another.
 		n := room(servers[h].Capacity, demand)
 		all, one = all+n, max(one, n)
 	}
@@ -59,6 +62,7 @@ func (k *kind) holds(servers []apportion.Server, demand apportion.Resources) (al
 // speeds returns how fast a job is with 1, 2 and more containers, up to what the type holds or the job may have, packed
 // on as few empty servers of the type as hold them. The error is that of the job's speed. O(n servers) for n containers.
 func (k *kind) speeds(servers []apportion.Server, job *sim.Job) ([]float64, error) {
+	// The cluster is taken as empty: speeds say what a job could do, not what is free for it.
 	all, _ := k.holds(servers, job.Demand)
 	speeds := make([]float64, min(all, job.Max))
 	free := make([]apportion.Resources, len(servers))
@@ -66,6 +70,8 @@ func (k *kind) speeds(servers []apportion.Server, job *sim.Job) ([]float64, erro
 		for _, h := range k.servers {
 			free[h] = servers[h].Capacity
 		}
+		// Rates are asked for in the simulator's own millionths, so that what a policy believes is what will
+		// happen.
 		rate, err := job.RateOn(pack(free, k.servers, job.Demand, int64(i+1)))
 		if err != nil {
 			return nil, err
@@ -82,6 +88,8 @@ func pack(free []apportion.Resources, servers []int, demand apportion.Resources,
 	var on []apportion.Placement
 	used := map[int]bool{}
 	for n > 0 {
+		// most is the room of best. A server that holds all of the rest ends the search at the smallest such one;
+		// until then the largest leads, so that the fewest servers are used.
 		best, most := -1, int64(0)
 		for _, h := range servers {
 			if used[h] {
@@ -100,6 +108,7 @@ func pack(free []apportion.Resources, servers []int, demand apportion.Resources,
 		used[best] = true
 		on, n = append(on, apportion.Placement{Server: best, Count: count}), n-count
 	}
+	// Ascending, as the simulator writes the places of a job.
 	slices.SortFunc(on, func(a, b apportion.Placement) int { return a.Server - b.Server })
 	return on
 }

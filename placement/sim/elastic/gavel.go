@@ -50,6 +50,7 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 			return sim.Orders{}, err
 		}
 	}
+	// Within a round everybody stays, and room that somebody has left is given to those who wait.
 	s := newSeats(&p.book, state)
 	if state.Now < p.next {
 		for i := range state.Jobs {
@@ -63,6 +64,7 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		return orders, nil
 	}
 	orders := p.begin(state)
+	// The round begins now, whenever it was due: nobody was there to ask for it.
 	p.next = state.Now + max(cmp.Or(p.Round, DefaultRound), leastRounds*state.Scenario.AdjustCost)
 	p.ask(state, &orders)
 	return orders, nil
@@ -70,6 +72,7 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 
 // ask asks for the next round, where anybody runs: where nobody does no round will change that.
 func (p *Gavel) ask(state *sim.State, orders *sim.Orders) {
+	// Restarts are counted for all orders, those of fill too, which are first starts and count nothing.
 	p.book.close(state, orders)
 	runs := map[string]bool{}
 	for i := range state.Jobs {
@@ -101,6 +104,7 @@ func (p *Gavel) turns(state *sim.State) []turn {
 	var all []turn
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
+		// What is due is the part of its whole life, so that a job that has waited catches up.
 		age := (state.Now - job.Arrival).Seconds()
 		for k, part := range p.parts[job.ID] {
 			if part <= 0 {
@@ -114,6 +118,7 @@ func (p *Gavel) turns(state *sim.State) []turn {
 			all = append(all, turn{want{i, job.Fixed, k}, behind})
 		}
 	}
+	// A job has a turn on each of its types; the first one that finds room counts.
 	slices.SortStableFunc(all, func(a, b turn) int { return cmp.Compare(b.behind, a.behind) })
 	return all
 }
@@ -161,6 +166,7 @@ const leftover = 1e-3
 //
 // with z_m the containers of job m.
 func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
+	// least is the smallest gain of all jobs, which the rows gain[i] keep below each of them.
 	b := milp.NewBuilder("gavel")
 	least := b.Continuous(0, math.Inf(1), "least")
 	goal := []milp.Term{{Var: least, Coef: 1}}
@@ -168,6 +174,7 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 	rows := newRows(&p.book, state)
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
+		// A row of time for each job, one of gain, and below all of them those of the servers.
 		equal := p.equal(state, job)
 		var time, gain []milp.Term
 		x[i] = make([]milp.Var, len(p.book.kinds))
@@ -176,6 +183,7 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 				continue
 			}
 			x[i][k] = b.Continuous(0, 1, fmt.Sprintf("x[%d,%d]", i, k))
+			// Time with four containers counts four times: a job that asks for more of them is due less of it.
 			ratio := float64(job.Fixed) * speeds[job.Fixed-1] / equal
 			time = append(time, milp.Term{Var: x[i][k], Coef: 1})
 			gain = append(gain, milp.Term{Var: x[i][k], Coef: ratio})
@@ -187,6 +195,7 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 			b.AtLeast(fmt.Sprintf("gain[%d]", i), append(gain, milp.Term{Var: least, Coef: -1}), 0)
 		}
 	}
+	// Parts of the time are pooled over the servers of a type: rounds find out who fits when.
 	rows.build(b)
 	b.Maximize(goal, 0)
 	model, err := b.Build()
@@ -203,6 +212,7 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 		parts := make([]float64, len(p.book.kinds))
 		for k, speeds := range p.book.jobs[job.ID].speeds {
 			if job.Fixed <= int64(len(speeds)) && solution.HasSolution() {
+				// A simplex may leave a variable a rounding error below its bound.
 				parts[k] = math.Max(0, solution.Value(x[i][k]))
 			}
 		}

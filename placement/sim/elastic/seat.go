@@ -28,6 +28,7 @@ type seats struct {
 // newSeats returns the empty servers.
 func newSeats(b *book, state *sim.State) *seats {
 	s := &seats{book: b, state: state, decided: make([]bool, len(state.Jobs))}
+	// Clones: taking room must not change the scenario, which all runs share.
 	for h := range state.Scenario.Servers {
 		s.free = append(s.free, state.Scenario.Servers[h].Capacity.Clone())
 	}
@@ -36,6 +37,7 @@ func newSeats(b *book, state *sim.State) *seats {
 
 // take gives a job places.
 func (s *seats) take(job int, on []apportion.Placement) {
+	// A job is decided once: finish gives it nothing else.
 	s.decided[job] = true
 	for _, p := range on {
 		for k, q := range s.state.Jobs[job].Demand {
@@ -50,6 +52,7 @@ func (s *seats) keep(job int) { s.take(job, s.state.Jobs[job].Places) }
 // seat gives a job as many containers as it wants, and reports whether there is room for them.
 func (s *seats) seat(w want) bool {
 	job := &s.state.Jobs[w.job]
+	// nil where the containers do not all fit: a job is seated as a whole or not at all.
 	on := pack(s.free, s.book.kinds[w.kind].servers, job.Demand, w.n)
 	if on == nil {
 		return false
@@ -73,6 +76,7 @@ func (s *seats) stays(w want) bool {
 // finish returns the orders: whoever was neither kept nor given places lets go of what it has.
 func (s *seats) finish() sim.Orders {
 	for i := range s.state.Jobs {
+		// Who waits and goes on waiting is not mentioned: no order leaves it as it is.
 		if job := &s.state.Jobs[i]; !s.decided[i] && job.Containers > 0 {
 			s.orders.Places = append(s.orders.Places, sim.Place{Job: job.ID})
 		}
@@ -84,6 +88,7 @@ func (s *seats) finish() sim.Orders {
 // beside them. Wants fit the servers of their type together, as containers of one size do.
 func settle(b *book, state *sim.State, wants []want) sim.Orders {
 	s := newSeats(b, state)
+	// Those who stay first: their places must not go to somebody who could have been packed elsewhere.
 	for _, w := range wants {
 		if s.stays(w) {
 			s.keep(w.job)

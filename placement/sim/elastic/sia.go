@@ -47,6 +47,8 @@ func (p *Sia) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) 
 	if err := p.book.open(state); err != nil || len(state.Jobs) == 0 {
 		return sim.Orders{}, err
 	}
+	// What fits the pooled capacities fits the servers as well: powers of two up to a server, and whole servers,
+	// pack without gaps where servers of a type are alike.
 	wants, err := p.solve(ctx, state)
 	if err != nil {
 		return sim.Orders{}, err
@@ -66,15 +68,18 @@ func (p *Sia) configurations(state *sim.State, at int) []configuration {
 	least := math.Inf(1)
 	var all []configuration
 	for k, speeds := range r.speeds {
+		// one is what the largest server holds: beyond it a job has whole servers to itself.
 		_, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
 		for n := max(1, job.Min); n <= int64(len(speeds)); n++ {
 			if n < one && n&(n-1) != 0 || n > one && n%one != 0 {
 				continue
 			}
+			// Speeds first; what they cost follows below, once the least of them is known.
 			least = min(least, speeds[n-1])
 			all = append(all, configuration{want: want{at, n, k}, cost: speeds[n-1]})
 		}
 	}
+	// Moving costs a job what restarts take of its life so far, see worth.Restart.
 	restart := worth.Restart(state.Now-job.Arrival, state.Scenario.AdjustCost, r.restarts)
 	held := p.book.kind(job)
 	for i := range all {
@@ -99,6 +104,7 @@ func (p *Sia) solve(ctx context.Context, state *sim.State) ([]want, error) {
 		for _, c := range p.configurations(state, i) {
 			c.x = b.Binary(fmt.Sprintf("a[%d,%d,%d]", i, c.kind, c.n))
 			one = append(one, milp.Term{Var: c.x, Coef: 1})
+			// A job without a configuration costs siaIdle, so that each one in it counts for what it saves.
 			goal = append(goal, milp.Term{Var: c.x, Coef: c.cost - siaIdle})
 			rows.add(c.kind, &state.Jobs[i], c.n, c.x)
 			all = append(all, c)
@@ -113,6 +119,7 @@ func (p *Sia) solve(ctx context.Context, state *sim.State) ([]want, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What everybody has is a solution to begin with: the search can only improve on it.
 	hint := make([]float64, len(all))
 	for i := range all {
 		if held := p.book.kind(&state.Jobs[all[i].job]); held == all[i].kind && state.Jobs[all[i].job].Containers == all[i].n {
@@ -125,6 +132,7 @@ func (p *Sia) solve(ctx context.Context, state *sim.State) ([]want, error) {
 	}
 	var wants []want
 	for i := range all {
+		// Binary up to the tolerance of the solver.
 		if solution.HasSolution() && solution.Value(all[i].x) > 0.5 || !solution.HasSolution() && hint[i] == 1 {
 			wants = append(wants, all[i].want)
 		}

@@ -31,6 +31,7 @@ func (p *Tiresias) Decide(_ context.Context, state *sim.State) (sim.Orders, erro
 	if err := p.book.open(state); err != nil {
 		return sim.Orders{}, err
 	}
+	// With a threshold of 0 all jobs would be in the second queue from the start: it stands for the default.
 	threshold := p.Threshold
 	if threshold == 0 {
 		threshold = DefaultThreshold
@@ -62,8 +63,10 @@ func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 		job := &state.Jobs[i]
 		w := want{i, job.Fixed, p.book.kind(job)}
 		switch {
+		// Who runs keeps its type where there is room left by those before it: to change it would cost a restart.
 		case w.kind >= 0 && chosen.fits(w):
 			chosen.seat(w)
+		// The places are a sketch: only the type is kept of them, and settle packs anew.
 		case chosen.seatFastest(i, w.n):
 			places := chosen.orders.Places
 			w.kind = p.book.kindOf[places[len(places)-1].On[0].Server]
@@ -77,6 +80,7 @@ func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 
 // next returns when the first of those that run from now on has attained the threshold; 0: none will.
 func (p *Tiresias) next(state *sim.State, orders *sim.Orders, threshold float64) time.Duration {
+	// What everybody will hold: what they have now, but for those who are mentioned.
 	containers := make(map[string]int64, len(state.Jobs))
 	for i := range state.Jobs {
 		containers[state.Jobs[i].ID] = state.Jobs[i].Containers
@@ -91,6 +95,7 @@ func (p *Tiresias) next(state *sim.State, orders *sim.Orders, threshold float64)
 	next := time.Duration(0)
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
+		// Who is beyond the threshold already falls no further.
 		left := threshold - p.book.jobs[job.ID].service
 		if n := containers[job.ID]; n > 0 && left > 0 {
 			// A microsecond later the sum has reached the threshold, however it was rounded.

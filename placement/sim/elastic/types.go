@@ -21,11 +21,14 @@ func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []in
 	if len(b.kinds) < 2 || len(state.Jobs) == 0 {
 		return types
 	}
+	// Each job takes what most says of a type, whoever else is there: takers adds these wishes up, and part
+	// divides the type by them.
 	c := &chooser{book: b, state: state, most: most, takers: make([]float64, len(b.kinds))}
 	order := make([]int, len(state.Jobs))
 	for i := range order {
 		order[i] = i
 	}
+	// Stable, so that jobs that lose alike keep the order of submission.
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.regret(b), c.regret(a)) })
 	// Everybody is counted with the type on which it is fastest, and then, in turn, goes where it is best beside the others:
 	// two rounds, since the first ones could not know of the last.
@@ -33,6 +36,7 @@ func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []in
 		types[i] = c.choose(i, -1)
 		c.takers[types[i]] += c.wants(i, types[i])
 	}
+	// A job leaves the count before it chooses, or it would be in its own way.
 	for range 2 {
 		for _, i := range order {
 			c.takers[types[i]] -= c.wants(i, types[i])
@@ -59,10 +63,12 @@ func (c *chooser) wants(job, kind int) float64 {
 // part returns the speed of a job on a type beside those that have chosen it: with its part of what there is where all want
 // more than that.
 func (c *chooser) part(job, kind int) float64 {
+	// A type that does not hold one container of the job has no speeds.
 	speeds := c.book.jobs[c.state.Jobs[job].ID].speeds[kind]
 	if len(speeds) == 0 {
 		return 0
 	}
+	// Where all together want more than there is, everybody is given the same part of what he wants.
 	mine := c.wants(job, kind)
 	all, _ := c.book.kinds[kind].holds(c.state.Scenario.Servers, c.state.Jobs[job].Demand)
 	n := mine * min(1, float64(all)/(c.takers[kind]+mine))
@@ -95,6 +101,7 @@ func (c *chooser) choose(job, now int) int {
 
 // regret returns how many times as fast a job is with one container on its best type as on its second best.
 func (c *chooser) regret(job int) float64 {
+	// Speeds of one container are enough here: who is much slower elsewhere is so with any number.
 	first, second := 0.0, 0.0
 	for _, speeds := range c.book.jobs[c.state.Jobs[job].ID].speeds {
 		switch {
@@ -105,6 +112,7 @@ func (c *chooser) regret(job int) float64 {
 			second = speeds[0]
 		}
 	}
+	// Only one type holds the job: there is no other to regret, and its speed stands for the ratio.
 	if second == 0 {
 		return first
 	}

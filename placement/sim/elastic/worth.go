@@ -98,6 +98,7 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	if err != nil {
 		return sim.Orders{}, err
 	}
+	// Who is on a type shares it: a fair number of containers is what it holds over those who have chosen it.
 	takers := make([]float64, len(p.book.kinds))
 	for _, k := range types {
 		takers[k]++
@@ -130,6 +131,7 @@ func (p *Worth) types(ctx context.Context, state *sim.State) ([]int, error) {
 	if len(p.book.kinds) < 2 {
 		return types, nil
 	}
+	// Where the program gives a job nothing it stays, or waits for the type on which it is fastest.
 	for i := range types {
 		job := &state.Jobs[i]
 		if types[i] = p.book.kind(job); types[i] < 0 {
@@ -149,6 +151,7 @@ func (p *Worth) types(ctx context.Context, state *sim.State) ([]int, error) {
 func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Application) error {
 	job := &state.Jobs[at]
 	r := p.book.jobs[job.ID]
+	// Idle containers do no harm, so that a worth never falls with their number.
 	speeds := rising(r.speeds[k])
 	if p.Linear {
 		speeds = speeds[:min(int64(len(speeds)), job.Fixed)]
@@ -156,10 +159,12 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 			speeds[i] = speeds[0] * float64(i+1)
 		}
 	}
+	// No counts and no worth: package alloc refuses the job by its own bounds, and says so.
 	if int64(len(speeds)) < max(1, job.Min) {
 		return nil
 	}
 	all, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
+	// With Preempt nobody is guaranteed anything, and IdleWorth says what it is worth to wait.
 	app.Min, app.Max = 0, int64(len(speeds))
 	if !p.Preempt {
 		app.Min = max(1, job.Min)
@@ -175,6 +180,7 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 	if p.Loss == alloc.LossInWorth {
 		app.Speed = w.Speeds
 	}
+	// The unit in which speeds are valued: 1 is what an equal part of the type would do.
 	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, float64(all)/takers)
 	// What it has is worth its speed there, on whatever servers.
 	w.Held = float64(job.Rate) / float64(sim.Whole)
@@ -189,6 +195,7 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 	if err != nil {
 		return err
 	}
+	// StayWorth has no restart in it, which is what keeps jobs where they are.
 	app.Worth, app.StayWorth = worths.Worth, worths.Stay
 	if p.Preempt {
 		app.IdleWorth = worths.Idle
@@ -200,6 +207,7 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 // whole servers; all of them with Any.
 func (p *Worth) counts(most, least, perServer int64) []int64 {
 	var counts []int64
+	// A job on several servers that leaves one half empty would keep others from whole ones.
 	for n := least; n <= most; n++ {
 		if p.Any || n <= perServer || n%perServer == 0 {
 			counts = append(counts, n)
@@ -217,6 +225,8 @@ func (p *Worth) restart(state *sim.State, job *sim.JobState, r *record) float64 
 	case Free:
 		return 1
 	}
+	// A pause of cost seconds in every horizon seconds leaves this part of a speed; a hundredth at least, as
+	// nothing has no logarithm.
 	horizon := p.Horizon
 	if horizon == 0 {
 		horizon = DefaultHorizon
