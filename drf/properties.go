@@ -1,4 +1,4 @@
-// This file implements the five properties that Verify checks, [Ghodsi11] §3.
+// This file implements the five properties that Verify checks, and weight monotonicity for VerifyTree, [Ghodsi11] §3.
 
 package drf
 
@@ -127,6 +127,29 @@ func (v *verifier) checkEnvy() {
 			if i != j && exceeds(possible, v.has[i]) {
 				v.violate(EnvyFree, i, v.has[i], possible)
 				v.report[len(v.report)-1].Other = other.ID
+			}
+		}
+	}
+}
+
+// checkWeights looks for pairs of the same demand of which the one with no less weight has less.
+func (v *verifier) checkWeights() {
+	for i := range v.claims {
+		a := &v.claims[i]
+		for j := range v.claims {
+			b := &v.claims[j]
+			// What another one has as its Min was not up to the filling, whatever the weights.
+			if i == j || a.Weight < b.Weight || !a.Demand.Equal(b.Demand) || v.has[j] <= float64(b.Min) {
+				continue
+			}
+			// Of whole containers one more may be a matter of names.
+			due := min(v.has[j], float64(a.Max))
+			if v.whole != nil {
+				due--
+			}
+			if exceeds(due, v.has[i]) {
+				v.violate(WeightMonotone, i, v.has[i], due)
+				v.report[len(v.report)-1].Other = b.ID
 			}
 		}
 	}

@@ -315,29 +315,6 @@ func (n *treeNode) bounded() bool {
 	return !n.guarantee.IsZero()
 }
 
-// checkWeights looks for pairs of the same demand of which the one with no less weight has less.
-func (v *verifier) checkWeights() {
-	for i := range v.claims {
-		a := &v.claims[i]
-		for j := range v.claims {
-			b := &v.claims[j]
-			// What another one has as its Min was not up to the filling, whatever the weights.
-			if i == j || a.Weight < b.Weight || !a.Demand.Equal(b.Demand) || v.has[j] <= float64(b.Min) {
-				continue
-			}
-			// Of whole containers one more may be a matter of names.
-			due := min(v.has[j], float64(a.Max))
-			if v.whole != nil {
-				due--
-			}
-			if exceeds(due, v.has[i]) {
-				v.violate(WeightMonotone, i, v.has[i], due)
-				v.report[len(v.report)-1].Other = b.ID
-			}
-		}
-	}
-}
-
 // checkParts compares each claim and each queue with a part of the cluster of its own.
 func (v *treeVerifier) checkParts() {
 	// The sharing incentive of a tree: the weights along the way multiplied, and the cluster divided by them once

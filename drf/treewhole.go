@@ -103,7 +103,7 @@ func newTreeWhole(t *Tree, claims []Claim, floors []int64, short []int) *treeWho
 
 // grant books n containers that fit in the capacity, and so cannot overflow.
 func (w *treeWhole) grant(client *Client, n int64) {
-	// The sums of all queues above change with the claim, and so may their places: update mends them from the
+	// The sums of all queues above change with the claim, and so may their places: update repairs them from the
 	// bottom up.
 	w.out.Claims[client.claim].Containers += n
 	for b := client.branch; b != nil; b = b.parent {

@@ -370,3 +370,6 @@ func (h *hierarchy) least(list []*stream) (served []*stream, next *big.Rat) {
 	}
 	return served, next
 }
+
+// quo returns x/y.
+func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }

@@ -98,9 +98,6 @@ func (t *turn) before(u *turn) bool {
 	return t.id < u.id || t.id == u.id && t.queue && !u.queue
 }
 
-// quo returns x/y.
-func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
-
 // NextOfTree returns the claim that is due when each has so many containers and those that are idle ask for
 // nothing, -1 where nobody is. Limits are not looked at.
 func NextOfTree(capacity []int64, queues []Queue, members []Member, counts []int64, idle []bool) int {
