@@ -90,7 +90,8 @@
 //
 //	[Ghodsi11 §4.1, §4.3, divisible]	drf/waterfill.go	Fill
 //	[Ghodsi11 Algorithm 1, whole containers]	drf/progressive.go	FillWhole
-//	[Ghodsi11 Algorithm 1, in bulk]	drf/leap.go	progress.leap, countBelow
+//	[Ghodsi11 Algorithm 1, in bulk]	drf/leap.go	progress.leap
+//	[Ghodsi11 §4.3, exact levels]	drf/level.go	compareLevels, countBelow
 //	[Ghodsi11 Algorithm 1, lines 3-4, next client]	drf/sorter.go	Sorter
 //	[Ghodsi11 §3]	drf/verify.go	Verify
 //	[Ghodsi11 §3, the five properties]	drf/properties.go	verifier.checkPareto, verifier.checkEnvy, verifier.checkIncentive

@@ -1,4 +1,4 @@
-// This file implements the exact comparison of weighted shares.
+// This file implements the exact comparison of weighted shares, and the exact number of containers below one.
 
 package drf
 
@@ -119,3 +119,40 @@ func (p product) ceilOver(d int64) int64 {
 	}
 	return int64(quotient)
 }
+
+// unit is what one container of a claim adds to its weighted share, exactly, and the number of
+// containers for a level of 1, rounded four times.
+type unit struct {
+	level level
+	pace  float64
+}
+
+// newUnit returns the unit of containers that take amount of the total of their dominant kind.
+func newUnit(amount, total int64, weight float64) unit {
+	pace := float64(total) * weight / float64(amount)
+	return unit{level{amount, total, newRatio(weight)}, pace}
+}
+
+// countBelow returns how many containers, one after the other, a claim is handed while its weighted
+// share is below bound: the least j with j*u >= bound. It is exact, and math.MaxInt64 stands for that
+// and for everything above. Where the rounded number is clearly between two integers, nothing needs to
+// be multiplied in full.
+func countBelow(bound float64, u *unit) int64 {
+	if bound == 0 {
+		return 0
+	}
+	x := bound * u.pace
+	// x strays from the exact quotient by less than clearGap of itself; both neighbours are farther away.
+	if up := math.Ceil(x); x < clearCount && min(up-x, x-up+1) > clearGap*x {
+		return int64(up)
+	}
+	// j u >= bound means j >= bound total weight / amount: a product of integers and powers of two, over
+	// an integer.
+	scale := newRatio(bound)
+	p := multiply(u.level.total, int64(scale.mantissa), u.level.weight)
+	p.exponent += scale.exponent
+	return p.ceilOver(u.level.amount)
+}
+
+// clearCount is where numbers of containers begin that may round to a wrong integer.
+const clearCount = 1 << 48

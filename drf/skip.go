@@ -82,12 +82,3 @@ func (s *Sorter) Skip(client *Client) error {
 	}
 	return nil
 }
-
-// wake brings back all clients that are skipped.
-func (s *Sorter) wake() {
-	for _, client := range s.skipped {
-		client.skipped = false
-		s.queue.push(client)
-	}
-	s.skipped = s.skipped[:0]
-}

@@ -171,6 +171,15 @@ func (s *Sorter) Release(client *Client, r apportion.Resources) error {
 	return nil
 }
 
+// wake brings back all clients that are skipped.
+func (s *Sorter) wake() {
+	for _, client := range s.skipped {
+		client.skipped = false
+		s.queue.push(client)
+	}
+	s.skipped = s.skipped[:0]
+}
+
 // Next returns the active client that is due to be served, nil where none is active.
 func (s *Sorter) Next() *Client {
 	if len(s.queue) == 0 {

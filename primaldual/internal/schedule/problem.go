@@ -4,13 +4,8 @@
 package schedule
 
 import (
-	"math"
-
 	"github.com/apportion/apportion"
 )
-
-// inf is the cost of what cannot be done.
-var inf = math.Inf(1)
 
 // Problem is one job, or what is left of it. Slots count from 0 for the first that it may use.
 type Problem struct {

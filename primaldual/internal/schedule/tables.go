@@ -2,6 +2,11 @@
 
 package schedule
 
+import "math"
+
+// inf is the cost of what cannot be done.
+var inf = math.Inf(1)
+
 // Tables holds C_t(y), y = 0, 1, ..., for slots 0, 1, ... as far as they have been added. Slots that cost the
 // same share one table, which is what makes a long empty horizon cheap. The storage is kept from one job
 // to the next.
