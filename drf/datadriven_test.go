@@ -40,7 +40,11 @@ func describe[N drf.Amount](kinds apportion.Kinds, claims []drf.Claim, filling *
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	text := drf.Explain(kinds, claims, filling).String() + "unused"
+	explained, err := drf.Explain(kinds, claims, filling)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	text := explained.String() + "unused"
 	for k, left := range filling.Unused {
 		text += fmt.Sprintf(" %s=%.6g", kinds[k], float64(left))
 	}

@@ -40,7 +40,12 @@ func ExampleExplain() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(drf.Explain(kinds, claims, filling))
+	explained, err := drf.Explain(kinds, claims, filling)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(explained)
 	// Output:
 	// etl     2 containers   share 0.2       level 0.2       at its maximum
 	// vision  1 containers   share 0.666667  level 0.666667  short of gpu: one more needs 2, 1 left

@@ -32,7 +32,19 @@ type Explanation[N Amount] struct {
 // Explain says for each claim which kind stopped it, at which level, and why it has not one
 // container more. claims are those that the filling was made of; kinds may be nil, then kinds are
 // called by their number. O(K n).
-func Explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N]) *Explanation[N] {
+//
+// The error is [apportion.Faults] with all that shows that the filling is one of other claims: another number of them
+// (ErrLength), other IDs (ErrConflict), kinds that they do not have (ErrLength, ErrRange).
+func Explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N]) (*Explanation[N], error) {
+	var faults apportion.Faults
+	if belongs(&faults, claims, filling); len(faults) > 0 {
+		return nil, faults
+	}
+	return explain(kinds, claims, filling), nil
+}
+
+// explain is Explain of a filling that belongs to the claims.
+func explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N]) *Explanation[N] {
 	e := &Explanation[N]{Claims: make([]ClaimExplanation[N], len(claims))}
 	if filling.ShortOf >= 0 {
 		e.ShortOf = kinds.Name(filling.ShortOf)

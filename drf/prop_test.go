@@ -203,7 +203,9 @@ func TestPropInputsUntouched(t *testing.T) {
 			claims[i].Demand = claims[i].Demand.Clone()
 		}
 		filling, whole := in.fill(t), in.whole(t, nil)
-		drf.Explain(nil, in.claims, filling)
+		if _, err := drf.Explain(nil, in.claims, filling); err != nil {
+			t.Fatal(err)
+		}
 		in.verify(t, containers(filling))
 		whole.Unused[0]++ // fresh, so capacity must not follow
 		if diff := cmp.Diff(instanceView{capacity, claims}, instanceView{in.capacity, in.claims}); diff != "" {

@@ -249,12 +249,22 @@ func TestVerifyTreeFinds(t *testing.T) {
 	}
 }
 
+// explainTree explains the whole filling of an organization.
+func explainTree(t *testing.T, kinds apportion.Kinds, o organization) *drf.TreeExplanation[int64] {
+	t.Helper()
+	e, err := drf.ExplainTree(kinds, o.tree(t), o.claims, o.wholeTree(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 func TestExplainTree(t *testing.T) {
 	queues := []drf.Queue{node("x", "", 1, apportion.Resources{8, 2}), node("y", "", 1, apportion.Resources{2, 2}), node("ya", "y", 1, nil, 6, none), node("yb", "y", 1, nil)}
 	claims := []drf.Claim{in("x", claim("a", 1, 0, 3, 1, 0)), in("ya", claim("b", 1, 0, top, 1, 1)), in("yb", claim("c", 1, 0, top, 2, 1))}
 	o := organization{instance{apportion.Resources{12, 20}, claims}, queues}
 	kinds := apportion.Kinds{"gpu", "memory"}
-	got := drf.ExplainTree(kinds, o.tree(t), claims, o.wholeTree(t)).String()
+	got := explainTree(t, kinds, o).String()
 	for _, line := range []string{
 		"c  2 containers  share 0.333333  level 0.333333  short of gpu: one more needs 2, 0 left\n",
 		"queue x   used [3 0]  share 0.25      borrowed [0 0], lent [5 2]\n",
@@ -264,7 +274,7 @@ func TestExplainTree(t *testing.T) {
 		}
 	}
 	tight := organization{instance{apportion.Resources{12, 20}, claims[:2]}, queues}
-	e := drf.ExplainTree(kinds, tight.tree(t), claims[:2], tight.wholeTree(t))
+	e := explainTree(t, kinds, tight)
 	if r := e.Claims[1].Reason; r.Constraint != "ceiling" || r.Kind != "gpu" || r.Need != 1 || r.Have != 0 || r.Text != "at the ceiling of queue ya for gpu: one more needs 1, 0 left" {
 		t.Errorf("reason %+v", r)
 	}

@@ -40,9 +40,15 @@ type QueueExplanation[N Amount] struct {
 // ExplainTree says for each claim what stopped it, the queue for a ceiling, and for each queue what it has borrowed and
 // from whom. claims and t are those that the filling was made of; kinds may be nil, then kinds are called by their
 // number. O(K (n + q²)).
-func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filling *TreeFilling[N]) *TreeExplanation[N] {
+//
+// The error is [apportion.Faults], as of [Explain], and ErrUnknown or ErrLength for queues that are not those of the tree.
+func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filling *TreeFilling[N]) (*TreeExplanation[N], error) {
+	var faults apportion.Faults
+	if belongsTo(&faults, t, claims, filling); len(faults) > 0 {
+		return nil, faults
+	}
 	e := &TreeExplanation[N]{
-		Explanation: *Explain(kinds, claims, &filling.Filling),
+		Explanation: *explain(kinds, claims, &filling.Filling),
 		Queues:      make([]QueueExplanation[N], len(filling.Queues)),
 	}
 	for i, filled := range filling.Queues {
@@ -75,7 +81,7 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 		}
 	}
 	e.rank(t)
-	return e
+	return e, nil
 }
 
 // lenders returns who lends of a kind that queue i borrows.

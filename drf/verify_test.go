@@ -134,7 +134,10 @@ func TestExplainReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explained := drf.Explain(apportion.Kinds{"cpu", "gpu"}, claims, filling)
+	explained, err := drf.Explain(apportion.Kinds{"cpu", "gpu"}, claims, filling)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, want := range []apportion.Reason{
 		{Constraint: "max", Text: "at its maximum"},
 		{Constraint: "exhausted", Kind: "cpu", Need: 4, Have: 2, Text: "short of cpu: one more needs 4, 2 left"},

@@ -142,8 +142,12 @@ func writeTree[N drf.Amount](c *command, in *drfInput, tree *drf.Tree, filling *
 	if err != nil {
 		return err
 	}
+	explained, err := drf.ExplainTree(in.Kinds, tree, in.Claims, filling)
+	if err != nil {
+		return err
+	}
 	out := outputOf(in.Kinds, &filling.Filling)
-	for _, q := range drf.ExplainTree(in.Kinds, tree, in.Claims, filling).Queues {
+	for _, q := range explained.Queues {
 		queue := drfQueue[N]{ID: q.ID, Used: q.Used, Share: q.Share, Borrowed: q.Borrowed, Lent: q.Lent, From: q.From, TakenFirst: q.TakenFirst}
 		if q.ShortOf >= 0 {
 			queue.ShortOf = in.Kinds.Name(q.ShortOf)

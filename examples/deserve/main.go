@@ -51,7 +51,11 @@ func run(w io.Writer) error {
 		return err
 	}
 	// Explain has the same as data, for a program: which kind stopped whom, and how much of it was left.
-	fmt.Fprintf(w, "\nin whole containers, and why not more:\n%s", drf.Explain(kinds, claims, whole))
+	explained, err := drf.Explain(kinds, claims, whole)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nin whole containers, and why not more:\n%s", explained)
 	fmt.Fprintf(w, "unused: %s\n", kinds.Format(whole.Unused))
 
 	// Any division can be checked, also one that somebody wrote by hand.

@@ -49,7 +49,11 @@ func run(w io.Writer) error {
 		return err
 	}
 	// Research leaves a part of its guarantee unused, and the others borrow it.
-	fmt.Fprintf(w, "who gets what:\n%s", drf.ExplainTree(kinds, tree, claims, filling))
+	explained, err := drf.ExplainTree(kinds, tree, claims, filling)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "who gets what:\n%s", explained)
 
 	if err := next(w, tree, claims); err != nil {
 		return err
