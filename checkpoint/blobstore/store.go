@@ -1,4 +1,4 @@
-// This file implements Store: reading, listing and deleting checkpoints in a bucket.
+// This file declares Store, its keys and its manifests, and implements what all methods share, and Delete.
 
 package blobstore
 
@@ -17,7 +17,6 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/medium"
 )
@@ -67,52 +66,33 @@ var _ store.Store = (*Store)(nil)
 // A part's last element is a number, so no part can be taken for a manifest.
 const manifestName = "manifest"
 
-// Open opens the bucket of a URL whose scheme is that of an imported driver, see the package comment. The
-// bucket must exist. Nil options are the zero value.
-func Open(ctx context.Context, url string, o *Options) (*Store, error) {
-	bucket, err := blob.OpenBucket(ctx, url)
-	if err != nil {
-		return nil, fmt.Errorf("blobstore: %w", err)
-	}
-	s, err := New(bucket, o)
-	if err != nil {
-		// Nobody else knows of the bucket, so it is closed here.
-		return nil, errors.Join(err, bucket.Close())
-	}
-	s.close = bucket.Close
-	// Without an expectation nothing is asked for: Open makes no request then.
-	if s.options.Identity != "" {
-		if _, err := s.Identity(ctx); err != nil {
-			return nil, errors.Join(err, bucket.Close())
+// lock waits until no other writer of this store writes the manifest with that key.
+//
+// A channel and not a mutex, because a waiter must be able to leave when its context ends.
+func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
+	for {
+		s.mu.Lock()
+		wait, taken := s.committing[key]
+		if !taken {
+			done := make(chan struct{})
+			s.committing[key] = done
+			s.mu.Unlock()
+			return func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				delete(s.committing, key)
+				close(done)
+			}, nil
+		}
+		s.mu.Unlock()
+		select {
+		// All waiters wake up and try again; one of them gets the key.
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
-	return s, nil
 }
-
-// New returns a store in a bucket, which stays the caller's.
-func New(bucket *blob.Bucket, o *Options) (*Store, error) {
-	s := &Store{
-		bucket: bucket, close: func() error { return nil }, now: time.Now, committing: make(map[string]chan struct{}),
-	}
-	if o != nil {
-		s.options = *o
-	}
-	var faults apportion.Faults
-	if s.options.Grace < 0 {
-		faults.Add(apportion.Item{ID: "blobstore"}, "Grace", apportion.ErrNegative, s.options.Grace.String())
-	}
-	if s.options.BlockBytes < 0 {
-		faults.Add(apportion.Item{ID: "blobstore"}, "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
-	}
-	// The default comes after the checks, so that a negative Grace is a fault.
-	if s.options.Grace == 0 {
-		s.options.Grace = DefaultGrace
-	}
-	return s, faults.Err()
-}
-
-// Close releases the bucket that Open has opened. No reader, writer or call may be in use.
-func (s *Store) Close() error { return s.close() }
 
 // at returns what the keys of a checkpoint begin with.
 //
@@ -155,33 +135,6 @@ func explain(ctx context.Context, err error) error {
 	return err
 }
 
-// Open implements store.Store.
-func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
-	if err := enter(ctx, job, number); err != nil {
-		return nil, medium.Wrap(job, number, err)
-	}
-	// Only the manifest is read here; parts are opened when they are asked for.
-	record, err := s.record(ctx, store.FolderOf(job), number)
-	if err == nil {
-		err = s.visible(ctx, record.Record)
-	}
-	if err != nil {
-		return nil, medium.Wrap(job, number, err)
-	}
-	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
-		return s.openPart(ctx, record.Record, index, offset)
-	}), nil
-}
-
-// visible returns ErrNotFound for a manifest that came behind the fence of its job.
-func (s *Store) visible(ctx context.Context, r medium.Record) error {
-	f, err := s.fence(ctx, store.FolderOf(r.Job))
-	if err == nil && f.hides(r.Number, r.Place) {
-		err = store.ErrNotFound
-	}
-	return err
-}
-
 // record reads and checks a manifest.
 func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (medium.Stored, error) {
 	r, err := s.bucket.NewReader(ctx, manifestKey(folder, number), nil)
@@ -195,86 +148,6 @@ func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (
 		err = fmt.Errorf("manifest without a place: %w", store.ErrCorrupt)
 	}
 	return record, explain(ctx, err)
-}
-
-// openPart opens a part. One that is missing is damage, unless the checkpoint was deleted meanwhile.
-func (s *Store) openPart(ctx context.Context, of medium.Record, index int, offset int64) (io.ReadCloser, error) {
-	key := partKey(store.FolderOf(of.Job), of.Number, of.Place, index)
-	r, err := s.bucket.NewRangeReader(ctx, key, offset, -1, nil)
-	if err == nil {
-		return part{ctx, r}, nil
-	}
-	// Drivers differ in what they say of an offset behind the end; what is there is nothing.
-	if a, look := s.bucket.Attributes(ctx, key); offset > 0 && look == nil && a.Size <= offset {
-		return io.NopCloser(strings.NewReader("")), nil
-	}
-	err = explain(ctx, err)
-	if errors.Is(err, store.ErrNotFound) {
-		// The manifest is read again to tell the two apart: it goes first when a checkpoint is
-		// deleted, so one that is still there misses a part.
-		if now, look := s.record(ctx, store.FolderOf(of.Job), of.Number); look == nil && now.Place == of.Place {
-			err = fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
-		}
-	}
-	return nil, err
-}
-
-// part is a part that is being read.
-type part struct {
-	ctx context.Context
-	*blob.Reader
-}
-
-// Read implements io.Reader.
-func (p part) Read(data []byte) (int, error) {
-	n, err := p.Reader.Read(data)
-	if err == io.EOF {
-		return n, err
-	}
-	return n, explain(p.ctx, err)
-}
-
-// List implements store.Store.
-func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
-	manifests, err := s.list(ctx, job)
-	if err != nil {
-		err = fmt.Errorf("job %.60q: %w", job, err)
-	}
-	return manifests, err
-}
-
-// list is List without the words around its errors.
-func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) {
-	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
-		return nil, err
-	}
-	folder := store.FolderOf(job)
-	numbers, err := s.numbers(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	// The fence is read behind the numbers: what it does not know was there before it.
-	f, err := s.fence(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	var manifests []store.Manifest
-	// Damaged checkpoints are told of beside those that are whole, so that one does not hide the
-	// others. O(checkpoints) requests.
-	var faults []error
-	for _, number := range numbers {
-		record, err := s.record(ctx, folder, number)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil && f.hides(number, record.Place): // it came behind the fence
-		case err == nil:
-			manifests = append(manifests, record.Manifest)
-		case !errors.Is(err, store.ErrNotFound): // otherwise it is not committed
-			faults = append(faults, medium.Wrap(job, number, err))
-		}
-	}
-	return manifests, errors.Join(faults...)
 }
 
 // numbers returns the numbers of a job that have objects, committed or not, ascending. The driver for

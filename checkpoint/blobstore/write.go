@@ -172,34 +172,6 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 	return first.Manifest, nil
 }
 
-// lock waits until no other writer of this store writes the manifest with that key.
-//
-// A channel and not a mutex, because a waiter must be able to leave when its context ends.
-func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		s.mu.Lock()
-		wait, taken := s.committing[key]
-		if !taken {
-			done := make(chan struct{})
-			s.committing[key] = done
-			s.mu.Unlock()
-			return func() {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				delete(s.committing, key)
-				close(done)
-			}, nil
-		}
-		s.mu.Unlock()
-		select {
-		// All waiters wake up and try again; one of them gets the key.
-		case <-wait:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
 // abortTimeout bounds Abort, whose context has often ended.
 const abortTimeout = time.Minute
 

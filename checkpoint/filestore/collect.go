@@ -89,29 +89,6 @@ func (s *Store) remove(folder store.Folder, dir string) error {
 	return nil
 }
 
-// removeAll tries Remove before it looks into a directory: that takes a symbolic link away instead of
-// following it.
-func (s *Store) removeAll(name string) error {
-	// A file, a link and an empty directory go at once; only a directory with entries needs a look.
-	err := s.fs.Remove(name)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	entries, listErr := s.fs.List(name)
-	if listErr != nil {
-		return errors.Join(err, listErr)
-	}
-	for _, e := range entries {
-		if err := s.removeAll(path.Join(name, e.Name)); err != nil {
-			return err
-		}
-	}
-	if err := s.fs.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // Collect deletes what dead writers and interrupted deletions have left, see Options.Grace. It goes on
 // after an error and returns all of them. O(files of the store).
 func (s *Store) Collect(ctx context.Context) error {

@@ -91,12 +91,12 @@ func parseFence(name string) (int64, bool) {
 
 // fenced returns an error that wraps ErrFenced if the number is below the fence of its job, and otherwise the error that
 // a writer has met.
-func (d *draft) fenced(met error) error {
-	highest, err := d.s.fence(d.folder)
+func (s *Store) fenced(folder store.Folder, number int64, met error) error {
+	highest, err := s.fence(folder)
 	switch {
 	case err != nil:
 		return errors.Join(met, err)
-	case d.number >= highest:
+	case number >= highest:
 		return met
 	case met == nil:
 		return store.ErrFenced

@@ -256,6 +256,47 @@ func (s *Store) numbers(folder store.Folder) ([]int64, error) {
 	return numbers, nil
 }
 
+// makeIn makes a directory in that of a job, and that of the job. It tries again if another one deletes the job's last
+// checkpoint between the two, and with it the directory.
+func (s *Store) makeIn(folder store.Folder, dir string) error {
+	// Each further attempt needs another deletion at the same moment; ten in a row are a fault and not bad
+	// luck.
+	const attempts = 10
+	var err error
+	for range attempts {
+		if err = s.fs.Mkdir(string(folder)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err = s.fs.Mkdir(dir); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// removeAll tries Remove before it looks into a directory: that takes a symbolic link away instead of
+// following it.
+func (s *Store) removeAll(name string) error {
+	// A file, a link and an empty directory go at once; only a directory with entries needs a look.
+	err := s.fs.Remove(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	entries, listErr := s.fs.List(name)
+	if listErr != nil {
+		return errors.Join(err, listErr)
+	}
+	for _, e := range entries {
+		if err := s.removeAll(path.Join(name, e.Name)); err != nil {
+			return err
+		}
+	}
+	if err := s.fs.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // setLive notes whether a writer of this store is at work, isLive asks it.
 func (s *Store) setLive(place medium.Place, live bool) {
 	s.mu.Lock()

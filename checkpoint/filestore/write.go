@@ -46,28 +46,10 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 		return nil, medium.Wrap(job, number, err)
 	}
 	// The fence is looked for behind the directory, see Fence.
-	if err := d.fenced(nil); err != nil {
+	if err := d.s.fenced(d.folder, d.number, nil); err != nil {
 		return nil, medium.Wrap(job, number, errors.Join(err, d.Abort()))
 	}
 	return medium.NewWriter(ctx, job, number, s.options.Form, d), nil
-}
-
-// makeIn makes a directory in that of a job, and that of the job. It tries again if another one deletes the job's last
-// checkpoint between the two, and with it the directory.
-func (s *Store) makeIn(folder store.Folder, dir string) error {
-	// Each further attempt needs another deletion at the same moment; ten in a row are a fault and not bad
-	// luck.
-	const attempts = 10
-	var err error
-	for range attempts {
-		if err = s.fs.Mkdir(string(folder)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err = s.fs.Mkdir(dir); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return err
 }
 
 // object is the file of a part. It implements medium.Object. While a long part is written, the disk gets what is there
@@ -122,7 +104,7 @@ func (d *draft) Share(index int, file fs.File, given bool) (medium.Object, io.Re
 	// It is read as what it is now, not by the descriptor that it came with.
 	content, err := d.s.fs.Open(name)
 	if err != nil {
-		return nil, nil, false, errors.Join(d.fenced(err), f.Close())
+		return nil, nil, false, errors.Join(d.s.fenced(d.folder, d.number, err), f.Close())
 	}
 	return &object{File: f}, content, moved, nil
 }
@@ -132,7 +114,7 @@ func (d *draft) create(name string) (medium.Object, error) {
 	// Create is exclusive, and the directory is the writer's own: no file is ever there before.
 	f, err := d.s.fs.Create(path.Join(d.dir(), name))
 	if err != nil {
-		return nil, d.fenced(err)
+		return nil, d.s.fenced(d.folder, d.number, err)
 	}
 	return &object{File: f}, nil
 }
@@ -152,7 +134,7 @@ func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
 		}
 		m, err := d.compare(r.Manifest, err)
 		if err != nil {
-			err = d.fenced(err)
+			err = d.s.fenced(d.folder, d.number, err)
 		}
 		return m, err
 	}

@@ -29,12 +29,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/store/shards"
 )
 
-// The model has so many layers of so many bytes. Rank r of n holds those that leave r when they are divided by n.
-const layers, layerBytes = 12, 2 << 20
-
-// wholeVariable tells a rank that rank 0 saves the model for all.
-const wholeVariable = "WHOLE"
-
 func main() {
 	if os.Getenv(command.EnvRank) != "" {
 		rank()

@@ -17,6 +17,12 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
+// The model has so many layers of so many bytes. Rank r of n holds those that leave r when they are divided by n.
+const layers, layerBytes = 12, 2 << 20
+
+// wholeVariable tells a rank that rank 0 saves the model for all.
+const wholeVariable = "WHOLE"
+
 // rank saves its layers whenever it is asked to, and trains nothing. It ends when it is stopped.
 func rank() {
 	me, of := number(command.EnvRank), number(command.EnvContainers)

@@ -14,9 +14,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
-// listName is the one part of a checkpoint that consists of shares.
-const listName = "apportion-shards"
-
 // list is the content of that part: the parts of each share.
 type list struct {
 	Shares [][]store.Part `json:"shares"`
@@ -127,31 +124,4 @@ func readList(r store.Reader) (list, error) {
 		err = fmt.Errorf("the list of shares: %w: %w", err, store.ErrCorrupt)
 	}
 	return l, err
-}
-
-// List implements store.Store. It reads the list of each checkpoint that consists of shares.
-func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
-	if err := check(job); err != nil {
-		return nil, err
-	}
-	found, err := s.under.List(ctx, job)
-	// One error of the store behind may speak of several checkpoints; those that it returns are right.
-	faults := []error{err}
-	var manifests []store.Manifest
-	for _, m := range found {
-		if isList(m) {
-			r, err := s.Open(ctx, job, m.Number)
-			if errors.Is(err, store.ErrNotFound) {
-				continue // it was deleted a moment ago
-			}
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			m = r.Manifest()
-			faults = append(faults, r.Close())
-		}
-		manifests = append(manifests, m)
-	}
-	return manifests, errors.Join(faults...)
 }

@@ -115,3 +115,30 @@ func (r *reader) Close() error {
 	}
 	return err
 }
+
+// List implements store.Store. It reads the list of each checkpoint that consists of shares.
+func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
+	if err := check(job); err != nil {
+		return nil, err
+	}
+	found, err := s.under.List(ctx, job)
+	// One error of the store behind may speak of several checkpoints; those that it returns are right.
+	faults := []error{err}
+	var manifests []store.Manifest
+	for _, m := range found {
+		if isList(m) {
+			r, err := s.Open(ctx, job, m.Number)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it was deleted a moment ago
+			}
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			m = r.Manifest()
+			faults = append(faults, r.Close())
+		}
+		manifests = append(manifests, m)
+	}
+	return manifests, errors.Join(faults...)
+}

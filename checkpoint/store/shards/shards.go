@@ -23,6 +23,9 @@ const (
 	widthPrefix = reserved + "s/"
 )
 
+// listName is the one part of a checkpoint that consists of shares.
+const listName = "apportion-shards"
+
 // Store is a [store.Sharded] on another store. It is safe for concurrent use, in several processes as well.
 type Store struct{ under store.Store }
 
