@@ -59,6 +59,7 @@ func (s *Store) raise(ctx context.Context, folder store.Folder, number int64) er
 	if err := s.writeOnce(ctx, fenceKey(folder, number), nil); err != nil {
 		return err
 	}
+	// From here on no writer below the number commits unseen: those that were there are listed now, once and for all.
 	kept, err := s.keptBelow(ctx, folder, number, before)
 	if err != nil {
 		return err

@@ -127,6 +127,7 @@ func explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	// Drivers say of a context that has ended what they like.
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
 	case gcerrors.Code(err) == gcerrors.NotFound:

@@ -30,6 +30,7 @@ func (s *Store) Fence(ctx context.Context, job string, number int64) error {
 
 // raise makes a fence, unless there is a higher one, and ends the writers below it.
 func (s *Store) raise(folder store.Folder, number int64) error {
+	// A fence only rises. To raise a lower one again does what the highest did, in case its process died halfway.
 	highest, err := s.fence(folder)
 	if err != nil {
 		return err
@@ -41,6 +42,7 @@ func (s *Store) raise(folder store.Folder, number int64) error {
 	if err := errors.Join(s.fs.SyncDir(string(folder)), s.fs.SyncDir(".")); err != nil {
 		return err
 	}
+	// Whoever makes a directory behind this look sees the fence, which is there already.
 	entries, err := s.fs.List(string(folder))
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (s *Store) fence(folder store.Folder) (int64, error) {
 	return highest, nil
 }
 
-// parseFence reads the name of a fence.
+// parseFence reads the name of a fence, in the one form in which it is written.
 func parseFence(name string) (int64, bool) {
 	digits, ok := strings.CutPrefix(name, fencePrefix)
 	number, err := strconv.ParseInt(digits, 10, 64)

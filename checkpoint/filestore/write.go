@@ -92,8 +92,10 @@ func (d *draft) Share(index int, file fs.File, given bool) (medium.Object, io.Re
 	if !can || !lies {
 		return nil, nil, false, errors.ErrUnsupported
 	}
+	// The name is that which Create would give it: how a part got there is not to be seen in a checkpoint.
 	name, moved := path.Join(d.dir(), strconv.Itoa(index)), false
 	f, err := sharer.Clone(from, name)
+	// Whatever kept it from being cloned, a file that is adopted has a check of its own.
 	if err != nil && given {
 		f, err = sharer.Adopt(from, name)
 		moved = true
@@ -184,6 +186,7 @@ func (d *draft) writeManifest(r medium.Stored) error {
 	if err != nil {
 		return err
 	}
+	// The contents follow one behind the other, from where they are: together they may be some megabytes.
 	for _, data := range append([][]byte{head}, r.Contents...) {
 		if _, err := o.Write(data); err != nil {
 			return errors.Join(err, o.Discard())

@@ -47,6 +47,7 @@ func save(ctx context.Context, s store.Store, job string, number int64, saved ru
 	if err != nil {
 		return store.Manifest{}, err
 	}
+	// What was given is taken as it is only where the store can; that it was given changes nothing else.
 	files := source{root: root, given: saved.Given}
 	// While they are open nobody writes to the files that were taken: they are closed behind all else.
 	defer files.close()

@@ -73,6 +73,7 @@ func (o *OS) link(from *os.File, name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Files of Go close on exec and are not handed on, so that the number means this file in this process alone.
 	err = with(from, func(source uintptr) error {
 		// The descriptor and not the name is linked: what was looked at is what gets the name.
 		of, err := syscall.BytePtrFromString("/proc/self/fd/" + strconv.FormatUint(uint64(source), 10))

@@ -62,6 +62,7 @@ func run(w io.Writer) error {
 
 // resize runs the job on four servers and then on three. It returns the bytes that each has read from the store.
 func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error) {
+	// It takes a second. Who waits two minutes for it waits in vain.
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	read = map[string]*atomic.Int64{}

@@ -25,6 +25,7 @@ const wholeVariable = "WHOLE"
 
 // rank saves its layers whenever it is asked to, and trains nothing. It ends when it is stopped.
 func rank() {
+	// The runner tells it by the environment what it is.
 	me, of := number(command.EnvRank), number(command.EnvContainers)
 	whole := os.Getenv(wholeVariable) != ""
 	for answered := int64(0); ; time.Sleep(2 * time.Millisecond) {
@@ -52,7 +53,7 @@ func rank() {
 	}
 }
 
-// number reads a variable of a rank.
+// number reads a variable of a rank, which the runner has set: one that is no number is a fault of this program.
 func number(variable string) int64 {
 	value, err := strconv.ParseInt(os.Getenv(variable), 10, 64)
 	must(err)
@@ -67,7 +68,7 @@ func must(err error) {
 	}
 }
 
-// disk is a folder below another one.
+// disk is a folder below another one, which it makes. Nobody closes it: the program ends soon, and with it what is open.
 func disk(dir, name string) vfs.FS {
 	name = filepath.Join(dir, name)
 	must(os.MkdirAll(name, 0o700))
@@ -89,13 +90,13 @@ func (m meter) Open(name string) (io.ReadSeekCloser, error) {
 	return metered{f, m.read}, err
 }
 
-// metered is a file of a meter.
+// metered is a file of a meter. It hides that the file is one of the disk, which nothing here asks for.
 type metered struct {
 	io.ReadSeekCloser
 	read *atomic.Int64
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. Servers read at the same time, so the count is atomic.
 func (m metered) Read(p []byte) (int, error) {
 	n, err := m.ReadSeekCloser.Read(p)
 	m.read.Add(int64(n))

@@ -97,6 +97,7 @@ func Head(r Stored) ([]byte, error) {
 }
 
 // compareContents returns an error unless the contents are those of the inline parts.
+// O(bytes of the contents), at most 4 MiB of what this package has written.
 func compareContents(r Stored) error {
 	if len(r.Contents) != len(r.Inline) {
 		return fmt.Errorf("%d contents of %d inline parts", len(r.Contents), len(r.Inline))
@@ -156,6 +157,7 @@ func decode(data []byte) (Stored, error) {
 	if err := validate(r.Record); err != nil {
 		return Stored{}, err
 	}
+	// Lengths that claim more than is there get what is there, which the comparison below finds to be another form.
 	rest := data[end:]
 	for _, index := range r.Inline {
 		bytes := min(r.Parts[index].Bytes, int64(len(rest)))

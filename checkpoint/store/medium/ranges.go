@@ -29,11 +29,13 @@ func (r *reader) ranged(name string, offset, bytes int64) (*ranged, error) {
 	}
 	part := r.stored.Parts[i]
 	switch {
+	// It is subtracted, since a sum of the two may be too large for an int64.
 	case offset < 0 || bytes < 0 || offset > part.Bytes-bytes:
 		return nil, &apportion.FieldError{Field: "offset", Err: apportion.ErrRange, Detail: fmt.Sprintf("%d bytes from %d on, of %d", bytes, offset, part.Bytes)}
 	case part.CRC32C == "" && part.Bytes > 0:
 		return nil, fmt.Errorf("a range of a part without sums of chunks: %w", errors.ErrUnsupported)
 	}
+	// Reading begins where the chunk does, for its sum is that of all of it.
 	chunk := offset / store.ChunkBytes
 	from, part, err := r.part(name, chunk*store.ChunkBytes)
 	if err != nil {
@@ -74,6 +76,7 @@ func (g *ranged) Read(p []byte) (int, error) {
 			return 0, g.ended
 		}
 	}
+	// What was compared is handed out, piece by piece, before the next chunk is read.
 	n := copy(p, g.ready)
 	g.ready, g.left = g.ready[n:], g.left-int64(n)
 	return n, nil
@@ -81,6 +84,7 @@ func (g *ranged) Read(p []byte) (int, error) {
 
 // next reads and compares a chunk.
 func (g *ranged) next() error {
+	// The buffer is made for the first chunk: of a short part it is as long as that, and the next ones are no longer.
 	begin := g.chunk * store.ChunkBytes
 	if g.buffer == nil {
 		g.buffer = make([]byte, min(store.ChunkBytes, g.part.Bytes-begin))
@@ -105,7 +109,7 @@ func (g *ranged) next() error {
 	return nil
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. A range that was read to its end keeps no error: it has none to keep.
 func (g *ranged) Close() error {
 	if g.ended == nil {
 		g.ended = g.r.wrap(g.part.Name, errClosed)

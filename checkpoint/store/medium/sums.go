@@ -38,6 +38,7 @@ func newSummer(digest bool) *summer {
 // add takes bytes for the sums of chunks, not for the digest.
 func (s *summer) add(data []byte) {
 	for len(data) > 0 {
+		// A piece ends where its chunk does, however the bytes come: the sums do not tell how a part was written.
 		inChunk := s.bytes % store.ChunkBytes
 		piece := data[:min(int64(len(data)), store.ChunkBytes-inChunk)]
 		s.crc = crc32.Update(s.crc, castagnoli, piece)
@@ -51,6 +52,7 @@ func (s *summer) add(data []byte) {
 
 // end ends a chunk.
 func (s *summer) end() {
+	// Eight hexadecimal digits, the highest first, as a number is written.
 	var sum [crc32.Size]byte
 	for i := range sum {
 		sum[i] = byte(s.crc >> (8 * (crc32.Size - 1 - i)))

@@ -31,7 +31,8 @@ func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
 	return moved, nil
 }
 
-// take is Take behind the checks.
+// take is Take behind the checks. Its order is that of Part and Close: an error that says "copy it" comes before anything is
+// made, and a part is listed when it is durable, not before.
 func (w *writer) take(name string, file fs.File, given bool) (moved bool, err error) {
 	sharer, ok := w.medium.(Sharer)
 	if !ok {
@@ -68,6 +69,7 @@ func (w *writer) sum(name string, object Object, content io.ReadCloser) (store.P
 	summer := newSummer(w.form.SHA256)
 	buffer := make([]byte, takeBytes)
 	for {
+		// A file may have a hundred gigabytes. Whoever has given the save up does not wait for the end of it.
 		if err := w.ctx.Err(); err != nil {
 			return store.Part{}, errors.Join(err, content.Close(), object.Discard())
 		}

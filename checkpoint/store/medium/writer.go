@@ -43,6 +43,7 @@ type Object interface {
 	Discard() error
 }
 
+// What a writer answers to whom it is used in the wrong order. They are no sentinels: who meets one has a fault in his program.
 var (
 	errOpen      = errors.New("the part before is not closed")
 	errClosed    = errors.New("the part is closed")
@@ -202,7 +203,8 @@ const aside = 16 << 10
 
 // create makes the object of the part, and writes to it what was kept until then.
 func (p *part) create() error {
-	// The index is the number of parts that are closed, since no other is open.
+	// The index is the number of parts that are closed, since no other is open. Inline parts have one too, so that an index
+	// means the same in the manifest and in the names of objects.
 	object, err := p.w.medium.Create(len(p.w.stored.Parts))
 	if err != nil {
 		// A medium that has failed once is not trusted again: what it holds is not known.
@@ -227,6 +229,8 @@ func (p *part) Write(data []byte) (int, error) {
 	if err := cmp.Or(p.w.ended, p.w.ctx.Err()); err != nil {
 		return 0, p.wrap(err)
 	}
+	// A part is kept as long as it may turn out to be short. The first bytes too many make it an object, with all that was
+	// kept until then.
 	if p.object == nil {
 		if len(data) <= p.limit-len(p.kept) {
 			p.sum(data)()
@@ -315,6 +319,7 @@ func (p *part) Close() error {
 
 // end discards the part and the writer with it.
 func (p *part) end(why error) error {
+	// It is taken out first: whatever Discard says, it is called once.
 	object := p.object
 	p.object, p.closed, p.w.open, p.w.ended = nil, true, nil, why
 	if object == nil {

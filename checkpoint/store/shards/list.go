@@ -14,7 +14,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
-// list is the content of that part: the parts of each share.
+// list is the content of that part: the parts of each share. It has their sums as well, so that a share that was written anew
+// behind the Join, by whatever hand, is told from the one that was joined.
 type list struct {
 	Shares [][]store.Part `json:"shares"`
 }
@@ -50,6 +51,8 @@ func (s *Store) Join(ctx context.Context, job string, number int64, shares int) 
 	if err := (store.Share{Index: 0, Of: shares}).Check(job); err != nil {
 		return store.Manifest{}, medium.Wrap(job, number, err)
 	}
+	// 1. Every share is there. A share that was committed stays as it is, so that what is listed now is true for good. O(shares)
+	// requests, one after the other: the commit below is what counts, and it comes once.
 	var l list
 	for i := range shares {
 		parts, err := s.committed(ctx, shardOf(job, i), number)
@@ -58,9 +61,11 @@ func (s *Store) Join(ctx context.Context, job string, number int64, shares int) 
 		}
 		l.Shares = append(l.Shares, parts)
 	}
+	// 2. Whoever reads asks for a part by its name alone.
 	if err := l.check(); err != nil {
 		return store.Manifest{}, medium.Wrap(job, number, err)
 	}
+	// 3. Of several who join the same, each succeeds: the lists are equal. A fence that was raised meanwhile refuses it here.
 	if err := s.commit(ctx, job, number, l); err != nil {
 		return store.Manifest{}, err
 	}
@@ -69,6 +74,7 @@ func (s *Store) Join(ctx context.Context, job string, number int64, shares int) 
 
 // committed returns the parts of a share, which need not be read: its commit has made them durable.
 func (s *Store) committed(ctx context.Context, shard string, number int64) ([]store.Part, error) {
+	// The store behind says ErrNotFound of a share that is not committed, which is what Join answers.
 	r, err := s.under.Open(ctx, shard, number)
 	if err != nil {
 		return nil, err
@@ -83,6 +89,7 @@ func (s *Store) commit(ctx context.Context, job string, number int64, l list) er
 	if err != nil {
 		return err
 	}
+	// The writer is that of the store behind: ours refuses a part of that name.
 	w, err := s.under.Begin(ctx, job, number)
 	if err != nil {
 		return err
@@ -101,7 +108,7 @@ func (s *Store) commit(ctx context.Context, job string, number int64, l list) er
 	return nil
 }
 
-// isList reports whether a checkpoint consists of shares.
+// isList reports whether a checkpoint consists of shares. One of a single writer has no part of that name, see writer.Part.
 func isList(m store.Manifest) bool { return len(m.Parts) == 1 && m.Parts[0].Name == listName }
 
 // readList reads the list of a checkpoint that consists of shares.
@@ -110,6 +117,7 @@ func readList(r store.Reader) (list, error) {
 	if err != nil {
 		return list{}, err
 	}
+	// The list is as long as the manifests of all shares together, which the store behind bounds.
 	text, err := io.ReadAll(part)
 	if err := errors.Join(err, part.Close()); err != nil {
 		return list{}, err

@@ -19,6 +19,7 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err := enter(ctx, job, number); err != nil {
 		return nil, err
 	}
+	// What a single writer has written is read as it is.
 	r, err := s.under.Open(ctx, job, number)
 	if err != nil || !isList(r.Manifest()) {
 		return r, err
@@ -48,12 +49,12 @@ type reader struct {
 
 var errClosed = errors.New("the reader is closed")
 
-// Manifest implements store.Reader.
+// Manifest implements store.Reader. Each call makes a list of its own, so that the caller may change it.
 func (r *reader) Manifest() store.Manifest {
 	return store.Manifest{Job: r.job, Number: r.number, Parts: r.list.parts()}
 }
 
-// Part implements store.Reader.
+// Part implements store.Reader. The bytes are compared by the reader of the share.
 func (r *reader) Part(name string) (io.ReadCloser, error) {
 	shard, err := r.with(name)
 	if err != nil {
@@ -62,7 +63,7 @@ func (r *reader) Part(name string) (io.ReadCloser, error) {
 	return shard.Part(name)
 }
 
-// Range implements store.Reader.
+// Range implements store.Reader. Whether it lies within the part is for the reader of the share to say.
 func (r *reader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
 	shard, err := r.with(name)
 	if err != nil {
@@ -71,7 +72,8 @@ func (r *reader) Range(name string, offset, bytes int64) (io.ReadCloser, error) 
 	return shard.Range(name, offset, bytes)
 }
 
-// with returns the reader of the share that has a part.
+// with returns the reader of the share that has a part, and opens it for the first of them. O(parts of the checkpoint). It may
+// be called at the same time: who comes second waits, and finds the share open.
 func (r *reader) with(name string) (store.Reader, error) {
 	i := slices.IndexFunc(r.list.Shares, func(parts []store.Part) bool {
 		return slices.ContainsFunc(parts, func(p store.Part) bool { return p.Name == name })
@@ -102,7 +104,7 @@ func (r *reader) with(name string) (store.Reader, error) {
 	return shard, nil
 }
 
-// Close implements store.Reader.
+// Close implements store.Reader. Every share is closed, also where one fails.
 func (r *reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,7 +34,8 @@ var _ store.Sharded = (*Store)(nil)
 // New returns a store whose checkpoints may have several writers. All who use a medium with shares must use it so.
 func New(under store.Store) *Store { return &Store{under} }
 
-// shardOf is the job whose checkpoints are the shares with an index.
+// shardOf is the job whose checkpoints are the shares with an index. The index comes first: the name of a job may end in
+// anything, a number and a slash as well.
 func shardOf(job string, index int) string { return fmt.Sprintf("%s%d/%s", shardPrefix, index, job) }
 
 // check refuses the names that are taken. All else the store behind checks.
@@ -45,7 +46,8 @@ func check(job string) error {
 	return nil
 }
 
-// enter begins a method that is about one checkpoint.
+// enter begins a method that is about one checkpoint. The context is looked at first, as in every store, so that one that has
+// ended is told whatever the names are.
 func enter(ctx context.Context, job string, number int64) error {
 	err := ctx.Err()
 	if err == nil {
@@ -90,6 +92,7 @@ func (s *Store) BeginShard(ctx context.Context, job string, number int64, share 
 
 // widen puts on record that a job has so many shares, unless it had as many before.
 func (s *Store) widen(ctx context.Context, job string, shares int) error {
+	// The record only grows: a job that has fewer shares today has still those of yesterday.
 	width, err := s.width(ctx, job)
 	if err != nil || width >= shares {
 		return err
@@ -115,7 +118,8 @@ func (s *Store) width(ctx context.Context, job string) (int, error) {
 	return int(records[len(records)-1].Number), nil
 }
 
-// eachShard does something with the jobs of all shares of a job, and gets on with the others where one fails.
+// eachShard does something with the jobs of all shares of a job, one after the other, and gets on with the others where one
+// fails. It returns all errors. A job that never had shares costs one list of nothing.
 func (s *Store) eachShard(ctx context.Context, job string, do func(shard string) error) error {
 	width, err := s.width(ctx, job)
 	for i := range width {
@@ -148,7 +152,7 @@ func (s *Store) Fence(ctx context.Context, job string, number int64) error {
 	return s.eachShard(ctx, job, func(shard string) error { return s.under.Fence(ctx, shard, number) })
 }
 
-// Identity implements store.Store.
+// Identity implements store.Store: shares make no medium of their own.
 func (s *Store) Identity(ctx context.Context) (store.Identity, error) { return s.under.Identity(ctx) }
 
 // Prune implements store.Sharded.
@@ -161,6 +165,7 @@ func (s *Store) Prune(ctx context.Context, job string, below int64) error {
 	if err != nil {
 		return err
 	}
+	// A share belongs to the checkpoint of its number, if that is there: it may be of one writer, and then has none.
 	needed := map[int64]bool{}
 	for _, m := range checkpoints {
 		needed[m.Number] = true
@@ -211,7 +216,8 @@ func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
 	return taker.Take(name, file, given)
 }
 
-// Commit implements store.Writer. What it returns is the manifest of the job, also for a share.
+// Commit implements store.Writer. What it returns is the manifest of the job, also for a share: the name under which a share
+// is kept is nobody's business.
 func (w *writer) Commit() (store.Manifest, error) {
 	m, err := w.Writer.Commit()
 	if err != nil {
