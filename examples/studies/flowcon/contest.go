@@ -11,7 +11,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
-	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -25,22 +24,13 @@ const balanced = 0.05
 // It is the middle one of the thesis' sizes.
 const noisyJobs = 10
 
-// parts returns the part of its work after which each job of a scenario has learned.
-// It is a property of the curve, whoever trains it.
-func parts(scenario *sim.Scenario) ([]float64, error) {
-	byModel := map[string]float64{}
+// curves are the recorded curves by model.
+func curves() map[string]string {
+	byModel := map[string]string{}
 	for _, m := range allModels {
-		steps, values, err := trace.Recorded(m.curve)
-		if err != nil {
-			return nil, err
-		}
-		byModel[m.name] = noisy.Part(steps, values)
+		byModel[m.name] = m.curve
 	}
-	var all []float64
-	for i := range scenario.Jobs {
-		all = append(all, byModel[scenario.Jobs[i].Model])
-	}
-	return all, nil
+	return byModel
 }
 
 // contest compares the thesis' test, under two readings of its alpha, with ours.
@@ -58,7 +48,7 @@ func contest(schedules int) *noisy.Contest {
 			if err != nil {
 				return nil, nil, err
 			}
-			all, err := parts(scenario)
+			all, err := noisy.Parts(scenario, curves())
 			return scenario, all, err
 		},
 		// NA looks at no reading, so that it needs no seed.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/placement/sim"
@@ -116,14 +117,14 @@ var sizes = []int{5, 10, 15}
 
 // playRandom plays all random schedules.
 // Seeds count from 1, so that a larger -seeds adds schedules and changes none.
-func playRandom(o *options, stderr io.Writer) ([]*study, error) {
-	tick := command.Progress(stderr, o.seeds*len(sizes), "simulating")
+func playRandom(o *noisy.Options, stderr io.Writer) ([]*study, error) {
+	tick := command.Progress(stderr, o.Seeds*len(sizes), "simulating")
 	var studies []*study
 	for _, n := range sizes {
 		thesis := thesisStudies[n]
 		s := &study{jobs: n, thesis: thesis, settings: classifiers(thesis.alpha, thesis.interval)}
-		for seed := range o.seeds {
-			if err := s.add(uint64(seed+1), o.interference); err != nil {
+		for seed := range o.Seeds {
+			if err := s.add(uint64(seed+1), o.Interference); err != nil {
 				return nil, err
 			}
 			tick()

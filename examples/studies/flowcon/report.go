@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement/sim"
 )
@@ -102,9 +103,9 @@ func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 
 // reportRandom prints the tables of the random schedules.
 // Below the rows of a size stands the thesis' own.
-func reportRandom(w io.Writer, o *options, studies []*study) error {
+func reportRandom(w io.Writer, o *noisy.Options, studies []*study) error {
 	fmt.Fprintf(w, "Random schedules, %d of each size. Sooner: jobs that complete sooner than under NA. Lossy: %.3g of a worker is lost for each job beside the first.\n",
-		o.seeds, o.interference)
+		o.Seeds, o.Interference)
 	table := newTable(w)
 	fmt.Fprintln(table, "jobs\talpha\tinterval\tclassifier\tsooner\tmean gain\tbest gain\tmakespan\tlossy: sooner\tmean gain\tmakespan")
 	for _, s := range studies {

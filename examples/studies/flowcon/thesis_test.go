@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 )
 
@@ -43,7 +44,7 @@ func TestTable62(t *testing.T) {
 // Reference: [Zheng] §6.1.4, §6.1.5: most random jobs gain, and where jobs disturb each other the
 // makespan is shorter. So it is with the reading that is shown, and with our classifier.
 func TestRandomSchedulesGain(t *testing.T) {
-	studies, err := playRandom(&options{seeds: 20, interference: 0.05}, io.Discard)
+	studies, err := playRandom(&noisy.Options{Seeds: 20, Interference: 0.05}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

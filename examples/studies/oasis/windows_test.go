@@ -268,6 +268,9 @@ func TestSized(t *testing.T) {
 		t.Errorf("%+v", given)
 	}
 	// Jobs that come all at once span a slot, not nothing; a job of no GPU counts as one.
+	if at := sized("itp", 0, rowsOf(61, 0, 60), nil); at[1].gpus != 64 {
+		t.Errorf("61 jobs of no GPU: %+v", at[1])
+	}
 	if at := sized("itp", 0, rowsOf(1, 0, 20), nil); at[1].gpus != 8 || at[2].gpus != 8 {
 		t.Errorf("one job: %+v", at)
 	}

@@ -8,11 +8,22 @@ import (
 	"testing"
 )
 
-// A job of 3 h on 2 GPUs that is taken back after 2.5 h has saved two of them: half an hour is lost and the last hour is left.
+// A job of 3 h on 2 GPUs that began after an hour and is taken back after 2.5 h of work has saved two of them: half an hour is lost and the
+// last hour is left.
 func TestTakeBack(t *testing.T) {
-	jobs := []job{{id: "0", project: "a", user: "u", length: 3 * hour, gpus: 2}}
-	s := begun(t, jobs, 4)
-	if err := s.advance(2.5 * hour); err != nil {
+	s := begun(t, []job{{id: "early", project: "a", user: "u", length: hour, gpus: 2}}, 2)
+	if err := s.advance(hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"0", "1"} {
+		if err := s.submit(job{id: id, project: "a", user: "u", submit: hour, length: 3 * hour, gpus: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.start(); err != nil || len(s.running) != 1 {
+		t.Fatalf("%v: %d run", err, len(s.running))
+	}
+	if err := s.advance(3.5 * hour); err != nil {
 		t.Fatal(err)
 	}
 	r := s.running[0]
@@ -23,8 +34,11 @@ func TestTakeBack(t *testing.T) {
 	if s.out.taken != 1 || s.out.lost != 1 || s.out.reclaimed != 1 || len(s.running) != 0 || r.left != hour {
 		t.Errorf("%+v, left %v h, running %v", s.out, r.left/hour, s.running)
 	}
-	// It is first in its queue again, starts again, and has waited for its first start alone.
-	if err := s.start(); err != nil || len(s.running) != 1 || s.running[0] != r || len(s.out.waiting) != 1 {
+	if queue := s.queues[r.client]; len(queue) != 2 || queue[0] != r {
+		t.Errorf("%d jobs wait, and it is not the first of them", len(queue))
+	}
+	// It starts again, and has waited for its first start alone.
+	if err := s.start(); err != nil || len(s.running) != 1 || s.running[0] != r || len(s.out.waiting) != 2 {
 		t.Errorf("%v: running %v, waited %v", err, s.running, s.out.waiting)
 	}
 	if err := s.advance(s.now + hour); err != nil || len(s.running) != 0 {
@@ -84,25 +98,42 @@ func TestMeasureBorrowedAndLoss(t *testing.T) {
 	}
 }
 
-// Under the policy that takes back, the same project gets its due at once, and takes no more than that.
+// Three projects share 6 GPUs, 2 each; one runs on 4, one on 2, and the third lends its own. Whoever has its guarantee takes nothing back for
+// more; the third takes back what it has lent, and that is all.
 func TestMakeRoom(t *testing.T) {
-	jobs := []job{{id: "0", project: "a", user: "u", length: 10 * hour, gpus: 2}, {id: "1", project: "a", user: "u", length: 10 * hour, gpus: 2}}
-	s := begun(t, append(jobs, job{id: "2", project: "b", user: "v", submit: 1e9, length: hour, gpus: 2}), 4)
-	if err := s.advance(0); err != nil {
+	two := func(id, project string) job {
+		return job{id: id, project: project, user: "u", length: 10 * hour, gpus: 2}
+	}
+	jobs := []job{two("0", "a"), two("1", "a"), two("2", "b")}
+	s, err := newState(append(jobs, two("3", "c")), 6, policies[2])
+	if err != nil {
 		t.Fatal(err)
 	}
-	// Who runs now is drf's choice of clients; nobody has more than the four.
+	for _, j := range jobs {
+		if err := s.submit(j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.start(); err != nil || len(s.running) != 3 {
+		t.Fatalf("%v: %d run", err, len(s.running))
+	}
+	if s.makeRoom(&run{job: two("4", "b")}) || s.out.taken != 0 {
+		t.Error("room was made beyond a guarantee")
+	}
+	big := &run{job: two("5", "c")}
+	big.gpus = 4
+	if s.makeRoom(big) || s.out.taken != 0 {
+		t.Error("more was taken back than was lent")
+	}
+	if !s.makeRoom(&run{job: two("3", "c")}) || s.out.taken != 1 || len(s.running) != 2 {
+		t.Errorf("%d were taken back, %d run", s.out.taken, len(s.running))
+	}
 	held := map[string]int64{}
 	for _, r := range s.running {
 		held[r.project] += r.gpus
 	}
-	if held["b"] != 2 || held["a"] != 2 {
-		t.Errorf("%v hold, want the guarantee of each", held)
-	}
-	// One that asks for more than its guarantee takes nothing from anybody.
-	greedy := &run{job: job{id: "3", project: "b", gpus: 4}}
-	if before := s.out.taken; s.makeRoom(greedy) || s.out.taken != before {
-		t.Error("room was made beyond a guarantee")
+	if held["a"] != 2 || held["b"] != 2 {
+		t.Errorf("%v hold, want 2 each", held)
 	}
 }
 

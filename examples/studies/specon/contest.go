@@ -13,7 +13,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
-	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -22,22 +21,13 @@ import (
 // It is the middle one, on four workers.
 const noisySchedule = "random-20"
 
-// parts returns the part of its work after which each job of a scenario has learned.
-// It is a property of the curve, whoever trains it.
-func parts(scenario *sim.Scenario) ([]float64, error) {
-	byModel := map[string]float64{}
+// curves are the recorded curves by model.
+func curves() map[string]string {
+	byModel := map[string]string{}
 	for _, m := range models {
-		steps, values, err := trace.Recorded(m.curve)
-		if err != nil {
-			return nil, err
-		}
-		byModel[m.name] = noisy.Part(steps, values)
+		byModel[m.name] = m.curve
 	}
-	var all []float64
-	for i := range scenario.Jobs {
-		all = append(all, byModel[scenario.Jobs[i].Model])
-	}
-	return all, nil
+	return byModel
 }
 
 // noisySettings are the thesis' test, with requests at the next slow check, as listed, and at the entry of CC, as §6.2.3
@@ -63,7 +53,7 @@ func contest(schedules int) *noisy.Contest {
 			if err != nil {
 				return nil, nil, err
 			}
-			all, err := parts(scenario)
+			all, err := noisy.Parts(scenario, curves())
 			return scenario, all, err
 		},
 		Base: func(seed uint64) sim.Policy {

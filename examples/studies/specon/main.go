@@ -9,19 +9,27 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 )
 
 func main() { command.Main("specon", run) }
 
+// flags are what the flags say of themselves. By default a worker is shared without loss.
+var flags = noisy.Usage{
+	Seeds:        "how many runs of each schedule, with other random arrivals, models and placements",
+	Noisy:        "instead: how many random schedules of twenty jobs to play under each noise of the readings",
+	Interference: "loss of a worker's capacity for each job beside the first, in [0, 1]",
+}
+
 // run prints the tables to stdout and writes the figures.
 // The context is not looked at: the whole of it takes seconds.
 func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
+	o, err := flags.Parse("specon", args, stderr)
 	if err != nil {
 		return err
 	}
-	if o.noisy > 0 {
-		return reportNoisy(stdout, stderr, o.noisy)
+	if o.Noisy > 0 {
+		return reportNoisy(stdout, stderr, o.Noisy)
 	}
 	studies, err := playAll(o, stderr)
 	if err != nil {
@@ -40,5 +48,5 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	return chart.Publish(stdout, o.out, figures)
+	return chart.Publish(stdout, o.Out, figures)
 }

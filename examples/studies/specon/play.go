@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
@@ -15,8 +16,8 @@ import (
 
 // playAll plays every schedule under both ways to place jobs.
 // Runs follow one another: each takes milliseconds.
-func playAll(o *options, stderr io.Writer) ([]*study, error) {
-	tick := command.Progress(stderr, 2*o.seeds*len(schedules), "simulating")
+func playAll(o *noisy.Options, stderr io.Writer) ([]*study, error) {
+	tick := command.Progress(stderr, 2*o.Seeds*len(schedules), "simulating")
 	var studies []*study
 	for i := range schedules {
 		for _, even := range []bool{false, true} {
@@ -26,8 +27,8 @@ func playAll(o *options, stderr io.Writer) ([]*study, error) {
 					s.settings = append(s.settings, p.setting)
 				}
 			}
-			for seed := range o.seeds {
-				if err := s.play(uint64(seed+1), o.interference); err != nil {
+			for seed := range o.Seeds {
+				if err := s.play(uint64(seed+1), o.Interference); err != nil {
 					return nil, err
 				}
 				tick()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -34,8 +35,8 @@ func (s *study) placement() string {
 
 // reportSchedules prints a row for each schedule, way to place jobs and classifier, and the thesis'.
 // The thesis' own row stands before ours, once a schedule.
-func reportSchedules(w io.Writer, o *options, studies []*study) error {
-	fmt.Fprintf(w, "DS -> SpeCon (alpha 0.01, interval 30 s), means over %d runs; times in seconds. Sooner: jobs that complete sooner than under DS.\n", o.seeds)
+func reportSchedules(w io.Writer, o *noisy.Options, studies []*study) error {
+	fmt.Fprintf(w, "DS -> SpeCon (alpha 0.01, interval 30 s), means over %d runs; times in seconds. Sooner: jobs that complete sooner than under DS.\n", o.Seeds)
 	table := newTable(w)
 	fmt.Fprintln(table, "schedule\tDS places\tclassifier\tsooner\tbest\tmean completion time\tmakespan\tmoves")
 	for _, s := range studies {

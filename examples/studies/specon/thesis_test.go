@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -16,7 +17,7 @@ import (
 // schedule, and most jobs complete sooner. So it is where DS places jobs at random; where it spreads
 // them evenly there is little to gain, but the makespan is not much longer.
 func TestDirections(t *testing.T) {
-	studies, err := playAll(&options{seeds: 12}, io.Discard)
+	studies, err := playAll(&noisy.Options{Seeds: 12}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,6 +126,9 @@ func TestPlay(t *testing.T) {
 			if n > 3 && len(taken) == 2 {
 				job = checkpoint.Job{Name: name, Phase: checkpoint.Ended, Ending: checkpoint.Completed}
 			}
+			if n > 3 && n < 6 && len(taken) == 2 && name == "first" {
+				job.Containers = []string{"n1"} // which are still being stopped: it has not ended before they are gone
+			}
 			l.Jobs = append(l.Jobs, master.View{Job: job})
 		}
 		return l
@@ -133,14 +136,14 @@ func TestPlay(t *testing.T) {
 	var out bytes.Buffer
 	each := 0
 	play := &Play{Cluster: &Cluster{Place: p}, Stdout: &out, Each: func(*Sample) error { each++; return nil }, Arrivals: []Arrival{
-		{Job: submission("first")}, {At: 50 * time.Millisecond, Job: submission("second")},
+		{At: 30 * time.Millisecond, Job: submission("first")}, {At: 80 * time.Millisecond, Job: submission("second")},
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := play.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(taken) != "[first second]" || each != len(play.Samples) || each < 4 {
+	if fmt.Sprint(taken) != "[first second]" || each != len(play.Samples) || each < 6 {
 		t.Errorf("taken %v, %d samples, %d calls of Each", taken, len(play.Samples), each)
 	}
 	// What has not changed is said once.

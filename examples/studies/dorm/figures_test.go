@@ -1,0 +1,168 @@
+// This file tests what the figures and the sweep show, on runs that are made by hand.
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+// outcomes is a run in which application i ran for so many hours; 0: it never completed.
+func outcomes(hours ...int) *played {
+	r := &sim.Result{}
+	for _, h := range hours {
+		r.Jobs = append(r.Jobs, sim.Outcome{Completed: h > 0, Start: time.Hour, Completion: time.Duration(h+1) * time.Hour})
+	}
+	return &played{Result: r}
+}
+
+// groupStudy is one scenario of three applications, two of LR and one of MF, that ran 8, 6 and 9 hours under the baseline.
+func groupStudy() *study {
+	var jobs []sim.Job
+	for i, name := range []string{"01-LR", "02-LR", "03-MF"} {
+		jobs = append(jobs, sim.Job{Application: alloc.Application{ID: name}, Fixed: int64(i + 1)})
+	}
+	return &study{paper: true, policies: []string{"Swarm", "Dorm-1"}, measured: 2 * time.Hour,
+		scenarios: []*sim.Scenario{{Jobs: jobs}}, runs: [][]*played{{outcomes(8, 6, 9), outcomes(4, 2, 3)}}}
+}
+
+// A group's speed-up is the mean of those of its applications that completed under both.
+func TestGroupSpeedup(t *testing.T) {
+	s := groupStudy()
+	for group, want := range map[string]float64{"LR": 2.5, "MF": 3, everybody: (2 + 3 + 3) / 3.0, "VGG-16": 0} {
+		if got := s.groupSpeedup(1, group); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s runs %v times as fast, want %v", group, got, want)
+		}
+	}
+	s.runs[0][1].Jobs[1].Completed = false
+	if got := s.groupSpeedup(1, "LR"); got != 2 {
+		t.Errorf("with one that never completed: %v, want 2", got)
+	}
+	s.runs[0][0].Jobs[0].Completed = false
+	if got := s.groupSpeedup(1, "LR"); got != 0 {
+		t.Errorf("with one left in neither: %v, want 0", got)
+	}
+	// Of a trace the groups are the numbers of GPUs.
+	s.paper = false
+	if got := s.groupSpeedup(1, gpus(3)); got != 3 || !slices.Equal(s.groups(), []string{"1 GPU", "2 GPU", "4 GPU", "8 GPU", everybody}) {
+		t.Errorf("%v times as fast on 3 GPUs, groups %q", got, s.groups())
+	}
+}
+
+// Bars are by the models of Table II and of all; lines end with the period, and points are of the decisions within it.
+func TestStudyFigures(t *testing.T) {
+	s := groupStudy()
+	for p, run := range s.runs[0] {
+		for i, at := range []time.Duration{0, time.Hour, 3 * time.Hour} {
+			run.Samples = append(run.Samples, sim.Sample{At: at, Total: float64(i + p), Adjusted: i})
+		}
+	}
+	figures, err := s.figures()
+	if err != nil || len(figures) != 5 {
+		t.Fatalf("%d figures, %v", len(figures), err)
+	}
+	dir := t.TempDir()
+	names, err := chart.Write(dir, figures)
+	if err != nil || !slices.Equal(names, []string{"summary", "figure-6", "figure-7", "figure-8", "figure-8-total", "figure-9a"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+	for i := range figures {
+		if paper := figures[i].Note != ""; paper != (i > 0) {
+			t.Errorf("figure %d has the note %q", i, figures[i].Note)
+		}
+	}
+	// What is not the paper's workload has none of the paper's numbers.
+	s.paper = false
+	if figures, err = s.figures(); err != nil || figures[1].Note != "" {
+		t.Errorf("%v, a note %q", err, figures[1].Note)
+	}
+}
+
+// Without replacement as long as the table lasts, and then anew.
+func TestSubmissions(t *testing.T) {
+	count := map[string]int{}
+	all := submissions(rand.New(rand.NewPCG(1, 1)), 2*paperApps+3)
+	for _, m := range all[:2*paperApps] {
+		count[m.name]++
+	}
+	for i := range tableII {
+		if m := &tableII[i]; count[m.name] != 2*m.number {
+			t.Errorf("%d of %s in two tables, want %d", count[m.name], m.name, 2*m.number)
+		}
+	}
+	if len(all) != 2*paperApps+3 {
+		t.Errorf("%d models", len(all))
+	}
+	if again := submissions(rand.New(rand.NewPCG(1, 1)), 5); !slices.Equal(again, all[:5]) {
+		t.Error("the same source draws others")
+	}
+}
+
+// A tenth of the times are below six hours, and the median is what it should be.
+func TestDrawHours(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n = 20_000
+	hours := make([]float64, n)
+	long := 0
+	for i := range hours {
+		if hours[i] = drawHours(rng, longMedian); hours[i] > longRunning.Hours() {
+			long++
+		}
+	}
+	slices.Sort(hours)
+	if share := float64(long) / n; math.Abs(share-longShare) > 0.01 || math.Abs(hours[n/2]-8) > 0.1 {
+		t.Errorf("%.3f exceed 6 h and the median is %.2f h, want 0.9 and 8", share, hours[n/2])
+	}
+}
+
+// Orders are for those alone whose containers change, with the servers in the order of the scenario.
+func TestOrdersOf(t *testing.T) {
+	state := &sim.State{Scenario: &sim.Scenario{Servers: []apportion.Server{{ID: "x"}, {ID: "y"}}}}
+	job := func(id string, on ...apportion.Placement) sim.JobState {
+		return sim.JobState{Job: &sim.Job{Application: alloc.Application{ID: id}}, Places: on}
+	}
+	state.Jobs = []sim.JobState{job("stays", apportion.Placement{Server: 1, Count: 2}), job("moves", apportion.Placement{Server: 0, Count: 1}),
+		job("ends", apportion.Placement{Server: 0, Count: 1}), job("waits"), job("begins")}
+	got := ordersOf(state, alloc.Allocation{"stays": {"y": 2}, "moves": {"y": 1, "x": 2}, "begins": {"x": 1}})
+	want := "[{moves [{0 2} {1 1}]} {ends []} {begins [{0 1}]}]"
+	var shown []string
+	for _, p := range got.Places {
+		shown = append(shown, fmt.Sprintf("{%s %v}", p.Job, p.On))
+	}
+	if text := "[" + strings.Join(shown, " ") + "]"; text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+}
+
+// Every variant changes something but the one that is the study itself, and no two are the same.
+func TestVariants(t *testing.T) {
+	all, err := variants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, v := range all {
+		set := baseSettings(&options{apps: 5})
+		v.change(&set)
+		text := fmt.Sprint(set.median, set.scale, set.cost, set.reading, set.speedup(32))
+		if before, twice := seen[text]; twice {
+			t.Errorf("%q is the same as %q", v.name, before)
+		}
+		seen[text] = v.name
+	}
+	for _, column := range sweepColumns {
+		if strings.Count(column.title, "\t") != 1 {
+			t.Errorf("the title %q has not two lines", column.title)
+		}
+	}
+}
