@@ -175,7 +175,7 @@
 //	[exchanges at prices of a set, no paper]	alloc/embedded/internal/sets/climb.go	Search.climb
 //	[Schrimpf00, annealing]	alloc/embedded/internal/search/anneal.go	Annealer.Run
 //	[Schrimpf00, ruin]	alloc/embedded/internal/search/moves.go	Annealer.propose
-//	[Schrimpf00, recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
+//	[Schrimpf00, ruin and recreate]	alloc/embedded/internal/search/recreate.go	Annealer.recreate
 //	[Dorm P2, preference]	alloc/embedded/internal/enumerate/rank.go	Rank
 //	[Dorm P2, nearly equal]	alloc/embedded/internal/problem/standing.go	Standing
 //	[Dorm P2, exactly full]	alloc/embedded/internal/filling/filling.go	Fill

@@ -25,6 +25,7 @@ func main() {
 // promised.
 func run(w io.Writer) error {
 	cluster := &primaldual.Cluster{
+		// One kind is enough here; the parameter servers need it too.
 		Kinds: apportion.Kinds{"gpu"}, Slots: 6,
 		// Workers and parameter servers run on machines of their own, as in the paper.
 		WorkerServers: []apportion.Server{{ID: "gpu-1", Capacity: apportion.Resources{4}}},
@@ -53,6 +54,7 @@ func run(w io.Writer) error {
 		if err != nil {
 			return err
 		}
+		// The verdict says in a word what was decided.
 		fmt.Fprintf(w, "%-8s in slot %d: %s", job.ID, job.Arrival, decision.Verdict)
 		if decision.Admitted {
 			earned += decision.Utility
@@ -68,6 +70,7 @@ func run(w io.Writer) error {
 	}
 
 	// Weak duality: no schedule, also not one that knew all jobs beforehand, earns more than this.
+	// earned is what was admitted, and is part of the bound's proof.
 	certificate, err := primaldual.Certify(scheduler.Ledger(), jobs, earned, nil)
 	if err != nil {
 		return err
@@ -89,6 +92,7 @@ func job(id string, arrival int, workerSlots int64, utility primaldual.Utility) 
 }
 
 // count returns the number of containers.
+// A schedule lists servers, and people count workers.
 func count(placements []apportion.Placement) int64 {
 	var n int64
 	for _, p := range placements {

@@ -68,6 +68,7 @@ func run(w io.Writer) error {
 
 	// Prices say what to buy: the worth of one more unit of each kind, in utilization.
 	fmt.Fprintln(w, "\nwhat one more unit would bring at most:")
+	// A price of 0 says that more of it would bring nothing.
 	for _, kind := range explanation.Kinds {
 		fmt.Fprintf(w, "  %-4s %.3f on %s\n", kind.Kind, kind.Highest, kind.Server)
 	}

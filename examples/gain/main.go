@@ -57,6 +57,7 @@ func run(w io.Writer) error {
 	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{}, Servers: []apportion.Server{
 		{ID: "n1", Capacity: apportion.Resources{gpus}}, {ID: "n2", Capacity: apportion.Resources{gpus}},
 	}}
+	// What each job measured becomes what its containers are worth.
 	for _, j := range jobs {
 		app, err := j.application(w)
 		if err != nil {
@@ -80,6 +81,7 @@ func run(w io.Writer) error {
 // the part of its improvement that is still ahead.
 // Its result replaces Weight times containers by a table: Worth[n-1] is what n containers are worth.
 func (j *job) application(w io.Writer) (alloc.Application, error) {
+	// The weight stays 1: the worth has all that is to count.
 	app := alloc.Application{ID: j.id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}
 	// 1. How fast would it be with other numbers of containers?
 	// Request is what the job was submitted with, which counts as a guess as long as nothing better is
@@ -104,6 +106,7 @@ func (j *job) application(w io.Writer) (alloc.Application, error) {
 	// A reading a minute, for half an hour.
 	var series growth.Series
 	series.Toward(growth.SmallerIsBetter)
+	// Readings go in as they come; nothing is fitted before somebody asks.
 	for minute := range 30 {
 		series.Add(time.Duration(minute)*time.Minute, j.loss(float64(minute)), growth.Usage{})
 	}

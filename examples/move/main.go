@@ -28,6 +28,7 @@ func run(w io.Writer) error {
 	// SpeCon looks at the jobs once an interval, as the thesis does.
 	const interval = 30 * time.Second
 	// Alpha is the gain per interval below which a job counts as slow.
+	// nil leaves placement and options at the thesis' rules.
 	manager, err := specon.NewManager(specon.ManagerConfig{
 		Config: specon.Config{Interval: interval, Alpha: 0.05}, Kinds: apportion.Kinds{"cpu"},
 	}, nil)
@@ -51,7 +52,9 @@ func run(w io.Writer) error {
 	// A step is an interval: readings first, then the decision.
 	for step := range 6 {
 		now := time.Duration(step) * interval
+		// In life they come from the jobs' logs.
 		events = append(events, readings(names, step, now)...)
+		// Step takes events in the order of time and refuses what cannot be.
 		for _, event := range events {
 			if err := manager.Step(event); err != nil {
 				return err
@@ -89,6 +92,7 @@ func report(w io.Writer, d *specon.Decision) {
 }
 
 // readings returns what the jobs report at a step: losses that fall from 10 towards 1.
+// Usage is a whole CPU for all.
 func readings(names []string, step int, now time.Duration) (events []specon.Event) {
 	for _, name := range names {
 		speed := 0.1

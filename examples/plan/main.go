@@ -61,6 +61,7 @@ func run(w io.Writer) error {
 	// A plan is data, too: a scheduler hands each step to the agent of a server. Save and resume stand
 	// around whatever an application loses.
 	for i, step := range alloc.NewPlan(problem, decision.Allocation).Steps {
+		// Steps are numbered in the order in which they may be carried out.
 		fmt.Fprintf(w, "%d. %s %s", i+1, step.Action, step.Application)
 		if step.Containers > 0 {
 			fmt.Fprintf(w, ": %d on %s", step.Containers, step.Server)

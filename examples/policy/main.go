@@ -36,6 +36,7 @@ func (shortest) Name() string { return "shortest" }
 // Decide implements sim.Policy.
 func (shortest) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	// The packer knows what is free now, and keeps count while containers are placed.
+	// BestFit fills servers that are nearly full first.
 	packer, err := state.Packer(placement.BestFit)
 	if err != nil {
 		return sim.Orders{}, err
@@ -89,6 +90,7 @@ func scenario() *sim.Scenario {
 		s.Jobs = append(s.Jobs, sim.Job{
 			Application: alloc.Application{ID: fmt.Sprint("job-", i+1), Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: int64(2 + 2*(i%4))},
 			// Times are virtual: a day takes milliseconds.
+			// Arrivals ascend; the simulator refuses anything else.
 			Arrival: time.Duration(i) * 10 * time.Minute,
 			Work:    time.Duration(1+i*5%7) * time.Hour, // on one container; twice as fast on two
 			Fixed:   int64(1 + i%4),

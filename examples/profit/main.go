@@ -42,6 +42,7 @@ func run(w io.Writer) error {
 		if step >= 3 { // arrives after a minute
 			readings = append(readings, flowcon.Reading{Job: "lstm", At: now, Value: 12 - 1.5*float64(step), Usage: []float64{0.5}})
 		}
+		// Step is to be called at every interval and whenever a job comes or goes.
 		if err := executor.Step(now, readings, &decision); err != nil {
 			return err
 		}
@@ -50,6 +51,7 @@ func run(w io.Writer) error {
 		for _, change := range decision.Changes {
 			fmt.Fprintf(w, "  %-5s %s -> %s: %s\n", change.Job, change.From, change.To, change.Cause)
 		}
+		// A limit that has not changed is not listed again.
 		for _, limit := range decision.Limits {
 			fmt.Fprintf(w, "  %-5s may have %.0f %% of the CPU: %s\n", limit.Job, 100*limit.Value, limit.Rule)
 		}

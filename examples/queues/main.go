@@ -71,6 +71,7 @@ func next(w io.Writer, tree *drf.Tree, claims []drf.Claim) error {
 		}
 	}
 	fmt.Fprintf(w, "\nfirst come:")
+	// Eight containers are as many as fit before the ceiling is reached.
 	for range 8 {
 		// Next changes nothing. Whoever starts a container tells the sorter by Allocate.
 		client := sorter.Next()
@@ -83,6 +84,7 @@ func next(w io.Writer, tree *drf.Tree, claims []drf.Claim) error {
 			continue
 		}
 		fmt.Fprintf(w, " %s", client.ID())
+		// The sorter knows clients by their IDs, as the claims are named.
 		for _, claim := range claims {
 			if claim.ID == client.ID() {
 				if err := sorter.Allocate(client, claim.Demand); err != nil {

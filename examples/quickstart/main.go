@@ -57,7 +57,9 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// Status says how the search ended, and the bound how much better any answer could be.
 	fmt.Fprintf(w, "%s: utilization %.4g, at most %.4g is possible\n\n", decision.Status, decision.Objective, decision.Bound)
+	// Shares come in the order of the applications.
 	printAllocation(w, problem, decision)
 	// The plan leads from Previous to the new allocation, in an order that always fits.
 	printPlan(w, alloc.NewPlan(problem, decision.Allocation))
@@ -81,6 +83,7 @@ func printAllocation(w io.Writer, problem *alloc.Problem, decision *alloc.Decisi
 	for _, share := range decision.Shares {
 		fmt.Fprintf(table, "%s\t%.4f\t%.4f", share.ID, share.Actual, share.Theoretical)
 		for _, server := range problem.Servers {
+			// A server or an application that is not in the map counts as 0.
 			before, after := problem.Previous[share.ID][server.ID], decision.Allocation[share.ID][server.ID]
 			fmt.Fprintf(table, "\t%d", after)
 			if after != before {
@@ -89,6 +92,7 @@ func printAllocation(w io.Writer, problem *alloc.Problem, decision *alloc.Decisi
 		}
 		fmt.Fprintln(table)
 	}
+	// The errors of writing show at the last line that is written.
 	table.Flush()
 }
 
@@ -99,9 +103,11 @@ func printPlan(w io.Writer, plan *alloc.Plan) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, step := range plan.Steps {
 		fmt.Fprintf(table, "%d\t%s\t%s", i+1, step.Action, step.Application)
+		// Steps of containers name a server.
 		if step.Containers > 0 {
 			fmt.Fprintf(table, "\t%d on %s", step.Containers, step.Server)
 		}
+		// Only start and resume have a command.
 		if len(step.Command) > 0 {
 			fmt.Fprintf(table, "\t%s", strings.Join(step.Command, " "))
 		}

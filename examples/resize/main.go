@@ -37,6 +37,7 @@ func run(w io.Writer) error {
 		// What the master learns and what it is asked for are events, of which the journal keeps a record.
 		checkpoint.ServerUp{Server: apportion.Server{ID: "north", Capacity: gpus(2)}},
 		checkpoint.ServerUp{Server: apportion.Server{ID: "south", Capacity: gpus(2)}},
+		// A job is known from here on, and has no containers yet.
 		checkpoint.Submit{Job: "bert", Demand: gpus(1)},
 		// A target lists a server for each container.
 		checkpoint.Adjust{Targets: map[string][]string{"bert": {"north", "north"}}},
@@ -72,6 +73,7 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 		return err
 	}
 	// Open reads what the master before has recorded, and fences it off: only one can go on.
+	// Events since the last record are lost with a master that dies, and asked again.
 	machine, records, err := journal.Open(disk, checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
 	if err != nil {
 		return err
@@ -90,6 +92,7 @@ func (c *cluster) master(dir string, dies int, events ...checkpoint.Event) error
 				return nil // killed: what it would have done is on record
 			}
 			dies--
+			// The reply is an event like any other.
 			if reply := c.perform(effect); effect.Action != checkpoint.Prune { // which needs no reply
 				events = append(events, reply)
 			}
@@ -118,6 +121,7 @@ func (c *cluster) perform(e checkpoint.Effect) checkpoint.Reply {
 	switch e.Action {
 	case checkpoint.Save:
 		c.steps += 100
+		// A save says how far the job was, which is what resuming goes back to.
 		c.saved[e.Checkpoint], reply.Step = c.steps, c.steps
 		text += fmt.Sprintf(" after %d steps", c.steps)
 	case checkpoint.Create:

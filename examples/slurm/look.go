@@ -36,6 +36,8 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 	// own sums, by node, what the parts of runs take. The rest of a node's use is other people's.
 	own := map[string]apportion.Resources{}
 	for _, r := range readRecords(jobs) {
+		// A job of Slurm's is a part of a run, one that is held for the controller, or none of its
+		// business.
 		if node, demand, isOwn := ownUse(r); isOwn {
 			if own[node] == nil {
 				own[node] = make(apportion.Resources, len(kinds))
@@ -115,6 +117,7 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, r record) er
 // the controller's Validate says of an application without it.
 func applicationOf(r record, words []string) (alloc.Application, error) {
 	app := alloc.Application{ID: idOf(r), Weight: 1, Min: 1}
+	// The names are those of the application's JSON.
 	numbers := map[string]*int64{"min": &app.Min, "max": &app.Max, "step": &app.Step, "per_server": &app.PerServer,
 		"max_servers": &app.MaxServers, "priority": &app.Priority}
 	for _, word := range words {

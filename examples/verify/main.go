@@ -41,6 +41,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// The certificate's bound may be weaker than the claimed one, since a search can rule out more.
 	fmt.Fprintf(w, "utilization %.4f; claimed: at most %.4f; the certificate proves %.4f\n",
 		record.Decision.Objective, record.Decision.Bound, proof.Bound)
 
@@ -54,6 +55,7 @@ func run(w io.Writer) error {
 	fmt.Fprintf(w, "taken again: %d differences\n", len(differences))
 
 	// Nobody needs to trust the document: whatever was changed in it does not fit the rest.
+	// The change is undone afterwards, so that each lie stands alone.
 	record.Decision.Allocation["bert"]["node-1"]++
 	if _, err := record.Verify(); errors.Is(err, alloc.ErrMismatch) {
 		fmt.Fprintln(w, "one container more:", err)
@@ -75,6 +77,7 @@ func logged() ([]byte, error) {
 			{ID: "node-1", Capacity: apportion.Resources{4, 16}},
 			{ID: "node-2", Capacity: apportion.Resources{2, 24}},
 		},
+		// Either server is best for one of the two.
 		Applications: []alloc.Application{
 			{ID: "bert", Demand: apportion.Resources{1, 2}, Weight: 1, Min: 1, Max: 6},
 			{ID: "etl", Demand: apportion.Resources{0, 3}, Weight: 1, Min: 1, Max: 10},

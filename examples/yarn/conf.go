@@ -26,6 +26,7 @@ func readConf(folder string) (conf, error) {
 	if folder == "" {
 		return c, nil
 	}
+	// The order is Hadoop's own.
 	for _, name := range []string{"core-site.xml", "yarn-site.xml", "resource-types.xml"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -92,6 +93,7 @@ func (c conf) addresses() []string {
 		}
 	}
 	var list []string
+	// The endings are those of names such as yarn.resourcemanager.webapp.address.rm1.
 	for _, ending := range endings {
 		switch {
 		case c[address+ending] != "":

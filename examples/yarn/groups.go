@@ -17,6 +17,7 @@ import (
 // lookAtQueues adds the queues, and says of each job in which it is.
 // A FairScheduler or FifoScheduler answers without queues: then jobs have no queue, and all share alike.
 func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []application, all []holding) error {
+	// It is read at each look: an administrator may change it at any time.
 	root, err := y.manager.queues(ctx)
 	if err != nil {
 		return err
@@ -70,6 +71,7 @@ func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []a
 // partitions are what the nodes that are up have, by the label of their partition.
 // Nodes that are down count for nothing: capacities are percentages of what is there.
 func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resources {
+	// The empty label is the partition of nodes without one.
 	total := map[string]apportion.Resources{}
 	for i := range nodes {
 		s := serverOf(&nodes[i], nil, kinds)
@@ -91,6 +93,7 @@ func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resour
 // Only queues without children hold applications.
 func leaves(root *queue) map[string]string {
 	paths, twice := map[string]string{}, map[string]bool{}
+	// Trees of queues are a few levels deep.
 	var walk func(q *queue)
 	walk = func(q *queue) {
 		if len(q.Queues.Queue) == 0 && q.Path != "" && q != root {
@@ -127,6 +130,7 @@ func groups(parent *queue, total map[string]apportion.Resources, others map[stri
 		if !strings.Contains(parent.Path, ".") {
 			g.Parent = "" // root is the cluster
 		}
+		// What elastic jobs have there is not taken: it is what is decided about.
 		taken := taken(q, others, kinds)
 		g.Guarantee = left(q, total, taken, func(p *partitionCapacity) float64 { return p.Absolute })
 		// A maximum of 100 % in every partition that has nodes is no ceiling, and the optimizer is spared

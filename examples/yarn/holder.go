@@ -28,6 +28,7 @@ const heartbeat = 250 * time.Millisecond
 const holderPause = time.Second
 
 // errNotHeld says that the holder has only just been started, and answers nothing yet; or that it has died.
+// A look that meets it goes on and asks again.
 var errNotHeld = errors.New("the holder does not answer")
 
 // holder is the process that holds the applications. It is started when it is needed, and again when it has died.
@@ -60,6 +61,7 @@ func (h *holder) begin() error {
 	if h.in != nil || time.Since(h.started) < holderPause {
 		return nil
 	}
+	// It counts from the try, also from one that failed.
 	h.started = time.Now()
 	// The command is the shell's, since Hadoop's own is one with variables; the arguments behind it are
 	// not, and need no quotes.
@@ -76,6 +78,7 @@ func (h *holder) begin() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	// Orders may be written now; they are answered when the process is ready.
 	h.in = in
 	go h.read(cmd, out)
 	return nil
@@ -98,6 +101,7 @@ func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_ = h.in.Close() // nobody reads it any more
+	// The next order starts another.
 	h.in, h.ready = nil, false
 	for id, answer := range h.waiting {
 		close(answer)
@@ -136,6 +140,7 @@ func (h *holder) send(order map[string]any) (<-chan []byte, error) {
 	if !h.ready {
 		return nil, errNotHeld
 	}
+	// Numbers are never used twice in the life of this controller.
 	h.number++
 	order["id"] = h.number
 	text, err := json.Marshal(order)
@@ -168,6 +173,7 @@ func (h *holder) call(ctx context.Context, order map[string]any, into any) error
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
+	// The channel is closed when the process has died.
 	case line, lives := <-answer:
 		if !lives {
 			return errNotHeld
@@ -211,6 +217,7 @@ type heldContainer struct {
 }
 
 // list says how all applications stand.
+// It is the only question; all else are orders.
 func (h *holder) list(ctx context.Context) (map[string]held, error) {
 	var answer struct {
 		Jobs map[string]held `json:"jobs"`

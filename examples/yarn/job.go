@@ -131,6 +131,7 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 // isVariable reports whether the shell takes a text as the name of a variable.
 // Anything else would be taken for a command by the shell that exports it.
 func isVariable(name string) bool {
+	// A digit may not be the first.
 	for i, r := range name {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !letter && (i == 0 || r < '0' || r > '9') {
@@ -171,6 +172,7 @@ func (s *submission) application(kinds apportion.Kinds, least apportion.Resource
 		a.Min = *s.Min
 	}
 	for k, kind := range kinds {
+		// A kind that is not named is 0, and becomes the least grant where there is one.
 		a.Demand[k] = s.Demand[kind]
 		// A quantity near the largest is refused later, with all that no server has.
 		if step := least[k]; step > 0 && a.Demand[k] >= 0 && a.Demand[k] < 1<<60 {

@@ -30,6 +30,7 @@ func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) 
 	} else {
 		err = y.openHeld(ctx, s, &answer)
 	}
+	// Refused and closed have a reason of YARN's, or at least a state.
 	switch {
 	case err != nil || answer.State == "open":
 		return "", err
@@ -65,6 +66,7 @@ func (y *yarn) followerOf(job string) (id string, err error) {
 		return id, nil
 	}
 	// Its file is gone, and this controller has not seen it.
+	// It is looked up by the folders, which outlive the file.
 	known, err := y.masters.known()
 	for one, of := range known {
 		if of == job && (id == "" || numberOf(one) > numberOf(id)) {
@@ -79,6 +81,7 @@ func (y *yarn) followerOf(job string) (id string, err error) {
 // Where the application is over or was never there, there is nothing to order, and nil says so.
 func (y *yarn) order(ctx context.Context, job string, order map[string]any) error {
 	order["job"] = job
+	// The answer to an order is empty.
 	err := y.holder.call(ctx, order, &struct{}{})
 	var refused refusal
 	if !errors.As(err, &refused) {
@@ -211,11 +214,13 @@ func (y *yarn) script(s *submission, t *managed.Task) string {
 	maps.Copy(env, t.Environment(""))
 	// All containers of a run have the same script: the guard asks its node for the name.
 	delete(env, command.EnvServer)
+	// The order is for the tests and for whoever reads the script.
 	for _, key := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
 	}
 	fmt.Fprintf(&text, "exec %s -url %s -token-file %s -every %s -save '%s' -dir \"$PWD\" --", quote(y.guard.Program), quote(y.guard.URL),
 		quote(filepath.Join(t.Dir, tokenName)), y.guard.Every, s.SaveSignal)
+	// Each word is quoted: no shell of ours reads the user's command.
 	for _, word := range s.Command {
 		text.WriteString(" " + quote(word))
 	}
@@ -254,6 +259,7 @@ func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server st
 	if err != nil || id != "" && one.Begun < attempt {
 		return "", err // its master is about to read of it
 	}
+	// What was asked for is in the note that was written before it was.
 	counts, err := y.noted(job, attempt)
 	if err != nil {
 		return "", err
@@ -276,6 +282,7 @@ func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
 			err = errors.Join(err, ofErr)
 			continue
 		}
+		// One job's answer must not hide the others'.
 		one, fault := y.masters.stands(id)
 		if fault != nil {
 			one = held{State: "opening", Why: fault.Error()} // whatever its user writes there, it is that job's alone

@@ -56,6 +56,7 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 }
 
 // readJobs reads the jobs; none for a dry run that was not told where they are.
+// They are in the order of their files' times.
 func (y *yarn) readJobs() ([]submission, error) {
 	if y.jobs == "" {
 		return nil, nil
@@ -102,6 +103,7 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 	there := map[string]*submission{}
 	for i := range jobs {
 		s := &jobs[i]
+		// A name is a file's, so that none is there twice.
 		there[s.Job] = s
 		if s.fault != nil {
 			view.Rejected[s.Job] = s.fault.Error()
@@ -136,6 +138,7 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 // lookAtJob adds a job, of which YARN may know an application.
 // known is the newest application that YARN has for this very submission; nil where there is none yet.
 func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submission, known *application, least apportion.Resources) error {
+	// Ended and bury need the stamp when the file may be gone.
 	y.mu.Lock()
 	y.stamps[s.Job], y.followed[s.Job] = s.Stamp, s.Application
 	y.mu.Unlock()
@@ -167,6 +170,7 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 	if known != nil {
 		s.Queue = known.Queue // which may have been moved
 	}
+	// The submission itself is the spec of the job, see Start.
 	text, err := json.Marshal(s)
 	view.Jobs = append(view.Jobs, controller.Job{Application: s.application(y.kinds, least), Spec: text})
 	return err

@@ -61,6 +61,7 @@ var applicationID = regexp.MustCompile(`^application_[0-9]+_[0-9]+$`)
 func (m *masters) follow(id, job, owner string) (held, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// It is made before the orders, so that a master that finds orders can answer.
 	told := filepath.Join(m.folder, id, toldName)
 	if err := os.MkdirAll(told, 0o700); err != nil {
 		return held{}, err
@@ -69,6 +70,7 @@ func (m *masters) follow(id, job, owner string) (held, error) {
 	if err := errors.Join(os.Chmod(filepath.Join(m.folder, id), 0o711), giveTo(owner, told)); err != nil {
 		return held{}, err
 	}
+	// Orders that are there are kept: another controller may have written them.
 	o, err := m.read(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		o = &orders{Job: job, User: owner}
@@ -125,6 +127,7 @@ func (m *masters) write(id string, o *orders) error {
 // The file is the user's to write, so that nothing of it is believed beyond the job that it is about.
 func (m *masters) stands(id string) (held, error) {
 	// A link could name a file of somebody else's, and a pipe would not end.
+	// Without waiting: nobody may hold up the controller by what he puts there.
 	f, err := os.OpenFile(filepath.Join(m.folder, id, toldName, answerName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return held{State: "opening", Why: "its application master has not said a word yet"}, nil
@@ -152,6 +155,7 @@ func (m *masters) known() (map[string]string, error) {
 	}
 	jobs := map[string]string{}
 	for _, folder := range folders {
+		// Broken orders are an error: to forget them would start a job twice.
 		switch o, err := m.read(folder.Name()); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

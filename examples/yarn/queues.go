@@ -91,11 +91,13 @@ func rigid(t *tenant, kinds apportion.Kinds) (alloc.Application, bool) {
 			wants[k] += amount
 		}
 	}
+	// Without a container its demand is all that it asks for, in one piece.
 	a := alloc.Application{ID: t.ID, Weight: 1, Max: 1, Demand: wants.Clone()}
 	if t.Containers > 0 {
 		for k := range has {
 			a.Demand[k] = (has[k] + t.Containers - 1) / t.Containers
 		}
+		// The kind of which it asks for most containers decides.
 		for k, each := range a.Demand {
 			if each > 0 {
 				a.Max = max(a.Max, wants[k]/each)
@@ -127,6 +129,7 @@ func (y *yarn) leftServers(ctx context.Context) (servers []apportion.Server, tot
 		if s.Down != "" || s.Draining {
 			continue
 		}
+		// The total, since everything but elastic jobs is decided about here.
 		s.Capacity = nodes[i].Total.vector(y.kinds)
 		for k := range s.Capacity {
 			total[k] += s.Capacity[k]
@@ -205,6 +208,7 @@ func capacities(parent *queue, parts map[string]float64, into map[string]int64) 
 	if len(children) == 0 {
 		return
 	}
+	// Children are done first, as their parents need only the sums.
 	shares, sum := make([]float64, len(children)), 0.0
 	for i := range children {
 		shares[i] = partOf(&children[i], parts)
@@ -218,6 +222,7 @@ func capacities(parent *queue, parts map[string]float64, into map[string]int64) 
 	if free < 0 {
 		return // there are so many that none could have its least
 	}
+	// left is what the siblings do not have yet.
 	left, largest := int64(whole), 0
 	for i := range children {
 		into[children[i].Path] = leastPart + int64(math.Floor(float64(free)*shares[i]/sum))
@@ -260,6 +265,7 @@ func (m *manager) set(ctx context.Context, wanted map[string]int64) error {
 	var u update
 	for path, part := range wanted {
 		one := queueUpdate{Name: path}
+		// It is the property yarn.scheduler.capacity.PATH.capacity.
 		one.Entry.Key, one.Entry.Value = "capacity", percent(part)
 		u.Queues = append(u.Queues, one)
 	}

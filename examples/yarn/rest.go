@@ -64,6 +64,7 @@ func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]b
 		if body != nil {
 			request.Header.Set("Content-Type", "application/xml")
 		}
+		// The first that answers is taken for the active one.
 		text, err := m.send(request)
 		if err == nil || errors.Is(err, errAbsent) {
 			return text, err
@@ -86,6 +87,7 @@ func (m *manager) send(request *http.Request) ([]byte, error) {
 		return nil, err
 	case response.StatusCode == http.StatusNotFound:
 		return nil, errAbsent
+	// The text of the answer says more than its number.
 	case response.StatusCode >= http.StatusMultipleChoices:
 		return nil, fmt.Errorf("%s: %.300s", response.Status, text)
 	}
@@ -105,6 +107,7 @@ func (l *list[T]) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &one); err != nil || one == nil {
 		return err
 	}
+	// A single element is a list of one.
 	*l = list[T]{*one}
 	return nil
 }
@@ -144,6 +147,7 @@ func (a *amounts) vector(kinds apportion.Kinds) apportion.Resources {
 				v[k] = int64(one.Value)
 			}
 		}
+		// Both forms are read, whichever is there.
 		for _, one := range a.Entry {
 			if one.Key == kind {
 				v[k] = int64(one.Value)
@@ -235,6 +239,7 @@ func (m *manager) containers(ctx context.Context, id string) ([]container, error
 		} `json:"appAttempts"`
 	}
 	newest := ""
+	// An application without an attempt has no containers.
 	err := m.get(ctx, path, &attempts)
 	for _, one := range attempts.AppAttempts.AppAttempt {
 		newest = max(newest, one.ID)

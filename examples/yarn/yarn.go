@@ -63,6 +63,7 @@ func (y *yarn) keep(folder, command string) error {
 	if err != nil {
 		return err
 	}
+	// It is for a cluster whose client is where Hadoop puts it.
 	if command == "" {
 		command = holderCommand
 	}

@@ -89,6 +89,7 @@ type settings struct {
 }
 
 // parse reads the flags.
+// Errors of the flags themselves are printed by their package.
 func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
@@ -159,6 +160,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 // It goes the way of the controller as far as the decision, so that what it prints is what the controller
 // would do next.
 func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.Writer) error {
+	// Epoch 0 is none that any master has.
 	cluster, err := p.Connect(0, "", Guarded{})
 	if err != nil {
 		return err

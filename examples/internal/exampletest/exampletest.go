@@ -55,6 +55,7 @@ var answers = regexp.MustCompile(`(?m)^// [A-Z]\w+ answers: (.*\?)`)
 // So the table of questions is complete without anybody looking after it.
 func checkRow(t *testing.T, source []byte) {
 	t.Helper()
+	// The text of the comment is the first column of the table.
 	question := answers.FindSubmatch(source)
 	if question == nil {
 		t.Fatal("the comment of main.go says nothing of the form \"Deserve answers: who deserves how much?\"")
@@ -68,6 +69,7 @@ func checkRow(t *testing.T, source []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A row has the question, the command and the packages.
 	row := "\n| " + strings.ToUpper(string(question[1][:1])) + string(question[1][1:]) + " | `go run ./examples/" + filepath.Base(folder) + "` |"
 	if !strings.Contains(string(readme), row) {
 		t.Errorf("examples/README.md has no row %q", row)

@@ -74,6 +74,7 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	b.Trainer = b.build("inhouse", "../studies", "./inhouse")
 	b.build("controller", ".", ".")
 	guard := b.build("apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	// Both are free for the length of the test.
 	b.front, b.port = newFront(t), FreePorts(t, 2)
 	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",
 		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s"}
@@ -125,6 +126,7 @@ func (b *Bench) start(i int) *process {
 	p := &process{number: i, address: "127.0.0.1:" + strconv.Itoa(b.port+i)}
 	p.Cmd = exec.Command(filepath.Join(b.Dir, "controller"), append([]string{"-listen", p.address}, b.args...)...)
 	p.Env = os.Environ()
+	// Two controllers that live at the same time need names, ports or folders of their own.
 	for _, variable := range b.env {
 		p.Env = append(p.Env, strings.ReplaceAll(variable, Number, strconv.Itoa(i)))
 	}
@@ -203,6 +205,7 @@ func (b *Bench) Report() *controller.Report {
 		b.unrest = string(text)
 		return nil
 	}
+	// A job that has never saved confirms nothing.
 	for _, j := range r.Jobs {
 		if newest := j.Job.Newest(); newest.Number > 0 {
 			b.confirmed = append(b.confirmed, workerlog.Confirmed{Job: j.Job.Name, Step: newest.Step, At: time.Now().UnixNano()})
@@ -221,12 +224,14 @@ func (b *Bench) Holds(want map[string]int) {
 			return false
 		}
 		for _, j := range r.Jobs {
+			// An order that is not 0 is one under way.
 			if slices.Contains(resting, j.Job.Phase) && j.Job.Phase != checkpoint.Ended && j.Job.Order == 0 {
 				held[j.Job.Name] = len(j.Job.Containers)
 			}
 		}
 		r.Servers = nil
 		text, _ := json.Marshal(r)
+		// It is shown when the test fails, as the newest reason.
 		b.unrest = string(text)
 		return fmt.Sprint(held) == fmt.Sprint(want)
 	})

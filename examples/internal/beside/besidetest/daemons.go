@@ -45,6 +45,7 @@ func (d *Daemons) Write(name, text string, mode os.FileMode) {
 	name = filepath.Join(d.Dir, name)
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
 	if err == nil {
+		// A file that is there keeps its mode.
 		err = os.WriteFile(name, []byte(text), mode)
 	}
 	if err != nil {
@@ -61,6 +62,7 @@ func (d *Daemons) Start(name, program string, args ...string) {
 	err := os.MkdirAll(filepath.Dir(file), 0o755)
 	var log *os.File
 	if err == nil {
+		// One log for all lives of a daemon.
 		log, err = os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	}
 	if err != nil {

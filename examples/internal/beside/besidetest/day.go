@@ -125,6 +125,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	b := p.Beside()
 	b.Helper()
 	// A decision may be as unfair as the program's default, and move more jobs than that: jobs here are minutes long.
+	// Leases are longer than in the tests of faults: nothing is killed here.
 	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
 	// called finds a job by the name that its workers write into their logs.
 	called := map[string]*day.Job{}
@@ -135,6 +136,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 			b.Report()
 			time.Sleep(100 * time.Millisecond)
 		}
+		// Only elastic jobs are resized, so that only they could go wrong.
 		if r.Policy == Elastic {
 			called[p.Elastic(j, b.argv(j))] = j
 			continue
@@ -174,6 +176,7 @@ func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.
 			continue
 		}
 		at := time.Unix(0, l.At).Sub(began).Seconds()
+		// The name of a life is drawn by the worker itself.
 		life := lives[l.Job+" "+l.Life]
 		if life == nil {
 			life = &day.Life{Job: j.Name, From: at}
