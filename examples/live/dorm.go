@@ -48,6 +48,7 @@ func elastic() []harness.Job {
 	}
 }
 
+// dorm plays the elastic jobs, and with -compare the same under the static partition.
 func dorm(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("live dorm", stderr)
 	dir := cluster.Flag(flags, home)

@@ -55,6 +55,7 @@ const (
 	quiet = 5 * time.Second
 )
 
+// runFaults plays the faults one after the other, in about six minutes.
 func runFaults(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("live faults", stderr)
 	dir := cluster.Flag(flags, home)
@@ -172,6 +173,7 @@ func killRank(rank int) func(context.Context, *failing) error {
 	}
 }
 
+// killMaster kills the master, which is started again.
 func killMaster(_ context.Context, f *failing) error {
 	f.play.Cluster.KillProgram("master")
 	return nil

@@ -27,6 +27,7 @@ import (
 	"github.com/apportion/apportion/growth/flowcon"
 )
 
+// Limits need what this system has.
 func init() { subcommands["flowcon"] = flowConRuns }
 
 // mixed are the jobs at a scale of 1: the thesis' schedule, a long job that is soon as good as done and

@@ -24,6 +24,7 @@ var subcommands = command.Subcommands{
 	"guard":  func(_ context.Context, _, _ io.Writer, args []string) error { return cluster.RunGuard(args) },
 }
 
+// run chooses the play by the first argument.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	return subcommands.Run(ctx, "live", stdout, stderr, args)
 }

@@ -50,6 +50,7 @@ var stream = []urgent{
 	{"patient", 4, 6, 4, 2, primaldual.Sigmoid{Gamma1: 30, Gamma2: 0.5, Gamma3: 5}},
 }
 
+// A slot is 45 seconds by default, of which a start takes some on a busy machine.
 const (
 	// perWorkerSlot is how many steps a worker does by itself in a slot, beside its start.
 	perWorkerSlot = 12
@@ -60,6 +61,7 @@ const (
 	workersPerPS = 2
 )
 
+// A container takes one CPU and two units of memory.
 var slotDemand = apportion.Resources{1, 2}
 
 // terms are what the job is submitted with.
@@ -110,6 +112,7 @@ func slotConfig(p *setting) (oasis.Config, error) {
 // bookFile is the book of a policy in its place.
 const bookFile = "slots.json"
 
+// oasisDecider makes the decider of a master that plans by prices.
 func oasisDecider(p *setting) (master.Decider, error) {
 	config, err := slotConfig(p)
 	if err != nil {
@@ -118,6 +121,7 @@ func oasisDecider(p *setting) (master.Decider, error) {
 	return oasis.New(config)
 }
 
+// fifoDecider makes that of one that does not plan.
 func fifoDecider(p *setting) (master.Decider, error) {
 	config, err := slotConfig(p)
 	if err != nil {
@@ -126,6 +130,7 @@ func fifoDecider(p *setting) (master.Decider, error) {
 	return oasis.NewFIFO(config)
 }
 
+// oasisAndFIFO plays the stream twice, simulated and live each time, and prints the four side by side.
 func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("live oasis", stderr)
 	dir := cluster.Flag(flags, home)

@@ -28,6 +28,7 @@ import (
 	"github.com/apportion/apportion/growth"
 )
 
+// Nodes share CPUs by what this system has.
 func init() {
 	subcommands["specon"] = speconAndDS
 	policies["SpeCon"] = func(s *setting) (master.Decider, error) { return speconDecider(s, false) }

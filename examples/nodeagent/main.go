@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/growth/flowcon"
 )
 
+// Help that was asked for is no failure; bad flags have code 2.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
@@ -196,6 +197,7 @@ func report(w io.Writer, jobs []node.Job, without, with []time.Duration) error {
 	return table.Flush()
 }
 
+// A change below 0 is sooner.
 func row(w io.Writer, name, start string, without, with time.Duration) {
 	fmt.Fprintf(w, "%s\t%s\t%.2f s\t%.2f s\t%+.1f %%\n", name, start, without.Seconds(), with.Seconds(),
 		100*(with.Seconds()/without.Seconds()-1))

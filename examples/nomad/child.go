@@ -16,7 +16,9 @@ const childEnding = "/run"
 
 // A user's job may not end so, or would be taken for a child.
 func childOf(job string) string { return job + childEnding }
-func isChild(job string) bool   { return strings.HasSuffix(job, childEnding) }
+
+// Whatever has such a name counts as the controller's own, also a job that somebody else has called so.
+func isChild(job string) bool { return strings.HasSuffix(job, childEnding) }
 
 // A node's name may have dashes, and an attempt has none: so the first dash ends the attempt.
 func groupOf(attempt int64, node string) string {

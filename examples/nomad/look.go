@@ -44,6 +44,7 @@ type read struct {
 	fault error
 }
 
+// newNomad returns a cluster that has not been looked at.
 func newNomad(client *api.Client, epoch int64, g beside.Guarded) *nomad {
 	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, children: map[string]*child{}}
 }

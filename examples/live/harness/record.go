@@ -122,6 +122,7 @@ func (r *Record) Outcomes(ctx context.Context) ([]Outcome, error) {
 	return all, errors.Join(errs...)
 }
 
+// outcome reads what the job has written and runs it once more by itself.
 func (r *Record) outcome(ctx context.Context, job *Job) (*Outcome, error) {
 	if err := r.Place.Twice(job.Name); err != nil {
 		return nil, err

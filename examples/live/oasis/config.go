@@ -23,6 +23,7 @@ type Config struct {
 	Now func() time.Time
 }
 
+// Tests set the clock.
 func (c *Config) now() time.Time {
 	if c.Now != nil {
 		return c.Now()

@@ -110,6 +110,7 @@ func (a *Agent) Run(ctx context.Context, jobs []Job) (times []time.Duration, err
 // It is later than any time of a run.
 const never = time.Duration(1<<63 - 1)
 
+// All times of a run count from its start.
 func (a *Agent) now() time.Duration { return time.Since(a.origin) }
 
 // wait returns the time to the next start, step or sample.

@@ -77,8 +77,10 @@ func newUnified(first bool, roots ...string) (*unified, error) {
 	return nil, err
 }
 
+// Name says where the hierarchy is, as there may be two.
 func (u *unified) Name() string { return "cgroup v2, cpu.max, at " + u.root }
 
+// With first the group goes before all others of the machine when the CPU is short.
 func (u *unified) resources(share float64) *cgroup2.Resources {
 	quota, length := quotaOf(share), period
 	cpu := &cgroup2.CPU{Max: cgroup2.NewCPUMax(&quota, &length)}
@@ -97,6 +99,7 @@ func (u *unified) make(id string, share float64) error {
 	return err
 }
 
+// A process brings all its threads, and what it starts later, along.
 func (u *unified) add(p *Process) error {
 	if err := u.make(p.Name, 1); err != nil {
 		return err
@@ -104,6 +107,7 @@ func (u *unified) add(p *Process) error {
 	return u.groups[p.Name].AddProc(uint64(p.pid))
 }
 
+// The kernel takes the new quota with the next period.
 func (u *unified) limit(id string, share float64) error {
 	return u.groups[id].Update(u.resources(share))
 }
@@ -118,6 +122,7 @@ func (u *unified) remove(id string) error {
 	return patiently(group.Delete)
 }
 
+// Groups of jobs that still run are removed when these have ended.
 func (u *unified) Close() error { return closeAll(u.groups, u.remove) }
 
 // quota sets cpu.cfs_quota_us of version 1.
@@ -147,8 +152,10 @@ func newQuota(first bool) (*quota, error) {
 	return q, q.remove("probe")
 }
 
+// Name implements Writer.
 func (q *quota) Name() string { return "cgroup v1, cpu.cfs_quota_us" }
 
+// Shares matter only when more want the CPU than there is.
 func (q *quota) resources(share float64) *specs.LinuxResources {
 	limit, length := quotaOf(share), period
 	cpu := &specs.LinuxCPU{Quota: &limit, Period: &length}
@@ -167,6 +174,7 @@ func (q *quota) make(id string) error {
 	return err
 }
 
+// It is the same as for version 2, by another file.
 func (q *quota) add(p *Process) error {
 	if err := q.make(p.Name); err != nil {
 		return err
@@ -174,10 +182,12 @@ func (q *quota) add(p *Process) error {
 	return q.groups[p.Name].Add(cgroup1.Process{Pid: p.pid})
 }
 
+// The kernel takes the new quota with the next period.
 func (q *quota) limit(id string, share float64) error {
 	return q.groups[id].Update(q.resources(share))
 }
 
+// One that is not there is no error.
 func (q *quota) remove(id string) error {
 	group, ok := q.groups[id]
 	if !ok {
@@ -187,6 +197,7 @@ func (q *quota) remove(id string) error {
 	return patiently(group.Delete)
 }
 
+// Groups of jobs that still run are removed when these have ended.
 func (q *quota) Close() error { return closeAll(q.groups, q.remove) }
 
 // dying is how long the kernel may take to end the threads of a killed process. Until then its group is

@@ -120,6 +120,7 @@ func (p *Process) here() error {
 	return nil
 }
 
+// Name says which daemon it is.
 func (d *docker) Name() string {
 	return fmt.Sprintf("Docker %s, update of NanoCpus, at %s", d.version, d.client.DaemonHost())
 }
@@ -258,6 +259,7 @@ func (d *docker) wait(ctx context.Context, id string) error {
 	}
 }
 
+// The container was started without a limit.
 func (d *docker) add(p *Process) error {
 	d.containers[p.Name] = p.container
 	return nil
@@ -292,6 +294,7 @@ func (d *docker) remove(id string) error {
 	return nil
 }
 
+// The image goes with the agent.
 func (d *docker) Close() error {
 	return errors.Join(d.unload(context.Background()), d.client.Close())
 }

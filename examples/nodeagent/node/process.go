@@ -83,6 +83,7 @@ func (p *Process) finish() error {
 // The process is a child and ends with the context.
 type local struct{ cpu int }
 
+// The caller reads the output to its end, or the process would wait for it.
 func (l local) start(ctx context.Context, j *Job) (*Process, error) {
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
 	cmd.Env, cmd.Stderr = j.Env, j.stderr()
@@ -96,6 +97,7 @@ func (l local) start(ctx context.Context, j *Job) (*Process, error) {
 	return &Process{Job: j, pid: cmd.Process.Pid, output: output, wait: cmd.Wait}, nil
 }
 
+// What nobody asks for is seen by whoever runs the agent.
 func (j *Job) stderr() io.Writer {
 	if j.Stderr == nil {
 		return os.Stderr

@@ -49,14 +49,17 @@ type steered struct {
 	stopped bool
 }
 
+// newDutyCycle begins to look at once, at nothing.
 func newDutyCycle() *dutyCycle {
 	d := &dutyCycle{steps: map[string]*steered{}, stop: make(chan struct{}), done: make(chan struct{})}
 	go d.run()
 	return d
 }
 
+// Name implements Writer.
 func (d *dutyCycle) Name() string { return "duty cycle of SIGSTOP and SIGCONT" }
 
+// The time between two looks is measured, since a busy machine skips ticks.
 func (d *dutyCycle) run() {
 	defer close(d.done)
 	ticker := time.NewTicker(tick)
@@ -95,6 +98,7 @@ func (s *steered) steer(passed time.Duration) {
 	}
 }
 
+// What the process has used before does not count.
 func (d *dutyCycle) add(p *Process) error {
 	used, err := CPUTime(p.pid)
 	d.mu.Lock()
@@ -126,6 +130,7 @@ func (d *dutyCycle) remove(id string) error {
 	return nil
 }
 
+// Every process that was stopped runs again.
 func (d *dutyCycle) Close() error {
 	close(d.stop)
 	<-d.done

@@ -21,6 +21,7 @@ var palette = []color.RGBA{
 	{86, 180, 233, 255}, {230, 159, 0, 255}, {50, 50, 50, 255},
 }
 
+// The first seven series are drawn solid, the next dashed, then dotted.
 var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(2)}, {vg.Points(1.5), vg.Points(2)}}
 
 // style returns the style of the i-th thing in a figure.

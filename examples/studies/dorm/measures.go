@@ -48,23 +48,41 @@ var measures = []measure{
 }
 
 // The sum over the kinds is [Dorm] (1).
-func total(s *sim.Sample) float64       { return s.Total }
-func loss(s *sim.Sample) float64        { return s.FairnessLoss }
+func total(s *sim.Sample) float64 { return s.Total }
+
+// loss is [Dorm] (3), over all that were submitted and have not completed.
+func loss(s *sim.Sample) float64 { return s.FairnessLoss }
+
+// runningLoss leaves out those that wait, which is how the paper may be read as well.
 func runningLoss(s *sim.Sample) float64 { return s.RunningLoss }
-func adjusted(s *sim.Sample) float64    { return float64(s.Adjusted) }
+
+// adjusted counts those that a decision stopped and resumed.
+func adjusted(s *sim.Sample) float64 { return float64(s.Adjusted) }
 
 // A small study may measure less than the paper's five hours.
 func (s *study) early() time.Duration { return min(early, s.measured) }
 
+// A mean is over time, and each sample holds until the next one.
 func meanUtilization(s *study, run, _ *played) float64 { return run.Mean(0, s.early(), total) }
-func maxUtilization(s *study, run, _ *played) float64  { return run.Max(0, s.early(), total) }
 
+// The largest value in the period, however short it was.
+func maxUtilization(s *study, run, _ *played) float64 { return run.Max(0, s.early(), total) }
+
+// The whole period is the paper's 24 hours, at -hours otherwise.
 func wholeUtilization(s *study, run, _ *played) float64 { return run.Mean(0, s.measured, total) }
-func meanLoss(s *study, run, _ *played) float64         { return run.Mean(0, s.measured, loss) }
-func maxLoss(s *study, run, _ *played) float64          { return run.Max(0, s.measured, loss) }
-func meanRunningLoss(s *study, run, _ *played) float64  { return run.Mean(0, s.measured, runningLoss) }
-func mostAdjusted(s *study, run, _ *played) float64     { return run.Max(0, s.measured, adjusted) }
-func totalAdjusted(s *study, run, _ *played) float64    { return float64(run.Adjusted(s.measured)) }
+
+// An application counts from its submission on.
+func meanLoss(s *study, run, _ *played) float64 { return run.Mean(0, s.measured, loss) }
+
+// The bound of Dorm-1 is ceil(0.2 x 6) for seven models, see README.md.
+func maxLoss(s *study, run, _ *played) float64         { return run.Max(0, s.measured, loss) }
+func meanRunningLoss(s *study, run, _ *played) float64 { return run.Mean(0, s.measured, runningLoss) }
+
+// It is what (16) bounds.
+func mostAdjusted(s *study, run, _ *played) float64 { return run.Max(0, s.measured, adjusted) }
+
+// An application that was adjusted twice counts twice.
+func totalAdjusted(s *study, run, _ *played) float64 { return float64(run.Adjusted(s.measured)) }
 
 // It counts applications with at least one container.
 func mostRunning(s *study, run, _ *played) float64 {
@@ -99,6 +117,7 @@ func queueing(_ *study, run, _ *played) float64 {
 	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Wait().Hours() })
 }
 
+// running leaves out those that never completed.
 func running(_ *study, run, _ *played) float64 {
 	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Running().Hours() })
 }

@@ -49,8 +49,11 @@ func ruled(options alloc.Options) sim.Policy {
 // It takes up to as many decisions as there are newcomers, each on a fresh search.
 type skipping struct{}
 
+// Name implements sim.Policy.
 func (skipping) Name() string { return "skipping" }
 
+// Decide implements sim.Policy. It uses exact answers for all of its questions, and keeps nothing between
+// two decisions.
 func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	p := state.Problem()
 	p.Theta1, p.Theta2, p.Options.PaperRule = .1, .1, true

@@ -31,6 +31,7 @@ func longStudy(o *options) *study {
 	return paperStudy(o, "long", "Long applications: 90 % run for more than 6 h under Swarm, median 8 h.", baseSettings(o))
 }
 
+// It is what the paper's counts ask for.
 func shortStudy(o *options) *study {
 	set := baseSettings(o)
 	set.scale = shortScale

@@ -27,6 +27,7 @@ type options struct {
 	out    string
 }
 
+// parse reads the flags; an error has been explained on stderr.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := command.Flags("elastic", stderr)

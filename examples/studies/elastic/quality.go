@@ -77,6 +77,7 @@ func crowded(loads []*workload) []*workload {
 // The first three columns are those of qualities.
 type outcome [6]float64
 
+// The places of an outcome behind the qualities.
 const (
 	endColumn     = 3
 	restColumn    = 4

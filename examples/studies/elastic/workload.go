@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/placement/sim/elastic"
 )
 
+// The files are CSV, as internal/trace reads it; data/NOTICE.md says where they come from.
 var (
 	//go:embed data/workloads.csv
 	workloadsData []byte
@@ -127,6 +128,7 @@ type world struct {
 	faster map[string]map[string]float64
 }
 
+// readWorld reads all measurements; an error names the file.
 func readWorld() (*world, error) {
 	models, err := readModels()
 	if err != nil {

@@ -17,10 +17,13 @@ import (
 // It stands where the thesis says nothing.
 const notGiven = "-"
 
+// Columns are two blanks apart.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
+// Tenths of a second are what the thesis prints.
 func secondsOf(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }
 
+// x is a part, 1 for all.
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // table62 holds Table 6.2 and what the text adds: the reduction of the completion time of MNIST-T,
@@ -143,6 +146,7 @@ func alphaOf(s setting) string {
 	return fmt.Sprintf("%.0f %%", 100*s.alpha)
 }
 
+// The sign is printed also where it is plus: a change is not a part.
 func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
 
 // summary is the measures of one setting over all schedules of a size.

@@ -27,6 +27,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
 
+// Faults need signals and mounts, which this system has.
 func init() { subcommands["faults"] = faults }
 
 // The same seed draws the same faults, at times that depend on the machine.

@@ -156,6 +156,7 @@ func printOverhead(w io.Writer, measured []times) error {
 	return table.Flush()
 }
 
+// drawOverhead draws a point for each duration.
 func drawOverhead(measured []times) (*chart.Figure, error) {
 	figure := chart.New("overhead", "Sharing overhead: saved, killed and resumed twice", "duration undisturbed (s)", "overhead (%)")
 	var points plotter.XYs

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/internal/trace"
 )
 
+// The files are packed; data/NOTICE.md says who measured what.
 var (
 	//go:embed data/pollux_placements.csv.gz
 	placements []byte

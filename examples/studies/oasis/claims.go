@@ -32,6 +32,7 @@ func mean(values []float64) float64 {
 	return mean
 }
 
+// It is 0 for one value.
 func deviation(values []float64) float64 {
 	_, spread := meanAndSpread(values)
 	return spread

@@ -76,6 +76,7 @@ func (s *study) lead(size, seed, place int) float64 {
 // The paper's Table draws gamma2 of the utility from three ranges: 0, 0.01 to 1, and 4 to 6.
 type class int
 
+// The order is that of rising gamma2.
 const (
 	insensitive class = iota
 	sensitive

@@ -113,6 +113,7 @@ func measureSample(ctx context.Context, n int, inst *solver.Instance) (sample, e
 	return s, nil
 }
 
+// It is the legend's.
 func (c *curve) name() string {
 	if c.full {
 		return "full cluster"

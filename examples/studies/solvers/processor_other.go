@@ -6,6 +6,7 @@ package main
 
 import "time"
 
+// Where the system does not say what a process has used, the time since its start must do.
 var began = time.Now()
 
 // processorTime returns the time on the clock.

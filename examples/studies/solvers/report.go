@@ -148,6 +148,7 @@ type sooner struct {
 	atLeast bool
 }
 
+// Three digits, and a mark where it is only a lower bound.
 func (s sooner) String() string {
 	switch {
 	case math.IsNaN(s.times):

@@ -22,6 +22,7 @@ type effort struct {
 	effort embedded.Effort
 }
 
+// Proof is a matter of its own, see certificates.
 var efforts = []effort{{"quick", embedded.Quick}, {"default", embedded.Default}, {"thorough", embedded.Thorough}}
 
 // repeats is how often the embedded solver, whose answer is the same each time, is timed; the median

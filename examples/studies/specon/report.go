@@ -15,8 +15,10 @@ import (
 // It stands where the thesis says nothing, and for no moves.
 const notGiven = "-"
 
+// Columns are two blanks apart.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
+// x is a part, 1 for all.
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // change prints two values in seconds and by how much the second is off the first.

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/growth/speedup"
 )
 
+// Columns are two blanks apart.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // header prints the names of the models behind some columns.

@@ -64,6 +64,7 @@ func filesBelow(t *testing.T, folder string) []string {
 	return names
 }
 
+// checkPNG decodes a picture and looks for more colours than a blank page has.
 func checkPNG(t *testing.T, name string, data []byte) {
 	t.Helper()
 	if picture, err := png.Decode(bytes.NewReader(data)); err != nil || picture.Bounds().Dx() < 800 {
@@ -71,6 +72,7 @@ func checkPNG(t *testing.T, name string, data []byte) {
 	}
 }
 
+// checkSVG parses a picture as XML and looks for each legend in its text.
 func checkSVG(t *testing.T, name string, data []byte, legends []string) {
 	t.Helper()
 	decoder := xml.NewDecoder(bytes.NewReader(data))

@@ -115,6 +115,7 @@ func (c *curve) look() {
 	}
 }
 
+// A diverging run prints NaN or infinity.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // point returns the newest point at a time in [0, 1].

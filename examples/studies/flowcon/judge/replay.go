@@ -33,6 +33,7 @@ var (
 // A run weighs 1 in all.
 type tally struct{ ahead, harmed, done, wasted, back float64 }
 
+// Runs of one curve are added with weights that sum to 1.
 func (t *tally) add(o tally) {
 	t.ahead += o.ahead
 	t.harmed += o.harmed
@@ -43,8 +44,12 @@ func (t *tally) add(o tally) {
 
 // harm and waste are the two errors, balanced one minus their mean.
 // The small number keeps the ratio defined where no run has such a time.
-func (t *tally) harm() float64     { return t.harmed / max(t.ahead, 1e-9) }
-func (t *tally) waste() float64    { return t.wasted / max(t.done, 1e-9) }
+func (t *tally) harm() float64 { return t.harmed / max(t.ahead, 1e-9) }
+
+// Waste is a part of the time with no more than 5 % ahead.
+func (t *tally) waste() float64 { return t.wasted / max(t.done, 1e-9) }
+
+// It is 0.5 for whoever says the same of all.
 func (t *tally) balanced() float64 { return 1 - (t.harm()+t.waste())/2 }
 
 // replay is one run of a curve.

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 )
 
+// Columns are two blanks apart.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // errors prints harm, waste and balanced accuracy.
@@ -38,6 +39,7 @@ func report(w io.Writer, curves []*curve, v verdicts) error {
 	return reportRows(w, curves, v)
 }
 
+// reportNoises prints a row for each noise, over all lengths and intervals.
 func reportNoises(w io.Writer, curves []*curve, v verdicts) error {
 	table := newTable(w)
 	fmt.Fprint(table, "noise")
@@ -65,6 +67,7 @@ func ofNoise(name string) func(row int) bool {
 	return func(r int) bool { return all[r].noise.Name == name }
 }
 
+// reportFamilies prints a row for each family, over all rows.
 func reportFamilies(w io.Writer, curves []*curve, v verdicts) error {
 	fmt.Fprintln(w, "Each family left out, over all rows: the alpha that was chosen on the others, harm and waste on it.")
 	table := newTable(w)

@@ -127,12 +127,14 @@ func (c *Contest) gains(noise Noise, interval time.Duration, seed uint64) ([]flo
 // It is a running sum, so that no list is kept.
 type moments struct{ n, sum, squares float64 }
 
+// Numbers are of a size near 1, so that their squares lose nothing.
 func (m *moments) add(x float64) {
 	m.n++
 	m.sum += x
 	m.squares += x * x
 }
 
+// It is NaN before the first.
 func (m *moments) mean() float64 { return m.sum / m.n }
 
 // The error is that of the mean, with the number of schedules as it is.

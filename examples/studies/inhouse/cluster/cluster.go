@@ -107,6 +107,7 @@ func (s *service) keep() {
 	}
 }
 
+// Stop and Down set it from other goroutines.
 func (s *service) isStopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

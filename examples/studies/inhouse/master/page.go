@@ -15,6 +15,7 @@ import (
 //go:embed page.html
 var pageText string
 
+// The template escapes whatever jobs and users have written.
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // page shows servers, jobs with their containers and loss curves, and the explanation of the last

@@ -45,6 +45,7 @@ type peer struct {
 	out  *gob.Encoder
 }
 
+// Decoder and encoder keep what they know of types, so that there is one of each for a connection.
 func newPeer(conn net.Conn) *peer {
 	return &peer{conn: conn, in: gob.NewDecoder(conn), out: gob.NewEncoder(conn)}
 }

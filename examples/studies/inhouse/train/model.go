@@ -20,6 +20,7 @@ type model interface {
 	gradient(dst, params []float64, x *mat.Dense, y []float64) float64
 }
 
+// newModel returns the model of a name; the error lists the names.
 func newModel(name string) (model, error) {
 	switch name {
 	case "logistic":
@@ -41,8 +42,10 @@ func crossEntropy(score, label float64) (loss, slope float64) {
 // logistic has one weight a feature and a bias.
 type logistic struct{}
 
+// All zero is as good as any start, as the loss is convex.
 func (logistic) start(*rand.Rand) []float64 { return make([]float64, features+1) }
 
+// x has a row for each label of y.
 func (logistic) gradient(dst, params []float64, x *mat.Dense, y []float64) float64 {
 	total := 0.0
 	for i, label := range y {
@@ -63,6 +66,7 @@ const hidden = 16
 // It has hidden*features + 2*hidden parameters.
 type network struct{}
 
+// Zero would leave all hidden units alike for ever, so that it draws them.
 func (network) start(random *rand.Rand) []float64 {
 	params := make([]float64, hidden*features+hidden+hidden)
 	for i := range params {
@@ -71,6 +75,7 @@ func (network) start(random *rand.Rand) []float64 {
 	return params
 }
 
+// The hidden layer is computed for all samples at once, the slopes sample by sample.
 func (network) gradient(dst, params []float64, x *mat.Dense, y []float64) float64 {
 	const biases, outs = hidden * features, hidden*features + hidden
 	in := mat.NewDense(hidden, features, params[:biases])
