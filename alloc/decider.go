@@ -14,9 +14,8 @@ import (
 // remembers changes where the search begins, and never what is legal or which bound holds. The zero value is
 // ready to use. It is not safe for concurrent use.
 //
-// Most of the time of a long decision is spent on proof: on 20 servers and 20 applications the best answer is
-// there after some milliseconds as a rule, and to show that there is no better one may take a second. So a
-// scheduler in a hurry sets Gap to what it does not care for (0.01 is one part in a hundred of the
+// Most of the time of a long decision is spent on proof: the best answer is there long before it is shown that there is
+// no better one. So a scheduler in a hurry sets Gap to what it does not care for (0.01 is one part in a hundred of the
 // utilization), or ends the context: the answer is the best one until then, with its bound, marked
 // Interrupted. A lower Effort answers sooner on large clusters, with a wider gap.
 type Decider struct {
@@ -30,7 +29,10 @@ type Decider struct {
 	warm *embedded.Warm
 }
 
-// Reallocate decides like the function Reallocate.
+// Reallocate decides like the function Reallocate, with the embedded solver and what it has learned. p may be any problem:
+// another cluster makes what was learned useless, and not wrong. The errors are those of the function; after one of them
+// the Decider is what it was. A decision whose certificate says Warm depends on the decisions before it, and Replay may find
+// another of several equally good answers.
 func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error) {
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
 	decision, err := Reallocate(ctx, p, s)

@@ -36,6 +36,55 @@
 // the price of a restart. Where anyone states a worth, the objective and its bound are in units of worth; W_i(0) counts
 // for whoever is taken in, so that with Min 0 worth decides who runs.
 //
+// # How a decision is taken
+//
+// Reallocate goes through these steps; none of them goes back to one before.
+//
+//  1. Problem.Validate refuses bad input, all faults at once. Nothing after it returns an error for what a caller wrote.
+//  2. Names become positions, every option of an application an entry of its own, and labels classes of servers. Who
+//     cannot stay as it is, is found here, by the same rule that checks answers.
+//  3. Admission says who is in. It holds an allocation of all who are in, each at its fewest containers, and takes others
+//     in while that fits: by best fit, by asking a few to make room, by a short search, and last by preemption. This
+//     allocation is why a decision is always possible.
+//  4. P2 for those who are in is stated in vectors and handed to the solver. Where the loss budget cannot be held it is
+//     raised to the least loss, and P2 is solved once more.
+//  5. What the solver answers is checked by code that it does not share. A wrong answer is ErrSolver, and nothing of it is
+//     used.
+//  6. Whoever is placed anew is gathered on few servers.
+//  7. Positions become names, and everybody without containers gets a reason.
+//
+// With Options.PaperRule step 3 falls away, and the existing allocation is kept where step 4 has no solution.
+//
+// # Cost
+//
+// With n applications, their options counted, J servers and m kinds, steps 2 and 7 take O(n J m), and so do Instance, Measure,
+// Explain and a plan's list of the forced. Step 3 takes O((P + 256 J) m) for each that asks, with P placements, since at most
+// 256 are asked to make room, and at most 4 short searches: in a crowded cluster whose servers and demands do not fit each
+// other these can take longer than step 4 (BenchmarkAdmission). Step 4 takes what the solver takes; the embedded one bounds
+// its work by Effort, and its memory by the sizes of the problem, see its documentation. Memory of this package grows with
+// the problem; vectors are shared with it, and a solver sees the same slices.
+//
+// # Results and errors
+//
+// An error means that there is no decision:
+//
+//	apportion.Faults          the problem is bad; every fault is an *apportion.FieldError with item and field
+//	ErrSolver                 the solver's answer is wrong, and says how
+//	what a solver returns     it could not run: a library that is absent, a problem too large for it
+//	ErrMismatch               Explain and Verify: this is no answer to that problem, and why not
+//
+// All else is a decision. Whoever waits, is suspended or was left out is listed with an apportion.Reason: the constraint,
+// what is needed, what there is, and a sentence. When ctx ends, the best answer so far is returned and says
+// Interrupted; so does a decision of which the context had ended before the call.
+//
+// # JSON
+//
+// Problem, Decision, Plan, Metrics, Explanation, Fragmentation and Record are their own JSON, and survive a round trip
+// unchanged. Three things are not what a reader of the Go types alone expects: an absent weight is 1, as a queue's is; an
+// absent bound or gap of a Decision that was decided is +Inf, which JSON cannot say; and a ceiling without limit is null.
+// Enumerations are text. encoding/json ignores fields that it does not know; whoever wants them refused reads with the
+// command of this repository.
+//
 // # Notation
 //
 //	symbol      Go name                 unit                       where

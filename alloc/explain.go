@@ -56,7 +56,8 @@ type Stop struct {
 	Price float64 `json:"price"`
 }
 
-// KindValue is what one more unit of a kind is worth.
+// KindValue is what one more unit of a kind is worth, in the objective's unit. The values are prices of the bound, see
+// Explanation, and all 0 where the solver gave none.
 type KindValue struct {
 	Kind string `json:"kind"`
 	// Unused is what the allocation leaves of it in the whole cluster.
@@ -69,7 +70,8 @@ type KindValue struct {
 }
 
 // Explain explains d, which must be what Reallocate answered to p. The error is what p.Validate finds,
-// or ErrMismatch with every field of d that is not an answer to p.
+// or ErrMismatch with every field of d that is not an answer to p; so a decision that was read from a file, or changed on
+// its way, is safe to pass. p must be as it was when d was taken: with the Previous of then, not with what d has made of it.
 // O(servers x applications x kinds).
 func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	// The certificate is a claim like any other: prices that do not fit the problem are refused

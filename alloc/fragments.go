@@ -25,7 +25,8 @@ type Fragmentation struct {
 	Allocation Allocation `json:"allocation,omitzero"`
 }
 
-// Fragment says how many containers of a size fit.
+// Fragment says how many containers of a size fit. Neither Fit nor Consolidated is above Most; the distance of Consolidated to
+// it is what moves within the budget cannot mend.
 type Fragment struct {
 	// Size is what one container uses of the kind, and of nothing else.
 	Size int64 `json:"size"`

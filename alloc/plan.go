@@ -25,8 +25,8 @@ const (
 	Resume Action = "resume"
 )
 
-// Step is one thing to do. Server and Containers belong to Destroy and Create only; Command to
-// Start and Resume.
+// Step is one thing to do. Server and Containers, which is positive, belong to Destroy and Create only; Command to
+// Start and Resume. Application is an ID of the problem, or, of Destroy, one that has finished.
 type Step struct {
 	Action      Action `json:"action"`
 	Application string `json:"application"`
@@ -37,7 +37,9 @@ type Step struct {
 	Command    []string `json:"command,omitzero"`
 }
 
-// Plan is how to get from one allocation to the next.
+// Plan is how to get from one allocation to the next. It is a list of steps for one machine that carries them out one
+// after the other, and a summary of who is concerned; package checkpoint carries out a decision without it, jobs beside
+// each other. An empty plan says that nothing changes.
 type Plan struct {
 	// Steps in an order that never puts more on a server than the larger of what it held before and
 	// will hold after: all that is destroyed comes before anything that is created.

@@ -98,7 +98,8 @@ type Application struct {
 	Resume []string `json:"resume,omitzero"`
 }
 
-// Option is one way to run an application: on one kind of accelerator, or with containers of one size.
+// Option is one way to run an application: on one kind of accelerator, or with containers of one size. Fields that are not
+// here (Weight, PerServer, MaxServers, AdjustCost and the rest) are those of the application, whichever option is in use.
 type Option struct {
 	// ID names the option; not empty, unique in its application.
 	ID string `json:"id"`
@@ -165,7 +166,8 @@ func (a Allocation) Clone() Allocation {
 }
 
 // Options chooses among the readings that the paper leaves open, and how the decision is taken. The zero value
-// is what is recommended.
+// is what is recommended. They belong to the problem, not to a call, since a decision can be checked only together with
+// them.
 type Options struct {
 	// PaperRule keeps everything as it is, and all newcomers waiting, where P2 with all of them has no
 	// solution, as the paper has it. Whoever must move is charged to the budget (16) then, and the loss
@@ -193,7 +195,7 @@ type Options struct {
 }
 
 // ShareRule says how theoretical shares are computed; always on the pooled cluster, with every
-// application of A^t in it.
+// application in it that P2 is about: all that were taken in, or with Options.PaperRule all of A^t that can be served.
 // The zero value is the rule that is recommended, so that a problem without options is a complete
 // one.
 type ShareRule string

@@ -26,7 +26,9 @@ import (
 // Keeping is a result with a Reason, not an error.
 //
 // Errors: what p.Validate finds; what the solver returns when it could not run; ErrSolver. When
-// ctx ends, the best answer so far is returned, marked Interrupted.
+// ctx ends, the best answer so far is returned, marked Interrupted. p is read and not retained; the decision shares nothing
+// with it. It may be called from several goroutines at once, as far as the solver may. The cost is that of the package
+// documentation, most of it the solver's.
 func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

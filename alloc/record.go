@@ -33,7 +33,8 @@ func NewRecord(p *Problem, d *Decision) *Record {
 	return &Record{Version: RecordVersion, Problem: p, Decision: d}
 }
 
-// Verify checks the recorded decision with the referee alone, see the function Verify.
+// Verify checks the recorded decision with the referee alone, see the function Verify. A record of another version, or one
+// without problem or decision, is refused with apportion.Faults.
 func (r *Record) Verify() (Proof, error) {
 	if err := r.check(); err != nil {
 		return Proof{}, err

@@ -25,7 +25,7 @@ const boundTolerance = 1e-8
 // own, 1e-9 here and up to 1e-6 where one scales to whole numbers.
 const provenTolerance = 1e-6
 
-// Proof is what Verify finds.
+// Proof is what Verify finds: how much of the decision's Bound anyone can recompute.
 type Proof struct {
 	// Bound is an upper bound on the utilization of every solution of the decision's P2, computed
 	// afresh from the certificate by code that shares nothing with the solver.

@@ -28,7 +28,8 @@ func (c *Certificate) Certified(inst *Instance) (float64, error) {
 	return bound, nil
 }
 
-// Check returns ErrMultipliers unless the prices of c have the shape of inst and are legal.
+// Check returns ErrMultipliers unless the prices of c have the shape of inst and are legal. It computes no bound, so that it
+// is cheap enough to ask about every answer of a solver. O(prices).
 func (c *Certificate) Check(inst *Instance) error {
 	if c.Multipliers != nil {
 		if err := c.Multipliers.check(inst); err != nil {

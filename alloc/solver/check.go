@@ -50,7 +50,7 @@ func (inst *Instance) Check(counts Counts) error {
 	return nil
 }
 
-// restrictions says which numbers between the bounds are not allowed.
+// restrictions says in an error which numbers between the bounds are allowed; "" where all are.
 func (a *App) restrictions() string {
 	switch {
 	case a.Counts != nil:

@@ -22,7 +22,7 @@ func (c *Choice) inUse(counts Counts) int {
 	return used
 }
 
-// checkChoices returns the first application that uses two options, or none where it must.
+// checkChoices returns the first application that uses two options, or none where it must, wrapping ErrViolated, or nil.
 func (inst *Instance) checkChoices(counts Counts) error {
 	for c := range inst.Choices {
 		choice := &inst.Choices[c]
@@ -59,7 +59,8 @@ func (inst *Instance) Apart() (apart *Instance, added float64) {
 	return &relaxed, idle - float64(inst.LossPrice*share)
 }
 
-// choiceOf returns for every application the position of its Choice, or -1.
+// choiceOf returns for every application the position of its Choice, or -1 where it is in none; Validate has refused one that
+// is in two.
 func (inst *Instance) choiceOf() []int {
 	of := slices.Repeat([]int{-1}, len(inst.Apps))
 	for c := range inst.Choices {

@@ -103,7 +103,8 @@ type resident struct {
 	cost int64 // of its leaving; more than any budget where it is pinned
 }
 
-// newCopyBound gathers who may stay where, and what containers are worth packing.
+// newCopyBound gathers who may stay where, and what containers are worth packing. Those that must be adjusted come off the
+// budget before anything is packed, since what is left of it says who is fixed.
 func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 	b := &copyBound{
 		inst:    inst,
@@ -143,7 +144,8 @@ func (b *copyBound) packingOn(j int) *packing {
 	return p
 }
 
-// addResidents adds what application i holds to its servers.
+// addResidents adds what application i holds to its servers. Whoever is pinned costs more than any budget, so that no set
+// with it is paid for.
 func (b *copyBound) addResidents(i int) {
 	app := &b.inst.Apps[i]
 	for s, p := range app.Previous {
@@ -186,7 +188,8 @@ func (b *copyBound) wanted(i int) float64 {
 	return best
 }
 
-// room returns how many containers of application i the empty cluster holds, server by server.
+// room returns how many containers of application i the empty cluster holds, server by server, or the largest number where
+// that is less. What it depends on is the key under which it is remembered: demand, limit by server and classes.
 func (b *copyBound) room(i int) int64 {
 	app := &b.inst.Apps[i]
 	b.key = binary.LittleEndian.AppendUint64(vectorKey(b.key[:0], app.Demand), uint64(app.PerServer))
@@ -207,7 +210,8 @@ func (b *copyBound) room(i int) int64 {
 	return room
 }
 
-// server returns a_j: the best over all sets of residents that leave.
+// server returns a_j: the best over all sets of residents that leave, -Inf where none that is paid for leaves enough room for
+// those that stay. O(2^residents) packings.
 func (b *copyBound) server(j int) (float64, error) {
 	stays := b.stays[j]
 	if len(stays) > mostResidents {

@@ -4,7 +4,8 @@ package solver
 
 import "slices"
 
-// Allows reports whether the application may have n containers.
+// Allows reports whether the application may have n containers: within [Min, Max], a multiple of Step and one of Counts, or
+// none where it is Elective. With a Min of 0 it may have none whatever Counts lists. False for a negative n. O(log Counts).
 func (a *App) Allows(n int64) bool {
 	if n == 0 && a.Elective {
 		return true
@@ -62,7 +63,7 @@ func (a *App) AtLeast(n int64) int64 {
 		}
 		return -1
 	}
-	// n is at most Max, so that the next multiple, if it is legal, does not overflow.
+	// The next multiple is compared with Max before it is computed, since it could overflow.
 	if rest := n % a.step(); rest != 0 {
 		if n > a.Max-(a.step()-rest) {
 			return -1
@@ -75,7 +76,7 @@ func (a *App) AtLeast(n int64) int64 {
 	return n
 }
 
-// listedAbove returns the position of the first listed number above n.
+// listedAbove returns the position of the first listed number above n, len(Counts) where there is none.
 func (a *App) listedAbove(n int64) int {
 	at, listed := slices.BinarySearch(a.Counts, n)
 	if listed {

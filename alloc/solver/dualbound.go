@@ -102,7 +102,7 @@ func (m *Multipliers) choose(inst *Instance, choice *Choice, net []float64, room
 }
 
 // netOfCeilings returns v_i - e_i of every application: what a container of it is worth beside what it uses of the
-// ceilings.
+// ceilings, at their prices. An application below several ceilings pays for each. O(applications of all groups x kinds).
 func (m *Multipliers) netOfCeilings(inst *Instance) []float64 {
 	net := make([]float64, len(inst.Apps))
 	for i := range net {
@@ -118,7 +118,8 @@ func (m *Multipliers) netOfCeilings(inst *Instance) []float64 {
 	return net
 }
 
-// profit returns net - p_j d_i, where net is v_i - e_i.
+// profit returns net - p_j d_i, where net is v_i - e_i: what one container on server j brings beside what its resources cost
+// there. It may be negative.
 func (m *Multipliers) profit(inst *Instance, i, j int, net float64) float64 {
 	for k, d := range inst.Apps[i].Demand {
 		net -= float64(m.Server[j][k] * float64(d))
@@ -140,7 +141,9 @@ func (m *Multipliers) keep(inst *Instance, i int, net float64) float64 {
 	return keep
 }
 
-// roomWithin returns what every server has at most for applications that do not stay.
+// roomWithin returns what every server has at most for applications that do not stay. The vectors are fresh. A solution in
+// which r applications leave has at least as many of the residents of each server left as there are less r, and in each kind
+// these use at least as much as the smallest users. O(residents log residents x kinds).
 func (inst *Instance) roomWithin() []apportion.Resources {
 	// In each kind the largest users are assumed to leave: the least that can remain is what makes
 	// room a bound. Those that cost nothing leave in any case.
@@ -240,7 +243,8 @@ func (f *filling) within(n int64) {
 	}
 }
 
-// try takes n containers that are worth value into account, if the application may have them.
+// try takes n containers that are worth value into account, if the application may have them. best is the maximum so far,
+// -Inf before any number was allowed.
 func (f *filling) try(n int64, value float64) {
 	if f.app.Allows(n) {
 		f.best = math.Max(f.best, value+f.app.Extra(n)-float64(f.lossPrice*f.app.Loss(n)))

@@ -15,7 +15,8 @@ const Ceiling Constraint = "ceiling (G)"
 // NoLimit as a quantity of a Group's Ceiling means that the kind has no limit.
 const NoLimit = math.MaxInt64
 
-// checkGroups returns the first ceiling that counts exceed.
+// checkGroups returns the first ceiling that counts exceed, wrapping ErrViolated, or nil. The numbers have been checked: none
+// is negative, and the sum of each application is within int64. O(applications of all groups x kinds).
 func (inst *Instance) checkGroups(counts Counts) error {
 	for g := range inst.Groups {
 		group := &inst.Groups[g]
@@ -55,6 +56,7 @@ func (inst *Instance) Room(i int, containers []int64) int64 {
 			if d == 0 || group.Ceiling[k] == NoLimit {
 				continue
 			}
+			// What all below it use comes off exactly, as in exceeded: the rest is what more containers may have.
 			left := uint64(group.Ceiling[k])
 			for _, other := range group.Apps {
 				high, amount := bits.Mul64(uint64(containers[other]), uint64(inst.Apps[other].Demand[k]))

@@ -127,7 +127,7 @@ type LossPoint struct {
 	Loss float64 `json:"loss"`
 }
 
-// Counts says where the containers of every application are: Counts[i] is ascending in Server and
+// Counts says where the containers of every application are, one entry for each: Counts[i] is ascending in Server and
 // each Count is positive. It is the sparse form of Dorm's x[i][j].
 type Counts [][]apportion.Placement
 

@@ -21,10 +21,11 @@ type gain struct {
 	cost int64
 }
 
-// must charges an application that has to be adjusted in every solution.
+// must charges an application that has to be adjusted in every solution. The budget goes no further below 0 than -1, which
+// says all: more has to be adjusted than is paid for.
 func (k *knapsack) must(cost int64) { k.budget -= min(cost, addSaturated(k.budget, 1)) }
 
-// add adds an application that may be adjusted.
+// add adds an application that may be adjusted. One that gains nothing by it is left out, since nobody pays for that.
 func (k *knapsack) add(g float64, cost int64) {
 	if g > 0 {
 		k.items = append(k.items, gain{g, cost})

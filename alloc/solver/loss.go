@@ -26,7 +26,8 @@ func (a *App) Loss(n int64) float64 {
 	return loss
 }
 
-// statedLoss is Loss by Losses, the first of which is at 0.
+// statedLoss is Loss by Losses, the first of which is at 0, for n of 0 or more: on the line between two points the loss is
+// what a weighted mean of both would lose.
 func (a *App) statedLoss(n int64) float64 {
 	at, stated := slices.BinarySearchFunc(a.Losses, n, func(p LossPoint, n int64) int { return cmp.Compare(p.N, n) })
 	switch {
@@ -57,7 +58,8 @@ func (a *App) LeastLoss(least, most int64) float64 {
 	return lowest
 }
 
-// fairCount returns floor(share_i / delta_i), or 0 where delta_i is 0.
+// fairCount returns floor(share_i / delta_i), cut to Max, or 0 where delta_i is 0: the loss (2) is least there or with one
+// more container.
 func (a *App) fairCount() int64 {
 	if a.Delta <= 0 {
 		return 0
@@ -80,7 +82,7 @@ func (a *App) MostLoss(least, most int64) float64 {
 // follows from no formula.
 func (a *App) byNumber() bool { return a.Worth != nil || a.Losses != nil }
 
-// checkLosses adds what is wrong with stated losses.
+// checkLosses adds what is wrong with stated losses: they begin with none, ascend, and are amounts that are not negative.
 func checkLosses(faults *apportion.Faults, app *App, item apportion.Item) {
 	if app.Losses == nil {
 		return

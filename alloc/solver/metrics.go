@@ -10,7 +10,9 @@ import (
 )
 
 // Objective returns the sum of App.WorthOf in the order of the applications, which in the paper's P2 is the
-// utilization (10), less LossPrice times the fairness loss.
+// utilization (10), less LossPrice times the fairness loss. counts need not satisfy anything but the form of Counts; the
+// order of the sum is part of the result, so that everybody who recomputes it gets the same bits. O(placements + applications
+// x log of their numbers).
 func (inst *Instance) Objective(counts Counts) float64 {
 	var sum float64
 	if inst.LossPrice > 0 {
@@ -23,7 +25,8 @@ func (inst *Instance) Objective(counts Counts) float64 {
 	return sum - idle
 }
 
-// FairnessLoss returns the sum of l_i (2), of a Choice that of the option in use.
+// FairnessLoss returns the sum of l_i (2), of a Choice that of the option in use: the others lose what having nothing loses,
+// which is taken off again. It is never negative but for rounding.
 func (inst *Instance) FairnessLoss(counts Counts) float64 {
 	var sum float64
 	for i := range inst.Apps {
@@ -33,7 +36,7 @@ func (inst *Instance) FairnessLoss(counts Counts) float64 {
 	return sum - share
 }
 
-// AdjustedApps returns the sum of r_i (4).
+// AdjustedApps returns the sum of r_i (4), whatever each adjustment costs.
 func (inst *Instance) AdjustedApps(counts Counts) int64 {
 	var sum int64
 	for i := range inst.Apps {

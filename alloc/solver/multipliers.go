@@ -74,7 +74,7 @@ func (m *CopyPrices) check(inst *Instance) error {
 	return nil
 }
 
-// badPrice is the contrary of priceOK.
+// badPrice is the contrary of priceOK, for slices.ContainsFunc.
 func badPrice(p float64) bool { return !priceOK(p) }
 
 // priceOK reports whether p may be a price of something scarce: finite and not negative; NaN is not.

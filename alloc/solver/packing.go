@@ -42,7 +42,8 @@ func (p *packing) add(demand apportion.Resources, worth float64) {
 }
 
 // best returns the most that whole containers in left are worth, or, where that takes too long, a
-// bound on it. What was computed once is remembered.
+// bound on it: never less than the truth, so that what is built on it is a bound in any case. What was computed once is
+// remembered. left has no negative quantity.
 func (p *packing) best(left apportion.Resources) float64 {
 	key := string(vectorKey(nil, left))
 	if worth, ok := p.known[key]; ok {
@@ -61,7 +62,8 @@ func (p *packing) best(left apportion.Resources) float64 {
 	return worth
 }
 
-// fill tries every number of containers of item at and of those after it.
+// fill tries every number of containers of item at and of those after it, and returns the best worth. Where the steps run out
+// on the way its result means nothing, and best does not use it.
 func (p *packing) fill(at int, left apportion.Resources) float64 {
 	if p.steps++; at == len(p.items) || p.steps > mostSteps {
 		return 0
@@ -83,7 +85,8 @@ func (p *packing) fill(at int, left apportion.Resources) float64 {
 	return best
 }
 
-// fractional bounds the worth of containers in left by each item and by each kind alone.
+// fractional bounds the worth of containers in left by each item and by each kind alone: all items at their largest numbers,
+// or a kind sold at the best worth a unit of it, whichever is least. O(items x kinds).
 func (p *packing) fractional(left apportion.Resources) float64 {
 	best := 0.0
 	for _, it := range p.items {

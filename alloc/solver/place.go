@@ -19,6 +19,7 @@ func (a *App) Adjusted(placed []apportion.Placement) bool {
 // Other applications may still be in its way on a server that shrank; that is for (6) to say. An
 // application that may not stay costs its Cost of AdjustBudget in every solution.
 func (inst *Instance) MayStay(i int) bool {
+	// The room that matters here is that of the empty server: whom else it must share it with is for the solver to choose.
 	app := &inst.Apps[i]
 	tooMany := func(p apportion.Placement) bool {
 		return app.PerServer > 0 && p.Count > app.PerServer || p.Count > app.Demand.CountIn(inst.Capacity[p.Server])
@@ -32,7 +33,8 @@ func (inst *Instance) counts(i int) bool {
 	return inst.MayStay(i) && (inst.Apps[i].Cost > 0 || inst.Apps[i].Pinned)
 }
 
-// Open reports whether application i may be placed anew on server j, whatever room there is.
+// Open reports whether application i may be placed anew on server j, whatever room there is. What it holds there it may keep
+// also where this is false, as long as all of its containers stay. O(log Classes).
 func (inst *Instance) Open(i, j int) bool {
 	classes := inst.Apps[i].Classes
 	if classes == nil {
@@ -42,12 +44,12 @@ func (inst *Instance) Open(i, j int) bool {
 	return open
 }
 
-// tooWide reports whether placed is on more servers than the application may be on.
+// tooWide reports whether placed is on more servers than the application may be on; each entry is another server.
 func (a *App) tooWide(placed []apportion.Placement) bool {
 	return a.MaxServers > 0 && int64(len(placed)) > a.MaxServers
 }
 
-// classOf returns the class of server j.
+// classOf returns the class of server j, 0 where the instance has no classes.
 func (inst *Instance) classOf(j int) int {
 	if inst.Class == nil {
 		return 0
@@ -55,7 +57,8 @@ func (inst *Instance) classOf(j int) int {
 	return inst.Class[j]
 }
 
-// most returns how many containers application i may have on server j if room is what the others leave.
+// most returns how many containers application i may have on server j if room is what the others leave, by room, PerServer
+// and Classes; Max is not looked at, since it is for all servers together. No kind of room is negative.
 func (inst *Instance) most(i, j int, room apportion.Resources) int64 {
 	if !inst.Open(i, j) {
 		return 0
@@ -67,7 +70,8 @@ func (inst *Instance) most(i, j int, room apportion.Resources) int64 {
 	return n
 }
 
-// SamePlaces reports whether two placements are the same, container by container.
+// SamePlaces reports whether two placements are the same, container by container. Both ascend in Server and have no entry
+// of zero, as Counts have, so that equal places are equal lists; nil and an empty list are the same.
 func SamePlaces(a, b []apportion.Placement) bool {
 	if len(a) != len(b) {
 		return false

@@ -40,7 +40,8 @@ func (a *App) Extra(n int64) float64 {
 	return a.Worth[a.entry(n)]
 }
 
-// entry returns which entry of Worth is that of n > 0 containers, which the application may have.
+// entry returns which entry of Worth is that of n > 0 containers, which the application may have. Without Counts the numbers
+// are equally far apart, so that nothing needs to be searched.
 func (a *App) entry(n int64) int64 {
 	if a.Counts != nil {
 		return int64(a.listedAbove(n) - 1)
@@ -48,7 +49,8 @@ func (a *App) entry(n int64) int64 {
 	return (n - a.AtLeast(1)) / a.step()
 }
 
-// entries returns how many entries Worth must have.
+// entries returns how many entries Worth must have: with Counts one for each of them, also for those outside the bounds,
+// which are never read.
 func (a *App) entries() int64 {
 	if a.Counts != nil {
 		return int64(len(a.Counts))
@@ -69,7 +71,7 @@ func (a *App) Numbers() iter.Seq2[int64, float64] {
 	}
 }
 
-// after returns the next number above n that the application may have, or -1: none.
+// after returns the next number above n that the application may have, or -1: none. n is 0 or more.
 func (a *App) after(n int64) int64 {
 	if n == math.MaxInt64 {
 		return -1
@@ -92,7 +94,7 @@ func (a *App) mostExtra() float64 {
 	return most + a.mostStay()
 }
 
-// mostStay returns Stay where the application may stay.
+// mostStay returns Stay where the application may stay, as far as that is known without its numbers: an upper bound.
 func (a *App) mostStay() float64 {
 	if a.Running && !a.Displaced {
 		return a.Stay
