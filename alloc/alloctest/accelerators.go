@@ -22,6 +22,7 @@ func Accelerators(seed uint64, servers, apps int, previous bool) *solver.Instanc
 		inst.Capacity = append(inst.Capacity, apportion.Resources{4 * int64(1-j%2), 4 * int64(j%2)})
 		inst.Total[j%2] += 4
 	}
+	// left is what the applications before have left of each server. Servers of even positions have the old kind.
 	left := make([]int64, servers)
 	for j := range left {
 		left[j] = 4
@@ -32,6 +33,8 @@ func Accelerators(seed uint64, servers, apps int, previous bool) *solver.Instanc
 		if previous && i < apps-2 {
 			runs = r.IntN(2)
 		}
+		// Both entries have the same maximum and share, as options of one application do; Elective says that either may
+		// be the one without containers.
 		choice := solver.Choice{Apps: []int{2 * i, 2*i + 1}, Required: r.IntN(3) == 0}
 		for kind := range 2 {
 			app := solver.App{Demand: apportion.Resources{0, 0}, Max: most, Elective: true, Cost: 1, Share: 1 / float64(apps)}
@@ -60,7 +63,8 @@ func Accelerators(seed uint64, servers, apps int, previous bool) *solver.Instanc
 	return inst
 }
 
-// hold lets an application run with up to n containers on servers of its kind that have some left.
+// hold lets an application run with up to n containers, and its maximum, on servers of its kind that have some left: those
+// at positions kind, kind+2 and so on, the first ones first. left is charged with them.
 func hold(app *solver.App, kind int, left []int64, n int64) {
 	n = min(n, app.Max)
 	for j := kind; j < len(left) && n > 0; j += 2 {

@@ -11,13 +11,14 @@ type Family struct {
 	draw func(seed uint64, servers, apps int, previous bool) (*solver.Instance, []float64)
 }
 
-// Families returns all of them.
+// Families returns all of them, always in the same order: the paper's testbed, mixed clusters, and clusters of nodes that all
+// differ.
 func Families() []Family {
 	return []Family{{"Table2", table2}, {"Mixed", mixed}, {"Nodes", differing}}
 }
 
 // Draw returns what the function of that name returns, and the weights behind the theoretical shares,
-// one for each application.
+// one for each application. An instance has no place for weights; whoever makes a problem of it needs them.
 func (f Family) Draw(seed uint64, servers, apps int, previous bool) (inst *solver.Instance, weights []float64) {
 	return f.draw(seed, servers, apps, previous)
 }

@@ -154,7 +154,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 // pick draws one of the choices, each as likely.
 func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
 
-// generator is where an instance comes from.
+// generator is where an instance comes from: how applications are drawn, and whether some already run.
 //
 // One source serves servers and applications in turn, so that one seed fixes the whole instance.
 type generator struct {
@@ -185,6 +185,7 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *so
 			inst.Apps = append(held, newInstance(capacity, claims[apps-1:]).Apps...)
 		}
 	}
+	// Shares are those among who is there now: what has finished claims nothing any more.
 	setShares(inst, claims)
 	// (15) with Theta1 = 0.1 and the paper's ceiling, 2m being the largest loss.
 	inst.LossBudget = ceil(0.1 * 2 * float64(len(inst.Total)))
@@ -204,7 +205,8 @@ func (g *generator) instance(capacity []apportion.Resources, apps int) (inst *so
 	return inst, weights
 }
 
-// ceil rounds up, but not for the rounding error of a product such as 0.1 * 2 * 3.
+// ceil rounds up, but not for the rounding error of a product such as 0.1 * 2 * 3. It is the rule of package alloc, stated
+// anew: this package is imported by its tests.
 func ceil(x float64) float64 { return math.Ceil(x - 1e-9) }
 
 // setShares gives every application its theoretical share.
@@ -223,7 +225,8 @@ func setShares(inst *solver.Instance, claims []claim) {
 	}
 }
 
-// fill gives every application its place in a full cluster.
+// fill gives every application its place in a full cluster; claims are those of the applications, in their order. Somebody
+// for whom there is no room gets nothing, and does not run.
 func fill(inst *solver.Instance, claims []claim) {
 	counts := handOut(inst, claims)
 	for i, row := range counts {
@@ -267,6 +270,7 @@ func handOut(inst *solver.Instance, claims []claim) [][]int64 {
 		if next < 0 {
 			return counts
 		}
+		// A server without room for this demand is passed for good.
 		demand := claims[next].demand
 		for open[next] < len(left) && !demand.FitsIn(left[open[next]]) {
 			open[next]++

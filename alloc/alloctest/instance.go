@@ -15,7 +15,8 @@ type claim struct {
 	min, max int64
 }
 
-// newInstance fills in everything but shares, budgets and what runs.
+// newInstance fills in everything but shares, budgets and what runs. It keeps servers, and needs at least one. It panics where
+// capacities do not add up in int64, which those who read instances have checked.
 func newInstance(servers []apportion.Resources, claims []claim) *solver.Instance {
 	inst := &solver.Instance{Capacity: servers, Total: make(apportion.Resources, len(servers[0]))}
 	for _, capacity := range servers {

@@ -131,7 +131,7 @@ func ReadReference(name string, data []byte) (Reference, error) {
 }
 
 // check returns what would keep an instance from being made: vectors of another length than the kinds, or too large
-// together, and a share too many or too few.
+// together, and a share too many or too few. What is wrong with an instance that can be made is for its Validate.
 func (f *file) check() error {
 	var faults apportion.Faults
 	servers := make([]apportion.Server, len(f.Servers))

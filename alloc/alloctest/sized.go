@@ -11,7 +11,7 @@ import (
 )
 
 // Size is how large an instance is: how many servers and applications, kinds of resources, and different
-// demands the applications have among them.
+// demands the applications have among them, at most: each application draws one, and some may be drawn by none.
 type Size struct{ Servers, Apps, Kinds, Demands int }
 
 // Of every kind a server has serverHas; a container needs leastFirst to most of the first one, and up to

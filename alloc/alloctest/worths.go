@@ -15,6 +15,7 @@ import (
 // them; every fourth application may have 1, 2, 4, 8 ... containers only. Those that run have a price of restarts.
 func AddWorths(seed uint64, inst *solver.Instance) {
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
+	// Weights lie between 1/e and e, and serial parts between a third of a percent and a half, small ones more often.
 	logarithm := seed%2 == 0
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
@@ -36,10 +37,11 @@ func AddWorths(seed uint64, inst *solver.Instance) {
 	}
 }
 
-// addPowers restricts an application to powers of two, and to what it has.
+// addPowers restricts an application to powers of two within its bounds, and to what it has: it must be able to stay.
 func addPowers(app *solver.App) {
 	held, counts := solver.Containers(app.Previous), []int64{}
 	for n := int64(1); n <= app.Max; n *= 2 {
+		// What it has stands between the powers that surround it, so that the list ascends.
 		if held > n/2 && held < n {
 			counts = append(counts, held)
 		}
@@ -47,6 +49,7 @@ func addPowers(app *solver.App) {
 			counts = append(counts, n)
 		}
 	}
+	// No power lies above it where its maximum does not.
 	if held > counts[len(counts)-1] {
 		counts = append(counts, held)
 	}
