@@ -149,3 +149,25 @@ func TestForcedByCeilings(t *testing.T) {
 		}
 	}
 }
+
+// Only those below a ceiling make way for it, and who is forced anyway counts no more.
+func TestForcedByCeilingsOfOthers(t *testing.T) {
+	p := gpuProblem(5, 5, 5, 5)
+	p.Queues = []drf.Queue{{ID: "q", Weight: 1, Ceiling: drf.Ceiling{4}}, {ID: "other", Weight: 1, Ceiling: drf.Ceiling{9}}}
+	cheap := int64(0)
+	for i, queue := range [...]string{"q", "other", "", "q"} {
+		running := make([]int64, 4)
+		running[i] = 4
+		p.add(1, 1, 5, running...).Queue = queue
+	}
+	p.Applications[1].AdjustCost, p.Applications[2].AdjustCost = &cheap, &cheap
+	if got := states(resolve(p)); got != "f---" {
+		t.Errorf("%s: of the two in q the first has to go, and nobody else", got)
+	}
+	// Its maximum is lowered: the other one fits the ceiling then, and stays.
+	p.Applications[3].Max = 3
+	r := resolve(p)
+	if got := states(r); got != "---f" || r.overCeiling[3] {
+		t.Errorf("%s, by a ceiling %v: the last one must change anyway, and nobody else has to", got, r.overCeiling)
+	}
+}

@@ -57,3 +57,15 @@ func TestExtraServersOfAll(t *testing.T) {
 		t.Errorf("%d extra servers, %v; want 2 of a0, 1 of a1 and 1 of a2", m.ExtraServers, err)
 	}
 }
+
+// One that no server is open to any more has as many extra servers as it is on, and what holds for it holds for no other.
+func TestExtraServersOfTheClosedOut(t *testing.T) {
+	p := gpuProblem(4, 4)
+	p.add(1, 0, 9).Requires = []apportion.Requirement{{Key: "zone", Op: apportion.Exists}}
+	p.add(1, 0, 9)
+	spread := map[string]int64{"s0": 1, "s1": 1}
+	m, err := Measure(p, Allocation{"a0": spread, "a1": spread})
+	if err != nil || m.ExtraServers != 2+1 {
+		t.Errorf("%d extra servers, %v; want 2 of the one that may be nowhere, 1 of the other", m.ExtraServers, err)
+	}
+}

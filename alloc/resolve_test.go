@@ -209,3 +209,40 @@ func TestNamesOfOptions(t *testing.T) {
 		}
 	}
 }
+
+// What is said about an application is about the option in use, else the one that it ran with, else the first that fits.
+func TestInUse(t *testing.T) {
+	p := gpuProblem(4)
+	p.Applications = []Application{{ID: "a0", Weight: 1, Options: []Option{
+		{ID: "giant", Demand: apportion.Resources{9}, Max: 1}, {ID: "small", Demand: apportion.Resources{1}, Max: 4}, {ID: "large", Demand: apportion.Resources{2}, Max: 2}}}}
+	some := []apportion.Placement{{Server: 0, Count: 1}}
+	for name, c := range map[string]struct {
+		runs  string
+		inUse int // -1: none has containers
+		want  int
+	}{
+		"new, and without containers": {"", -1, 1},
+		"new, with the last":          {"", 2, 2},
+		"it ran with the last":        {"large", -1, 2},
+		"it changes to the middle":    {"large", 1, 1},
+		"it changes to the first":     {"large", 0, 0}, // which does not fit; the counts decide all the same
+	} {
+		p.Applications[0].Option, p.Previous = c.runs, Allocation{}
+		if c.runs != "" {
+			p.Previous["a0"] = map[string]int64{"s0": 1}
+		}
+		counts := make([][]apportion.Placement, 3)
+		if c.inUse >= 0 {
+			counts[c.inUse] = some
+		}
+		if got := resolve(p).inUse(0, counts); got != c.want {
+			t.Errorf("%s: entry %d, want %d", name, got, c.want)
+		}
+	}
+	// Where nothing fits it is the first.
+	p.Applications[0].Options = p.Applications[0].Options[:1]
+	p.Previous = Allocation{}
+	if got := resolve(p).inUse(0, make([][]apportion.Placement, 1)); got != 0 {
+		t.Errorf("entry %d of one", got)
+	}
+}

@@ -55,6 +55,9 @@ func TestValidate(t *testing.T) {
 		{"previous that overfills", func(p *alloc.Problem) { p.Previous["LR"]["s0"] = 5 }, `server "s0"`, "Previous", alloc.ErrOverfilled},
 		{"previous that overfills together", func(p *alloc.Problem) { p.Previous["MF"]["s0"] = 1 }, `server "s0"`, "Previous", alloc.ErrOverfilled},
 		{"previous below zero", func(p *alloc.Problem) { p.Previous["LR"]["s0"] = -1 }, `application "LR"`, "Previous[s0]", apportion.ErrNegative},
+		{"previous that overflows on two servers, and has finished", func(p *alloc.Problem) {
+			p.Previous["gone"] = map[string]int64{"s0": math.MaxInt64, "s1": 1}
+		}, `application "gone"`, "Previous[s1]", apportion.ErrOverflow},
 		{"previous that overflows", func(p *alloc.Problem) { p.Previous["MF"]["s0"] = math.MaxInt64 }, `application "MF"`, "Previous[s0]", apportion.ErrOverflow},
 	})
 }
