@@ -149,6 +149,8 @@ func (a *admission) solve() bool {
 		return false
 	}
 	a.questions--
+	// The question is P2 for those who are in, without its loss budget and stated worths: only whether there is an
+	// answer counts, and the fewest containers of each are what the draft takes from it.
 	apps := a.taken()
 	inst := a.r.instance(apps)
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
@@ -186,6 +188,7 @@ func (a *admission) preempt(i int) bool {
 	if !a.r.problem.Options.Preempt {
 		return false
 	}
+	// before has what each one had, for whom suspending it turns out to be in vain.
 	var victims []int
 	before := make(map[int][]apportion.Placement)
 	undo := func(v int) {

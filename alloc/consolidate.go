@@ -33,9 +33,11 @@ func (r *resolved) consolidate(a *attempt) {
 			d.gather(i)
 		}
 	}
+	// As many servers as before are no gain, and the answer of the solver may have more to be said for it.
 	if servers(d.counts, moving) >= used {
 		return
 	}
+	// The solution may be somebody else's as well, and is copied.
 	s := *a.solution
 	s.Counts = gather(a.apps, d.counts)
 	// Who is placed just where it was stays, which may be worth more than what was found.
@@ -98,6 +100,7 @@ func (d *draft) placeAll(moving []int, before solver.Counts) bool {
 
 // gather places application i on fewer servers if there is room for that, and else leaves it where it is.
 func (d *draft) gather(i int) {
+	// Best fit need not find the fewest servers that there could be; what it finds is kept only where these are fewer.
 	before := d.remove(i)
 	if d.place(i, solver.Containers(before)) {
 		if len(d.counts[i]) < len(before) {

@@ -81,6 +81,7 @@ func (d *Decision) add(w Waiting, ran bool) {
 // answer builds the decision from an attempt that has a solution, but for who waits. sharing lists those who
 // have a share.
 func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
+	// What the solver claims is taken over as far as the referee has checked it; all else is computed from the counts.
 	s := a.solution
 	d := &Decision{
 		Status:    Decided,
@@ -217,6 +218,7 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 // waiting lists the applications without containers. why says why one that the empty cluster could
 // serve waits.
 func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
+	// By the paper's rule everybody without containers waits; nobody is suspended.
 	var waiting []Waiting
 	for o, share := range d.Shares {
 		if share.Containers > 0 {

@@ -37,9 +37,11 @@ func newDraft(r *resolved) *draft {
 		d.left[j] = r.capacity[j].Clone()
 	}
 	d.below = make([]apportion.Resources, len(r.limited))
+	// So are the ceilings, which are those of the queues.
 	for c := range d.below {
 		d.below[c] = r.ceiling(c).Clone()
 	}
+	// The budget is untouched: whoever stays is not adjusted.
 	for i := range r.previous {
 		if r.running(i) && !r.forced[i] {
 			d.enter(i)
@@ -176,6 +178,7 @@ func (d *draft) rest(i, j int, n int64) float64 {
 
 // least returns the fewest containers that application i may have, or -1 where there is no such number.
 func (d *draft) least(i int) int64 {
+	// Who may be without containers is in without any; how many it gets is for P2.
 	app := d.r.app(i)
 	if d.r.idle(i) {
 		return 0 // it waits for room without asking for any
@@ -222,6 +225,7 @@ func (d *draft) adopt(apps []int, counts solver.Counts) {
 // fewer returns n containers of those in placed, which has at least as many: from the servers with the most of
 // them, so that few servers are left.
 func fewer(placed []apportion.Placement, n int64) []apportion.Placement {
+	// placed belongs to a solution, and keeps its order.
 	bySize := slices.Clone(placed)
 	slices.SortStableFunc(bySize, func(a, b apportion.Placement) int { return cmp.Compare(b.Count, a.Count) })
 	var kept []apportion.Placement
@@ -263,6 +267,7 @@ func (d *draft) freeable(k int) (amount int64, from []int) {
 		gives int64
 		cost  int64
 	}
+	// The forced and the newcomers among them cost nothing, and come first whatever they give.
 	var parts []part
 	for i := range d.counts {
 		if !d.in[i] || d.r.pinned[i] {

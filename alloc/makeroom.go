@@ -61,6 +61,7 @@ func (d *draft) victims(i int) []int {
 		cost  int64
 		gives int64
 	}
+	// Whichever way a victim makes room, exchange places it anew with its fewest containers, here or elsewhere.
 	var list []victim
 	for v := range d.counts {
 		// Pinned ones stay, those without containers have nothing to give, and the budget is what it is.
@@ -104,6 +105,7 @@ func (d *draft) victims(i int) []int {
 // sharesCeiling reports whether application v is below a ceiling that leaves too little for application i: what v gives up
 // then counts for i wherever it is.
 func (d *draft) sharesCeiling(i, v int) bool {
+	// Where the ceilings leave enough it is servers that are short, and the victims' places matter.
 	if d.ceilingRoom(i) >= d.least(i) {
 		return false
 	}
@@ -118,6 +120,7 @@ func (d *draft) sharesCeiling(i, v int) bool {
 // exchange places n containers of application i, and then the victims anew at their fewest. It changes nothing
 // and returns false where that does not fit, or costs more than is left of the budget.
 func (d *draft) exchange(i int, n int64, victims []int) bool {
+	// What each had is kept, so that a failure can put it back just there.
 	cost := int64(0)
 	before := make([][]apportion.Placement, len(victims))
 	for at, v := range victims {

@@ -86,6 +86,7 @@ func (s *serversNeeded) beyond(i int, placed []apportion.Placement) int64 {
 	if len(placed) < 2 {
 		return 0
 	}
+	// The largest servers first: no choice of servers needs fewer.
 	fewest, need := int64(0), solver.Containers(placed)
 	for _, n := range s.holds(i) {
 		if need <= 0 {

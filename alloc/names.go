@@ -56,6 +56,7 @@ func (r *resolved) counts(allocation Allocation, shares []Share) (solver.Counts,
 			faults.Add(item, "Option", apportion.ErrUnknown, used[id])
 			continue
 		}
+		// Faults come in the order of names, since a map has none.
 		for _, server := range slices.Sorted(maps.Keys(allocation[id])) {
 			if _, known := index[server]; !known {
 				faults.Add(item, "Allocation["+server+"]", apportion.ErrUnknown, "")

@@ -48,6 +48,7 @@ func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item
 	if app.Step < 0 {
 		faults.Add(item, "Step", apportion.ErrNegative, strconv.FormatInt(app.Step, 10))
 	}
+	// Numbers outside the bounds are no fault: a list may be that of a sort of jobs, the bounds those of one job.
 	last := int64(0)
 	for c, n := range app.Counts {
 		if n <= last {
@@ -104,6 +105,8 @@ func checkStates(faults *apportion.Faults, app *Application, item apportion.Item
 	if app.IdleWorth == 0 {
 		return
 	}
+	// It is a state of the application, whichever option it uses: all of them must be in units of worth, and one must
+	// allow it.
 	entries := app.entriesOf()
 	switch {
 	case slices.ContainsFunc(entries, func(e Application) bool { return e.Worth == nil }):
@@ -137,6 +140,7 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 			faults.Add(item, f.field, apportion.ErrConflict, "with Options, which have it each")
 		}
 	}
+	// IDs of options are compared within their application alone: others may have options of the same names.
 	seen := make(map[string]bool)
 	for o := range app.Options {
 		before := len(*faults)
@@ -149,6 +153,7 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 			faults.Add(item, field+"ID", apportion.ErrDuplicate, strconv.Quote(option.ID))
 		}
 		seen[option.ID] = true
+		// From here on the option is checked as the application that it stands for.
 		e := app.entry(o)
 		if (option.Speed == nil) != (app.Options[0].Speed == nil) {
 			faults.Add(item, field+"Speed", apportion.ErrConflict, "some options state one, others none")

@@ -12,6 +12,7 @@ import (
 // entry returns the application with option o alone: an application without options, whose Option says which one it was,
 // as resolved.problem has it.
 func (a *Application) entry(o int) Application {
+	// Everything but what an option states is the application's: queue, weight, limits by server, priority, cost.
 	e, option := *a, &a.Options[o]
 	e.Demand, e.Max, e.Min, e.Step, e.Counts, e.Worth = option.Demand, option.Max, option.Min, option.Step, option.Counts, option.Worth
 	e.Speed = option.Speed
@@ -45,6 +46,7 @@ func (a *Application) present(option string) int {
 
 // apart returns p with every option as an application, and which application of p each of these is.
 func (p *Problem) apart() (apart *Problem, of []int) {
+	// The usual problem has no options, and is not copied.
 	of = make([]int, 0, len(p.Applications))
 	if !slices.ContainsFunc(p.Applications, func(a Application) bool { return a.Options != nil }) {
 		for i := range p.Applications {
@@ -86,6 +88,7 @@ func (r *resolved) choices(apps []int) []solver.Choice {
 // that there is room for, else the first: the entry about which shares, reasons and explanations speak. counts has one
 // entry for each application of the problem.
 func (r *resolved) inUse(o int, counts solver.Counts) int {
+	// At most one entry has containers, as the choice of P2 demands.
 	entries := r.entries[o]
 	if at := slices.IndexFunc(entries, func(e int) bool { return len(counts[e]) > 0 }); at >= 0 {
 		return entries[at]

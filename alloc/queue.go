@@ -28,6 +28,8 @@ func (p *Problem) checkQueues(faults *apportion.Faults) {
 		errors.As(err, &found)
 		*faults = append(*faults, found...)
 	}
+	// An application belongs to an end of the tree, since a queue that has both would owe shares to its children and to
+	// its applications by two rules.
 	inner, known := make(map[string]bool), make(map[string]bool)
 	for i := range p.Queues {
 		known[p.Queues[i].ID] = true
@@ -53,6 +55,7 @@ func (p *Problem) limitedQueues() []int {
 	for q := range p.Queues {
 		at[p.Queues[q].ID] = q
 	}
+	// Validate has refused circles, so that every way up ends.
 	depth := func(q int) int {
 		steps := 0
 		for id := p.Queues[q].Parent; id != ""; id = p.Queues[at[id]].Parent {
@@ -77,6 +80,7 @@ func (r *resolved) resolveQueues() {
 	if len(p.Queues) == 0 {
 		return
 	}
+	// 1. The tree gives the shares, and the list of ceilings the groups of P2.
 	r.tree = must(drf.NewTree(r.total, p.Queues))
 	r.limited = p.limitedQueues()
 	parents := make(map[string]string, len(p.Queues))
@@ -87,6 +91,8 @@ func (r *resolved) resolveQueues() {
 	for c, q := range r.limited {
 		at[p.Queues[q].ID] = c
 	}
+	// 2. Every way up from an application passes the ceilings above it. Those of options are the same, as options have
+	// no queue of their own.
 	r.above = make([][]int, len(p.Applications))
 	for i := range p.Applications {
 		for id := p.Applications[i].Queue; id != ""; id = parents[id] {
@@ -113,6 +119,7 @@ func (r *resolved) belowCeilings(i int, left func(c int) apportion.Resources) in
 	}
 	for _, c := range r.above[i] {
 		room, limits := left(c), r.ceiling(c)
+		// A kind without a limit has no room that means anything, and is skipped by its limit.
 		for k, d := range r.problem.Applications[i].Demand {
 			if d > 0 && limits[k] < drf.NoLimit {
 				most = min(most, max(0, room[k])/d)
@@ -141,6 +148,7 @@ func (r *resolved) groups(apps []int) []solver.Group {
 // forceBelowCeilings finds the cheapest that cannot stay where a ceiling is below what is used: those of the least
 // cost first, of equal ones the largest, and none without need. The pinned go last.
 func (r *resolved) forceBelowCeilings() {
+	// Ceilings are taken from the lowest up: whoever is forced below one counts above it no more.
 	for c := range r.limited {
 		var left, gone []int
 		for i := range r.previous {
@@ -173,6 +181,7 @@ func (r *resolved) forceBelowCeilings() {
 // exceeds reports whether these applications use more than the c-th ceiling with what they hold. Products of 128 bits make
 // it exact for any quantities.
 func (r *resolved) exceeds(c int, apps []int) bool {
+	// What is left of the ceiling goes down application by application, and never below nothing: that ends the sum.
 	for k, limit := range r.ceiling(c) {
 		left := uint64(limit)
 		for _, i := range apps {

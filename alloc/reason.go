@@ -15,6 +15,7 @@ import (
 // reason translates the conflict of an attempt without a solution: positions become IDs, and numbers a sentence. Where the
 // solver has shown nothing the reason says so, and names no constraint.
 func (r *resolved) reason(a *attempt) apportion.Reason {
+	// Only Infeasible is knowledge about P2; the first two are about the search.
 	switch {
 	case a.solution.Status != solver.Infeasible && a.solution.Interrupted:
 		return apportion.Reason{Text: "no solution of P2 was found before the search was interrupted"}
@@ -38,7 +39,8 @@ func (r *resolved) reason(a *attempt) apportion.Reason {
 	return reason
 }
 
-// concerned names the applications of a reason: all of those that P2 is about where it lists none.
+// concerned names the applications of a reason: all of those that P2 is about where it lists none. Options of one application
+// are neighbours, so that Compact names it once.
 func (r *resolved) concerned(a *attempt, reason *apportion.Reason) string {
 	if len(reason.Applications) > 0 {
 		return listIDs(reason.Applications)
@@ -83,7 +85,7 @@ func unit(reason *apportion.Reason) string {
 	return "" // shares, or applications
 }
 
-// listIDs quotes the first few ids and counts the rest.
+// listIDs quotes the first few ids and counts the rest; an ID may hold any character, which a sentence must survive.
 func listIDs(ids []string) string {
 	// A problem of thousands of applications must still give a sentence that a person reads.
 	const shown = 4
@@ -135,6 +137,7 @@ func (r *resolved) withOption(i int, reason apportion.Reason) apportion.Reason {
 
 // reasonOf joins the reasons of the options of one application: the first is told with its numbers, the text is of all.
 func (r *resolved) reasonOf(options []int, why func(e int) apportion.Reason) apportion.Reason {
+	// Options are in the order of the caller's preference, so that the first is what it would rather have had.
 	var joined apportion.Reason
 	for at, e := range options {
 		reason := r.withOption(e, why(e))

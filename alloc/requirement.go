@@ -45,6 +45,7 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 	}
 	// 2. The classes: which lists a server satisfies, and whether it is cordoned.
 	e := &eligibility{class: make([]int, len(servers)), open: make([][]int, len(apps)), suitable: make([][]int, len(apps))}
+	// Both are by list, and ascend because classes are numbered as they are met.
 	open, suitable := make([][]int, len(lists)), make([][]int, len(lists))
 	classes := make(map[string]int)
 	for j := range servers {
@@ -78,6 +79,7 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 	if len(classes) == 1 {
 		e.single = true
 	}
+	// Applications of one list share its slices, which are only read.
 	for i := range apps {
 		e.open[i], e.suitable[i] = open[list[i]], suitable[list[i]]
 		if len(e.open[i]) == len(classes) {

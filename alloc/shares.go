@@ -31,6 +31,7 @@ func (r *resolved) delta(demand apportion.Resources) float64 {
 // what its first option in apps demands, and all of its options have that share: one application is one claim, however
 // many ways it may run in. Each share is in [0, 1].
 func (r *resolved) shares(apps []int) []float64 {
+	// Entries of one application are neighbours in apps, since apps ascends; the first of them is its head.
 	var heads []int
 	for a, i := range apps {
 		if a == 0 || r.of[i] != r.of[apps[a-1]] {
@@ -96,6 +97,7 @@ func (r *resolved) sharesOfTree(apps []int, claims []drf.Claim) []float64 {
 	for a, i := range apps {
 		claims[a].Queue = r.problem.Applications[i].Queue
 	}
+	// The only error that valid claims may give is that there are too many containers.
 	if r.problem.Options.Share == WholeDRF {
 		if filling, err := r.tree.FillWhole(claims); err == nil {
 			for a := range shares {

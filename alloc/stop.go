@@ -96,6 +96,7 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 
 // ceiling says which ceiling lacks for n more containers of application a; the reason has no Constraint if none does.
 func (s *stopper) ceiling(a int, n int64) apportion.Reason {
+	// Containers count wherever they are: a ceiling knows no servers.
 	has := make([]int64, len(s.counts))
 	for i := range has {
 		has[i] = solver.Containers(s.counts[i])
@@ -176,6 +177,7 @@ func (s *stopper) room(a int) room {
 // more returns how many more containers of application a server j, which is open to it, may take: what has room there, up
 // to PerServer with those that are there, and 0 on one server more than MaxServers allows.
 func (s *stopper) more(a, j int) int64 {
+	// left may be below nothing on a server that shrank, and CountIn is 0 there.
 	app := &s.instance.Apps[a]
 	n, here := app.Demand.CountIn(s.left[j]), int64(0)
 	for _, p := range s.counts[a] {

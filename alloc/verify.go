@@ -153,6 +153,7 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 
 // setLeaving takes over who leaves cordoned servers from a decision, and refuses those who need not.
 func (r *resolved) setLeaving(d *Decision) error {
+	// Who leaves counts as displaced, so that staying is no solution: that must not be claimed of just anybody.
 	positions := appIndex(r.given.Applications)
 	for _, id := range d.Draining {
 		o, known := positions[id]
@@ -190,6 +191,7 @@ func (a *attempt) loosened() error {
 
 // asked lists the applications that P2 was about: those that can be served, but for those that were left out.
 func (r *resolved) asked(d *Decision) ([]int, error) {
+	// Who was left out is the decision's word. Whether it may be is asked below; whether it was wise is not for a proof.
 	left := make(map[string]bool)
 	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
 		for _, w := range list {

@@ -13,16 +13,20 @@ import (
 // doubled. A threshold of 1 is meant to be no limit, and is not warned about.
 func (s *stopper) warnings(r *resolved) []string {
 	var found []string
+	// 1. The fairness budget: as P2 has it, which is the least loss where that is larger.
 	inst, options := s.instance, &s.problem.Options
 	if theta := s.problem.Theta1; theta < 1 && len(inst.Apps) > 0 {
 		if most := mostLoss(inst); inst.LossBudget >= most {
 			found = append(found, fmt.Sprintf("the fairness budget of %.4g cannot bind: no allocation loses more than %.4g", inst.LossBudget, most))
 		}
+		// What the caller meant is theta1 2m. With few kinds the ceiling makes much more of a small theta1: with three
+		// of them 0.01 becomes 1, as much as a sixth would be.
 		stated := theta * float64(2*r.kinds())
 		if budget := r.lossBudget(nil); options.Loss == LossInShares && !options.NoCeil15 && stated > 0 && budget > 2*stated {
 			found = append(found, fmt.Sprintf("the ceiling of (15) raises the fairness budget from %.4g to %.4g", stated, budget))
 		}
 	}
+	// 2. The adjustment budget: with few running applications the ceiling of (16) may pay for all of them.
 	if all := mostCost(inst); s.problem.Theta2 < 1 && all > 0 && inst.AdjustBudget >= all {
 		found = append(found, fmt.Sprintf("the adjustment budget of %d cannot bind: all adjustments together cost %d", inst.AdjustBudget, all))
 	}
@@ -64,6 +68,7 @@ func mostLoss(inst *solver.Instance) float64 {
 	if stated {
 		return ends
 	}
+	// |s - s^| is at most s + s^, and the actual shares of all together are at most one for each kind.
 	kinds := 0
 	for _, total := range inst.Total {
 		if total > 0 {

@@ -46,6 +46,7 @@ func (a *Application) entries() int64 {
 		}
 		return entries
 	}
+	// Without a list the numbers are the multiples of Step between these two.
 	first, last := n.AtLeast(1), n.AtMost(a.Max)
 	if first < 0 || last < first {
 		return 0
@@ -72,6 +73,7 @@ func (r *resolved) worths(i int, dense *solver.App) []float64 {
 	if app.Worth == nil {
 		return nil
 	}
+	// A list stays as it is in the dense form, whatever its bounds are cut to; entries outside them are never read.
 	whole := app.numbers()
 	if app.Counts != nil {
 		return whole.Worth
@@ -93,5 +95,6 @@ func (r *resolved) stay(i int, dense *solver.App) float64 {
 	if app.StayWorth == nil || !dense.Running || !dense.Allows(held) {
 		return 0
 	}
+	// What is stated is the worth of staying as a whole; the solver adds Stay to that of the number.
 	return math.Max(0, *app.StayWorth-float64(dense.Value*float64(held))-dense.Extra(held))
 }

@@ -24,6 +24,7 @@ func (inst *Instance) Check(counts Counts) error {
 			return err
 		}
 	}
+	// Each application's number is an int64; the sum of what they use may still leave it.
 	used, err := inst.Used(counts)
 	if err != nil {
 		return fmt.Errorf("%w: (6): %w", ErrViolated, err)
@@ -66,6 +67,7 @@ func (a *App) restrictions() string {
 // O(placements).
 func (inst *Instance) CheckApp(i int, placed []apportion.Placement) error {
 	app := &inst.Apps[i]
+	// Whoever stays exactly as it is may keep places that are closed to it; its numbers and limits hold all the same.
 	stays := app.Running && !app.Adjusted(placed)
 	if app.Pinned && !stays {
 		return fmt.Errorf("%w: application %d is pinned and does not stay as it is", ErrViolated, i)

@@ -114,6 +114,8 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 		rooms:   make(map[string]int64),
 		packing: make(map[int]*packing),
 	}
+	// Whoever runs either counts as a resident or must leave; whoever may leave at no cost is neither, and no room is
+	// counted on.
 	for i := range inst.Apps {
 		if inst.counts(i) {
 			b.addResidents(i)
@@ -221,6 +223,7 @@ func (b *copyBound) server(j int) (float64, error) {
 	// set has a bit for each resident that leaves. The sets are independent of those of other
 	// servers: that is the relaxation, and the prices mu punish servers that disagree about who
 	// leaves.
+	// The empty set, nobody leaves, is the first. It may be out of the question, where the server has shrunk.
 	for set := range 1 << len(stays) {
 		left, paid, cost := b.without(j, set)
 		if cost <= b.adjust.budget && slices.Min(append(left, 0)) >= 0 {

@@ -26,6 +26,8 @@ func (a *App) AtMost(n int64) int64 {
 	if n < 0 {
 		return -1
 	}
+	// Without a list the multiple of the step below is the only one to ask about; in a list those that are no multiples,
+	// or below Min, are passed over.
 	most := min(n, a.Max)
 	if a.Counts == nil {
 		most -= most % a.step()
@@ -50,6 +52,7 @@ func (a *App) AtMost(n int64) int64 {
 // AtLeast returns the smallest number of containers from n on that the application may have, or -1: none.
 // O(log Counts).
 func (a *App) AtLeast(n int64) int64 {
+	// None may be allowed where Min is not 0, see Elective, and then comes before all others.
 	if n <= 0 && a.Allows(0) {
 		return 0
 	}

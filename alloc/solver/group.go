@@ -32,6 +32,7 @@ func (inst *Instance) checkGroups(counts Counts) error {
 // exceeded reports whether the applications of a group, with so many containers each, use more of kind k than its
 // ceiling. The sum is exact whatever its size: it is compared with what is left of the ceiling.
 func (g *Group) exceeded(inst *Instance, k int, containers func(i int) int64) bool {
+	// No ceiling and no number is negative, as Validate and CheckApp have seen, so that both are right as uint64.
 	left := uint64(g.Ceiling[k])
 	for _, i := range g.Apps {
 		high, amount := bits.Mul64(uint64(containers(i)), uint64(inst.Apps[i].Demand[k]))

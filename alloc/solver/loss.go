@@ -49,6 +49,7 @@ func (a *App) LeastLoss(least, most int64) float64 {
 		n := min(max(least, a.fairCount()), most)
 		return math.Min(a.Loss(n), a.Loss(min(n+1, most)))
 	}
+	// Between two points the loss is on a line, so that it is least at a point or at an end.
 	lowest := math.Min(a.Loss(least), a.Loss(most))
 	for _, p := range a.Losses {
 		if least <= p.N && p.N <= most {
@@ -69,6 +70,7 @@ func (a *App) fairCount() int64 {
 
 // MostLoss returns the largest loss with least to most containers. O(Losses).
 func (a *App) MostLoss(least, most int64) float64 {
+	// |delta n - share| is convex, and largest at an end; of stated losses every point between counts as well.
 	largest := math.Max(a.Loss(least), a.Loss(most))
 	for _, p := range a.Losses {
 		if least <= p.N && p.N <= most {

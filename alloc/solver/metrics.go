@@ -81,6 +81,7 @@ func (inst *Instance) Moved(counts Counts) int64 {
 
 // difference returns the sum over servers of |a - b|; both ascend in Server.
 func difference(a, b []apportion.Placement) int64 {
+	// Both lists are merged: a server that is in one alone counts whole.
 	var sum int64
 	for len(a) > 0 || len(b) > 0 {
 		switch {

@@ -51,6 +51,7 @@ func (p *packing) best(left apportion.Resources) float64 {
 	}
 	// The limit holds for each packing by itself, so that the order of servers does not matter.
 	p.steps = 0
+	// The result of a packing that ran out of steps is thrown away: it may be below the truth.
 	worth := p.fill(0, left)
 	if p.steps > mostSteps {
 		worth = p.fractional(left)
@@ -88,6 +89,7 @@ func (p *packing) fill(at int, left apportion.Resources) float64 {
 // fractional bounds the worth of containers in left by each item and by each kind alone: all items at their largest numbers,
 // or a kind sold at the best worth a unit of it, whichever is least. O(items x kinds).
 func (p *packing) fractional(left apportion.Resources) float64 {
+	// Each item at the number that fits alone is a bound, and often a loose one.
 	best := 0.0
 	for _, it := range p.items {
 		best += float64(float64(it.demand.CountIn(left)) * it.worth)

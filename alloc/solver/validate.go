@@ -21,6 +21,7 @@ func (inst *Instance) Validate() error {
 	if len(inst.Capacity) == 0 {
 		faults.Add(apportion.Item{}, "Capacity", apportion.ErrEmpty, "")
 	}
+	// 1. Servers. The number of kinds is that of Total, with which all other vectors are compared.
 	total := make(apportion.Resources, len(inst.Total))
 	for j, capacity := range inst.Capacity {
 		item := check.Item("server", "", j)
@@ -36,17 +37,20 @@ func (inst *Instance) Validate() error {
 	if inst.Class != nil && len(inst.Class) != len(inst.Capacity) {
 		faults.Add(apportion.Item{}, "Class", apportion.ErrLength, fmt.Sprintf("%d classes for %d servers", len(inst.Class), len(inst.Capacity)))
 	}
+	// Classes are names, and need not be without gaps; classOf has no use for a negative one.
 	for j, class := range inst.Class {
 		if class < 0 {
 			faults.Add(check.Item("server", "", j), "Class", apportion.ErrNegative, strconv.Itoa(class))
 		}
 	}
+	// 2. What concerns the whole. A LossBudget below 0 is legal: no allocation holds it, which is for a solver to say.
 	if !priceOK(inst.LossPrice) {
 		faults.Add(apportion.Item{}, "LossPrice", apportion.ErrRange, strconv.FormatFloat(inst.LossPrice, 'g', -1, 64))
 	}
 	if math.IsNaN(inst.LossBudget) || math.IsInf(inst.LossBudget, 0) {
 		faults.Add(apportion.Item{}, "LossBudget", apportion.ErrNotFinite, "")
 	}
+	// 3. Applications, then groups and choices, whose positions mean something only beside these.
 	for i := range inst.Apps {
 		checkApp(&faults, inst, i)
 	}
@@ -63,7 +67,8 @@ func (inst *Instance) Validate() error {
 	return nil
 }
 
-// checkVector adds what is wrong with one vector, and reports whether nothing is.
+// checkVector adds what is wrong with one vector, the first fault of it alone, and reports whether nothing is: a length other
+// than kinds, or a negative quantity.
 func checkVector(faults *apportion.Faults, r apportion.Resources, kinds int, item apportion.Item, field string) bool {
 	if len(r) != kinds {
 		faults.Add(item, field, apportion.ErrLength, fmt.Sprintf("%d quantities for %d kinds", len(r), kinds))
@@ -78,7 +83,8 @@ func checkVector(faults *apportion.Faults, r apportion.Resources, kinds int, ite
 	return true
 }
 
-// checkApp adds what is wrong with application i.
+// checkApp adds what is wrong with application i by itself. Previous may overfill servers, and be outside the bounds: that
+// is what a solver is asked to mend.
 func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 	app := &inst.Apps[i]
 	item := check.Item("application", "", i)
@@ -95,6 +101,7 @@ func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 			faults.Add(item, "Value", apportion.ErrNotFinite, "Value, Delta and Share are finite and not negative")
 		}
 	}
+	// Servers ascend strictly, so that none is there twice; the sum of containers is an int64 wherever it is formed.
 	last, held := -1, int64(0)
 	for _, placed := range app.Previous {
 		sum, ok := exact.Add(held, placed.Count)
@@ -106,7 +113,8 @@ func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 	}
 }
 
-// checkChoice adds what is wrong with the optional fields of application i.
+// checkChoice adds what is wrong with the optional fields of application i, those that say which numbers and places it may
+// choose from.
 func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion.Item) {
 	app := &inst.Apps[i]
 	for _, f := range [...]struct {
@@ -136,7 +144,8 @@ func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion
 	}
 }
 
-// checkGroup adds what is wrong with group g.
+// checkGroup adds what is wrong with group g: a ceiling that is no vector, or positions that do not ascend or are none. An empty
+// group is legal, and limits nobody.
 func checkGroup(faults *apportion.Faults, inst *Instance, g int) {
 	group, item := &inst.Groups[g], check.Item("group", "", g)
 	checkVector(faults, group.Ceiling, len(inst.Total), item, "Ceiling")
@@ -150,7 +159,8 @@ func checkGroup(faults *apportion.Faults, inst *Instance, g int) {
 	}
 }
 
-// checkOptions adds what is wrong with choice c; taken says which applications are in one before it.
+// checkOptions adds what is wrong with choice c; taken says which applications are in one before it, and is added to. That all
+// options lose and are worth the same without containers is what lets Apart count it once.
 func checkOptions(faults *apportion.Faults, inst *Instance, c int, taken []bool) {
 	choice, item := &inst.Choices[c], check.Item("choice", "", c)
 	if len(choice.Apps) == 0 {

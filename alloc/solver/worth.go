@@ -84,6 +84,8 @@ func (a *App) mostExtra() float64 {
 	if a.Worth == nil {
 		return a.mostStay()
 	}
+	// Worths have any shape, so that each number is looked at. One that may have no number at all has no solution, of
+	// which anything is a bound.
 	most, any := math.Inf(-1), false
 	for _, extra := range a.Numbers() {
 		most, any = math.Max(most, extra), true
