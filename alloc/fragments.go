@@ -26,7 +26,7 @@ type Fragmentation struct {
 }
 
 // Fragment says how many containers of a size fit. Neither Fit nor Consolidated is above Most; the distance of Consolidated to
-// it is what moves within the budget cannot mend.
+// it is what moves within the budget cannot repair.
 type Fragment struct {
 	// Size is what one container uses of the kind, and of nothing else.
 	Size int64 `json:"size"`

@@ -84,7 +84,7 @@ func checkVector(faults *apportion.Faults, r apportion.Resources, kinds int, ite
 }
 
 // checkApp adds what is wrong with application i by itself. Previous may overfill servers, and be outside the bounds: that
-// is what a solver is asked to mend.
+// is what a solver is asked to repair.
 func checkApp(faults *apportion.Faults, inst *Instance, i int) {
 	app := &inst.Apps[i]
 	item := check.Item("application", "", i)

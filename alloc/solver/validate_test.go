@@ -107,3 +107,46 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// What looks odd and is an instance is not refused: a solver must cope with it, or say that there is no solution.
+func TestValidateAccepts(t *testing.T) {
+	for name, change := range map[string]func(*solver.Instance){
+		"nothing is changed":             func(*solver.Instance) {},
+		"no applications":                func(in *solver.Instance) { in.Apps = nil },
+		"a loss budget below nothing":    func(in *solver.Instance) { in.LossBudget = -1 },
+		"an adjust budget below nothing": func(in *solver.Instance) { in.AdjustBudget = -1 },
+		"classes with gaps":              func(in *solver.Instance) { in.Class, in.Apps[0].Classes = []int{7, 3}, []int{3, 5, 7} },
+		"open nowhere":                   func(in *solver.Instance) { in.Apps[0].Classes = []int{} },
+		"numbers outside the bounds":     func(in *solver.Instance) { in.Apps[0].Counts = []int64{3, 100} },
+		"no number is left":              func(in *solver.Instance) { in.Apps[0].Counts = []int64{100} },
+		"a step above the maximum":       func(in *solver.Instance) { in.Apps[0].Step = 100 },
+		"it overfills its server":        func(in *solver.Instance) { in.Apps[0].Previous[0].Count = 1000 },
+		"it has fewer than its minimum":  func(in *solver.Instance) { in.Apps[0].Min = 4 },
+		"it ran on servers that are gone": func(in *solver.Instance) {
+			in.Apps[0].Displaced, in.Apps[0].Previous = true, nil
+		},
+		"pinned where there is no room": func(in *solver.Instance) { in.Apps[0].Pinned, in.Capacity[0][0], in.Total[0] = true, 0, 4 },
+		"a group of nobody":             func(in *solver.Instance) { in.Groups = []solver.Group{{Ceiling: apportion.Resources{0, 0, 0}}} },
+		"a group without limits": func(in *solver.Instance) {
+			in.Groups = []solver.Group{{Apps: []int{0, 1, 2}, Ceiling: apportion.Resources{solver.NoLimit, solver.NoLimit, solver.NoLimit}}}
+		},
+		"a choice of one": func(in *solver.Instance) {
+			in.Apps[2].Elective, in.Choices = true, []solver.Choice{{Apps: []int{2}, Required: true}}
+		},
+		"losses up to below the maximum": func(in *solver.Instance) { in.Apps[0].Losses = []solver.LossPoint{{}, {N: 2, Loss: 1}} },
+		"a worth below nothing":          func(in *solver.Instance) { in.Apps[2].Worth = []float64{-solver.MaxWorth} },
+		"a server of nothing":            func(in *solver.Instance) { in.Capacity = append(in.Capacity, apportion.Resources{0, 0, 0}) },
+	} {
+		inst := tiny()
+		change(inst)
+		if err := inst.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		// Whatever is legal has a cap and a bound without prices, and neither is NaN.
+		bound, err := solver.DualBound(inst, zero(inst))
+		if limit := inst.Cap(); err != nil || math.IsNaN(limit) || math.IsNaN(bound) {
+			t.Errorf("%s: cap %g, bound %g, %v", name, limit, bound, err)
+		}
+	}
+}

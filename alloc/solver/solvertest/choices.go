@@ -22,6 +22,7 @@ func Choices(seed uint64) *solver.Instance {
 	if seed%2 == 1 {
 		inst = Worth(seed)
 	}
+	// A choice of one would be no choice: a second way is drawn where there is one application alone.
 	r := rand.New(rand.NewPCG(seed, 7))
 	if len(inst.Apps) == 1 {
 		// One application has a second option that differs in what it needs and brings.
@@ -44,7 +45,7 @@ func Choices(seed uint64) *solver.Instance {
 	return inst
 }
 
-// withOption gives Tiny an application more, with NN as its first option.
+// withOption gives Tiny an application more, other, as the second option of NN; required says that one of both must run.
 func withOption(i *solver.Instance, required bool, other solver.App) {
 	other.Share = i.Apps[2].Share
 	i.Apps = append(i.Apps, other)

@@ -46,6 +46,7 @@ func (p *probe) enumerates(draw string, instance func(seed uint64) *solver.Insta
 // three containers, up to three kinds. Applications run where there was room once, or not: a server may
 // hold too much, and some of what ran may be on a server that is gone.
 func Small(seed uint64) *solver.Instance {
+	// The second number of a PCG is another for each function here, so that one seed means unlike draws.
 	r := rand.New(rand.NewPCG(seed, 2))
 	kinds := 1 + r.IntN(3)
 	inst := &solver.Instance{
@@ -92,6 +93,7 @@ func smallApp(r *rand.Rand, inst *solver.Instance) solver.App {
 			app.Delta = max(app.Delta, part)
 		}
 	}
+	// What runs is drawn without a look at its server, which may have shrunk since.
 	for j := range inst.Capacity {
 		if r.IntN(3) == 0 {
 			app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: 1 + r.Int64N(2)})
@@ -149,6 +151,7 @@ func Everything(seed uint64) *solver.Instance {
 			addLosses(r, &inst.Apps[i])
 		}
 	}
+	// A choice needs what its options have in common.
 	if r.IntN(3) == 0 {
 		inst.Apps[4].Losses = inst.Apps[3].Losses // of the two together
 		choice := solver.Choice{Apps: []int{3, 4}, Required: r.IntN(3) == 0}
@@ -161,7 +164,8 @@ func Everything(seed uint64) *solver.Instance {
 	return inst
 }
 
-// generalize gives an instance some of what the paper's have not.
+// generalize gives an instance some of what the paper's have not. Each feature is there in some instances and missing in
+// others, so that a solver that forgets one is caught, and that by few instances at once.
 func generalize(r *rand.Rand, inst *solver.Instance) {
 	// Three classes for two servers: some applications find all closed to them.
 	if r.IntN(3) > 0 {
@@ -263,7 +267,8 @@ func addLosses(r *rand.Rand, app *solver.App) {
 	}
 }
 
-// addWorth draws a worth for each number that an application may have.
+// addWorth draws a worth for each number that an application may have, in quarters: rising less and less, more and more, in
+// steps of one height, or anyhow.
 func addWorth(r *rand.Rand, app *solver.App) {
 	if r.IntN(2) == 0 {
 		app.Value = 0
@@ -290,7 +295,8 @@ func addWorth(r *rand.Rand, app *solver.App) {
 	}
 }
 
-// generalizeApp gives an application some of what the paper's have not.
+// generalizeApp gives an application some of what the paper's have not, each by a draw of its own: all of them together are
+// drawn now and then.
 func generalizeApp(r *rand.Rand, app *solver.App) {
 	// A cost of 0 is an adjustment that the budget does not see, of 3 one that it may not pay for.
 	app.Cost = r.Int64N(4)
@@ -328,7 +334,8 @@ func generalizeApp(r *rand.Rand, app *solver.App) {
 	}
 }
 
-// makeOptions gives the entries of a choice what options have in common.
+// makeOptions gives the entries of a choice what options have in common: a share, a worth of having nothing, leave to have
+// nothing, and at most one that runs, the first that did.
 func makeOptions(inst *solver.Instance, choice *solver.Choice) {
 	first := &inst.Apps[choice.Apps[0]]
 	idle, runs := first.Idle, false
