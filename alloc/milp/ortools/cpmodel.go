@@ -122,6 +122,7 @@ func doesNotFit(item apportion.Item, field, detail string) error {
 // addRow scales a row to integers; its bounds are widened by what that changes.
 func (m *cpModel) addRow(model *milp.Model, i int, tolerance float64) error {
 	row := model.Row(i)
+	// How large each variable may be says how much a rounded coefficient can change the row.
 	m.vars, m.sizes = m.vars[:0], m.sizes[:0]
 	for _, j := range row.Columns {
 		m.vars, m.sizes = append(m.vars, int64(j)), append(m.sizes, m.reach[j])
@@ -195,7 +196,8 @@ func direction(model *milp.Model) float64 {
 	return 1
 }
 
-// addHint passes the starting point on, rounded and moved into the bounds.
+// addHint passes the starting point on, rounded and moved into the bounds. NaN says that nothing is known of a variable, and a
+// variable without a value left cannot have one. CP-SAT need not use any of it.
 func (m *cpModel) addHint(hint []float64) {
 	var vars, values []int64
 	for j, x := range hint {

@@ -98,7 +98,7 @@ type cpResponse struct {
 }
 
 // readCPResponse decodes a CpSolverResponse. A field that is absent keeps the zero value, as
-// proto3 has it.
+// proto3 has it. The error is that of damaged bytes.
 func readCPResponse(encoded []byte) (r cpResponse, err error) {
 	err = decode(encoded, func(e entry) (err error) {
 		switch e.field {
@@ -118,7 +118,8 @@ func readCPResponse(encoded []byte) (r cpResponse, err error) {
 	return r, err
 }
 
-// solution turns the response into the model's terms.
+// solution turns the response into the model's terms. An error means that CP-SAT has refused the model, which is a fault of
+// cpmodel.go, or that the response has another number of values than the model has variables.
 func (m *cpModel) solution(ctx context.Context, model *milp.Model, r cpResponse) (milp.Solution, error) {
 	answer := milp.Solution{Nodes: r.branches}
 	switch r.status {

@@ -32,16 +32,18 @@ type highsAnswer struct {
 	values           []float64 // nil: no feasible point
 }
 
-// stopped reports whether the run was cut short, by a limit or from outside.
+// stopped reports whether the run was cut short, by a limit or from outside: then there may be a point, and there is no proof.
 func (a highsAnswer) stopped() bool {
 	return a.status == highsTimeLimit || a.status == highsIterationLimit || a.status == highsSolutionLimit ||
 		a.status == highsInterrupt
 }
 
 // solution turns the answer into the model's terms. The optimum of a linear program is its own
-// bound, up to the tolerance of the simplex method's costs.
+// bound, up to the tolerance of the simplex method's costs. An error means that HiGHS has failed; a limit or the end of the
+// context is a status.
 func (a highsAnswer) solution(ctx context.Context, model *milp.Model) (milp.Solution, error) {
 	sign := direction(model)
+	// The sums with 0 below turn -0 into 0, which JSON would show.
 	answer := milp.Solution{Nodes: a.nodes, Bound: sign * math.Inf(-1)}
 	// HiGHS has no bound for a linear program on the way: it stays infinite.
 	if model.Integers() > 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
-// highsReport is a line of HiGHS' log (nodes < 0), or the state of an integer search.
+// highsReport is a line of HiGHS' log (nodes < 0), or the state of an integer search, with objective and bound of the minimised
+// model.
 type highsReport struct {
 	nodes            int64
 	objective, bound float64
@@ -75,7 +76,8 @@ func (f *highsFound) report(r highsReport) {
 	}
 }
 
-// leave returns the answer of a search that goes on without its caller.
+// leave returns the answer of a search that goes on without its caller: the best so far, as if it had been interrupted. What
+// HiGHS finds afterwards is noted and read by nobody.
 func (f *highsFound) leave() highsAnswer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

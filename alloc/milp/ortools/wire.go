@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is an encoded message that grows by one field a call.
+// message is an encoded message that grows by one field a call. The methods write what protobuf's own code would write for
+// the same fields; only what the two engines' messages use is there. No method fails.
 type message []byte
 
 // integer appends a number, 0 included: a field that is absent would mean the message's own
@@ -83,10 +84,12 @@ type entry struct {
 	bytes []byte
 }
 
-// double is for fields that are sent as fixed 64 bits.
+// double is for fields that are sent as fixed 64 bits; of others it makes a number without meaning, and no fault.
 func (e entry) double() float64 { return math.Float64frombits(e.bits) }
 
-// decode calls visit with every field of a message, in order, until one fails.
+// decode calls visit with every field of a message, in order, until one fails. encoded may be damaged: then the error is that
+// of the first field that cannot be read, and what was visited before stays visited. Nothing is copied; bytes of an entry are
+// part of encoded. O(size of encoded).
 func decode(encoded []byte, visit func(entry) error) error {
 	for len(encoded) > 0 {
 		field, kind, n := protowire.ConsumeTag(encoded)
