@@ -9,6 +9,7 @@ import "github.com/apportion/apportion/alloc/solver"
 // is there, and for losses in worth, which depend on that share. Bounds are cut to what there is room for; slices are
 // shared with the problem. O(1), and with a Worth O(numbers).
 func (r *resolved) app(i int) solver.App {
+	// A cost that the caller does not state is 1, as (16) counts applications.
 	app := &r.problem.Applications[i]
 	cost := int64(1)
 	if app.AdjustCost != nil {
@@ -59,6 +60,7 @@ func (r *resolved) app(i int) solver.App {
 // fits reports whether the open servers, if they were empty, held a number of containers that application i may
 // have, and at least one. MaxServers is left out, so that yes may be too much, and no is certain.
 func (r *resolved) fits(i int) bool {
+	// The least number that is allowed is enough to ask about: room does not grow with the number.
 	app := r.app(i)
 	first := app.AtLeast(1)
 	return first > 0 && first <= r.room[i]

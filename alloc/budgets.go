@@ -29,7 +29,7 @@ func (r *resolved) lossBudget(apps []int) float64 {
 	return math.Max(0, math.Ceil(budget-ceilTolerance)) // not -0
 }
 
-// kinds returns m, how many kinds the cluster has any of.
+// kinds returns m, how many kinds the cluster has any of, on cordoned servers only what is in use there.
 func (r *resolved) kinds() int {
 	// A kind of which the cluster has none cannot be lost: counting it would loosen the budget for
 	// nothing.

@@ -56,6 +56,7 @@ func (r *resolved) consolidate(a *attempt) {
 // asPlaced returns a draft whose room is what those leave who stay as they are, and lists the others that have
 // containers, the largest dominant share first. The draft's counts name what these have, but do not take room for it yet.
 func (r *resolved) asPlaced(a *attempt) (d *draft, moving []int) {
+	// The draft starts from what runs, and is emptied first: who stays is put back below.
 	d = newDraft(r)
 	for i := range d.counts {
 		d.remove(i)

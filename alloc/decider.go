@@ -34,6 +34,7 @@ type Decider struct {
 // the Decider is what it was. A decision whose certificate says Warm depends on the decisions before it, and Replay may find
 // another of several equally good answers.
 func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error) {
+	// The solver is made anew for each decision, so that a caller may change the fields between two of them.
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
 	decision, err := Reallocate(ctx, p, s)
 	// Nothing is learned from a decision that had no need of a solver, or had no answer.

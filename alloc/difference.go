@@ -35,7 +35,7 @@ func (d Difference) String() string {
 	return text
 }
 
-// faultsOf turns differences between a claim and its recomputation into faults of the claim.
+// faultsOf turns differences between a claim and its recomputation into faults of the claim, with both values in words.
 func faultsOf(found []Difference) apportion.Faults {
 	var faults apportion.Faults
 	for _, d := range found {
@@ -52,7 +52,8 @@ const none = "none"
 type comparison struct{ found []Difference }
 
 // differences lists the fields in which two decisions differ, in the order of the fields; numbers
-// within solver.ObjectiveTolerance are the same. Certificates are not compared: many prices prove
+// within solver.ObjectiveTolerance are the same. Replay uses it for two answers, Verify for a claim and what follows from it,
+// so that a field that is missing here is checked by neither. Certificates are not compared: many prices prove
 // one bound.
 func differences(a, b *Decision) []Difference {
 	var c comparison
@@ -101,7 +102,8 @@ func (c *comparison) count(item apportion.Item, field string, a, b int64) {
 	c.text(item, field, strconv.FormatInt(a, 10), strconv.FormatInt(b, 10))
 }
 
-// allocations compares server by server; an entry of zero says the same as none.
+// allocations compares server by server, in the order of applications and then of servers; an entry of zero says the same as
+// none.
 func (c *comparison) allocations(a, b Allocation) {
 	for _, id := range unionOfKeys(a, b) {
 		// A server that only one of the two names is a difference as well, so that both sets of

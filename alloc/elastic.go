@@ -53,6 +53,7 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 // returns the allocation that has it: of the two that which loses less. Where that is within the budget after all, the
 // budget stays, and a.least is nil.
 func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, by solver.Solver) (solver.Counts, error) {
+	// The instance of a keeps its budget until the least loss is known, since (15) is measured on it below.
 	inst := leastLossInstance(a.instance)
 	s, err := solve(ctx, inst, by)
 	if err != nil {

@@ -34,7 +34,7 @@ type Explanation struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Stop says what kept one application from one more container: the Reason, whose Constraint is Maximum
+// Stop says what kept one application from one more container, or, where numbers come in steps, from its next number: the Reason, whose Constraint is Maximum
 // or one of those of package solver, empty where nothing stands in the way.
 type Stop struct {
 	ID string `json:"id"`
@@ -81,6 +81,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		return nil, err
 	}
 	r := resolve(p)
+	// The same stopper gives the reasons of a decision, so that both say the same about who waits.
 	s := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 	return &Explanation{
 		Applications: r.stops(s, a, d),

@@ -117,7 +117,8 @@ func (f *Fragmentation) measure(d *draft, k int) []int64 {
 	return fits
 }
 
-// pieces returns how many pieces of a size of kind k are free on open servers.
+// pieces returns how many pieces of a size of kind k are free on open servers: containers that use this kind alone. What is
+// left of other kinds may hold up real ones.
 func (d *draft) pieces(k int, size int64) (n int64) {
 	for j := range d.left {
 		if !d.r.problem.Servers[j].Cordoned {
@@ -135,6 +136,8 @@ func (f *Fragmentation) consolidate(d *draft, k int) {
 		best, score := -1, f.score(d, k)
 		var there []apportion.Placement
 		for i := range d.counts {
+			// Who has been moved moves no second time, since that is paid for once and wins little; the forced have to
+			// move anyway.
 			if len(d.counts[i]) == 0 || d.r.pinned[i] || d.moved[i] && !d.r.forced[i] || d.cost(i) > d.budget-d.spent {
 				continue
 			}

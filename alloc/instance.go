@@ -19,6 +19,7 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
+	// Admission decides with these very vectors; what it leaves out is the only difference to what a solver sees.
 	r := resolve(p)
 	apps = r.servable()
 	inst = r.instance(apps)

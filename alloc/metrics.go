@@ -101,6 +101,7 @@ func (s *serversNeeded) beyond(i int, placed []apportion.Placement) int64 {
 // holds lists how many containers of application i each server holds when it is empty, in descending order. What it depends
 // on is the key: demand, limit by server and the classes that are open.
 func (s *serversNeeded) holds(i int) []int64 {
+	// The key is built in one buffer, since this is asked for every application that is on two servers or more.
 	app := &s.r.problem.Applications[i]
 	s.key = binary.LittleEndian.AppendUint64(s.key[:0], uint64(app.PerServer))
 	for _, class := range s.r.open.open[i] {

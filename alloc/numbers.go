@@ -63,7 +63,7 @@ func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item
 }
 
 // checkWorth adds what is wrong with the worths of an application; whether there are as many as numbers is asked only
-// where numbers is true: nothing was wrong with those.
+// where numbers is true: nothing was wrong with those. Any shape is right, falling and below nothing as well.
 func checkWorth(faults *apportion.Faults, app *Application, item apportion.Item, numbers bool) {
 	for at, w := range app.Worth {
 		checkAmount(faults, item, "Worth["+strconv.Itoa(at)+"]", w)
@@ -182,5 +182,5 @@ func (p *Problem) checkDemand(faults *apportion.Faults, app *Application, item a
 	}
 }
 
-// formatFloat writes a number so that it reads back the same.
+// formatFloat writes a number so that it reads back the same, NaN and infinities as such.
 func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

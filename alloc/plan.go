@@ -61,6 +61,7 @@ type Plan struct {
 // option every container of an application changes. Of a problem that is not valid Forced is not known. O(size of both
 // allocations, sorted; applications x servers x kinds).
 func NewPlan(p *Problem, next Allocation, shares ...Share) *Plan {
+	// Lists stay nil where there is nothing in them, and the order of all of them is that of names.
 	plan := &Plan{}
 	o := newOptionChange(p, shares)
 	// 1. State is saved before a container goes, else it would be lost with the container. Who has finished, or starts, has
@@ -149,7 +150,7 @@ func (plan *Plan) containers(step Step, more, less map[string]int64) {
 }
 
 // sameContainers reports whether two entries of an allocation say the same; one of zero says the same as
-// none.
+// none. It is the r_i of (3) by names.
 func sameContainers(a, b map[string]int64) bool {
 	return covers(a, b) && covers(b, a)
 }

@@ -238,6 +238,7 @@ func serverIndex(servers []apportion.Server) map[string]int {
 
 // appIndex maps the ID of every application to its position.
 func appIndex(apps []Application) map[string]int {
+	// The map holds positions and no pointers, so that it stays right for a copy of the list.
 	index := make(map[string]int, len(apps))
 	for i := range apps {
 		index[apps[i].ID] = i

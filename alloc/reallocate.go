@@ -78,6 +78,7 @@ func (r *resolved) byPaper(ctx context.Context, by solver.Solver) (*Decision, er
 // until one has a solution. admitted is that one, or the last one tried; refused is the attempt
 // before it, with one newcomer more, or nil where whole has a solution.
 func (r *resolved) admitPrefix(ctx context.Context, whole *attempt, by solver.Solver) (admitted, refused *attempt, err error) {
+	// Each attempt is a whole search, so that this rule costs up to one for each newcomer.
 	admitted = whole
 	// The queue is cut from its end, so that nobody is let in before one who came earlier.
 	for cut := len(whole.apps) - 1; cut >= 0 && !admitted.solution.Status.HasSolution(); cut-- {

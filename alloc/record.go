@@ -69,7 +69,8 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 
 // check refuses a document that is no record of this version. Whether decision and problem belong together is for Verify.
 func (r *Record) check() error {
-	// All faults are collected, as Validate does, so that a caller corrects a document in one round.
+	// All faults are collected, as Validate does, so that a caller corrects a document in one round. A newer version is
+	// refused like any other: what it means is not known here.
 	var faults apportion.Faults
 	if r.Version != RecordVersion {
 		faults.Add(apportion.Item{}, "Version", apportion.ErrRange, strconv.Itoa(r.Version))

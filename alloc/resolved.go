@@ -48,7 +48,9 @@ type limits struct {
 	victims int
 }
 
-// standard is what every decision uses.
+// standard is what every decision uses. On crowded mixed clusters, whose demands fit their servers badly, more questions take
+// in 1 or 2 % more newcomers for two to three times the time; none at all are the fastest by far, and take in others than the
+// order of the queue would have. With 256 victims as many are taken in as with all that run, up to 1,000 of these.
 var standard = limits{questions: 4, victims: 256}
 
 // running says whether application i is in A^t-1: it has containers on servers that exist, or had some where it cannot
@@ -110,7 +112,8 @@ func (r *resolved) isForced(o int) bool {
 	return e >= 0 && r.forced[e]
 }
 
-// must returns the filling of claims that Validate has found right; an error is a bug of ours.
+// must returns the filling of claims that Validate has found right; an error is a bug of ours, and the only panic of this
+// package.
 func must[T any](filling T, err error) T {
 	if err != nil {
 		panic("alloc: a valid problem gave drf a bad claim: " + err.Error())

@@ -76,7 +76,7 @@ func (p *Problem) Validate() error {
 // checkApplications adds what is wrong with the applications, each by itself and their names together.
 func (p *Problem) checkApplications(faults *apportion.Faults) {
 	// IDs are keys of Previous and of the answer, so that two applications of one name would share
-	// containers.
+	// containers. Positions name those without an ID.
 	seen, costs := make(map[string]bool, len(p.Applications)), int64(0)
 	for i := range p.Applications {
 		app := &p.Applications[i]
@@ -120,6 +120,7 @@ func checkLimits(faults *apportion.Faults, app *Application, item apportion.Item
 	if app.AdjustCost != nil {
 		cost = *app.AdjustCost
 	}
+	// An AdjustCost that is not there is 1, and right.
 	for _, f := range [...]struct {
 		field string
 		n     int64
@@ -160,6 +161,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 	for j := range c.used {
 		c.used[j] = make(apportion.Resources, len(p.Kinds))
 	}
+	// Faults come in the order of the IDs, so that two runs tell them alike.
 	applications := appIndex(p.Applications)
 	for _, id := range slices.Sorted(maps.Keys(p.Previous)) {
 		var app *Application

@@ -18,6 +18,7 @@ func (inst *Instance) Cap() float64 {
 			kinds++
 		}
 	}
+	// Options are counted each by itself, as if all of them could run: looser, and still a bound.
 	var all, extra float64 // summed as Objective does, so that rounding cannot put it below a solution
 	for i := range inst.Apps {
 		all += float64(inst.Apps[i].Value * float64(inst.Apps[i].Max))

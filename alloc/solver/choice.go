@@ -52,6 +52,7 @@ func (inst *Instance) Apart() (apart *Instance, added float64) {
 	if len(inst.Choices) == 0 {
 		return inst, 0
 	}
+	// Without the choice each option loses for itself by having nothing, and the budget grows by that.
 	relaxed := *inst
 	relaxed.Choices = nil
 	share, idle := inst.unused()

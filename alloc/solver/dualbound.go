@@ -53,6 +53,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 			bound += float64(price * float64(inst.Groups[g].Ceiling[k]))
 		}
 	}
+	// Every application brings what it brings at best as it is, and the knapsack pays for those that gain most by leaving.
 	k := knapsack{budget: inst.AdjustBudget}
 	room, net := inst.roomWithin(), m.netOfCeilings(inst)
 	add := func(i int, free, keep float64) {
@@ -69,6 +70,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 			k.add(free-keep, inst.Apps[i].Cost)
 		}
 	}
+	// Applications first, then choices, each as one that is in use.
 	for i := range inst.Apps {
 		if of[i] < 0 {
 			none, some := m.free(inst, i, net[i], room)
@@ -84,6 +86,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 // choose returns the entry of a Choice that runs, or one of them, and what the Choice brings at best placed anew, and as
 // it is.
 func (m *Multipliers) choose(inst *Instance, choice *Choice, net []float64, room []apportion.Resources) (runs int, free, keep float64) {
+	// nothing is what all entries bring without containers, which most and own are measured from.
 	var nothing float64
 	most, own := math.Inf(-1), 0.0 // the most that one option adds to what all bring without containers
 	runs = choice.Apps[0]

@@ -44,7 +44,8 @@ type Instance struct {
 	LossPrice float64
 }
 
-// App is one application of an Instance.
+// App is one application of an Instance, or one option of it: then a Choice says which others there are. The fields that are
+// marked optional may stay zero.
 type App struct {
 	// Demand of one container, not zero in all kinds.
 	Demand apportion.Resources

@@ -46,6 +46,7 @@ func (k *knapsack) best() float64 {
 		}
 		return int(max(-1, min(1, a.cost-b.cost)))
 	})
+	// With one cost for all, the paper's case, the budget is a number of applications, and whole ones are the optimum.
 	equal := true
 	for _, item := range k.items {
 		equal = equal && item.cost == k.items[0].cost

@@ -46,6 +46,7 @@ func (m *Multipliers) check(inst *Instance) error {
 	if !priceOK(m.Loss) || !priceOK(m.Adjust) || len(m.Server) != len(inst.Capacity) {
 		return ErrMultipliers
 	}
+	// Certificates of solvers that know no ceilings have no prices on them, and are none the worse.
 	if m.Group != nil && len(m.Group) != len(inst.Groups) {
 		return ErrMultipliers
 	}

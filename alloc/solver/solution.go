@@ -90,7 +90,7 @@ type Settings struct {
 	Warm bool `json:"warm,omitempty"`
 }
 
-// solutionJSON is the form of a Solution in JSON, which has no infinities.
+// solutionJSON is the form of a Solution in JSON, which has no infinities: its Bound hides that of plain.
 type solutionJSON struct {
 	plain
 	Bound number.Float `json:"bound"`
