@@ -84,6 +84,7 @@ func (r *resolved) queue() []int {
 // tried. Where it returns false nothing has changed.
 func (a *admission) ask(i int) (apportion.Reason, bool) {
 	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
+	// That is certain, whoever else is there, and no reason to ask anybody else to make room.
 	var options []int
 	for _, e := range a.r.options(i) {
 		if a.r.fits(e) {
@@ -93,6 +94,7 @@ func (a *admission) ask(i int) (apportion.Reason, bool) {
 	if len(options) == 0 {
 		return a.r.reasonOf(a.r.options(i), a.r.unservable), false
 	}
+	// Thousands of newcomers are of a few sorts as a rule, and the first of a sort answers for all of it.
 	var key string
 	for _, e := range options {
 		key += a.request(e)
@@ -238,6 +240,7 @@ func (a *admission) preempt(i int) bool {
 func (a *admission) preemptible(i int) []int {
 	apps := a.r.problem.Applications
 	var list []int
+	// Backwards, so that the stable sort leaves the last that came first.
 	for v := len(apps) - 1; v >= 0; v-- {
 		if a.in[v] && a.r.running(v) && apps[v].Preemptible && !a.r.pinned[v] && apps[v].Priority < apps[i].Priority && len(a.counts[v]) > 0 {
 			list = append(list, v)
@@ -269,6 +272,7 @@ func (a *admission) drain() {
 			a.r.leaving[i] = true
 			continue
 		}
+		// Who is too dear for what is left may be followed by somebody who is not.
 		cost := a.cost(i)
 		if cost > a.budget-a.spent {
 			continue
@@ -288,6 +292,7 @@ func (a *admission) drain() {
 // leave places application i anew by best fit: with as many containers as it has if it can, else with its fewest. Best fit
 // knows no cordoned server, so that wherever it goes it has left.
 func (a *admission) leave(i int) bool {
+	// As many as it has would be best for it; fewer are better than to stay on a server that is to be emptied.
 	before := a.remove(i)
 	app := a.r.app(i)
 	for _, n := range [...]int64{app.AtMost(solver.Containers(before)), a.least(i)} {

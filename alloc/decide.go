@@ -28,6 +28,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One stopper serves all who are in and have nothing, who wait for what Explain would name.
 	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 	for o := range d.Shares {
 		// Whoever is in is there with what it runs as, or with the first option that there is room for.
@@ -59,6 +60,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 // setApart tells the preempted, who count against no budget, from the others that are adjusted: they were left out, and
 // need not have been.
 func (r *resolved) setApart(d *Decision) {
+	// A forced one that found no room is suspended as well, and is counted as forced.
 	positions := appIndex(r.given.Applications)
 	for _, w := range d.Suspended {
 		if i := r.runs(positions[w.ID]); w.LeftOut && !r.forced[i] {
@@ -191,6 +193,7 @@ func (r *resolved) setWorths(d *Decision, list []int, counts solver.Counts) {
 // sharesUnder returns how every application of the problem fares under counts, in the order of the problem. inst has an
 // entry for every application, counts too.
 func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Share {
+	// Nobody is left out here, whether or not P2 was about it: a caller finds every application of its problem.
 	shares := make([]Share, len(r.entries))
 	for o := range shares {
 		// Actual is delta_i n_i, the left part of (2).
@@ -249,6 +252,7 @@ func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
 		reason, _ := stop.next(at, &r.problem.Applications[i])
 		return Waiting{Reason: r.withOption(i, reason)}
 	}
+	// refused is there, since somebody who is not in a has been left out.
 	reason := r.reason(refused)
 	// first is the newcomer at the head of those who wait: refused has it and a has not.
 	if _, tried := slices.BinarySearch(refused.apps, i); !tried {

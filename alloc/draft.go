@@ -93,12 +93,13 @@ func (d *draft) take(i int, sign int64) {
 	}
 }
 
-// ceilingRoom returns how many more containers of application i the ceilings above it leave.
+// ceilingRoom returns how many more containers of application i the ceilings above it leave, the largest number where it has
+// none above it.
 func (d *draft) ceilingRoom(i int) int64 {
 	return d.r.belowCeilings(i, func(c int) apportion.Resources { return d.below[c] })
 }
 
-// remove takes all containers of application i away and returns them.
+// remove takes all containers of application i away and returns them; nil where it has none. put gives them back.
 func (d *draft) remove(i int) []apportion.Placement {
 	placed := d.counts[i]
 	d.take(i, -1)
@@ -109,6 +110,7 @@ func (d *draft) remove(i int) []apportion.Placement {
 // fits reports whether application i, which has none in the draft, could have these containers beside the others: it is
 // asked about what an application has had, so that labels and limits by server are not asked again.
 func (d *draft) fits(i int, placed []apportion.Placement) bool {
+	// Ceilings count the containers of all servers together.
 	if solver.Containers(placed) > d.ceilingRoom(i) {
 		return false
 	}
@@ -123,6 +125,7 @@ func (d *draft) fits(i int, placed []apportion.Placement) bool {
 // place puts n containers of application i, which has none, on the fewest servers that best fit finds. It
 // changes nothing and returns false where it finds no room. O(servers used x servers x kinds).
 func (d *draft) place(i int, n int64) bool {
+	// What ceilings leave is known without a look at any server.
 	if n > d.ceilingRoom(i) {
 		return false
 	}
@@ -130,6 +133,7 @@ func (d *draft) place(i int, n int64) bool {
 	// Nothing is taken before all have a place, so that there is nothing to undo.
 	var placed []apportion.Placement
 	for need := n; need > 0; {
+		// As the server that takes most comes first, no other choice of as many servers had held more.
 		if app.MaxServers > 0 && int64(len(placed)) == app.MaxServers {
 			return false
 		}
@@ -152,6 +156,7 @@ func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (serve
 	server = -1
 	least := 0.0
 	for j := range d.left {
+		// A server that takes more than is needed is no better than one that takes just that.
 		n := min(need, d.r.most(i, j, d.left[j]))
 		if n <= 0 || n < count || slices.ContainsFunc(used, func(p apportion.Placement) bool { return p.Server == j }) {
 			continue
@@ -205,6 +210,7 @@ func (d *draft) adopt(apps []int, counts solver.Counts) {
 		d.remove(i)
 	}
 	d.spent = 0
+	// What stays as it was is no adjustment, also where the draft had moved it before.
 	for a, i := range apps {
 		d.in[i] = true
 		app := d.r.app(i)
@@ -239,7 +245,7 @@ func fewer(placed []apportion.Placement, n int64) []apportion.Placement {
 	return kept
 }
 
-// taken lists the applications that are in, ascending.
+// taken lists the applications that are in, ascending: of one with options all that P2 is asked about.
 func (d *draft) taken() []int {
 	var apps []int
 	for i, in := range d.in {
@@ -289,6 +295,7 @@ func (d *draft) freeable(k int) (amount int64, from []int) {
 		}
 		return 0
 	})
+	// The knapsack of those in order: whole ones first, and a part of the first that is too dear.
 	budget := d.budget - d.spent
 	for _, p := range parts {
 		if p.cost > budget {

@@ -133,6 +133,7 @@ func (d *draft) pieces(k int, size int64) (n int64) {
 // are finitely many, or is the last.
 func (f *Fragmentation) consolidate(d *draft, k int) {
 	for {
+		// best is the move of this round, there where it leads.
 		best, score := -1, f.score(d, k)
 		var there []apportion.Placement
 		for i := range d.counts {
@@ -167,6 +168,7 @@ func (f *Fragmentation) consolidate(d *draft, k int) {
 
 // tighter returns where best fit puts application i, if that is elsewhere. The draft is the same before and after.
 func (d *draft) tighter(i int) (placed []apportion.Placement, ok bool) {
+	// Its own place is free meanwhile, so that best fit may well choose it again.
 	was := d.remove(i)
 	n := int64(0)
 	for _, p := range was {

@@ -18,6 +18,7 @@ func (d *draft) admit(i int) bool {
 		return false
 	}
 	// One that is forced off a full server may stay if others make way; that moves nobody twice.
+	// Only who runs has places to go back to.
 	if d.r.running(i) && d.r.mayStay(i) && d.fits(i, d.r.previous[i]) {
 		d.put(i, d.r.previous[i])
 		d.enter(i)
@@ -95,6 +96,7 @@ func (d *draft) victims(i int) []int {
 			return cmp.Compare(b.gives, a.gives)
 		}
 	})
+	// Those beyond the limit are the dearest, and of equals those who give least.
 	victims := make([]int, 0, len(list))
 	for _, v := range list[:min(len(list), d.r.limits.victims)] {
 		victims = append(victims, v.i)

@@ -65,6 +65,7 @@ func checkCounts(faults *apportion.Faults, app *Application, item apportion.Item
 // checkWorth adds what is wrong with the worths of an application; whether there are as many as numbers is asked only
 // where numbers is true: nothing was wrong with those. Any shape is right, falling and below nothing as well.
 func checkWorth(faults *apportion.Faults, app *Application, item apportion.Item, numbers bool) {
+	// Each amount is looked at even where their number is wrong, so that one round of corrections is enough.
 	for at, w := range app.Worth {
 		checkAmount(faults, item, "Worth["+strconv.Itoa(at)+"]", w)
 	}
@@ -91,6 +92,7 @@ func checkSpeed(faults *apportion.Faults, app *Application, item apportion.Item,
 	if app.Speed == nil || !numbers {
 		return
 	}
+	// What it loses is stated for every number that it may have, or for none.
 	if want := app.entries(); int64(len(app.Speed)) != want {
 		faults.Add(item, "Speed", apportion.ErrLength, fmt.Sprintf("%d speeds for %d numbers of containers", len(app.Speed), want))
 	}
@@ -132,6 +134,7 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 	if len(app.Options) == 0 {
 		faults.Add(item, "Options", apportion.ErrEmpty, "")
 	}
+	// A field that would be ignored is a mistake of whoever wrote it, and is told.
 	for _, f := range [...]struct {
 		field string
 		set   bool

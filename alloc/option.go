@@ -38,6 +38,7 @@ func (a *Application) entriesOf() []Application {
 
 // present returns which of its entries the application runs as if it runs, or -1: the option is not there any more.
 func (a *Application) present(option string) int {
+	// Whoever does not say which option it runs with runs with the first; so one that ran before it had any goes on.
 	if a.Options == nil || option == "" {
 		return 0
 	}

@@ -132,6 +132,7 @@ func (r *resolved) belowCeilings(i int, left func(c int) apportion.Resources) in
 // groups returns the ceilings over apps: one group for each, in their order, with positions in apps. A group may have no
 // application; it is there all the same, so that positions of groups and ceilings agree.
 func (r *resolved) groups(apps []int) []solver.Group {
+	// O(ceilings x applications x depth); queues are few.
 	var groups []solver.Group
 	for c := range r.limited {
 		group := solver.Group{Ceiling: r.ceiling(c)}
@@ -201,6 +202,7 @@ func (r *resolved) ceilingReason(i int, n int64, left func(c int) apportion.Reso
 	if r.tree == nil {
 		return apportion.Reason{}
 	}
+	// From the lowest ceiling up: that of its own queue is what its owner can do something about.
 	app := &r.problem.Applications[i]
 	for _, c := range r.above[i] {
 		room, limits := left(c), r.ceiling(c)

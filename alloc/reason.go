@@ -55,6 +55,7 @@ func (r *resolved) concerned(a *attempt, reason *apportion.Reason) string {
 // conflictText says for instance `adjustment (16) for "a" needs at least 2 and has 1, with capacity (6)
 // held`.
 func conflictText(reason *apportion.Reason, concerned string, held []solver.Constraint) string {
+	// The sentence has the numbers of the reason in it, so that a log of sentences alone says enough.
 	var text strings.Builder
 	text.WriteString("P2 has no solution: " + reason.Constraint + " for " + concerned)
 	// Equal sides, both 0 as a rule, say that the solver does not know by how much.
@@ -89,6 +90,7 @@ func unit(reason *apportion.Reason) string {
 func listIDs(ids []string) string {
 	// A problem of thousands of applications must still give a sentence that a person reads.
 	const shown = 4
+	// The first ones are those of the problem's order, which a reader knows.
 	quoted := make([]string, 0, shown)
 	for _, id := range ids[:min(shown, len(ids))] {
 		quoted = append(quoted, strconv.Quote(id))
@@ -119,6 +121,7 @@ func (r *resolved) unservable(i int) apportion.Reason {
 			return reason
 		}
 	}
+	// Room is cut by ceilings already, so that without this the cluster would be blamed for what a queue forbids.
 	if ceiling := r.ceilingReason(i, max(1, app.Min), r.ceiling); ceiling.Constraint != "" {
 		ceiling.Applications = reason.Applications
 		return ceiling

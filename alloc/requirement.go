@@ -111,6 +111,7 @@ func (e *eligibility) mayCome(i, j int) bool {
 // suits reports whether the labels of server j satisfy application i, whether or not it is cordoned: what runs on a server
 // may stay there when it is cordoned, and not when its labels no longer fit.
 func (e *eligibility) suits(i, j int) bool {
+	// Other than open, suitable lists every class, also where it is all of them.
 	_, suits := slices.BinarySearch(e.suitable[i], e.class[j])
 	return suits
 }

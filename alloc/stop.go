@@ -30,7 +30,8 @@ type stopper struct {
 	adjusted    int64 // the left side of (16)
 }
 
-// newStopper prepares the reasons under counts, which fit the servers or are what ran before.
+// newStopper prepares the reasons under counts, which fit the servers or are what ran before. m may be nil; if not, it has the
+// shape of inst, as Certificate.Check has seen.
 func newStopper(p *Problem, inst *solver.Instance, counts solver.Counts, m *solver.Multipliers) *stopper {
 	s := &stopper{problem: p, instance: inst, counts: counts, multipliers: m}
 	s.loss = inst.FairnessLoss(counts)
@@ -58,6 +59,7 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 	wide := *dense
 	wide.Min, wide.Max = app.Min, app.Max
 	next := wide.AtLeast(n + 1)
+	// 1. Is more wanted at all?
 	if next < 0 {
 		return apportion.Reason{Constraint: Maximum, Need: float64(n + 1), Have: float64(n),
 			Text: fmt.Sprintf("it has its maximum of %d", n)}, 0
@@ -69,6 +71,7 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		}
 		return apportion.Reason{Constraint: Worthless, Have: gain, Text: text}, 0
 	}
+	// 2. Where could it be, and what stands in the way there? What is nowhere possible is named before what is too dear.
 	room := s.room(a)
 	// change is negative below the share, where one more container makes the allocation fairer.
 	change := dense.Loss(next) - dense.Loss(n)
@@ -111,6 +114,7 @@ func (s *stopper) ceiling(a int, n int64) apportion.Reason {
 		if !slices.Contains(group.Apps, a) {
 			continue
 		}
+		// The first kind that is short is named; the ceilings come with the lowest first.
 		for k, limit := range group.Ceiling {
 			left := limit
 			for _, i := range group.Apps {
@@ -163,6 +167,7 @@ func (s *stopper) room(a int) room {
 			}
 		}
 	}
+	// The kind to name is the one that stands in the way most often.
 	for k := range misses {
 		// Both comparisons are strict, so that the first of equals stays, whatever the order of
 		// evaluation.
@@ -218,6 +223,7 @@ func (s *stopper) gain(a int, app *Application) (gain, last float64) {
 	if app.Worth == nil {
 		return dense.Value - stay, 0
 	}
+	// By the numbers of the application itself, and not by those that there is room for: gain is a wish.
 	whole, n := app.numbers(), solver.Containers(placed)
 	if next := whole.AtLeast(n + 1); next > 0 {
 		gain = whole.Extra(next) - whole.Extra(n) - stay
@@ -235,6 +241,7 @@ func (s *stopper) gain(a int, app *Application) (gain, last float64) {
 // it is least.
 func (s *stopper) cheapest(a int) float64 {
 	demand := s.instance.Apps[a].Demand
+	// Servers without room count as well: what is taken there is somebody else's, and has a price.
 	best, found := 0.0, false
 	for j, capacity := range s.instance.Capacity {
 		if !s.instance.Open(a, j) || !demand.FitsIn(capacity) {

@@ -116,6 +116,7 @@ func rebuild(p *Problem, d *Decision) (*attempt, error) {
 // application of the problem.
 func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if d.Status == Kept {
+		// There is no P2 to check: what runs may break any of its constraints, and was kept because of that.
 		a := &attempt{instance: r.instanceOfAll(r.servable()), solution: &solver.Solution{Counts: all}}
 		for i := range all {
 			a.apps = append(a.apps, i)
@@ -135,6 +136,8 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if err := r.setLeaving(d); err != nil {
 		return nil, err
 	}
+	// The instance is that of the solver: the same code builds both, so that Verify proves the decision and not the program;
+	// that is proven by the tests of instance against the paper.
 	a := &attempt{apps: apps, instance: r.instance(apps), least: d.LeastLoss}
 	if a.least != nil {
 		if err := a.loosened(); err != nil {
@@ -213,6 +216,8 @@ func (r *resolved) asked(d *Decision) ([]int, error) {
 // mayBeLeftOut reports whether a decision may be taken as if application i were not there. Leaving out one that
 // runs would take its containers outside the adjustment budget.
 func (r *resolved) mayBeLeftOut(i int) bool {
+	// By the paper's rule newcomers alone may be left out, and only where a prefix is allowed. Without it whoever runs and
+	// could stay may be left out for one of higher priority alone.
 	options := &r.problem.Options
 	switch {
 	case options.PaperRule:
@@ -226,6 +231,7 @@ func (r *resolved) mayBeLeftOut(i int) bool {
 // again returns d with all that follows from its allocation computed afresh; who waits, too, but not
 // why: that is the solver's word.
 func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision, error) {
+	// The copy keeps what is the solver's word: bound, rank, certificate. All else below is written over.
 	again := *d
 	sharing := r.servable()
 	if !r.problem.Options.PaperRule {

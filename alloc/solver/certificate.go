@@ -18,6 +18,7 @@ func (c *Certificate) Certified(inst *Instance) (float64, error) {
 		}
 		bound = math.Min(bound, dual)
 	}
+	// ErrTooLarge refuses the whole certificate: what these prices claim nobody can check.
 	if c.Copies != nil {
 		copies, err := CopyBound(inst, c.Copies)
 		if err != nil {

@@ -29,6 +29,7 @@ func (inst *Instance) Check(counts Counts) error {
 	if err != nil {
 		return fmt.Errorf("%w: (6): %w", ErrViolated, err)
 	}
+	// The first server that is too full is told, with all that is used there.
 	for j, capacity := range inst.Capacity {
 		if !used[j].FitsIn(capacity) {
 			return fmt.Errorf("%w: (6): server %d uses %v of %v", ErrViolated, j, used[j], capacity)

@@ -36,6 +36,7 @@ func (inst *Instance) checkChoices(counts Counts) error {
 // unused returns the loss and the worth of having nothing that sums over Apps count too often: an application has one
 // share, and as many entries as options.
 func (inst *Instance) unused() (share, idle float64) {
+	// All options of one choice lose and are worth the same without containers, so that the first stands for them.
 	for c := range inst.Choices {
 		apps := inst.Choices[c].Apps
 		times := float64(len(apps) - 1)

@@ -10,6 +10,7 @@ func (a *App) Allows(n int64) bool {
 	if n == 0 && a.Elective {
 		return true
 	}
+	// None is a multiple of every step.
 	if n < a.Min || n > a.Max || n < 0 || n%a.step() != 0 {
 		return false
 	}

@@ -43,6 +43,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	choices, of := inst.Choices, inst.choiceOf()
 	inst, added := inst.Apart()
 	bound := float64(m.Loss*(inst.LossBudget+LossTolerance)) - added
+	// What there is of everything scarce, at its price.
 	for j, prices := range m.Server {
 		for k, price := range prices {
 			bound += float64(price * float64(inst.Capacity[j][k]))
@@ -135,6 +136,7 @@ func (m *Multipliers) keep(inst *Instance, i int, net float64) float64 {
 	if !inst.MayStay(i) {
 		return math.Inf(-1)
 	}
+	// Nothing is chosen here: what it has is what it brings, at the prices of its servers.
 	app := &inst.Apps[i]
 	n := Containers(app.Previous)
 	keep := app.Extra(n) + app.Stay - float64((m.Loss+inst.LossPrice)*app.Loss(n))

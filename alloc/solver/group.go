@@ -20,6 +20,7 @@ const NoLimit = math.MaxInt64
 func (inst *Instance) checkGroups(counts Counts) error {
 	for g := range inst.Groups {
 		group := &inst.Groups[g]
+		// A kind without a limit has no sum that could leave anything.
 		for k, limit := range group.Ceiling {
 			if limit < NoLimit && group.exceeded(inst, k, func(i int) int64 { return Containers(counts[i]) }) {
 				return fmt.Errorf("%w: (G): group %d exceeds its ceiling of %d in kind %d", ErrViolated, g, limit, k)

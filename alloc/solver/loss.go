@@ -92,6 +92,7 @@ func checkLosses(faults *apportion.Faults, app *App, item apportion.Item) {
 	if len(app.Losses) == 0 || app.Losses[0].N != 0 {
 		faults.Add(item, "Losses", apportion.ErrRange, "they do not begin with 0 containers")
 	}
+	// Every point is looked at, whatever is wrong with those before it.
 	last := int64(-1)
 	for at, p := range app.Losses {
 		field := "Losses[" + strconv.Itoa(at) + "]"

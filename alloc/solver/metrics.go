@@ -103,6 +103,7 @@ func difference(a, b []apportion.Placement) int64 {
 // counts must pass Check or come from an Instance's own Previous; sums that leave int64 give
 // ErrOverflow.
 func (inst *Instance) Used(counts Counts) ([]apportion.Resources, error) {
+	// The vectors are fresh, since callers subtract from them.
 	used := make([]apportion.Resources, len(inst.Capacity))
 	for j := range used {
 		used[j] = make(apportion.Resources, len(inst.Total))

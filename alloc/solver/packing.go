@@ -69,6 +69,7 @@ func (p *packing) fill(at int, left apportion.Resources) float64 {
 	if p.steps++; at == len(p.items) || p.steps > mostSteps {
 		return 0
 	}
+	// No demand is zero in every kind, so that n is finite.
 	it := p.items[at]
 	n := it.demand.CountIn(left)
 	// Of the last item all that fit are best, since every item left in the list has a positive

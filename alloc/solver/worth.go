@@ -55,7 +55,8 @@ func (a *App) entries() int64 {
 	if a.Counts != nil {
 		return int64(len(a.Counts))
 	}
-	// Below the first multiple above nothing there may be none within the bounds.
+	// Below the first multiple above nothing there may be none within the bounds. The entries are those from the first number
+	// to the last one, whose position is one less.
 	if last := a.AtMost(a.Max); last > 0 {
 		return a.entry(last) + 1
 	}
