@@ -42,6 +42,7 @@ func Accelerators(seed uint64, servers, apps int, previous bool) *solver.Instanc
 			if inst.Total[kind] > 0 {
 				app.Delta = 1 / float64(inst.Total[kind])
 			}
+			// Amdahl's law: the serial part takes as long on any number.
 			for n := range most {
 				speed := 1 / (serial + (1-serial)/float64(n+1))
 				if kind == 1 {

@@ -243,6 +243,7 @@ func fill(inst *solver.Instance, claims []claim) {
 // weighted share, on the first server with room for it. It returns how many of each application
 // are on each server.
 func handOut(inst *solver.Instance, claims []claim) [][]int64 {
+	// Capacities stay what they are; left is what has not been handed out.
 	left := make([]apportion.Resources, len(inst.Capacity))
 	for j, capacity := range inst.Capacity {
 		left[j] = capacity.Clone()

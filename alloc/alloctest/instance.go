@@ -24,6 +24,7 @@ func newInstance(servers []apportion.Resources, claims []claim) *solver.Instance
 			panic(err) // the generators' own capacities are small
 		}
 	}
+	// A container counts for what it is of the whole cluster, kind by kind, (1) and (2).
 	for _, c := range claims {
 		app := solver.App{Demand: c.demand.Clone(), Min: c.min, Max: c.max} // Table II stays as it is
 		for k, q := range c.demand {

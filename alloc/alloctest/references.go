@@ -94,6 +94,7 @@ func ReadReference(name string, data []byte) (Reference, error) {
 	if err := f.check(); err != nil {
 		return Reference{}, err
 	}
+	// Weights are not in the files, nor needed: shares are.
 	claims := make([]claim, len(f.Applications))
 	for i, a := range f.Applications {
 		claims[i] = claim{demand: a.Demand, min: a.Min, max: a.Max}
@@ -133,6 +134,7 @@ func ReadReference(name string, data []byte) (Reference, error) {
 // check returns what would keep an instance from being made: vectors of another length than the kinds, or too large
 // together, and a share too many or too few. What is wrong with an instance that can be made is for its Validate.
 func (f *file) check() error {
+	// Servers have no names in the files, and positions stand for them.
 	var faults apportion.Faults
 	servers := make([]apportion.Server, len(f.Servers))
 	for j, capacity := range f.Servers {

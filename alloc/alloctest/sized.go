@@ -31,6 +31,7 @@ func Sized(seed uint64, size Size, previous bool) *solver.Instance {
 	if size.Servers < 1 || size.Apps < 1 || previous && size.Apps < 3 || size.Kinds < 1 || size.Demands < 1 || size.Demands > different {
 		panic(fmt.Sprintf("alloctest: Sized: there is no instance of %+v, previous %v", size, previous))
 	}
+	// The list of demands is drawn before the applications, from the same numbers.
 	g := generator{rand: newRand(seed), previous: previous}
 	demands := drawDemands(g.rand, size)
 	g.draw = func(r *rand.Rand) claim {

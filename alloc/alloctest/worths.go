@@ -62,6 +62,7 @@ func GPUs(seed uint64, servers, apps int, previous bool) *solver.Instance {
 	g := generator{rand: newRand(seed), previous: previous, draw: func(r *rand.Rand) claim {
 		return claim{demand: apportion.Resources{1}, weight: float64(int(1) << r.IntN(3)), min: 1, max: int64(1 + r.IntN(16))}
 	}}
+	// One kind, and servers alike: placing is easy, so that worths alone make the difference.
 	capacity := make([]apportion.Resources, servers)
 	for j := range capacity {
 		capacity[j] = apportion.Resources{4}

@@ -236,6 +236,7 @@ func (b *copyBound) server(j int) (float64, error) {
 // without returns what the residents of server j leave if those in set are gone, what that is charged, and what
 // it takes from the adjustment budget.
 func (b *copyBound) without(j, set int) (left apportion.Resources, paid float64, cost int64) {
+	// left may fall below nothing, where those that stay do not fit; the caller drops such a set.
 	left = b.inst.Capacity[j].Clone()
 	for s, r := range b.stays[j] {
 		if set>>s&1 != 0 {

@@ -207,6 +207,7 @@ func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.
 		steps[j] = step{m.profit(inst, i, j, net), inst.most(i, j, room[j])}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.profit, a.profit) })
+	// Having nothing is apart, since a choice needs both parts of each option.
 	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
 	none, f.best = f.best, math.Inf(-1)

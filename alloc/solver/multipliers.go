@@ -66,6 +66,7 @@ func (m *CopyPrices) check(inst *Instance) error {
 	if !priceOK(m.Loss) || len(m.Container) != len(inst.Apps) || len(m.Room) != len(inst.Apps) {
 		return ErrMultipliers
 	}
+	// Prices of room that nobody counts on may be missing.
 	for i, room := range m.Room {
 		if math.IsNaN(m.Container[i]) || math.IsInf(m.Container[i], 0) || len(room) > len(inst.Apps[i].Previous) ||
 			inst.counts(i) && len(room) != len(inst.Apps[i].Previous) || slices.ContainsFunc(room, badPrice) {

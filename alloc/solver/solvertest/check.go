@@ -61,6 +61,7 @@ type Options struct {
 // Everything that -short changes is here, so that a caller's own choice always stands.
 func (o *Options) complete() Options {
 	// The caller's options are copied, never changed: one value may serve several tests at once.
+	// 0 and nil are never what a caller may ask for, so that they can stand for the defaults.
 	full := Options{}
 	if o != nil {
 		full = *o

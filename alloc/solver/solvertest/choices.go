@@ -25,7 +25,8 @@ func Choices(seed uint64) *solver.Instance {
 	// A choice of one would be no choice: a second way is drawn where there is one application alone.
 	r := rand.New(rand.NewPCG(seed, 7))
 	if len(inst.Apps) == 1 {
-		// One application has a second option that differs in what it needs and brings.
+		// One application has a second option that differs in what it needs and brings. A price of loss of 1 means that
+		// nothing but losses counts, here as well.
 		other := smallApp(r, inst)
 		generalizeApp(r, &other)
 		if inst.LossPrice == 1 {
@@ -34,6 +35,7 @@ func Choices(seed uint64) *solver.Instance {
 		inst.Apps = append(inst.Apps, other)
 	}
 	choice := solver.Choice{Required: r.IntN(3) == 0}
+	// Of two applications both are options, or there would be no choice.
 	skip := r.IntN(len(inst.Apps) + 1) // one stays what it is, or none
 	for i := range inst.Apps {
 		if i != skip || len(inst.Apps) == 2 {

@@ -49,6 +49,7 @@ func judge(inst *solver.Instance, s *solver.Solution) error {
 	if (s.Status == solver.Optimal) != (s.Proven >= solver.ByUtilization) {
 		return fmt.Errorf("%s, proven by %s", s.Status, s.Proven)
 	}
+	// JSON comes last: what is wrong in itself need not survive.
 	if err := certified(inst, s); err != nil {
 		return err
 	}

@@ -56,6 +56,7 @@ func Small(seed uint64) *solver.Instance {
 		AdjustBudget: r.Int64N(4),
 	}
 	addServers(r, inst, 1+r.IntN(2))
+	// Applications know the total, which is why servers are drawn first.
 	for range 1 + r.IntN(3) {
 		inst.Apps = append(inst.Apps, smallApp(r, inst))
 	}
@@ -142,6 +143,7 @@ func Everything(seed uint64) *solver.Instance {
 	// So much together leaves few solutions, unless budgets are larger and most may have nothing.
 	inst.LossBudget += float64(2 * r.IntN(5))
 	inst.AdjustBudget += r.Int64N(20)
+	// Worths and losses go to some, so that formulas and numbers meet in one instance.
 	for i := range inst.Apps {
 		inst.Apps[i].Elective = inst.Apps[i].Elective || r.IntN(8) > 0
 		if r.IntN(3) == 0 {
@@ -250,6 +252,7 @@ func Loss(seed uint64) *solver.Instance {
 
 // addLosses draws what an application loses with 0, 1, and so on, with gaps between these, and not always up to its Max.
 func addLosses(r *rand.Rand, app *solver.App) {
+	// A sharp least loss, a flat one beyond it, or none at all.
 	shape, best := r.IntN(3), r.Int64N(4)
 	app.Losses = []solver.LossPoint{}
 	for n := range max(2, app.Max+1-r.Int64N(2)) {
@@ -337,6 +340,7 @@ func generalizeApp(r *rand.Rand, app *solver.App) {
 // makeOptions gives the entries of a choice what options have in common: a share, a worth of having nothing, leave to have
 // nothing, and at most one that runs, the first that did.
 func makeOptions(inst *solver.Instance, choice *solver.Choice) {
+	// A worth of having nothing needs a Worth, so that one option without any takes it from all.
 	first := &inst.Apps[choice.Apps[0]]
 	idle, runs := first.Idle, false
 	for _, i := range choice.Apps {
