@@ -20,8 +20,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
-// DefaultInlineBytes is the length up to which a part is kept in the file of the manifest. A file and a sync less make up
-// for what List reads more: measured, a commit of one part then takes as long as to write, sync and rename that part.
+// DefaultInlineBytes is the length up to which a part is kept in the file of the manifest. A file and its syncs less make up
+// for what List reads more, see BenchmarkCommit.
 const DefaultInlineBytes = 1 << 20
 
 // DefaultGrace is how old a writer of another process must be before it is taken for dead.

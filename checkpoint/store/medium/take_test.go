@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -25,7 +26,7 @@ type sharing struct {
 }
 
 func (s *sharing) Share(index int, file fs.File, given bool) (Object, io.ReadCloser, bool, error) {
-	if err := s.do("share"); err != nil {
+	if err := s.do(fmt.Sprint("share ", index)); err != nil {
 		return nil, nil, false, err
 	}
 	if s.moves && !given {
@@ -115,13 +116,13 @@ func TestTakeSums(t *testing.T) {
 // TestTakeCalls pins what a medium is asked for: what is read is closed, and then the object is closed or discarded, once.
 func TestTakeCalls(t *testing.T) {
 	for fail, want := range map[string]string{
-		"":        "share, read, read, end, close, commit",
-		"share":   "share, abort",
-		"read":    "share, read, end, discard, abort",
-		"end":     "share, read, read, end, close, abort",
-		"close":   "share, read, read, end, close, abort",
-		"commit":  "share, read, read, end, close, commit, abort",
-		"context": "share, read, end, discard, abort",
+		"":        "share 1, read, read, end, close, commit",
+		"share 1": "share 1, abort",
+		"read":    "share 1, read, end, discard, abort",
+		"end":     "share 1, read, read, end, close, abort",
+		"close":   "share 1, read, read, end, close, abort",
+		"commit":  "share 1, read, read, end, close, commit, abort",
+		"context": "share 1, read, end, discard, abort",
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := &sharing{fake: fake{fail: fail}}
