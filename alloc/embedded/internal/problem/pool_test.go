@@ -84,3 +84,102 @@ func TestPoolAgainstTrial(t *testing.T) {
 		}
 	})
 }
+
+// Beyond what its members may have G goes on as it would: below their minima each missing container costs another delta. Where
+// prices choose the number it is the best one between the bounds.
+func TestPoolWantsTheBest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, members := pooled(t)
+		q := Pool{Members: members}
+		q.Rebuild(p)
+		delta := p.Types[0].Delta
+		for n := range q.Min {
+			if got, want := q.At(delta, n), q.At(delta, q.Min)+delta*float64(q.Min-n); math.Abs(got-want) > 1e-9 {
+				t.Fatalf("G(%d) = %g below a minimum of %d, want %g", n, got, q.Min, want)
+			}
+		}
+		price, lambda := rapid.Float64Range(-0.1, 0.1).Draw(t, "price"), rapid.SampledFrom([]float64{0, 0.25, 1, 4}).Draw(t, "lambda")
+		worth := func(n int64) float64 { return price*float64(n) - lambda*q.At(delta, n) }
+		best := math.Inf(-1)
+		for n := q.Min; n <= q.Max; n++ {
+			best = math.Max(best, worth(n))
+		}
+		if n := q.Wanted(price, lambda, delta); n < q.Min || n > q.Max || worth(n) < best-1e-9 {
+			t.Fatalf("%d of %d to %d are wanted, worth %g; the best is worth %g", n, q.Min, q.Max, worth(n), best)
+		}
+		// At a price that no container is worth, and at one that pays for any, the answer is at the ends.
+		if lambda > 0 {
+			if n := q.Wanted(-2*lambda*delta, lambda, delta); n != q.Min {
+				t.Fatalf("%d are wanted at a loss, want %d", n, q.Min)
+			}
+			if n := q.Wanted(-lambda*delta, lambda, delta); n != q.Min {
+				t.Fatalf("%d are wanted where they just do not pay, want %d", n, q.Min)
+			}
+		}
+		if n := q.Wanted(2*lambda*delta+1, lambda, delta); n != q.Max {
+			t.Fatalf("%d are wanted where all pay, want %d", n, q.Max)
+		}
+	})
+}
+
+// How far a number is from one that the only member may have agrees with asking about every number.
+func TestPoolOfNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		app := solver.App{Min: rapid.Int64Range(0, 4).Draw(t, "min")}
+		app.Max = max(1, app.Min+rapid.Int64Range(0, 5).Draw(t, "more"))
+		app.Elective = rapid.Bool().Draw(t, "elective")
+		switch rapid.IntRange(0, 2).Draw(t, "numbers") {
+		case 0:
+			app.Step = rapid.Int64Range(1, 3).Draw(t, "step")
+		case 1:
+			for n := max(1, app.Min); n <= app.Max; n++ {
+				if n == app.Max || rapid.Bool().Draw(t, "allowed") {
+					app.Counts = append(app.Counts, n)
+				}
+			}
+		}
+		for n := max(1, app.Min); n <= app.Max; n++ {
+			if app.Allows(n) {
+				app.Worth = append(app.Worth, float64(rapid.IntRange(-4, 8).Draw(t, "worth")))
+			}
+		}
+		p := New(oneServer(app))
+		own := p.Types[0].Own
+		q := Pool{Members: p.Types[0].Members}
+		q.Rebuild(p)
+		for n := int64(0); n <= p.Apps[0].Max; n++ {
+			q.N = n
+			below, above := int64(-1), int64(-1)
+			for m := n; m >= 0 && below < 0; m-- {
+				if own.Allows(m) {
+					below = n - m
+				}
+			}
+			for m := n; m <= own.Max && above < 0; m++ {
+				if own.Allows(m) {
+					above = m - n
+				}
+			}
+			missing := below
+			if below < 0 || above >= 0 && above < below {
+				missing = above
+			}
+			if missing < 0 {
+				missing = 1 // nothing is allowed: no number looks like a solution
+			}
+			missing = max(missing, p.Apps[0].Min-n)
+			if got := q.Missing(); got != missing {
+				t.Fatalf("%+v: %d are %d away, want %d", app, n, got, missing)
+			}
+			if got := q.Short(); got != max(0, above) {
+				t.Fatalf("%+v: %d are short of %d, want %d", app, n, got, max(0, above))
+			}
+			if got := q.Over(); got != max(0, below) {
+				t.Fatalf("%+v: %d are over by %d, want %d", app, n, got, max(0, below))
+			}
+			if own.Allows(n) && q.ExtraOf(n) != own.Extra(n) {
+				t.Fatalf("%+v: %d are worth %g, want %g", app, n, q.ExtraOf(n), own.Extra(n))
+			}
+		}
+	})
+}
