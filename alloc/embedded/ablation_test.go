@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -41,6 +43,10 @@ var ablations = []struct {
 	{"ceiling work", func(n *tuning.Numbers) { n.CeilingWork = n.Work }},
 	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
 	{"ways", func(n *tuning.Numbers) { n.Ways = 0 }},
+	{"looks", func(n *tuning.Numbers) { n.Looks = 0 }},
+	{"total rounds", func(n *tuning.Numbers) { n.TotalRounds = 1 }},
+	{"warm-ups", func(n *tuning.Numbers) { n.WarmUps = 1 }},
+	{"crowd", func(n *tuning.Numbers) { n.Crowd = math.Inf(1) }},
 	{"lattice", func(*tuning.Numbers) {}},
 }
 
@@ -62,7 +68,8 @@ func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solv
 }
 
 // judges are the instances by which a part earns its place: both kinds of clusters full and half empty, decisions of the
-// long days, the paper's cluster below ceilings, and jobs that may run on either of two kinds of accelerators.
+// long days, the paper's cluster below ceilings, jobs that may run on either of two kinds of accelerators, on servers of all
+// sorts and below a ceiling too, clusters that minima fill to the last unit, and worths by number.
 func judges() map[string][]instancetest.Known {
 	known := map[string][]instancetest.Known{"decisions": instancetest.Decisions(), "half empty": instancetest.HalfEmpty()}
 	for _, ref := range alloctest.References() {
@@ -77,8 +84,64 @@ func judges() map[string][]instancetest.Known {
 		size := [...][2]int{{4, 4}, {20, 30}}[seed%2]
 		inst := alloctest.Accelerators(seed, size[0], size[1], seed/2%2 == 0)
 		known["options"] = append(known["options"], instancetest.Known{Instance: inst})
+		known["options"] = append(known["options"], instancetest.Known{Instance: below(alloctest.Accelerators(seed, 4, 4, seed%2 == 0), 0.6)})
+		known["options"] = append(known["options"], instancetest.Known{Instance: shrunk(seed, alloctest.Accelerators(seed, 20, 30, seed%2 == 0))})
+		known["tight"] = append(known["tight"], instancetest.Known{Instance: tight(seed, 5, 8, 1)})
+		worthy := alloctest.GPUs(seed, 20, 30, seed%2 == 0)
+		alloctest.AddWorths(seed, worthy)
+		known["worths"] = append(known["worths"], instancetest.Known{Instance: worthy})
 	}
 	return known
+}
+
+// below gives all applications of inst together a part of what there is.
+func below(inst *solver.Instance, part float64) *solver.Instance {
+	all := solver.Group{Ceiling: inst.Total.Clone()}
+	for k, q := range all.Ceiling {
+		all.Ceiling[k] = int64(float64(q) * part)
+	}
+	for i := range inst.Apps {
+		all.Apps = append(all.Apps, i)
+	}
+	inst.Groups = []solver.Group{all}
+	return inst
+}
+
+// shrunk makes the servers of inst unlike each other: each loses up to two fifths of every kind.
+func shrunk(seed uint64, inst *solver.Instance) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 5))
+	for j, capacity := range inst.Capacity {
+		inst.Capacity[j] = capacity.Clone()
+		for k, q := range capacity {
+			inst.Capacity[j][k] -= q * r.Int64N(40) / 100
+		}
+	}
+	return instancetest.Finish(inst)
+}
+
+// tight draws a cluster that is filled to the last unit, and asks for that part of the containers in it at least. The price
+// on loss keeps it from the searches that are made for the paper's P2.
+func tight(seed uint64, servers, apps int, part float64) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 9))
+	inst := &solver.Instance{LossBudget: float64(apps), AdjustBudget: int64(apps), LossPrice: 1e-9}
+	for range apps {
+		demand := apportion.Resources{1 + r.Int64N(8), 1 + r.Int64N(8), r.Int64N(3)}
+		inst.Apps = append(inst.Apps, solver.App{Demand: demand, Max: 50, Cost: 1, Share: 1 / float64(apps)})
+	}
+	for range servers {
+		capacity := make(apportion.Resources, 3)
+		for capacity[0] < 30 {
+			app := &inst.Apps[r.IntN(apps)]
+			for k, q := range app.Demand {
+				capacity[k] += q
+			}
+			if r.Float64() < part {
+				app.Min++
+			}
+		}
+		inst.Capacity = append(inst.Capacity, capacity)
+	}
+	return instancetest.Finish(inst)
 }
 
 // BenchmarkAblation prints what each part of the search brings: the mean gap that is left without it, how
@@ -152,7 +215,7 @@ func TestAblationsMatter(t *testing.T) {
 		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false)}
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
-	instances = append(instances, worthy)
+	instances = append(instances, worthy, shrunk(0, alloctest.Accelerators(0, 20, 30, true)), tight(0, 5, 8, 1), tight(1, 5, 8, 1), alloctest.Mixed(1, 600, 300, false))
 	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
 		if len(inst.Choices) > 0 {
 			sol := answerWith(tune, inst, lattice)
@@ -193,9 +256,9 @@ func looksAt(part string, inst *solver.Instance) bool {
 	switch part {
 	case "kept ceilings", "maxima", "near", "ceiling work", "divided work":
 		return len(inst.Groups) > 0
-	case "ways":
+	case "ways", "looks":
 		return len(inst.Choices) > 0
-	case "climb", "slack of a container":
+	case "climb", "slack of a container", "crowd":
 		return len(inst.Apps) >= 200
 	}
 	return len(inst.Groups)+len(inst.Choices) == 0 && len(inst.Apps) < 200

@@ -1,0 +1,207 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// decorate gives a wild instance what the general program has beside the paper's: anything, valid or not.
+func decorate(t *rapid.T, inst *solver.Instance) {
+	count := func(name string) int64 {
+		return rapid.SampledFrom([]int64{-1, 0, 0, 1, 2, 3, 1 << 40, math.MaxInt64}).Draw(t, name)
+	}
+	worth := func(name string) float64 {
+		return rapid.SampledFrom([]float64{0, 0, 0, 0.5, 3, -2, 1e-300, 1e9, 1e9, 1e300}).Draw(t, name)
+	}
+	sometimes := func(name string) bool { return rapid.IntRange(0, 3).Draw(t, name) == 0 }
+	inst.LossPrice = math.Abs(worth("price on loss"))
+	if sometimes("classes") {
+		for range inst.Capacity {
+			inst.Class = append(inst.Class, rapid.IntRange(0, 2).Draw(t, "class"))
+		}
+	}
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Elective, app.Pinned = sometimes("elective"), app.Running && !app.Displaced && sometimes("pinned")
+		app.Cost, app.Stay = max(0, count("cost")), math.Max(0, worth("stay"))
+		app.PerServer, app.MaxServers, app.Step = max(0, count("per server")), max(0, count("servers")), max(0, count("step"))
+		if sometimes("open") {
+			app.Classes = []int{rapid.IntRange(0, 2).Draw(t, "open class")}
+		}
+		// Few numbers, so that each has a worth.
+		if app.Max < 1<<40 && app.Max-app.Min < 10 && sometimes("worths") {
+			app.Idle = worth("idle")
+			for n := max(1, app.Min); n <= app.Max; n++ {
+				if app.Allows(n) {
+					app.Worth = append(app.Worth, worth("worth"))
+				}
+			}
+		}
+		if sometimes("losses") {
+			app.Losses = []solver.LossPoint{{N: 0, Loss: math.Max(0, worth("loss of none"))}, {N: 1 + max(0, count("more"))%9, Loss: math.Max(0, worth("loss of some"))}}
+		}
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "groups") {
+		group := solver.Group{Ceiling: inst.Total.Clone()}
+		for k := range group.Ceiling {
+			group.Ceiling[k] = rapid.SampledFrom([]int64{0, 1, 5, group.Ceiling[k] / 2, solver.NoLimit}).Draw(t, "ceiling")
+		}
+		for i := range inst.Apps {
+			if sometimes("below it") {
+				group.Apps = append(group.Apps, i)
+			}
+		}
+		inst.Groups = append(inst.Groups, group)
+	}
+	if n := len(inst.Apps); n > 1 && sometimes("options") {
+		inst.Choices = append(inst.Choices, solver.Choice{Apps: []int{0, 1}, Required: sometimes("required")})
+	}
+}
+
+// Nothing of the general program makes Solve panic either, whatever its options are, and whatever another decision has left.
+func TestSolveNeverPanicsOnTheGeneral(t *testing.T) {
+	answered := 0
+	rapid.Check(t, func(t *rapid.T) {
+		inst := wild(t)
+		decorate(t, inst)
+		opts := &Options{
+			Effort: rapid.SampledFrom([]Effort{math.MinInt64, -1, 0, 1, 2}).Draw(t, "effort"),
+			Gap:    rapid.SampledFrom([]float64{math.NaN(), math.Inf(-1), -1, 0, 0.5, 1, 1.5, math.Inf(1)}).Draw(t, "gap"),
+			Seed:   rapid.SampledFrom([]uint64{0, 1, math.MaxUint64}).Draw(t, "seed"),
+		}
+		if rapid.Bool().Draw(t, "warm") {
+			opts.Warm = lie(t, inst)
+		}
+		looks := rapid.SampledFrom([]int{0, 1, 5, 60, 300}).Draw(t, "looks")
+		sol, err := New(opts).Solve(instancetest.NewFuse(looks), inst)
+		if err != nil {
+			return
+		}
+		answered++
+		if sol.Status.HasSolution() {
+			if err := inst.Check(sol.Counts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if math.IsNaN(sol.Bound) || sol.Status.HasSolution() && sol.Bound < sol.Objective-1e-9*math.Abs(sol.Objective)-solver.ObjectiveTolerance {
+			t.Fatalf("bound %g of %g", sol.Bound, sol.Objective)
+		}
+	})
+	t.Logf("%d answered", answered)
+}
+
+// Applications with a loss for each of very many numbers are refused by name, and as many as may be tried are not; numbers
+// that steps rule out, that the cluster has no room for or that are listed do not count.
+func TestLossesOfManyNumbers(t *testing.T) {
+	for name, c := range map[string]struct {
+		max, step, room int64
+		refused         bool
+	}{
+		"few":                 {10, 1, 1 << 40, false},
+		"as many as may be":   {mostNumbers - 5, 1, 1 << 40, false},
+		"one more":            {mostNumbers - 4, 1, 1 << 40, true},
+		"all there are":       {math.MaxInt64, 1, math.MaxInt64 / 2, true},
+		"in large steps":      {mostNumbers << 10, 1 << 12, 1 << 40, false},
+		"no room for so many": {math.MaxInt64, 1, 50, false},
+	} {
+		losses := []solver.LossPoint{{}}
+		inst := instancetest.Finish(&solver.Instance{Capacity: []apportion.Resources{{c.room}}, LossBudget: 9, Apps: []solver.App{
+			{Demand: apportion.Resources{1}, Max: 5, Losses: losses}, {Demand: apportion.Resources{1}, Max: c.max, Step: c.step, Losses: losses},
+			{Demand: apportion.Resources{1}, Max: math.MaxInt64},
+		}})
+		err := listable(inst)
+		var field *apportion.FieldError
+		if refused := errors.As(err, &field); refused != c.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !c.refused {
+			continue
+		}
+		if _, err := New(nil).Solve(t.Context(), inst); !errors.Is(err, apportion.ErrRange) || field.Item.Index != 1 || field.Field != "Max" {
+			t.Errorf("%s: %v, want an error about the number of containers of application 1", name, err)
+		}
+	}
+}
+
+// lie returns what no decision has left: multipliers out of range, and everybody freed.
+func lie(t *rapid.T, inst *solver.Instance) *Warm {
+	number := func(name string) float64 {
+		return rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300}).Draw(t, name)
+	}
+	sol := &solver.Solution{Status: solver.Feasible, Counts: make(solver.Counts, len(inst.Apps))}
+	sol.Copies = &solver.CopyPrices{Loss: number("loss")}
+	for i := range inst.Apps {
+		if rapid.Bool().Draw(t, "as it is") {
+			sol.Counts[i] = inst.Apps[i].Previous
+		}
+		sol.Copies.Container = append(sol.Copies.Container, number("container"))
+		var room []float64
+		for range inst.Apps[i].Previous {
+			room = append(room, number("room"))
+		}
+		sol.Copies.Room = append(sol.Copies.Room, room)
+	}
+	return WarmFrom(inst, sol)
+}
+
+// Wherever a search is interrupted its answer is a solution or none, and its bound is no less than what can be had.
+func TestInterruptedAnywhere(t *testing.T) {
+	worthy := alloctest.GPUs(1, 5, 6, true)
+	alloctest.AddWorths(1, worthy)
+	looksAtMost := 60
+	if testing.Short() {
+		looksAtMost = 12
+	}
+	for name, inst := range map[string]*solver.Instance{
+		"fresh":        alloctest.Table2(1, 5, 8, false),
+		"previous":     alloctest.Table2(2, 6, 8, true),
+		"mixed":        alloctest.Mixed(3, 6, 9, true),
+		"worths":       worthy,
+		"options":      alloctest.Accelerators(0, 4, 4, true),
+		"many options": alloctest.Accelerators(1, 6, 8, false),
+		"ceilings":     below(alloctest.Table2(3, 6, 8, true), 0.5),
+		"both":         below(alloctest.Accelerators(2, 4, 4, true), 0.6),
+	} {
+		opts := &Options{Effort: 5}
+		whole, err := New(opts).Solve(context.Background(), inst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fuse := instancetest.NewFuse(math.MaxInt32)
+		if _, err := New(opts).Solve(fuse, inst); err != nil {
+			t.Fatal(err)
+		}
+		all := math.MaxInt32 - fuse.Left
+		for at := range min(looksAtMost, all) {
+			// The first looks one by one, the others spread over all there are.
+			looks := at
+			if at > 5 {
+				looks = at * all / looksAtMost
+			}
+			sol, err := New(opts).Solve(instancetest.NewFuse(looks), inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sol.Status.HasSolution() {
+				if err := inst.Check(sol.Counts); err != nil {
+					t.Errorf("%s, %d of %d looks: %v", name, looks, all, err)
+				}
+			}
+			if whole.Status.HasSolution() && (sol.Status == solver.Infeasible || sol.Bound < whole.Objective-2*solver.ObjectiveTolerance) {
+				t.Errorf("%s, %d of %d looks: %v, bound %g; %g can be had", name, looks, all, sol.Status, sol.Bound, whole.Objective)
+			}
+			if !sol.Interrupted && sol.Status != whole.Status {
+				t.Errorf("%s, %d of %d looks: %v without a word of the interruption, else %v", name, looks, all, sol.Status, whole.Status)
+			}
+		}
+	}
+}
