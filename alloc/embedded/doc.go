@@ -37,7 +37,10 @@
 //     of each type one shape; the least loss of a type's containers has a closed form.
 //
 // The phases are in phases.go: by sets (sets.go) where servers are small enough for lists of patterns, else
-// by containers (containers.go). What each part brings is printed by BenchmarkAblation.
+// by containers (containers.go). What each part brings is printed by BenchmarkAblation, and TestNumbersAreListed of package
+// tuning counts the numbers that steer them. Of each clever part there is a dumb twin that tests hold it against: every
+// set of freed applications for the tree, every distribution for pools, every count for prices, every subset of constraints
+// for conflicts, and the exhaustive oracle of ../../internal/oracle for whole answers.
 //
 // Where numbers of containers have worths of their own each application is a type by itself, and the search is the one
 // by containers: moves follow the slope of the concave envelope (problem.Curve), the price bound tries every number, of
@@ -99,10 +102,10 @@
 // bytes, where P <= S is the servers that differ in what they have or in what may stay on them. The last term
 // bounds what grows with the effort, each part by a constant of its own: the lists of patterns
 // (mostCounts, mostResiduals, mostSubsets), programs (mostRows, mostPricings), the cuts of a descent, 8 priceCuts K
-// for each server at most, what is known of
-// sets (mostSeenBytes), the nodes that wait (mostOpenBytes), the states of a leaf (mostStateBytes), and those of joined
-// servers (mostLedger). Where applications state their losses each number of containers that one may have takes 24 bytes more, and
-// more than mostNumbers are refused. At the usual efforts hardly any of it is used: 1,000 servers and 500 applications that all differ take 3 MB,
+// for each server at most, what is known of sets (mostSeenBytes), the nodes that wait (mostOpenBytes), the states of a
+// leaf (mostStateBytes), and those of joined servers (mostLedger). Where applications state their losses each number of
+// containers that one may have takes 24 bytes more, and more than mostNumbers are refused. At the usual efforts hardly
+// any of it is used: 1,000 servers and 500 applications that all differ take 3 MB,
 // see BenchmarkHeap.
 //
 // # References
