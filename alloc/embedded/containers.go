@@ -75,6 +75,8 @@ func (r *run) warmUp(ctx context.Context, goal float64) {
 		if r.a.Best.Found {
 			break
 		}
+		// No solution yet: minima and budgets weigh more in the next warm-up.
+		r.a.Insist()
 	}
 	r.a.Hope = r.tune.Hope
 }

@@ -134,6 +134,16 @@ func (a *Annealer) energy() float64 {
 	return e
 }
 
+// Insist makes it dearer to be no solution: penalties that are too low leave the search among states with more
+// utilization and a minimum missing, and ones that are high from the start wall off the ways between solutions.
+func (a *Annealer) Insist() {
+	a.missingWeight *= a.tune.Heavier
+	a.lossWeight *= a.tune.Heavier
+	for c := range a.ceilingWeight {
+		a.ceilingWeight[c] *= a.tune.Heavier
+	}
+}
+
 // most returns the most that a container of type t can bring: its value, and what it saves in loss.
 func (a *Annealer) most(t int32) float64 {
 	demanded := &a.S.p.Types[t]

@@ -82,6 +82,8 @@ type Annealing struct {
 	// better.
 	Hot      float64
 	Halvings float64
+	// Heavier is the factor by which penalties grow while no solution is found.
+	Heavier float64
 	// RepairMoves is how many moves an exchange of sets gets to recover, Hope how far behind it may be at
 	// first: judged at once hardly any exchange would be kept. Row "repair".
 	RepairMoves int
@@ -186,7 +188,7 @@ func Standard() *Numbers {
 			ShortStart: 150, FreshStart: 1500, Agreeing: 2, StartServers: 200,
 		},
 		Annealing: Annealing{
-			Hot: 1, Halvings: 10, RepairMoves: 100, Hope: 12, WorthWork: 20, WorthCrowd: 60, WorthRepair: 10,
+			Hot: 1, Halvings: 10, Heavier: 4, RepairMoves: 100, Hope: 12, WorthWork: 20, WorthCrowd: 60, WorthRepair: 10,
 			MostCandidates: 40, Homes: 12, LeastWorth: 0.01, PriceShares: []float64{0, 0.5, 0.8, 0.95},
 		},
 		Sets: Sets{Tries: 3, Slack: 0.003, SlackUnits: 2, Stride: 8},
