@@ -240,3 +240,25 @@ func TestRecoverRefusesPhase(t *testing.T) {
 		t.Errorf("Recover = %v", err)
 	}
 }
+
+// TestRecoverRefusesDeadline: a job has a deadline while it is asked for something, or is being saved, and at no other time.
+func TestRecoverRefusesDeadline(t *testing.T) {
+	servers := []checkpoint.Host{{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}}}
+	for _, c := range []struct {
+		order int64
+		dated bool
+		right bool
+	}{{0, false, true}, {1, false, true}, {1, true, true}, {2, true, true}, {0, true, false}} {
+		j := checkpoint.Job{Name: "a", Demand: apportion.Resources{1}, Min: 1, Phase: checkpoint.Waiting, Target: []string{"s1"}, Order: c.order}
+		if c.order > 0 {
+			j.Wanted = []string{"s1"}
+		}
+		if c.dated {
+			j.Deadline = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		_, err := checkpoint.Recover(simConfig(), 1, checkpoint.Record{Next: 9, Servers: servers, Jobs: []checkpoint.Job{j}})
+		if (err == nil) != c.right || !c.right && !strings.Contains(err.Error(), "deadline for nothing") {
+			t.Errorf("order %d, with a deadline %v: %v", c.order, c.dated, err)
+		}
+	}
+}

@@ -163,3 +163,85 @@ func TestLimitCountsJobsWithTriesLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestNonsenseIsNoWitness: a registration that says nonsense of its server is a fault of that server, whatever else it says. A
+// witness in it would end the master.
+func TestNonsenseIsNoWitness(t *testing.T) {
+	m := recovered(t, 5, named("j"))
+	bad := up("s1", 1, "")
+	bad.Witness = checkpoint.Witness{Journal: "j", Number: 1 << 40}
+	bad.Server.Capacity = apportion.Resources{1, 2, 3}
+	if err := m.Step(bad); !errors.Is(err, apportion.ErrLength) || errors.Is(err, checkpoint.ErrBehind) {
+		t.Errorf("%v, want the fault of the capacity alone", err)
+	}
+	mustStep(t, m, up("s2", 1, ""))
+	if !m.Knows("s2") || m.Knows("s1") {
+		t.Errorf("s2 is there: %v, s1: %v", m.Knows("s2"), m.Knows("s1"))
+	}
+	// The same witness of a server that is one ends it.
+	bad.Server.Capacity = apportion.Resources{1}
+	if err := m.Step(bad); !errors.Is(err, checkpoint.ErrBehind) {
+		t.Errorf("%v, want %v", err, checkpoint.ErrBehind)
+	}
+}
+
+// TestDrainHurriesWhoLeaves: a job that is already on its way from a server which is drained has the sooner of the two
+// deadlines.
+func TestDrainHurriesWhoLeaves(t *testing.T) {
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(minutes int) time.Time {
+		if minutes == 0 {
+			return time.Time{}
+		}
+		return began.Add(time.Duration(minutes) * time.Minute)
+	}
+	// Minutes from the beginning; 0: none.
+	for _, c := range []struct{ adjust, drain, want int }{{0, 0, 0}, {0, 5, 5}, {9, 5, 5}, {5, 9, 5}, {5, 0, 5}, {5, 5, 5}} {
+		m := newMachine(t, checkpoint.Config{})
+		mustStep(t, m, checkpoint.Tick{Now: began}, up("s1", 1, ""), up("s2", 1, ""), checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}},
+			checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}})
+		for m.Look("lr").Phase != checkpoint.Running {
+			effects := m.Ready().Effects
+			if len(effects) == 0 {
+				t.Fatalf("it stands still in %s", m.Look("lr").Phase)
+			}
+			for _, e := range effects {
+				if e.Action != checkpoint.Prune {
+					mustStep(t, m, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1})
+				}
+			}
+		}
+		mustStep(t, m, checkpoint.Adjust{Targets: map[string][]string{"lr": {"s2"}}, Deadline: at(c.adjust)})
+		if phase := m.Look("lr").Phase; phase != checkpoint.Saving {
+			t.Fatalf("it is in %s", phase)
+		}
+		mustStep(t, m, checkpoint.Drain{ID: "s1", Deadline: at(c.drain)})
+		if got := m.Look("lr").Deadline; !got.Equal(at(c.want)) {
+			t.Errorf("adjusted by minute %d, drained by %d: its deadline is %v, want minute %d", c.adjust, c.drain, got, c.want)
+		}
+	}
+}
+
+// TestForgottenJobComesAgain: a job of the name of one that is forgotten is another, in the books as well.
+func TestForgottenJobComesAgain(t *testing.T) {
+	m := newMachine(t, checkpoint.Config{})
+	mustStep(t, m, up("s1", 2, ""))
+	for round := range 3 {
+		mustStep(t, m, checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}}, checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}})
+		if what := m.Audit(); what != "" {
+			t.Fatalf("round %d, begun: %s", round, what)
+		}
+		mustStep(t, m, checkpoint.Cancel{Job: "lr"})
+		for m.Look("lr").Phase != checkpoint.Ended {
+			for _, e := range m.Ready().Effects {
+				if e.Action != checkpoint.Prune {
+					mustStep(t, m, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: -1})
+				}
+			}
+		}
+		mustStep(t, m, checkpoint.Forget{Job: "lr"})
+		if what := m.Audit(); what != "" || m.Look("lr") != nil {
+			t.Fatalf("round %d, forgotten: %s", round, what)
+		}
+	}
+}

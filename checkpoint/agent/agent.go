@@ -196,15 +196,17 @@ func (a *Agent) Do(ctx context.Context, order Order) (checkpoint.Reply, error) {
 	return reply, nil
 }
 
-// doStop ends the processes first and writes the book after that, so that no disk which hangs or is full keeps them
+// doStop ends the processes and writes the book, each beside the other, so that no disk which hangs or is full keeps them
 // alive. Done needs both: what is not written down could be started again by a Resume that comes after a crash.
 func (a *Agent) doStop(p passage, e checkpoint.Effect) checkpoint.Reply {
+	// The book is written whatever becomes of the processes: the attempt stays fenced off.
+	written := make(chan error, 1)
+	go func() { written <- a.flush(p.ctx) }() // which ends with the context at the latest
 	err := p.lane.end(p.ctx, func(ctx context.Context) error { return a.stop(ctx, e.Job) })
 	if err == nil {
 		a.sawEnd(e.Job, e.Attempt)
 	}
-	// The book is written whatever has become of the processes: the attempt stays fenced off.
-	if err = errors.Join(err, a.flush(p.ctx)); err != nil {
+	if err = errors.Join(err, <-written); err != nil {
 		return answer(e, a.outcome(e, err), err.Error())
 	}
 	return answer(e, checkpoint.Done, "")

@@ -335,3 +335,34 @@ func TestPausesGrow(t *testing.T) {
 		}
 	}
 }
+
+// What a setting should not be is told as it was given.
+func TestNegativeSettingsAreTold(t *testing.T) {
+	bad := Options{Grace: -12, LogBytes: -345, Poll: -6789, KeepRuns: -10}
+	_, err := New(Commands{Start: []string{"true"}, Work: t.TempDir()}, &bad)
+	var faults apportion.Faults
+	if !errors.As(err, &faults) || len(faults) != 4 {
+		t.Fatalf("%v, want four faults", err)
+	}
+	want := map[string]string{"Grace": "-12", "LogBytes": "-345", "Poll": "-6789", "KeepRuns": "-10"}
+	for _, f := range faults {
+		if f.Detail != want[f.Field] || !errors.Is(f, apportion.ErrNegative) {
+			t.Errorf("%s: %q, %v; want %q", f.Field, f.Detail, f.Err, want[f.Field])
+		}
+	}
+}
+
+// Whoever has stopped waiting for an answer is not searched for among all processes.
+func TestRunningEndsWithItsContext(t *testing.T) {
+	j := jobFolder(t.TempDir())
+	must(t, os.Mkdir(string(j.run(1)), 0o700))
+	ctx, cancel := context.WithCancel(t.Context())
+	a := &Runner{}
+	if alive, err := a.running(ctx, j, j.run(1), []int{0}); alive || err != nil {
+		t.Errorf("nothing was started: %v, %v", alive, err)
+	}
+	cancel()
+	if _, err := a.running(ctx, j, j.run(1), []int{0}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the context: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -372,7 +373,7 @@ func TestFenced(t *testing.T) {
 		"join": func(w *world) {
 			s := &watched{Server: &agenttest.Server{ID: "s9", Store: w.store}, w: w}
 			overtake(s)
-			if err := w.d.Join(context.Background(), apportion.Server{ID: "s9", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
+			if err := w.d.Join(limited(t), apportion.Server{ID: "s9", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
 				t.Errorf("joined: %v", err)
 			}
 		},
@@ -744,5 +745,47 @@ func TestLeaseIsRenewed(t *testing.T) {
 		w.open()
 		w.await("lr", func(now *driver.JobState) bool { return now.Job.Attempt > j.Job.Attempt && on("s1")(now) })
 		w.close()
+	})
+}
+
+// timed is an agent that notes how long it is given for each kind of order.
+type timed struct {
+	*watched
+	mu    sync.Mutex
+	given map[checkpoint.Action]time.Duration
+}
+
+func (a *timed) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
+	if until, ok := ctx.Deadline(); ok {
+		a.mu.Lock()
+		a.given[o.Effect.Action] = time.Until(until)
+		a.mu.Unlock()
+	}
+	return a.watched.Do(ctx, o)
+}
+
+// TestPatience: a call ends nine tenths of the way to the machine's time-out, so that its reason comes first.
+func TestPatience(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.machine.Timeouts = checkpoint.Timeouts{Create: 100 * time.Second, Resume: 200 * time.Second, Confirm: 300 * time.Second,
+			Save: 400 * time.Second, Stop: 500 * time.Second}
+		if err := w.start(); err != nil {
+			t.Fatal(err)
+		}
+		a := &timed{watched: w.servers["s1"], given: map[checkpoint.Action]time.Duration{}}
+		if err := w.d.Join(limited(t), apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}, a); err != nil {
+			t.Fatal(err)
+		}
+		w.runs("lr", "s1")
+		w.must(adjust("lr"))
+		w.await("lr", func(j *driver.JobState) bool { return j.Job.Phase == checkpoint.Idle })
+		w.close()
+		want := map[checkpoint.Action]time.Duration{checkpoint.Create: 90 * time.Second, checkpoint.Resume: 180 * time.Second,
+			checkpoint.Confirm: 270 * time.Second, checkpoint.Save: 360 * time.Second, checkpoint.Stop: 450 * time.Second}
+		for action, patience := range want {
+			if a.given[action] != patience {
+				t.Errorf("%s is given %v, want %v", action, a.given[action], patience)
+			}
+		}
 	})
 }

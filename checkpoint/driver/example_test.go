@@ -38,7 +38,7 @@ func decide(ctx context.Context, d *driver.Driver, applications []alloc.Applicat
 }
 
 func Example() {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	checkpoints := &storetest.MemStore{} // filestore.Open in earnest, and vfs.NewOS for the journal
 	machine, records, err := journal.Open(vfstest.NewMem(), checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})

@@ -210,6 +210,14 @@ func (w *world) close() {
 	}
 }
 
+// limited is a context that ends after an hour of the world, so that a driver which does not answer is an error and no test that
+// hangs.
+func limited(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // must applies events.
 func (w *world) must(events ...checkpoint.Event) {
 	w.t.Helper()

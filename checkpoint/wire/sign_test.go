@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
@@ -323,3 +324,33 @@ func TestLink(t *testing.T) {
 		}
 	}
 }
+
+// closing is the body of an answer that counts how often it is closed.
+type closing struct {
+	io.Reader
+	closed *int
+}
+
+func (c closing) Close() error { *c.closed++; return nil }
+
+// The body of an answer is closed, whatever is in it: the connection would stay open for ever.
+func TestAnswersAreClosed(t *testing.T) {
+	for what, body := range map[string]io.Reader{
+		"nothing": strings.NewReader(""), "nonsense": strings.NewReader("no answer"), "too much": io.LimitReader(zeros{}, MaxBytes+10),
+		"broken off": io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF)),
+	} {
+		closed := 0
+		client := secret.Credential(north).Client("http://nowhere")
+		client.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: closing{body, &closed}}, nil
+		})}
+		if err := client.Call(t.Context(), "/v1/anything", struct{}{}, &struct{}{}); err == nil || closed == 0 {
+			t.Errorf("%s: closed %d times, %v", what, closed, err)
+		}
+	}
+}
+
+// zeros never ends.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
