@@ -205,6 +205,9 @@ func (m *Machine) audit() string {
 		anew.enter(a, 1)
 	}
 	switch {
+	// What is kept of jobs that are forgotten is kept for ever.
+	case len(kept.accounts) != len(m.jobs):
+		return fmt.Sprintf("there are %d jobs, and the books have %d accounts", len(m.jobs), len(kept.accounts))
 	case !slices.Equal(kept.waiting, anew.waiting) || !slices.Equal(kept.asked, anew.asked):
 		return fmt.Sprintf("%v and %v wait, and the books have %v and %v", anew.waiting, anew.asked, kept.waiting, kept.asked)
 	case kept.busy != anew.busy || kept.stuck != anew.stuck:
