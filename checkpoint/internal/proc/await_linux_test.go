@@ -91,6 +91,9 @@ func TestAwaitWhatIsNotWaitedFor(t *testing.T) {
 	if err := proc.Await(t.Context(), pid, lives(pid)); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
+	if err := proc.Await(t.Context(), 1<<30, lives(1<<30)); err != nil {
+		t.Errorf("of a process that never was: %v", err)
+	}
 	for _, none := range []int{0, -1} {
 		if err := proc.Await(t.Context(), none, lives(none)); err == nil {
 			t.Errorf("%d stands for no process", none)
