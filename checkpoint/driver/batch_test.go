@@ -34,7 +34,7 @@ func (w *world) together(g *gated, messages ...func() error) {
 	w.t.Helper()
 	g.gate = make(chan struct{})
 	errs := make(chan error, len(messages)+1)
-	go func() { errs <- w.d.Apply(limited(w.t), submit("holds up")) }()
+	go func() { errs <- apply(w.d, submit("holds up")) }()
 	for _, m := range messages {
 		synctest.Wait() // the one before stands in the queue
 		go func() { errs <- m() }()
@@ -63,7 +63,7 @@ func TestLostAndJoinedTogether(t *testing.T) {
 		g := gatedWorld(w)
 		w.runs("lr", "s1", "s2")
 		w.together(g,
-			func() error { return w.d.Apply(limited(w.t), checkpoint.ServerFenced{ID: "s2"}) },
+			func() error { return apply(w.d, checkpoint.ServerFenced{ID: "s2"}) },
 			func() error {
 				w.servers["s2"].Forget() // as ServerFenced has promised
 				return w.join("s2")
@@ -84,7 +84,7 @@ func TestCapacitiesTogether(t *testing.T) {
 		g := gatedWorld(w)
 		joinWith := func(slots int64) func() error {
 			return func() error {
-				return w.d.Join(limited(w.t), apportion.Server{ID: "s3", Capacity: apportion.Resources{slots}}, w.servers["s3"])
+				return join(w.d, apportion.Server{ID: "s3", Capacity: apportion.Resources{slots}}, w.servers["s3"])
 			}
 		}
 		w.together(g, joinWith(9), joinWith(1))
@@ -102,7 +102,7 @@ func TestMessagesShareRecord(t *testing.T) {
 		before := len(g.records)
 		var messages []func() error
 		for _, job := range []string{"a", "b", "c", "d", "e"} {
-			messages = append(messages, func() error { return w.d.Apply(limited(w.t), submit(job)) })
+			messages = append(messages, func() error { return apply(w.d, submit(job)) })
 		}
 		w.together(g, messages...)
 		if n := len(g.records) - before; n != 2 || len(g.records[before+1].Jobs) != len(messages) {

@@ -74,7 +74,7 @@ func (l *live) again() {
 func (l *live) sure(event checkpoint.Event) {
 	l.t.Helper()
 	for {
-		err := l.d.Apply(limited(l.t), event)
+		err := apply(l.d, event)
 		switch {
 		case err == nil, errors.Is(err, apportion.ErrDuplicate):
 			return

@@ -373,7 +373,7 @@ func TestFenced(t *testing.T) {
 		"join": func(w *world) {
 			s := &watched{Server: &agenttest.Server{ID: "s9", Store: w.store}, w: w}
 			overtake(s)
-			if err := w.d.Join(limited(t), apportion.Server{ID: "s9", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
+			if err := join(w.d, apportion.Server{ID: "s9", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
 				t.Errorf("joined: %v", err)
 			}
 		},
@@ -773,7 +773,7 @@ func TestPatience(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &timed{watched: w.servers["s1"], given: map[checkpoint.Action]time.Duration{}}
-		if err := w.d.Join(limited(t), apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}, a); err != nil {
+		if err := join(w.d, apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}, a); err != nil {
 			t.Fatal(err)
 		}
 		w.runs("lr", "s1")

@@ -23,7 +23,7 @@ func (w *world) twin() *watched {
 }
 
 func (w *world) joinAs(id string, a driver.Agent) error {
-	return w.d.Join(limited(w.t), apportion.Server{ID: id, Capacity: apportion.Resources{4}}, a)
+	return join(w.d, apportion.Server{ID: id, Capacity: apportion.Resources{4}}, a)
 }
 
 // The second agent of a name is refused while the first answers, and its job runs on; when the first does not answer

@@ -210,12 +210,17 @@ func (w *world) close() {
 	}
 }
 
-// limited is a context that ends after an hour of the world, so that a driver which does not answer is an error and no test that
-// hangs.
-func limited(t testing.TB) context.Context {
+// apply and join wait for a driver no longer than an hour of the world: one that does not answer is an error, and no test hangs.
+func apply(d *driver.Driver, events ...checkpoint.Event) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-	t.Cleanup(cancel)
-	return ctx
+	defer cancel()
+	return d.Apply(ctx, events...)
+}
+
+func join(d *driver.Driver, server apportion.Server, a driver.Agent) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	return d.Join(ctx, server, a)
 }
 
 // must applies events.
