@@ -42,8 +42,12 @@ type Options struct {
 	// Single starts one process for the whole run, on the node of the first container, instead of one for
 	// each container.
 	Single bool
+	// User is whom the processes of jobs run as; this process must be root. With a user for each job none can read or disturb what
+	// is another's, and with any none can what is the runner's, see the package documentation. Nil: as this process does.
+	User *User
 	// Env are variables as in os.Environ, beside those that the package documentation lists. Nothing is
-	// inherited: secrets of this process stay with it. Nil: PATH and HOME of this process.
+	// inherited: secrets of this process stay with it. Nil: PATH and HOME of this process; with a User HOME is a folder of the
+	// run's own instead.
 	Env []string
 	// Dir is where processes start; empty: in the directory of their run.
 	Dir string
@@ -77,6 +81,8 @@ type Options struct {
 	Poll time.Duration
 	// KeepRuns is how many earlier runs of a job keep their logs. Zero: DefaultKeepRuns.
 	KeepRuns int
+	// homeless says that a User's processes are given a HOME of their run's own.
+	homeless bool
 }
 
 // What zero stands for in Options.

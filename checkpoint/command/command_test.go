@@ -233,7 +233,7 @@ func TestEnvironment(t *testing.T) {
 		want := []string{
 			"A=b", "APPORTION_JOB=a job's name", "APPORTION_ATTEMPT=3", "APPORTION_CONTAINERS=3", "APPORTION_SERVERS=n1,n2,n2",
 			"APPORTION_SERVER=n2", "APPORTION_RANK=" + rank, "APPORTION_CHECKPOINT_DIR=" + s.dir,
-			"APPORTION_SAVE_REQUEST=" + folder + "/save-request", "APPORTION_SAVE_ACK=" + folder + "/save-ack",
+			"APPORTION_SAVE_REQUEST=" + folder + "/save-request", "APPORTION_SAVE_ACK=" + folder + "/own/save-ack",
 			"APPORTION_RUN_DIR=" + folder, "APPORTION_RESTORE_DIR=" + run.Restore,
 		}
 		got := map[string]bool{}
@@ -348,7 +348,7 @@ func TestSaveWhileWritten(t *testing.T) {
 		}
 		run := s.run(1)
 		s.resume(t, run)
-		if err := os.WriteFile(filepath.Join(filepath.Dir(s.Log(run, 0)), "save-ack"), []byte(`{"request":99}`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(s.Log(run, 0)), "own", "save-ack"), []byte(`{"request":99}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -409,7 +409,7 @@ func TestSaveNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ack := filepath.Join(filepath.Dir(s.Log(run, 0)), "save-ack")
+	ack := filepath.Join(filepath.Dir(s.Log(run, 0)), "own", "save-ack")
 	for answer, want := range map[string]string{
 		`{"request":99,"files":["../up"]}`:        "up",
 		`{"request":99,"files":["/etc/passwd"]}`:  "passwd",

@@ -86,7 +86,7 @@ func TestPipesInThePlaceOfRecords(t *testing.T) {
 	run := s.run(1)
 	s.resume(t, run)
 	folder := filepath.Join(s.work, "job", "run-1")
-	for _, name := range []string{"rank-0.log", "rank-0.json", "held", "save-ack", "save-request", "started"} {
+	for _, name := range []string{"rank-0.log", "rank-0.json", "held", "own/save-ack", "save-request", "started"} {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}

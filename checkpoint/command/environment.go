@@ -33,6 +33,9 @@ func (a *Runner) environment(run *runner.Run, folder runFolder, rank int, restor
 	// The options are shared by all runs, so append must not write into their array.
 	env := slices.Clone(a.options.Env)
 	add := func(name, value string) { env = append(env, name+"="+value) }
+	if a.options.homeless {
+		add("HOME", folder.own())
+	}
 	add(EnvJob, run.Job)
 	add(EnvAttempt, strconv.FormatInt(run.Attempt, 10))
 	add(EnvContainers, strconv.Itoa(len(run.Containers)))

@@ -47,9 +47,12 @@ func (j jobFolder) run(attempt int64) runFolder {
 // file is a file of the run.
 func (r runFolder) file(name string) string { return filepath.Join(string(r), name) }
 
+// own is the one folder of the run into which its processes may write; all else in the run's folder is the runner's.
+func (r runFolder) own() string { return r.file("own") }
+
 // request and acknowledgement are the files by which a save is asked for and answered.
 func (r runFolder) request() string         { return r.file("save-request") }
-func (r runFolder) acknowledgement() string { return r.file("save-ack") }
+func (r runFolder) acknowledgement() string { return filepath.Join(r.own(), "save-ack") }
 
 // started and stopped mark what has been done for the run, over that nothing of it is alive.
 // started is written last of a start and durably: without it the run counts as half-started.

@@ -25,6 +25,10 @@ func (a *Runner) guarded(argv []string, folder runFolder, rank int) ([]string, e
 	if name := signalName(a.options.Signal); name != "" {
 		full = append(full, "-save", name)
 	}
+	// The guard itself stays what this runner is, so that its run can neither end it nor read what it knows.
+	if a.options.User != nil {
+		full = append(full, "-user", a.options.User.String())
+	}
 	return append(append(full, "--", program), argv[1:]...), nil
 }
 

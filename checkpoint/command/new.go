@@ -77,6 +77,11 @@ func (a *Runner) check() error {
 	if a.commands.Work == "" {
 		faults.Add(apportion.Item{}, "Work", apportion.ErrEmpty, "")
 	}
+	if a.options.User != nil {
+		if err := a.options.User.Possible(); err != nil {
+			faults.Add(apportion.Item{}, "User", err, "")
+		}
+	}
 	for name, value := range map[string]int64{
 		"Grace": int64(a.options.Grace), "LogBytes": a.options.LogBytes, "Poll": int64(a.options.Poll), "KeepRuns": int64(a.options.KeepRuns),
 	} {
@@ -91,7 +96,12 @@ func (a *Runner) check() error {
 func (o *Options) setDefaults() {
 	// An empty list that is not nil asks for no variables at all, so nil alone stands for the default.
 	if o.Env == nil {
-		for _, name := range []string{"PATH", "HOME"} {
+		names := []string{"PATH", "HOME"}
+		// The home of root is closed to others.
+		if o.homeless = o.User != nil; o.homeless {
+			names = names[:1]
+		}
+		for _, name := range names {
 			if value, ok := os.LookupEnv(name); ok {
 				o.Env = append(o.Env, name+"="+value)
 			}

@@ -111,7 +111,7 @@ func (a *Runner) trimAll() {
 
 // trim gives back the older part of a log that is beyond its bound, and keeps half of the bound.
 func (a *Runner) trim(name string) error {
-	info, err := os.Stat(name)
+	info, err := os.Lstat(name)
 	// What counts is the space taken and not the length, which goes on growing over the hole.
 	if err != nil || diskBytes(info) <= a.options.LogBytes {
 		return err

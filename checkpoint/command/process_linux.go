@@ -234,9 +234,13 @@ func exitOf(state *os.ProcessState) ended {
 // all of it where it cannot.
 func release(name string, before int64) error {
 	const keepSize, punchHole = 1, 2 // fallocate(2)
-	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	// A job may have put a link to anything in the place of its log, or a pipe.
+	file, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, file.Close())
 	}
 	// The apparent length stays, so the offsets of readers and of the processes that write stay right.
 	err = syscall.Fallocate(int(file.Fd()), keepSize|punchHole, 0, before)

@@ -81,7 +81,10 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 	for _, e := range left {
 		err = errors.Join(err, os.RemoveAll(folder.file(e.Name())))
 	}
-	if err = errors.Join(err, os.MkdirAll(run.Dir, 0o700)); err != nil {
+	if err = errors.Join(err, os.MkdirAll(folder.own(), 0o700), os.MkdirAll(run.Dir, 0o700)); err != nil {
+		return err
+	}
+	if err := a.handOver(run, folder); err != nil {
 		return err
 	}
 	// The whole run is kept, so that a repeated call can be compared with it.
@@ -169,6 +172,12 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 		return err
 	}
 	defer log.Close()
+	// A program may open its output by its name in /dev.
+	if u := a.options.User; u != nil {
+		if err := log.Chown(int(u.UID), int(u.GID)); err != nil {
+			return err
+		}
+	}
 	// CommandContext would kill the process with the context of Resume, which ends long before the job.
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, run.Dir
@@ -178,7 +187,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 	// The first of ExtraFiles is descriptor 3 of the process; closing it is in its hands only.
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{held}
 	cmd.SysProcAttr = ownGroup()
-	if err := cmd.Start(); err != nil {
+	if err := a.launch(cmd); err != nil {
 		return err
 	}
 	// Before the process is waited for, its number is its own.

@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/internal/durable"
 	"github.com/apportion/apportion/internal/regular"
 )
 
@@ -141,7 +140,7 @@ func (s *saving) request(ctx context.Context, ranks []int) error {
 	}
 	s.number++
 	// After a crash of the machine nobody runs who could read it, so it need not be durable.
-	if err := put(s.folder.request(), s.number, durable.ReplaceFile); err != nil {
+	if err := put(s.folder.request(), s.number, s.readable); err != nil {
 		return err
 	}
 	if s.options.Signal == nil {
@@ -196,7 +195,7 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 	if len(saved.Files) == 0 {
 		return runner.Saved{}, errors.New("the acknowledgement names no files, and there is no format to find them")
 	}
-	return saved, nil
+	return saved, s.owned(saved.Files)
 }
 
 // listed checks the files that the job names.
