@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/transfer"
@@ -95,7 +96,11 @@ func (a *Agent) prepare(ctx context.Context, r runner.Runner, e checkpoint.Effec
 	// attempt is a number.
 	run := runner.Run{Job: e.Job, Attempt: e.Attempt, Containers: e.Containers,
 		Dir: filepath.Join(a.config.Shared, folder, attempt)}
-	// Only the user of the agent may read what jobs write: models and data are nobody else's.
+	// Only the user of the agent may read what jobs write, models and data, unless the runner hands the attempt's folder over to one of
+	// the job's own, who must be able to pass the job's.
+	if err := owner.Pass(filepath.Dir(run.Dir)); err != nil {
+		return run, err
+	}
 	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
 		return run, err
 	}
@@ -106,10 +111,12 @@ func (a *Agent) prepare(ctx context.Context, r runner.Runner, e checkpoint.Effec
 	run.Restore = filepath.Join(a.config.Restored, folder, attempt)
 	// The copies of the attempts before go first, for there may be room for one only.
 	a.discardOlder(ctx, filepath.Dir(run.Restore), e.Attempt)
-	// Only the parent is made: transfer.Load makes the folder itself, in one step, when it is
+	// Only the parents are made: transfer.Load makes the folder itself, in one step, when it is
 	// complete.
-	if err := os.MkdirAll(filepath.Dir(run.Restore), 0o700); err != nil {
-		return run, err
+	for _, dir := range []string{a.config.Restored, filepath.Dir(run.Restore)} {
+		if err := owner.Pass(dir); err != nil {
+			return run, err
+		}
 	}
 	// What a store does not have that came into the place of another says nothing of the checkpoint: Failed, not Damaged.
 	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {

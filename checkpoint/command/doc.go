@@ -25,7 +25,7 @@
 //	APPORTION_RESTORE_DIR      the directory with the checkpoint to resume from; absent: begin anew
 //	APPORTION_RESTORE          the checkpoint there as its framework names it; only with a Format
 //	APPORTION_SAVE_REQUEST     a file that holds, once a save was asked for, its number and a line end
-//	APPORTION_SAVE_ACK         a file into which the job writes an [Acknowledgement]
+//	APPORTION_SAVE_ACK         a file into which the job writes an [Acknowledgement]; in its folder it may write others
 //	APPORTION_RUN_DIR          the runner's folder of the run; it marks the processes of the run
 //
 // The line in which a job reports, anywhere in its output, see [ParseLine]:
@@ -66,6 +66,15 @@
 // Guards: with Options.Guard each process is the child of a guard, which ends it when nobody vouches for the run in time:
 // the agent is dead, stopped or cannot read its book. Stop ends guards as all else, and how a process ended is known
 // also when no runner ran.
+//
+// Users: with Options.User the processes of a job run as a user of their own, which needs a runner that is root. They have that user's
+// numbers, the groups that were named and no others, and no program gives them more (PR_SET_NO_NEW_PRIVS). Theirs are the directory for
+// checkpoints, the copy of the one that they begin from, and the folder of the acknowledgement, which is their HOME unless Env says
+// another; the runner's folders can be passed and not listed, and its records not be read. All folders above Work, Dir and Restore must
+// let users pass (o+x), and what is beside them, books, stores, credentials and sockets, is closed by its own mode: 0600 and 0700,
+// as this library makes it. Jobs of one user can disturb each other, so each wants its own; where several servers share a file system
+// it has the same numbers on all. A checkpoint with a file of another user is none; that no job gets such a file by a name of its
+// own is the kernel's, where fs.protected_hardlinks is 1.
 //
 // Output goes to a file for each process. Where the file system can punch holes (ext4, XFS, Btrfs, tmpfs),
 // a log that outgrows its bound keeps its newest half and its apparent length, elsewhere it begins

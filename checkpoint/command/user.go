@@ -29,7 +29,7 @@ type User struct {
 // are taken from there. The error is that of Validate, or names what is not known.
 func ParseUser(text string) (User, error) {
 	name, groups, grouped := strings.Cut(text, ":")
-	uid, own, ok := lookUser(name)
+	uid, own, ok := lookUser(name, !grouped)
 	if !ok {
 		return User{}, &apportion.FieldError{Item: check.Item("user", text, 0), Field: "UID", Err: apportion.ErrUnknown}
 	}
@@ -51,10 +51,13 @@ func ParseUser(text string) (User, error) {
 	return u, u.Validate()
 }
 
-// lookUser returns the number of a user, by that or by its name, and its own group; that is empty where the system does not know the
-// number.
-func lookUser(name string) (uid uint32, group string, ok bool) {
+// lookUser returns the number of a user, by that or by its name, and its own group if that is wanted; it is empty where the system does
+// not know the number. Numbers alone are not looked up: that may ask a directory in the network.
+func lookUser(name string, wanted bool) (uid uint32, group string, ok bool) {
 	if uid, err := systemID(name); err == nil {
+		if !wanted {
+			return uid, "", true
+		}
 		if known, err := user.LookupId(name); err == nil {
 			group = known.Gid
 		}

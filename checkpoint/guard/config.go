@@ -12,6 +12,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
+	"github.com/apportion/apportion/internal/durable"
 )
 
 // EnvEpoch holds the epoch of the master that has started a run; the other variables are those of package command.
@@ -32,6 +34,9 @@ type Config struct {
 	// command.ParseLine, are its progress.
 	Stdout io.Writer
 	Stderr *os.File
+	// User is whom the trainer runs as; this process must be root, and stays it, so that the trainer can neither end its guard nor read
+	// what that knows. Nil: as this process does.
+	User *command.User
 	// Start is how long the guard asks before it gives up and starts nothing; 0: DefaultStart.
 	Start time.Duration
 	// Grace is the time between SIGTERM and SIGKILL when the guard itself is told to end; 0: SIGKILL at once.
@@ -82,6 +87,14 @@ func (c *Config) FromEnvironment(lookup func(string) string) error {
 	return nil
 }
 
+// tell writes what the trainer reads into the file Request.
+func (c *Config) tell(text []byte) error {
+	if c.User != nil {
+		return owner.ReplaceFile(c.Request, text, c.User.UID, c.User.GID)
+	}
+	return durable.ReplaceFile(c.Request, text)
+}
+
 // Validate returns the faults of a Config.
 func (c *Config) Validate() error {
 	if err := c.validate(); err != nil {
@@ -94,6 +107,11 @@ func (c *Config) Validate() error {
 	}
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		faults.Add(item, "Argv", apportion.ErrEmpty, "")
+	}
+	if c.User != nil {
+		if err := c.User.Possible(); err != nil {
+			faults.Add(item, "User", err, "")
+		}
 	}
 	for field, d := range map[string]time.Duration{"Start": c.Start, "Grace": c.Grace, "Every": c.Every} {
 		if d < 0 {

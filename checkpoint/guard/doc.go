@@ -54,7 +54,12 @@
 //
 // Claims by HTTP are signed, and so are their answers: whoever listens in the place of a desk that is gone learns no secret
 // and vouches for nobody. For that the clocks of servers and desk must agree within wire.Window. The credential is the
-// same for all guards of a cluster, and a trainer can read what its guard can.
+// same for all guards of a cluster, and a trainer can read what its guard can, unless it runs as a user of its own.
+//
+// With [Config.User] a guard that is root starts its trainer as that user: with the groups that were named, no others and no way to
+// more, so that it can neither end guard and keeper nor read their credential, their record or their environment. The kernel is told
+// after the change of user whom the trainer dies with. The folder of [Config.Acknowledgement] must be the user's; the program makes one,
+// and leaves HOME and all else of the environment as it is.
 //
 // # Limits
 //

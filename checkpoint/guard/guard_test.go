@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/internal/proc"
 )
@@ -43,6 +44,7 @@ type settings struct {
 	URL, Files, Record, Ack, Request, Script, Cgroup string
 	Start, Grace, Every                              time.Duration
 	Attempt                                          int64
+	User                                             *command.User
 }
 
 // guardMain is a guard; its arguments are settings.
@@ -70,7 +72,7 @@ func guardMain() int {
 	}
 	end, err := guard.Run(ctx, guard.Config{ID: guard.ID{Job: "lr", Attempt: s.Attempt, Server: "s1"}, Epoch: 3, Authority: a,
 		Argv: argv, Start: s.Start, Grace: s.Grace, Save: syscall.SIGUSR1,
-		Acknowledgement: s.Ack, Cgroup: s.Cgroup, Record: s.Record, Request: s.Request, Every: s.Every})
+		Acknowledgement: s.Ack, Cgroup: s.Cgroup, Record: s.Record, Request: s.Request, Every: s.Every, User: s.User})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99

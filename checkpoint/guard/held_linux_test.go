@@ -19,7 +19,7 @@ func TestParseHeld(t *testing.T) {
 	for name, value := range map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "5", "APPORTION_SERVER": "s1", EnvEpoch: "3"} {
 		t.Setenv(name, value)
 	}
-	c, err := parse([]string{"-socket", "/s", "-dir", t.TempDir(), "-held", strconv.Itoa(held), "sh"}, io.Discard)
+	c, err := parse([]string{"-socket", "/s", "-dir", t.TempDir(), "-held", strconv.Itoa(held), "sh"}, io.Discard, nil)
 	if err != nil || c.Held == nil || c.Held.Fd() != uintptr(held) {
 		t.Fatalf("%v, %v", c.Held, err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // recordEvery is how often what is known is written down, if it has changed. Progress changes with every line of output, and
@@ -104,7 +103,7 @@ func (g *guard) request(ctx context.Context, number int64) {
 	limited, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
 	_, err := abandon.Do(limited, func(context.Context) (struct{}, error) {
-		return struct{}{}, durable.ReplaceFile(g.config.Request, fmt.Appendln(nil, number))
+		return struct{}{}, g.config.tell(fmt.Appendln(nil, number))
 	})
 	if err != nil {
 		fmt.Fprintln(g.stderr(), "guard: a save cannot be asked for:", err)

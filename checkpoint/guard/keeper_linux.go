@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
 )
 
 // look is how often a keeper looks at the clock. A timer alone would be late after the machine has slept.
@@ -94,6 +96,11 @@ func (k *keeper) start(o *order) error {
 	if o.Held {
 		cmd.ExtraFiles = []*os.File{os.NewFile(5, "held")}
 	}
+	if u := o.User; u != nil {
+		if err := become(cmd.SysProcAttr, u); err != nil {
+			return err
+		}
+	}
 	if group := k.makeCgroup(o.Cgroup); group != nil {
 		defer group.Close()
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(group.Fd())
@@ -108,6 +115,18 @@ func (k *keeper) start(o *order) error {
 	k.trainer = cmd.Process.Pid
 	go k.reap()
 	return nil
+}
+
+// become has the trainer started as a user that is given nothing beside: no groups that were not named, and no way to be anybody else. The
+// kernel forgets at a change of user whom a process dies with, so that is said after it, as os/exec does.
+func become(of *syscall.SysProcAttr, u *command.User) error {
+	owner.Attributes(of, u.UID, u.GID, u.Groups)
+	// The trainer opens its output by the name that it has in /dev, perhaps. The pipe is this run's alone.
+	if err := os.Stdout.Chown(int(u.UID), int(u.GID)); err != nil {
+		return err
+	}
+	// This thread starts the trainer and nothing else.
+	return owner.Renounce()
 }
 
 // makeCgroup makes a control group below a folder and opens it; nil where that is not to be had.

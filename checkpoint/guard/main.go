@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/wire"
 )
 
@@ -35,15 +36,15 @@ const (
 )
 
 // Main is the program of a guard: it runs until nothing of its run lives, and returns the exit status. args are those of
-// apportion-guard, see its -help. program is how this very program is called so that it calls Main, for the keeper that a
-// guard starts; nil: by its name alone.
-func Main(program, args []string, stderr io.Writer) int {
+// apportion-guard, see its -help, and beside them one for each road. program is how this very program is called so that it calls
+// Main, for the keeper that a guard starts; nil: by its name alone.
+func Main(program, args []string, stderr io.Writer, roads ...Road) int {
 	// A guard starts this same program as its keeper, so that one file serves both.
 	if len(args) == 1 && args[0] == keepWord {
 		Keep()
 		return 0
 	}
-	c, err := parse(args, stderr)
+	c, err := parse(args, stderr, roads)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
@@ -85,17 +86,68 @@ func status(end End, err error) int {
 // signals are those that may ask for a save, by name.
 var signals = map[string]os.Signal{"": nil, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "HUP": syscall.SIGHUP}
 
+// Road is a way to an authority, for a guard's program that has others than apportion-guard.
+type Road struct {
+	// Name is the flag that chooses it, and Usage what -help says of that.
+	Name, Usage string
+	// Open returns the authority for the flag's value, which is not empty.
+	Open func(value string) (Authority, error)
+}
+
+// ownRoads are those of apportion-guard. token is read when all flags were.
+func ownRoads(token *string) []Road {
+	return []Road{
+		{"url", "where claims are posted to", func(url string) (Authority, error) {
+			credential, err := readCredential(*token)
+			return &HTTP{URL: url, Credential: credential}, err
+		}},
+		{"files", "the folder for claims by files", func(dir string) (Authority, error) { return &Files{Dir: dir}, nil }},
+		{"socket", "the Unix socket to which claims are posted", func(path string) (Authority, error) { return NewSocket(path), nil }},
+	}
+}
+
+// authority opens the one road that was chosen.
+func authority(roads []Road, values []*string) (Authority, error) {
+	chosen := -1
+	for i, value := range values {
+		if *value == "" {
+			continue
+		}
+		// Two authorities could disagree, and one of them would not be asked.
+		if chosen >= 0 {
+			return nil, needed(roads)
+		}
+		chosen = i
+	}
+	if chosen < 0 {
+		return nil, needed(roads)
+	}
+	return roads[chosen].Open(*values[chosen])
+}
+
+// needed says that one of the roads must be chosen.
+func needed(roads []Road) error {
+	names := make([]string, len(roads))
+	for i, r := range roads {
+		names[i] = "-" + r.Name
+	}
+	return fmt.Errorf("either %s is needed", strings.Join(names, " or "))
+}
+
 // parse reads the command line and the environment.
-func parse(args []string, stderr io.Writer) (Config, error) {
+func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	var c Config
 	flags := flag.NewFlagSet("apportion-guard", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	url := flags.String("url", "", "where claims are posted to")
 	token := flags.String("token-file", "", "the file of the credential that signs claims to -url")
-	socket := flags.String("socket", "", "the Unix socket to which claims are posted, in place of -url")
+	roads := append(ownRoads(token), more...)
+	values := make([]*string, len(roads))
+	for i, r := range roads {
+		values[i] = flags.String(r.Name, "", r.Usage)
+	}
 	held := flags.Int("held", 0, "a descriptor that the trainer is to hold, as its descriptor 3; 0: none")
-	files := flags.String("files", "", "the folder for claims by files, in place of -url")
 	save := flags.String("save", "", "the signal that asks the trainer to save: USR1, USR2 or HUP")
+	user := flags.String("user", "", "whom the trainer runs as: USER or USER:GROUP with further groups behind it and commas between, by names or numbers; needs root")
 	rank := flags.String("rank", "", "the number of this container, from 0; a sum, as 4+2, is one as well (default $APPORTION_RANK)")
 	dir := flags.String("dir", "", "the folder for the files of saves, if the environment names none (default a new one)")
 	flags.DurationVar(&c.Every, "every", 0, "how often to claim at least (default a sixth of the lease)")
@@ -111,25 +163,22 @@ func parse(args []string, stderr io.Writer) (Config, error) {
 	if c.Save, known = signals[strings.TrimPrefix(*save, "SIG")]; !known {
 		return c, fmt.Errorf("-save %q: USR1, USR2 or HUP", *save)
 	}
-	switch {
-	case *url != "" && *files == "" && *socket == "":
-		credential, err := readCredential(*token)
-		if err != nil {
-			return c, err
-		}
-		c.Authority = &HTTP{URL: *url, Credential: credential}
-	case *url == "" && *files != "" && *socket == "":
-		c.Authority = &Files{Dir: *files}
-	case *url == "" && *files == "" && *socket != "":
-		c.Authority = NewSocket(*socket)
-	default:
-		return c, errors.New("either -url or -files or -socket is needed")
+	var err error
+	if c.Authority, err = authority(roads, values); err != nil {
+		return c, err
 	}
 	if *held > 0 {
 		c.Held = os.NewFile(uintptr(*held), "held")
 	}
+	if *user != "" {
+		u, err := command.ParseUser(*user)
+		if err != nil {
+			return c, fmt.Errorf("-user: %w", err)
+		}
+		c.User = &u
+	}
 	own := map[string]string{}
-	if err := errors.Join(setRank(own, *rank), setFiles(own, *dir)); err != nil {
+	if err := errors.Join(setRank(own, *rank), setFiles(own, *dir, c.User)); err != nil {
 		return c, err
 	}
 	// The trainer is told what the guard goes by.
@@ -158,8 +207,9 @@ func setRank(own map[string]string, sum string) error {
 	return nil
 }
 
-// setFiles names the files by which a trainer is asked to save and says that it has, where the environment does not.
-func setFiles(own map[string]string, dir string) error {
+// setFiles names the files by which a trainer is asked to save and says that it has, where the environment does not. A user of its own
+// may write into a folder of its own below the guard's, and only there.
+func setFiles(own map[string]string, dir string, user *command.User) error {
 	if os.Getenv(command.EnvSaveRequest) != "" && os.Getenv(command.EnvSaveAck) != "" {
 		return nil
 	}
@@ -171,7 +221,14 @@ func setFiles(own map[string]string, dir string) error {
 	}
 	// Both or none: a request without an acknowledgement would be waited for in vain.
 	own[command.EnvSaveRequest] = filepath.Join(dir, "request")
-	own[command.EnvSaveAck] = filepath.Join(dir, "acknowledgement")
+	answers := dir
+	if user != nil {
+		answers = filepath.Join(dir, "own")
+		if err := errors.Join(owner.Pass(dir), owner.Folder(answers, user.UID, user.GID)); err != nil {
+			return err
+		}
+	}
+	own[command.EnvSaveAck] = filepath.Join(answers, "acknowledgement")
 	return nil
 }
 

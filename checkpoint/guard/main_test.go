@@ -56,19 +56,19 @@ func TestParse(t *testing.T) {
 	if err := errors.Join(os.WriteFile(token, text, 0o600), os.WriteFile(bad, []byte("secret\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse([]string{"-url", "http://x", "-token-file", token, "-save", "SIGUSR2", "-grace", "1s", "--", "sh", "-c", "exit"}, io.Discard)
+	c, err := parse([]string{"-url", "http://x", "-token-file", token, "-save", "SIGUSR2", "-grace", "1s", "--", "sh", "-c", "exit"}, io.Discard, nil)
 	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != syscall.SIGUSR2 || len(c.Argv) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if h, ok := c.Authority.(*HTTP); !ok || h.URL != "http://x" || h.Credential != credential {
 		t.Errorf("%+v", c.Authority)
 	}
-	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard); err != nil || c.Authority.(*Files).Dir != "/leases" {
+	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard, nil); err != nil || c.Authority.(*Files).Dir != "/leases" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	// The number of the container and the files of saves are told to the trainer as well.
 	dir := t.TempDir()
-	c, err = parse([]string{"-files", "f", "-rank", "4+2", "-dir", dir, "-every", "1s", "-start", "7s", "sh"}, io.Discard)
+	c, err = parse([]string{"-files", "f", "-rank", "4+2", "-dir", dir, "-every", "1s", "-start", "7s", "sh"}, io.Discard, nil)
 	if err != nil || c.Rank != 6 || c.Every != time.Second || c.Start != 7*time.Second || c.Request != filepath.Join(dir, "request") || c.Acknowledgement != filepath.Join(dir, "acknowledgement") {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -77,7 +77,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("the trainer is not told %s", want)
 		}
 	}
-	if c, err := parse([]string{"-socket", "/s", "sh"}, io.Discard); err != nil || c.Authority.(*HTTP).Client == nil || c.Held != nil {
+	if c, err := parse([]string{"-socket", "/s", "sh"}, io.Discard, nil); err != nil || c.Authority.(*HTTP).Client == nil || c.Held != nil {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for args, want := range map[string]string{

@@ -190,7 +190,8 @@ func (g *guard) startKeeper() (*kept, error) {
 	k := &kept{cmd: cmd, words: orders, reports: make(chan report), read: make(chan struct{})}
 	go k.hear(reports)
 	go g.readOutput(output, k.read)
-	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil, word: g.word()}
+	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil,
+		User: g.config.User, word: g.word()}
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}

@@ -2,7 +2,11 @@
 
 package guard
 
-import "time"
+import (
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/command"
+)
 
 // order is the first word of a guard to its keeper: what to start.
 type order struct {
@@ -12,6 +16,8 @@ type order struct {
 	Cgroup string   `json:"cgroup,omitempty"`
 	// Held says that descriptor 5 is to be held by the trainer as well.
 	Held bool `json:"held,omitempty"`
+	// User is whom the trainer runs as; nil: as the keeper does.
+	User *command.User `json:"user,omitempty"`
 	word
 }
 

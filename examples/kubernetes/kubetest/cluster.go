@@ -59,9 +59,11 @@ const (
 	ControllerToken  = "token-of-apportion"
 	CountsToken      = "token-of-apportion-counts"
 	SchedulerToken   = "token-of-apportion-scheduler"
+	GuardToken       = "token-of-apportion-guard"
 	otherUsersTokens = ControllerToken + "," + ControllerUser + ",2,system:serviceaccounts\n" +
 		CountsToken + "," + ControllerUser + "-counts,3,system:serviceaccounts\n" +
-		SchedulerToken + "," + ControllerUser + "-scheduler,4,system:serviceaccounts\n"
+		SchedulerToken + "," + ControllerUser + "-scheduler,4,system:serviceaccounts\n" +
+		GuardToken + ",system:serviceaccount:ml:apportion-guard,5,system:serviceaccounts\n"
 )
 
 // New starts a control plane in a folder, or skips the test where there is none.
