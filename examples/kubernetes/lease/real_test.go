@@ -193,88 +193,100 @@ const (
 	exitFenced = 77
 )
 
-// TestRuns plays runs with one API server after the other fault, each at its own job.
+// TestRuns plays runs with one fault of an API server after the other, each with its own job.
 func TestRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts an API server")
 	}
 	s := newStage(t)
-	// A run goes on for several lengths, saves when it is asked, and ends when it is fenced off. Of a late start nothing is begun.
-	t.Run("fenced", func(t *testing.T) {
-		g := s.runs("fenced", "-start", "60s")
-		number := s.desk.AskSave(g.id)
-		s.eventually("the save is acknowledged", func() bool {
-			seen, _ := s.desk.Seen(g.id)
-			return seen.Claim.State.Checkpoint != nil && seen.Claim.State.Checkpoint.Request == number && *seen.Claim.State.Checkpoint.Step == 7
-		})
-		time.Sleep(2 * length)
-		if len(g.alive()) < 3 {
-			t.Fatal("it has ended while it was vouched for")
-		}
-		s.desk.Fence("fenced", attempt)
-		g.ends(exitFenced)
-		s.eventually("the desk knows the end", func() bool { seen, _ := s.desk.Seen(g.id); return seen.Claim.State.Ended != nil })
-		s.starts("fenced", "-start", "60s").ends(exitFenced)
-		s.desk.Fence("late", attempt)
-		s.starts("late", "-start", "60s").ends(exitFenced)
-		s.starts("unknown", "-start", "1s").ends(exitLease)
-	})
-	// A Lease that is deleted ends its run.
-	t.Run("deleted", func(t *testing.T) {
-		g := s.runs("deleted", "-start", "60s")
-		if err := s.Client.CoordinationV1().Leases("ml").Delete(t.Context(), Name(g.id), metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		g.ends(exitFenced)
-	})
-	// A guard that is stopped keeps nobody alive: its keeper ends the run with the lease.
-	t.Run("stopped", func(t *testing.T) {
-		g := s.runs("stopped", "-start", "60s")
-		if err := g.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-		s.eventually("the run has ended", func() bool { return len(g.alive()) == 0 })
-		if err := g.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-		g.ends(exitLease)
-	})
-	// Answers that nobody hears, and refusals, cost nothing but a claim; without any answer the run ends.
-	t.Run("meddled", func(t *testing.T) {
-		g := s.runs("meddled", "-start", "60s")
-		n := 0
-		s.proxy.Meddle(func(q *kubetest.Request) kubetest.Fate {
-			n++
-			return kubetest.Fate{Lost: n%3 == 0, Status: []int{0, 0, 0, 0, 503}[n%5]}
-		})
-		time.Sleep(2 * length)
-		if len(g.alive()) < 3 {
-			t.Error("it has ended while it was vouched for")
-		}
-		s.proxy.Meddle(func(*kubetest.Request) kubetest.Fate { return kubetest.Fate{Status: 503} })
-		g.ends(exitLease)
-		s.proxy.Meddle(nil)
-	})
-	// Without a desk the run ends in time, and the next desk knows that it has.
-	t.Run("desk", func(t *testing.T) {
-		g := s.runs("desk", "-start", "60s")
-		s.leave()
-		began := time.Now()
-		g.ends(exitLease)
-		if took := time.Since(began); took > length+10*time.Second {
-			t.Errorf("it ended after %v", took)
-		}
-		s.opens(4)
-		s.desk.Admit("desk", attempt)
-		s.eventually("the next desk knows the end", func() bool { seen, _ := s.desk.Seen(g.id); return seen.Claim.State.Ended != nil })
-	})
+	t.Run("fenced", s.fenced)
+	t.Run("deleted", s.deleted)
+	t.Run("stopped", s.stopped)
+	t.Run("meddled", s.meddled)
+	t.Run("desk", s.deskGone)
 	t.Run("rights", s.rights)
-	// Without an API server the run ends in time, whatever the desk does.
-	t.Run("server", func(t *testing.T) {
-		g := s.runs("server", "-start", "60s")
-		s.Kill(kubetest.APIServer)
-		g.ends(exitLease)
+	t.Run("server", s.serverGone)
+}
+
+// fenced: a run goes on for several lengths, saves when it is asked, and ends when it is fenced off. Of a late start nothing is begun.
+func (s *stage) fenced(t *testing.T) {
+	g := s.runs("fenced", "-start", "60s")
+	number := s.desk.AskSave(g.id)
+	s.eventually("the save is acknowledged", func() bool {
+		seen, _ := s.desk.Seen(g.id)
+		return seen.Claim.State.Checkpoint != nil && seen.Claim.State.Checkpoint.Request == number && *seen.Claim.State.Checkpoint.Step == 7
 	})
+	time.Sleep(2 * length)
+	if len(g.alive()) < 3 {
+		t.Fatal("it has ended while it was vouched for")
+	}
+	s.desk.Fence("fenced", attempt)
+	g.ends(exitFenced)
+	s.eventually("the desk knows the end", func() bool { seen, _ := s.desk.Seen(g.id); return seen.Claim.State.Ended != nil })
+	s.starts("fenced", "-start", "60s").ends(exitFenced)
+	s.desk.Fence("late", attempt)
+	s.starts("late", "-start", "60s").ends(exitFenced)
+	s.starts("unknown", "-start", "1s").ends(exitLease)
+}
+
+// deleted: a Lease that is deleted ends its run.
+func (s *stage) deleted(t *testing.T) {
+	g := s.runs("deleted", "-start", "60s")
+	if err := s.Client.CoordinationV1().Leases("ml").Delete(t.Context(), Name(g.id), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	g.ends(exitFenced)
+}
+
+// stopped: a guard that is stopped keeps nobody alive. Its keeper ends the run with the lease.
+func (s *stage) stopped(t *testing.T) {
+	g := s.runs("stopped", "-start", "60s")
+	if err := g.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the run has ended", func() bool { return len(g.alive()) == 0 })
+	if err := g.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	g.ends(exitLease)
+}
+
+// meddled: answers that nobody hears, and refusals, cost nothing but a claim; without any answer the run ends.
+func (s *stage) meddled(t *testing.T) {
+	g := s.runs("meddled", "-start", "60s")
+	n := 0
+	s.proxy.Meddle(func(*kubetest.Request) kubetest.Fate {
+		n++
+		return kubetest.Fate{Lost: n%3 == 0, Status: []int{0, 0, 0, 0, 503}[n%5]}
+	})
+	time.Sleep(2 * length)
+	if len(g.alive()) < 3 {
+		t.Error("it has ended while it was vouched for")
+	}
+	s.proxy.Meddle(func(*kubetest.Request) kubetest.Fate { return kubetest.Fate{Status: 503} })
+	g.ends(exitLease)
+	s.proxy.Meddle(nil)
+}
+
+// deskGone: without a desk the run ends in time, and the next desk knows that it has.
+func (s *stage) deskGone(t *testing.T) {
+	g := s.runs("desk", "-start", "60s")
+	s.leave()
+	began := time.Now()
+	g.ends(exitLease)
+	if took := time.Since(began); took > length+10*time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+	s.opens(4)
+	s.desk.Admit("desk", attempt)
+	s.eventually("the next desk knows the end", func() bool { seen, _ := s.desk.Seen(g.id); return seen.Claim.State.Ended != nil })
+}
+
+// serverGone: without an API server the run ends in time, whatever the desk does.
+func (s *stage) serverGone(t *testing.T) {
+	g := s.runs("server", "-start", "60s")
+	s.Kill(kubetest.APIServer)
+	g.ends(exitLease)
 }
 
 // rights asks the API server what guards may do: nothing but what is needed.
