@@ -49,21 +49,3 @@ func (d *Desk) update(c *Claim, grant Grant) Grant {
 	grant.Save = d.saves[c.ID]
 	return grant
 }
-
-// newsOf is closed when there is something to tell the guards of a job.
-func (d *Desk) newsOf(job string) <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.news[job] == nil {
-		d.news[job] = make(chan struct{})
-	}
-	return d.news[job]
-}
-
-// tell wakes those who wait to answer the guards of a job. d.mu is held.
-func (d *Desk) tell(job string) {
-	if news := d.news[job]; news != nil {
-		close(news)
-		delete(d.news, job)
-	}
-}

@@ -64,9 +64,6 @@ func Main(program, args []string, stderr io.Writer, roads ...Road) int {
 	return status(end, err)
 }
 
-// keepWord is the one argument of a keeper.
-const keepWord = "keep"
-
 // status is the exit status for an end.
 func status(end End, err error) int {
 	// A scheduler that reads the status only must be able to tell a run that may be tried again from one that must not.

@@ -21,14 +21,6 @@ const (
 // retry is the pause between claims before the first grant. Nothing runs yet, and a container waits.
 const retry = 200 * time.Millisecond
 
-// wake sends to a channel that has room for one, unless that is taken.
-func wake(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // claim asks the authority once and takes in its answer, which may take up to wait while there is nothing to tell. The clock
 // is read before anything is asked: from then on the lease counts.
 func (g *guard) claim(ctx context.Context, wait time.Duration) error {

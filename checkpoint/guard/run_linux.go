@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 )
 
@@ -70,17 +69,6 @@ func Run(ctx context.Context, c Config) (End, error) {
 	return end, nil
 }
 
-// lastWords is how long the end may take to be told, and to be written down. What hangs must not keep the guard.
-const lastWords = 2 * time.Second
-
-// stderr is where the trainer's errors go, and the guard's.
-func (g *guard) stderr() *os.File {
-	if g.config.Stderr != nil {
-		return g.config.Stderr
-	}
-	return os.Stderr
-}
-
 // String returns the end in words.
 func (e End) String() string {
 	text := fmt.Sprintf("exit status %d", e.Code)
@@ -91,38 +79,6 @@ func (e End) String() string {
 		text += fmt.Sprintf(" (ended: %s)", e.Why)
 	}
 	return text
-}
-
-// guard is one run. Five goroutines share it: one attends to the keeper, and four renew, tell, look and record. They wake each
-// other by channels that have room for one, since a second word of the same kind says nothing new.
-type guard struct {
-	config  Config
-	life    string        // names this guard, in all its claims
-	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
-	refused chan string   // has room for one: why the run must end
-	saves   chan int64    // has room for one: a save that is asked for
-	// news and requested have room for one: the authority should hear at once of what is known; a trainer was told to save.
-	news, requested chan struct{}
-
-	// mu guards what follows. Nothing slow is done while it is held: a disk or a network that hangs must not stop renewing.
-	mu    sync.Mutex
-	lease agent.Lease
-	asked int64 // the newest save that a grant has asked for
-	state State
-}
-
-// change changes what is known of the run.
-func (g *guard) change(how func(*State)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	how(&g.state)
-}
-
-// word is what the keeper is told of the lease.
-func (g *guard) word() word {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return word{Boot: g.lease.Heard.Boot, Until: g.lease.Heard.At + g.lease.Length}
 }
 
 // guard starts the keeper, tells it what it must know, and returns how the trainer ended.

@@ -40,3 +40,6 @@ type report struct {
 	// Ended is how it ended. Nothing of it lives any more.
 	Ended *End `json:"ended,omitempty"`
 }
+
+// keepWord is the one argument of a keeper.
+const keepWord = "keep"
