@@ -71,6 +71,7 @@ func (c *Config) FromEnvironment(lookup func(string) string) error {
 	c.Job, c.Server = cmp.Or(c.Job, lookup(command.EnvJob)), cmp.Or(c.Server, lookup(command.EnvServer))
 	c.Acknowledgement = cmp.Or(c.Acknowledgement, lookup(command.EnvSaveAck))
 	c.Request = cmp.Or(c.Request, lookup(command.EnvSaveRequest))
+	// A field that is set already stays: flags win over the environment.
 	rank := int64(c.Rank)
 	for name, to := range map[string]*int64{command.EnvAttempt: &c.Attempt, EnvEpoch: &c.Epoch, command.EnvRank: &rank} {
 		text := lookup(name)
@@ -78,6 +79,7 @@ func (c *Config) FromEnvironment(lookup func(string) string) error {
 			continue
 		}
 		number, err := strconv.ParseInt(text, 10, 64)
+		// A number that cannot be one is a fault, not 0: 0 would be another run, or no master.
 		if err != nil || name == command.EnvRank && number > math.MaxInt32 {
 			return &apportion.FieldError{Item: apportion.Item{ID: "environment"}, Field: name, Err: apportion.ErrRange, Detail: strconv.Quote(text)}
 		}
@@ -97,6 +99,7 @@ func (c *Config) tell(text []byte) error {
 
 // Validate returns the faults of a Config.
 func (c *Config) Validate() error {
+	// The ID has a message of its own, which names the job.
 	if err := c.validate(); err != nil {
 		return err
 	}

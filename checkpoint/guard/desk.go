@@ -77,6 +77,7 @@ func (d *Desk) Admit(job string, attempt int64) {
 // AdmitStarted admits an attempt that a desk before this one has seen running as a whole: a guard that has yet to start its
 // trainer is a late start, by whoever it was, and is fenced off.
 func (d *Desk) AdmitStarted(job string, attempt int64) {
+	// Noted before the attempt is admitted, so that no claim in between passes for the first.
 	d.mu.Lock()
 	d.started[job] = attempt
 	d.mu.Unlock()
@@ -133,9 +134,11 @@ func (d *Desk) Fence(job string, attempt int64) {
 // Answer answers a claim. The error wraps checkpoint.ErrFenced if the claim comes from a run of a newer master: this
 // desk's master was replaced. Otherwise it says that the attempt is not known here.
 func (d *Desk) Answer(c Claim) (Grant, error) {
+	// A claim comes from a network or a folder and may say anything.
 	if err := c.validate(); err != nil {
 		return Grant{}, fmt.Errorf("guard: %w", err)
 	}
+	// leads may ask a disk or a network, so it is asked without the lock.
 	if d.leads != nil {
 		if err := d.leads(); err != nil {
 			return Grant{}, fmt.Errorf("guard: master %d may have been replaced: %w", d.epoch, err)
@@ -146,6 +149,7 @@ func (d *Desk) Answer(c Claim) (Grant, error) {
 	if c.Epoch > d.epoch {
 		return Grant{}, fmt.Errorf("guard: a run of master %d claims at master %d: %w", c.Epoch, d.epoch, checkpoint.ErrFenced)
 	}
+	// What is known of the run changes even where nothing is granted: the end of a run that is fenced off is news.
 	before := d.seen[c.ID]
 	grant, err := d.rule(&c, &before)
 	seen := Seen{Claim: c, Granted: before.Granted}
@@ -214,6 +218,7 @@ func (d *Desk) AskSave(id ID) int64 {
 func (d *Desk) Forget(job string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// A job of that name that comes later begins with attempts of its own, which begun and started must not judge.
 	delete(d.admitted, job)
 	delete(d.fenced, job)
 	delete(d.begun, job)
@@ -271,6 +276,7 @@ func (d *Desk) Lost(id ID) bool {
 func (d *Desk) AllOver(upTo ID, ranks []int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// A container of which nothing was ever heard may run all the same, so the ranks are asked for and not only who has claimed.
 	for _, rank := range ranks {
 		upTo.Rank = rank
 		if !d.over(upTo) {

@@ -47,6 +47,7 @@ func NewSocket(path string) *HTTP {
 
 // Renew implements Authority.
 func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
+	// On a socket the folder says who may listen, and a signature would add nothing.
 	if h.Credential == (wire.Credential{}) {
 		return h.post(ctx, c)
 	}
@@ -75,6 +76,7 @@ func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 		return Grant{}, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	// The default client would go through the proxy that the environment names.
 	client := h.Client
 	if client == nil {
 		client = direct
@@ -84,10 +86,12 @@ func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 		return Grant{}, err
 	}
 	defer response.Body.Close()
+	// Whoever answers may send any amount; what is longer is cut and then no JSON.
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if err != nil {
 		return Grant{}, err
 	}
+	// Every other status is an error of which the text is told, cut short: nothing is renewed by it.
 	if response.StatusCode != http.StatusOK {
 		return Grant{}, fmt.Errorf("guard: %s answers %s: %.200s", h.URL, response.Status, text)
 	}

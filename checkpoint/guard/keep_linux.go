@@ -64,12 +64,14 @@ func (g *guard) saving() bool {
 // readAcknowledgement takes in the newest acknowledgement, and has a new one told. One that is not there, or half written,
 // changes nothing.
 func (g *guard) readAcknowledgement(ctx context.Context) {
+	// Without a file nothing is ever acknowledged, and a save that is asked for waits until whoever asks gives up.
 	if g.config.Acknowledgement == "" {
 		return
 	}
 	ack, err := abandon.Do(ctx, func(context.Context) (ack command.Acknowledgement, err error) {
 		return ack, read(g.config.Acknowledgement, &ack)
 	})
+	// There is none yet, or the trainer is writing it: the next look is soon.
 	if err != nil {
 		return
 	}
@@ -87,6 +89,7 @@ func (g *guard) record(ctx context.Context) error {
 	if g.config.Record == "" {
 		return nil
 	}
+	// The state is copied under the lock and written without it: a disk that hangs must not stop the renewing.
 	g.mu.Lock()
 	r := Record{ID: g.config.ID, Epoch: g.config.Epoch, State: g.state}
 	g.mu.Unlock()
@@ -100,6 +103,7 @@ func (g *guard) request(ctx context.Context, number int64) {
 	if g.config.Request == "" {
 		return
 	}
+	// The goroutine that attends to the keeper waits for this, so it must end soon.
 	limited, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
 	_, err := abandon.Do(limited, func(context.Context) (struct{}, error) {

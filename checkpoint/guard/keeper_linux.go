@@ -44,16 +44,19 @@ func Keep() {
 	// Whoever ends the guard's group may mean the keeper as well, which ends when the guard does. The signals are caught
 	// and not ignored, for the trainer would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
+	// 1. The order. Until it has come there is nothing to kill.
 	decoder := json.NewDecoder(os.NewFile(3, "orders"))
 	var o order
 	if err := decoder.Decode(&o); err != nil {
 		return // the guard is gone, and nothing was started
 	}
+	// 2. The trainer. A keeper that cannot start it says why and ends.
 	if err := k.start(&o); err != nil {
 		k.report(report{Fault: err.Error()})
 		return
 	}
 	k.report(report{Started: true})
+	// 3. Words of the guard and the end of the trainer, until either ends all.
 	go func() {
 		// The channel is closed when the guard has died.
 		defer close(k.words)
@@ -86,12 +89,14 @@ func (k *keeper) report(r report) { _ = k.reports.Encode(r) }
 
 // start starts the trainer in a process group of its own, and in a control group where that can be had.
 func (k *keeper) start(o *order) error {
+	// Before the first child: orphans of the trainer come to this process from their first moment on.
 	if err := adopt(); err != nil {
 		return err
 	}
 	k.boot, k.until = o.Boot, o.Until
 	cmd := exec.Command(o.Argv[0], o.Argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = o.Env, o.Dir, os.Stdout, os.Stderr
+	// A group of its own is killed by one call, and the kernel kills its leader should this process be killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if o.Held {
 		cmd.ExtraFiles = []*os.File{os.NewFile(5, "held")}
@@ -101,6 +106,7 @@ func (k *keeper) start(o *order) error {
 			return err
 		}
 	}
+	// The trainer begins its life in the control group, so that no child of it is ever outside.
 	if group := k.makeCgroup(o.Cgroup); group != nil {
 		defer group.Close()
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(group.Fd())
@@ -112,6 +118,7 @@ func (k *keeper) start(o *order) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	// os/exec must not wait for it: reap does, for all children at once.
 	k.trainer = cmd.Process.Pid
 	go k.reap()
 	return nil
@@ -170,15 +177,18 @@ func (k *keeper) keep() {
 	defer tick.Stop()
 	for {
 		select {
+		// The trainer has ended by itself. What it has left behind must not outlive it.
 		case status := <-k.ended:
 			k.gone = true
 			k.finish(endOf(status, ""))
 			return
+		// The guard says something, or is gone.
 		case w, ok := <-k.words:
 			if why := k.hear(w, ok); why != "" {
 				k.finish(k.kill(why))
 				return
 			}
+		// Nobody says anything: the clock alone ends a run whose guard hangs.
 		case <-tick.C:
 			if k.over() {
 				k.finish(k.kill(LeaseOver))
@@ -247,6 +257,7 @@ func (k *keeper) endAll() {
 
 // endOf is how a process ended.
 func endOf(status syscall.WaitStatus, why Why) End {
+	// -1 is no exit status, so that nobody takes a signal for the trainer's own word.
 	if status.Signaled() {
 		return End{Code: -1, Signal: status.Signal().String(), Why: why}
 	}

@@ -61,6 +61,7 @@ func (l *Letters) Renew(ctx context.Context, c Claim) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
+	// The claim goes first: a desk that is fast may answer before the guard looks.
 	if err := l.Place.Put(ctx, c.letter()+claimEnding, text); err != nil {
 		return Grant{}, err
 	}
@@ -108,6 +109,7 @@ func (d *Desk) answerAll(ctx context.Context, p Place, before map[string]Claim) 
 	if err != nil {
 		return err
 	}
+	// O(letters) reads at each look, so a place belongs to the runs that live and is cleared of others by who owns it.
 	var faults []error
 	for _, name := range names {
 		base, isClaim := strings.CutSuffix(name, claimEnding)
@@ -124,6 +126,8 @@ func (d *Desk) answerAll(ctx context.Context, p Place, before map[string]Claim) 
 		if err != nil {
 			continue // nothing is said, which renews nothing
 		}
+		// Put before it is noted as answered: what could not be put is answered again, with a later look at the desk's clock, which only makes
+		// the desk wait longer.
 		text, err := json.Marshal(answered{c.Life, grant})
 		if err == nil {
 			err = p.Put(ctx, base+grantEnding, text)

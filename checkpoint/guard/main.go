@@ -55,6 +55,7 @@ func Main(program, args []string, stderr io.Writer, roads ...Road) int {
 	if program != nil {
 		c.Keeper = append(slices.Clone(program), keepWord)
 	}
+	// Both signals mean that the run is to end politely; SIGKILL to the guard ends it at once, by the keeper.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	end, err := Run(ctx, c)
@@ -74,6 +75,7 @@ func status(end End, err error) int {
 		return exitFenced
 	case err != nil:
 		return exitFailed
+	// As a shell says it. Whatever signal it was, the trainer has not ended by its own will.
 	case end.Signal != "":
 		return exitSignals + int(syscall.SIGKILL)
 	}
@@ -133,6 +135,7 @@ func needed(roads []Road) error {
 
 // parse reads the command line and the environment.
 func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
+	// What is wrong is told by the program, with its name before it; flag prints its own words to stderr as well.
 	var c Config
 	flags := flag.NewFlagSet("apportion-guard", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -155,6 +158,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}
+	// Everything behind the flags, or behind "--", is the trainer's.
 	c.Argv = flags.Args()
 	var known bool
 	if c.Save, known = signals[strings.TrimPrefix(*save, "SIG")]; !known {
@@ -164,6 +168,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	if c.Authority, err = authority(roads, values); err != nil {
 		return c, err
 	}
+	// The number is one of this process, which has inherited the file from whoever has started it.
 	if *held > 0 {
 		c.Held = os.NewFile(uintptr(*held), "held")
 	}
@@ -183,6 +188,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		c.Env = append(c.Env, name+"="+own[name])
 	}
+	// What the flags have made wins over the environment that the guard was started with.
 	lookup := func(name string) string { return cmp.Or(own[name], os.Getenv(name)) }
 	return c, errors.Join(c.FromEnvironment(lookup), c.Validate())
 }
@@ -192,6 +198,7 @@ func setRank(own map[string]string, sum string) error {
 	if sum == "" {
 		return nil
 	}
+	// Each term is checked before it is added, so that the sum cannot leave the range.
 	rank := 0
 	for term := range strings.SplitSeq(sum, "+") {
 		n, err := strconv.Atoi(term)
@@ -210,6 +217,7 @@ func setFiles(own map[string]string, dir string, user *command.User) error {
 	if os.Getenv(command.EnvSaveRequest) != "" && os.Getenv(command.EnvSaveAck) != "" {
 		return nil
 	}
+	// A folder that is made here is nobody else's. It stays when the guard ends, with what was acknowledged.
 	if dir == "" {
 		var err error
 		if dir, err = os.MkdirTemp("", "apportion-"); err != nil {

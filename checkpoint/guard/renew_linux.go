@@ -27,10 +27,12 @@ func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 	g.mu.Lock()
 	c := Claim{ID: g.config.ID, Epoch: g.config.Epoch, Life: g.life, Clock: agent.Uptime(), State: g.state, Asked: g.asked, Wait: wait}
 	g.mu.Unlock()
+	// An authority may hang in a disk or in a network that does not hear of the context: it is left alone then.
 	grant, err := abandon.Do(ctx, func(ctx context.Context) (Grant, error) { return g.config.Authority.Renew(ctx, c) })
 	if err != nil {
 		return err
 	}
+	// Fenced comes before all else in the answer: no length makes up for it.
 	if grant.Fenced != "" {
 		select {
 		case g.refused <- grant.Fenced:
@@ -44,8 +46,10 @@ func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	// Numbers of saves ascend, so an old answer that comes late asks for nothing again.
 	if grant.Save > g.asked {
 		g.asked = grant.Save
+		// The channel has room for one and this goroutine holds the lock, so nobody puts another one there in between.
 		select {
 		case <-g.saves: // one that was not begun is not asked for any more
 		default:
@@ -100,6 +104,7 @@ func (g *guard) renewAll(ctx context.Context) {
 		}
 		// An authority that waits with its answer makes the pause; one that does not leaves it to the guard.
 		next := time.After(pause)
+		// The limit leaves room for several failures before the lease is over: sixths of it, each with a quarter to be answered.
 		limited, cancel := context.WithTimeout(ctx, pause+length/claimParts)
 		_ = g.claim(limited, pause)
 		cancel()
@@ -127,6 +132,7 @@ func (g *guard) tellAll(ctx context.Context) {
 			return
 		case <-g.news:
 		}
+		// This claim does not wait for anything to be told, so that what has happened is heard at once.
 		limited, cancel := context.WithTimeout(ctx, lastWords)
 		_ = g.claim(limited, 0)
 		cancel()
@@ -135,6 +141,7 @@ func (g *guard) tellAll(ctx context.Context) {
 
 // tell claims once more, so that the authority knows of the end. It may not answer: the record tells, too.
 func (g *guard) tell(ctx context.Context) {
+	// The context has ended where the guard was told to end, and the authority must hear of that all the same.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
 	_ = g.claim(limited, 0)

@@ -32,6 +32,7 @@ func Run(ctx context.Context, c Config) (End, error) {
 	if err := adopt(); err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
+	// All channels have room for one, so that nobody who sends ever waits for the goroutine that attends to the keeper.
 	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1), saves: make(chan int64, 1),
 		news: make(chan struct{}, 1), requested: make(chan struct{}, 1)}
 	// 1. Nobody is started for whom nobody vouches.
@@ -46,6 +47,7 @@ func Run(ctx context.Context, c Config) (End, error) {
 	under.Go(func() { g.lookAll(renewing) })
 	under.Go(func() { g.recordAll(renewing) })
 	end, err := g.guard(ctx)
+	// They end before the last words: a claim of theirs that is under way knows nothing of the end, and must not overtake it.
 	stop()
 	under.Wait()
 	if err != nil {
@@ -71,6 +73,7 @@ func Run(ctx context.Context, c Config) (End, error) {
 
 // String returns the end in words.
 func (e End) String() string {
+	// A signal has no exit status, and the reason of the guard is told beside either.
 	text := fmt.Sprintf("exit status %d", e.Code)
 	if e.Signal != "" {
 		text = "signal: " + e.Signal
@@ -87,6 +90,7 @@ func (g *guard) guard(ctx context.Context) (End, error) {
 	if err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
+	// attend returns when the keeper has said its last word, or is gone without one.
 	end, err := g.attend(ctx, keeper)
 	// A keeper that died has left its children to this process, and the kernel has killed the first of them.
 	killDescendants()
@@ -95,7 +99,7 @@ func (g *guard) guard(ctx context.Context) (End, error) {
 	case <-keeper.read:
 	case <-time.After(lastWords):
 	}
-	_ = keeper.cmd.Wait()
+	_ = keeper.cmd.Wait() // its report has told how the trainer ended; its own status says nothing
 	return end, err
 }
 
@@ -111,6 +115,7 @@ type kept struct {
 func (g *guard) startKeeper() (*kept, error) {
 	argv := g.config.Keeper
 	if argv == nil {
+		// This same program is its own keeper, see Main; one that has other uses says in Config.Keeper how it is called for that.
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -127,6 +132,7 @@ func (g *guard) startKeeper() (*kept, error) {
 	if err != nil {
 		return nil, errors.Join(err, orders.Close())
 	}
+	// This process keeps its own two ends only: as long as it held the others it would not see the keeper die.
 	defer reportsWrite.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr, cmd.ExtraFiles = g.stderr(), []*os.File{ordersRead, reportsWrite}
@@ -143,11 +149,13 @@ func (g *guard) startKeeper() (*kept, error) {
 	if err != nil {
 		return nil, errors.Join(err, orders.Close(), reports.Close())
 	}
+	// The goroutines outlive a guard that is told nothing any more: both end with the pipes, when the keeper is gone.
 	k := &kept{cmd: cmd, words: orders, reports: make(chan report), read: make(chan struct{})}
 	go k.hear(reports)
 	go g.readOutput(output, k.read)
 	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil,
 		User: g.config.User, word: g.word()}
+	// The keeper has the environment of this process, but a trainer is given what Config says, or that.
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
@@ -160,6 +168,7 @@ func (k *kept) hear(from io.ReadCloser) {
 	defer close(k.reports)
 	defer from.Close()
 	for decoder := json.NewDecoder(from); ; {
+		// A report that is cut short is that of a keeper that was killed while it wrote: the same as none.
 		var r report
 		if decoder.Decode(&r) != nil {
 			return
@@ -171,6 +180,7 @@ func (k *kept) hear(from io.ReadCloser) {
 // readOutput copies the trainer's output, and reads its progress there.
 func (g *guard) readOutput(from io.Reader, done chan<- struct{}) {
 	defer close(done)
+	// A writer that blocks for ever would fill the pipe and stop the trainer: whose it is must take what comes.
 	to := g.config.Stdout
 	if to == nil {
 		to = os.Stdout
@@ -183,6 +193,7 @@ func (g *guard) readOutput(from io.Reader, done chan<- struct{}) {
 // forgiving is a writer whose errors do not count.
 type forgiving struct{ to io.Writer }
 
+// Write implements io.Writer; it takes all, whatever becomes of it.
 func (f forgiving) Write(p []byte) (int, error) {
 	_, _ = f.to.Write(p)
 	return len(p), nil
@@ -194,6 +205,7 @@ type told struct {
 	lines *command.Readings
 }
 
+// Write implements io.Writer. The lines have taken the same piece before, since they come first among the writers.
 func (t told) Write(p []byte) (int, error) {
 	if r, any := t.lines.Last(); any {
 		t.g.change(func(s *State) { s.Progress.Step = r.Step })
@@ -204,6 +216,7 @@ func (t told) Write(p []byte) (int, error) {
 // attend waits for the end of the run, and passes on what happens meanwhile.
 func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 	defer k.words.Close()
+	// Words are written by this goroutine alone, so that two never mix in the pipe.
 	say := func(w word) { _ = json.NewEncoder(k.words).Encode(w) } // a keeper that is gone is seen by its reports
 	saves := make(chan os.Signal, 1)
 	if g.config.Save != nil {
@@ -226,15 +239,18 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 			// What is left is the word that the trainer runs, which the authority should hear before the next claim.
 			g.change(func(s *State) { s.Started, s.Progress.Running = true, true })
 			wake(g.news)
+		// The keeper counts by itself from what it was told last, so that a guard which hangs here ends the run.
 		case <-g.renewed:
 			say(g.word())
 		// Fenced off means at once: another attempt may be waiting for this end.
 		case <-g.refused:
 			say(word{Kill: Fenced})
+		// Whoever signals the guard means the trainer: a cluster manager signals the process that it has started.
 		case sig := <-saves:
 			if number, ok := sig.(syscall.Signal); ok {
 				say(word{Signal: int(number)})
 			}
+		// A save that the authority asks for: the file first, for a trainer that is woken looks there.
 		case number := <-g.saves:
 			g.request(ctx, number)
 			wake(g.requested)
@@ -242,6 +258,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 				say(word{Signal: int(sig)})
 			}
 		case <-asked:
+			// SIGTERM goes to the trainer alone, which may want its children for a last save.
 			asked = nil
 			say(word{Signal: int(syscall.SIGTERM)})
 			patience = time.After(g.config.Grace)
