@@ -43,9 +43,14 @@ type Letters struct {
 var _ Authority = (*Letters)(nil)
 
 // letter is the name of a run's letters, without their ending. Names of jobs and servers may hold any character, so they are
-// written as folders are; two runs never share a name.
+// written as folders are. Two runs never share a name: in a folder's no percent sign is before a dash, so that the job's ends at the first
+// such pair, and numbers follow. What would be too long for a file is shortened as the name of a folder is, by a hash.
 func (id ID) letter() string {
-	return string(store.FolderOf(id.Job)) + "-" + strconv.FormatInt(id.Attempt, 10) + "-" + strconv.Itoa(id.Rank) + "-" + string(store.FolderOf(id.Server))
+	name := string(store.FolderOf(id.Job)) + "%-" + strconv.FormatInt(id.Attempt, 10) + "-" + strconv.Itoa(id.Rank) + "-" + string(store.FolderOf(id.Server))
+	if len(name) > store.MaxFolderBytes {
+		return string(store.FolderOf(name))
+	}
+	return name
 }
 
 // answered is what an answer holds: the guard whose claim it answers, for there may be letters of another.

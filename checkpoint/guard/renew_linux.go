@@ -56,9 +56,13 @@ func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 		}
 		g.saves <- grant.Save
 	}
-	// Renew keeps the later of the two ends: an answer that was overtaken by a newer one shortens nothing.
-	g.lease.Length = grant.Length
-	g.lease = g.lease.Renew(grant.Heard, agent.Uptime())
+	// A grant is a clock and a length that belong together: an agent vouches for what is left of its own lease, which is less with every
+	// claim. The length of an answer that was overtaken, counted from the clock of a later one, would be longer than anybody has
+	// granted. So the later of the two ends counts, and an answer that was overtaken shortens nothing.
+	now := agent.Uptime()
+	if l := (agent.Lease{Length: grant.Length}).Renew(grant.Heard, now); l.Left(now) > g.lease.Left(now) {
+		g.lease = l
+	}
 	wake(g.renewed)
 	return nil
 }
@@ -96,9 +100,11 @@ func (g *guard) begin(ctx context.Context) error {
 func (g *guard) renewAll(ctx context.Context) {
 	// heard is the newest save that an answer has brought.
 	for heard := int64(0); ; {
+		// Of a lease that was not renewed less is left, and the claims come the faster: there may be little time for one that succeeds.
 		g.mu.Lock()
-		length, pause := g.lease.Length, g.lease.Length/renewParts
+		length := g.lease.Length
 		g.mu.Unlock()
+		pause := max(g.left()/renewParts, lookEvery)
 		if g.config.Every > 0 {
 			pause = min(pause, g.config.Every)
 		}
