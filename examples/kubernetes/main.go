@@ -16,32 +16,11 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/beside"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
-
-// settings are the flags that are for Kubernetes.
-type settings struct {
-	kubeconfig, namespace, identity string
-	leaderLease                     time.Duration
-	mount
-}
-
-// mount is how pods come to the shared folder and to the guard.
-type mount struct {
-	// claim is the PersistentVolumeClaim with the shared folder, in the namespace of the job, and path where it is mounted;
-	// "": the folder is in pods anyhow.
-	claim, path string
-	// image holds the guard; "": it is in pods anyhow.
-	image string
-}
-
-// rate is how many calls a second the controller may make: it asks for what has to be done, not for lists.
-const rate = 200
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -90,17 +69,4 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount})
 	}
 	return program.Run(ctx, args, stdout, stderr)
-}
-
-// connect makes a client.
-func (s *settings) connect() (kubernetes.Interface, error) {
-	config, err := rest.InClusterConfig()
-	if s.kubeconfig != "" {
-		config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
-	}
-	if err != nil {
-		return nil, err
-	}
-	config.QPS, config.Burst, config.Timeout = rate, 2*rate, 30*time.Second
-	return kubernetes.NewForConfig(config)
 }

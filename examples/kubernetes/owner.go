@@ -14,8 +14,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/examples/internal/beside"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/kubernetes/watch"
@@ -89,24 +87,6 @@ func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.
 	return o, seen.Start(ctx)
 }
 
-// Look implements controller.Cluster. It asks the API server nothing, but takes away pods that must not be.
-func (o *owner) Look(ctx context.Context) (*controller.View, error) {
-	o.looking.Lock()
-	defer o.looking.Unlock()
-	objects := o.seen.Objects(time.Now())
-	view := o.reader.View(&objects)
-	if o.epoch > 0 {
-		o.sweep(ctx, objects.Jobs)
-	}
-	return view, nil
-}
-
-// Running implements beside.Cluster.
-func (o *owner) Running(context.Context) (alloc.Allocation, error) {
-	objects := o.seen.Objects(time.Now())
-	return snapshot.Running(&objects), nil
-}
-
 // podsOf are the pods of a Job, with those that were made and not seen yet.
 func (o *owner) podsOf(job types.UID) []*corev1.Pod {
 	var pods []*corev1.Pod
@@ -140,4 +120,11 @@ func (o *owner) work(id string) *work {
 		o.works[id] = &work{}
 	}
 	return o.works[id]
+}
+
+// told is what users were told of a Job. What it does not hold, the bound and the gap of every new decision, is no reason to
+// tell them again: a decision would write to every Job.
+type told struct {
+	reason, why                     string
+	containers, most, active, ready int
 }

@@ -31,13 +31,6 @@ const (
 	rejected = "Rejected"
 )
 
-// told is what users were told of a Job. What it does not hold, the bound and the gap of every new decision, is no reason to
-// tell them again: a decision would write to every Job.
-type told struct {
-	reason, why                     string
-	containers, most, active, ready int
-}
-
 // Tell implements beside.Teller. It writes to those Jobs alone of which something has changed.
 func (o *owner) Tell(ctx context.Context, r *controller.Report) error {
 	reports := map[string]*controller.JobReport{}

@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -36,15 +35,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-}
-
-// query is what is asked.
-type query struct {
-	config    clientcmd.ClientConfig
-	namespace string
-	// settings are those of decisions: kinds and budgets, as the controller has them.
-	settings alloc.Problem
-	change   change
 }
 
 // usage is what help begins with.
@@ -146,12 +136,4 @@ func (q *query) answer(ctx context.Context, client kubernetes.Interface, words [
 		return err
 	}
 	return command(ctx, c, argument, w)
-}
-
-// id is the ID of a Job that is named with its namespace or without.
-func (q *query) id(name string) string {
-	if strings.Contains(name, "/") {
-		return name
-	}
-	return snapshot.ID(q.namespace, name)
 }

@@ -22,9 +22,6 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
-// change is what is supposed to happen: nodes that are drained, manifests of Jobs that come, Jobs that end.
-type change struct{ drain, arrive, end []string }
-
 // whatIf prints the decision beside the one without the change.
 func (q *query) whatIf(ctx context.Context, c *cluster, _ string, w io.Writer) error {
 	other, err := q.change.of(c, q)

@@ -157,12 +157,6 @@ func (c *Cluster) Kubeconfig(token string) string {
 	return c.kubeconfig("kubeconfig-"+cmp.Or(token, adminToken), token, fmt.Sprintf("server: %q, certificate-authority: %q", c.Config.Host, filepath.Join(c.Dir, "certs", "apiserver.crt")))
 }
 
-// KubeconfigBy writes one by which a program reaches the API server through a proxy.
-func (c *Cluster) KubeconfigBy(p *Proxy, token string) string {
-	c.Helper()
-	return c.kubeconfig("kubeconfig-by-proxy", token, fmt.Sprintf("server: %q, certificate-authority: %q", p.URL, c.write("proxy.crt", p.Authority)))
-}
-
 // kubeconfig writes a file with this name, for the cluster at a server.
 func (c *Cluster) kubeconfig(name, token, server string) string {
 	c.Helper()

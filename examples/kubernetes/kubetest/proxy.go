@@ -297,3 +297,9 @@ func (p *Proxy) See(expired bool) {
 		p.blind = nil
 	}
 }
+
+// KubeconfigBy writes one by which a program reaches the API server through a proxy.
+func (c *Cluster) KubeconfigBy(p *Proxy, token string) string {
+	c.Helper()
+	return c.kubeconfig("kubeconfig-by-proxy", token, fmt.Sprintf("server: %q, certificate-authority: %q", p.URL, c.write("proxy.crt", p.Authority)))
+}

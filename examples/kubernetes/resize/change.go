@@ -105,16 +105,6 @@ func (i *Item) Change(to int64, plan map[string]int64) (*Change, error) {
 	return c, c.write(operations...)
 }
 
-// count returns what the first count of an object says, and whether it is suspended.
-func (i *Item) count() (count int64, suspended bool, err error) {
-	if count, err = number(i.Object.Object, i.Kind.Counts[0], 1); err != nil || i.Kind.Suspend == "" {
-		return count, false, err
-	}
-	value, err := get(i.Object.Object, i.Kind.Suspend)
-	suspended, _ = value.(bool)
-	return count, suspended, err
-}
-
 // setCounts changes the first count, and those that say the same, as an Indexed Job's completions do.
 func (i *Item) setCounts(from, to int64) ([]operation, error) {
 	var list []operation

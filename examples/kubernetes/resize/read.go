@@ -14,8 +14,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion"
@@ -32,24 +30,6 @@ const (
 	// Plan is the annotation with where a decision has the pods of an object, by node, for schedulers that prefer to hear it.
 	Plan = snapshot.Prefix + "plan"
 )
-
-// kueueQueue is the label of an object that is Kueue's to admit.
-const kueueQueue = "kueue.x-k8s.io/queue-name"
-
-// Item is an object that may be elastic.
-type Item struct {
-	Kind   *Kind
-	Object *unstructured.Unstructured
-}
-
-// ID is the name of an item as an application.
-func (i *Item) ID() string {
-	return i.Kind.Resource + "/" + i.Object.GetNamespace() + "/" + i.Object.GetName()
-}
-
-// IsKueues reports whether Kueue says when an object runs: the field that suspends it is Kueue's, and only its number of pods may
-// be changed.
-func (i *Item) IsKueues() bool { return i.Object.GetLabels()[kueueQueue] != "" }
 
 // Reading is a cluster at one moment.
 type Reading struct {
@@ -186,19 +166,6 @@ func inRole(p *corev1.Pod, role map[string]string) bool {
 	return true
 }
 
-// IsOver reports whether an object needs no pods any more. The words are those of Jobs, JobSets and Kubeflow's jobs.
-func (i *Item) IsOver() bool {
-	if i.Object.GetDeletionTimestamp() != nil {
-		return true
-	}
-	conditions, _, _ := unstructured.NestedSlice(i.Object.Object, "status", "conditions")
-	return slices.ContainsFunc(conditions, func(c any) bool {
-		fields, _ := c.(map[string]any)
-		kind, _ := fields["type"].(string)
-		return fields["status"] == "True" && slices.Contains([]string{"Complete", "Completed", "Succeeded", "Failed", "FailureTarget"}, kind)
-	})
-}
-
 // standIn returns the Job that stands for an object.
 func (i *Item) standIn() (*batchv1.Job, error) {
 	annotations := maps.Clone(i.Object.GetAnnotations())
@@ -232,26 +199,6 @@ func (i *Item) standIn() (*batchv1.Job, error) {
 		},
 		Spec: batchv1.JobSpec{ManagedBy: &manager, Parallelism: &pods, Template: *template},
 	}, nil
-}
-
-// Template returns what the pods of an object are made of.
-func (i *Item) Template() (*corev1.PodTemplateSpec, error) {
-	value, err := get(i.Object.Object, i.Kind.Template)
-	if err != nil {
-		return nil, err
-	}
-	fields, there := value.(map[string]any)
-	if !there {
-		return nil, fmt.Errorf("it has no pods' template at %s", i.Kind.Template)
-	}
-	template := &corev1.PodTemplateSpec{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, template); err != nil {
-		return nil, fmt.Errorf("the pods' template at %s: %w", i.Kind.Template, err)
-	}
-	if len(template.Spec.Containers) == 0 {
-		return nil, fmt.Errorf("the pods' template at %s has no containers", i.Kind.Template)
-	}
-	return template, nil
 }
 
 // podOf returns a pod as one of the Job that stands for its object.

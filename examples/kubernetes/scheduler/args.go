@@ -14,6 +14,9 @@ import (
 	"github.com/apportion/apportion"
 )
 
+// Name is the plugin's name in profiles.
+const Name = "Apportion"
+
 // Args are the plugin's in the pluginConfig of a scheduler's configuration. Nothing said is the zero Args.
 type Args struct {
 	// Patience is how long a pod of a gang waits for the others, "45s" or "2m". Then all of them give their places back. At

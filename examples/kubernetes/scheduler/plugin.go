@@ -22,9 +22,6 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
-// Name is the plugin's name in profiles.
-const Name = "Apportion"
-
 // Plugin is one of the scheduler's. It is safe for concurrent use.
 type Plugin struct {
 	handle framework.Handle

@@ -1,0 +1,43 @@
+// This file declares the flags that are for Kubernetes, and reaches the API server by them.
+
+package main
+
+import (
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// settings are the flags that are for Kubernetes.
+type settings struct {
+	kubeconfig, namespace, identity string
+	leaderLease                     time.Duration
+	mount
+}
+
+// mount is how pods come to the shared folder and to the guard.
+type mount struct {
+	// claim is the PersistentVolumeClaim with the shared folder, in the namespace of the job, and path where it is mounted;
+	// "": the folder is in pods anyhow.
+	claim, path string
+	// image holds the guard; "": it is in pods anyhow.
+	image string
+}
+
+// rate is how many calls a second the controller may make: it asks for what has to be done, not for lists.
+const rate = 200
+
+// connect makes a client.
+func (s *settings) connect() (kubernetes.Interface, error) {
+	config, err := rest.InClusterConfig()
+	if s.kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	}
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Burst, config.Timeout = rate, 2*rate, 30*time.Second
+	return kubernetes.NewForConfig(config)
+}
