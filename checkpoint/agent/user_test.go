@@ -97,7 +97,9 @@ func TestJobsOfOtherUsers(t *testing.T) {
 
 // scriptOfUser is a trainer that adds its user to what it begins from, tries to read what is the agent's, and saves.
 func scriptOfUser(join func(...string) string) string {
-	return fmt.Sprintf(`cd "$APPORTION_CHECKPOINT_DIR"
+	// Both containers here are started with it, and one of them writes.
+	return fmt.Sprintf(`[ "$APPORTION_RANK" = 0 ] || exec sleep 300
+cd "$APPORTION_CHECKPOINT_DIR"
 for name in %s; do find $name -type f -exec cat {} + 2>/dev/null | grep -q . && echo $name >> could; done
 { [ -n "$APPORTION_RESTORE_DIR" ] && cat "$APPORTION_RESTORE_DIR/state"; id -u; } > state
 while :; do

@@ -204,8 +204,8 @@ func TestUsersAreApart(t *testing.T) {
 		"kill -0 " + victim, "kill -9 " + victim, fmt.Sprint("kill -9 ", os.Getpid()), "cat /proc/" + victim + "/environ", fmt.Sprintf("cat /proc/%d/environ", os.Getpid()),
 		"ls " + other.Dir, "cat " + other.Dir + "/pid", "touch " + other.Dir + "/new", "ls " + filepath.Join(s.dir, "work"), "ls " + filepath.Join(s.dir, "work", "job2"),
 		"cat " + filepath.Join(s.dir, "work", "job2", "run-1", "rank-0.log"), "ls " + filepath.Join(s.dir, "work", "job2", "run-1", "own"),
-		"cat " + filepath.Join(s.dir, "work", "job1", "lock"), "ls " + runFolder, "touch " + filepath.Join(runFolder, "new"), "rm -f " + filepath.Join(runFolder, "started"),
-		"sh -c 'echo 1 > " + filepath.Join(runFolder, "rank-0.json") + "'", "cat " + filepath.Join(s.dir, "secret"), "chown 0 .", "rm -f " + filepath.Join(s.dir, "secret"),
+		"cat " + filepath.Join(s.dir, "work", "job1", "lock"), "ls " + runFolder, "touch " + filepath.Join(runFolder, "new"), "rm " + filepath.Join(runFolder, "rank-0.log"),
+		"sh -c 'echo 1 > " + filepath.Join(runFolder, "rank-0.json") + "'", "cat " + filepath.Join(s.dir, "secret"), "chown 0 .", "rm " + filepath.Join(s.dir, "secret"),
 	}
 	if err := os.WriteFile(filepath.Join(s.dir, "secret"), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)

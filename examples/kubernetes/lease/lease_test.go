@@ -32,7 +32,6 @@ func claimAt(life string, at time.Duration) guard.Claim {
 type world struct {
 	*fake.Clientset
 	desk *guard.Desk
-	a    *answerer
 }
 
 func newWorld() *world {
