@@ -165,7 +165,7 @@ func TestGiven(t *testing.T) {
 		{`{"request":1,"files":["weights"]}`, false, false},
 	} {
 		s := &saving{Runner: &Runner{options: Options{Given: c.options}}, run: &runner.Run{Dir: t.TempDir()}, folder: runFolder(t.TempDir()), number: 1}
-		if err := errors.Join(os.WriteFile(filepath.Join(s.run.Dir, "weights"), []byte("w"), 0o600),
+		if err := errors.Join(os.Mkdir(s.folder.own(), 0o700), os.WriteFile(filepath.Join(s.run.Dir, "weights"), []byte("w"), 0o600),
 			os.WriteFile(s.folder.acknowledgement(), []byte(c.ack), 0o600)); err != nil {
 			t.Fatal(err)
 		}

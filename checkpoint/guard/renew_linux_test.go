@@ -121,6 +121,9 @@ func TestClaimHears(t *testing.T) {
 	if number := <-g.saves; number != 5 || len(g.saves) != 0 || g.asked != 5 {
 		t.Errorf("save %d is asked for, %d more, %d is the newest", number, len(g.saves), g.asked)
 	}
+	if err := claim(Grant{Length: time.Minute, Save: 5}); err != nil || len(g.saves) != 0 {
+		t.Errorf("a save that was begun is asked for again: %v", err)
+	}
 	if len(g.renewed) != 1 {
 		t.Error("the keeper is not told")
 	}
