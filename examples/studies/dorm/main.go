@@ -41,7 +41,10 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return err
 	}
 	// Figures of a study go into a folder of its own, since their names are the same.
-	for _, s := range studies {
+	for i, s := range studies {
+		if i > 0 {
+			fmt.Fprintln(stdout)
+		}
 		if err := s.report(stdout); err != nil {
 			return err
 		}
@@ -52,7 +55,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		if err := chart.Publish(stdout, filepath.Join(o.out, s.name), figures); err != nil {
 			return err
 		}
-		fmt.Fprintln(stdout)
 	}
 	return nil
 }
