@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// The curves that the others are judged on have no job that hangs or is set back: TestHangs and TestSetsBack say what these do.
 const (
 	// hungGaps and hungReadings say when a job that repeats its value hangs: after so many times the
 	// longest time that it ever took for a new value, and so many readings.
