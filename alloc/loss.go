@@ -69,7 +69,11 @@ func (a *Application) losses(fair float64) []solver.LossPoint {
 func lossesOfShare(app *solver.App) []solver.LossPoint {
 	points := []solver.LossPoint{{N: 0, Loss: 1}}
 	fair := app.Share / app.Delta
-	below := int64(math.Min(fair, float64(app.Max)))
+	below := app.Max
+	// Compared as floats first: a quotient beyond int64 becomes another number on each kind of machine.
+	if fair < float64(app.Max) {
+		below = int64(fair)
+	}
 	for _, n := range [...]int64{below, min(below, app.Max-1) + 1, app.Max} {
 		if n > points[len(points)-1].N {
 			points = append(points, solver.LossPoint{N: n, Loss: math.Min(solver.MaxWorth, math.Abs(float64(n)/fair-1))})

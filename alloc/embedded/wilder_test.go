@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -99,35 +98,48 @@ func TestSolveNeverPanicsOnTheGeneral(t *testing.T) {
 	t.Logf("%d answered", answered)
 }
 
-// Applications with a loss for each of very many numbers are refused by name, and as many as may be tried are not; numbers
-// that steps rule out, that the cluster has no room for or that are listed do not count.
+// An application that states its losses may have any number of containers: neither memory nor work follow that. Here it loses
+// nothing with half of the cluster, and its neighbour, that needs two units, loses nothing with none, so that a loss of a
+// quarter lets the first have up to 5/8 of the cluster.
 func TestLossesOfManyNumbers(t *testing.T) {
-	for name, c := range map[string]struct {
-		max, step, room int64
-		refused         bool
-	}{
-		"few":                 {10, 1, 1 << 40, false},
-		"as many as may be":   {mostNumbers - 5, 1, 1 << 40, false},
-		"one more":            {mostNumbers - 4, 1, 1 << 40, true},
-		"all there are":       {math.MaxInt64, 1, math.MaxInt64 / 2, true},
-		"in large steps":      {mostNumbers << 10, 1 << 12, 1 << 40, false},
-		"no room for so many": {math.MaxInt64, 1, 50, false},
+	for name, c := range map[string]struct{ size, most, step int64 }{
+		"few":         {16, 16, 1},
+		"many":        {1 << 40, 1 << 40, 1},
+		"any":         {1 << 40, math.MaxInt64, 1},
+		"in steps":    {1 << 40, math.MaxInt64, 1 << 30},
+		"all numbers": {math.MaxInt64 - 1, math.MaxInt64, 1},
 	} {
-		losses := []solver.LossPoint{{}}
-		inst := instancetest.Finish(&solver.Instance{Capacity: []apportion.Resources{{c.room}}, LossBudget: 9, Apps: []solver.App{
-			{Demand: apportion.Resources{1}, Max: 5, Losses: losses}, {Demand: apportion.Resources{1}, Max: c.max, Step: c.step, Losses: losses},
-			{Demand: apportion.Resources{1}, Max: math.MaxInt64},
+		size := float64(c.size)
+		inst := instancetest.Finish(&solver.Instance{Capacity: []apportion.Resources{{c.size - c.size/4}, {c.size / 4}}, LossBudget: .25, Apps: []solver.App{
+			{
+				Demand: apportion.Resources{1}, Max: c.most, Step: c.step, Value: 1 / size, Delta: 1 / size, Share: .5,
+				Losses: []solver.LossPoint{{Loss: 1}, {N: c.size / 2}, {N: c.size, Loss: 1}},
+			},
+			{
+				Demand: apportion.Resources{2}, Max: c.most, Value: 1 / size, Delta: 2 / size, Share: 0,
+				Losses: []solver.LossPoint{{}, {N: 1, Loss: .5}},
+			},
 		}})
-		err := listable(inst)
-		var field *apportion.FieldError
-		if refused := errors.As(err, &field); refused != c.refused {
-			t.Errorf("%s: %v", name, err)
-		}
-		if !c.refused {
-			continue
-		}
-		if _, err := New(nil).Solve(t.Context(), inst); !errors.Is(err, apportion.ErrRange) || field.Item.Index != 1 || field.Field != "Max" {
-			t.Errorf("%s: %v, want an error about the number of containers of application 1", name, err)
+		for _, running := range []bool{false, true} {
+			if running {
+				// One that is too dear to change, without losses or worths of its own, in an instance that has both.
+				inst.Apps = append(inst.Apps, solver.App{
+					Demand: apportion.Resources{1}, Max: c.most, Delta: 1 / size, Running: true, Cost: 5,
+					Previous: []apportion.Placement{{Server: 0, Count: 1}},
+				})
+				inst.Apps[1].Stay, inst.AdjustBudget = 1, 2
+			}
+			sol, err := New(nil).Solve(t.Context(), inst)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			t.Logf("%s: %v, %.9g of %.9g, effort %d", name, sol.Status, sol.Objective, sol.Bound, sol.Effort)
+			if sol.Bound < .625-1e-9 || sol.Bound > .625+1/16.+1e-9 {
+				t.Errorf("%s: bound %g, want about 5/8", name, sol.Bound)
+			}
+			if again, err := sol.Certified(inst); err != nil || math.Abs(again-sol.Bound) > 1e-6 && !sol.Searched {
+				t.Errorf("%s: certified %g, %v; bound %g", name, again, err, sol.Bound)
+			}
 		}
 	}
 }

@@ -163,7 +163,9 @@ func (b *copyBound) addResidents(i int) {
 	}
 }
 
-// wanted returns phi_i: without Worth and Losses the function is concave, so its maximum is next to the share or at a bound.
+// wanted returns phi_i. Without Worth the function is on a line between any two of the share, the points of Losses and the
+// bounds, so that its maximum is next to one of these; worths are of any shape, and each is looked at. Either way the work
+// follows what the instance lists, however many containers there may be: O((entries of Worth + Losses) x log Counts).
 func (b *copyBound) wanted(i int) float64 {
 	app := &b.inst.Apps[i]
 	// No more than the empty cluster holds: a maximum may be far larger.
@@ -175,7 +177,7 @@ func (b *copyBound) wanted(i int) float64 {
 			best = math.Max(best, float64(b.m.Container[i]*float64(n))+app.Extra(n)-loss)
 		}
 	}
-	if app.byNumber() {
+	if app.Worth != nil {
 		for n := range app.Numbers() {
 			if n > most {
 				break
@@ -186,6 +188,9 @@ func (b *copyBound) wanted(i int) float64 {
 	}
 	for _, n := range [...]int64{0, app.Min, app.fairCount(), app.fairCount() + 1, most} {
 		app.around(n, try)
+	}
+	for _, p := range app.Losses {
+		app.around(p.N, try)
 	}
 	return best
 }

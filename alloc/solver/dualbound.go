@@ -35,7 +35,8 @@ import (
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
 //
-// Cost: O(applications x servers x (kinds + log servers) + entries of Worth + applications of all groups x kinds).
+// Cost: O(applications x servers x (kinds + log servers) + entries of Worth and Losses + applications of all groups x kinds),
+// whatever the numbers of containers are.
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
 		return 0, err
@@ -197,9 +198,9 @@ type step struct {
 	count  int64
 }
 
-// free returns free_i in two parts: without containers, and with some. fill_i is concave in n and so is minus the loss,
-// so without Worth the maximum is at an allowed number next to the end of a step or to the n whose share is share_i, or
-// at a bound; with Worth or Losses it may be at any.
+// free returns free_i in two parts: without containers, and with some. Without Worth the sum of fill_i and minus the loss is
+// on a line between any two of these: the ends of steps, the n whose share is share_i, the points of Losses, and the bounds.
+// The maximum so is at an allowed number next to one of them; with Worth it may be at any.
 func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.Resources) (none, some float64) {
 	app := &inst.Apps[i]
 	steps := make([]step, len(inst.Capacity))
@@ -211,14 +212,20 @@ func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.
 	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
 	none, f.best = f.best, math.Inf(-1)
-	fair, next := app.fairCount(), app.AtLeast(1)
+	fair, next, points := app.fairCount(), app.AtLeast(1), app.Losses
 	for _, s := range steps {
 		f.step = s
 		f.end = f.n + min(s.count, app.Max-f.n)
-		// Where numbers have worths or losses of their own each is looked at once, in the step that it ends in.
-		for app.byNumber() && next >= 0 && next <= f.end {
+		// Where numbers have worths of their own each is looked at once, in the step that it ends in.
+		for app.Worth != nil && next >= 0 && next <= f.end {
 			f.within(next)
 			next = app.after(next)
+		}
+		// So is each point of the losses. A number next to it in another step is the first or the last one there, and looked
+		// at for that reason.
+		for len(points) > 0 && points[0].N <= f.end {
+			app.around(points[0].N, f.within)
+			points = points[1:]
 		}
 		app.around(f.n+1, f.within)
 		for _, stop := range [...]int64{fair, fair + 1, f.end} {

@@ -65,7 +65,11 @@ func (a *App) fairCount() int64 {
 	if a.Delta <= 0 {
 		return 0
 	}
-	return int64(math.Min(a.Share/a.Delta, float64(a.Max)))
+	// A quotient beyond int64 becomes another number on each kind of machine, so that it is compared before it is one.
+	if fair := a.Share / a.Delta; fair < float64(a.Max) {
+		return int64(fair)
+	}
+	return a.Max
 }
 
 // MostLoss returns the largest loss with least to most containers. O(Losses).
@@ -79,10 +83,6 @@ func (a *App) MostLoss(least, most int64) float64 {
 	}
 	return largest
 }
-
-// byNumber reports whether each number of containers has to be looked at by itself: what it is worth, or what it loses,
-// follows from no formula.
-func (a *App) byNumber() bool { return a.Worth != nil || a.Losses != nil }
 
 // checkLosses adds what is wrong with stated losses: they begin with none, ascend, and are amounts that are not negative.
 func checkLosses(faults *apportion.Faults, app *App, item apportion.Item) {

@@ -27,8 +27,8 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 	}
 	// -lambda delta: the most that a container can save by taking an application towards its share.
 	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
-	if d.Problem.Types[t].Curve != nil || d.choices != nil {
-		floor = math.Inf(-1) // whose worth may be anywhere, or one of which an option must have
+	if d.Problem.Types[t].Curve != nil || d.Problem.Types[t].StatesLosses() || d.choices != nil {
+		floor = math.Inf(-1) // whose worth or loss may be anywhere, or one of which an option must have
 	}
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
 }
@@ -67,6 +67,9 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	if curve := d.Problem.Types[a.Type].Curve; curve != nil {
 		return d.bestOf(x, i, curve)
 	}
+	if d.Problem.Types[a.Type].StatesLosses() {
+		return d.bestStated(x, i)
+	}
 	// Up to fair a container saves lambda delta, so it pays while profit > -lambda delta.
 	slope := float64(d.lossPrice(x) * d.Problem.Types[a.Type].Delta)
 	n := worth(steps, -slope)
@@ -86,8 +89,8 @@ func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	return n, fill(steps, n) - float64(d.lossPrice(x)*d.Problem.Loss(i, n))
 }
 
-// bestOf is best where the numbers of containers have worths or losses of their own, w(n) and loss(n), of any shape: each is tried, for
-// fill(n) + w(n) - lambda loss(n). O(numbers x log steps).
+// bestOf is best where the numbers of containers have worths of their own, w(n), of any shape: each is tried, for
+// fill(n) + w(n) - lambda loss(n). O(entries of Worth x log steps).
 func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float64) {
 	steps := d.steps[d.Problem.Apps[i].Type]
 	held, price := fullest(steps), d.lossPrice(x)
@@ -105,6 +108,36 @@ func (d *Dual) bestOf(x []float64, i int32, curve *problem.Curve) (int64, float6
 		if value := fill(steps, n) + curve.Extra[s] - float64(price*d.Problem.Loss(i, n)); value > best {
 			at, best = n, value
 		}
+	}
+	return at, best
+}
+
+// bestStated is best where the only member states its losses, of any shape, and no worths: fill(n) - lambda loss(n) is on a
+// line between any two ends of steps and points of the losses, so that it is largest at an allowed number next to one of
+// these, or at a bound. Of equal values the least number counts. O((steps + Losses) x log steps), however many containers there may be.
+func (d *Dual) bestStated(x []float64, i int32) (int64, float64) {
+	a, app := &d.Problem.Apps[i], &d.Problem.Inst.Apps[i]
+	steps, price := d.steps[a.Type], d.lossPrice(x)
+	held := min(fullest(steps), a.Max)
+	at, best := int64(0), math.Inf(-1)
+	// around tries the allowed numbers on either side of n; -1, where there is none, is below every minimum.
+	around := func(n int64) {
+		for _, n := range [...]int64{app.AtMost(n), app.AtLeast(n)} {
+			if n < a.Min || n > held {
+				continue
+			}
+			value := fill(steps, n) - float64(price*app.Loss(n))
+			if value > best || value == best && n < at {
+				at, best = n, value
+			}
+		}
+	}
+	around(a.Min)
+	for _, s := range steps {
+		around(min(s.end, held))
+	}
+	for _, point := range app.Losses {
+		around(point.N)
 	}
 	return at, best
 }

@@ -107,16 +107,18 @@ type lister struct {
 	listed int
 }
 
-// add adds a way to a taker, unless it uses more of a row than there is, and charges it for its loss.
-func (l *lister) add(to *taker, way totalWay) {
+// add adds a way to a taker, and charges it for its loss. It reports whether it did: a way that uses more of a row than there
+// is is none.
+func (l *lister) add(to *taker, way totalWay) bool {
 	for r, q := range way.use {
 		if q > l.t.limits[r] {
-			return
+			return false
 		}
 	}
 	way.value -= float64(l.t.p.Inst.LossPrice * way.loss)
 	to.ways = append(to.ways, way)
 	l.listed++
+	return true
 }
 
 // anew returns what a change of application i takes, nothing else.
@@ -168,7 +170,10 @@ func (l *lister) some(to *taker, i int) {
 		for k, q := range demand {
 			use[cell*p.Kinds+k] = problem.MulSaturated(n, q)
 		}
-		l.add(to, totalWay{int32(i), n, float64(app.Value*float64(n)) + extra, app.Loss(n), use})
+		// What does not fit ends the list, since more containers use more of every row: the numbers beyond may be 2^62.
+		if !l.add(to, totalWay{int32(i), n, float64(app.Value*float64(n)) + extra, app.Loss(n), use}) {
+			break
+		}
 	}
 }
 

@@ -185,7 +185,9 @@ func (w *whole) ways(i, g int32, x []float64) []way {
 		}
 	} else {
 		for n := a.Min; n <= most; n++ {
-			add(n, 0)
+			if t.Own == nil || t.Own.Allows(n) {
+				add(n, 0)
+			}
 		}
 	}
 	slices.SortStableFunc(ways, func(a, b way) int { return cmp.Compare(b.priced, a.priced) })

@@ -116,10 +116,11 @@ func (p *Problem) compileApps() {
 		}
 		if source.Delta > 0 {
 			// f = floor(s^_i / delta). Compared as floats first: with a tiny delta f does not
-			// fit int64.
-			a.Fair = int64(math.Min(source.Share/source.Delta, float64(a.Max)))
-			// float64(a.Max) may round up beyond a.Max.
-			a.Fair = min(a.Fair, a.Max)
+			// fit int64, nor does float64(a.Max) where that rounds up to 2^63.
+			a.Fair = a.Max
+			if fair := source.Share / source.Delta; fair < float64(a.Max) {
+				a.Fair = int64(fair)
+			}
 		}
 		if t := &p.Types[a.Type]; t.Own != nil {
 			t.Curve = newCurve(source, a.Max, a.Fair)

@@ -23,9 +23,9 @@ type Curve struct {
 }
 
 // newCurve returns the curve of an application that may have no more than most containers, and of which fair are its
-// share; nil without worths and without losses by number. With losses alone it brings nothing, whatever its number.
+// share; nil without worths. Worth has an entry for each number, so that the curve is no longer than the instance.
 func newCurve(app *solver.App, most, fair int64) *Curve {
-	if app.Worth == nil && app.Losses == nil {
+	if app.Worth == nil {
 		return nil
 	}
 	c := &Curve{}

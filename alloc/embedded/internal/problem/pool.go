@@ -83,7 +83,7 @@ func (q *Pool) Rebuild(p *Problem) {
 
 // At returns G(n); below the minima each missing container costs another delta. O(1).
 func (q *Pool) At(delta float64, n int64) float64 {
-	if q.only != nil && q.only.Own.Losses != nil {
+	if q.only != nil && q.only.StatesLosses() {
 		return q.stated(delta, n)
 	}
 	r := n - q.Min

@@ -25,6 +25,10 @@ type DemandType struct {
 	Uses []Use
 }
 
+// StatesLosses reports whether the only member states its losses by number: they need not be convex, and no closed form
+// finds its best number.
+func (t *DemandType) StatesLosses() bool { return t.Own != nil && t.Own.Losses != nil }
+
 // Tally is what a number of containers means to the only member of a type.
 // A search goes through numbers that are not allowed, and Tally tells it how far and which way the next
 // allowed one lies; all but Extra and Rise are in containers and at least 0.

@@ -23,8 +23,8 @@ func (p *Problem) LeastLoss(i int32, minima bool) float64 {
 func (p *Problem) Loss(i int32, n int64) float64 {
 	a := &p.Apps[i]
 	// Losses that are stated number by number are looked up.
-	if own := p.Types[a.Type].Own; own != nil && own.Losses != nil {
-		return own.Loss(n)
+	if t := &p.Types[a.Type]; t.StatesLosses() {
+		return t.Own.Loss(n)
 	}
 	// l_i = |delta n - s^_i|, in shares. float64(...) keeps the product from being fused with the subtraction:
 	// a machine with such an instruction would round differently.
