@@ -261,3 +261,32 @@ func TestLossesAtTheEdge(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// Losses in worth are stated by points, and quantities may be bytes: a decision, its proof and its explanation take no longer
+// where an application may have as many containers as the cluster has bytes. Whoever goes through all numbers does not come
+// to an end here.
+func TestLossInWorthOfManyNumbers(t *testing.T) {
+	for _, size := range []int64{1 << 10, 1 << 40, math.MaxInt64 - 1} {
+		for _, least := range []int64{0, size/2 - 1} {
+			p := &alloc.Problem{
+				Kinds: apportion.Kinds{"memory"}, Theta1: .5, Theta2: 1, Options: alloc.Options{Loss: alloc.LossInWorth, NoCeil15: true},
+				Servers: []apportion.Server{{ID: "a", Capacity: apportion.Resources{size / 2}}, {ID: "b", Capacity: apportion.Resources{size - size/2}}},
+				Applications: []alloc.Application{
+					{ID: "small", Demand: apportion.Resources{1}, Weight: 1, Min: least, Max: math.MaxInt64},
+					{ID: "large", Demand: apportion.Resources{size / 8}, Weight: 1, Max: math.MaxInt64},
+				},
+			}
+			d, err := alloc.Reallocate(t.Context(), p, nil)
+			if err != nil {
+				t.Fatalf("%d from %d on: %v", size, least, err)
+			}
+			proof, err := alloc.Verify(p, d)
+			if err != nil || proof.Bound < d.Objective-1e-9 || proof.Bound > 1+1e-6 {
+				t.Errorf("%d from %d on: %v, bound %g of %g, %v", size, least, d.Status, proof.Bound, d.Objective, err)
+			}
+			if _, err := alloc.Explain(p, d); err != nil {
+				t.Errorf("%d from %d on: %v", size, least, err)
+			}
+		}
+	}
+}

@@ -103,10 +103,9 @@
 // bounds what grows with the effort, each part by a constant of its own: the lists of patterns
 // (mostCounts, mostResiduals, mostSubsets), programs (mostRows, mostPricings), the cuts of a descent, 8 priceCuts K
 // for each server at most, what is known of sets (mostSeenBytes), the nodes that wait (mostOpenBytes), the states of a
-// leaf (mostStateBytes), and those of joined servers (mostLedger). Where applications state their losses each number of
-// containers that one may have takes 24 bytes more, and more than mostNumbers are refused. At the usual efforts hardly
-// any of it is used: 1,000 servers and 500 applications that all differ take 3 MB,
-// see BenchmarkHeap.
+// leaf (mostStateBytes), and those of joined servers (mostLedger). An entry of Worth takes 24 bytes more; numbers of
+// containers that nobody lists take nothing, however many there may be. At the usual efforts hardly any of it is used:
+// 1,000 servers and 500 applications that all differ take 3 MB, see BenchmarkHeap.
 //
 // # References
 //

@@ -20,7 +20,9 @@ import (
 // exact, or where that leaves more than 2^53 so many times it that demands and capacities, rounded down, fit; the model is
 // then Relaxed.
 //
-// The error is apportion.ErrUnknown for a form that is none of the three, or the builder's for numbers of containers above 2^53.
+// The error is a *apportion.FieldError: apportion.ErrUnknown for a form that is none of the three, apportion.ErrRange where
+// applications that state their losses may have more than a million numbers of containers together, a variable each; or it is the
+// builder's for numbers of containers above 2^53.
 func Build(inst *solver.Instance, form Form) (*Model, error) {
 	return build(inst, form, false)
 }
@@ -38,6 +40,9 @@ func build(inst *solver.Instance, form Form, whole bool) (*Model, error) {
 	write := map[Form]func(*builder) *Model{Verbatim: verbatim, Class: byClass, Disjunctive: disjunctive}[form]
 	if write == nil {
 		return nil, &apportion.FieldError{Field: "Form", Detail: strconv.Quote(string(form)), Err: apportion.ErrUnknown}
+	}
+	if err := listable(inst); err != nil {
+		return nil, err
 	}
 	b := &builder{inst: inst, whole: whole, Builder: milp.NewBuilder("P2_" + string(form))}
 	b.apart()

@@ -4,9 +4,12 @@
 package mip
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // numbers adds (7) and (8): the variables placed add up to a number n of containers that application a may
@@ -80,6 +83,35 @@ func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var)
 	if stays != nil {
 		b.AtMost(name("c9_a", a), []milp.Term{term(e, 1), term(*stays, 1)}, 1)
 	}
+}
+
+// mostListed bounds the variables of listed numbers that no list in the instance bounds. With its name and its terms in rows and
+// back-ends each takes some hundred bytes.
+const mostListed = 1 << 20
+
+// listable returns an error where the applications that state their losses by points may have more than mostListed numbers of
+// containers together: losses of any shape need a variable for each number, however few the points are. What Counts or Worth
+// list is as long as the instance, and not counted.
+func listable(inst *solver.Instance) error {
+	left := int64(mostListed)
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		if app.Losses == nil || app.Worth != nil || app.Counts != nil {
+			continue
+		}
+		// The numbers lie Step apart, and the first is at least 1, so that nothing overflows.
+		first, last := app.AtLeast(1), app.AtMost(app.Max)
+		if first < 0 || last < first {
+			continue
+		}
+		if left -= (last-first)/max(1, app.Step) + 1; left < 0 {
+			return &apportion.FieldError{
+				Item: apportion.Item{Kind: "application", Index: i}, Field: "Max", Err: apportion.ErrRange,
+				Detail: fmt.Sprintf("%d containers, each number of which has a loss of its own", last),
+			}
+		}
+	}
+	return nil
 }
 
 // listed adds that n is one of the listed numbers, or 0 where that is allowed. Its relaxation is the convex

@@ -1,6 +1,7 @@
 package mip
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -168,6 +169,44 @@ func TestCrowded(t *testing.T) {
 		app.PerServer, app.MaxServers = c.perServer, c.servers
 		if got := crowded(&app); got != c.want {
 			t.Errorf("%d on a server, %d servers: %v", c.perServer, c.servers, got)
+		}
+	}
+}
+
+// Losses by points take a variable for each number between them: more than a million of these are refused by name, before
+// any is made, and as many are not. What steps rule out, or Counts list, does not count.
+func TestLossesOfManyNumbers(t *testing.T) {
+	losses := []solver.LossPoint{{}, {N: 2, Loss: 1}}
+	for name, c := range map[string]struct {
+		app     solver.App
+		refused bool
+	}{
+		"few":                    {solver.App{Max: 9, Losses: losses}, false},
+		"with the other as many": {solver.App{Max: mostListed - 5, Losses: losses}, false},
+		"one more":               {solver.App{Max: mostListed - 4, Losses: losses}, true},
+		"between its bounds":     {solver.App{Min: 1 << 40, Max: 1<<40 + mostListed - 6, Losses: losses}, false},
+		"one more between them":  {solver.App{Min: 1 << 40, Max: 1<<40 + mostListed - 5, Losses: losses}, true},
+		"any":                    {solver.App{Max: math.MaxInt64, Losses: losses}, true},
+		"in large steps":         {solver.App{Max: (mostListed - 5) << 10, Step: 1 << 10, Losses: losses}, false},
+		"no multiple of a step":  {solver.App{Min: 1, Max: 9, Step: 10, Losses: losses}, false},
+		"of a list":              {solver.App{Max: math.MaxInt64, Counts: []int64{5}, Losses: losses}, false},
+		"by shares":              {solver.App{Max: math.MaxInt64}, false},
+	} {
+		inst := &solver.Instance{Capacity: []apportion.Resources{{4}}, Total: apportion.Resources{4}, LossBudget: 9}
+		c.app.Demand = apportion.Resources{1}
+		inst.Apps = []solver.App{{Demand: apportion.Resources{1}, Max: 5, Losses: losses}, c.app}
+		err := listable(inst)
+		var field *apportion.FieldError
+		if errors.As(err, &field) != c.refused || c.refused && (field.Item.Index != 1 || field.Field != "Max" || !errors.Is(err, apportion.ErrRange)) {
+			t.Errorf("%s: %v, refused: %v", name, err, c.refused)
+		}
+		if !c.refused {
+			continue
+		}
+		for _, form := range Forms() {
+			if _, err := Build(inst, form); !errors.Is(err, apportion.ErrRange) {
+				t.Errorf("%s, %s: %v, want an error about the numbers", name, form, err)
+			}
 		}
 	}
 }

@@ -188,3 +188,14 @@ func TestStepOfWhat(t *testing.T) {
 		}
 	}
 }
+
+// With the largest maximum there is float64(Max) is 2^63, which is no int64: a share of more containers is that maximum.
+func TestFairOfLargestMaximum(t *testing.T) {
+	inst := &solver.Instance{
+		Capacity: []apportion.Resources{{math.MaxInt64}}, Total: apportion.Resources{math.MaxInt64},
+		Apps: []solver.App{{Demand: apportion.Resources{1}, Max: math.MaxInt64, Delta: 1e-19, Share: 1}},
+	}
+	if a := New(inst).Apps[0]; a.Fair != math.MaxInt64 || a.Max != math.MaxInt64 {
+		t.Errorf("fair %d of %d, want all", a.Fair, a.Max)
+	}
+}

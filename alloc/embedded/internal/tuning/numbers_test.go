@@ -29,7 +29,7 @@ const (
 var constants = map[string]string{
 	". Quick": caller, ". Default": caller, ". Thorough": caller, ". Prove": caller,
 	". mostStates": size, ". mostStateBytes": size, ". stateBytes": layout, ". typeBytes": layout, ". mostRestPatterns": size,
-	". mostNumbers": size, ". slice": method, ". lastGain": tolerance,
+	". slice": method, ". lastGain": tolerance,
 	"conflict proofRounds": size, "conflict noBudget": size,
 	"tree mostOpenBytes": size, "tree node": layout,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
