@@ -21,7 +21,7 @@ type Cluster interface {
 	// its servers, and guards go on to claim.
 	Look(ctx context.Context) (*View, error)
 	// Ended tells the manager that a job is over: its work is done, or it was refused or cancelled. It is called again
-	// until View.Jobs does not have the job any more.
+	// until the View does not have the job any more, neither in Jobs nor in Rejected.
 	Ended(ctx context.Context, job string, how checkpoint.Ending) error
 	// Forget removes what the manager keeps of the runs of a job that is over. Another job may have its name then, and
 	// numbers its attempts from 1.
@@ -40,7 +40,8 @@ type View struct {
 	// counts as withdrawn when it has been missing for Config.Missing: a manager that was started again may not know all of
 	// its jobs at first.
 	Withdrawn []string `json:"withdrawn,omitempty"`
-	// Rejected says of jobs that cannot be understood why, by ID. They are left alone.
+	// Rejected says of jobs that cannot be understood why, by ID. One that runs goes on as it was until it has ended or is in
+	// neither list; nothing is begun.
 	Rejected map[string]string `json:"rejected,omitempty"`
 }
 

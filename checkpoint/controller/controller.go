@@ -21,10 +21,12 @@ type Controller struct {
 	fleet  *managed.Fleet
 	driver *driver.Driver
 
-	// These two belong to the goroutine of follow and need no lock. missing is since when jobs are missing in the cluster,
-	// and agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs.
-	missing map[string]time.Time
-	agents  map[string]*managed.Agent
+	// These three belong to the goroutine of follow and need no lock. missing is since when jobs are missing in the cluster,
+	// agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs; and
+	// deadlines are those that were told of the drains under way, by server.
+	missing   map[string]time.Time
+	agents    map[string]*managed.Agent
+	deadlines map[string]time.Time
 
 	// mu guards what follows: follow writes the look, decideAll reads it and writes the decision, the driver asks for specs
 	// and, by way of its agents, for servers that are up, and requests by HTTP read everything.
@@ -55,7 +57,7 @@ func New(config Config) (*Controller, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
+	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
 	if config.Options != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -46,7 +47,7 @@ func (f *fake) Look(context.Context) (*controller.View, error) {
 	if f.blind {
 		return nil, errors.New("nobody answers")
 	}
-	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: f.view.Rejected, Withdrawn: f.view.Withdrawn}, nil
+	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: maps.Clone(f.view.Rejected), Withdrawn: f.view.Withdrawn}, nil
 }
 
 func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error {
@@ -54,6 +55,7 @@ func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error
 	defer f.mu.Unlock()
 	f.ended[job] = how
 	f.view.Jobs = slices.DeleteFunc(f.view.Jobs, func(j controller.Job) bool { return j.Application.ID == job })
+	delete(f.view.Rejected, job)
 	return nil
 }
 

@@ -1,12 +1,10 @@
-// This file implements the decisions of a controller: when one is due, on what, and what becomes of it, [Dorm] §IV.
+// This file implements the decisions of a controller: on what they are taken, and what becomes of them, [Dorm] §IV.
 
 package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -20,25 +18,18 @@ import (
 // decideAll decides until the context ends: whenever what a decision is about has changed, and not more often than once in
 // a Settle. What was asked for and could not be had is asked for again less and less often, unless something else changes.
 func (c *Controller) decideAll(ctx context.Context) {
-	// last is the shape that was decided last. due is when what jobs have may be a reason to decide again: it changes when a
-	// job cannot be moved and goes back to what it had, and whoever asked at once would move it for ever. What is asked of
-	// a decision is another matter: that is decided in the next round.
-	var last shape
-	var due time.Time
-	again := patience{first: c.config.Settle}
+	pace := pace{again: patience{first: c.config.Settle}}
 	for {
 		state := c.driver.State()
 		if view := c.View(); view != nil {
 			// State and view are of different moments, and problem takes from each what that knows better.
 			p := c.problem(view, &state)
-			if now := shapeOf(p); now.asked != last.asked || now.has != last.has && !time.Now().Before(due) {
+			if now := shapeOf(p); pace.isDue(now, time.Now()) {
 				adjust, err := c.decide(ctx, p, &state)
-				// After a fault nothing counts as decided, and the next round tries again.
-				if last = now; err != nil {
-					last = shape{}
+				pace.decided(now, adjust.Targets, err, time.Now())
+				if err != nil {
 					c.config.Report(err)
 				}
-				due = time.Now().Add(again.after(adjust.Targets))
 			}
 		}
 		select {
@@ -47,29 +38,6 @@ func (c *Controller) decideAll(ctx context.Context) {
 		case <-time.After(c.config.Settle):
 		}
 	}
-}
-
-// maxPause is the longest pause between two decisions of which the second asks for the same as the first.
-const maxPause = 30 * time.Second
-
-// patience is how long to wait before the same is asked for again: it doubles for as long as nothing else is.
-type patience struct {
-	// first is the pause after something new was asked for, pause the one of now.
-	first, pause time.Duration
-	// asked are the targets of the newest decision that had any: containers by job, each by its server.
-	asked map[string][]string
-}
-
-// after returns the pause after these targets; none leave it as it is.
-func (p *patience) after(targets map[string][]string) time.Duration {
-	switch {
-	case len(targets) == 0:
-	case reflect.DeepEqual(targets, p.asked):
-		p.pause = min(2*p.pause, maxPause)
-	default:
-		p.asked, p.pause = targets, p.first
-	}
-	return p.pause
 }
 
 // problem is what there is to decide: servers, jobs, and where these are to be. Which servers and jobs there are, what they
@@ -124,19 +92,6 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 // asked of it waits.
 func onSilent(j *checkpoint.Job, silent []string) bool {
 	return slices.ContainsFunc(j.Containers, func(server string) bool { return slices.Contains(silent, server) })
-}
-
-// shape is what a decision depends on, as text: what is asked of it, servers and jobs, and what these have. Two problems of
-// one shape have the same answer, so that there is nothing to decide. Text is compared and never parsed.
-type shape struct{ asked, has string }
-
-// shapeOf is the shape of a problem.
-func shapeOf(p *alloc.Problem) shape {
-	text := func(v any) string {
-		t, _ := json.Marshal(v) // which has no values that JSON cannot hold: the problem was validated
-		return string(t)
-	}
-	return shape{text(p.Servers) + text(p.Applications) + text(p.Queues), text(p.Previous)}
 }
 
 // decide takes a decision and has it carried out. It returns what was asked for, which is empty where all jobs are to be

@@ -111,9 +111,22 @@ func (c *Controller) followServers(ctx context.Context, view *View, state *drive
 		if was, there := known[s.ID]; !there || !was.Equal(s.Capacity) || c.driver.Agent(s.ID) == nil {
 			err = errors.Join(err, c.join(ctx, s))
 		}
-		if draining := slices.Contains(state.Draining, s.ID); draining != s.Draining {
-			err = errors.Join(err, c.driver.Apply(ctx, checkpoint.Drain{ID: s.ID, Deadline: s.Deadline, Over: !s.Draining}))
-		}
+		err = errors.Join(err, c.drain(ctx, s, slices.Contains(state.Draining, s.ID)))
+	}
+	return err
+}
+
+// drain begins or ends the drain of a server, or tells its new deadline. draining is how the protocol has it. The protocol
+// keeps deadlines by job and not by server, so that what was told of each server is remembered here; a controller that
+// has just begun tells it once more, which changes nothing.
+func (c *Controller) drain(ctx context.Context, s *Server, draining bool) error {
+	if draining == s.Draining && (!s.Draining || s.Deadline.Equal(c.deadlines[s.ID])) {
+		return nil
+	}
+	err := c.driver.Apply(ctx, checkpoint.Drain{ID: s.ID, Deadline: s.Deadline, Over: !s.Draining})
+	// What could not be told is told with the next look.
+	if err == nil && s.Draining {
+		c.deadlines[s.ID] = s.Deadline
 	}
 	return err
 }
@@ -150,8 +163,17 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 			err = errors.Join(err, c.config.Cluster.Ended(ctx, job.Application.ID, j.Job.Ending))
 		}
 	}
-	for id := range maps.Keys(view.Rejected) {
-		wanted[id] = true // one that cannot be understood any more runs on as it was
+	// One that cannot be understood any more runs on as it was. It is there, so its clock stops as well: one that is missing
+	// for a moment before and after is not withdrawn.
+	for id := range view.Rejected {
+		delete(c.missing, id)
+		if wanted[id] {
+			continue // the second of two jobs of one ID was rejected
+		}
+		wanted[id] = true
+		if j, known := state.Job(id); known && j.Job.Phase == checkpoint.Ended {
+			err = errors.Join(err, c.config.Cluster.Ended(ctx, id, j.Job.Ending))
+		}
 	}
 	// Jobs that are not in the cluster any more go in two steps, with looks in between: they are cancelled, which ends
 	// what runs, and once they have ended they are forgotten.
