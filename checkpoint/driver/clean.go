@@ -11,39 +11,12 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // cleanLimit is how long the deletion of a job's checkpoints may take before it is left alone and begun again.
 const cleanLimit = time.Minute
-
-// remembers notes which jobs an agent remembers that are forgotten, for the next question.
-func (m *member) remembers(over []agent.Ended) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.over = over
-}
-
-// forgotten are the jobs that the agent is to forget.
-func (m *member) forgotten() []agent.Ended {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.over
-}
-
-// unknown are those of some jobs that are on no record. One that is submitted again meanwhile has no attempt on the server
-// yet, or another than the one that has ended.
-func (d *Driver) unknown(ended []agent.Ended) []agent.Ended {
-	var over []agent.Ended
-	for _, e := range ended {
-		if d.view.job(e.Job) == nil {
-			over = append(over, e)
-		}
-	}
-	return over
-}
 
 // expire begins to clean up after jobs that ended Options.Retain ago, as far as this driver has seen. It belongs to the loop.
 // O(jobs).

@@ -69,6 +69,20 @@ func (m *member) isAnother(joins agent.Incarnation) bool {
 	return self.Life != joins.Life
 }
 
+// remembers notes which jobs an agent remembers that are forgotten, for the next question.
+func (m *member) remembers(over []agent.Ended) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = over
+}
+
+// forgotten are the jobs that the agent is to forget.
+func (m *member) forgotten() []agent.Ended {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.over
+}
+
 // members are all servers that are there, by ID. A server that is lost, and one for which another agent joins, gets
 // a new member when it comes back: what still holds the old one sees that it is gone.
 type members struct {

@@ -5,8 +5,6 @@ package driver
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
@@ -46,12 +44,6 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 			return d.weigh(e, seen, time.Now())
 		})
 	})
-}
-
-// verdict is how an effect went on one server.
-type verdict struct {
-	server string
-	reply  checkpoint.Reply
 }
 
 // carryOut does an effect everywhere and says how it went, together and on each server.
@@ -136,74 +128,6 @@ func (d *Driver) verify(ctx context.Context, e checkpoint.Effect) error {
 		return m, err
 	})
 	return err
-}
-
-// give gives an order to the agent of a server, when it is there. A call that ignores its context is left alone
-// when its time is over. If it does what it was told after that, no harm is done: the machine asks for the same
-// again, or the agent's fence knows better.
-func (d *Driver) give(ctx context.Context, server string, order agent.Order) checkpoint.Reply {
-	m, err := d.await(ctx, server)
-	if err != nil {
-		return failed(err)
-	}
-	// The stamp is read as late as possible, since waiting for the agent may have taken long.
-	heard, self := m.known()
-	order.Heard, order.Book = heard, self.Book
-	reply, err := abandon.Do(ctx, func(ctx context.Context) (checkpoint.Reply, error) { return m.agent.Do(ctx, order) })
-	if err != nil {
-		return failed(fmt.Errorf("server %q: %w", server, err))
-	}
-	return reply
-}
-
-// await returns a server with its agent, which may not have joined yet: after a driver was started again, the
-// effects of the one before are begun at once, and the agents join within moments.
-func (d *Driver) await(ctx context.Context, server string) (*member, error) {
-	for {
-		m := d.members.get(server)
-		if m == nil {
-			return nil, fmt.Errorf("server %q is lost", server)
-		}
-		if m.agent != nil {
-			return m, nil
-		}
-		select {
-		// Another agent has joined, or the server is lost: the next look tells which.
-		case <-m.gone.Done():
-		case <-ctx.Done():
-			return nil, fmt.Errorf("server %q has not joined: %w", server, ctx.Err())
-		}
-	}
-}
-
-// failed is the reply to an effect that ended with an error; nil: it is done.
-func failed(err error) checkpoint.Reply {
-	// Step -1 is "not known", for a checkpoint of step 0 is a right one.
-	reply := checkpoint.Reply{Outcome: checkpoint.Done, Step: -1}
-	if err != nil {
-		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
-	}
-	// Fenced ends the master, Failed only the effect. The two must not be mixed up.
-	if errors.Is(err, checkpoint.ErrFenced) {
-		reply.Outcome = checkpoint.Fenced
-	}
-	return reply
-}
-
-// badness orders the outcomes.
-//
-// A Failed effect is tried again, Unreadable as well but for the last time, Damaged begins from an earlier checkpoint, and Fenced ends the
-// master: what has the wider consequence stands further right and wins.
-var badness = []checkpoint.Outcome{checkpoint.Done, checkpoint.Failed, checkpoint.Unreadable, checkpoint.Damaged, checkpoint.Fenced}
-
-// worse joins the replies of two servers: an effect is done if it is done on both. The step is that of the one
-// server that knows it.
-func worse(a, b checkpoint.Reply) checkpoint.Reply {
-	if slices.Index(badness, b.Outcome) > slices.Index(badness, a.Outcome) {
-		a, b = b, a
-	}
-	a.Step = max(a.Step, b.Step)
-	return a
 }
 
 // prune deletes the checkpoints of a job that are not needed any more. It gets on with the others where one

@@ -126,6 +126,18 @@ func (d *Driver) watch(ctx context.Context, server string, m *member) {
 	}
 }
 
+// unknown are those of some jobs that are on no record. One that is submitted again meanwhile has no attempt on the server
+// yet, or another than the one that has ended.
+func (d *Driver) unknown(ended []agent.Ended) []agent.Ended {
+	var over []agent.Ended
+	for _, e := range ended {
+		if d.view.job(e.Job) == nil {
+			over = append(over, e)
+		}
+	}
+	return over
+}
+
 // learn takes in how the jobs of a server stand. expected are those that ran there when the agent was asked. An
 // answer may be older than what the machine knows by now: events of an earlier attempt are ignored there, so
 // nothing needs to be compared here but what is expected. O(jobs of the server).

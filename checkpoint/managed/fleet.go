@@ -146,7 +146,7 @@ func (f *Fleet) Agent(server string, up func() error) (*Agent, error) {
 		// Agent and master are one process, so the agent's own lease has nothing to do: the guards have theirs.
 		Lease: time.Hour,
 		Runner: func(_ string, spec json.RawMessage) (runner.Runner, error) {
-			return &processes{fleet: f, server: server, spec: spec}, nil
+			return &processes{f.desk, f.config.Manager, f.config.Epoch, f.config.Poll, server, spec}, nil
 		},
 	})
 	if err != nil {

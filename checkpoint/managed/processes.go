@@ -15,7 +15,13 @@ import (
 
 // processes runs one job on one server.
 type processes struct {
-	fleet  *Fleet
+	// What all servers of a fleet share: who vouches for runs, who starts and ends them, by the word of which master, and
+	// how often guards are looked at.
+	desk    *guard.Desk
+	manager Manager
+	epoch   int64
+	poll    time.Duration
+
 	server string
 	spec   json.RawMessage
 }
@@ -29,17 +35,17 @@ func (p *processes) id(run *runner.Run, rank int) guard.ID {
 
 // Resume implements [runner.Runner]. The run is vouched for before the manager hears of it, so that no guard is early.
 func (p *processes) Resume(ctx context.Context, run runner.Run) error {
-	p.fleet.desk.Begin(run.Job, run.Attempt)
-	return p.fleet.config.Manager.Start(ctx, Task{Run: run, Epoch: p.fleet.config.Epoch, Spec: p.spec})
+	p.desk.Begin(run.Job, run.Attempt)
+	return p.manager.Start(ctx, Task{Run: run, Epoch: p.epoch, Spec: p.spec})
 }
 
 // Stop implements [runner.Runner]. Nobody vouches for the run from now on: guards that claim end their trainers, and those
 // that are cut off end them when their leases are over. What the manager does comes beside that, and frees the room.
 func (p *processes) Stop(ctx context.Context, run runner.Run) error {
-	desk, last := p.fleet.desk, p.id(&run, 0)
+	desk, last := p.desk, p.id(&run, 0)
 	desk.Fence(run.Job, run.Attempt)
 	asked := make(chan error, 1)
-	go func() { asked <- p.fleet.config.Manager.Stop(ctx, run.Job, run.Attempt, p.server) }()
+	go func() { asked <- p.manager.Stop(ctx, run.Job, run.Attempt, p.server) }()
 	here := ranks(&run, p.server)
 	err := p.until(ctx, func() (bool, error) { return desk.AllOver(last, here), nil })
 	return errors.Join(err, <-asked)
@@ -54,7 +60,7 @@ func (p *processes) until(ctx context.Context, is func() (bool, error)) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(p.fleet.config.Poll):
+		case <-time.After(p.poll):
 		}
 	}
 }
@@ -68,12 +74,12 @@ func (p *processes) Save(ctx context.Context, run runner.Run) (runner.Saved, err
 	}
 	id := p.id(&run, here[0])
 	// A guard that has claimed since this desk began has told what was acknowledged before.
-	if err := p.until(ctx, func() (bool, error) { _, known := p.fleet.desk.Seen(id); return known, nil }); err != nil {
+	if err := p.until(ctx, func() (bool, error) { _, known := p.desk.Seen(id); return known, nil }); err != nil {
 		return runner.Saved{}, fmt.Errorf("managed: no guard has claimed: %w", err)
 	}
-	number, saved := p.fleet.desk.AskSave(id), runner.Saved{Dir: run.Dir, Step: -1}
+	number, saved := p.desk.AskSave(id), runner.Saved{Dir: run.Dir, Step: -1}
 	err := p.until(ctx, func() (bool, error) {
-		seen, _ := p.fleet.desk.Seen(id)
+		seen, _ := p.desk.Seen(id)
 		ack := seen.Claim.State.Checkpoint
 		switch {
 		case ack != nil && ack.Request >= number && len(ack.Files) == 0:
@@ -99,7 +105,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 	total := runner.Progress{Done: len(here) > 0}
 	silent := false
 	for _, rank := range here {
-		seen, _ := p.fleet.desk.Seen(p.id(&run, rank))
+		seen, _ := p.desk.Seen(p.id(&run, rank))
 		state := &seen.Claim.State
 		total.Step = max(total.Step, state.Progress.Step)
 		total.Running = total.Running || state.Progress.Running
@@ -109,7 +115,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 		case state.Progress.Failed != "":
 			total.Failed = fmt.Sprintf("rank %d: %s", rank, state.Progress.Failed)
 		case state.Ended != nil:
-		case p.fleet.desk.Lost(p.id(&run, rank)):
+		case p.desk.Lost(p.id(&run, rank)):
 			total.Failed = fmt.Sprintf("rank %d: nothing was heard of it for a whole lease", rank)
 		default:
 			silent = silent || !state.Started
@@ -120,7 +126,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 	if !silent || total.Failed != "" {
 		return total, nil
 	}
-	trouble, err := p.fleet.config.Manager.Trouble(ctx, run.Job, run.Attempt, p.server)
+	trouble, err := p.manager.Trouble(ctx, run.Job, run.Attempt, p.server)
 	total.Failed = trouble
 	return total, err
 }

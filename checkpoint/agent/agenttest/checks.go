@@ -39,18 +39,6 @@ var checks = []check{
 	{"OldStampsRenewNothing", []string{"Elapse"}, oldStamps},
 }
 
-// first runs steps until one fails.
-//
-// Steps are functions, so that none is done, or even prepared, after one that has failed.
-func first(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // adjustment is what every agent must be able to do: a job is saved, stopped and resumed.
 func adjustment(ctx context.Context, s *Subject) error {
 	if err := s.start(ctx, 1); err != nil {

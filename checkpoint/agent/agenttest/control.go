@@ -3,8 +3,6 @@
 package agenttest
 
 import (
-	"fmt"
-
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/runner"
@@ -67,11 +65,6 @@ func (s *Server) Containers(job string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.host(job).containers
-}
-
-// incarnation is who the server is. s.mu is held.
-func (s *Server) incarnation() agent.Incarnation {
-	return agent.Incarnation{Book: fmt.Sprintf("%s %d", s.ID, s.memories), Life: fmt.Sprintf("%s %d", s.ID, s.lives)}
 }
 
 // Restart is what a kill and a new start of the agent do: another process has the same memory.

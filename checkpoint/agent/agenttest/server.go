@@ -319,6 +319,11 @@ func (s *Server) host(job string) *hosted {
 	return s.jobs[job]
 }
 
+// incarnation is who the server is. s.mu is held.
+func (s *Server) incarnation() agent.Incarnation {
+	return agent.Incarnation{Book: fmt.Sprintf("%s %d", s.ID, s.memories), Life: fmt.Sprintf("%s %d", s.ID, s.lives)}
+}
+
 // clock is the server's stamp. The ID stands for the boot: two servers have nothing to compare.
 func (s *Server) clock() agent.Stamp {
 	// Without a clock there is no lease, and the zero stamp is never newer than itself.

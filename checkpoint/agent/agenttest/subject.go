@@ -268,3 +268,15 @@ func (s *Subject) started(attempt int64, want int) error {
 	}
 	return nil
 }
+
+// first runs steps until one fails.
+//
+// Steps are functions, so that none is done, or even prepared, after one that has failed.
+func first(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

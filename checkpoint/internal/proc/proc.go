@@ -10,9 +10,6 @@ import (
 	"strconv"
 )
 
-// minRead is the least room for a read: most files of /proc fit in.
-const minRead = 4096
-
 // Status is what the system says about a process.
 type Status struct {
 	// Parent and Group are the numbers of its parent and of its process group.
@@ -25,7 +22,7 @@ type Status struct {
 // Stat returns the status of a process that is alive. One that has ended and was not waited for is not.
 func Stat(pid int) (Status, bool) {
 	// One read gives all fields of one moment; several files could be of two processes.
-	text, err := Read("/proc/"+strconv.Itoa(pid)+"/stat", make([]byte, 0, minRead))
+	text, err := Read("/proc/"+strconv.Itoa(pid)+"/stat", nil)
 	if err != nil {
 		return Status{}, false
 	}

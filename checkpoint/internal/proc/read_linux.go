@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// minRead is the least room for a read, in bytes: most files of /proc fit in, so that they are read at once.
+const minRead = 4096
+
 // Read returns what a file of /proc holds that is about one process. It appends to the buffer, which is used again for the next
 // one: whoever looks at all processes reads two files of each, and allocates nothing. A file of a process that has ended is an
 // error.
