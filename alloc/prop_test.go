@@ -184,6 +184,9 @@ func TestReallocateFixedPoint(t *testing.T) {
 		if first.Status != alloc.Decided || second.Status != alloc.Decided || len(first.Waiting)+len(second.Waiting) > 0 {
 			return // another set of applications: another problem
 		}
+		if len(first.Draining) > 0 {
+			return // what has left a cordoned server no longer counts it: another cluster, with shares of its own
+		}
 		if diff := cmp.Diff(first.Allocation, second.Allocation); diff != "" && second.Objective <= first.Objective+1e-9 &&
 			second.Metrics.FairnessLoss >= first.Metrics.FairnessLoss-1e-9 {
 			t.Errorf("changed without gain (-first +second):\n%s", diff)

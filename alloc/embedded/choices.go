@@ -96,8 +96,10 @@ func (c *chooser) settled() {
 	}
 }
 
-// search tries options, one application after the other, from those that the prices prefer.
+// search tries options, one application after the other, from those that the prices prefer. What runs now gives way only to
+// something better.
 func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
+	c.offer(asItIs(c.inst))
 	picked, others := c.preferred(prices)
 	others = c.byTotals(ctx, picked, others)
 	quick := *c.Solver
@@ -123,6 +125,10 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 		}
 	}
 	if !c.near() {
+		// Where what runs now is better than all that was found its options are those to go on with.
+		if c.best.Counts != nil && c.inst.Objective(c.best.Counts) > reached+solver.ObjectiveTolerance {
+			picked = c.present(picked)
+		}
 		c.try(ctx, c.Solver, picked)
 	}
 	c.settled()
@@ -213,6 +219,17 @@ func (c *chooser) preferred(prices *lagrange.Descent) (picked []int, others []ot
 	return picked, others
 }
 
+// asItIs returns what every application has now, in fresh lists.
+func asItIs(inst *solver.Instance) solver.Counts {
+	counts := make(solver.Counts, len(inst.Apps))
+	for i := range inst.Apps {
+		if app := &inst.Apps[i]; app.Running {
+			counts[i] = slices.Clone(app.Previous)
+		}
+	}
+	return counts
+}
+
 // present returns the options in use now, and of those that do not run the picked ones.
 func (c *chooser) present(picked []int) []int {
 	now := slices.Clone(picked)
@@ -243,11 +260,23 @@ func (c *chooser) try(ctx context.Context, by *Solver, picked []int) (solver.Sta
 	for a, i := range apps {
 		counts[i] = sol.Counts[a]
 	}
-	value := c.inst.Objective(counts)
-	if c.inst.Check(counts) == nil && (c.best.Counts == nil || value > c.inst.Objective(c.best.Counts)+solver.ObjectiveTolerance) {
-		c.best.Counts = counts
+	c.offer(counts)
+	return sol.Status, c.inst.Objective(counts)
+}
+
+// offer keeps counts if they are a solution, and the best so far: more utilization, or as much and less loss.
+func (c *chooser) offer(counts solver.Counts) {
+	if c.inst.Check(counts) != nil {
+		return
 	}
-	return sol.Status, value
+	if c.best.Counts != nil {
+		more := c.inst.Objective(counts) - c.inst.Objective(c.best.Counts)
+		less := c.inst.FairnessLoss(c.best.Counts) - c.inst.FairnessLoss(counts)
+		if more <= solver.ObjectiveTolerance && (more < -solver.ObjectiveTolerance || less <= solver.LossTolerance) {
+			return
+		}
+	}
+	c.best.Counts = counts
 }
 
 // fix returns inst with one option for each of its choices, and the positions in inst of what is left; nil where the

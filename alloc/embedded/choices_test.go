@@ -2,11 +2,14 @@ package embedded_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/mip"
@@ -103,5 +106,64 @@ func TestChoicesAgainstHiGHS(t *testing.T) {
 	t.Logf("%.3f %% behind in the mean, %.3f %% at worst", 100*behind/float64(seeds), 100*worst)
 	if behind > 0.01*float64(seeds) {
 		t.Errorf("%.3f %% behind in the mean", 100*behind/float64(seeds))
+	}
+}
+
+// tightOptions draws five applications with three options each, of unlike demands, on servers of two kinds that they fill.
+func tightOptions(seed uint64) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 0x7167))
+	inst := &solver.Instance{LossBudget: 3, AdjustBudget: 9}
+	for range 4 {
+		inst.Capacity = append(inst.Capacity, apportion.Resources{3 + r.Int64N(5), 3 + r.Int64N(5)})
+	}
+	for a := range 5 {
+		inst.Choices = append(inst.Choices, solver.Choice{Apps: []int{3 * a, 3*a + 1, 3*a + 2}, Required: true})
+		for range 3 {
+			inst.Apps = append(inst.Apps, solver.App{
+				Demand: apportion.Resources{r.Int64N(4), 1 + r.Int64N(3)}, Min: 1, Max: 1 + r.Int64N(4), Elective: true, Cost: 1, Share: .2,
+				Losses: []solver.LossPoint{{Loss: 1}, {N: 2, Loss: float64(r.IntN(4)) / 4}},
+			})
+		}
+	}
+	return instancetest.Finish(inst)
+}
+
+// What runs now gives way only to something better, with options as without: whatever the effort, an answer is worth no less
+// than to leave all as it is, and at an equal worth loses no more.
+func TestChoicesNoWorseThanNow(t *testing.T) {
+	stay := 0
+	for seed := range uint64(60) {
+		inst := tightOptions(seed)
+		for _, budget := range []int64{9, 0, 2} {
+			inst.AdjustBudget = budget
+			s, err := embedded.New(&embedded.Options{Effort: 1}).Solve(t.Context(), inst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := make(solver.Counts, len(inst.Apps))
+			for i := range inst.Apps {
+				now[i] = inst.Apps[i].Previous
+			}
+			if inst.Check(now) == nil {
+				stay++
+				if !s.Status.HasSolution() || s.Objective < inst.Objective(now)-solver.ObjectiveTolerance {
+					t.Errorf("seed %d, budget %d: %v, %g; %g now", seed, budget, s.Status, s.Objective, inst.Objective(now))
+				} else if s.Objective <= inst.Objective(now)+solver.ObjectiveTolerance && inst.FairnessLoss(s.Counts) > inst.FairnessLoss(now)+solver.LossTolerance {
+					t.Errorf("seed %d, budget %d: nothing gained, and loss %g; %g now", seed, budget, inst.FairnessLoss(s.Counts), inst.FairnessLoss(now))
+				}
+			}
+			if !s.Status.HasSolution() {
+				break
+			}
+			// The answer runs, and nothing may lose more than it does: what is found from scratch hardly holds that.
+			inst.LossBudget = inst.FairnessLoss(s.Counts)
+			for i := range inst.Apps {
+				app := &inst.Apps[i]
+				app.Previous, app.Running = s.Counts[i], len(s.Counts[i]) > 0
+			}
+		}
+	}
+	if stay < 60 {
+		t.Errorf("in %d all may stay as it is", stay)
 	}
 }
