@@ -107,8 +107,9 @@ func replaced(value any, path []any, with any) any {
 
 // A decision that was changed on its way is refused, or says the same still; whatever it says, nobody panics.
 func TestPropDamagedDecision(t *testing.T) {
-	refused, unread := 0, 0
+	drawn, refused, unread := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		drawn++
 		p := genProblem(t)
 		text, err := json.Marshal(quick(t, p))
 		if err != nil {
@@ -136,7 +137,8 @@ func TestPropDamagedDecision(t *testing.T) {
 			refused++
 		}
 	})
-	if refused == 0 || unread == 0 {
-		t.Errorf("%d refused and %d not read: the damage shows too little", refused, unread)
+	// Most damage is not even read, so that a short run may well see nothing else.
+	if drawn >= 100 && (refused == 0 || unread == 0) {
+		t.Errorf("%d refused and %d not read of %d: the damage shows too little", refused, unread, drawn)
 	}
 }
