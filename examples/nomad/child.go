@@ -11,14 +11,16 @@ import (
 	"github.com/hashicorp/nomad/api"
 )
 
-// childEnding ends the names of child jobs, which the controller registers and nobody else.
+// childEnding ends the names of child jobs. Others may call their jobs so as well: isChild tells them apart.
 const childEnding = "/run"
 
-// A user's job may not end so, or would be taken for a child.
 func childOf(job string) string { return job + childEnding }
 
-// Whatever has such a name counts as the controller's own, also a job that somebody else has called so.
-func isChild(job string) bool { return strings.HasSuffix(job, childEnding) }
+// isChild reports whether a job is one that a controller has registered: the note in its meta keys says so, and not its name
+// alone. The list of jobs has them for every job. Of the jobs of users none has the note, since readMeta knows no such key.
+func isChild(id string, meta map[string]string) bool {
+	return strings.HasSuffix(id, childEnding) && meta[metaEpoch] != ""
+}
 
 // A node's name may have dashes, and an attempt has none: so the first dash ends the attempt.
 func groupOf(attempt int64, node string) string {

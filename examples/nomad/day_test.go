@@ -62,7 +62,7 @@ func (b *bench) Left() int {
 	}
 	left := 0
 	for _, stub := range stubs {
-		if !isChild(stub.ID) && !stub.Stop && (isElastic(stub.Meta) || stub.Status != "dead") {
+		if !isChild(stub.ID, stub.Meta) && !stub.Stop && (isElastic(stub.Meta) || stub.Status != "dead") {
 			left++
 		}
 	}

@@ -76,7 +76,7 @@ func (b *bench) running() []string {
 	b.retried(err)
 	var ids []string
 	for _, stub := range stubs {
-		if isElastic(stub.Meta) && !isChild(stub.ID) && !stub.Stop {
+		if isElastic(stub.Meta) && !isChild(stub.ID, stub.Meta) && !stub.Stop {
 			ids = append(ids, stub.ID)
 		}
 	}

@@ -26,10 +26,13 @@ const (
 	metaStopped = metaPrefix + "stopped"
 )
 
-// attemptOf is the attempt that a group belongs to.
+// attemptOf is the attempt that a group belongs to; 0: it is no group of a child.
 func attemptOf(group string) int64 {
 	number, _, _ := strings.Cut(strings.TrimPrefix(group, "a"), "-")
-	attempt, _ := strconv.ParseInt(number, 10, 64) // the groups of children have such names
+	attempt, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0
+	}
 	return attempt
 }
 
@@ -68,6 +71,11 @@ func (n *nomad) read(ctx context.Context, job string) (note, *api.Job, error) {
 
 // errAgain says that somebody else has registered the child meanwhile.
 var errAgain = errors.New("the job was registered by another meanwhile")
+
+// errForeign says that somebody else has a job with the name that the child of a job would have.
+func errForeign(job string) error {
+	return fmt.Errorf("nomad: job %q is somebody else's: it has the name that the containers of %q would have", childOf(job), job)
+}
 
 // write registers a child with a note, unless it has changed since it was read: so of two masters one is refused.
 // Nomad compares the index itself, so that there is no moment between.
@@ -115,7 +123,10 @@ func (n *nomad) Start(ctx context.Context, t managed.Task) error {
 	if err != nil {
 		return err
 	}
-	return n.update(ctx, t.Job, func(now *note, _ *api.Job) (*api.Job, error) {
+	return n.update(ctx, t.Job, func(now *note, j *api.Job) (*api.Job, error) {
+		if j != nil && !isChild(*j.ID, j.Meta) {
+			return nil, errForeign(t.Job)
+		}
 		if t.Attempt <= max(now.attempt, now.stopped) {
 			return nil, nil // it was asked for before, or is over
 		}
@@ -197,8 +208,8 @@ func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, par
 // Stop implements managed.Manager: all groups go, and then it waits for the node.
 func (n *nomad) Stop(ctx context.Context, job string, attempt int64, server string) error {
 	err := n.update(ctx, job, func(now *note, j *api.Job) (*api.Job, error) {
-		// What a later attempt has is not to be ended by a word that is late.
-		if j == nil || now.stopped >= attempt || now.attempt > attempt {
+		// What a later attempt has is not to be ended by a word that is late, and somebody else's job not at all.
+		if j == nil || !isChild(*j.ID, j.Meta) || now.stopped >= attempt || now.attempt > attempt {
 			return nil, nil
 		}
 		now.stopped = attempt
@@ -233,7 +244,8 @@ func (n *nomad) left(ctx context.Context, job string, attempt int64, server stri
 		return false, err
 	}
 	return slices.ContainsFunc(allocations, func(a *api.AllocationListStub) bool {
-		return a.NodeName == server && attemptOf(a.TaskGroup) <= attempt &&
+		is := attemptOf(a.TaskGroup)
+		return a.NodeName == server && 0 < is && is <= attempt &&
 			(a.ClientStatus == api.AllocClientStatusRunning || a.ClientStatus == api.AllocClientStatusPending)
 	}), nil
 }

@@ -30,6 +30,8 @@ type nomad struct {
 	advised bool
 
 	mu sync.Mutex
+	// own are the IDs of the children that were there when jobs were listed last.
+	own map[string]bool
 	// nodes and jobs are what was read before, by ID: they are read again when their index has changed.
 	nodes map[string]*api.Node
 	jobs  map[string]read
@@ -52,18 +54,12 @@ func newNomad(client *api.Client, epoch int64, g beside.Guarded) *nomad {
 var _ beside.Cluster = (*nomad)(nil)
 
 // Look implements controller.Cluster. It makes three calls, and one for each job and each node that has changed.
-// The three lists are read one after the other, so that a job may be seen running before it is seen.
 func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
-	q := (&api.QueryOptions{}).WithContext(ctx)
-	stubs, _, err := n.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, q)
+	allocations, stubs, err := n.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	nodes, _, err := n.client.Nodes().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
-	if err != nil {
-		return nil, err
-	}
-	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +78,44 @@ func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
 	return view, nil
 }
 
+// list lists allocations with what they have, and jobs with their meta keys, and notes which of these are children.
+// Allocations come first: one of a child that is registered in between would else count as somebody else's, and its node would
+// look full. One of a child that is forgotten in between does, until it has ended.
+func (n *nomad) list(ctx context.Context) ([]*api.AllocationListStub, []*api.JobListStub, error) {
+	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
+	if err != nil {
+		return nil, nil, err
+	}
+	fields := &api.JobListOptions{Fields: &api.JobListFields{Meta: true}}
+	stubs, _, err := n.client.Jobs().ListOptions(fields, (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return nil, nil, err
+	}
+	own := map[string]bool{}
+	for _, stub := range stubs {
+		if isChild(stub.ID, stub.Meta) {
+			own[stub.ID] = true
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.own = own
+	return allocations, stubs, nil
+}
+
 // readJobs reads the elastic jobs, in the order in which they were submitted first.
-// A job that was changed is read again, and one that is gone is forgotten.
+// A job that was changed is read again, and one that is gone is forgotten. One whose child cannot be registered, since
+// somebody else has a job of that name, is rejected for as long as that is there.
 func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*api.JobListStub) error {
 	slices.SortStableFunc(stubs, func(a, b *api.JobListStub) int { return int(a.CreateIndex) - int(b.CreateIndex) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	there := map[string]bool{}
+	there, foreign := map[string]bool{}, map[string]bool{}
 	for _, stub := range stubs {
-		if !isElastic(stub.Meta) || isChild(stub.ID) {
+		foreign[stub.ID] = !n.own[stub.ID]
+	}
+	for _, stub := range stubs {
+		if !isElastic(stub.Meta) || n.own[stub.ID] {
 			continue
 		}
 		if stub.Stop {
@@ -108,9 +133,12 @@ func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*ap
 			known.job, known.fault = jobOf(job, n.advised)
 			n.jobs[stub.ID] = known
 		}
-		if known.fault != nil {
+		switch {
+		case known.fault != nil:
 			view.Rejected[stub.ID] = known.fault.Error()
-		} else {
+		case foreign[childOf(stub.ID)] && !n.advised:
+			view.Rejected[stub.ID] = errForeign(stub.ID).Error()
+		default:
 			view.Jobs = append(view.Jobs, known.job)
 		}
 	}
@@ -124,7 +152,7 @@ func (n *nomad) isOwn(id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	known, there := n.jobs[id]
-	return !n.advised && isChild(id) || n.advised && there && known.fault == nil
+	return !n.advised && n.own[id] || n.advised && there && known.fault == nil
 }
 
 // usedByOthers is what the allocations of other jobs take of each node, by the node's ID.
@@ -228,8 +256,13 @@ func (n *nomad) Ended(ctx context.Context, job string, _ checkpoint.Ending) erro
 }
 
 // Forget implements controller.Cluster: the child goes, and with it what was noted of its attempts.
+// A job of somebody else with the name of a child stays.
 func (n *nomad) Forget(ctx context.Context, job string) error {
-	_, _, err := n.client.Jobs().Deregister(childOf(job), true, (&api.WriteOptions{}).WithContext(ctx))
+	_, j, err := n.read(ctx, job)
+	if err != nil || j == nil || !isChild(*j.ID, j.Meta) {
+		return err
+	}
+	_, _, err = n.client.Jobs().Deregister(childOf(job), true, (&api.WriteOptions{}).WithContext(ctx))
 	if isNotFound(err) {
 		err = nil
 	}
@@ -250,7 +283,7 @@ func specOf(spec json.RawMessage) (*api.Job, error) {
 
 // Running implements beside.Cluster.
 func (n *nomad) Running(ctx context.Context) (alloc.Allocation, error) {
-	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{}).WithContext(ctx))
+	allocations, _, err := n.list(ctx)
 	if err != nil {
 		return nil, err
 	}

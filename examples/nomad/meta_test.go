@@ -88,7 +88,7 @@ func TestChildJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *j.ID != "lr/run" || !isChild(*j.ID) || *j.Type != "batch" || len(j.TaskGroups) != 2 {
+	if *j.ID != "lr/run" || *j.Type != "batch" || len(j.TaskGroups) != 2 {
 		t.Fatalf("%+v", j)
 	}
 	for i, want := range []struct {
@@ -134,6 +134,7 @@ func TestUsedByOthers(t *testing.T) {
 		{NodeID: "2", JobID: "new", ClientStatus: "running"},
 	}
 	n := newNomad(nil, 1, beside.Guarded{})
+	n.own = map[string]bool{"lr/run": true}
 	if used := usedByOthers(list, n.isOwn); len(used) != 1 || !used["1"].Equal(apportion.Resources{600, 400, 4}) {
 		t.Errorf("%v", used)
 	}

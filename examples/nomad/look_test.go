@@ -1,0 +1,244 @@
+// This file tests what is the controller's own on a cluster that only answers: jobs, allocations, and who registered them.
+
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/examples/internal/beside"
+)
+
+// answers is a Nomad server that has one node, keeps what is registered, and places nothing.
+type answers struct {
+	jobs        map[string]*api.Job
+	order       []string // in which jobs were registered first
+	allocations []*api.AllocationListStub
+	purged      []string
+	between     func() // is called once, after the first of the lists of allocations and of jobs
+}
+
+// ServeHTTP implements http.Handler. The tests call it from one goroutine.
+func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	reply := func(v any) { _ = json.NewEncoder(w).Encode(v) }
+	id, _ := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/v1/job/"))
+	if r.URL.Path == "/v1/allocations" || r.URL.Path == "/v1/jobs" && r.Method == http.MethodGet {
+		defer func(between func()) {
+			if s.between = nil; between != nil {
+				between()
+			}
+		}(s.between)
+	}
+	switch {
+	case r.URL.Path == "/v1/nodes":
+		reply([]*api.NodeListStub{{ID: "1", Name: "n1", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeSchedulingEligible,
+			NodeResources: &api.NodeResources{Cpu: api.NodeCpuResources{CpuShares: 8000}, Memory: api.NodeMemoryResources{MemoryMB: 16000}}}})
+	case r.URL.Path == "/v1/node/1":
+		reply(&api.Node{ID: "1", Name: "n1"})
+	case r.URL.Path == "/v1/allocations":
+		reply(s.allocations)
+	case r.URL.Path == "/v1/jobs" && r.Method == http.MethodGet:
+		var list []*api.JobListStub
+		for i, id := range s.order {
+			if j := s.jobs[id]; j != nil {
+				list = append(list, &api.JobListStub{ID: id, Meta: j.Meta, CreateIndex: uint64(i), JobModifyIndex: *j.JobModifyIndex})
+			}
+		}
+		reply(list)
+	case r.URL.Path == "/v1/jobs":
+		var request struct{ Job *api.Job }
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		s.register(request.Job)
+		reply(map[string]any{})
+	case r.Method == http.MethodDelete:
+		s.purged = append(s.purged, id)
+		delete(s.jobs, id)
+		reply(map[string]any{})
+	case strings.HasSuffix(id, "/allocations"):
+		list := slices.Clone(s.allocations)
+		reply(slices.DeleteFunc(list, func(a *api.AllocationListStub) bool { return a.JobID+"/allocations" != id }))
+	case s.jobs[id] != nil:
+		reply(s.jobs[id])
+	default:
+		http.Error(w, "job not found", http.StatusNotFound)
+	}
+}
+
+// register takes a job as it is, whatever was there before.
+func (s *answers) register(j *api.Job) {
+	if s.jobs[*j.ID] == nil {
+		s.order = append(s.order, *j.ID)
+	}
+	j.JobModifyIndex = ptr(uint64(len(s.order)))
+	s.jobs[*j.ID] = j
+}
+
+// runs adds an allocation that runs on the node.
+func (s *answers) runs(job, group string, cpu, memory int64) {
+	s.allocations = append(s.allocations, &api.AllocationListStub{JobID: job, TaskGroup: group, NodeID: "1", NodeName: "n1",
+		ClientStatus: api.AllocClientStatusRunning, DesiredStatus: api.AllocDesiredStatusRun,
+		AllocatedResources: &api.AllocatedResources{Tasks: map[string]*api.AllocatedTaskResources{
+			"t": {Cpu: api.AllocatedCpuResources{CpuShares: cpu}, Memory: api.AllocatedMemoryResources{MemoryMB: memory}}}}})
+}
+
+// onAnswers is a cluster with such a server.
+func onAnswers(t *testing.T, list ...*api.Job) (*nomad, *answers) {
+	t.Helper()
+	s := &answers{jobs: map[string]*api.Job{}}
+	for _, j := range list {
+		s.register(j)
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	client, err := api.NewClient(&api.Config{Address: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newNomad(client, 4, beside.Guarded{Program: "/bin/guard", Every: time.Second}), s
+}
+
+// named is a job like another, with another ID and without what makes it elastic.
+func named(id string) *api.Job {
+	j := declared()
+	j.ID, j.Name, j.Meta = ptr(id), ptr(id), nil
+	return j
+}
+
+// start starts a run of lr with two containers on the node.
+func start(t *testing.T, n *nomad, attempt int64) error {
+	t.Helper()
+	spec, err := json.Marshal(declared())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.Start(t.Context(), managed.Task{Epoch: 4, Spec: spec,
+		Run: runner.Run{Job: "lr", Attempt: attempt, Containers: []string{"n1", "n1"}, Dir: "/shared/runs/lr/3"}})
+}
+
+// look is what a look at the cluster sees: what its one server has left for elastic jobs, and these.
+func look(t *testing.T, n *nomad) (capacity apportion.Resources, jobs []string, rejected map[string]string) {
+	t.Helper()
+	view, err := n.Look(t.Context())
+	if err != nil || len(view.Servers) != 1 {
+		t.Fatalf("%+v, %v", view, err)
+	}
+	for i := range view.Jobs {
+		jobs = append(jobs, view.Jobs[i].Application.ID)
+	}
+	return view.Servers[0].Capacity, jobs, view.Rejected
+}
+
+// A job of somebody else whose name ends as that of a child takes room as every other, and is neither changed nor purged.
+func TestForeignChild(t *testing.T) {
+	foreign := named("lr/run")
+	n, s := onAnswers(t, declared(), foreign, named("web/run"))
+	s.runs("lr/run", "web", 1000, 3000)
+	s.runs("web/run", "web", 500, 1000)
+	capacity, jobs, rejected := look(t, n)
+	if !capacity.Equal(apportion.Resources{6500, 12000, 0}) {
+		t.Errorf("%v are left beside 1500 and 4000 of others", capacity)
+	}
+	if len(jobs) != 0 || !strings.Contains(rejected["lr"], `"lr/run" is somebody else's`) {
+		t.Errorf("%v, rejected: %v", jobs, rejected)
+	}
+	if running, err := n.Running(t.Context()); err != nil || len(running) != 0 {
+		t.Errorf("%v runs, %v", running, err)
+	}
+	if err := start(t, n, 3); err == nil || !strings.Contains(err.Error(), "somebody else's") {
+		t.Errorf("a start in the place of another job: %v", err)
+	}
+	// Nothing of the controller's is there, so that it has ended.
+	if err := n.Stop(t.Context(), "lr", 3, "n1"); err != nil {
+		t.Error(err)
+	}
+	if err := n.Forget(t.Context(), "lr"); err != nil {
+		t.Error(err)
+	}
+	if s.jobs["lr/run"] != foreign || len(s.purged) != 0 {
+		t.Errorf("the job of somebody else is %+v, purged: %v", s.jobs["lr/run"], s.purged)
+	}
+	// When it has gone, lr is as any other.
+	delete(s.jobs, "lr/run")
+	if _, jobs, rejected := look(t, n); !slices.Equal(jobs, []string{"lr"}) || len(rejected) != 0 {
+		t.Errorf("%v, rejected: %v", jobs, rejected)
+	}
+}
+
+// What a child has is for elastic jobs to share, and a plan that nobody carries out sees it without a look before.
+func TestOwnChild(t *testing.T) {
+	n, s := onAnswers(t, declared())
+	if err := start(t, n, 3); err != nil {
+		t.Fatal(err)
+	}
+	s.runs("lr/run", "a3-n1", 2000, 4000)
+	s.runs("lr/run", "a3-n1", 2000, 4000)
+	running, err := n.Running(t.Context())
+	if err != nil || len(running) != 1 || running["lr"]["n1"] != 2 {
+		t.Errorf("%v runs, %v", running, err)
+	}
+	capacity, jobs, rejected := look(t, n)
+	if !capacity.Equal(apportion.Resources{8000, 16000, 0}) || !slices.Equal(jobs, []string{"lr"}) || len(rejected) != 0 {
+		t.Errorf("%v for %v, rejected: %v", capacity, jobs, rejected)
+	}
+	// The same attempt changes nothing, and what has been stopped is not started again.
+	s.allocations = nil
+	if err := n.Stop(t.Context(), "lr", 3, "n1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(t, n, 3); err != nil {
+		t.Fatal(err)
+	}
+	if g := s.jobs["lr/run"].TaskGroups; len(g) != 1 || *g[0].Count != 0 {
+		t.Errorf("after a stop: %+v", g)
+	}
+	if err := n.Forget(t.Context(), "lr"); err != nil || !slices.Equal(s.purged, []string{"lr/run"}) {
+		t.Errorf("purged: %v, %v", s.purged, err)
+	}
+	if err := n.Forget(t.Context(), "lr"); err != nil || len(s.purged) != 1 {
+		t.Errorf("forgotten once more: %v, %v", s.purged, err)
+	}
+}
+
+// A child that is registered and placed while the cluster is looked at is never somebody else's.
+func TestChildComesDuringLook(t *testing.T) {
+	n, s := onAnswers(t, declared())
+	s.between = func() {
+		child := named("lr/run")
+		child.Meta = map[string]string{metaEpoch: "4"}
+		s.register(child)
+		s.runs("lr/run", "a1-n1", 2000, 4000)
+	}
+	if capacity, _, rejected := look(t, n); !capacity.Equal(apportion.Resources{8000, 16000, 0}) || len(rejected) != 0 || s.between != nil {
+		t.Errorf("%v are left, rejected: %v", capacity, rejected)
+	}
+}
+
+// An elastic job may have such a name itself.
+func TestElasticJobCalledRun(t *testing.T) {
+	j := declared()
+	j.ID, j.Name = ptr("train/run"), ptr("train/run")
+	n, _ := onAnswers(t, named("train"), j)
+	if _, jobs, rejected := look(t, n); !slices.Equal(jobs, []string{"train/run"}) || len(rejected) != 0 {
+		t.Errorf("%v, rejected: %v", jobs, rejected)
+	}
+}
+
+// Only the groups of children belong to attempts.
+func TestAttemptOf(t *testing.T) {
+	for group, want := range map[string]int64{"a3-n1": 3, "a12-n-1": 12, groupOf(7, "x"): 7, "web": 0, "": 0, "api": 0, "a-n1": 0, "ax-3": 0} {
+		if got := attemptOf(group); got != want {
+			t.Errorf("%q: %d, want %d", group, got, want)
+		}
+	}
+}
