@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -159,7 +160,9 @@ func TestForeignChild(t *testing.T) {
 		t.Errorf("a start in the place of another job: %v", err)
 	}
 	// Nothing of the controller's is there, so that it has ended.
-	if err := n.Stop(t.Context(), "lr", 3, "n1"); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := n.Stop(ctx, "lr", 3, "n1"); err != nil {
 		t.Error(err)
 	}
 	if err := n.Forget(t.Context(), "lr"); err != nil {
