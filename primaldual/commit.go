@@ -171,7 +171,7 @@ func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placem
 		return ErrOverCapacity
 	}
 	// Both sides together on one machine: each by itself has room.
-	if beside := l.beside(plan, side, machine); beside > 0 {
+	if colocated := l.colocated(plan, side, machine); colocated > 0 {
 		for r, q := range job.PS {
 			cell := machine*l.kinds + r
 			free := l.capacity[cell]
@@ -179,7 +179,7 @@ func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placem
 				free -= s.used[cell]
 			}
 			// No overflow: each product is at most what is free.
-			if q*p.Count > free-beside*job.Worker[r] {
+			if q*p.Count > free-colocated*job.Worker[r] {
 				return ErrOverCapacity
 			}
 		}
@@ -187,8 +187,8 @@ func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placem
 	return nil
 }
 
-// beside returns the workers of a plan on a machine, for placements of parameter servers on machines of both lists; else 0.
-func (l *Ledger) beside(plan *SlotPlan, side Side, machine int) int64 {
+// colocated returns the workers of a plan on a machine, for placements of parameter servers on machines of both lists; else 0.
+func (l *Ledger) colocated(plan *SlotPlan, side Side, machine int) int64 {
 	// Workers are checked before parameter servers. Only the latter look beside them, so that what
 	// both take together is tested once.
 	if side == Workers || l.groups[machine] != bothSides {
@@ -221,11 +221,11 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placement) bool {
 	// checkForm has found slot and server to exist, and from is not before the horizon.
 	s, machine, count := l.slot(plan.Slot), l.on[side][p.Server], p.Count
-	beside := l.beside(plan, side, machine)
-	// What must hold is q count + w beside <= used. It is tested by divisions, since a forged count
+	colocated := l.colocated(plan, side, machine)
+	// What must hold is q count + w colocated <= used. It is tested by divisions, since a forged count
 	// could overflow the products.
 	for r, q := range job.demand(side) {
-		if q == 0 && (beside == 0 || job.Worker[r] == 0) {
+		if q == 0 && (colocated == 0 || job.Worker[r] == 0) {
 			continue
 		}
 		if s.used == nil {
@@ -235,7 +235,7 @@ func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placemen
 		if q > 0 && used/q < count {
 			return false // also keeps the product below from overflow
 		}
-		if beside > 0 && job.Worker[r] > (used-q*count)/beside {
+		if colocated > 0 && job.Worker[r] > (used-q*count)/colocated {
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ func TestExtend(t *testing.T) {
 	job.Utility = Steps{{1, 100}, {3, 40}}
 	for _, test := range []struct {
 		name       string
-		beside     int64 // worker-slots of another job that must end in the first slots
+		other      int64 // worker-slots of another job that must end in the first slots
 		work       int64
 		admitted   bool
 		completion int
@@ -41,8 +41,8 @@ func TestExtend(t *testing.T) {
 				t.Fatal(err)
 			}
 			offer(t, s, job)
-			if test.beside > 0 {
-				offer(t, s, deadlined("other", 1, test.beside, 2, 1e6))
+			if test.other > 0 {
+				offer(t, s, deadlined("other", 1, test.other, 2, 1e6))
 			}
 			before, _ := s.Schedule("j")
 			e, err := s.Extend("j", test.work)

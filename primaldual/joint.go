@@ -38,8 +38,8 @@ type joint struct {
 type place struct {
 	at    [2]int     // position in the list of each side; -1: not on it
 	units [2]float64 // what one container costs, by side
-	// beside is the most parameter servers beside 0, 1, ... workers; its length less one is the most workers.
-	beside []int64
+	// colocated is the most parameter servers beside 0, 1, ... workers; its length less one is the most workers.
+	colocated []int64
 }
 
 // set begins with a market, the demands and the rule of a job.
@@ -97,7 +97,7 @@ func (j *joint) costs(s *slotState, couples []couple, budget float64) []float64 
 		}
 	}
 	// 2. The sides do not meet, or not in vain: that is all.
-	if _, ok := j.beside(s, largest, budget); ok {
+	if _, ok := j.workersFirst(s, largest, budget); ok {
 		return out
 	}
 	// 3. They do.
@@ -130,7 +130,7 @@ func (j *joint) place(s *slotState, c couple) (placed [2][]apportion.Placement, 
 		return placed, true
 	}
 	for _, side := range []Side{Workers, ParameterServers} {
-		// Both sums are needed again, as beside compares with them and costs may have been asked
+		// Both sums are needed again, as workersFirst compares with them and costs may have been asked
 		// for another slot since.
 		need := []int64{c.workers, c.ps}[side]
 		j.sums[side] = j.greedy.sums(j.sums[side], j.market, s, &j.demands[side], order{need, inf})
@@ -138,7 +138,7 @@ func (j *joint) place(s *slotState, c couple) (placed [2][]apportion.Placement, 
 			return placed, false
 		}
 	}
-	if placed, ok = j.beside(s, c, inf); ok {
+	if placed, ok = j.workersFirst(s, c, inf); ok {
 		return placed, true
 	}
 	j.solve(s, c, inf, true)
@@ -161,9 +161,9 @@ func most(couples []couple) couple {
 // slackOfSums is the part by which two sums of the same costs may differ.
 const slackOfSums = 1e-12
 
-// beside places the cheapest workers, and parameter servers into what these leave. It is false where that costs more than
+// workersFirst places the cheapest workers, and parameter servers into what these leave. It is false where that costs more than
 // the two sides apart from each other, which sums says.
-func (j *joint) beside(s *slotState, c couple, budget float64) (placed [2][]apportion.Placement, ok bool) {
+func (j *joint) workersFirst(s *slotState, c couple, budget float64) (placed [2][]apportion.Placement, ok bool) {
 	m := j.market
 	// after is the slot as it will be with the workers in it. The tables of the ledger are shared
 	// and stay as they are; prices too, since (32) has those before the job.
@@ -207,7 +207,7 @@ func (j *joint) alone(c couple) (at int, cost float64) {
 	cost = inf
 	for i := range j.places {
 		p := &j.places[i]
-		if c.workers >= int64(len(p.beside)) || c.ps > p.beside[c.workers] {
+		if c.workers >= int64(len(p.colocated)) || c.ps > p.colocated[c.workers] {
 			continue
 		}
 		if sum := float64(float64(c.workers)*p.units[Workers]) + float64(float64(c.ps)*p.units[ParameterServers]); sum < cost {
@@ -237,7 +237,7 @@ func (j *joint) list(s *slotState, limit couple, budget float64, few bool) {
 			}
 		}
 		if room[Workers] > 0 || room[ParameterServers] > 0 {
-			j.fillBeside(&p, s, machine, room, limit)
+			j.fillColocated(&p, s, machine, room, limit)
 			j.places = append(j.places, p)
 		}
 	}
@@ -259,10 +259,10 @@ func positions(m *market, side Side) []int {
 	return at
 }
 
-// fillBeside counts how many parameter servers a machine takes beside each number of workers.
-func (j *joint) fillBeside(p *place, s *slotState, machine int, room [2]int64, limit couple) {
+// fillColocated counts how many parameter servers a machine takes beside each number of workers.
+func (j *joint) fillColocated(p *place, s *slotState, machine int, room [2]int64, limit couple) {
 	m := j.market
-	// beside never rises with a: each worker takes from what parameter servers could have.
+	// colocated never rises with a: each worker takes from what parameter servers could have.
 	for a := int64(0); a <= min(room[Workers], limit.workers); a++ {
 		b := min(room[ParameterServers], limit.ps)
 		if a > 0 && j.rule == Apart {
@@ -280,7 +280,7 @@ func (j *joint) fillBeside(p *place, s *slotState, machine int, room [2]int64, l
 			}
 			b = min(b, free/j.demands[ParameterServers].amounts[i])
 		}
-		p.beside = append(p.beside, b)
+		p.colocated = append(p.colocated, b)
 	}
 }
 
@@ -293,7 +293,7 @@ func (j *joint) keepCheapest(n int) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		var open []int
 		for i := range j.places {
-			if p := &j.places[i]; side == Workers && len(p.beside) > 1 || side == ParameterServers && p.beside[0] > 0 {
+			if p := &j.places[i]; side == Workers && len(p.colocated) > 1 || side == ParameterServers && p.colocated[0] > 0 {
 				open = append(open, i)
 			}
 		}
@@ -340,8 +340,8 @@ func (j *joint) solve(s *slotState, limit couple, budget float64, choices bool) 
 		for y := limit.workers; y >= 0; y-- {
 			for z := limit.ps; z >= 0; z-- {
 				entry := y*width + z
-				for a := int64(0); a <= min(y, int64(len(p.beside)-1)); a++ {
-					for b := int64(0); b <= min(z, p.beside[a]); b++ {
+				for a := int64(0); a <= min(y, int64(len(p.colocated)-1)); a++ {
+					for b := int64(0); b <= min(z, p.colocated[a]); b++ {
 						cost := j.best[(y-a)*width+z-b] + float64(float64(a)*p.units[Workers]) + float64(float64(b)*p.units[ParameterServers])
 						// Strict <, so that ties leave containers on the places before: the first
 						// machines.

@@ -29,7 +29,7 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 	if relaxed.Status == solver.Infeasible || relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil {
 		return relaxed
 	}
-	sol, _ := s.solveBeside(ctx, inst, beside{listed: listed})
+	sol, _ := s.solveKnowing(ctx, inst, knowledge{listed: listed})
 	sol.Effort += relaxed.Effort
 	if sol.Status != solver.Infeasible && relaxed.Bound < sol.Bound-solver.ObjectiveTolerance {
 		sol.Bound, sol.Searched = relaxed.Bound, true
@@ -46,7 +46,7 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 func (s *Solver) relaxed(ctx context.Context, inst *solver.Instance) (sol *solver.Solution, listed bool) {
 	plain := *inst
 	plain.Groups = nil
-	sol, listed = s.solveBeside(ctx, &plain, beside{within: inst})
+	sol, listed = s.solveKnowing(ctx, &plain, knowledge{within: inst})
 	// Where servers have lists of patterns that search has stopped by itself.
 	if listed || sol.Status != solver.Unknown {
 		return sol, listed

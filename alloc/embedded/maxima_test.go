@@ -170,7 +170,7 @@ func TestRefused(t *testing.T) {
 	tight := quartered(1, 50, 48, true, 1)
 	plain := *tight
 	plain.Groups = nil
-	sol, listed := s.solveBeside(t.Context(), &plain, beside{within: tight})
+	sol, listed := s.solveKnowing(t.Context(), &plain, knowledge{within: tight})
 	if sol.Status != solver.Unknown || !listed || sol.Counts != nil || sol.Bound >= plain.Cap() {
 		t.Errorf("%v, lists %v: not given up", sol.Status, listed)
 	}
@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("bound %g, objective %g, effort %d of %d", sol.Bound, full.Objective, sol.Effort, full.Effort)
 	}
 	loose := quartered(1, 50, 48, true, 12)
-	if sol, _ := s.solveBeside(t.Context(), &plain, beside{within: loose}); !sol.Status.HasSolution() {
+	if sol, _ := s.solveKnowing(t.Context(), &plain, knowledge{within: loose}); !sol.Status.HasSolution() {
 		t.Errorf("%v below ceilings that are no limits", sol.Status)
 	}
 	// Without lists of patterns it takes a first solution: the containers of one kind of server are too many for lists.
@@ -187,7 +187,7 @@ func TestRefused(t *testing.T) {
 	many.Apps = append([]solver.App(nil), tight.Apps...)
 	many.Apps[0].PerServer = 1
 	plain.Apps = many.Apps
-	if sol, listed := s.solveBeside(t.Context(), &plain, beside{within: &many}); listed || sol.Status != solver.Unknown {
+	if sol, listed := s.solveKnowing(t.Context(), &plain, knowledge{within: &many}); listed || sol.Status != solver.Unknown {
 		t.Errorf("%v, lists %v", sol.Status, listed)
 	}
 	if work := s.early(t.Context(), &many, &plain); work == 0 {

@@ -37,7 +37,7 @@ type run struct {
 	// totals is the bound by what all use together, see lagrange.Totals; +Inf where there is none.
 	totals float64
 	s      *pattern.Cells // nil where the servers are too large for lists of patterns
-	beside
+	knowledge
 	// refused says that an early answer exceeds the ceilings of within, or that there are no lists of patterns to find
 	// one soon by.
 	refused bool
@@ -51,8 +51,8 @@ type run struct {
 	unfillable bool
 }
 
-// beside is what is known about an instance with ceilings where one without them is searched, and the other way round.
-type beside struct {
+// knowledge is what is known about an instance with ceilings where one without them is searched, and the other way round.
+type knowledge struct {
 	// within has the ceilings that an early answer must keep for a search without them to go on; nil: none.
 	within *solver.Instance
 	// listed: without its ceilings the instance has lists of patterns.

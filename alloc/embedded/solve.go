@@ -14,19 +14,19 @@ import (
 
 // solve answers an instance without options.
 func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solution {
-	sol, _ := s.solveBeside(ctx, inst, beside{})
+	sol, _ := s.solveKnowing(ctx, inst, knowledge{})
 	return sol
 }
 
-// solveBeside is solve, but gives up where an early answer exceeds the ceilings of known.within or cannot be had: what it
+// solveKnowing is solve, but gives up where an early answer exceeds the ceilings of known.within or cannot be had: what it
 // returns then has a bound alone. It reports whether servers have lists of patterns.
-func (s *Solver) solveBeside(ctx context.Context, inst *solver.Instance, known beside) (sol *solver.Solution, listed bool) {
+func (s *Solver) solveKnowing(ctx context.Context, inst *solver.Instance, known knowledge) (sol *solver.Solution, listed bool) {
 	p := problem.New(inst)
 	if conflict := counting.Conflict(p); conflict != nil {
 		return infeasible(conflict), false
 	}
 	run := newRun(p, &s.opts, s.tune)
-	run.beside = known
+	run.knowledge = known
 	run.search(ctx)
 	if !run.refused {
 		return s.concluded(ctx, run), run.s != nil

@@ -114,12 +114,12 @@ func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
 	if err != nil {
 		m, err = d.compare(m, explain(d.ctx, err))
 	}
-	return d.beside(m, err)
+	return d.fenced(m, err)
 }
 
-// beside looks for a fence behind the manifest of this writer, or of an equal one that was first: below it, what the
+// fenced looks for a fence behind the manifest of this writer, or of an equal one that was first: below it, what the
 // fence does not know is taken back.
-func (d *draft) beside(m store.Manifest, met error) (store.Manifest, error) {
+func (d *draft) fenced(m store.Manifest, met error) (store.Manifest, error) {
 	folder := store.FolderOf(d.record.Job)
 	f, err := d.s.fence(d.ctx, folder)
 	switch {

@@ -57,7 +57,7 @@ func cases() []oneCase {
 
 // integerCases need integer variables with finite bounds alone, and no search.
 func integerCases() []oneCase {
-	box := [2]float64{0, 10}
+	bounds := [2]float64{0, 10}
 	return []oneCase{
 		// Engines often refuse an empty program; its optimum is the constant.
 		{name: "no variables", build: func(b *milp.Builder) { b.Minimize(nil, 7) },
@@ -74,18 +74,18 @@ func integerCases() []oneCase {
 		// 3x + 5y = 19 has one solution in whole numbers within the bounds, so the point is known
 		// although every point is optimal.
 		{name: "no objective", build: func(b *milp.Builder) {
-			b.Equal("", sum(integers(b, box, box), 3, 5), 19)
+			b.Equal("", sum(integers(b, bounds, bounds), 3, 5), 19)
 		}, want: milp.Optimal, objective: 0, values: []float64{3, 2}},
 		// The constant counts in Objective and in Bound alike, and is larger than the rest.
 		{name: "objective constant", build: func(b *milp.Builder) {
-			b.Maximize(sum(integers(b, box), 2), -100.5)
+			b.Maximize(sum(integers(b, bounds), 2), -100.5)
 		}, want: milp.Optimal, objective: -80.5, values: []float64{10}},
 	}
 }
 
 // branchCases need a search: their relaxation is not whole, or a bound is not.
 func branchCases() []oneCase {
-	box := [2]float64{0, 10}
+	bounds := [2]float64{0, 10}
 	bit := [2]float64{0, 1}
 	return []oneCase{
 		{name: "knapsack", build: func(b *milp.Builder) { // its relaxation is worth 22
@@ -97,7 +97,7 @@ func branchCases() []oneCase {
 		// rounding it down gives (3, 2), which is worth 1 less.
 		{name: "rounding is wrong", build: func(b *milp.Builder) {
 			// (3, 3) breaks the third row as (4, 3) breaks the first, so a search has to branch.
-			x := integers(b, box, box)
+			x := integers(b, bounds, bounds)
 			b.AtMost("", sum(x, 2, 1), 10)
 			b.AtMost("", sum(x, 1, 2), 10)
 			b.AtLeast("", sum(x, 1, -1), 1)
@@ -106,7 +106,7 @@ func branchCases() []oneCase {
 		// Presolvers take fixed variables out and must put them back into the values and the
 		// objective.
 		{name: "fixed variables", build: func(b *milp.Builder) {
-			x := integers(b, [2]float64{3, 3}, [2]float64{-4, -4}, box)
+			x := integers(b, [2]float64{3, 3}, [2]float64{-4, -4}, bounds)
 			b.AtMost("", sum(x, 1, 1, 1), 5)
 			b.Maximize(sum(x, 1, 1, 1), 0)
 		}, want: milp.Optimal, objective: 5, values: []float64{3, -4, 6}},
@@ -116,7 +116,7 @@ func branchCases() []oneCase {
 		}, want: milp.Optimal, objective: 4, values: []float64{2, -2}},
 		// A matrix with an empty column: y is free to go to its bound.
 		{name: "variable in no row", build: func(b *milp.Builder) {
-			x := integers(b, box, box)
+			x := integers(b, bounds, bounds)
 			b.AtMost("", sum(x, 1), 4)
 			b.Maximize(sum(x, 1, 1), 0)
 		}, want: milp.Optimal, objective: 14, values: []float64{4, 10}},
@@ -167,12 +167,12 @@ func boundCases() []oneCase {
 
 // rowCases use every sort of row.
 func rowCases() []oneCase {
-	box := [2]float64{-10, 10}
+	bounds := [2]float64{-10, 10}
 	return []oneCase{
 		// Both sides of both rows matter: the lower side of the first binds, and so does the lower
 		// side of the second.
 		{name: "range row", build: func(b *milp.Builder) {
-			x := integers(b, box, box)
+			x := integers(b, bounds, bounds)
 			b.Row("", -3.5, sum(x, 1, 1), 4.5)
 			// In whole numbers the first row is -3 <= x + y <= 4, so (-1, -2) is the cheapest
 			// point with x - y >= 1.
@@ -182,7 +182,7 @@ func rowCases() []oneCase {
 		// Rows that say nothing, of three sorts. None may change the answer or shift the index of
 		// another row.
 		{name: "empty and free rows", build: func(b *milp.Builder) {
-			x := integers(b, box)
+			x := integers(b, bounds)
 			b.Row("", -1, nil, 1)
 			b.Row("", -inf, sum(x, 1), inf)
 			b.Row("", -inf, nil, inf)
@@ -190,7 +190,7 @@ func rowCases() []oneCase {
 		}, want: milp.Optimal, objective: 10, values: []float64{10}},
 		// The second equation is twice the first: the matrix has no full row rank.
 		{name: "redundant and parallel equations", build: func(b *milp.Builder) {
-			x := continuous(b, box, box)
+			x := continuous(b, bounds, bounds)
 			b.Equal("", sum(x, 1, 2), 3)
 			b.Equal("", sum(x, 2, 4), 6)
 			b.Equal("", sum(x, 3, 1), 4)
@@ -249,21 +249,21 @@ func vertexCases() []oneCase {
 // infeasibleCases have no feasible point, each for a reason of its own.
 // An engine must prove that there is nothing, which a search for points never does.
 func infeasibleCases() []oneCase {
-	box := [2]float64{0, 10}
+	bounds := [2]float64{0, 10}
 	return []oneCase{
 		// The contradiction is between two rows; each of them alone is feasible.
 		{name: "infeasible rows", build: func(b *milp.Builder) {
-			x := integers(b, box, box)
+			x := integers(b, bounds, bounds)
 			b.AtLeast("", sum(x, 1, 1), 7)
 			b.AtMost("", sum(x, 1, 1), 6)
 		}, want: milp.Infeasible},
 		// 0 >= 1: a row without coefficients may be dropped only where 0 satisfies it.
 		{name: "infeasible empty row", build: func(b *milp.Builder) {
-			integers(b, box)
+			integers(b, bounds)
 			b.AtLeast("", nil, 1)
 		}, want: milp.Infeasible},
 		{name: "infeasible by parity", build: func(b *milp.Builder) { // the relaxation is feasible
-			b.Equal("", sum(integers(b, box, box), 2, 4), 7)
+			b.Equal("", sum(integers(b, bounds, bounds), 2, 4), 7)
 		}, want: milp.Infeasible},
 		// Rounded inwards the bounds cross: 1 > 0.
 		{name: "no integer between the bounds", build: func(b *milp.Builder) {
@@ -282,7 +282,7 @@ func infeasibleCases() []oneCase {
 // unboundedCases have a ray along which the objective improves; not all of them have a point.
 // An engine that bounds such a program silently, by a large number of its own, is found out.
 func unboundedCases() []oneCase {
-	box := [2]float64{0, 10}
+	bounds := [2]float64{0, 10}
 	return []oneCase{
 		// The ray is (1, 1): x can only grow together with y.
 		{name: "unbounded above", build: func(b *milp.Builder) {
@@ -303,7 +303,7 @@ func unboundedCases() []oneCase {
 		// An unbounded relaxation proves nothing while it is open whether an integer point exists.
 		{name: "unbounded relaxation, infeasible integers", build: func(b *milp.Builder) {
 			// The third variable is the ray; the first two have no point.
-			x := append(integers(b, box, box), continuous(b, [2]float64{0, inf})...)
+			x := append(integers(b, bounds, bounds), continuous(b, [2]float64{0, inf})...)
 			b.Equal("", sum(x, 2, 4), 7)
 			b.Maximize(sum(x, 0, 0, 1), 0)
 		}, want: milp.Infeasible},

@@ -44,20 +44,20 @@ func Demand(kinds apportion.Kinds, spec *corev1.PodSpec) apportion.Resources {
 			demand[k] = 1
 			continue
 		}
-		var beside, before int64
+		var sidecars, before int64
 		for i := range spec.InitContainers {
 			c := &spec.InitContainers[i]
 			one := requested(kind, &c.Resources)
 			if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-				beside += one
+				sidecars += one
 				one = 0
 			}
-			before = max(before, beside+one)
+			before = max(before, sidecars+one)
 		}
 		for i := range spec.Containers {
 			demand[k] += requested(kind, &spec.Containers[i].Resources)
 		}
-		demand[k] = max(demand[k]+beside, before)
+		demand[k] = max(demand[k]+sidecars, before)
 		if spec.Resources != nil {
 			if q, said := request(name, spec.Resources); said {
 				demand[k] = amount(kind, q, true)

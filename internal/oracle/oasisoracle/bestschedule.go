@@ -190,15 +190,15 @@ func (w *walker) add(k int, y, z int64, cost float64) {
 		return
 	}
 	most := int64(len(w.out[y]) - 1)
-	for count := int64(0); z+count <= most && w.p.PS.fits(w.t, k, count) && w.p.beside(w.t, k, count, w.workers); count++ {
+	for count := int64(0); z+count <= most && w.p.PS.fits(w.t, k, count) && w.p.fitTogether(w.t, k, count, w.workers); count++ {
 		w.ps[k] = count
 		w.add(k+1, y, z+count, cost+float64(count)*w.p.PS.unit(w.t, k))
 	}
 	w.ps[k] = 0
 }
 
-// beside reports whether count parameter servers fit server k with the workers that are on the same machine.
-func (p *Problem) beside(t, k int, count int64, workers []int64) bool {
+// fitTogether reports whether count parameter servers fit server k with the workers that are on the same machine.
+func (p *Problem) fitTogether(t, k int, count int64, workers []int64) bool {
 	// Only what is on the same machine is in the way.
 	if p.Same == nil || p.Same[k] < 0 || count == 0 || workers[p.Same[k]] == 0 {
 		return true

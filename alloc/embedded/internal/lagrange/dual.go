@@ -177,8 +177,8 @@ func (d *Dual) limit(residual []int64) {
 		// Of a single server it is known besides which residents stay at least.
 		if d.Size[g] == 1 {
 			for _, t := range d.active {
-				beside := apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
-				d.cap[int(g)*types+int(t)] = min(beside, p.Fit(j, t))
+				fit := apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
+				d.cap[int(g)*types+int(t)] = min(fit, p.Fit(j, t))
 			}
 		}
 	}

@@ -135,7 +135,7 @@ func (s *Cells) listSubsets(j int) {
 			continue
 		}
 		// Bit s of mask is resident s: those without their bit stay.
-		p.LeftBeside(left, j, func(s int, _ int32) bool { return mask>>s&1 == 0 })
+		p.ResidualOf(left, j, func(s int, _ int32) bool { return mask>>s&1 == 0 })
 		all[mask] = s.Lists.classOf(left)
 		if s.Lists.failed {
 			return

@@ -39,8 +39,8 @@ func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget in
 	}
 }
 
-// LeftBeside sets left to what server j has left beside those residents that stay.
-func (p *Problem) LeftBeside(left []int64, j int, stays func(s int, i int32) bool) {
+// ResidualOf sets left to what server j has left beside those residents that stay.
+func (p *Problem) ResidualOf(left []int64, j int, stays func(s int, i int32) bool) {
 	copy(left, p.Capacity[j*p.Kinds:(j+1)*p.Kinds])
 	for s, i := range p.Residents[j] {
 		if stays(s, i) {

@@ -93,13 +93,13 @@ func TestResidualCapacityAgainstTrial(t *testing.T) {
 }
 
 // What is left beside those that stay is the capacity less what they hold, which may be more than there is.
-func TestLeftBeside(t *testing.T) {
+func TestResidualOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := crowd(t)
 		left := make([]int64, p.Kinds)
 		for j := range p.Servers {
 			for set := range uint(1) << len(p.Residents[j]) {
-				p.LeftBeside(left, j, func(s int, _ int32) bool { return set>>s&1 != 0 })
+				p.ResidualOf(left, j, func(s int, _ int32) bool { return set>>s&1 != 0 })
 				for k := range p.Kinds {
 					want := p.Capacity[j*p.Kinds+k]
 					for rest := set; rest != 0; rest &= rest - 1 {

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// unheeded is how many servers a placement of minima looks at before the end of a context stops it.
+// unchecked is how many servers a placement of minima looks at before the end of a context stops it.
 // Without all minima there is no answer, so that even an interrupted search gets a chance to place them.
-const unheeded = 3_000_000
+const unchecked = 3_000_000
 
 // taste says how a recreate chooses among what it could place.
 type taste struct {
@@ -86,7 +86,7 @@ func (a *Annealer) trim(m *move) {
 
 // placeMissing places containers of every type that is below its minima where they fit best, from a random type
 // on, so that no type is always the one without room. A minimum is a constraint, not a matter of worth: it comes
-// before everything else, and where no server has room the energy says what that costs. So it looks at unheeded
+// before everything else, and where no server has room the energy says what that costs. So it looks at unchecked
 // servers before it honours the end of ctx.
 func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 	s := a.S
@@ -97,7 +97,7 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 		// Short and not Missing: a number between two allowed ones may be nearer to the lower one, but
 		// recreate only adds.
 		for need := s.pools[t].Short(); need > 0; {
-			if looks += s.p.Servers; looks > unheeded && ctx.Err() != nil {
+			if looks += s.p.Servers; looks > unchecked && ctx.Err() != nil {
 				return
 			}
 			j := a.bestFit(t)
