@@ -60,9 +60,10 @@ func earned(t *testing.T, jobs []Job, learning Learning) float64 {
 
 // Learnt prices earn no less than none where whales are many, with displacement more; whoever plants a number prints the table.
 func TestLearningTable(t *testing.T) {
-	seeds := uint64(6)
+	// The worth of two streams alone says less: there displacement may stay further behind.
+	seeds, slack := uint64(6), 0.98
 	if testing.Short() {
-		seeds = 2
+		seeds, slack = 2, 0.95
 	}
 	for _, oneIn := range []int{10, 30, 100} {
 		for _, bursts := range []bool{false, true} {
@@ -74,7 +75,7 @@ func TestLearningTable(t *testing.T) {
 				displaced += earned(t, jobs, Learning{Displace: 2}) / float64(seeds)
 			}
 			t.Logf("one whale in %3d, whales in bursts %5t: no prices %.4f, prices %.4f, displacement %.4f", oneIn, bursts, none, prices, displaced)
-			if prices < none*0.98 || displaced < prices*0.98 || math.IsNaN(none) {
+			if prices < none*slack || displaced < prices*slack || math.IsNaN(none) {
 				t.Errorf("one whale in %d, bursts %t: prices earn %g, none %g, displacement %g", oneIn, bursts, prices, none, displaced)
 			}
 		}
