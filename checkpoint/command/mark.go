@@ -114,7 +114,7 @@ func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ran
 		return false, err
 	}
 	// What has closed the file may still be found by its environment or its group.
-	members, err := a.members(j, anyAttempt, nil, nil, new(look))
+	members, err := a.members(j, anyAttempt, nil, nil, 0)
 	return len(members) > 0, err
 }
 

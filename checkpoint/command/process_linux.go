@@ -41,6 +41,9 @@ func (a *Runner) identify(pid int) (process, bool) {
 	return process{pid, s.Start, a.boot}, ok
 }
 
+// identityOf is what tells the process that has a number now from others that have had it, at the price of one system call.
+func identityOf(pid int) (uint64, bool) { return proc.Identity(pid) }
+
 // alive reports whether the process has not ended.
 func (a *Runner) alive(p process) bool {
 	s, ok := proc.Stat(p.PID)
@@ -70,34 +73,44 @@ func (a *Runner) killGroup(leader process) {
 	}
 }
 
-// names reports whether an environment names a run of the job of an attempt up to this one. It begins with a zero byte, which
+// runOf returns the folder of the run that an environment names, empty if it names none. It begins with a zero byte, which
 // keeps a variable whose name ends alike from matching.
+func runOf(environment []byte) string {
+	_, rest, _ := bytes.Cut(environment, []byte("\x00"+EnvRunDir+"="))
+	folder, _, _ := bytes.Cut(rest, []byte{0})
+	return string(folder)
+}
+
+// names reports whether an environment names a run of the job of an attempt up to this one.
 func (j jobFolder) names(environment []byte, upTo int64) bool {
-	_, rest, found := bytes.Cut(environment, []byte("\x00"+EnvRunDir+"="+j.runs()))
-	digits, _, _ := bytes.Cut(rest, []byte{0})
-	attempt, err := strconv.ParseInt(string(digits), 10, 64)
+	digits, found := strings.CutPrefix(runOf(environment), j.runs())
+	attempt, err := strconv.ParseInt(digits, 10, 64)
 	return found && err == nil && attempt <= upTo
 }
 
 // members returns the processes that belong to runs of the job up to an attempt: those whose environment at their
 // start names one, those in the group of a leader that is alive, those that were known before, and the children
-// of all. It looks at processes only, not at a disk. O(processes) reads, but for the strangers of earlier looks.
-func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process, l *look) (map[int]process, error) {
+// of all. It looks at processes only, not at a disk. What was alive before since, a time in the unit of process.Start at which
+// no process of the job was alive, is of no run and is passed over where this runner has read it once, for whatever job; 0: it is not
+// known. O(processes) reads, seven system calls each, and one for each that is passed over.
+func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process, since uint64) (map[int]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
 	all, found := map[int]proc.Status{}, map[int]process{}
 	var environment []byte // of one process after the other, in one buffer
+	listed := map[int]bool{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
+		listed[pid] = true
 		// The runner never counts itself, even if it was started by a job.
-		if err != nil || pid == os.Getpid() || l.knows(pid) {
+		if err != nil || pid == os.Getpid() || a.crowd.passes(pid, j, since) {
 			continue
 		}
 		// The identity comes first: what is read of a number that is given to another in between is of the later one, which is
 		// taken for a stranger then under an identity that is not its own, and is looked at again.
-		identity, there := proc.Identity(pid)
+		identity, there := identityOf(pid)
 		s, ok := proc.Stat(pid)
 		if !ok {
 			continue
@@ -111,10 +124,11 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		environment, _ = proc.Read("/proc/"+e.Name()+"/environ", append(environment[:0], 0))
 		if led || known[pid] == p || j.names(environment, upTo) {
 			found[pid] = p
-		} else if there && s.Start < l.since {
-			l.strangers[pid] = identity
+		} else if there {
+			a.crowd.note(pid, met{identity, s.Start, runOf(environment)})
 		}
 	}
+	a.crowd.keep(listed)
 	// Children are added until none is new: the list has no order, so a grandchild may come before its
 	// parent. O(depth times processes).
 	for grown := true; grown; {
@@ -126,25 +140,6 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		}
 	}
 	return found, nil
-}
-
-// look is what several looks at the same processes share. The first one reads everything.
-type look struct {
-	// since is when the first process of the job's newest run began, in the unit of process.Start; 0: it is not known. Whatever
-	// was alive before and is of no run will be of none: a process becomes part of a run by being started for it.
-	since uint64
-	// strangers are processes that are older and belong to no run of the job, by their number: their identities.
-	strangers map[int]uint64
-}
-
-// knows reports whether a number is still that of a stranger.
-func (l *look) knows(pid int) bool {
-	before, known := l.strangers[pid]
-	if !known {
-		return false
-	}
-	identity, there := proc.Identity(pid)
-	return there && identity == before
 }
 
 // awaitEnds waits until processes have ended, the signals to whom are on their way, but no longer than a while. It returns the

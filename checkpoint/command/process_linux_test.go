@@ -39,7 +39,7 @@ func TestNames(t *testing.T) {
 	a := &Runner{}
 	// A program that has only just begun has no environment yet.
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		found, err := a.members(j, 7, nil, nil, new(look))
+		found, err := a.members(j, 7, nil, nil, 0)
 		if _, ours := found[leader.Process.Pid]; ours && err == nil {
 			return
 		}
@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A process is passed over while it is a stranger that is older than the job, and is the one that was looked at.
+// Each process is read once for all jobs, and passed over while it is older than the job and the one that was read.
 func TestStrangersAreNotReadAgain(t *testing.T) {
 	j := jobFolder(t.TempDir())
 	ours := exec.Command("/bin/sleep", "60")
@@ -59,9 +59,9 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = ours.Process.Kill(); _ = ours.Wait() })
 	a, pid, parent := &Runner{}, ours.Process.Pid, os.Getppid()
-	found := func(l *look) bool {
+	finds := func(since uint64) bool {
 		t.Helper()
-		found, err := a.members(j, 7, nil, nil, l)
+		found, err := a.members(j, 7, nil, nil, since)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,36 +69,44 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 		return ours
 	}
 	// A program that has only just begun has no environment yet.
-	for limit := time.Now().Add(time.Minute); !found(new(look)); time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); !finds(0); time.Sleep(time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatal("the process is not found")
 		}
 	}
+	delete(a.crowd.met, pid) // it may have been read when it had none
 	// What is as old as the job's first process may be of it: a hundredth of a second has many processes.
 	older, _ := a.identify(parent)
+	another := jobFolder(t.TempDir())
 	for since, want := range map[uint64]bool{0: false, 1: false, older.Start: false, older.Start + 1: true, math.MaxUint64: true} {
-		l := &look{since, map[int]uint64{}}
-		if !found(l) {
-			t.Errorf("since %d: not found at the first look", since)
+		for _, of := range []jobFolder{j, another} {
+			if finds(since); a.crowd.passes(parent, of, since) != want {
+				t.Errorf("since %d: the parent of this test is passed over: %v", since, !want)
+			}
 		}
-		if _, noted := l.strangers[parent]; noted != want {
-			t.Errorf("since %d: the parent of this test is a stranger: %v", since, noted)
-		}
-		if _, noted := l.strangers[pid]; noted {
+		if !finds(since) || a.crowd.passes(pid, j, since) {
 			t.Errorf("since %d: the process is a stranger to its own job", since)
-		}
-		if !found(l) {
-			t.Errorf("since %d: not found at the second look", since)
 		}
 		// Its number was a stranger's before, of another identity.
 		identity, _ := proc.Identity(pid)
-		l.strangers[pid] = identity + 1
-		if !found(l) {
-			t.Errorf("since %d: a process that has a stranger's number is not looked at", since)
+		for _, c := range []struct {
+			m    met
+			want bool
+		}{
+			{met{identity + 1, 0, ""}, true}, {met{identity, since, ""}, true}, {met{identity, 0, string(j.run(3))}, true},
+			{met{identity, 0, string(another.run(7))}, since == 0}, {met{identity, 0, ""}, since == 0},
+		} {
+			if a.crowd.note(pid, c.m); finds(since) != c.want {
+				t.Errorf("since %d, read as %+v: found is %v", since, c.m, !c.want)
+			}
 		}
-		if l.strangers[pid] = identity; found(l) {
-			t.Errorf("since %d: a stranger is looked at again", since)
-		}
+		delete(a.crowd.met, pid)
+	}
+	// What is gone is forgotten.
+	a.crowd.note(1<<30, met{})
+	finds(0)
+	if _, kept := a.crowd.met[1<<30]; kept || len(a.crowd.met) == 0 {
+		t.Errorf("a process that is gone is remembered: %v, beside %d others", kept, len(a.crowd.met))
 	}
 }
 
@@ -114,11 +122,11 @@ func TestStartIsNoted(t *testing.T) {
 		ranks []int
 		want  uint64
 	}{{nil, 0}, {[]int{0}, 70}, {[]int{0, 1, 2}, 50}, {[]int{2}, 60}, {[]int{0, 3}, 60}, {nil, 60}} {
-		if a.noteStart("job", folder, c.ranks); a.look("job").since != c.want {
-			t.Errorf("ranks %v: since %d, want %d", c.ranks, a.look("job").since, c.want)
+		if a.noteStart("job", folder, c.ranks); a.lastStart("job") != c.want {
+			t.Errorf("ranks %v: since %d, want %d", c.ranks, a.lastStart("job"), c.want)
 		}
 	}
-	if l := a.look("another"); l.since != 0 || l.strangers == nil {
-		t.Errorf("%+v", l)
+	if since := a.lastStart("another"); since != 0 {
+		t.Errorf("a job that was never started: since %d", since)
 	}
 }

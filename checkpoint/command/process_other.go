@@ -17,11 +17,6 @@ type process struct {
 	Start uint64
 }
 
-type look struct {
-	since     uint64
-	strangers map[int]uint64
-}
-
 const (
 	terminate = syscall.SIGTERM
 	proceed   = syscall.SIGTERM
@@ -33,6 +28,7 @@ func bootID() (string, error) { return "", errors.ErrUnsupported }
 
 func (a *Runner) identify(int) (process, bool)      { return process{}, false }
 func (a *Runner) alive(process) bool                { return false }
+func identityOf(int) (uint64, bool)                 { return 0, false }
 func (a *Runner) signal(process, os.Signal) error   { return errors.ErrUnsupported }
 func (a *Runner) killGroup(process)                 {}
 func (a *Runner) holders(jobFolder) map[int]process { return nil }
@@ -42,7 +38,7 @@ func ownGroup() *syscall.SysProcAttr                { return nil }
 func exitOf(state *os.ProcessState) ended           { return ended{Code: state.ExitCode()} }
 func release(string, int64) error                   { return errors.ErrUnsupported }
 func diskBytes(info os.FileInfo) int64              { return info.Size() }
-func (a *Runner) members(jobFolder, int64, map[int]process, map[int]process, *look) (map[int]process, error) {
+func (a *Runner) members(jobFolder, int64, map[int]process, map[int]process, uint64) (map[int]process, error) {
 	return nil, errors.ErrUnsupported
 }
 func (a *Runner) awaitEnds(context.Context, map[int]process, time.Duration) error {

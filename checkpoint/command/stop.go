@@ -38,8 +38,8 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	}
 	// 1. The processes end first. A disk that hangs or is full, and a method that holds the lock and hangs there, keep
 	// none of them alive.
-	l := a.look(run.Job)
-	if err := a.endSeen(ctx, run, l); err != nil {
+	since := a.lastStart(run.Job)
+	if err := a.endSeen(ctx, run, since); err != nil {
 		return err
 	}
 	// 2. That it stays so needs the disk.
@@ -52,24 +52,26 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	if err := put(folder.stopped(), run.Attempt, durable.WriteFile); err != nil {
 		return err
 	}
-	return a.end(ctx, a.folder(run.Job), a.options.Grace, l)
+	// endSeen has looked last and found nobody.
+	return a.end(ctx, a.folder(run.Job), sweep{grace: a.options.Grace, since: since, quiet: 1})
 }
 
 // endSeen ends what can be seen without a disk of the job's attempts up to this one: the processes that this runner has
 // started, their groups, and what names a run of the job in its environment. A later attempt is left alone, whoever asks.
-func (a *Runner) endSeen(ctx context.Context, run *runner.Run, l *look) error {
+func (a *Runner) endSeen(ctx context.Context, run *runner.Run, since uint64) error {
 	j := a.folder(run.Job)
 	find := func(leaders, known map[int]process) (map[int]process, error) {
-		return a.members(j, run.Attempt, leaders, known, l)
+		return a.members(j, run.Attempt, leaders, known, since)
 	}
-	return a.sweepFound(ctx, a.ownLeaders(j, run.Attempt), find, a.options.Grace, 1)
+	return a.sweepFound(ctx, sweep{leaders: a.ownLeaders(j, run.Attempt), find: find, grace: a.options.Grace, enough: 1})
 }
 
-// look begins to look for the processes of a job.
-func (a *Runner) look(job string) *look {
+// lastStart returns when the first process of the job's newest run began, in the unit of process.Start; 0: it is not known. What was
+// alive before is of no run of the job.
+func (a *Runner) lastStart(job string) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &look{a.since[job], map[int]uint64{}}
+	return a.since[job]
 }
 
 // ownLeaders returns the processes that this runner has started for the job up to an attempt and that are alive, by
@@ -93,13 +95,13 @@ func (a *Runner) ownLeaders(j jobFolder, upTo int64) map[int]process {
 //
 // That nothing is left is marked in the folders of the runs, which a start makes anew: it need not be
 // found out twice.
-func (a *Runner) end(ctx context.Context, j jobFolder, grace time.Duration, l *look) error {
+func (a *Runner) end(ctx context.Context, j jobFolder, s sweep) error {
 	// Runs that are known to be over cost nothing.
 	open, err := j.open()
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	if err := a.sweep(ctx, j, grace, l); err != nil {
+	if err := a.sweepAll(ctx, j, s); err != nil {
 		return err
 	}
 	// The map is copied: waiting under the lock would block every other job of this runner.
@@ -149,47 +151,66 @@ func (j jobFolder) open() ([]runFolder, error) {
 	return open, nil
 }
 
-// sweep ends everything that belongs to any run of the job: politely for the time of grace, then not.
+// sweepAll ends everything that belongs to any run of the job: politely for the time of grace, then not.
 // Processes may start others while this looks, so it ends when twice in a row nobody was found.
-func (a *Runner) sweep(ctx context.Context, j jobFolder, grace time.Duration, l *look) error {
+func (a *Runner) sweepAll(ctx context.Context, j jobFolder, s sweep) error {
 	leaders, err := a.leaders(j)
 	if err != nil {
 		return err
 	}
-	find := func(leaders, known map[int]process) (map[int]process, error) { return a.present(j, leaders, known, l) }
-	return a.sweepFound(ctx, leaders, find, grace, 2)
+	// A look that did not know of a leader may have missed those who are known by it alone.
+	if len(leaders) > 0 {
+		s.quiet = 0
+	}
+	s.leaders, s.enough = leaders, 2
+	s.find = func(leaders, known map[int]process) (map[int]process, error) {
+		return a.present(j, leaders, known, s.since)
+	}
+	return a.sweepFound(ctx, s)
 }
 
 // finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
 type finder func(leaders, known map[int]process) (map[int]process, error)
 
-// sweepFound ends what find finds, until it has found nobody so many times in a row.
-func (a *Runner) sweepFound(ctx context.Context, leaders map[int]process, find finder, grace time.Duration, times int) (err error) {
+// sweep is what is to be ended, and how.
+type sweep struct {
+	// leaders are the leaders of process groups that were recorded and are alive, by their number.
+	leaders map[int]process
+	find    finder
+	// grace is the time between SIGTERM and SIGKILL; 0: SIGKILL at once.
+	grace time.Duration
+	// since is a time at which nothing of the job was alive, in the unit of process.Start; 0: it is not known.
+	since uint64
+	// quiet is how many looks in a row have found nobody until now, and enough how many end the sweep.
+	quiet, enough int
+}
+
+// sweepFound ends what is found, until often enough in a row nobody was.
+func (a *Runner) sweepFound(ctx context.Context, s sweep) (err error) {
 	// known carries what was found from round to round: a child whose parent has died is found by having
 	// been known.
-	began, polite := time.Now(), grace > 0
+	began, polite := time.Now(), s.grace > 0
 	known, asked := map[int]process{}, map[process]bool{}
-	quiet := 0
 	for {
-		if known, err = find(leaders, known); err != nil {
+		if known, err = s.find(s.leaders, known); err != nil {
 			return err
 		}
 		// One quiet round is not enough: a process that was just forked may not be listed yet when its
 		// parent is gone. The next look will list it, so there is nothing to wait for.
 		if len(known) > 0 {
-			quiet = 0
-		} else if quiet++; quiet == times {
+			s.quiet = 0
+		} else if s.quiet++; s.quiet >= s.enough {
 			return nil
 		}
 		switch {
 		case !polite:
-			a.killAll(leaders, known)
+			a.killAll(s.leaders, known)
 		// The time of grace is over: the next round kills.
-		case time.Since(began) >= grace:
+		case time.Since(began) >= s.grace:
 			polite = false
 			continue
 		default:
-			a.askAll(leaders, known, asked)
+			a.askAll(s.leaders, known, asked)
 		}
 		if err := a.awaitEnds(ctx, known, a.options.Poll); err != nil {
 			// The numbers are sorted, so that two messages about the same processes read the same.
@@ -227,8 +248,8 @@ func (a *Runner) killAll(leaders, members map[int]process) {
 
 // present returns the processes of the job that are alive. Who holds a lock of a run but is found by no
 // other sign is looked for among all open files, which takes longer.
-func (a *Runner) present(j jobFolder, leaders, known map[int]process, l *look) (map[int]process, error) {
-	members, err := a.members(j, anyAttempt, leaders, known, l)
+func (a *Runner) present(j jobFolder, leaders, known map[int]process, since uint64) (map[int]process, error) {
+	members, err := a.members(j, anyAttempt, leaders, known, since)
 	if err != nil || len(members) > 0 {
 		return members, err
 	}
