@@ -128,3 +128,36 @@ func TestPipesInThePlaceOfRecords(t *testing.T) {
 		t.Errorf("alive: %v", left)
 	}
 }
+
+// TestStopWithoutFirstThread: the system calls a process a zombie whose first thread has ended. While others run it is alive, and ends.
+func TestStopWithoutFirstThread(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		s := newSite(t, nil, "headless")
+		run := s.run(1)
+		s.resume(t, run)
+		stat := func() string {
+			pid, _ := os.ReadFile(filepath.Join(s.dir, "pid"))
+			text, _ := os.ReadFile("/proc/" + string(pid) + "/stat")
+			return string(text)
+		}
+		for limit := time.Now().Add(long); !strings.Contains(stat(), ") Z "); time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("its first thread does not end: %s", stat())
+			}
+		}
+		if restarted {
+			s.runner(t, nil, "sleep")
+		}
+		if p, err := s.Progress(t.Context(), run); err != nil || !p.Running || p.Failed != "" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		if err := s.Stop(ctx, run); err != nil {
+			t.Errorf("restarted %t: %v", restarted, err)
+		}
+		cancel()
+		if left := stat(); left != "" && !restarted {
+			t.Errorf("restarted %t: alive: %s", restarted, left)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,18 +46,22 @@ func TestMain(m *testing.M) {
 var jobs map[string]func()
 
 func init() {
+	if len(os.Args) > 1 && os.Args[1] == "job:headless" {
+		runtime.LockOSThread() // which here is the first
+	}
 	jobs = map[string]func(){
 		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": resumes, "pair": pair, "shard": shard,
-		"sleep":   func() { time.Sleep(time.Hour) },
-		"die":     func() { os.Exit(3) },
-		"killed":  func() { must(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },
-		"finish":  func() { fmt.Println(`{"step":7,"done":true}`) },
-		"frozen":  func() { must(syscall.Kill(os.Getpid(), syscall.SIGSTOP)); time.Sleep(time.Hour) },
-		"forks":   forks,
-		"daemon":  func() { spawn(false, "job:between") },
-		"between": func() { spawn(true, "job:sleep") },
-		"closed":  func() { syscall.CloseOnExec(3); spawn(true, "job:sleep"); time.Sleep(time.Hour) },
-		"saved":   func() { must(os.WriteFile(own("state-5"), []byte("5"), 0o600)); acknowledge(1, 5, "state-5") },
+		"sleep":    func() { time.Sleep(time.Hour) },
+		"die":      func() { os.Exit(3) },
+		"killed":   func() { must(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },
+		"finish":   func() { fmt.Println(`{"step":7,"done":true}`) },
+		"frozen":   func() { must(syscall.Kill(os.Getpid(), syscall.SIGSTOP)); time.Sleep(time.Hour) },
+		"forks":    forks,
+		"headless": headless,
+		"daemon":   func() { spawn(false, "job:between") },
+		"between":  func() { spawn(true, "job:sleep") },
+		"closed":   func() { syscall.CloseOnExec(3); spawn(true, "job:sleep"); time.Sleep(time.Hour) },
+		"saved":    func() { must(os.WriteFile(own("state-5"), []byte("5"), 0o600)); acknowledge(1, 5, "state-5") },
 	}
 }
 
@@ -160,6 +165,13 @@ func deaf() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
 	report(1)
 	time.Sleep(time.Hour)
+}
+
+// headless ends the first thread of the process, whose others go on.
+func headless() {
+	must(os.WriteFile(own("pid"), []byte(strconv.Itoa(os.Getpid())), 0o600))
+	go func() { time.Sleep(time.Hour) }()
+	_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
 }
 
 // flood prints far more than the bound, garbage among it, and a reading at the end.

@@ -19,7 +19,7 @@ type Status struct {
 	Start uint64
 }
 
-// Stat returns the status of a process that is alive. One that has ended and was not waited for is not.
+// Stat returns the status of a process that is alive: one of its threads is. One that has ended and was not waited for is not.
 func Stat(pid int) (Status, bool) {
 	// One read gives all fields of one moment; several files could be of two processes.
 	text, err := Read("/proc/"+strconv.Itoa(pid)+"/stat", nil)
@@ -29,8 +29,13 @@ func Stat(pid int) (Status, bool) {
 	// The second field is the program's name in parentheses, with anything in it.
 	// The last parenthesis is the right one: a name may contain others, and a job may choose its name.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const state, parent, group, start = 0, 1, 2, 19 // proc(5), less the two fields before
-	if len(fields) <= start || bytes.ContainsAny(fields[state], "ZXx") {
+	const state, parent, group, threads, start = 0, 1, 2, 17, 19 // proc(5), less the two fields before
+	if len(fields) <= start {
+		return Status{}, false
+	}
+	// The state is that of the first thread. It may end before the others, by pthread_exit or since a signal ends them one after the other;
+	// what they hold, files and locks, is held until the last is gone. Of a process that has ended the first is counted alone.
+	if last := string(fields[threads]); bytes.ContainsAny(fields[state], "ZXx") && (last == "0" || last == "1") {
 		return Status{}, false
 	}
 	var s Status
