@@ -5,7 +5,7 @@
 //
 // A lease that lives in an agent is worth nothing while the agent is stopped, dead or in a crash loop, and no cluster
 // manager's agent ends what it has started when it is cut off. So [Run] stands between: it claims its run with an
-// [Authority] before it starts anything, starts the trainer below a keeper, renews the lease again and again, passes the
+// [Authority] before it starts the trainer, below a keeper that waits for that word, renews the lease again and again, passes the
 // signal to save on, and has everything killed that the trainer has started when the lease is over or the run was fenced
 // off. What it knows last, progress, newest checkpoint and how the trainer ended, stays in a file, see [Record], for
 // whoever asks later.

@@ -278,6 +278,37 @@ func (b *bench) saves() {
 	}
 }
 
+// The keeper is there before anybody has vouched for the run, and starts nothing until then: it goes with a guard that is killed, and with one
+// that gives up.
+func TestKeeperWaits(t *testing.T) {
+	for _, killed := range []bool{true, false} {
+		b := newBench(t, time.Hour)
+		b.deaf.Store(true)
+		b.set.Start = time.Minute
+		b.set.Grace = time.Hour // nobody is there to be waited for
+		b.start("echo > $DIR/ran")
+		var below []int
+		b.eventually("the keeper waits", func() bool {
+			below, _ = proc.Descendants(b.cmd.Process.Pid)
+			return len(below) == 1
+		})
+		stop := syscall.SIGTERM
+		if killed {
+			stop = syscall.SIGKILL
+		}
+		if err := b.cmd.Process.Signal(stop); err != nil {
+			t.Fatal(err)
+		}
+		if code := b.ends(); !killed && code != 99 {
+			t.Errorf("exit status %d", code)
+		}
+		b.eventually("the keeper is gone", func() bool { _, lives := proc.Stat(below[0]); return !lives })
+		if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
+			t.Error("the trainer was started")
+		}
+	}
+}
+
 // The lease goes on for as long as somebody vouches for the run, and not longer.
 func TestLeaseEnds(t *testing.T) {
 	b := newBench(t, 2*time.Second)

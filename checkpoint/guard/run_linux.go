@@ -35,8 +35,13 @@ func Run(ctx context.Context, c Config) (End, error) {
 	// All channels have room for one, so that nobody who sends ever waits for the goroutine that attends to the keeper.
 	g := &guard{config: c, life: rand.Text(), renewed: make(chan struct{}, 1), refused: make(chan string, 1), saves: make(chan int64, 1),
 		news: make(chan struct{}, 1), requested: make(chan struct{}, 1)}
-	// 1. Nobody is started for whom nobody vouches.
+	// 1. No trainer is started for whom nobody vouches. The keeper begins meanwhile, which starts none before it has its order.
+	keeper, err := g.startKeeper()
+	if err != nil {
+		return End{}, fmt.Errorf("guard: %w", err)
+	}
 	if err := g.begin(ctx); err != nil {
+		keeper.dismiss()
 		return End{}, err
 	}
 	// 2. Renewing goes on beside all that follows, until the end was told.
@@ -46,7 +51,7 @@ func Run(ctx context.Context, c Config) (End, error) {
 	under.Go(func() { g.tellAll(renewing) })
 	under.Go(func() { g.lookAll(renewing) })
 	under.Go(func() { g.recordAll(renewing) })
-	end, err := g.guard(ctx)
+	end, err := g.guard(ctx, keeper)
 	// They end before the last words: a claim of theirs that is under way knows nothing of the end, and must not overtake it.
 	stop()
 	under.Wait()
@@ -84,12 +89,10 @@ func (e End) String() string {
 	return text
 }
 
-// guard starts the keeper, tells it what it must know, and returns how the trainer ended.
-func (g *guard) guard(ctx context.Context) (End, error) {
-	keeper, err := g.startKeeper()
-	if err != nil {
-		return End{}, fmt.Errorf("guard: %w", err)
-	}
+// guard gives the keeper its order, and returns how the trainer ended.
+func (g *guard) guard(ctx context.Context, keeper *kept) (End, error) {
+	go g.readOutput(keeper.output, keeper.read)         // which ends with the keeper, though the guard is told nothing any more
+	_ = json.NewEncoder(keeper.words).Encode(g.order()) // a keeper that is gone is seen by its reports
 	// attend returns when the keeper has said its last word, or is gone without one.
 	end, err := g.attend(ctx, keeper)
 	// A keeper that died has left its children to this process, and the kernel has killed the first of them.
@@ -108,10 +111,31 @@ type kept struct {
 	cmd     *exec.Cmd
 	words   io.WriteCloser
 	reports chan report   // closed when the keeper is gone
+	output  io.Reader     // what the trainer prints
 	read    chan struct{} // closed when the trainer's output has ended
 }
 
-// startKeeper starts the keeper and gives it the order.
+// dismiss ends a keeper that was given no order, and waits for it. It has no children, so SIGKILL leaves nothing behind.
+func (k *kept) dismiss() {
+	_ = k.words.Close()
+	_ = k.cmd.Process.Kill() // it may have ended
+	for range k.reports {    // it has nothing to report, and its end closes the channel
+	}
+	_ = k.cmd.Wait() // however it ended, nothing was started
+}
+
+// order is what the keeper must know to start the trainer, and until when the lease goes.
+func (g *guard) order() order {
+	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil,
+		User: g.config.User, word: g.word()}
+	// The keeper has the environment of this process, but a trainer is given what Config says, or that.
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	return o
+}
+
+// startKeeper starts the keeper, which waits for its order. Until then it ends with this process and leaves nothing behind.
 func (g *guard) startKeeper() (*kept, error) {
 	argv := g.config.Keeper
 	if argv == nil {
@@ -149,17 +173,8 @@ func (g *guard) startKeeper() (*kept, error) {
 	if err != nil {
 		return nil, errors.Join(err, orders.Close(), reports.Close())
 	}
-	// The goroutines outlive a guard that is told nothing any more: both end with the pipes, when the keeper is gone.
-	k := &kept{cmd: cmd, words: orders, reports: make(chan report), read: make(chan struct{})}
-	go k.hear(reports)
-	go g.readOutput(output, k.read)
-	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil,
-		User: g.config.User, word: g.word()}
-	// The keeper has the environment of this process, but a trainer is given what Config says, or that.
-	if o.Env == nil {
-		o.Env = os.Environ()
-	}
-	_ = json.NewEncoder(orders).Encode(o) // a keeper that is gone is seen by its reports
+	k := &kept{cmd: cmd, words: orders, reports: make(chan report), output: output, read: make(chan struct{})}
+	go k.hear(reports) // which ends with the pipe, when the keeper is gone
 	return k, nil
 }
 
