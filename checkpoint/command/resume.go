@@ -49,12 +49,12 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 		return err
 	}
 	// Nothing of an earlier attempt may be alive when the first process of this one begins.
-	if err := a.end(ctx, j, sweep{}); err != nil {
+	if err := a.end(ctx, j, sweeping{}); err != nil {
 		return err
 	}
 	if err := a.startAll(ctx, run, folder); err != nil {
 		// The context may have ended, but nothing may stay alive.
-		return errors.Join(err, a.end(context.WithoutCancel(ctx), j, sweep{}))
+		return errors.Join(err, a.end(context.WithoutCancel(ctx), j, sweeping{}))
 	}
 	// Old logs go last, when the run has started: an error there does not undo the start.
 	return a.forget(j, run.Attempt)

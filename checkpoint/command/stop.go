@@ -53,7 +53,7 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 		return err
 	}
 	// endSeen has looked last and found nobody.
-	return a.end(ctx, a.folder(run.Job), sweep{grace: a.options.Grace, since: since, quiet: 1})
+	return a.end(ctx, a.folder(run.Job), sweeping{grace: a.options.Grace, since: since, quiet: 1})
 }
 
 // endSeen ends what can be seen without a disk of the job's attempts up to this one: the processes that this runner has
@@ -63,7 +63,7 @@ func (a *Runner) endSeen(ctx context.Context, run *runner.Run, since uint64) err
 	find := func(leaders, known map[int]process) (map[int]process, error) {
 		return a.members(j, run.Attempt, leaders, known, since)
 	}
-	return a.sweepFound(ctx, sweep{leaders: a.ownLeaders(j, run.Attempt), find: find, grace: a.options.Grace, enough: 1})
+	return a.sweepFound(ctx, sweeping{leaders: a.ownLeaders(j, run.Attempt), find: find, grace: a.options.Grace, enough: 1})
 }
 
 // lastStart returns when the first process of the job's newest run began, in the unit of process.Start; 0: it is not known. What was
@@ -95,13 +95,13 @@ func (a *Runner) ownLeaders(j jobFolder, upTo int64) map[int]process {
 //
 // That nothing is left is marked in the folders of the runs, which a start makes anew: it need not be
 // found out twice.
-func (a *Runner) end(ctx context.Context, j jobFolder, s sweep) error {
+func (a *Runner) end(ctx context.Context, j jobFolder, s sweeping) error {
 	// Runs that are known to be over cost nothing.
 	open, err := j.open()
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	if err := a.sweepAll(ctx, j, s); err != nil {
+	if err := a.sweep(ctx, j, s); err != nil {
 		return err
 	}
 	// The map is copied: waiting under the lock would block every other job of this runner.
@@ -151,9 +151,9 @@ func (j jobFolder) open() ([]runFolder, error) {
 	return open, nil
 }
 
-// sweepAll ends everything that belongs to any run of the job: politely for the time of grace, then not.
+// sweep ends everything that belongs to any run of the job: politely for the time of grace, then not.
 // Processes may start others while this looks, so it ends when twice in a row nobody was found.
-func (a *Runner) sweepAll(ctx context.Context, j jobFolder, s sweep) error {
+func (a *Runner) sweep(ctx context.Context, j jobFolder, s sweeping) error {
 	leaders, err := a.leaders(j)
 	if err != nil {
 		return err
@@ -172,8 +172,8 @@ func (a *Runner) sweepAll(ctx context.Context, j jobFolder, s sweep) error {
 // finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
 type finder func(leaders, known map[int]process) (map[int]process, error)
 
-// sweep is what is to be ended, and how.
-type sweep struct {
+// sweeping is what is to be ended, and how.
+type sweeping struct {
 	// leaders are the leaders of process groups that were recorded and are alive, by their number.
 	leaders map[int]process
 	find    finder
@@ -186,7 +186,7 @@ type sweep struct {
 }
 
 // sweepFound ends what is found, until often enough in a row nobody was.
-func (a *Runner) sweepFound(ctx context.Context, s sweep) (err error) {
+func (a *Runner) sweepFound(ctx context.Context, s sweeping) (err error) {
 	// known carries what was found from round to round: a child whose parent has died is found by having
 	// been known.
 	began, polite := time.Now(), s.grace > 0
