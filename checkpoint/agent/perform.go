@@ -4,6 +4,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -63,6 +64,10 @@ func (a *Agent) stop(ctx context.Context, job string) error {
 // that they were started after it.
 func (a *Agent) resume(ctx context.Context, order Order) error {
 	e := order.Effect
+	// The book holds the Spec, and cannot be written with one that is not JSON: all jobs of the server would wait for it.
+	if len(order.Spec) > 0 && !json.Valid(order.Spec) {
+		return fmt.Errorf("agent: the spec of job %q is not JSON", e.Job)
+	}
 	// 1. Whatever may fail or take long comes before the first note in the book, and is left alone if it hangs. What
 	// comes of it late is a folder that nobody uses.
 	r, err := a.runner(e.Job, order.Spec)

@@ -233,3 +233,20 @@ func TestConfirmWaits(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A spec that is not JSON is refused by name, and stays out of the book: the server's other jobs are written there as before.
+func TestSpecIsNoJSON(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	for _, spec := range []string{"\"", "{}{}", "%!d", " "} {
+		e := checkpoint.Effect{ID: 100, Epoch: 1, Action: checkpoint.Resume, Job: "lr", Attempt: 1, Containers: []string{"here"}, Servers: []string{"here"}}
+		reply, err := b.agent.Do(t.Context(), agent.Order{Effect: e, Spec: json.RawMessage(spec), Heard: b.heard})
+		if err != nil || reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "not JSON") {
+			t.Errorf("%q: %+v, %v", spec, reply, err)
+		}
+	}
+	if p := b.page(); p.Run != nil || p.Spec != nil {
+		t.Errorf("%+v", p)
+	}
+	b.must(checkpoint.Resume, 1, 0)
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
@@ -45,6 +46,12 @@ type JobReport struct {
 // one and not in the other: a job that has just been submitted has no share yet.
 func (c *Controller) Report() Report {
 	state, view, last := c.State(), c.View(), c.Last()
+	return reportOf(&state, view, &last)
+}
+
+// reportOf puts together what the protocol, the newest look and the newest decision say. view is nil before the first look.
+// O(jobs and servers).
+func reportOf(state *driver.State, view *View, last *Taken) Report {
 	r := Report{Servers: []Server{}, Silent: state.Silent, Jobs: []JobReport{}, Fault: last.Fault}
 	// Before the first look there is no view, and before the first decision none of its numbers.
 	if view != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
@@ -39,6 +41,18 @@ type fake struct {
 	view  controller.View
 	blind bool
 	ended map[string]checkpoint.Ending
+	specs map[string]string
+}
+
+// Start notes what a job is to run.
+func (f *fake) Start(ctx context.Context, task managed.Task) error {
+	f.mu.Lock()
+	if f.specs == nil {
+		f.specs = map[string]string{}
+	}
+	f.specs[task.Job] = string(task.Spec)
+	f.mu.Unlock()
+	return f.Cluster.Start(ctx, task)
 }
 
 func (f *fake) Look(context.Context) (*controller.View, error) {
@@ -142,7 +156,7 @@ func (b *bench) begin() {
 func (b *bench) submit(most int64, ids ...string) {
 	b.fake.change(func(v *controller.View) {
 		for _, id := range ids {
-			v.Jobs = append(v.Jobs, controller.Job{Spec: json.RawMessage(`{}`),
+			v.Jobs = append(v.Jobs, controller.Job{Spec: json.RawMessage(strconv.Quote(id)),
 				Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: most}})
 		}
 	})
@@ -229,6 +243,11 @@ func TestJobsAreShared(t *testing.T) {
 	b.holds(map[string]int{"c": 12})
 	b.submit(2, "b", "a")
 	b.holds(map[string]int{"a": 2, "b": 2, "c": 8})
+	b.fake.mu.Lock()
+	if b.fake.specs["b"] != `"b"` || b.fake.specs["c"] != `"c"` {
+		t.Errorf("what jobs run was not handed on: %v", b.fake.specs)
+	}
+	b.fake.mu.Unlock()
 	// Nobody has lost what was saved: every resize has resumed from a checkpoint.
 	if j := b.job("c"); j.Newest().Number == 0 {
 		t.Errorf("%+v", j)
@@ -248,6 +267,24 @@ func TestServerIsDown(t *testing.T) {
 	b.fake.SetDown("n2", false)
 	b.fake.change(func(v *controller.View) { v.Servers[1].Down = "" })
 	b.holds(map[string]int{"a": 12})
+}
+
+// A server that is cut off, and tells nobody that its containers have ended: its jobs wait until nothing can live there any more,
+// and go on elsewhere then.
+func TestServerIsCutOff(t *testing.T) {
+	b := newBench(t)
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.watch("a")
+	before := time.Now()
+	b.fake.SetDown("n2", true)
+	b.fake.Each("a", func(c *managedtest.Container) { c.Deaf = c.Server == "n2" })
+	b.fake.change(func(v *controller.View) { v.Servers[1].Down = "its heartbeat is missing" })
+	b.holds(map[string]int{"a": 8})
+	// The lease, a tenth of it, and two seconds to kill. A little was over already when the server went down.
+	if waited, least := time.Since(before), lease+lease/10+2*time.Second; waited < least*3/4 {
+		t.Errorf("its jobs went on elsewhere after %v, and may have lived for %v", waited, least)
+	}
 }
 
 // A server that is drained is left by all, with what they have saved, and used again when the drain is over.
@@ -325,6 +362,31 @@ func TestReplacedWithoutJobs(t *testing.T) {
 	time.Sleep(10 * b.config.Look) // what is new to it is written by now
 	b.begin()
 	b.endsReplaced(ended)
+}
+
+// deaf is a journal that tells nobody whether its master leads.
+type deaf struct{ driver.Journal }
+
+// A controller whose driver ends, since it writes and another has the journal, ends with all its loops.
+func TestEndsWithItsDriver(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	machine, records, err := journal.Open(b.disk, checkpoint.Config{Kinds: b.config.Problem.Kinds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := b.config
+	config.Machine, config.Journal = machine, deaf{records}
+	c, err := controller.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(context.Background()) }()
+	b.begin()
+	b.submit(4, "a")
+	b.endsReplaced(ended)
+	b.holds(map[string]int{"a": 4})
 }
 
 // beginIdle starts a controller that saves nothing by itself, in place of the one that runs, and that nobody stops.

@@ -1,0 +1,131 @@
+// This file tests the page of a controller and what else it answers, whatever users call their jobs.
+
+package controller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/controller"
+)
+
+// get asks a controller for something by the token of a user.
+func (b *bench) get(path string) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodGet, path, nil)
+	request.Header.Set("Authorization", "Bearer user")
+	b.now().Handler(controller.Access{User: "user"}).ServeHTTP(answer, request)
+	return answer
+}
+
+// Names that mean something to a pattern, a path, a page or a format are names: their jobs run, and the page shows each as it
+// is, also where it is rejected, and where it is the name of a server.
+func TestNamesOnThePage(t *testing.T) {
+	names := []string{"[", "%", "%s%d", "..", "../..", "<b>", `"><script>alert(1)</script>`, "{{.}}", "a/b", "*", "é"}
+	b := newBench(t)
+	b.fake.change(func(v *controller.View) {
+		v.Servers[2].ID, v.Servers[2].Down = "<i>[", "</td>gone"
+		v.Rejected = map[string]string{"<u>": "its <max> is no number"}
+	})
+	b.submit(1, names[:8]...)
+	b.eventually("eight run", func() bool { return len(b.held()) == 8 })
+	b.submit(1, names[8:]...)
+	b.eventually("the others wait", func() bool { d := b.now().Last().Decision; return d != nil && len(d.Waiting) == 3 })
+	page := b.get("/")
+	if page.Code != http.StatusOK || page.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(page.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Fatalf("%d %v", page.Code, page.Header())
+	}
+	text := page.Body.String()
+	for _, name := range append(names, "<u>", "its <max> is no number", "<i>[", "</td>gone") {
+		if !strings.Contains(html.UnescapeString(text), name) {
+			t.Errorf("%q is not on the page", name)
+		}
+	}
+	for _, raw := range []string{"<b>", "<script", "<u>", "<max>", "<i>", "</td>gone"} {
+		if strings.Contains(text, raw) {
+			t.Errorf("%q is on the page, and a browser obeys it", raw)
+		}
+	}
+	for _, path := range []string{"/state", "/decision", "/explain", "/metrics"} {
+		if answer := b.get(path); answer.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+		}
+	}
+	if explained := b.get("/explain").Body.String(); !strings.Contains(explained, "%s%d") || !strings.Contains(explained, "..") {
+		t.Errorf("%s", explained)
+	}
+	var report controller.Report
+	if err := json.Unmarshal(b.get("/state").Body.Bytes(), &report); err != nil || len(report.Jobs) != len(names) {
+		t.Errorf("%d jobs, %v", len(report.Jobs), err)
+	}
+	// Nobody has another path by a name.
+	for _, path := range []string{"/..", "/state/", "/[", "/index.html"} {
+		if answer := b.get(path); answer.Code == http.StatusOK {
+			t.Errorf("%s: %s", path, answer.Body)
+		}
+	}
+}
+
+// Each row has its containers in the columns of their servers, and the metrics count what is there.
+func TestNumbersOnThePage(t *testing.T) {
+	b := newBench(t)
+	b.submit(6, "a", "b")
+	b.holds(map[string]int{"a": 6, "b": 6})
+	b.fake.change(func(v *controller.View) { v.Servers[2].Cordoned = true })
+	b.eventually("the cordon is seen", func() bool { return strings.Contains(b.get("/").Body.String(), "<td>cordoned</td>") })
+	report := b.now().Report()
+	text := b.get("/").Body.String()
+	attempts := int64(0)
+	for _, j := range report.Jobs {
+		held := map[string]int{}
+		for _, server := range j.Job.Containers {
+			held[server]++
+		}
+		cells := ""
+		for _, server := range []string{"n1", "n2", "n3"} {
+			if cells += `<td class="n">`; held[server] > 0 {
+				cells += fmt.Sprint(held[server])
+			}
+			cells += "</td>"
+		}
+		if row := text[strings.Index(text, "<td>"+j.Job.Name+"</td>"):]; !strings.Contains(row[:strings.Index(row, "</tr>")], cells) {
+			t.Errorf("%s has %v, and its row is %s", j.Job.Name, held, row[:strings.Index(row, "</tr>")])
+		}
+		attempts += j.Job.Attempt
+	}
+	metrics := b.get("/metrics").Body.String()
+	for _, want := range []string{`apportion_jobs{phase="running"} 2`, "apportion_servers 3", "apportion_servers_silent 0", "apportion_containers 12", fmt.Sprint("apportion_attempts ", attempts),
+		"apportion_objective 1", "apportion_gap 0", "apportion_decision_seconds "} {
+		if !strings.Contains(metrics, want+"\n") && want != "apportion_decision_seconds " || !strings.Contains(metrics, want) {
+			t.Errorf("no %q:\n%s", want, metrics)
+		}
+	}
+	// Every number has its two lines before it, as the format asks.
+	for _, line := range strings.Split(strings.TrimSpace(metrics), "\n") {
+		if name, _, _ := strings.Cut(line, " "); !strings.HasPrefix(line, "#") {
+			name, _, _ = strings.Cut(name, "{")
+			if !strings.Contains(metrics, "# HELP "+name+" ") || !strings.Contains(metrics, "# TYPE "+name+" gauge\n") {
+				t.Errorf("nobody says what %s is", name)
+			}
+		}
+	}
+}
+
+// A handler without a token of users lets in nobody, also not whoever shows an empty one.
+func TestNoToken(t *testing.T) {
+	b := newBench(t)
+	for _, header := range []string{"", "Bearer ", "Bearer x"} {
+		request := httptest.NewRequest(http.MethodGet, "/state?token=", nil)
+		request.Header.Set("Authorization", header)
+		answer := httptest.NewRecorder()
+		b.now().Handler(controller.Access{}).ServeHTTP(answer, request)
+		if answer.Code != http.StatusUnauthorized || strings.Contains(answer.Body.String(), "servers") {
+			t.Errorf("%q: %d %s", header, answer.Code, answer.Body)
+		}
+	}
+}
