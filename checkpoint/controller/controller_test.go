@@ -42,6 +42,8 @@ type fake struct {
 	blind bool
 	ended map[string]checkpoint.Ending
 	specs map[string]string
+	// forgotten are the jobs of which it was to forget what it keeps.
+	forgotten []string
 }
 
 // Start notes what a job is to run.
@@ -74,6 +76,9 @@ func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error
 }
 
 func (f *fake) Forget(_ context.Context, job string) error {
+	f.mu.Lock()
+	f.forgotten = append(f.forgotten, job)
+	f.mu.Unlock()
 	f.Cluster.ForgetJob(job)
 	return nil
 }
@@ -95,6 +100,8 @@ type bench struct {
 	mu   sync.Mutex
 	c    *controller.Controller
 	stop func()
+	// reports are what was told to go wrong.
+	reports []string
 }
 
 const lease = 600 * time.Millisecond
@@ -105,7 +112,12 @@ func newBench(t *testing.T) *bench {
 	for _, id := range []string{"n1", "n2", "n3"} {
 		b.fake.view.Servers = append(b.fake.view.Servers, controller.Server{Server: apportion.Server{ID: id, Capacity: apportion.Resources{4}}})
 	}
-	b.config = controller.Config{Cluster: b.fake, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(),
+	report := func(err error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.reports = append(b.reports, err.Error())
+	}
+	b.config = controller.Config{Cluster: b.fake, Report: report, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(),
 		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1},
 		Lease:   lease, Look: 5 * time.Millisecond, Missing: 50 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
 	b.begin()
@@ -229,9 +241,19 @@ func TestJobsAreShared(t *testing.T) {
 	b.submit(12, "b", "c")
 	b.holds(map[string]int{"a": 4, "b": 4, "c": 4})
 	// One that has done its work is told to the manager, and forgotten when that has it no more.
+	id := guard.ID{Job: "a", Attempt: b.job("a").Attempt, Server: "n1"}
 	b.fake.Each("a", func(c *managedtest.Container) { c.End(guard.End{}) })
 	b.holds(map[string]int{"b": 6, "c": 6})
 	b.eventually("the job is forgotten", func() bool { s := b.now().State(); return len(s.Jobs) == 2 })
+	b.eventually("the desk has forgotten it too", func() bool {
+		grant, err := b.now().Desk().Answer(guard.Claim{ID: id, Life: "x"})
+		return err != nil && grant.Fenced == ""
+	})
+	b.fake.mu.Lock()
+	if fmt.Sprint(b.fake.forgotten) != "[a]" {
+		t.Errorf("the manager was to forget %v", b.fake.forgotten)
+	}
+	b.fake.mu.Unlock()
 	if how := b.fake.ended["a"]; how != checkpoint.Completed {
 		t.Errorf("it has ended %q", how)
 	}
@@ -267,6 +289,12 @@ func TestServerIsDown(t *testing.T) {
 	b.fake.SetDown("n2", false)
 	b.fake.change(func(v *controller.View) { v.Servers[1].Down = "" })
 	b.holds(map[string]int{"a": 12})
+	// That a server is down is shown with it, and is no fault that anybody is told of again and again.
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if slices.ContainsFunc(b.reports, func(text string) bool { return strings.Contains(text, "not up") }) {
+		t.Errorf("%q", b.reports)
+	}
 }
 
 // A server that is cut off, and tells nobody that its containers have ended: its jobs wait until nothing can live there any more,

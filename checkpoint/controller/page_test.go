@@ -76,10 +76,15 @@ func TestNumbersOnThePage(t *testing.T) {
 	b := newBench(t)
 	b.submit(6, "a", "b")
 	b.holds(map[string]int{"a": 6, "b": 6})
-	b.fake.change(func(v *controller.View) { v.Servers[2].Cordoned = true })
-	b.eventually("the cordon is seen", func() bool { return strings.Contains(b.get("/").Body.String(), "<td>cordoned</td>") })
-	report := b.now().Report()
-	text := b.get("/").Body.String()
+	// The page and the numbers are those of one moment if nothing has moved in between.
+	var report controller.Report
+	var text, metrics string
+	b.eventually("nothing moves", func() bool {
+		before := b.held()
+		report = b.now().Report()
+		text, metrics = b.get("/").Body.String(), b.get("/metrics").Body.String()
+		return fmt.Sprint(before) == "map[a:6 b:6]" && fmt.Sprint(b.now().Report().Jobs) == fmt.Sprint(report.Jobs)
+	})
 	attempts := int64(0)
 	for _, j := range report.Jobs {
 		held := map[string]int{}
@@ -98,7 +103,6 @@ func TestNumbersOnThePage(t *testing.T) {
 		}
 		attempts += j.Job.Attempt
 	}
-	metrics := b.get("/metrics").Body.String()
 	for _, want := range []string{`apportion_jobs{phase="running"} 2`, "apportion_servers 3", "apportion_servers_silent 0", "apportion_containers 12", fmt.Sprint("apportion_attempts ", attempts),
 		"apportion_objective 1", "apportion_gap 0", "apportion_decision_seconds "} {
 		if !strings.Contains(metrics, want+"\n") && want != "apportion_decision_seconds " || !strings.Contains(metrics, want) {
@@ -114,6 +118,18 @@ func TestNumbersOnThePage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The page says of each server why it takes nothing new.
+func TestStatesOnThePage(t *testing.T) {
+	b := newBench(t)
+	b.fake.change(func(v *controller.View) {
+		v.Servers[0].Cordoned, v.Servers[1].Draining, v.Servers[2].Down = true, true, "its heartbeat is missing"
+	})
+	b.eventually("all is seen", func() bool {
+		text := b.get("/").Body.String()
+		return strings.Contains(text, "<td>cordoned</td>") && strings.Contains(text, "<td>draining</td>") && strings.Contains(text, "its heartbeat is missing")
+	})
 }
 
 // A handler without a token of users lets in nobody, also not whoever shows an empty one.

@@ -19,8 +19,10 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 )
 
-// Container is a container with its guard and its trainer.
+// Container is a container with its guard and its trainer. A test that changes one does it inside of Each, under the cluster's
+// lock.
 type Container struct {
+	// Claim is what the guard says of its run next; State in it is how the trainer stands.
 	guard.Claim
 	// Deaf says that nobody hears its claims.
 	Deaf bool
@@ -29,20 +31,22 @@ type Container struct {
 	// Until is when its lease is over.
 	Until time.Time
 
-	// dir is where the trainer writes its checkpoints, and saved the newest save that it has acknowledged.
+	// The trainer's own: no test has to know them. dir is where the trainer writes its checkpoints, and saved the newest save that it has acknowledged.
 	dir   string
 	saved int64
 }
 
-// Alive reports whether the trainer runs.
+// Alive reports whether the trainer runs: it was granted a lease once, and nothing has ended it since.
 func (c *Container) Alive() bool { return c.State.Started && c.State.Ended == nil }
 
-// End ends the trainer. One that has ended before keeps its first end.
+// End ends the trainer. One that has ended before keeps its first end, as a process has one exit status. The zero End is work
+// that is done; any other counts as failed, with its text as the reason. It is called inside of Each.
 func (c *Container) End(e guard.End) {
 	if c.State.Ended != nil {
 		return
 	}
 	c.State.Ended, c.State.Progress.Running = &e, false
+	// Done and Failed are what a real guard makes of an exit status.
 	if c.State.Progress.Done = e == (guard.End{}); !c.State.Progress.Done {
 		c.State.Progress.Failed = e.String()
 	}
@@ -67,7 +71,8 @@ type Cluster struct {
 
 var _ managed.Manager = (*Cluster)(nil)
 
-// New returns a cluster whose guards claim at the desk of the day; now is its clock, nil: time.Now.
+// New returns a cluster whose guards claim at the desk of the day; now is its clock, nil: time.Now. It must be the clock of that
+// desk as well, or leases are longer here than there. desk is called with the cluster's lock held, and must not call the cluster.
 func New(desk func() *guard.Desk, now func() time.Time) *Cluster {
 	if now == nil {
 		now = time.Now
@@ -87,28 +92,31 @@ func (c *Cluster) SetDown(server string, down bool) {
 }
 
 // Say says what Trouble answers, whether containers are taken and never started, and whether those but the first of each
-// run have guards that never claim.
+// run have guards that never claim. It counts for runs that are started from now on, but for the trouble, which every run
+// has until Say says otherwise.
 func (c *Cluster) Say(trouble string, full, late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trouble, c.full, c.late = trouble, full, late
 }
 
-// Forget forgets what was asked for, as a manager that was installed anew.
+// Forget forgets what was asked for, as a manager that was installed anew: an attempt that was stopped may be started then.
+// What runs goes on.
 func (c *Cluster) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.asked)
 }
 
-// ForgetJob forgets what was asked for of a job.
+// ForgetJob forgets what was asked for of a job, so that another one may have its name.
 func (c *Cluster) ForgetJob(job string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.asked, job)
 }
 
-// Start implements managed.Manager.
+// Start implements managed.Manager. It starts all of a run at once, whichever server asks first. The trainers run from the first
+// Step on in which their guards are granted a lease.
 func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,10 +142,12 @@ func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 	return nil
 }
 
-// Stop implements managed.Manager.
+// Stop implements managed.Manager. It never waits: trainers of this manager end at once, as if by SIGTERM, but for those on a
+// server that is down, of which it says nothing.
 func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// A Start that this Stop has overtaken comes to nothing.
 	c.asked[job] = max(c.asked[job], attempt)
 	for _, one := range c.containers {
 		if one.Job == job && one.Attempt <= attempt && one.Server == server && !c.down[server] {
@@ -154,7 +164,7 @@ func (c *Cluster) Trouble(_ context.Context, job string, attempt int64, _ string
 	return cmp.Or(c.trouble, c.refused[runOf(job, attempt)]), nil
 }
 
-// Run calls Step again and again until the context ends.
+// Run calls Step again and again until the context ends, which is no error, or a Step fails.
 func (c *Cluster) Run(ctx context.Context, pause time.Duration) error {
 	for {
 		if err := c.Step(); err != nil {
@@ -168,8 +178,8 @@ func (c *Cluster) Run(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// Step has every guard claim once, and do what follows from the answer. The error is that of a checkpoint that could not
-// be written.
+// Step has every guard claim once, in the order in which they were started, and do what follows from the answer. The error is
+// that of a checkpoint that could not be written, and the guards behind that one have not claimed. O(containers that ever were).
 func (c *Cluster) Step() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,6 +198,8 @@ func (c *Cluster) Step() error {
 		case grant.Fenced != "":
 			one.End(guard.End{Code: -1, Signal: "killed", Why: guard.Fenced})
 		default:
+			// The lease counts from the answer and not from the claim, which is the later of the two: a desk whose slack is
+			// too small for that is found by it.
 			one.Until, one.State.Started, one.State.Progress.Running = c.now().Add(grant.Length), true, true
 			if err := one.save(grant.Save); err != nil {
 				return err
@@ -197,7 +209,8 @@ func (c *Cluster) Step() error {
 	return nil
 }
 
-// save writes a checkpoint, if that is asked for. It holds what it was made from: the number of the save.
+// save writes a checkpoint, if that is asked for, and acknowledges it: one file, whose name and step are the number of the save.
+// A save is asked for with every grant until a higher one is, and written once.
 func (c *Container) save(number int64) error {
 	if number <= c.saved || c.Mute {
 		return nil
@@ -220,14 +233,16 @@ func (c *Cluster) Live(job, server string) []int64 {
 	return slices.Compact(list)
 }
 
-// Starts returns how often a run was started.
+// Starts returns how often a run was started. More than once is a fault of whoever asks: the second would begin from a checkpoint
+// that is not the newest any more.
 func (c *Cluster) Starts(job string, attempt int64) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.starts[runOf(job, attempt)]
 }
 
-// Each calls do with the containers of a job; "": of all.
+// Each calls do with the containers of a job, in the order in which they were started; "": of all. do may change them, and must
+// not call the cluster, whose lock is held.
 func (c *Cluster) Each(job string, do func(*Container)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
