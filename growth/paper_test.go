@@ -45,6 +45,8 @@ func TestPaperPercentages(t *testing.T) {
 		{1167.8, 799.2, 31.6, 31.6}, {1421, 1070, 24.7, 24.7}, {447.4, 314.9, 29.6, 29.6},
 		{799.5, 752.6, 5.9, 5.9}, {467.5, 273.4, 41.5, 41.5}, {2070, 1840, 11.1, 11.1},
 		{489.4, 401.6, 17.92, 17.94}, {596.3, 553.0, 7.2, 7.26}, {1640, 1370, 16.4, 16.46},
+		// "increases from 1059.6 to 1053.3": a decrease, with no percentage beside it.
+		{1059.6, 1053.3, 0.6, 0.59},
 	} {
 		got := 100 * growth.Progress(row.before, row.after, second) / row.before
 		if tolerance := 0.06; math.Abs(got-row.printed) > tolerance+0.02 || math.Abs(got-row.want) > tolerance {

@@ -94,7 +94,18 @@ func TestPaperCertificate(t *testing.T) {
 	for _, j := range jobs {
 		offer(t, s, j)
 	}
+	// The price part of (19), the sum of all prices times capacities; what is left of the bound is the payoff that A would have
+	// at these prices on an empty cluster, 10 for the last slot less its cost of 6.
+	pricePart := 0.0
+	for slot := 1; slot <= cluster.Slots; slot++ {
+		for _, side := range []Side{Workers, ParameterServers} {
+			for server, price := range pricesOf(t, s, side, slot, 0) {
+				pricePart += price * float64(cluster.servers(side)[server].Capacity[0])
+			}
+		}
+	}
 	c := certify(t, s, jobs, 69)
+	near6(t, "price part, payoff of A at these prices", []float64{pricePart, c.AtPrices - pricePart}, []float64{248, 4})
 	near6(t, "bound at the prices, at no prices", []float64{c.AtPrices, c.Zero}, []float64{252, 80})
 	near6(t, "optimum", []float64{offlineOptimum(t, cluster, jobs), oasisoracle.Optimum(oracleInstance(cluster, jobs))}, []float64{78, 78})
 	if c.Bound < 78 || c.Bound > 80+1e-6 || math.Abs(c.Ratio-c.Bound/69) > 1e-12 {
