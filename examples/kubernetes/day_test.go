@@ -17,15 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
-	"github.com/apportion/apportion/examples/internal/beside/day"
+	"github.com/apportion/apportion/examples/internal/external/day"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
-// Beside implements besidetest.Player.
-func (b *bench) Beside() *besidetest.Bench { return b.Bench }
+// Controlled implements externaltest.Player.
+func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
 
-// Elastic implements besidetest.Player.
+// Elastic implements externaltest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
 	job := b.job(j.Name, int(j.Max), 0, nil)
 	c := &job.Spec.Template.Spec.Containers[0]
@@ -39,11 +39,11 @@ func fieldOf(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
-// Fixed implements besidetest.Player: a stock Indexed Job. Kubernetes' scheduler starts the pods that have room, whatever
+// Fixed implements externaltest.Player: a stock Indexed Job. Kubernetes' scheduler starts the pods that have room, whatever
 // becomes of the others; a gang is suspended until there is room for all of it.
 func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) {
 	job := b.job(j.Name, int(j.Fixed), 0, nil)
-	completions, indexed, backoff, waits := int32(j.Fixed), batchv1.IndexedCompletion, int32(1000), policy == besidetest.Gang
+	completions, indexed, backoff, waits := int32(j.Fixed), batchv1.IndexedCompletion, int32(1000), policy == externaltest.Gang
 	job.Spec.ManagedBy, job.Spec.Completions, job.Spec.CompletionMode = nil, &completions, &indexed
 	job.Spec.BackoffLimit, job.Spec.Suspend = &backoff, &waits
 	c := &job.Spec.Template.Spec.Containers[0]
@@ -56,7 +56,7 @@ func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]s
 	b.submit(job)
 }
 
-// Left implements besidetest.Player.
+// Left implements externaltest.Player.
 func (b *bench) Left() int {
 	jobs := b.jobs()
 	if jobs == nil {
@@ -141,10 +141,10 @@ func TestGangs(t *testing.T) {
 
 func TestDay(t *testing.T) {
 	const slots = 24
-	besidetest.Daily{Manager: "kubernetes", Slots: slots, Policies: []string{besidetest.Fixed, besidetest.Gang, besidetest.Elastic},
+	externaltest.Daily{Manager: "kubernetes", Slots: slots, Policies: []string{externaltest.Fixed, externaltest.Gang, externaltest.Elastic},
 		// A short day is stock Jobs for a minute, and nothing of ours: TestGangs has what is.
 		Short: []string{},
-		Bench: func(t *testing.T) besidetest.Player {
+		Bench: func(t *testing.T) externaltest.Player {
 			b := newBench(t, nodes...)
 			if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
 				t.Skip("this control plane has no Job controller and no scheduler")

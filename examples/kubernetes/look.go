@@ -23,7 +23,7 @@ func (o *owner) Look(ctx context.Context) (*controller.View, error) {
 	return view, nil
 }
 
-// Running implements beside.Cluster.
+// Running implements external.Cluster.
 func (o *owner) Running(context.Context) (alloc.Allocation, error) {
 	objects := o.seen.Objects(time.Now())
 	return snapshot.Running(&objects), nil

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -34,7 +34,7 @@ func main() {
 // run runs the controller until the context ends.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s settings
-	program := beside.Program{Name: "kubernetes", Kinds: snapshot.Kinds()}
+	program := external.Program{Name: "kubernetes", Kinds: snapshot.Kinds()}
 	program.Flags = func(flags *flag.FlagSet) {
 		host, _ := os.Hostname() // "": the flag is needed
 		flags.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return lead(ctx, client, &s)
 	}
-	program.Connect = func(epoch int64, _ string, g beside.Guarded) (beside.Cluster, error) {
+	program.Connect = func(epoch int64, _ string, g external.Guarded) (external.Cluster, error) {
 		if err := connect(); err != nil {
 			return nil, err
 		}

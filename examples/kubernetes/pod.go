@@ -17,12 +17,12 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
 // sharedOf is the folder that all servers see: the guards' token lies in it.
-func sharedOf(g beside.Guarded) string { return filepath.Dir(g.TokenFile) }
+func sharedOf(g external.Guarded) string { return filepath.Dir(g.TokenFile) }
 
 // The volumes that pods get.
 const (
@@ -92,7 +92,7 @@ func with(m map[string]string, key, value string) map[string]string {
 }
 
 // add mounts the shared folder, and has the guard copied to where it is called.
-func (m *mount) add(spec *corev1.PodSpec, g beside.Guarded) {
+func (m *mount) add(spec *corev1.PodSpec, g external.Guarded) {
 	c := &spec.Containers[0]
 	if m.claim != "" {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: sharedVolume, VolumeSource: corev1.VolumeSource{

@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // second starts another controller as the first was started, under another name, and returns its log.
 func (b *bench) second(t *testing.T) string {
 	t.Helper()
-	pids := besidetest.Processes(b.Dir, "controller")
+	pids := externaltest.Processes(b.Dir, "controller")
 	if len(pids) != 1 {
 		t.Fatalf("%d controllers", len(pids))
 	}
@@ -53,7 +53,7 @@ func (b *bench) second(t *testing.T) string {
 // stand tells the first controller to end, so that it gives the Lease back.
 func (b *bench) stand(t *testing.T) {
 	t.Helper()
-	pids := besidetest.Processes(b.Dir, "controller")
+	pids := externaltest.Processes(b.Dir, "controller")
 	for _, pid := range pids {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if !bytes.Contains(name, []byte("\x00second\x00")) {

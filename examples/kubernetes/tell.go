@@ -31,7 +31,7 @@ const (
 	rejected = "Rejected"
 )
 
-// Tell implements beside.Teller. It writes to those Jobs alone of which something has changed.
+// Tell implements external.Teller. It writes to those Jobs alone of which something has changed.
 func (o *owner) Tell(ctx context.Context, r *controller.Report) error {
 	reports := map[string]*controller.JobReport{}
 	for i := range r.Jobs {

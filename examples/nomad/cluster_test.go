@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // nomadVariable holds the path of the nomad binary, which `make nomad` builds; requireVariable says that it must be there.
@@ -22,7 +22,7 @@ const (
 
 // cluster is a Nomad server and its clients, each a process.
 type cluster struct {
-	*besidetest.Daemons
+	*externaltest.Daemons
 	binary string
 	client *api.Client
 	port   int
@@ -54,8 +54,8 @@ func prepare(t testing.TB, nodes ...string) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("a Nomad client needs root")
 	}
-	c := &cluster{Daemons: besidetest.NewDaemons(t, "nomad"), binary: binary, nodes: nodes}
-	c.port = besidetest.FreePorts(t, 3*(1+len(nodes)))
+	c := &cluster{Daemons: externaltest.NewDaemons(t, "nomad"), binary: binary, nodes: nodes}
+	c.port = externaltest.FreePorts(t, 3*(1+len(nodes)))
 	c.configure("server", c.port, serverConfig)
 	for i, node := range nodes {
 		c.configure(node, c.port+3*(i+1), fmt.Sprintf(clientConfig, c.port+1, "apportion-"+filepath.Base(c.Dir)+"-"+node))
@@ -89,7 +89,7 @@ func (c *cluster) up(more string, config *api.Config) {
 // ready waits until so many nodes are.
 func (c *cluster) ready(n int) {
 	c.Helper()
-	besidetest.Eventually(c, "all nodes are ready", 120*time.Second, func() bool {
+	externaltest.Eventually(c, "all nodes are ready", 120*time.Second, func() bool {
 		list, _, err := c.client.Nodes().List(nil)
 		ready := 0
 		for _, node := range list {

@@ -10,27 +10,27 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
-	"github.com/apportion/apportion/examples/internal/beside/day"
+	"github.com/apportion/apportion/examples/internal/external/day"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
-// Beside implements besidetest.Player.
-func (b *bench) Beside() *besidetest.Bench { return b.Bench }
+// Controlled implements externaltest.Player.
+func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
 
-// Elastic implements besidetest.Player.
+// Elastic implements externaltest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
 	b.register(b.job(j.Name, argv, map[string]string{metaPrefix + "max": strconv.FormatInt(j.Max, 10)}))
 	return j.Name
 }
 
-// Fixed implements besidetest.Player: a batch job with a count. Nomad starts the containers that have room, whatever
+// Fixed implements externaltest.Player: a batch job with a count. Nomad starts the containers that have room, whatever
 // becomes of the others; those give up after a while, and are started again.
 // With Preempt the allocations of a job make room for those of one with fewer containers, and begin anew when there is room.
 func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) {
 	job := b.job(j.Name, argv, nil)
 	env["APPORTION_RANK"], env["APPORTION_SERVER"] = "${NOMAD_ALLOC_INDEX}", "${node.unique.name}"
 	group := job.TaskGroups[0]
-	if policy == besidetest.Preempt {
+	if policy == externaltest.Preempt {
 		b.preempt()
 		job.Priority = ptr(priority(j))
 	}
@@ -53,7 +53,7 @@ func (b *bench) preempt() {
 	}
 }
 
-// Left implements besidetest.Player.
+// Left implements externaltest.Player.
 func (b *bench) Left() int {
 	stubs, _, err := b.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *bench) Left() int {
 }
 
 func TestDay(t *testing.T) {
-	besidetest.Daily{Manager: "nomad", Slots: 24, Policies: []string{besidetest.Fixed, besidetest.Preempt, besidetest.Elastic}, Short: []string{besidetest.Fixed, besidetest.Elastic}, Bench: func(t *testing.T) besidetest.Player {
+	externaltest.Daily{Manager: "nomad", Slots: 24, Policies: []string{externaltest.Fixed, externaltest.Preempt, externaltest.Elastic}, Short: []string{externaltest.Fixed, externaltest.Elastic}, Bench: func(t *testing.T) externaltest.Player {
 		return newBench(t, nodes...)
 	}}.Day(t)
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
-// nomad is a Nomad cluster as the controller sees it. It implements beside.Cluster.
+// nomad is a Nomad cluster as the controller sees it. It implements external.Cluster.
 // What is remembered saves calls and nothing else.
 type nomad struct {
 	client *api.Client
 	// epoch is that of the controller; guard is how its guards are started.
 	epoch int64
-	guard beside.Guarded
+	guard external.Guarded
 	// advised: jobs have containers of their own, whose number an autoscaler changes.
 	advised bool
 
@@ -47,11 +47,11 @@ type read struct {
 }
 
 // newNomad returns a cluster that has not been looked at.
-func newNomad(client *api.Client, epoch int64, g beside.Guarded) *nomad {
+func newNomad(client *api.Client, epoch int64, g external.Guarded) *nomad {
 	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, children: map[string]*child{}}
 }
 
-var _ beside.Cluster = (*nomad)(nil)
+var _ external.Cluster = (*nomad)(nil)
 
 // Look implements controller.Cluster. It makes three calls, and one for each job and each node that has changed.
 func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
@@ -281,7 +281,7 @@ func specOf(spec json.RawMessage) (*api.Job, error) {
 	return &j, err
 }
 
-// Running implements beside.Cluster.
+// Running implements external.Cluster.
 func (n *nomad) Running(ctx context.Context) (alloc.Allocation, error) {
 	allocations, _, err := n.list(ctx)
 	if err != nil {

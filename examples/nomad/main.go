@@ -5,23 +5,23 @@ package main
 import (
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // program is the controller as a program. Address, token and certificates of Nomad come from NOMAD_ADDR, NOMAD_TOKEN,
 // NOMAD_CACERT and so on.
-var program = beside.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch int64, _ string, g beside.Guarded) (beside.Cluster, error) {
+var program = external.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch int64, _ string, g external.Guarded) (external.Cluster, error) {
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
 		return nil, err
 	}
 	return newNomad(client, epoch, g), nil
-}, Advised: func() (beside.Cluster, error) {
+}, Advised: func() (external.Cluster, error) {
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
 		return nil, err
 	}
-	n := newNomad(client, 0, beside.Guarded{})
+	n := newNomad(client, 0, external.Guarded{})
 	n.advised = true
 	return n, nil
 }}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // frameworksVariable names the folder that `make frameworks` fills.
@@ -134,7 +134,7 @@ func TestPyTorch(t *testing.T) {
 		}
 	}
 	b.Holds(map[string]int{"lstm": 2, "gru": 2})
-	besidetest.Eventually(b.Bench, "both have done their work", 240*time.Second, func() bool { b.Report(); return b.Left() == 0 })
+	externaltest.Eventually(b.Bench, "both have done their work", 240*time.Second, func() bool { b.Report(); return b.Left() == 0 })
 	b.Check()
 	for _, cell := range []string{"lstm", "gru"} {
 		got, want := losses(t, filepath.Join(b.Shared, "runs", cell)), p.alone(t, cell)

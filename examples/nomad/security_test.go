@@ -21,7 +21,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // certify makes an authority and a certificate for the loopback, for both ends of TLS, in files of the cluster's folder.
@@ -77,7 +77,7 @@ tls {
 }
 `, ca, cert, key), config)
 	var root *api.ACLToken
-	besidetest.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
+	externaltest.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
 		var err error
 		root, _, err = c.client.ACLTokens().Bootstrap(nil)
 		return err == nil
@@ -95,11 +95,11 @@ tls {
 		t.Fatal(err)
 	}
 	c.ready(1)
-	b := &bench{c, besidetest.New(t, c.Dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
+	b := &bench{c, externaltest.New(t, c.Dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
 	b.submit("a", 4, 40, nil)
 	b.Holds(map[string]int{"a": 4})
 	b.submit("b", 4, 40, nil)
-	besidetest.Eventually(b.Bench, "both have done their work", 90*time.Second, func() bool { b.Report(); return len(b.running()) == 0 })
+	externaltest.Eventually(b.Bench, "both have done their work", 90*time.Second, func() bool { b.Report(); return len(b.running()) == 0 })
 	b.Check()
 
 	config.SecretID = token.SecretID

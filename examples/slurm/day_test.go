@@ -11,19 +11,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
-	"github.com/apportion/apportion/examples/internal/beside/day"
+	"github.com/apportion/apportion/examples/internal/external/day"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
-// Beside implements besidetest.Player.
-func (b *bench) Beside() *besidetest.Bench { return b.Bench }
+// Controlled implements externaltest.Player.
+func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
 
-// Elastic implements besidetest.Player.
+// Elastic implements externaltest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
 	return b.sbatch(j.Name, "exec "+strings.Join(argv, " "), "--hold", "--comment="+mark+" max="+strconv.FormatInt(j.Max, 10))
 }
 
-// Fixed implements besidetest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
+// Fixed implements externaltest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
 func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
 	var script strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(env)) {
@@ -34,13 +34,13 @@ func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string
 	b.sbatch(j.Name, script.String(), "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
 }
 
-// Left implements besidetest.Player.
+// Left implements externaltest.Player.
 func (b *bench) Left() int {
 	return len(strings.Fields(b.slurm("squeue", "-h", "-o", "%i")))
 }
 
 func TestDay(t *testing.T) {
-	besidetest.Daily{Manager: "slurm", Slots: 24, Bench: func(t *testing.T) besidetest.Player {
+	externaltest.Daily{Manager: "slurm", Slots: 24, Bench: func(t *testing.T) externaltest.Player {
 		return newBench(t, len(nodes))
 	}}.Day(t)
 }

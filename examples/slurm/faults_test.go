@@ -9,30 +9,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
 // own are the faults of a Slurm cluster.
-func (b *bench) own() []besidetest.Fault {
-	return []besidetest.Fault{
+func (b *bench) own() []externaltest.Fault {
+	return []externaltest.Fault{
 		{Name: "a slurmd is killed for a while", Of: "slurmd", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.Kill(node)
-			besidetest.Wait(r, time.Second, 20*time.Second)
+			externaltest.Wait(r, time.Second, 20*time.Second)
 			b.startNode(node)
 		}},
 		{Name: "slurmctld is killed for a while", Of: "slurmctld", Do: func(r *rand.Rand) {
 			b.Kill("slurmctld")
-			besidetest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			externaltest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.startController()
 		}},
 		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.slurm("scontrol", "update", "NodeName="+node, "State=DRAIN", "Reason=test")
-			besidetest.Wait(r, time.Second, 6*time.Second)
+			externaltest.Wait(r, time.Second, 6*time.Second)
 			b.resume(node)
 		}},
 		{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
@@ -48,7 +48,7 @@ func (b *bench) own() []besidetest.Fault {
 // resume ends the drain of a node. slurmctld that was killed meanwhile may have forgotten the drain, and refuses then.
 func (b *bench) resume(node string) {
 	b.Bench.Helper()
-	besidetest.Eventually(b.Bench, node+" is not drained any more", 60*time.Second, func() bool {
+	externaltest.Eventually(b.Bench, node+" is not drained any more", 60*time.Second, func() bool {
 		_, _ = command(context.Background(), "", "scontrol", "update", "NodeName="+node, "State=RESUME") // what became of it is looked at
 		text, err := command(context.Background(), "", "scontrol", "-o", "show", "node", node)
 		return err == nil && !strings.Contains(readRecord(text)["State"], "DRAIN")
@@ -59,7 +59,7 @@ func (b *bench) resume(node string) {
 func (b *bench) slurm(name string, args ...string) string {
 	b.Bench.Helper()
 	var text string
-	besidetest.Eventually(b.Bench, name+" is taken", 60*time.Second, func() (so bool) {
+	externaltest.Eventually(b.Bench, name+" is taken", 60*time.Second, func() (so bool) {
 		var err error
 		text, err = command(context.Background(), "", name, args...)
 		return err == nil

@@ -267,7 +267,7 @@ func (s *slurm) Forget(_ context.Context, job string) error {
 	return os.RemoveAll(s.notes(job))
 }
 
-// Running implements beside.Cluster.
+// Running implements external.Cluster.
 // It serves a dry run, which has no journal to read.
 func (s *slurm) Running(ctx context.Context) (alloc.Allocation, error) {
 	runs, err := s.list(ctx)

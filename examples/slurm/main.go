@@ -3,11 +3,11 @@
 package main
 
 import (
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // program is the controller as a program. Slurm's commands find their cluster by themselves, or by SLURM_CONF.
-var program = beside.Program{Name: "slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g beside.Guarded) (beside.Cluster, error) {
+var program = external.Program{Name: "slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
 	return newSlurm(epoch, folder, g), nil
 }}
 

@@ -16,7 +16,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // heldJob is what `scontrol -o show job` says of an elastic job.
@@ -160,7 +160,7 @@ func TestTroubleOf(t *testing.T) {
 func TestScript(t *testing.T) {
 	declared := &spec{Record: readRecord(heldJob), Script: "#!/bin/sh\n"}
 	task := &managed.Task{Epoch: 4, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/lr/3"}}
-	s := newSlurm(4, t.TempDir(), beside.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
+	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	part := task.Servers()[1]
 	for _, want := range []string{"--nodelist=n2", "--ntasks=2", "--cpus-per-task=2", "--mem=2000", "--gres=gpu:2", "--partition=gpu", "--account=vision",
 		"--constraint=fast&big", "--no-requeue", "--job-name=apportion/it's.12/a3/n2", "--chdir=/home/anna"} {
@@ -178,7 +178,7 @@ func TestScript(t *testing.T) {
 
 // A job that is over stays over, should Slurm show it again; a later one of its name and number is another.
 func TestBury(t *testing.T) {
-	s := newSlurm(4, t.TempDir(), beside.Guarded{})
+	s := newSlurm(4, t.TempDir(), external.Guarded{})
 	over := func(job, submitted string, want bool) {
 		t.Helper()
 		if got, err := s.isBuried(job, submitted); err != nil || got != want {
@@ -219,7 +219,7 @@ func TestStartOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSlurm(4, t.TempDir(), beside.Guarded{Program: "/bin/guard", TokenFile: filepath.Join(dir, "token")})
+	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", TokenFile: filepath.Join(dir, "token")})
 	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2"}, Dir: t.TempDir()}}
 	submitted := func() int {
 		text, _ := os.ReadFile(count)
@@ -261,7 +261,7 @@ func TestStartWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSlurm(4, t.TempDir(), beside.Guarded{Program: "/bin/guard", TokenFile: token})
+	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", TokenFile: token})
 	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2", "n3"}, Dir: t.TempDir()}}
 	// The question how it stands comes before, while and after it is asked for. This Slurm says that it has nothing of it.
 	if err := os.WriteFile(filepath.Join(bin, "squeue"), []byte("#!/bin/sh\n"), 0o700); err != nil {

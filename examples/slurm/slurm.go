@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // kinds are the kinds of resources: CPUs, memory in MB, and generic resources called gpu.
 // The order is that of every vector here: demandOf, serverOf and ownUse fill the places by number.
 var kinds = apportion.Kinds{"cpu", "memory", "gpu"}
 
-// slurm is a Slurm cluster as the controller sees it. It implements beside.Cluster.
+// slurm is a Slurm cluster as the controller sees it. It implements external.Cluster.
 // Slurm keeps the jobs and their states, so that nothing here needs to outlive the process but the notes in
 // the folder: what follows is what the newest look found, and may be thrown away.
 type slurm struct {
@@ -22,7 +22,7 @@ type slurm struct {
 	epoch int64
 	// folder holds a note of each part of a run before it is submitted.
 	folder string
-	guard  beside.Guarded
+	guard  external.Guarded
 
 	// mu guards all that follows. It is not held while one of Slurm's commands runs, but for list, whose
 	// callers would all ask the same.
@@ -40,11 +40,11 @@ type slurm struct {
 
 // newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
 // written.
-func newSlurm(epoch int64, folder string, g beside.Guarded) *slurm {
+func newSlurm(epoch int64, folder string, g external.Guarded) *slurm {
 	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, specs: map[string]spec{}, starts: map[string]*sync.Mutex{}}
 }
 
-var _ beside.Cluster = (*slurm)(nil)
+var _ external.Cluster = (*slurm)(nil)
 
 // spec is what a job runs.
 // It travels with the job through the controller's journal as JSON, so that a later master starts the job's

@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // bench is a cluster with a controller.
 type bench struct {
 	*cluster
-	*besidetest.Bench
+	*externaltest.Bench
 }
 
 func newBench(t testing.TB, nodes int) *bench {
 	t.Helper()
 	c := newCluster(t, nodes)
-	return &bench{c, besidetest.New(t, c.Dir)}
+	return &bench{c, externaltest.New(t, c.Dir)}
 }
 
 // submit submits an elastic job as its user does, and returns its ID. A task takes a CPU.
@@ -38,7 +38,7 @@ func (b *bench) sbatch(name, script string, options ...string) string {
 	b.Bench.Helper()
 	options = append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.Dir}, options...)
 	var text string
-	besidetest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
+	externaltest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
 		var err error
 		text, err = command(context.Background(), "#!/bin/sh\n"+script+"\n", "sbatch", options...)
 		return err == nil
@@ -64,7 +64,7 @@ func TestJobsAreShared(t *testing.T) {
 	second := b.submit("b", 12, 100000, "weight=2")
 	b.Holds(map[string]int{first: 12, second: 12})
 	third := b.submit("c", 4, 20)
-	besidetest.Eventually(b.Bench, "c has done its work, and is cancelled", 60*time.Second, func() bool { b.Report(); return b.state(third) == "CANCELLED" })
+	externaltest.Eventually(b.Bench, "c has done its work, and is cancelled", 60*time.Second, func() bool { b.Report(); return b.state(third) == "CANCELLED" })
 	b.Holds(map[string]int{first: 12, second: 12})
 	if _, err := command(context.Background(), "", "scancel", first[2:]); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // jarsVariable holds the folder with the jars, which `make yarn` fetches; requireVariable says that it must be there.
@@ -62,10 +62,10 @@ func newCluster(t testing.TB, nodes int) *cluster {
 		}
 		t.Skipf("%s is not set: make yarn fetches the jars", jarsVariable)
 	}
-	c := &cluster{TB: t, dir: besidetest.Folder(t, "yarn"), jars: jars, daemons: map[string]*daemon{}}
+	c := &cluster{TB: t, dir: externaltest.Folder(t, "yarn"), jars: jars, daemons: map[string]*daemon{}}
 	t.Cleanup(c.close)
 	c.compile()
-	c.port = besidetest.FreePorts(t, 5+4*nodes)
+	c.port = externaltest.FreePorts(t, 5+4*nodes)
 	c.manager = newManager([]string{fmt.Sprintf("http://127.0.0.1:%d", c.port+4)})
 	c.manager.user = "root"
 	c.configure(rmName, 0)
@@ -121,7 +121,7 @@ func (c *cluster) nodes() []node {
 // ready waits until so many nodes run.
 func (c *cluster) ready(n int) {
 	c.Helper()
-	besidetest.Eventually(c, "all nodes run", 180*time.Second, func() bool { return c.running() == n })
+	externaltest.Eventually(c, "all nodes run", 180*time.Second, func() bool { return c.running() == n })
 }
 
 // running returns how many nodes run.

@@ -16,12 +16,12 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/beside"
-	"github.com/apportion/apportion/examples/internal/beside/besidetest"
+	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
-func guarded() beside.Guarded {
-	return beside.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/guard.token", Every: time.Second}
+func guarded() external.Guarded {
+	return external.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/guard.token", Every: time.Second}
 }
 
 // holderScript is a holder that keeps what it is told, and dies when it is told to stop attempt 13.
@@ -83,7 +83,7 @@ func letGo(t *testing.T, h *holder) {
 		_ = h.in.Close()
 	}
 	h.mu.Unlock()
-	besidetest.Eventually(t, "the holder ends", 60*time.Second, func() bool {
+	externaltest.Eventually(t, "the holder ends", 60*time.Second, func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return h.in == nil
@@ -93,7 +93,7 @@ func letGo(t *testing.T, h *holder) {
 // awaitHolder waits until the holder answers.
 func awaitHolder(t *testing.T, y *yarn) {
 	t.Helper()
-	besidetest.Eventually(t, "the holder answers", 60*time.Second, func() bool {
+	externaltest.Eventually(t, "the holder answers", 60*time.Second, func() bool {
 		_, err := y.holder.list(t.Context())
 		return err == nil
 	})

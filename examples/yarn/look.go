@@ -306,7 +306,7 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 	return os.RemoveAll(filepath.Join(y.folder, string(store.FolderOf(job))))
 }
 
-// Running implements beside.Cluster.
+// Running implements external.Cluster.
 // Containers with another priority belong to an application master's own needs.
 func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 	jobs, err := y.readJobs()

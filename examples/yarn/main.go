@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // The variables of the environment that say where Hadoop is.
@@ -27,9 +27,9 @@ const (
 
 // program is the controller as a program, on the cluster of a configuration.
 // Connect is called again for each term of leadership, with the folder of that controller.
-func program(c conf) *beside.Program {
+func program(c conf) *external.Program {
 	kinds := c.kinds()
-	return &beside.Program{Name: "yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g beside.Guarded) (beside.Cluster, error) {
+	return &external.Program{Name: "yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
 		y := newYARN(c, g)
 		y.jobs = os.Getenv(jobsVariable)
 		if folder == "" {

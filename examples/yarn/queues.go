@@ -16,7 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // queue is a queue of the CapacityScheduler, by percentages of its parent.
@@ -293,7 +293,7 @@ func shareQueues(ctx context.Context, c conf, args []string, stdout, stderr io.W
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return newYARN(c, beside.Guarded{}).shareQueues(ctx, *theta1, *apply, stdout)
+	return newYARN(c, external.Guarded{}).shareQueues(ctx, *theta1, *apply, stdout)
 }
 
 func (y *yarn) shareQueues(ctx context.Context, theta1 float64, apply bool, stdout io.Writer) error {

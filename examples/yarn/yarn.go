@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/internal/beside"
+	"github.com/apportion/apportion/examples/internal/external"
 )
 
-// yarn is a YARN cluster as the controller sees it. It implements beside.Cluster.
+// yarn is a YARN cluster as the controller sees it. It implements external.Cluster.
 // Nothing of a run is remembered here alone: the holder, the notes in folder and the numbers that YARN
 // keeps with containers say what was asked for, so that a controller that is killed is followed by one that
 // knows as much.
@@ -20,7 +20,7 @@ type yarn struct {
 	// manager answers reads by the web services, guard says how the processes of a run are guarded.
 	kinds   apportion.Kinds
 	manager *manager
-	guard   beside.Guarded
+	guard   external.Guarded
 	// jobs is the folder of the jobs, and folder that of what must be remembered.
 	jobs, folder string
 	// holder holds the applications, all of which have the tag instance, and masters are those of users that follow; nil: a
@@ -43,10 +43,10 @@ type yarn struct {
 	least apportion.Resources
 }
 
-var _ beside.Cluster = (*yarn)(nil)
+var _ external.Cluster = (*yarn)(nil)
 
 // newYARN returns a cluster that can be read and not changed: without a holder nothing is asked of YARN.
-func newYARN(c conf, g beside.Guarded) *yarn {
+func newYARN(c conf, g external.Guarded) *yarn {
 	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
 }
 

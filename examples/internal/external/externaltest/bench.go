@@ -1,8 +1,8 @@
 // This file implements Bench: a controller as its user starts it, on a real cluster, with real jobs.
 
-// Package besidetest plays elastic jobs on real clusters and asks their workers' own logs whether anything ran twice or was
+// Package externaltest plays elastic jobs on real clusters and asks their workers' own logs whether anything ran twice or was
 // lost.
-package besidetest
+package externaltest
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // This file runs the daemons of a cluster as processes of a test.
 
-package besidetest
+package externaltest
 
 import (
 	"os"

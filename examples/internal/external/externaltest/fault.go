@@ -1,6 +1,6 @@
 // This file lets one thing after the other go wrong while jobs run.
 
-package besidetest
+package externaltest
 
 import (
 	"cmp"

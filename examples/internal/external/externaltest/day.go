@@ -1,7 +1,7 @@
 // This file plays days of a real trace: the same jobs with the numbers that their users asked for, as the cluster manager
 // by itself runs them, and as elastic jobs.
 
-package besidetest
+package externaltest
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
-	"github.com/apportion/apportion/examples/internal/beside/day"
+	"github.com/apportion/apportion/examples/internal/external/day"
 )
 
 // dayFolder is where records of whole days go.
@@ -49,8 +49,8 @@ type Daily struct {
 // Player is a cluster on which a day is played.
 // One is made for each policy, on a cluster that is fresh.
 type Player interface {
-	// Beside returns the bench of the controller.
-	Beside() *Bench
+	// Controlled returns the bench of the controller.
+	Controlled() *Bench
 	// Elastic submits an elastic job whose containers run a command line, and returns what they are told that it is called.
 	Elastic(j *day.Job, argv []string) string
 	// Fixed submits a job with its fixed containers, each of which runs a command line with these variables, beside its own
@@ -122,7 +122,7 @@ func (d Daily) Day(t *testing.T) {
 // play submits the jobs at their times, waits until all have ended, and reads the workers' logs.
 // Arrivals are kept to within a tenth of a second. It fails the test when the jobs do not end within limit.
 func play(p Player, r *day.Record, limit time.Duration) {
-	b := p.Beside()
+	b := p.Controlled()
 	b.Helper()
 	// A decision may be as unfair as the program's default, and move more jobs than that: jobs here are minutes long.
 	// Leases are longer than in the tests of faults: nothing is killed here.

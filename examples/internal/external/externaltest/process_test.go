@@ -1,6 +1,6 @@
 // This file tests the small things that tests with processes need.
 
-package besidetest
+package externaltest
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // This file has the small things that tests with processes need.
 
-package besidetest
+package externaltest
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
-// Package beside is what the controllers of cluster managers have in common as programs: flags, folders, tokens, and one
+// Package external is what controllers that stand beside a cluster manager have in common as programs: flags, folders, tokens, and one
 // leader at a time.
-package beside
+package external
 
 import (
 	"context"

@@ -1,7 +1,7 @@
 // This file implements front: the one address behind which controllers follow each other, as a name or an address that moves
 // does for a cluster of machines.
 
-package besidetest
+package externaltest
 
 import (
 	"io"
