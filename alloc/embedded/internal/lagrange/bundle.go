@@ -21,19 +21,19 @@ const (
 //	bound(y) >= values_i + slopes_i (y - center)
 type bundle struct {
 	weights
-	most   int // cuts at most
-	slopes [][]float64
-	values []float64
-	least  []float64 // the least step of a component, 0 or less
-	mean   []float64 // sum_i w_i slopes_i
-	move   []float64 // the proposal less the center
+	most   int         // cuts at most
+	slopes [][]float64 // by cut; there may be more rows than cuts, whose memory waits for the next ones
+	values []float64   // of each cut at the center
+	least  []float64   // the least step of a component, 0 or less
+	mean   []float64   // sum_i w_i slopes_i
+	move   []float64   // the proposal less the center
 	// held are the components whose step is their least one; gram is over the others.
 	held []bool
 	// w0 and mean0 are where a line search begins.
 	w0, mean0 []float64
 }
 
-// newBundle returns a bundle without cuts.
+// newBundle returns a bundle without cuts, for dim components and up to most cuts. 8 most (most + dim) bytes when it is full.
 func newBundle(dim, most int) bundle {
 	b := bundle{most: most, held: make([]bool, dim), least: make([]float64, dim), mean: make([]float64, dim), move: make([]float64, dim)}
 	for range most {
@@ -50,6 +50,7 @@ func (b *bundle) clear() {
 
 // add takes up the cut of that value at the center, with slope_c = scale_c gradient_c. O(cuts x components).
 func (b *bundle) add(value float64, scale, gradient []float64) {
+	// A new cut has no weight: the next proposal says what it is worth.
 	at := len(b.values)
 	if at == b.most {
 		at = b.merge()
@@ -67,6 +68,7 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 		size += float64(slope[c] * slope[c])
 	}
 	b.size = math.Max(b.size, size)
+	// One row and one column of gram are new, over the components that are free to move.
 	for i := range b.values {
 		var sum float64
 		for c, v := range b.slopes[i] {
@@ -76,6 +78,7 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 		}
 		b.gram[i][at], b.gram[at][i] = sum, sum
 	}
+	// Weights sum to 1 from the first cut on.
 	if len(b.values) == 1 {
 		b.w[0] = 1
 	}
@@ -96,9 +99,11 @@ func (b *bundle) merge() int {
 			next = i
 		}
 	}
+	// What has no weight is no part of the mean, and can go without a trace.
 	if b.w[last] == 0 {
 		return last
 	}
+	// The mean of two cuts is one again: a convex combination of two lower bounds is a lower bound.
 	sum := b.w[last] + b.w[next]
 	p, q := b.w[last]/sum, b.w[next]/sum
 	b.w[next] = sum
@@ -107,6 +112,7 @@ func (b *bundle) merge() int {
 	for c, v := range b.slopes[last] {
 		b.slopes[next][c] = mix(v, b.slopes[next][c])
 	}
+	// gram of the mean follows from those of both, without the slopes: rows first, and the diagonal at last.
 	own := mix(mix(b.gram[last][last], b.gram[last][next]), mix(b.gram[next][last], b.gram[next][next]))
 	for i := range b.values {
 		g := mix(b.gram[i][last], b.gram[i][next])
@@ -116,7 +122,7 @@ func (b *bundle) merge() int {
 	return last
 }
 
-// shift moves the center along move.
+// shift moves the center along move: values are those at the new center then, and slopes stay.
 func (b *bundle) shift() {
 	for i, slope := range b.slopes[:len(b.values)] {
 		b.values[i] += dot(slope, b.move)
@@ -136,6 +142,7 @@ func (b *bundle) shift() {
 //
 // which is concave, and quadratic as long as the same components are held: Newton's method with a line search.
 func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
+	// Each step solves the quadratic for the components that are held now, and goes there as far as the function rises.
 	b.average()
 	for range mostNewton {
 		b.holdBelow()
@@ -144,6 +151,8 @@ func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
 		b.solve(tolerance)
 		b.average()
 		b.search()
+		// model is the maximum of the cuts at the proposal, and lower their weighted mean, which is the dual side: between
+		// both lies what the exact proposal promises.
 		model, lower = math.Inf(-1), 0
 		for i, slope := range b.slopes[:len(b.values)] {
 			value := b.values[i] + dot(slope, b.move)
@@ -157,7 +166,7 @@ func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
 	return model, lower
 }
 
-// average computes mean.
+// average computes mean, the weighted slope of all cuts. O(cuts with weight x components).
 func (b *bundle) average() {
 	clear(b.mean)
 	for i, w := range b.w {
@@ -169,7 +178,8 @@ func (b *bundle) average() {
 	}
 }
 
-// holdBelow holds those components that mean would take too far.
+// holdBelow holds those components that mean would take too far, and lets go of those that it no longer does: prices may not
+// be negative.
 func (b *bundle) holdBelow() {
 	for c, g := range b.mean {
 		if out := -float64(b.t*g) < b.least[c]; out != b.held[c] {
@@ -193,6 +203,7 @@ func (b *bundle) relax() {
 // search goes from w0 towards w as far as the concave function rises, and leaves mean and move there. Mostly
 // that is all the way.
 func (b *bundle) search() {
+	// The derivative falls along the way, so that a bisection finds where it is 0.
 	part := 1.0
 	if b.rise(part) < 0 {
 		part = 0
@@ -211,7 +222,7 @@ func (b *bundle) search() {
 	}
 }
 
-// rise returns the derivative of the concave function at that part of the way from w0 to w.
+// rise returns the derivative of the concave function at that part of the way from w0 to w. O(cuts + components).
 func (b *bundle) rise(part float64) float64 {
 	var rise float64
 	for i, w := range b.w {
@@ -224,7 +235,7 @@ func (b *bundle) rise(part float64) float64 {
 	return rise
 }
 
-// hold says whether component c is held, and so not part of gram.
+// hold says whether component c is held, and so not part of gram. O(cuts^2), only for cuts that have a slope in c.
 func (b *bundle) hold(c int, held bool) {
 	b.held[c] = held
 	sign := 1.0

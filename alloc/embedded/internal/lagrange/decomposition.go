@@ -247,4 +247,5 @@ func (ev *Decomposition) want(i int32, n int64) {
 	ev.slope[len(p.Types)] -= p.Loss(i, n)
 }
 
+// gradient returns the subgradient that Evaluate has left behind.
 func (ev *Decomposition) gradient() []float64 { return ev.slope }

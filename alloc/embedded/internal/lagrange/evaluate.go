@@ -46,6 +46,7 @@ func (d *Dual) Evaluate(x []float64) float64 {
 		d.add(i, d.Free[i]-d.Keep[i])
 	}
 	bound += d.chooseOptions(x)
+	// All that may be freed have their scores now.
 	d.choose()
 	// The subgradient is that of the maximizer: of each application what it uses where it
 	// ended, free or kept.
@@ -76,6 +77,7 @@ func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
 		g := int(d.ClassOf[j])
 		m.Server[j] = slices.Clone(x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds])
 	}
+	// Ceilings that cannot be exceeded have no row, and a price of 0 in the certificate; without any there is no list of them.
 	for c, ceiling := range d.Problem.Ceilings {
 		if m.Group == nil {
 			m.Group = make([][]float64, len(d.Problem.Inst.Groups))
@@ -88,4 +90,5 @@ func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
 	return m
 }
 
+// gradient returns the subgradient that Evaluate has left behind.
 func (d *Dual) gradient() []float64 { return d.slope }

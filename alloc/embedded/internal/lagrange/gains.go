@@ -59,6 +59,7 @@ func (d *Dual) Surcharge(x []float64, t int32) float64 {
 // terms are concave: containers are taken while they bring more than the loss they cause.
 // -Inf says that the servers cannot hold its minimum: the node has no solution.
 func (d *Dual) best(x []float64, i int32) (int64, float64) {
+	// Steps end where no member can want more; what they hold is what the classes have room for.
 	a := &d.Problem.Apps[i]
 	steps := d.steps[a.Type]
 	if held := fullest(steps); held < a.Min {
@@ -142,7 +143,8 @@ func (d *Dual) bestStated(x []float64, i int32) (int64, float64) {
 	return at, best
 }
 
-// keepValue returns keep_i = sum_g n_g (v - p_g d) + w(held) + Stay - lambda loss_i(held), at what application i holds.
+// keepValue returns keep_i = sum_g n_g (v - p_g d) + w(held) + Stay - lambda loss_i(held), at what application i holds. Nothing
+// is chosen: it pays the prices of the servers where it is. O(placements x kinds).
 func (d *Dual) keepValue(x []float64, i int32) float64 {
 	a := &d.Problem.Apps[i]
 	keep := a.HeldExtra - float64(d.lossPrice(x)*a.HeldLoss)
@@ -152,9 +154,8 @@ func (d *Dual) keepValue(x []float64, i int32) float64 {
 	return keep
 }
 
-// useFree takes what the best count of application i uses and loses from from; useKept what it holds
-// now.
-// from is laid out as the multipliers. O(steps up to its count x kinds).
+// useFree takes what the best count of application i uses and loses from from, which is laid out as the multipliers: the
+// subgradient is what is left after all. Options beside it have nothing, or are the one in use. O(steps up to its count x kinds).
 func (d *Dual) useFree(i int32, from []float64) {
 	for _, other := range d.othersOf(i) {
 		d.useFree(other, from)
@@ -174,6 +175,7 @@ func (d *Dual) useFree(i int32, from []float64) {
 	}
 }
 
+// useKept takes what application i holds now from from; its other options lose what having nothing loses.
 func (d *Dual) useKept(i int32, from []float64) {
 	a := &d.Problem.Apps[i]
 	from[len(from)-1] -= a.HeldLoss

@@ -10,14 +10,18 @@ import (
 )
 
 // NewTotals joins the servers of p, an instance with every option apart, of which choices are the applications with
-// options and losses the budget (15) of the instance that has them; nil where that has too many ways or ceilings.
+// options and losses the budget (15) of the instance that has them; nil where that has too many ways or ceilings. p must have a
+// solution as far as package counting can tell, and is kept. O(ways x rows).
 func NewTotals(p *problem.Problem, choices []solver.Choice, losses float64) *Totals {
+	// A solution may use the tolerance up, and the bound must hold for it. Ceilings would need rows of their own.
 	t := &Totals{p: p, losses: losses + solver.LossTolerance}
 	if len(p.Ceilings) > 0 || !t.list(choices) || !t.compress() {
 		return nil
 	}
 	t.slope = make([]float64, len(t.limits)+1)
 	t.descent = newDescent(t, len(t.slope), 0, totalCuts)
+	// A price of Scale on each unit of a limit makes the whole limit cost what there is to gain, by kind: prices of rows so are
+	// of one size, whatever units the kinds have. Losses are of order 1 already.
 	for r, limit := range t.limits {
 		t.descent.Scale[r] = p.Scale / math.Max(1, float64(limit))
 	}
@@ -26,7 +30,8 @@ func NewTotals(p *problem.Problem, choices []solver.Choice, losses float64) *Tot
 	return t
 }
 
-// list lists the ways of all applications in rows of cells and of (16), and reports whether they are few enough.
+// list lists the ways of all applications in rows of cells and of (16), and reports whether they are few enough. Row
+// cell*kinds+k is what a cell has of kind k, and the last one the budget of (16), in units of Cost.
 func (t *Totals) list(choices []solver.Choice) bool {
 	p := t.p
 	cells := newCells(p.Inst)
@@ -41,6 +46,7 @@ func (t *Totals) list(choices []solver.Choice) bool {
 		}
 	}
 	t.limits[len(t.limits)-1] = p.Inst.AdjustBudget
+	// Options of one application are one taker, whose ways are those of all of them: one at most is in use.
 	l := lister{t: t, cells: cells}
 	inChoice := make([]bool, len(p.Apps))
 	for c := range choices {
@@ -49,7 +55,8 @@ func (t *Totals) list(choices []solver.Choice) bool {
 			inChoice[i] = true
 			l.some(&one, i)
 		}
-		// The entry that runs, if any, says what it takes to have nothing.
+		// The entry that runs, if any, says what it takes to have nothing. That is one way for all options together, as they
+		// lose and are worth the same without containers.
 		if head := headOf(p.Inst, &choices[c]); !choices[c].Required {
 			l.none(&one, head)
 		}
@@ -58,6 +65,7 @@ func (t *Totals) list(choices []solver.Choice) bool {
 		}
 		t.takers = append(t.takers, one)
 	}
+	// Everybody else is a taker alone.
 	for i := range p.Apps {
 		if !inChoice[i] {
 			var one taker
@@ -68,6 +76,7 @@ func (t *Totals) list(choices []solver.Choice) bool {
 			t.takers = append(t.takers, one)
 		}
 	}
+	// The lister stops soon after mostListed, so that the ways may be cut off here: then they are of no use.
 	return l.listed <= mostListed
 }
 
@@ -82,12 +91,13 @@ func headOf(inst *solver.Instance, choice *solver.Choice) int {
 }
 
 // compress leaves out the rows that no choice of ways exceeds, and reports whether few enough are left and everybody has
-// a way.
+// a way. States of a ledger are arrays of mostRows quantities, and the fewer there are the more states are equal.
 func (t *Totals) compress() bool {
+	// most is what all together use of each row if each uses as much of it as any of its ways does.
 	most := make([]int64, len(t.limits))
 	for a := range t.takers {
 		if len(t.takers[a].ways) == 0 {
-			return false
+			return false // there is no solution, which is for others to prove
 		}
 		for r := range most {
 			largest := int64(0)
@@ -97,6 +107,7 @@ func (t *Totals) compress() bool {
 			most[r] = problem.AddSaturated(most[r], largest)
 		}
 	}
+	// A limit that holds by itself needs no price and no place in a state.
 	var kept []int
 	for r := range most {
 		if most[r] > t.limits[r] {
@@ -112,7 +123,7 @@ func (t *Totals) compress() bool {
 	return len(kept) <= mostRows
 }
 
-// pick returns some entries.
+// pick returns those entries, in a fresh slice: the old one still has its full length elsewhere.
 func pick(all []int64, which []int) []int64 {
 	some := make([]int64, len(which))
 	for to, from := range which {

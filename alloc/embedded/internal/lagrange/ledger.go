@@ -33,11 +33,14 @@ const (
 func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64) (bound float64, counts []int64) {
 	bound = t.descent.Back()
 	if math.IsInf(bound, 0) {
-		return bound, nil
+		return bound, nil // somebody has no way at all
 	}
+	// rounding is what sums of losses at prices may be off by. No choice loses more than widest, and one that loses more than
+	// last is not worth as much as was asked for.
 	priced, rounding := bound, equal*math.Max(1, math.Abs(bound))
 	last := math.Min(bound-attained-margin, t.widest()+rounding)
 	for lose := math.Max(rounding, firstRegret*math.Abs(priced)); ; lose *= wider {
+		// last may be below nothing: then the prices alone prove that attained is as good as the best.
 		lose = math.Min(lose, last)
 		if lose <= 0 || ctx.Err() != nil {
 			return bound, nil
@@ -46,16 +49,19 @@ func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64)
 		if !l.run(ctx, &work) {
 			return bound, nil
 		}
+		// The best of those within d is the best of all: whatever else there is loses more than d.
 		if at, value := l.best(priced); at >= 0 {
 			return math.Min(bound, value+rounding), l.counts(at)
 		}
+		// No choice loses d or less, so that none is worth more than priced - d.
 		if bound = priced - lose + rounding; lose >= last {
 			return bound, nil
 		}
 	}
 }
 
-// widest returns what any choice within the limits loses at the prices at most.
+// widest returns what any choice within the limits loses at the prices at most: limits of which nothing is used, and the worst
+// way of each. With it a search ends by itself where no choice is within the limits. O(ways x rows).
 func (t *Totals) widest() float64 {
 	x, sum := t.descent.Best, 0.0
 	for r, limit := range t.limits {
@@ -83,26 +89,30 @@ type ledger struct {
 	layers [][]ledgerState
 }
 
+// ledgerRow is an application in the ledger.
 type ledgerRow struct {
 	taker int
-	ways  []ledgerWay
+	ways  []ledgerWay // those that lose least first
 	// least and most is what this and the later ones use, by row of Totals.
 	least, most [mostRows]int64
 }
 
+// ledgerWay is one of its ways, by position, and what that loses at the prices against the best of them.
 type ledgerWay struct {
 	way  int
 	lose float64
 }
 
+// ledgerState is what some choices for the first rows come to: of all that use the same the one that loses least.
 type ledgerState struct {
-	use    [mostRows]int64
+	use    [mostRows]int64 // by row of Totals
 	lose   float64
-	before int32
-	way    int32
+	before int32 // the state of the layer before
+	way    int32 // and the way that led from there
 }
 
-// newLedger lists the ways that lose no more than lose.
+// newLedger lists the ways that lose no more than lose. O(ways x rows + takers log takers). An application always has its best
+// way, which loses nothing.
 func (t *Totals) newLedger(lose float64) *ledger {
 	l := &ledger{t: t, x: t.descent.Best, lose: lose}
 	for a := range t.takers {
@@ -116,7 +126,9 @@ func (t *Totals) newLedger(lose float64) *ledger {
 		slices.SortStableFunc(row.ways, func(a, b ledgerWay) int { return cmp.Compare(a.lose, b.lose) })
 		l.rows = append(l.rows, row)
 	}
+	// Whoever has a single way left comes last: by then most states are settled, and hopes knows exactly what comes.
 	slices.SortStableFunc(l.rows, func(a, b ledgerRow) int { return cmp.Compare(len(b.ways), len(a.ways)) })
+	// From the last row back, the sums of what each uses at least and at most.
 	var least, most [mostRows]int64
 	for at := len(l.rows) - 1; at >= 0; at-- {
 		row := &l.rows[at]
@@ -136,8 +148,10 @@ func (t *Totals) newLedger(lose float64) *ledger {
 // run visits all states, and reports whether it has: neither work, mostLedger nor ctx has stopped it. A layer keeps states
 // while it is made, so that mostLedger counts each as it comes.
 func (l *ledger) run(ctx context.Context, work *int64) bool {
+	// The first state is that of nobody: it uses and loses nothing.
 	states, visited := []ledgerState{{way: -1}}, 0
 	for at := range l.rows {
+		// After the last row nothing comes.
 		var least, most [mostRows]int64
 		if at+1 < len(l.rows) {
 			least, most = l.rows[at+1].least, l.rows[at+1].most
@@ -163,6 +177,7 @@ func (l *ledger) run(ctx context.Context, work *int64) bool {
 				if !l.hopes(&state, &least, &most) {
 					continue
 				}
+				// Of two states that use the same one dominates: what follows brings both the same.
 				if to, there := known[state.use]; !there {
 					if visited++; visited > mostLedger {
 						return false
@@ -174,12 +189,14 @@ func (l *ledger) run(ctx context.Context, work *int64) bool {
 				}
 			}
 		}
+		// All layers stay, since counts goes back through them.
 		l.layers, states = append(l.layers, next), next
 	}
 	return true
 }
 
-// hopes reports whether a state leaves enough for the least that comes, and little enough beside the most that comes.
+// hopes reports whether a state leaves enough for the least that comes, and little enough beside the most that comes: what is
+// left of a limit for good is lost at its price, and a choice that loses more than d in all is not looked for. O(rows).
 func (l *ledger) hopes(state *ledgerState, least, most *[mostRows]int64) bool {
 	lose := state.lose
 	for r, limit := range l.t.limits {
@@ -194,7 +211,8 @@ func (l *ledger) hopes(state *ledgerState, least, most *[mostRows]int64) bool {
 	return lose <= l.lose
 }
 
-// best returns the last state that is worth most, and its worth; -1 where there is none. priced is the bound of the prices.
+// best returns the last state that is worth most, and its worth; -1 where there is none. priced is the bound of the prices:
+// a choice is worth that less what its ways lose, and less what it leaves of the limits at their prices. O(last states x rows).
 func (l *ledger) best(priced float64) (at int, value float64) {
 	at, value = -1, math.Inf(-1)
 	if len(l.layers) == 0 {
@@ -212,8 +230,9 @@ func (l *ledger) best(priced float64) (at int, value float64) {
 	return at, value
 }
 
-// counts returns the choice that led to a last state, by application.
+// counts returns the choice that led to a last state, by application: -1 for Stays, and 0 for options that are not in use.
 func (l *ledger) counts(at int) []int64 {
+	// Layers and rows are parallel; each state names its way and the state before it.
 	counts := make([]int64, len(l.t.p.Apps))
 	for row := len(l.layers) - 1; row >= 0; row-- {
 		state := &l.layers[row][at]

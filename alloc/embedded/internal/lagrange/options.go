@@ -12,6 +12,7 @@ import (
 // free_i is then that of the best option, and the others have nothing. There are no nodes with options: Decide must not
 // be called.
 func (d *Dual) WithOptions(choices []solver.Choice) {
+	// What an application with options brings is kept at the position of its head; the other options are evaluated with it.
 	d.choices, d.inChoice, d.others = choices, make([]bool, len(d.Problem.Apps)), make([][]int32, len(d.Problem.Apps))
 	for c := range choices {
 		head := d.Head(c)
@@ -24,7 +25,8 @@ func (d *Dual) WithOptions(choices []solver.Choice) {
 	}
 }
 
-// Head returns the option of choice c that runs, or its first one: what its free and keep are kept for.
+// Head returns the option of choice c that runs, or its first one: what its free and keep are kept for. Only an option that
+// runs can stay, so that one entry says all about keeping. O(options).
 func (d *Dual) Head(c int) int32 {
 	apps := d.choices[c].Apps
 	for _, i := range apps {
@@ -42,13 +44,15 @@ func (d *Dual) Gain(x []float64, i int32) float64 {
 	return value - d.none(x, i)
 }
 
-// none is what application i brings without containers.
+// none is what application i brings without containers: its Idle, less what it loses then.
 func (d *Dual) none(x []float64, i int32) float64 {
 	return d.Problem.Inst.Apps[i].Extra(0) - float64(d.lossPrice(x)*d.Problem.Loss(i, 0))
 }
 
-// some is best among the counts above 0.
+// some is best among the counts above 0; 0 and -Inf where it can have none of them.
 func (d *Dual) some(x []float64, i int32) (int64, float64) {
+	// The minimum is raised for the time of one evaluation, so that best need not know of options. A Dual serves one
+	// goroutine, and the Problem is not shared with others meanwhile.
 	a := &d.Problem.Apps[i]
 	least := a.Min
 	a.Min = max(1, least)
@@ -61,7 +65,14 @@ func (d *Dual) some(x []float64, i int32) (int64, float64) {
 }
 
 // chooseOptions sets the count of every option, of which one in each choice has containers at most, and returns what
-// they bring: with those that may stay as they are, which are candidates for F*.
+// they bring: with those that may stay as they are, which are candidates for F*. With none_o what option o brings without
+// containers, and some_o at best with some,
+//
+//	free = sum_o none_o + max over o of some_o - none_o, or 0 where the application need not run
+//	keep = sum of none_o of the others + keep of the one that runs
+//
+// as every option is an entry that loses and is worth what it does without containers, and the instance apart takes that off
+// again once. O(options x evaluations of best).
 func (d *Dual) chooseOptions(x []float64) float64 {
 	var sum float64
 	for c := range d.choices {
@@ -76,12 +87,14 @@ func (d *Dual) chooseOptions(x []float64) float64 {
 				most, at, count = value-none, i, n
 			}
 		}
+		// Nothing beats the options that lose, unless one of them must be in use.
 		if !choice.Required && most < 0 {
 			most, at = 0, -1
 		}
 		if at >= 0 {
 			d.count[at] = count
 		}
+		// Who cannot stay has no score, as in Evaluate.
 		if d.Free[head] = nothing + most; !d.Problem.Apps[head].Pinnable {
 			sum += d.Free[head]
 			d.useFree(head, d.slope)

@@ -23,13 +23,16 @@ const (
 // Totals is an instance whose servers are joined, the relaxation of (6) by cells: servers are in one cell where some
 // application may use both. What an application holds elsewhere it may keep there. It is an Oracle: its prices, on what a
 // cell has of a kind, on (16) and on (15), are few.
+//
+// The multipliers are one vector: a price on each row, then lambda on the budget (15). A way is charged for what it uses, so
+// that each application takes its best one by itself.
 type Totals struct {
 	p       *problem.Problem
 	takers  []taker
-	limits  []int64 // by row: a kind of a cell, and last (16), as far as it can be exceeded
-	losses  float64 // the budget (15)
-	descent *Descent
-	slope   []float64
+	limits  []int64   // by row: a kind of a cell, and last (16), as far as it can be exceeded
+	losses  float64   // the budget (15), with the tolerance of a solution
+	descent *Descent  // lowers the bound, and keeps the best prices
+	slope   []float64 // the subgradient of the last evaluation
 }
 
 // taker is an application, with all its options.
@@ -43,7 +46,7 @@ type totalWay struct {
 	use         []int64 // by row
 }
 
-// Lower lowers the bound by so many rounds.
+// Lower lowers the bound by so many rounds, and returns the least one so far: it holds whenever ctx ends. O(ways x rows) a round.
 func (t *Totals) Lower(ctx context.Context, rounds int) float64 {
 	t.descent.Run(ctx, rounds, BlindTarget*t.descent.Bound, math.Inf(-1))
 	return t.descent.Bound
@@ -55,6 +58,7 @@ func (t *Totals) Lower(ctx context.Context, rounds int) float64 {
 //
 // O(ways rows).
 func (t *Totals) Evaluate(x []float64) float64 {
+	// First what there is of everything, at its price, then what each application brings beside what it pays.
 	last := len(t.limits)
 	bound := float64(x[last] * t.losses)
 	for r, limit := range t.limits {
@@ -74,9 +78,10 @@ func (t *Totals) Evaluate(x []float64) float64 {
 	return bound
 }
 
+// gradient returns the subgradient at the last prices: of each row what is left of its limit, of lambda what is left of (15).
 func (t *Totals) gradient() []float64 { return t.slope }
 
-// best returns the way that brings most at prices, and what it brings.
+// best returns the way that brings most at prices, of equals the first one, and what it brings. There is at least one way.
 func (a *taker) best(x []float64) (at int, value float64) {
 	value = math.Inf(-1)
 	for w := range a.ways {
@@ -87,7 +92,7 @@ func (a *taker) best(x []float64) (at int, value float64) {
 	return at, value
 }
 
-// priced returns what a way brings less what it pays.
+// priced returns what a way brings less what it pays: value - lambda loss - sum_r x_r use_r.
 func (w *totalWay) priced(x []float64) float64 {
 	v := w.value - float64(x[len(w.use)]*w.loss)
 	for r, q := range w.use {

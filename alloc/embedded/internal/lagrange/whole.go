@@ -20,15 +20,19 @@ const equal = 1e-12
 // where nu is the price of an adjustment, and how many containers each application has there; -1 if it stays. Other
 // ceilings keep their prices. At the same x it is at most what Evaluate returns, as a price on a ceiling relaxes it.
 // A ceiling keeps its price too where more than tried ways would have to be looked at.
-// There must be no choices of a node and no options, and d is left evaluated elsewhere.
+// There must be no choices of a node and no options, and d is left evaluated elsewhere: at x without the prices of the kept
+// ceilings. Two evaluations and at most tried ways for each group.
 func (d *Dual) Whole(x []float64, tried int) (bound float64, counts []int64) {
 	d.Evaluate(x)
 	w := whole{d: d, x: slices.Clone(x), price: d.Next, most: tried, counts: make([]int64, len(d.Problem.Apps)), group: make([]int32, len(d.Problem.Apps))}
+	// priced is what everybody brings where all ceilings have their prices: with these as a bound groups are searched.
 	priced := make([]float64, len(d.Problem.Apps))
 	for _, i := range d.moving {
 		priced[i] = w.better(i)
 	}
 	groups := w.disjoint()
+	// The sum begins as in Evaluate, with what is not for the applications to choose. nu takes the place of the sorted scores:
+	// the applications of a group no longer compete with all others for the budget.
 	// Without their ceilings' prices free_i and keep_i are those of the bound, and steps list what they are made of.
 	d.Evaluate(w.x)
 	last := len(x) - 1
@@ -36,6 +40,7 @@ func (d *Dual) Whole(x []float64, tried int) (bound float64, counts []int64) {
 	for gk, left := range d.left {
 		bound += float64(w.x[gk] * left)
 	}
+	// Those of no kept group are as the prices have them; those that the node keeps are in keptValue already.
 	for _, i := range d.moving {
 		if w.group[i] < 0 {
 			bound += w.better(i)
@@ -61,7 +66,7 @@ type whole struct {
 	counts []int64
 }
 
-// better returns what application i brings at the prices evaluated last, free or kept.
+// better returns what application i brings at the prices evaluated last, free or kept: max(keep_i, free_i - nu).
 func (w *whole) better(i int32) float64 {
 	d := w.d
 	if !d.Problem.Apps[i].Pinnable {
@@ -70,9 +75,12 @@ func (w *whole) better(i int32) float64 {
 	return math.Max(d.Keep[i], d.Free[i]-w.price)
 }
 
-// disjoint picks groups without a common application, those with few of them first, and takes their prices out of x.
+// disjoint picks groups without a common application, those with few of them first, and takes their prices out of x. The groups
+// of queues are a tree, in which this takes the lowest ones: small searches, and ceilings that bind. O(groups log groups +
+// applications of all groups).
 func (w *whole) disjoint() []int32 {
 	p := w.d.Problem
+	// Only a ceiling that can be exceeded is a row of the problem.
 	limited := make([]bool, len(p.Inst.Groups))
 	for _, ceiling := range p.Ceilings {
 		limited[ceiling.Group] = true
@@ -89,6 +97,7 @@ func (w *whole) disjoint() []int32 {
 	for i := range w.group {
 		w.group[i] = -1
 	}
+	// group marks who is taken: one more group with any of them would count that application twice.
 	for _, g := range all {
 		apps := p.Inst.Groups[g].Apps
 		if slices.ContainsFunc(apps, func(i int) bool { return w.group[i] >= 0 }) {
@@ -115,10 +124,11 @@ type way struct {
 }
 
 // below returns the most that the applications of group g bring below its ceiling, or with the price of the ceiling
-// where that takes too long, and notes their counts.
+// where that takes too long, and notes their counts. Either is a bound, so that the lesser one is.
 func (w *whole) below(g int32, x, priced []float64) float64 {
 	p, at := w.d.Problem, w.d.ceilingsAt()
 	b := &groupSearch{w: w, left: p.Limits(), best: math.Inf(-1)}
+	// sum is the bound with the price: what the ceiling costs, and what everybody brings beside it.
 	var sum float64
 	for c, ceiling := range p.Ceilings {
 		if ceiling.Group == int(g) {
@@ -138,6 +148,7 @@ func (w *whole) below(g int32, x, priced []float64) float64 {
 	if !listed {
 		return sum
 	}
+	// Without a choice that fits, or where the search was cut short, sum stands.
 	b.now, b.found = make([]int64, len(b.apps)), make([]int64, len(b.apps))
 	b.visit(0, sum, 0)
 	if math.IsInf(b.best, -1) {
@@ -168,6 +179,7 @@ func (w *whole) ways(i, g int32, x []float64) []way {
 			each += float64(x[d.ceilingsAt()+int(use.Ceiling)] * float64(use.Units))
 		}
 	}
+	// To stay is a way that costs no adjustment; all others are charged with nu where it may stay.
 	var ways []way
 	if a.Pinnable {
 		ways = append(ways, way{-1, d.Keep[i], d.Keep[i] - float64(each*float64(a.Held))})
@@ -194,19 +206,20 @@ func (w *whole) ways(i, g int32, x []float64) []way {
 	return ways
 }
 
-// groupSearch tries all ways below the ceiling of one group, depth first.
+// groupSearch tries all ways below the ceiling of one group, depth first, with what is left at the prices as a bound.
 type groupSearch struct {
 	w     *whole
-	apps  []int32
-	ways  [][]way
-	left  []int64 // of every ceiling
-	now   []int64
-	best  float64
+	apps  []int32 // of the group
+	ways  [][]way // of each of them, the best at the prices first
+	left  []int64 // of every ceiling, without what now uses
+	now   []int64 // the numbers on the way, -1 for whoever stays
+	best  float64 // what found brings, -Inf before there is any
 	found []int64
-	tried int
+	tried int // ways so far
 }
 
-// visit tries the ways of the applications from at on, which are worth bound at most; those before bring value.
+// visit tries the ways of the applications from at on, which are worth bound at most; those before bring value. bound is what
+// all of the group bring with the ceiling priced, as far as nothing was given up against it on the way.
 func (b *groupSearch) visit(at int, bound, value float64) {
 	if at == len(b.apps) {
 		if value > b.best {
@@ -227,6 +240,7 @@ func (b *groupSearch) visit(at int, bound, value float64) {
 		if n < 0 {
 			n = a.Held
 		}
+		// It must be below the group's ceiling, and below all others that it is in.
 		if p.Below(a.Type, b.left) < n && n > 0 {
 			continue
 		}
@@ -237,7 +251,7 @@ func (b *groupSearch) visit(at int, bound, value float64) {
 	}
 }
 
-// take takes n containers of type t from what the ceilings leave.
+// take takes n containers of type t from what the ceilings leave; a negative n gives them back.
 func (b *groupSearch) take(t int32, n int64) {
 	for _, use := range b.w.d.Problem.Types[t].Uses {
 		b.left[use.Ceiling] -= n * use.Units
