@@ -222,3 +222,26 @@ func TestDisjointGroups(t *testing.T) {
 		}
 	}
 }
+
+// Where steps rule the points of the losses out, the numbers on either side of them are tried, and among those above none the
+// first one.
+func TestBestNextToPoints(t *testing.T) {
+	for _, c := range []struct{ point, step, want, some int64 }{{7, 4, 8, 8}, {5, 4, 4, 4}, {6, 4, 4, 4}, {9, 5, 10, 10}, {0, 5, 0, 5}, {12, 7, 7, 7}} {
+		inst := lossyCrowd(12, c.step)
+		inst.Apps[0].Value = 0
+		inst.Apps[0].Losses = []solver.LossPoint{{Loss: 9}, {N: c.point}, {N: 13, Loss: 9}}
+		if c.point == 0 {
+			inst.Apps[0].Losses = inst.Apps[0].Losses[1:]
+		}
+		d := NewDual(problem.New(inst), true)
+		x := make([]float64, d.Dim())
+		x[len(x)-1] = 1
+		d.Evaluate(x)
+		if n, _ := d.best(x, 0); n != c.want {
+			t.Errorf("in steps of %d, losing nothing with %d: %d, want %d", c.step, c.point, n, c.want)
+		}
+		if n, _ := d.some(x, 0); n != c.some {
+			t.Errorf("in steps of %d, losing nothing with %d: at least one: %d, want %d", c.step, c.point, n, c.some)
+		}
+	}
+}
