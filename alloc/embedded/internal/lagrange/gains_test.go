@@ -226,7 +226,7 @@ func TestDisjointGroups(t *testing.T) {
 // Where steps rule the points of the losses out, the numbers on either side of them are tried, and among those above none the
 // first one.
 func TestBestNextToPoints(t *testing.T) {
-	for _, c := range []struct{ point, step, want, some int64 }{{7, 4, 8, 8}, {5, 4, 4, 4}, {6, 4, 4, 4}, {9, 5, 10, 10}, {0, 5, 0, 5}, {12, 7, 7, 7}} {
+	for _, c := range []struct{ point, step, want, some int64 }{{7, 4, 8, 8}, {5, 4, 4, 4}, {6, 4, 8, 8}, {9, 5, 10, 10}, {0, 5, 0, 5}, {12, 7, 7, 7}} {
 		inst := lossyCrowd(12, c.step)
 		inst.Apps[0].Value = 0
 		inst.Apps[0].Losses = []solver.LossPoint{{Loss: 9}, {N: c.point}, {N: 13, Loss: 9}}
