@@ -73,8 +73,12 @@ func (c *Config) FromEnvironment(lookup func(string) string) error {
 	c.Request = cmp.Or(c.Request, lookup(command.EnvSaveRequest))
 	// A field that is set already stays: flags win over the environment.
 	rank := int64(c.Rank)
-	for name, to := range map[string]*int64{command.EnvAttempt: &c.Attempt, EnvEpoch: &c.Epoch, command.EnvRank: &rank} {
-		text := lookup(name)
+	// In a fixed order, so that of two numbers that cannot be read the same one is told each time.
+	for _, f := range []struct {
+		name string
+		to   *int64
+	}{{command.EnvAttempt, &c.Attempt}, {EnvEpoch, &c.Epoch}, {command.EnvRank, &rank}} {
+		name, to, text := f.name, f.to, lookup(f.name)
 		if text == "" || *to != 0 {
 			continue
 		}
@@ -97,7 +101,8 @@ func (c *Config) tell(text []byte) error {
 	return durable.ReplaceFile(c.Request, text)
 }
 
-// Validate returns the faults of a Config.
+// Validate returns the faults of a Config: those of the ID alone as [apportion.Faults] that name the job, or else all others, which
+// name the field.
 func (c *Config) Validate() error {
 	// The ID has a message of its own, which names the job.
 	if err := c.validate(); err != nil {
@@ -116,9 +121,12 @@ func (c *Config) Validate() error {
 			faults.Add(item, "User", err, "")
 		}
 	}
-	for field, d := range map[string]time.Duration{"Start": c.Start, "Grace": c.Grace, "Every": c.Every} {
-		if d < 0 {
-			faults.Add(item, field, apportion.ErrNegative, d.String())
+	for _, f := range []struct {
+		field string
+		value time.Duration
+	}{{"Start", c.Start}, {"Grace", c.Grace}, {"Every", c.Every}} {
+		if f.value < 0 {
+			faults.Add(item, f.field, apportion.ErrNegative, f.value.String())
 		}
 	}
 	return faults.Err()

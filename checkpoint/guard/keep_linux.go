@@ -69,7 +69,8 @@ func (g *guard) readAcknowledgement(ctx context.Context) {
 		return
 	}
 	ack, err := abandon.Do(ctx, func(context.Context) (ack command.Acknowledgement, err error) {
-		return ack, read(g.config.Acknowledgement, &ack)
+		err = read(g.config.Acknowledgement, &ack)
+		return ack, err
 	})
 	// There is none yet, or the trainer is writing it: the next look is soon.
 	if err != nil {

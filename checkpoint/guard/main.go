@@ -190,7 +190,8 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	}
 	// What the flags have made wins over the environment that the guard was started with.
 	lookup := func(name string) string { return cmp.Or(own[name], os.Getenv(name)) }
-	return c, errors.Join(c.FromEnvironment(lookup), c.Validate())
+	err = errors.Join(c.FromEnvironment(lookup), c.Validate())
+	return c, err
 }
 
 // setRank sets the number of the container. A cluster manager that numbers those of each server from 0 gives a sum.
