@@ -112,3 +112,90 @@ func TestFillStops(t *testing.T) {
 		t.Errorf("%v, done %v without time", placed, done)
 	}
 }
+
+// What there is nothing of: no servers, no kinds, no types, nothing needed, nothing to fill.
+func TestFillNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		cluster Cluster
+		found   bool
+		steps   int64
+	}{
+		"nothing at all":         {Cluster{}, true, 9},
+		"no servers":             {Cluster{Demand: [][]int64{{1}}, Need: []int64{1}}, false, 9},
+		"no servers, no need":    {Cluster{Demand: [][]int64{{1}}, Need: []int64{0}}, true, 9},
+		"no kinds":               {Cluster{Left: [][]int64{{}, {}}, Demand: [][]int64{{}}, Need: []int64{3}}, true, 9},
+		"no types":               {Cluster{Left: [][]int64{{1}, {2}}}, true, 9},
+		"nothing needed":         {Cluster{Left: [][]int64{{5}}, Demand: [][]int64{{2}}, Need: []int64{0}}, true, 9},
+		"empty servers":          {Cluster{Left: [][]int64{{0}, {0}}, Demand: [][]int64{{1}}, Need: []int64{1}}, false, 9},
+		"too little of one kind": {Cluster{Left: [][]int64{{9, 1}}, Demand: [][]int64{{1, 1}}, Need: []int64{2}}, false, 0},
+		"just enough":            {Cluster{Left: [][]int64{{4, 2}}, Demand: [][]int64{{2, 1}}, Need: []int64{2}}, true, 9},
+	} {
+		placed, done := Fill(t.Context(), &c.cluster, c.steps)
+		if !done || (placed != nil) != c.found {
+			t.Errorf("%s: %v, done %v; found: want %v", name, placed, done, c.found)
+		}
+		if placed != nil && len(placed) != len(c.cluster.Left) {
+			t.Errorf("%s: %d servers, want %d", name, len(placed), len(c.cluster.Left))
+		}
+	}
+}
+
+// The cluster belongs to the caller, and stays as it was; the order of the servers changes neither whether there is a way nor
+// who gets it by more than an exchange of servers.
+func TestFillOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := draw(t)
+		turned := &Cluster{Demand: c.Demand, Need: slices.Clone(c.Need)}
+		for j := range c.Left {
+			turned.Left = append(turned.Left, slices.Clone(c.Left[len(c.Left)-1-j]))
+		}
+		placed, _ := Fill(t.Context(), c, 1<<20)
+		back, _ := Fill(t.Context(), turned, 1<<20)
+		for j := range c.Left {
+			if !slices.Equal(c.Left[j], turned.Left[len(c.Left)-1-j]) {
+				t.Fatalf("server %d has %v now, had %v", j, c.Left[j], turned.Left[len(c.Left)-1-j])
+			}
+		}
+		if !slices.Equal(c.Need, turned.Need) || (placed == nil) != (back == nil) {
+			t.Fatalf("%+v: %v; turned round %v", c, placed, back)
+		}
+	})
+}
+
+// With as many steps as a search takes it is done, with one less it has stopped and claims nothing: no number of steps gives a
+// wrong answer.
+func TestFillCountsSteps(t *testing.T) {
+	full := &Cluster{Left: [][]int64{{7}, {7}, {6}}, Demand: [][]int64{{3}, {2}}, Need: []int64{4, 4}}
+	none := &Cluster{Left: [][]int64{{7}, {7}, {5}}, Demand: [][]int64{{4}, {3}}, Need: []int64{1, 5}}
+	for name, c := range map[string]*Cluster{"there is a way": full, "there is none": none} {
+		first := int64(-1)
+		for steps := range int64(400) {
+			placed, done := Fill(t.Context(), c, steps)
+			if done && first < 0 {
+				first = steps
+			}
+			if done != (first >= 0) || placed != nil && !done || done && (placed != nil) != (c == full) {
+				t.Fatalf("%s: %v, done %v after %d steps, first done after %d", name, placed, done, steps, first)
+			}
+		}
+		if first < 3 {
+			t.Errorf("%s: done after %d steps", name, first)
+		}
+	}
+}
+
+// Dead ends are remembered and equal servers take one order only: what has as many fillings as there are exchanges of servers
+// is settled in few steps.
+func TestFillRemembers(t *testing.T) {
+	c := &Cluster{Demand: [][]int64{{5}, {3}}, Need: []int64{9, 9}}
+	for range 12 {
+		c.Left = append(c.Left, []int64{6}) // nine of them take a five, three have room for six threes
+	}
+	if placed, done := Fill(t.Context(), c, 2000); !done || placed != nil {
+		t.Errorf("%v, done %v: three servers of six hold six of the nine", placed, done)
+	}
+	c.Need[1] = 6
+	if placed, done := Fill(t.Context(), c, 2000); !done || placed == nil {
+		t.Errorf("%v, done %v: nine fives and six threes fit", placed, done)
+	}
+}
