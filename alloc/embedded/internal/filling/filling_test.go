@@ -184,18 +184,34 @@ func TestFillCountsSteps(t *testing.T) {
 	}
 }
 
-// Dead ends are remembered and equal servers take one order only: what has as many fillings as there are exchanges of servers
-// is settled in few steps.
+// stepsOf returns the least number of steps after which a search is done.
+func stepsOf(t *testing.T, c *Cluster) int64 {
+	for steps := int64(0); ; steps++ {
+		if _, done := Fill(t.Context(), c, steps); done {
+			return steps
+		}
+	}
+}
+
+// Dead ends are remembered, equal servers take one order only, and a server that wastes more than all may is left at once: what
+// has as many fillings as there are exchanges of servers is settled in few steps.
 func TestFillRemembers(t *testing.T) {
-	c := &Cluster{Demand: [][]int64{{5}, {3}}, Need: []int64{9, 9}}
-	for range 12 {
-		c.Left = append(c.Left, []int64{6}) // nine of them take a five, three have room for six threes
+	if steps := stepsOf(t, &Cluster{Left: [][]int64{{1}}}); steps != 1 {
+		t.Errorf("to look at a server without types takes %d steps, want 1", steps)
 	}
-	if placed, done := Fill(t.Context(), c, 2000); !done || placed != nil {
-		t.Errorf("%v, done %v: three servers of six hold six of the nine", placed, done)
+	pairs := &Cluster{Demand: [][]int64{{5}, {3}}, Need: []int64{5, 5}}
+	for range 7 {
+		pairs.Left = append(pairs.Left, []int64{6}) // five of them take a five, two have room for four threes
 	}
-	c.Need[1] = 6
-	if placed, done := Fill(t.Context(), c, 2000); !done || placed == nil {
-		t.Errorf("%v, done %v: nine fives and six threes fit", placed, done)
+	if placed, done := Fill(t.Context(), pairs, 1<<20); !done || placed != nil {
+		t.Errorf("%v, done %v: two servers of six hold four of the five", placed, done)
+	}
+	if steps := stepsOf(t, pairs); steps > 48 {
+		t.Errorf("%d steps", steps)
+	}
+	// Sums of sevens and fours on unlike servers: many ways lead to the same need.
+	unlike := &Cluster{Left: [][]int64{{13}, {14}, {16}, {18}, {19}}, Demand: [][]int64{{9}, {5}}, Need: []int64{3, 9}}
+	if steps := stepsOf(t, unlike); steps > 48 {
+		t.Errorf("%d steps", steps)
 	}
 }
