@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 )
 
@@ -30,9 +31,12 @@ const tableName = ".metadata"
 // Newest implements [Format].
 func (f Distributed) Newest(fsys fs.FS) (Found, error) {
 	candidates, err := foldersOf(fsys, func(name string) bool {
-		shards, _ := fs.Glob(fsys, name+"/*.distcp") // one that cannot be listed has none
-		_, err := fs.Stat(fsys, name+"/"+tableName)
-		return err == nil || len(shards) > 0
+		// The folder has the name that a job gave it, which is never part of a pattern: one called [ would make a
+		// wrong one. A folder that cannot be listed has no shards.
+		entries, _ := fs.ReadDir(fsys, name)
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return e.Name() == tableName || path.Ext(e.Name()) == ".distcp"
+		})
 	})
 	if err != nil {
 		return Found{}, err

@@ -32,12 +32,16 @@ func (o *options) references() ([]alloctest.Reference, error) {
 // readFolder reads all instances of a folder, in the order of their names.
 // Only files that end in .json are read.
 func readFolder(folder string) ([]alloctest.Reference, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
 	var references []alloctest.Reference
-	for _, file := range files {
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".json" {
+			continue
+		}
+		file := filepath.Join(folder, entry.Name())
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
