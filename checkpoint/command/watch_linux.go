@@ -41,9 +41,10 @@ func (w *watch) wait(ctx context.Context, while time.Duration) bool {
 	return n > 0
 }
 
-// close lets the folders go.
+// close lets the folders go. It does not wait for that: the kernel waits for all who may be looking at the list of watches, ten
+// milliseconds and more, which is longer than most saves.
 func (w *watch) close() {
 	if w != nil {
-		_ = w.file.Close() // nothing was written
+		go func() { _ = w.file.Close() }() // nothing was written
 	}
 }
