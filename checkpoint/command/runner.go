@@ -94,7 +94,9 @@ func (a *Runner) ranks(run *runner.Run) []int {
 // pacer waits between two looks at what is waited for: shortly at first, since most of it is there at once, and then longer and
 // longer, up to Options.Poll. A watch ends a pause early.
 type pacer struct {
-	shortest, next, longest time.Duration
+	next, longest time.Duration
+	// least is how long a pause is at least that follows one which the watch has ended.
+	least time.Duration
 	// watch is nil where nothing tells of what is waited for.
 	watch *watch
 	// told says that the watch has ended the pause before this one.
@@ -106,8 +108,8 @@ const firstPause = 16
 
 // paced returns the pacer of one wait, which w tells of, if it is not nil.
 func (a *Runner) paced(w *watch) *pacer {
-	shortest := a.options.Poll / firstPause
-	return &pacer{shortest: shortest, next: shortest, longest: a.options.Poll, watch: w}
+	// Who looks rarely, since little is told there, must not sleep over what is.
+	return &pacer{next: a.options.Poll / firstPause, longest: a.options.Poll, least: min(a.options.Poll, DefaultPoll) / firstPause, watch: w}
 }
 
 // pause waits for one interval, or until the watch tells of something, and returns the context's error when it ends.
@@ -117,10 +119,10 @@ func (p *pacer) pause(ctx context.Context) error {
 	if p.watch == nil {
 		return sleep(ctx, while)
 	}
-	// What was told before was not what is waited for. A job that writes one file after the other has this process look no more often
-	// than a first pause lets it.
+	// What was told before was not what is waited for, or the first of several files. A job that writes one after the other has this
+	// process look no more often than a first pause lets it.
 	if p.told {
-		if err := sleep(ctx, p.shortest); err != nil {
+		if err := sleep(ctx, p.least); err != nil {
 			return err
 		}
 	}
