@@ -3,7 +3,7 @@
 // Package tuning holds the numbers that decide how the solver spends its effort. None of them decides
 // whether an answer is right: bounds, memory and tolerances have constants of their own where they are
 // used. To leave a part of the solver out, set its number to zero: BenchmarkAblation of package embedded
-// does so, and its rows are what the comments here refer to.
+// does so, and its rows are what the comments here refer to; BenchmarkNumbers halves and doubles each of them.
 package tuning
 
 // Numbers are the numbers of one solver. A unit of effort is what embedded.Effort counts.
@@ -122,9 +122,11 @@ type Sets struct {
 type Tree struct {
 	// RootRounds are the rounds of the descent at the root, in RootTries parts after each of which its set is
 	// tried; NodeRounds those at another node of the decomposition, and PriceRounds with prices by server.
-	// More rounds rule out more, fewer see more nodes.
+	// More rounds rule out more, fewer see more nodes. One try in place of four costs the recorded decisions 0.0003
+	// points of gap.
 	RootRounds, RootTries, NodeRounds, PriceRounds int
-	// Visits is how often a node is bounded again after scores have fixed some of its applications.
+	// Visits is how often a node is bounded again after scores have fixed some of its applications. Once costs the recorded
+	// decisions 0.0014 points of gap.
 	Visits int
 	// Aim is the target of the step rule in parts of the incumbent: at 1 the steps are too short.
 	Aim float64
@@ -137,7 +139,8 @@ type Limits struct {
 	// Size is how large, in parts of the tree without limits, one with limits is.
 	Size float64
 	// LeastUnit is what a unit of a kind must add to the utilization, in parts of the gap, for its use to be
-	// branched on: with less, a part of a unit is hardly the reason for the gap.
+	// branched on: with less, a part of a unit is hardly the reason for the gap. With 0 the recorded decisions are left with
+	// ten times the gap.
 	LeastUnit float64
 	// Whole is how near to a whole unit the mean use of a kind counts as whole.
 	Whole float64
