@@ -208,3 +208,66 @@ func TestPropRebalance(t *testing.T) {
 		t.Error("nothing was ever moved")
 	}
 }
+
+// A job that grows again after all had converged ends the back-off, without anybody coming or going.
+func TestFlowConGrowsAgain(t *testing.T) {
+	f, job := NewFlowCon(0.05, 2, 20, 1), &gauge{0, 1}
+	for _, step := range []struct {
+		now, growth, itval float64
+		list               map[string]bool
+	}{
+		{0, 0, 20, f.NL}, {20, .04, 20, f.WL}, {40, .03, 40, f.CL}, {80, .02, 80, f.CL}, {160, .06, 20, f.NL}, {180, .01, 20, f.WL},
+	} {
+		f.Step(step.now, map[string]Reading{"a": job.next(step.now, step.growth)})
+		if f.Itval != step.itval || f.nextRun != step.now+step.itval || !step.list["a"] {
+			t.Errorf("%g s: interval %g, next run at %g, lists %v %v %v", step.now, f.Itval, f.nextRun, f.NL, f.WL, f.CL)
+		}
+	}
+}
+
+// Who comes back is new: nothing that was measured before counts, and everybody else keeps a limit until it has been measured.
+func TestFlowConComesBack(t *testing.T) {
+	f, a, b := NewFlowCon(0.05, 2, 10, 1), &gauge{0, 1}, &gauge{0, 1}
+	both := func(now float64) map[string]Reading {
+		return map[string]Reading{"a": a.next(now, .3), "b": b.next(now, .1)}
+	}
+	f.Step(0, both(0))
+	f.Step(10, both(10))
+	if got := [2]float64{f.Limits["a"][0], f.Limits["b"][0]}; math.Abs(got[0]-.75) > 1e-9 || math.Abs(got[1]-.25) > 1e-9 {
+		t.Fatalf("limits %v, want 0.75 and 0.25", got)
+	}
+	f.Step(20, map[string]Reading{"b": b.next(20, .1)})
+	if f.growth["a"] != nil || f.Limits["a"] != nil || len(f.Readings["a"])+len(f.Offered["a"]) != 0 || f.NL["a"] {
+		t.Errorf("a has gone, and %v, %v, %v is known", f.growth["a"], f.Limits["a"], f.Offered["a"])
+	}
+	if got := f.Limits["b"][0]; got != 1 {
+		t.Errorf("b is alone with a limit of %g", got)
+	}
+	f.Step(30, both(30))
+	if f.growth["a"] != nil || f.Limits["a"][0] != 1 || f.Limits["b"][0] != 1 {
+		t.Errorf("a is back: growth %v, limits %v", f.growth["a"], f.Limits)
+	}
+}
+
+// Of those who may move it is the last one marked, whatever its name; the name decides between equal marks alone.
+func TestRebalanceOrder(t *testing.T) {
+	for _, test := range []struct {
+		containers []Container
+		want       string
+	}{
+		{[]Container{{"b", 1, 9, false}, {"a", 1, 5, false}}, "b"},
+		{[]Container{{"a", 1, 5, false}, {"b", 1, 9, false}}, "b"},
+		{[]Container{{"b", 1, 5, false}, {"a", 1, 5, false}, {"c", 1, 4, false}}, "a"},
+		{[]Container{{"z", 1, 7, true}, {"b", 1, 5, false}, {"a", 1, 6, false}}, "a"},
+	} {
+		moved := ""
+		for i, c := range Rebalance(2, test.containers) {
+			if c.Worker != test.containers[i].Worker {
+				moved += c.ID
+			}
+		}
+		if moved != test.want {
+			t.Errorf("of %v %q has moved, want %s", test.containers, moved, test.want)
+		}
+	}
+}

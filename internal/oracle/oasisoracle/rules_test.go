@@ -200,3 +200,81 @@ func TestOptimumSpeeds(t *testing.T) {
 		t.Errorf("three parameter servers: %g", got)
 	}
 }
+
+// What is done by a slot is done by every later one: where prices rise, waiting costs no more than not waiting.
+func TestCostsNeverRise(t *testing.T) {
+	side := func(prices ...float64) Side {
+		s := Side{Demand: []int64{1}}
+		for _, price := range prices {
+			s.Free, s.Price = append(s.Free, [][]int64{{2}}), append(s.Price, [][]float64{{price}})
+		}
+		return s
+	}
+	p := &Problem{Workers: side(1, 7, 3), PS: side(2, 2, 2), MaxWorkers: 2, Work: 1, WorkerBandwidth: 1, PSBandwidth: 2, Values: []float64{9, 9, 9}}
+	if payoff, costs := Best(p); payoff != 6 || !slices.Equal(costs, []float64{3, 3, 3}) {
+		t.Errorf("payoff %g, costs %v", payoff, costs)
+	}
+	// Two units of work: both in the first slot, with one parameter server.
+	p.Work = 2
+	if _, costs := Best(p); !slices.Equal(costs, []float64{4, 4, 4}) {
+		t.Errorf("costs %v", costs)
+	}
+	// One worker in a slot: the first and the third, as the second is dear.
+	p.MaxWorkers = 1
+	if _, costs := Best(p); !slices.Equal(costs, []float64{inf, 12, 8}) {
+		t.Errorf("costs %v", costs)
+	}
+}
+
+// The rules look at where containers are and not at where they were tried before: on the second machine there is room for one
+// container alone, and the first has room for both.
+func TestOptimumForgetsTries(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		in := &Instance{Slots: 1, Workers: [][]int64{{2}, {1}}, PS: [][]int64{{2}, {1}}, Same: []int{0, 1},
+			Jobs: []Job{change(one(9), func(j *Job) { j.Alone = alone })}}
+		if got := Optimum(in); got != 9 {
+			t.Errorf("alone is %t: %g, want 9", alone, got)
+		}
+	}
+}
+
+// Both sides meet where one machine has a container of each.
+func TestMeet(t *testing.T) {
+	s := &search{in: &Instance{Same: []int{-1, 0, 1}}}
+	for _, test := range []struct {
+		name        string
+		workers, ps []int64
+		want        bool
+	}{
+		{"nobody", []int64{0, 0}, []int64{0, 0, 0}, false},
+		{"workers alone", []int64{1, 2}, []int64{0, 0, 0}, false},
+		{"parameter servers alone", []int64{0, 0}, []int64{1, 1, 1}, false},
+		{"on a machine of their own", []int64{1, 1}, []int64{3, 0, 0}, false},
+		{"on different machines", []int64{1, 0}, []int64{0, 0, 1}, false},
+		{"on the first", []int64{1, 0}, []int64{0, 1, 0}, true},
+		{"on the second", []int64{0, 1}, []int64{0, 0, 1}, true},
+	} {
+		if got := s.meet(test.workers, test.ps); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
+
+// What is taken is gone from every kind, and what does not fit takes nothing.
+func TestTake(t *testing.T) {
+	free := []int64{4, 0, 9}
+	demand := []int64{2, 0, 3}
+	if !take(free, demand, 2) || !slices.Equal(free, []int64{0, 0, 3}) {
+		t.Errorf("two: %v", free)
+	}
+	if take(free, demand, 1) || !slices.Equal(free, []int64{0, 0, 3}) {
+		t.Errorf("a third: %v", free)
+	}
+	if !take(free, demand, -2) || !slices.Equal(free, []int64{4, 0, 9}) {
+		t.Errorf("given back: %v", free)
+	}
+	// A kind of which there is less than nothing stops only those who ask for it.
+	if free[1] = -1; !take(free, demand, 1) || take(free, []int64{0, 1, 0}, 1) {
+		t.Errorf("with a kind below zero: %v", free)
+	}
+}

@@ -55,7 +55,7 @@ func TestPaperConfigurations(t *testing.T) {
 // its own counts for less by the price of a restart.
 func TestPaperCosts(t *testing.T) {
 	all := servers(2, "fast", "slow")
-	s := scenario(all, fasterOn(job("a", 0, 1000, 1, 2), all, map[string]float64{"fast": 8, "slow": 2}))
+	s := scenario(all, fasterOn(job("a", 40, 1000, 1, 2), all, map[string]float64{"fast": 8, "slow": 2})) // its life begins at 40 s
 	s.AdjustCost = 30 * time.Second
 	restart := worth.Restart(90*time.Second, 30*time.Second, 1)
 	if restart != 0.5 { // (90 - 30)/(90 + 30)
@@ -70,7 +70,7 @@ func TestPaperCosts(t *testing.T) {
 		{"runs on the fast one", on(0, 1), [4]float64{4, 4, 0.5, 1}},
 		{"runs with two on the slow one", on(1, 2), [4]float64{2, 4, 0.5, 2}},
 	} {
-		state := at(s, 90, map[string][]apportion.Placement{"a": test.on})
+		state := at(s, 130, map[string][]apportion.Placement{"a": test.on})
 		p := &Sia{}
 		p.book = *opened(t, state)
 		p.book.jobs["a"].restarts = 1

@@ -207,3 +207,26 @@ func TestWorthTypes(t *testing.T) {
 		t.Errorf("one type: %v, %v", types, err)
 	}
 }
+
+// A type is shared by all who have chosen it: two jobs on one type are judged by half of it each, as if that were said.
+func TestWorthCountsTakers(t *testing.T) {
+	second := amdahl()
+	second.ID = "b"
+	s := scenario(servers(4, "", ""), amdahl(), second)
+	state := at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil})
+	one, two := asked(t, &Worth{}, state, 1), asked(t, &Worth{}, state, 2)
+	if cmp.Equal(one.Worth, two.Worth) {
+		t.Fatal("the number of those who share makes no difference")
+	}
+	seen := 0
+	p := &Worth{Observe: func(problem *alloc.Problem, _ *alloc.Decision) {
+		for i := range problem.Applications {
+			if seen++; !cmp.Equal(problem.Applications[i].Worth, two.Worth) {
+				t.Errorf("%s: worth %v, want %v", problem.Applications[i].ID, problem.Applications[i].Worth, two.Worth)
+			}
+		}
+	}}
+	if _, err := p.Decide(t.Context(), state); err != nil || seen != 2 {
+		t.Errorf("%d applications were seen, %v", seen, err)
+	}
+}
