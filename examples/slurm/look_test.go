@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,7 +186,9 @@ func TestStopOfParts(t *testing.T) {
 	f.write("runs", strings.Join([]string{
 		"1|RUNNING|None|2|apportion/lr.12/a3/n1", "2|RUNNING|None|1|apportion/lr.12/a2/n1", "3|RUNNING|None|4|apportion/lr.12/a4/n1",
 		"4|RUNNING|None|3|apportion/lr.12/a3/n2", "5|RUNNING|None|5|apportion/mf.7/a3/n1", "6|FAILED|None|5|apportion/lr.12/a1/n1", ""}, "\n"))
-	if err := f.Stop(t.Context(), "lr.12", 3, "n1"); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := f.Stop(ctx, "lr.12", 3, "n1"); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]int{"1": 1, "2": 1, "3": 0, "4": 0, "5": 0, "6": 0} {
@@ -196,7 +199,7 @@ func TestStopOfParts(t *testing.T) {
 	// A node that Slurm does not reach keeps nobody waiting.
 	f.write("runs", "7|COMPLETING|None|2|apportion/lr.12/a3/n1\n")
 	f.looked, f.down = time.Time{}, map[string]bool{"n1": true}
-	if err := f.Stop(t.Context(), "lr.12", 3, "n1"); err != nil || f.called("scancel 7") != 1 {
+	if err := f.Stop(ctx, "lr.12", 3, "n1"); err != nil || f.called("scancel 7") != 1 {
 		t.Errorf("cancelled %d times, %v", f.called("scancel 7"), err)
 	}
 }
