@@ -25,10 +25,12 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 	if conflict := impossible(inst); conflict != nil {
 		return infeasible(conflict)
 	}
+	// Ceilings only rule solutions out: what has no solution without them has none with them.
 	relaxed, listed := s.relaxed(ctx, inst)
 	if relaxed.Status == solver.Infeasible || relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil {
 		return relaxed
 	}
+	// The second search knows whether servers have lists of patterns, and which bound the first one has.
 	sol, _ := s.solveKnowing(ctx, inst, knowledge{listed: listed})
 	sol.Effort += relaxed.Effort
 	if sol.Status != solver.Infeasible && relaxed.Bound < sol.Bound-solver.ObjectiveTolerance {
@@ -51,6 +53,7 @@ func (s *Solver) relaxed(ctx context.Context, inst *solver.Instance) (sol *solve
 	if listed || sol.Status != solver.Unknown {
 		return sol, listed
 	}
+	// Else a first solution tells most, a quick answer the rest; the whole effort is for one that holds the ceilings.
 	quick := *s
 	quick.opts.Effort = min(quick.opts.Effort, Quick/4)
 	effort := sol.Effort
@@ -67,7 +70,8 @@ func (s *Solver) relaxed(ctx context.Context, inst *solver.Instance) (sol *solve
 	return sol, false
 }
 
-// early returns the work of a first solution of plain, which is inst without ceilings, if that exceeds them, else 0.
+// early returns the work of a first solution of plain, which is inst without ceilings, if that exceeds them, else 0. It is no
+// proof that the best one does, which costs a search with ceilings at worst.
 func (s *Solver) early(ctx context.Context, inst, plain *solver.Instance) int64 {
 	r := newRun(problem.New(plain), &s.opts, s.tune)
 	r.within = inst
@@ -82,6 +86,7 @@ func (s *Solver) early(ctx context.Context, inst, plain *solver.Instance) int64 
 // impossible returns a ceiling that not even the fewest containers of all that must have some hold, nil where there is
 // none.
 func impossible(inst *solver.Instance) *solver.Conflict {
+	// Each ceiling by itself, kind by kind: what several make impossible together is found by the search or not at all.
 	for g := range inst.Groups {
 		group := &inst.Groups[g]
 		for k, limit := range group.Ceiling {
@@ -102,7 +107,8 @@ func impossible(inst *solver.Instance) *solver.Conflict {
 	return nil
 }
 
-// fewest returns the fewest containers that an application may have, all that it has if it must stay, or -1.
+// fewest returns the fewest containers that an application may have, all that it has if it must stay, or -1 where it may have no
+// number at all.
 func fewest(app *solver.App) int64 {
 	if app.Pinned {
 		return solver.Containers(app.Previous)

@@ -14,11 +14,12 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// chooser is one call of Solve on an instance with options.
+// chooser is one call of Solve on an instance with options. Its positions of applications are those of inst; fix says how those of
+// an instance with one option each come back to them.
 type chooser struct {
 	*Solver
 	inst *solver.Instance
-	best *solver.Solution // with the bound of all
+	best *solver.Solution // with the bound of all; its Counts are the best so far, and settled fills in the rest
 	// apart is inst with every option apart.
 	apart *problem.Problem
 	// priced is the bound that the prices alone prove.
@@ -33,6 +34,7 @@ type chooser struct {
 func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solver.Solution {
 	c := &chooser{Solver: s, inst: inst, most: math.Inf(-1), best: &solver.Solution{}}
 	r := c.bound(ctx)
+	// The product is cut one above the limit, and so never overflows.
 	ways := 1
 	for _, choice := range inst.Choices {
 		ways = min(ways*len(choice.Apps), c.tune.Ways+1)
@@ -46,8 +48,10 @@ func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solve
 	return c.best
 }
 
-// bound sets the bound of all solutions and what proves it, and returns the descent that has the prices.
+// bound sets the bound of all solutions and what proves it, and returns the descent that has the prices. A Dual picks at every
+// prices the best option of each, so that one bound holds for all ways to fix them.
 func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
+	// With every option apart each counts once too often without containers; added is by how much.
 	apart, added := c.inst.Apart()
 	opts := rootOptions{tune: c.tune, effort: c.opts.Effort, fine: true, stop: math.Inf(-1), choices: c.inst.Choices}
 	c.apart = problem.New(apart)
@@ -59,8 +63,10 @@ func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
 	return r.better()
 }
 
-// all solves the instance with every way to fix the options.
+// all solves the instance with every way to fix the options, up to tuning.Options.Ways of them, each with the whole effort. If
+// none has a solution the instance has none.
 func (c *chooser) all(ctx context.Context) {
+	// visit goes through the options of one application after the other, the first ones first.
 	picked := make([]int, len(c.inst.Choices))
 	infeasible := true
 	var visit func(at int)
@@ -89,7 +95,7 @@ func (c *chooser) all(ctx context.Context) {
 	c.settled()
 }
 
-// settled brings status and bound up to date.
+// settled brings status and bound up to date, once the last counts are known; without any the status stays Unknown.
 func (c *chooser) settled() {
 	if c.best.Counts != nil {
 		settle(c.best, c.inst)
@@ -101,7 +107,9 @@ func (c *chooser) settled() {
 func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	c.offer(asItIs(c.inst))
 	picked, others := c.preferred(prices)
+	// Joined servers choose for all at once, which prices one by one do not.
 	others = c.byTotals(ctx, picked, others)
+	// Options are compared by quick answers, and only the last ones get the whole effort.
 	quick := *c.Solver
 	quick.opts.Effort = min(quick.opts.Effort, Quick)
 	_, reached := c.try(ctx, &quick, picked)
@@ -111,6 +119,7 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 			picked, reached = now, value
 		}
 	}
+	// One application at a time tries another option, and keeps it if the answer is better by that.
 	looks := int(math.Min(c.tune.Looks*float64(c.opts.Effort), float64(len(others))))
 	for _, other := range others[:looks] {
 		before := picked[other.choice]
@@ -146,12 +155,14 @@ func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []
 	}
 	t.Lower(ctx, c.tune.TotalRounds)
 	bound, counts := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), math.Inf(-1), 0)
-	// The certificate has the multipliers that prices by server have, which prove what they prove.
+	// The certificate has the multipliers that prices by server have, which prove what they prove: anything below needs
+	// another search to be believed.
 	c.best.Searched = c.best.Searched || bound < c.best.Bound-solver.ObjectiveTolerance
 	c.best.Bound = math.Min(c.best.Bound, bound)
 	if counts == nil {
 		return others
 	}
+	// An option that has containers, or stays, takes the place of the preferred one, which is looked at first of the others.
 	var first []other
 	for at, before := range picked {
 		for _, i := range c.inst.Choices[at].Apps {
@@ -164,7 +175,7 @@ func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []
 	return append(first, others...)
 }
 
-// hopeless reports whether no solution that uses an option is better than the best answer.
+// hopeless reports whether no solution that uses an option is better than the best answer: the prices alone prove that.
 func (c *chooser) hopeless(o other) bool {
 	return c.best.Counts != nil && c.priced-o.loses <= c.inst.Objective(c.best.Counts)+solver.ObjectiveTolerance
 }
@@ -176,7 +187,7 @@ func (c *chooser) near() bool {
 
 // other is an option that is not the preferred one, and by how much the prices prefer that.
 type other struct {
-	choice, app int
+	choice, app int // positions in Instance.Choices and Instance.Apps
 	regret      float64
 	// loses is what the prices prove to be lost with it: no solution that uses it is worth more than their bound less this.
 	loses float64
@@ -187,6 +198,7 @@ type other struct {
 func (c *chooser) preferred(prices *lagrange.Descent) (picked []int, others []other) {
 	prices.Back() // scores are those of the last evaluation
 	d := prices.F.(*lagrange.Dual)
+	// Prices are at their best, and each option gains by itself there; the order of the applications does not matter.
 	picked = make([]int, len(c.inst.Choices))
 	for at := range picked {
 		apps, head := c.inst.Choices[at].Apps, d.Head(at)
@@ -256,6 +268,7 @@ func (c *chooser) try(ctx context.Context, by *Solver, picked []int) (solver.Sta
 	if !sol.Status.HasSolution() {
 		return sol.Status, math.Inf(-1)
 	}
+	// The options that were left out have nothing.
 	counts := make(solver.Counts, len(c.inst.Apps))
 	for a, i := range apps {
 		counts[i] = sol.Counts[a]
@@ -282,6 +295,7 @@ func (c *chooser) offer(counts solver.Counts) {
 // fix returns inst with one option for each of its choices, and the positions in inst of what is left; nil where the
 // others cannot be left: one is pinned, or the budget does not pay for it.
 func fix(inst *solver.Instance, picked []int) (fixed *solver.Instance, apps []int) {
+	// drop marks the options that are left out, and required those whose application must have some containers.
 	drop, required := make([]bool, len(inst.Apps)), make([]bool, len(inst.Apps))
 	for c, choice := range inst.Choices {
 		for _, i := range choice.Apps {
@@ -307,6 +321,7 @@ func fix(inst *solver.Instance, picked []int) (fixed *solver.Instance, apps []in
 			plain.Apps, apps = append(plain.Apps, app), append(apps, i)
 		}
 	}
+	// Ceilings stay as they are, and their applications get their new positions.
 	for _, group := range inst.Groups {
 		below := solver.Group{Ceiling: group.Ceiling}
 		for _, i := range group.Apps {

@@ -29,10 +29,12 @@ func (r *run) searchContainers(ctx context.Context) {
 		r.byTotals(ctx)
 		r.lowerRoot(ctx)
 	}
+	// With a best choice of joined servers or a search below maxima an answer at the goal is proven, or as good as proven.
 	starts := r.newStarts()
 	for !((r.divided || r.joined) && r.reached()) && starts.next(ctx) {
 	}
 	r.branch(ctx)
+	// What branching took is part of the effort that is reported.
 	if r.tree != nil {
 		r.extra += r.tree.Nodes + r.tree.Judged
 	}
@@ -58,7 +60,7 @@ func (r *run) lowerRoot(ctx context.Context) {
 	}
 }
 
-// polish makes a polish for what is preferred among equals.
+// polish makes a polish for what is preferred among equals: less loss, then fewer adjusted, at the utilization that there is.
 func (r *run) polish(ctx context.Context) {
 	work := r.work()
 	if len(r.p.Ceilings) > 0 {
@@ -139,6 +141,7 @@ func (r *run) branch(ctx context.Context) {
 	}
 	l := r.newRests()
 	r.tree = tree.Of(l, r.root.d, r.root.descent, r.tune)
+	// Prices of a set are those of the node, some rounds further.
 	r.tree.LeafRounds = r.tune.PriceRounds
 	// The set of the incumbent is settled first, since a better packing of it raises every cut.
 	if best := &r.a.Best; l.Learn(best) {
@@ -167,7 +170,7 @@ func (r *run) newRests() *leaf.Rests {
 	return l
 }
 
-// restNodes and restWork return how many nodes the tree may have, and how much work at leaves.
+// restNodes returns how many nodes the tree may have.
 func (r *run) restNodes() int64 {
 	// A round costs types x classes + applications, see lagrange.Dual.
 	unit := float64(len(r.p.Types)*len(r.root.d.Size) + len(r.p.Apps))
@@ -175,6 +178,7 @@ func (r *run) restNodes() int64 {
 	return int64(math.Min(nodes, math.MaxInt32))
 }
 
+// restWork returns how much work at leaves the tree may have: less for many servers, whose lists of patterns are long.
 func (r *run) restWork() int64 {
 	work := math.Min(r.tune.Subproblems, r.tune.RestSubproblems/r.square()) * float64(r.opts.Effort)
 	return int64(math.Min(work, math.MaxInt32))

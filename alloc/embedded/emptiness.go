@@ -25,6 +25,7 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 		if counting.Conflict(again.p) != nil {
 			return true
 		}
+		// With the whole effort again: a tree that has no time to finish proves nothing, and the constraint stays in the reason.
 		again.search(ctx)
 		r.extra += again.effort()
 		return again.empty()

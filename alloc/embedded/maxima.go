@@ -13,13 +13,15 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// slice is the part of what the ceilings leave that one application gets in a turn.
+// slice is the part of what the ceilings leave that one application gets in a turn: the last unit is so given after a number of
+// turns that grows with the logarithm of what is left.
 const slice = 8
 
 // apportioned returns the instance of r without ceilings, but with maxima under which they hold whatever the
 // applications have: first what each must have or may stay with, then as much as the bound wishes, then what is left of
 // the ceilings, in turns. It returns nil where the ceilings do not hold that much.
 func (r *run) apportioned(wish []int64) *solver.Instance {
+	// left is what the ceilings have beside all maxima so far: where it stays at 0 or more any counts below the maxima hold them.
 	p, left := r.p, r.p.Limits()
 	inst := *p.Inst
 	inst.Groups, inst.Apps = nil, slices.Clone(p.Inst.Apps)
@@ -33,6 +35,7 @@ func (r *run) apportioned(wish []int64) *solver.Instance {
 		inst.Apps[i].Max += n
 		return n
 	}
+	// 1. What each must have, or has and may stay with: less would take a solution from it.
 	for i := range inst.Apps {
 		inst.Apps[i].Max = 0
 		least := p.Apps[i].Min
@@ -43,9 +46,11 @@ func (r *run) apportioned(wish []int64) *solver.Instance {
 			return nil
 		}
 	}
+	// 2. What the bound gives it; -1 is what it holds, which it has by now.
 	for i := range inst.Apps {
 		raise(i, max(0, wish[i]-inst.Apps[i].Max))
 	}
+	// 3. The rest, a part at a time, so that the first ones do not take all of it.
 	for raised := true; raised; {
 		raised = false
 		for i := range inst.Apps {
@@ -58,6 +63,7 @@ func (r *run) apportioned(wish []int64) *solver.Instance {
 
 // keepCeilings sets the bound with ceilings kept, and returns the numbers of containers that attain it.
 func (r *run) keepCeilings() []int64 {
+	// Whole leaves its Dual at other prices than it was asked at.
 	best := r.root.better()
 	bound, counts := best.F.(*lagrange.Dual).Whole(best.Best, r.tune.Tried)
 	r.whole = bound
@@ -72,6 +78,7 @@ func (r *run) divide(ctx context.Context, counts []int64) {
 	if inst == nil || r.tune.Divided <= 0 {
 		return
 	}
+	// A conflict of the maxima says nothing about the instance itself.
 	p := problem.New(inst)
 	if counting.Conflict(p) != nil {
 		return

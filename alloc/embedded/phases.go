@@ -10,6 +10,7 @@ import (
 // are small enough for lists of patterns, else by annealing on containers.
 func (r *run) search(ctx context.Context) {
 	switch {
+	// Whether servers have lists of patterns shows only when these are made.
 	case r.searchListed(ctx):
 	case r.within != nil:
 		r.refused = true

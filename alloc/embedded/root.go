@@ -33,7 +33,8 @@ type rootOptions struct {
 	choices []solver.Choice
 }
 
-// newRoot lowers the bound by prices by shape, and, unless ctx has ended, from there by prices by server.
+// newRoot lowers the bound by prices by shape, and, unless ctx has ended, from there by prices by server. The prices by shape are
+// few and soon good; those by server see what stays on each, and matter only where something may stay.
 func newRoot(ctx context.Context, p *problem.Problem, opts rootOptions) *root {
 	r := &root{p: p}
 	r.lower(ctx, opts.dual(p, true), &opts)
@@ -71,13 +72,15 @@ func (r *root) lower(ctx context.Context, d *lagrange.Dual, opts *rootOptions) {
 func (o *rootOptions) rounds(d *lagrange.Dual) int {
 	// each is what a round evaluates: pairs of type and class, and applications.
 	each := len(d.Problem.Types)*len(d.Size) + len(d.Problem.Apps)
+	// An effort beyond the default raises the limit as well, else it would be spent on nothing.
 	most := o.tune.MostRounds * math.Max(1, float64(o.effort)/float64(Default))
 	return int(math.Min(most, math.Max(o.tune.FewestRounds, o.tune.Rounds*float64(o.effort)/float64(each))))
 }
 
-// bound returns the best bound, and multipliers the prices that prove it.
+// bound returns the best bound.
 func (r *root) bound() float64 { return r.better().Bound }
 
+// multipliers returns the prices that prove the bound, in fresh slices. One evaluation.
 func (r *root) multipliers() *solver.Multipliers {
 	d := r.better()
 	// Back evaluates at the best again: Multipliers reads the scores of the last evaluation.

@@ -59,6 +59,7 @@ type knowledge struct {
 	listed bool
 }
 
+// newRun returns a run that knows nothing yet: no bound but the Cap, and a state in which nobody is freed.
 func newRun(p *problem.Problem, opts *Options, tune *tuning.Numbers) *run {
 	return &run{p: p, opts: *opts, tune: tune, whole: math.Inf(1), totals: math.Inf(1), a: search.New(search.NewState(p), opts.Seed, tune)}
 }
@@ -103,6 +104,7 @@ func (r *run) goal() float64 {
 	// With a Gap the search stops at bound - gap |bound|; the tolerance is where two utilizations count as
 	// equal.
 	least := math.Max(solver.ObjectiveTolerance, float64(r.opts.Gap*math.Abs(bound)))
+	// A fresh cluster below ceilings may end a part of a container short: no search has ever found that part.
 	if r.divided && r.p.Pinnable == 0 {
 		least = math.Max(least, float64(r.tune.Near*r.a.Unit()))
 	}
@@ -111,6 +113,7 @@ func (r *run) goal() float64 {
 
 // work returns how much work of annealing the effort allows.
 func (r *run) work() float64 {
+	// Which unit holds is a matter of what a move costs and what is to be found by it, see tuning.
 	unit, size := r.tune.Work, float64(r.p.Servers+len(r.p.Apps))
 	switch {
 	case r.p.Worthy:
@@ -124,6 +127,7 @@ func (r *run) work() float64 {
 	case r.p.Budget <= 0 || len(r.p.Ceilings) > 0:
 		unit = r.tune.FreshWork
 	}
+	// Beyond a crowd more servers and applications bring no more work: there bounds and sets do most.
 	if !r.p.Worthy {
 		size = math.Min(size, r.tune.Crowd)
 	}
@@ -132,11 +136,12 @@ func (r *run) work() float64 {
 
 // states returns how many states an exact leaf may take, with so many for a unit of effort.
 func (r *run) states(unit float64) int {
+	// A state has an amount for each type, so that with many types there are fewer states in the same memory.
 	most := min(mostStates, mostStateBytes/(stateBytes+typeBytes*len(r.p.Types)))
 	return int(math.Min(unit*float64(r.opts.Effort), float64(most)))
 }
 
-// lastFreed returns whom the warm start has freed, or nil.
+// lastFreed returns whom the decision of the warm start has freed, by application; nil without one, or where none of those is here.
 func (r *run) lastFreed() []bool {
 	if r.opts.Warm == nil {
 		return nil
@@ -205,7 +210,7 @@ func (r *run) rank(sol *solver.Solution) {
 	}
 }
 
-// settle fills in what follows from the counts and the bound of sol.
+// settle fills in what follows from the counts and the bound of sol: the counts have passed the referee of inst.
 func settle(sol *solver.Solution, inst *solver.Instance) {
 	sol.Status, sol.Proven, sol.Objective = solver.Feasible, solver.ByNothing, inst.Objective(sol.Counts)
 	// Both sides are rounded: a bound within the tolerance, or below the objective by rounding, is met.
@@ -215,6 +220,7 @@ func settle(sol *solver.Solution, inst *solver.Instance) {
 	}
 }
 
+// infeasible returns the answer that there is no solution, and why; no bound is below -Inf.
 func infeasible(conflict *solver.Conflict) *solver.Solution {
 	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: conflict}
 }
@@ -227,6 +233,7 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 	// Effort may be any number, and its product with the limit leaves int64.
 	e, done := enumerate.Run(ctx, r.root.d, r.root.descent.Best, sol.Counts, problem.MulSaturated(r.tune.Enumerated, int64(r.opts.Effort)))
 	r.extra += e.Nodes
+	// Ordered says that the best was met here, so that it is at least as good as that of the search.
 	if e.Ordered {
 		counts := e.Counts()
 		if r.p.Inst.Check(counts) != nil {
@@ -239,6 +246,7 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 	// The whole order is proven, so that the bound is the objective itself.
 	case done && e.Found:
 		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
+	// All was tried, and nothing was a solution.
 	case done:
 		*sol = *infeasible(conflict.Smallest(ctx, r.p, e.Limit))
 	}
@@ -251,6 +259,7 @@ func (r *run) fillMinima(ctx context.Context) {
 		return
 	}
 	impossible := r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
+	// Whoever may stay could also be freed, which filling does not try.
 	r.unfillable = impossible && r.p.Pinnable == 0
 	if r.a.Best.Found {
 		r.a.Polish(ctx, int64(r.tune.Polish*r.work()))

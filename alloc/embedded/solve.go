@@ -21,6 +21,7 @@ func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solut
 // solveKnowing is solve, but gives up where an early answer exceeds the ceilings of known.within or cannot be had: what it
 // returns then has a bound alone. It reports whether servers have lists of patterns.
 func (s *Solver) solveKnowing(ctx context.Context, inst *solver.Instance, known knowledge) (sol *solver.Solution, listed bool) {
+	// What counting rules out no search needs to look at, and searches rely on that.
 	p := problem.New(inst)
 	if conflict := counting.Conflict(p); conflict != nil {
 		return infeasible(conflict), false
@@ -31,6 +32,7 @@ func (s *Solver) solveKnowing(ctx context.Context, inst *solver.Instance, known 
 	if !run.refused {
 		return s.concluded(ctx, run), run.s != nil
 	}
+	// The search without ceilings is of no use; what it has proven bounds the search with them all the same.
 	sol = &solver.Solution{Bound: p.Inst.Cap(), Effort: run.a.Work + run.extra}
 	if run.tree != nil {
 		sol.Bound = math.Min(sol.Bound, run.tree.Bound())
@@ -48,6 +50,7 @@ func (s *Solver) concluded(ctx context.Context, run *run) *solver.Solution {
 	}
 	// Whoever is in a hurry does not wait for a reason.
 	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible && ctx.Err() == nil {
+		// The cheapest proof first: prices, then what filling has tried, then branch and bound once more for each constraint.
 		conflict, rounds := conflict.Priced(ctx, run.p)
 		run.extra += rounds
 		if conflict == nil && run.unfillable {

@@ -24,7 +24,7 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	return sol, nil
 }
 
-// answer answers an instance that has been checked.
+// answer answers an instance that has been checked. With options the answer is the best of several instances without.
 func (s *Solver) answer(ctx context.Context, inst *solver.Instance) *solver.Solution {
 	if len(inst.Choices) > 0 {
 		return s.solveChoices(ctx, inst)

@@ -15,7 +15,8 @@ import (
 )
 
 // byTotals bounds an instance with worths of its own by what all use together, and packs the numbers that attain the
-// bound, where they can be packed at once.
+// bound, where they can be packed at once. Then the search has nothing left to do but to prove it; else the numbers were too
+// many for the servers one by one, and the bound alone stays.
 func (r *run) byTotals(ctx context.Context) {
 	if !r.p.Worthy || r.tune.Totals <= 0 || ctx.Err() != nil {
 		return
@@ -24,13 +25,15 @@ func (r *run) byTotals(ctx context.Context) {
 	if t == nil {
 		return
 	}
+	// Good prices first: the better they are the fewer ways does the exact search look at.
 	t.Lower(ctx, r.tune.TotalRounds)
 	bound, counts := t.Best(ctx, totalsWork(r.tune, r.opts.Effort), r.attained(), solver.ObjectiveTolerance/2)
 	r.totals = bound
 	r.joined = true
 	if counts == nil {
-		return
+		return // what is attained already is as good, or the work was spent
 	}
+	// The referee says whether all have found a place: pack leaves out what has not.
 	if placed := pack(r.p.Inst, counts); r.p.Inst.Check(placed) == nil {
 		r.a.Load(placed)
 	}
@@ -46,6 +49,8 @@ func totalsWork(tune *tuning.Numbers, effort Effort) int64 {
 // that are left of an application with the least room to spare, or else on that which holds most. What does not fit is
 // left out. O(servers x servers in use) for each application.
 func pack(inst *solver.Instance, numbers []int64) solver.Counts {
+	// left is what servers have beside those that are placed so far. Nothing overflows, since numbers are within what the cell
+	// holds, and what stays fits where it is.
 	placed, left := make(solver.Counts, len(inst.Apps)), make([]apportion.Resources, len(inst.Capacity))
 	for j := range left {
 		left[j] = inst.Capacity[j].Clone()
@@ -56,6 +61,7 @@ func pack(inst *solver.Instance, numbers []int64) solver.Counts {
 		}
 		placed[i] = append(placed[i], p)
 	}
+	// Those that stay come first: they have no choice.
 	var anew []int
 	for i, n := range numbers {
 		switch {
@@ -67,6 +73,7 @@ func pack(inst *solver.Instance, numbers []int64) solver.Counts {
 			anew = append(anew, i)
 		}
 	}
+	// Large containers before small ones, as in best fit decreasing.
 	slices.SortStableFunc(anew, func(a, b int) int { return cmp.Compare(inst.Apps[b].Delta, inst.Apps[a].Delta) })
 	for _, i := range anew {
 		for n := numbers[i]; n > 0; {
@@ -79,6 +86,7 @@ func pack(inst *solver.Instance, numbers []int64) solver.Counts {
 				if limit := inst.Apps[i].PerServer; limit > 0 {
 					room = min(room, limit)
 				}
+				// More room is better up to n, and less is better beyond: the tightest server that takes all.
 				if room > most && most < n || room >= n && room < most {
 					best, most = j, room
 				}

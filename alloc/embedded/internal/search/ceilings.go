@@ -2,9 +2,11 @@
 
 package search
 
-// relieve takes free containers away, from a random server on, until no ceiling is exceeded by those that could go.
+// relieve takes free containers away, from a random server on, until no ceiling is exceeded by those that could go. What kept
+// applications hold stays; if that alone exceeds a ceiling the state does as well. O(servers x types on them).
 func (a *Annealer) relieve(m *move) {
 	s := a.S
+	// From a random server on, so that it is not always the same ones that lose.
 	start := a.rng.Below(s.p.Servers)
 	for at := 0; at < s.p.Servers && s.exceeded > 0; at++ {
 		j := (start + at) % s.p.Servers
@@ -20,6 +22,7 @@ func (a *Annealer) relieve(m *move) {
 
 // excess returns how many containers of type t must go for the ceilings above it to hold, if nothing else goes.
 func (a *Annealer) excess(t int32) int64 {
+	// Of several ceilings the one that asks for most decides: ceil(-left / units) containers of it must go.
 	var most int64
 	for _, use := range a.S.p.Types[t].Uses {
 		if left := a.S.below[use.Ceiling]; left < 0 {
@@ -30,7 +33,8 @@ func (a *Annealer) excess(t int32) int64 {
 }
 
 // giveWay makes room for a container of type t below the ceilings above it: free containers of other types go, from
-// a few servers, one after the other from a random one on. It reports whether there is room.
+// a few servers, one after the other from a random one on. It reports whether there is room. What has gone stays away even
+// where there is none at the end: the move as a whole is judged, and undone if it is no good.
 func (a *Annealer) giveWay(m *move, t int32) bool {
 	s := a.S
 	start := a.rng.Below(s.p.Servers)
@@ -40,6 +44,7 @@ func (a *Annealer) giveWay(m *move, t int32) bool {
 		}
 		j := (start + at) % s.p.Servers
 		for sl := len(s.on[j]) - 1; sl >= 0; sl-- {
+			// Containers of t itself would only make room for one of their own.
 			if slot := s.on[j][sl]; slot.Type != t {
 				if n := min(slot.Count, a.inTheWay(t, slot.Type)); n > 0 {
 					m.place(j, slot.Type, -n)
@@ -54,6 +59,7 @@ func (a *Annealer) giveWay(m *move, t int32) bool {
 func (a *Annealer) inTheWay(t, u int32) int64 {
 	var most int64
 	for _, use := range a.S.p.Types[t].Uses {
+		// short is what the ceiling lacks for one container of t, and 0 or less where it has enough.
 		short := use.Units - a.S.below[use.Ceiling]
 		for _, other := range a.S.p.Types[u].Uses {
 			if short > 0 && other.Ceiling == use.Ceiling {

@@ -83,6 +83,7 @@ func (a *Annealer) repair(m *move, least, hope float64) {
 
 // clearSome clears one to three servers.
 func (a *Annealer) clearSome(m *move) bool {
+	// One may be drawn twice: then there is nothing left to clear.
 	for range 1 + a.rng.Below(3) {
 		a.clear(m, a.rng.Below(a.S.p.Servers))
 	}
@@ -107,7 +108,8 @@ func (a *Annealer) clear(m *move, j int) {
 	}
 }
 
-// eject places a container of a type below its maximum on a random server, and evicts what is in its way.
+// eject places a container of a type below its maximum on a random server, and evicts what is in its way. It reports whether it
+// has; where it has not, ceilings may have lost containers all the same.
 func (a *Annealer) eject(m *move) bool {
 	s := a.S
 	t := s.active[a.rng.Below(len(s.active))]
@@ -311,6 +313,7 @@ func (a *Annealer) keptOn(j int) int32 {
 
 // freeResidents frees up to n kept applications that sit together on server j.
 func (a *Annealer) freeResidents(m *move, j int, n int64) bool {
+	// There may be fewer than n; a server without residents is no place to begin, and the move is given up.
 	for range n {
 		i := a.keptOn(j)
 		if i < 0 {
@@ -323,6 +326,7 @@ func (a *Annealer) freeResidents(m *move, j int, n int64) bool {
 
 // evict frees application i and takes its containers away.
 func (a *Annealer) evict(m *move, i int32) {
+	// Once free, its containers are like all others of its type: those that are where it was go.
 	m.free(i)
 	t := a.S.p.Apps[i].Type
 	for _, placed := range a.S.p.Inst.Apps[i].Previous {
@@ -371,6 +375,7 @@ func (a *Annealer) keepApp(m *move, i int32) bool {
 		}
 		m.place(placed.Server, t, need)
 	}
+	// What it had elsewhere as a free application is too much now.
 	m.keep(i)
 	a.shed(m, t)
 	return true

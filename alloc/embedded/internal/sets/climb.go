@@ -15,12 +15,14 @@ import (
 // On large clusters one exchange is a thousandth of what is to be gained, and a set takes as long to judge as a
 // thousand exchanges to price.
 func (q *Search) climb(ctx context.Context, tries int64) int64 {
+	// at is the best set so far, and value what its residual problem may bring.
 	stride, judged := q.stride(), int64(0)
 	if stride == 0 {
 		return 0
 	}
 	at, value := append([]bool(nil), q.free...), q.value()
 	for stride > 0 && judged < tries && ctx.Err() == nil {
+		// Prices are those of the set that all of the next exchanges begin with.
 		q.priceHere()
 		exchanged := int64(0)
 		for exchanged < stride && ctx.Err() == nil && q.exchange() {
@@ -35,6 +37,7 @@ func (q *Search) climb(ctx context.Context, tries int64) int64 {
 			copy(at, q.free)
 			continue
 		}
+		// Half of what was exchanged, and not of what was asked for: there may have been fewer that pay.
 		q.load(at)
 		stride = min(stride, exchanged) / 2
 	}
@@ -54,6 +57,7 @@ func (q *Search) stride() int64 {
 // none there, and keeps those of the root.
 func (q *Search) priceHere() {
 	r := q.leaves.R
+	// What no residual problem prices keeps the prices of the root, lambda too.
 	copy(q.worth, q.rootWorth)
 	lambda := q.rootLambda
 	if r.Fix(func(i int32) bool { return q.free[i] }) {
@@ -69,6 +73,7 @@ func (q *Search) priceHere() {
 // exchange frees the one who gains most, and keeps the one who is missed least where the budget asks for it. It
 // reports false, and changes nothing, where that gains nothing.
 func (q *Search) exchange() bool {
+	// Below the budget somebody may be freed without anybody in exchange.
 	out, loss := int32(-1), 0.0
 	if q.n >= q.leaves.S.Problem.Budget {
 		if out, loss = q.most(true); out < 0 {
@@ -82,6 +87,7 @@ func (q *Search) exchange() bool {
 		q.toggle(in)
 		return true
 	}
+	// Whoever has gone out comes back.
 	if out >= 0 {
 		q.toggle(out)
 	}

@@ -59,6 +59,7 @@ func New(l *leaf.Leaves, x []float64, seed uint64, tune *tuning.Numbers) *Search
 			q.crowded = append(q.crowded, int32(c))
 		}
 	}
+	// What a container brings in the mean, by application: gains are told from noise in this unit.
 	for i := range p.Apps {
 		q.unit += p.Types[p.Apps[i].Type].Value / float64(len(p.Apps))
 	}
@@ -77,6 +78,7 @@ func (q *Search) price(x []float64) {
 		q.rootWorth[t] = math.Max(0, p.Types[t].Value-x[t])
 	}
 	q.rootLambda = x[len(p.Types)]
+	// Nothing that was computed at other prices holds any more.
 	q.root.set(s, q.rootWorth, q.rootLambda)
 	for i := range q.stale {
 		q.stale[i] = true
@@ -101,6 +103,7 @@ func (q *Search) toggle(i int32) {
 	} else {
 		q.n--
 	}
+	// Whoever shares a server with i is missed by more or less from now on.
 	q.stale[i] = true
 	for _, e := range s.EntriesOf[s.FirstEntry[i]:s.FirstEntry[i+1]] {
 		c := &s.Cells[q.cellAt[e]]
@@ -115,6 +118,7 @@ func (q *Search) toggle(i int32) {
 // Only the servers of i show a difference, O(servers of i).
 func (q *Search) change(u *prices, i int32) float64 {
 	s := q.leaves.S
+	// What i itself gains by being free, the other way round if it leaves the set; then what its servers gain or lose.
 	gain := u.gain[i]
 	if q.free[i] {
 		gain = -gain
@@ -139,6 +143,7 @@ func (q *Search) change(u *prices, i int32) float64 {
 // missedBy returns by how much U sinks when i, who is free, stays: +Inf where a server of i cannot hold all who stay
 // then.
 func (q *Search) missedBy(i int32) float64 {
+	// Most are asked for again and again between two changes of their servers.
 	if q.stale[i] {
 		q.missed[i], q.stale[i] = -q.change(&q.root, i), false
 	}
