@@ -149,12 +149,38 @@ func (b *bench) restart() {
 	go func() { defer close(ended); a.Run(ctx) }()
 	b.end = sync.OnceFunc(func() {
 		cancel()
-		<-ended
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			b.t.Error("Run does not end")
+			return
+		}
 		if err := a.Close(); err != nil {
 			b.t.Error(err)
 		}
 	})
 	b.greet()
+}
+
+// take returns what comes from a channel. A test whose agent hangs says what it has waited for, and does not hang with it.
+func take[T any](t testing.TB, what string, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(time.Minute):
+		t.Fatalf("never: %s", what)
+	}
+	return v
+}
+
+// eventually waits until something is so.
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("never: %s", what)
+		}
+	}
 }
 
 // greet has the agent's lease renewed by all orders from now on.
@@ -318,9 +344,9 @@ func TestStopEndsResume(t *testing.T) {
 	b.fake.wait = func(ctx context.Context) error { close(began); <-ctx.Done(); return ctx.Err() }
 	ended := make(chan checkpoint.Reply, 1)
 	go func() { ended <- b.do(checkpoint.Effect{Action: checkpoint.Resume, Attempt: 1}) }()
-	<-began
+	take(t, "the runner is asked", began)
 	b.must(checkpoint.Stop, 1, 0)
-	if r := <-ended; r.Outcome != checkpoint.Failed {
+	if r := take(t, "the reply", ended); r.Outcome != checkpoint.Failed {
 		t.Errorf("the resume is %+v", r)
 	}
 	if got := b.fake.said(); got != "stop 1" {
@@ -337,10 +363,10 @@ func TestStopFollowsStart(t *testing.T) {
 	b.fake.wait = func(context.Context) error { close(began); <-release; return nil }
 	resumed := make(chan checkpoint.Reply, 1)
 	go func() { resumed <- b.do(checkpoint.Effect{Action: checkpoint.Resume, Attempt: 1}) }()
-	<-began
+	take(t, "the runner is asked", began)
 	time.AfterFunc(50*time.Millisecond, func() { close(release) })
 	b.must(checkpoint.Stop, 1, 0)
-	<-resumed
+	take(t, "the reply to the resume", resumed)
 	// Where the machine is busy the processes are ended out of turn as well, before.
 	if got := b.fake.said(); !strings.HasSuffix(got, "resume 1 anew; stop 1") {
 		t.Errorf("the runner was told to %s", got)
@@ -369,13 +395,13 @@ func TestStopPassesHungStore(t *testing.T) {
 		b.must(checkpoint.Resume, 1, 0)
 		ended := make(chan checkpoint.Reply, 1)
 		go func() { ended <- b.do(checkpoint.Effect{Action: checkpoint.Save, Attempt: 1, Checkpoint: 3}) }()
-		<-h.met
+		take(t, "the store is asked", h.met)
 		if lapses {
 			b.elapse(2)
 		} else {
 			b.must(checkpoint.Stop, 1, 0)
 		}
-		if r := <-ended; r.Outcome != checkpoint.Failed {
+		if r := take(t, "the reply", ended); r.Outcome != checkpoint.Failed {
 			t.Errorf("the save is %+v", r)
 		}
 		b.awaitStop()
@@ -444,11 +470,7 @@ func (b *bench) await(told chan error, text string) {
 // eventually waits until something is so.
 func (b *bench) eventually(what string, is func() bool) {
 	b.t.Helper()
-	for limit := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			b.t.Fatalf("never: %s", what)
-		}
-	}
+	eventually(b.t, what, is)
 }
 
 // Processes that do not end when the lease is over are no success: the agent says so, and goes on until they do.
@@ -500,16 +522,16 @@ func TestStopDuringLapse(t *testing.T) {
 		stop := func() { stopped <- b.do(checkpoint.Effect{Action: checkpoint.Stop, Attempt: 1}) }
 		if stopFirst {
 			go stop()
-			<-began
+			take(t, "the runner is asked", began)
 			b.elapse(2)
 		} else {
 			b.elapse(2)
-			<-began
+			take(t, "the runner is asked", began)
 			go stop()
 		}
 		time.Sleep(b.config.Lease / 2) // ten more looks, and the Stop has entered
 		close(release)
-		if r := <-stopped; r.Outcome != checkpoint.Done {
+		if r := take(t, "the reply to the stop", stopped); r.Outcome != checkpoint.Done {
 			t.Errorf("stop first %v: the stop is %+v", stopFirst, r)
 		}
 		if alive := b.subject().Alive("suite"); len(alive) > 0 {
@@ -575,9 +597,7 @@ func TestStampIsWrittenAgain(t *testing.T) {
 	})
 	b.restart()
 	b.must(checkpoint.Create, 1, 0)
-	for !failed.Load() {
-		time.Sleep(time.Millisecond)
-	}
+	b.eventually("the stamp cannot be written", failed.Load)
 	full.Store(false)
 	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		b.must(checkpoint.Create, 1, 0) // hands the same stamp back
@@ -595,9 +615,7 @@ func TestUnreadableStamp(t *testing.T) {
 	b := newBench(t)
 	b.must(checkpoint.Create, 1, 0)
 	b.must(checkpoint.Resume, 1, 0)
-	for b.config.Disk.Remove(agent.HeardFile) != nil { // it is written beside
-		time.Sleep(time.Millisecond)
-	}
+	b.eventually("the stamp, which is written beside, is there", func() bool { return b.config.Disk.Remove(agent.HeardFile) == nil })
 	b.end()
 	write(t, b.config.Disk, agent.HeardFile, `{"boot":"b","a`)
 	b.restart()

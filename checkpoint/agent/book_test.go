@@ -5,7 +5,6 @@ package agent_test
 import (
 	"errors"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -146,13 +145,11 @@ func TestBookSharesWrites(t *testing.T) {
 		}
 	}
 	all.Go(func() { admit(0) })
-	<-first
+	take(t, "the first write", first)
 	for i := range jobs - 1 {
 		all.Go(func() { admit(i + 1) })
 	}
-	for len(b.Jobs()) < jobs { // all are noted
-		runtime.Gosched()
-	}
+	eventually(t, "all are noted", func() bool { return len(b.Jobs()) == jobs })
 	close(others)
 	all.Wait()
 	if writes < 2 || writes > 3 {

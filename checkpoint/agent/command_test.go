@@ -75,7 +75,7 @@ func (p *processes) alive(job string) []int64 {
 
 // kill ends all processes of a job, or of every job if it is "", and waits until they have.
 func (p *processes) kill(job string) {
-	for {
+	for limit := time.Now().Add(time.Minute); ; {
 		found := false
 		p.each(func(pid int, of string, _ int64) {
 			if process, err := os.FindProcess(pid); err == nil && (job == "" || of == job) {
@@ -84,6 +84,10 @@ func (p *processes) kill(job string) {
 			}
 		})
 		if !found {
+			return
+		}
+		// Whoever has called tells the fault: its job lives.
+		if time.Now().After(limit) {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -106,9 +110,9 @@ func (p *processes) end(t *testing.T) {
 // starts waits until an attempt that lives has noted its start, and returns how often it has.
 func (p *processes) starts(job string, attempt int64) int {
 	name := filepath.Join(p.config.Shared, job, strconv.FormatInt(attempt, 10), "starts-0")
-	for {
+	for limit := time.Now().Add(time.Minute); ; {
 		text, err := os.ReadFile(name)
-		if err == nil || !slices.Contains(p.alive(job), attempt) {
+		if err == nil || !slices.Contains(p.alive(job), attempt) || time.Now().After(limit) {
 			return bytes.Count(text, []byte("x"))
 		}
 		time.Sleep(time.Millisecond)

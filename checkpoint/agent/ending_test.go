@@ -93,14 +93,14 @@ func TestStopPassesHungSave(t *testing.T) {
 		b.fake.wait = func(context.Context) error { close(hangs); <-thaw; return errors.New("thawed") }
 		saved := make(chan checkpoint.Reply, 1)
 		go func() { saved <- b.do(checkpoint.Effect{Action: checkpoint.Save, Attempt: 1, Checkpoint: 3}) }()
-		<-hangs
+		take(t, "the runner is asked", hangs)
 		if lapses {
 			b.elapse(2)
 			b.awaitStop()
 		} else {
 			b.must(checkpoint.Stop, 1, 0)
 		}
-		if r := <-saved; r.Outcome != checkpoint.Failed {
+		if r := take(t, "the reply to the save", saved); r.Outcome != checkpoint.Failed {
 			t.Errorf("the save is %+v", r)
 		}
 		if got := b.fake.said(); got != "resume 1 anew; stop 1" {
@@ -119,7 +119,7 @@ func TestStopPassesHungStart(t *testing.T) {
 	b.fake.wait = func(context.Context) error { close(hangs); <-thaw; return nil }
 	resumed := make(chan checkpoint.Reply, 1)
 	go func() { resumed <- b.do(checkpoint.Effect{Action: checkpoint.Resume, Attempt: 1}) }()
-	<-hangs
+	take(t, "the runner is asked", hangs)
 	b.fake.set(func() { b.fake.alive[1] = true })
 	if r := b.briefly(checkpoint.Stop); r.Outcome != checkpoint.Failed || b.fake.said() != "stop 1" {
 		t.Errorf("%+v, and the runner was told to %q", r, b.fake.said())
@@ -128,7 +128,7 @@ func TestStopPassesHungStart(t *testing.T) {
 		t.Errorf("attempts %v live", alive)
 	}
 	close(thaw)
-	<-resumed
+	take(t, "the reply to the resume", resumed)
 	b.must(checkpoint.Stop, 1, 0)
 	if alive := b.subject().Alive("suite"); len(alive) > 0 {
 		t.Errorf("attempts %v live after the start", alive)

@@ -51,9 +51,7 @@ func TestHeardJustInTime(t *testing.T) {
 	b.must(checkpoint.Create, 1, 0)
 	b.must(checkpoint.Resume, 1, 0)
 	late.Store(true) // at the next look only
-	for late.Load() {
-		time.Sleep(time.Millisecond)
-	}
+	b.eventually("somebody has looked at the clock", func() bool { return !late.Load() })
 	time.Sleep(b.config.Lease / 2)
 	if said := b.fake.said(); strings.Contains(said, "stop") {
 		t.Error(said)

@@ -77,7 +77,8 @@ type Options struct {
 	// LogBytes bounds what the output of one process takes on the disk; the newest is kept. Zero:
 	// DefaultLogBytes.
 	LogBytes int64
-	// Poll is how often files and processes are looked at while waiting for long; at first it is more often. Zero: DefaultPoll.
+	// Poll is how often files and processes are looked at while waiting for long; at first it is more often, and what a job writes is
+	// looked at at once where the system tells of it (inotify, on file systems of this machine). Zero: DefaultPoll.
 	Poll time.Duration
 	// KeepRuns is how many earlier runs of a job keep their logs. Zero: DefaultKeepRuns.
 	KeepRuns int

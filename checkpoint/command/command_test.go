@@ -1045,3 +1045,18 @@ func TestDiskFails(t *testing.T) {
 		t.Errorf("alive: %v", left)
 	}
 }
+
+// A save is answered at once, however rarely files are looked at while nobody tells of them.
+func TestSaveIsTold(t *testing.T) {
+	s := newSite(t, &command.Options{Poll: 24 * time.Hour}, "train", "1000000000")
+	run, rarely := s.run(1), s.Runner
+	s.resume(t, run)
+	s.runner(t, nil, "train") // which ends it
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	for range 3 {
+		if saved, err := rarely.Save(ctx, run); err != nil || len(saved.Files) != 1 {
+			t.Fatalf("%+v, %v", saved, err)
+		}
+	}
+}

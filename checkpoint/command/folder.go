@@ -190,7 +190,7 @@ func (a *Runner) lock(ctx context.Context, j jobFolder) (unlock func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	for pace := a.paced(); ; {
+	for pace := a.paced(nil); ; {
 		// The lock is asked for, not waited for, so that the context can end the wait.
 		locked, err := tryLock(file)
 		if locked {

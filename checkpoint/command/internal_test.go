@@ -313,18 +313,18 @@ func TestAttempts(t *testing.T) {
 // pause ends with its context, and not before the interval otherwise.
 func TestPause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := (&Runner{options: Options{Poll: time.Millisecond}}).paced().pause(ctx); err != nil {
+	if err := (&Runner{options: Options{Poll: time.Millisecond}}).paced(nil).pause(ctx); err != nil {
 		t.Error(err)
 	}
 	cancel()
-	if err := (&Runner{options: Options{Poll: time.Hour}}).paced().pause(ctx); !errors.Is(err, context.Canceled) {
+	if err := (&Runner{options: Options{Poll: time.Hour}}).paced(nil).pause(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the context: %v", err)
 	}
 }
 
 // Pauses grow up to Poll, and stay there: nothing is looked at more often for long.
 func TestPausesGrow(t *testing.T) {
-	pace := (&Runner{options: Options{Poll: 1600 * time.Microsecond}}).paced()
+	pace := (&Runner{options: Options{Poll: 1600 * time.Microsecond}}).paced(nil)
 	for _, want := range []time.Duration{100, 200, 400, 800, 1600, 1600, 1600} {
 		began, pause := time.Now(), pace.next
 		if err := pace.pause(t.Context()); err != nil {

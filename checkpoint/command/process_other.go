@@ -44,3 +44,10 @@ func (a *Runner) members(jobFolder, int64, map[int]process, map[int]process, uin
 func (a *Runner) awaitEnds(context.Context, map[int]process, time.Duration) error {
 	return errors.ErrUnsupported
 }
+
+// watch tells nothing.
+type watch struct{}
+
+func watching(...string) *watch                           { return nil }
+func (w *watch) wait(context.Context, time.Duration) bool { return false }
+func (w *watch) close()                                   {}

@@ -92,21 +92,49 @@ func (a *Runner) ranks(run *runner.Run) []int {
 }
 
 // pacer waits between two looks at what is waited for: shortly at first, since most of it is there at once, and then longer and
-// longer, up to Options.Poll.
-type pacer struct{ next, longest time.Duration }
+// longer, up to Options.Poll. A watch ends a pause early.
+type pacer struct {
+	next, longest time.Duration
+	// least is how long a pause is at least that follows one which the watch has ended.
+	least time.Duration
+	// watch is nil where nothing tells of what is waited for.
+	watch *watch
+	// told says that the watch has ended the pause before this one.
+	told bool
+}
 
 // firstPause is how many times shorter than Options.Poll the first pause is.
 const firstPause = 16
 
-// paced returns the pacer of one wait.
-func (a *Runner) paced() *pacer { return &pacer{a.options.Poll / firstPause, a.options.Poll} }
+// paced returns the pacer of one wait, which w tells of, if it is not nil.
+func (a *Runner) paced(w *watch) *pacer {
+	// Who looks rarely, since little is told there, must not sleep over what is.
+	return &pacer{next: a.options.Poll / firstPause, longest: a.options.Poll, least: min(a.options.Poll, DefaultPoll) / firstPause, watch: w}
+}
 
-// pause waits for one interval, and returns the context's error when it ends.
+// pause waits for one interval, or until the watch tells of something, and returns the context's error when it ends.
 func (p *pacer) pause(ctx context.Context) error {
-	// A timer that is stopped is freed at once; time.After would keep it until it fires.
-	timer := time.NewTimer(p.next)
-	defer timer.Stop()
+	while := p.next
 	p.next = min(2*p.next, p.longest)
+	if p.watch == nil {
+		return sleep(ctx, while)
+	}
+	// What was told before was not what is waited for, or the first of several files. A job that writes one after the other has this
+	// process look no more often than a first pause lets it.
+	if p.told {
+		if err := sleep(ctx, p.least); err != nil {
+			return err
+		}
+	}
+	p.told = p.watch.wait(ctx, while)
+	return ctx.Err()
+}
+
+// sleep waits for a while, and returns the context's error when it ends first.
+func sleep(ctx context.Context, while time.Duration) error {
+	// A timer that is stopped is freed at once; time.After would keep it until it fires.
+	timer := time.NewTimer(while)
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

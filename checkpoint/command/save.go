@@ -71,10 +71,13 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 	// The state of one call lives here and not in the runner: calls for one run may overlap, each with a
 	// number of its own.
 	s := &saving{Runner: a, run: run, folder: folder}
+	// The watch begins before the request, so that no answer comes in between.
+	told := watching(s.answers()...)
+	defer told.close()
 	if err := s.request(ctx, mark.Ranks); err != nil {
 		return runner.Saved{}, err
 	}
-	for pace := a.paced(); ; {
+	for pace := a.paced(told); ; {
 		// Asked before the files are looked at: what is written before the end is then seen.
 		alive, err := a.running(ctx, a.folder(run.Job), folder, mark.Ranks)
 		if err != nil {
@@ -116,6 +119,16 @@ type saving struct {
 	took     time.Duration
 	found    format.Found
 	err      error
+}
+
+// answers returns the folders in which the answer to the request shows: a file comes into one of them. A checkpoint that its format finds
+// may lie deeper, which is not told.
+func (s *saving) answers() []string {
+	folders := []string{s.folder.own()}
+	if s.options.Format != nil && !s.options.Acknowledge {
+		folders = append(folders, s.run.Dir)
+	}
+	return folders
 }
 
 // request asks for a save under a number that was not used before.

@@ -42,7 +42,7 @@ func (w *world) together(g *gated, messages ...func() error) {
 	synctest.Wait()
 	close(g.gate)
 	for range len(messages) + 1 {
-		if err := <-errs; err != nil {
+		if err := take(w.t, "an answer to each message", errs); err != nil {
 			w.t.Error(err)
 		}
 	}

@@ -715,7 +715,7 @@ func TestRunEndsLast(t *testing.T) {
 		}
 		w.open()
 		w.must(submit("lr"), adjust("lr", "s1"))
-		<-began
+		take(t, "the agent is asked", began)
 		w.close()
 		if !returned.Load() {
 			t.Error("Run has ended before what it had begun")

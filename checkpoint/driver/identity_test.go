@@ -339,7 +339,7 @@ func TestLateCommit(t *testing.T) {
 		w.servers["s1"].Kill("lr")
 		w.await("lr", func(j *driver.JobState) bool { return on("s1")(j) && j.Job.Attempt > before })
 		close(slow.wait)
-		if err := <-slow.ended; !errors.Is(err, store.ErrFenced) {
+		if err := take(t, "the end of the commit", slow.ended); !errors.Is(err, store.ErrFenced) {
 			t.Errorf("the commit of an attempt that is over: %v, want store.ErrFenced", err)
 		}
 		w.close()

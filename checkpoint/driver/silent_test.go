@@ -126,7 +126,7 @@ func TestRegistersUnreachable(t *testing.T) {
 			t.Errorf("something was begun on a server that nobody reaches: %+v", j.Job)
 		}
 		stop()
-		if n := <-registered; n < 10 {
+		if n := take(t, "how often it has registered", registered); n < 10 {
 			t.Errorf("it has registered %d times", n)
 		}
 		w.close()

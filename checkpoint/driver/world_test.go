@@ -192,13 +192,19 @@ func (w *world) join(id string) error {
 // over returns what a driver has ended with, which must be soon.
 func over(t testing.TB, ended <-chan error) error {
 	t.Helper()
+	return take(t, "the driver ends", ended)
+}
+
+// take returns what comes from a channel. A driver goes on ticking whatever hangs, so that a bubble does not find out by itself
+// that nothing comes: an hour of its clock does.
+func take[T any](t testing.TB, what string, from <-chan T) (v T) {
+	t.Helper()
 	select {
-	case err := <-ended:
-		return err
+	case v = <-from:
 	case <-time.After(time.Hour):
-		t.Fatal("the driver goes on and on")
-		return nil
+		t.Fatalf("never: %s", what)
 	}
+	return v
 }
 
 // close ends the driver, which must have done nothing wrong.

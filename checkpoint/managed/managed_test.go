@@ -141,6 +141,17 @@ func TestSuite(t *testing.T) {
 	})
 }
 
+// take returns a reply, or says what has never come.
+func (b *bench) take(what string, from <-chan checkpoint.Reply) (r checkpoint.Reply) {
+	b.Helper()
+	select {
+	case r = <-from:
+	case <-time.After(time.Minute):
+		b.Fatalf("never: %s", what)
+	}
+	return r
+}
+
 // do gives the agent an effect.
 func (b *bench) do(action checkpoint.Action, attempt int64, more func(*checkpoint.Effect)) checkpoint.Reply {
 	b.Helper()
@@ -295,7 +306,7 @@ func TestStopWaitsForGuards(t *testing.T) {
 	b.clock.move(lease + time.Second)
 	b.eventually("the lease ends the other", func() bool { return len(b.Live("lr", "here")) == 0 })
 	b.clock.move(slack)
-	if reply := <-stopped; reply.Outcome != checkpoint.Done {
+	if reply := b.take("the reply to the stop", stopped); reply.Outcome != checkpoint.Done {
 		t.Errorf("%+v", reply)
 	}
 }
@@ -434,7 +445,7 @@ func TestSaveFails(t *testing.T) {
 		c.State.Checkpoint = nil
 		c.End(guard.End{Code: 1})
 	})
-	if reply := <-saving; reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "exit status 1") {
+	if reply := b.take("the reply to the save", saving); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "exit status 1") {
 		t.Errorf("%+v", reply)
 	}
 	if _, err := os.Stat(filepath.Join(b.config.Shared, "runs", "lr", "1")); err != nil {

@@ -192,3 +192,37 @@ func TestJobs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The ranks of one attempt are compared with earlier attempts and not with each other, and what one of them has saved is no
+// checkpoint for another to begin with.
+func TestRanksOfOneAttempt(t *testing.T) {
+	h := &history{now: 1}
+	h.worker(1, 0, "north", Start, 0, Step, 1, Saved, 1, Step, 2, Saved, 2)
+	h.worker(2, 0, "north", Start, 2, Step, 3, Saved, 3)
+	h.worker(2, 1, "south", Start, 1, Step, 2)
+	if err := Check(h.lines, nil); err != nil {
+		t.Error(err)
+	}
+	h.worker(2, 2, "south", Start, 3, Step, 4)
+	if err := Check(h.lines, nil); err == nil || !strings.Contains(err.Error(), "begins with step 3, of which no earlier attempt has saved") {
+		t.Error(err)
+	}
+}
+
+// What was confirmed counts for whoever begins later than that, by more than the slack: at the same moment nobody can say who was
+// first.
+func TestConfirmedToTheMoment(t *testing.T) {
+	h := &history{now: 1}
+	h.worker(1, 0, "north", Start, 0, Step, 1, Saved, 1)
+	h.worker(2, 0, "north", Start, 0, Step, 1)
+	began := h.lines[h.find(2, Start, 0)].At
+	for _, c := range []struct {
+		at, slack int64
+		right     bool
+	}{{began, 0, true}, {began - 1, 0, false}, {began - 5, 5, true}, {began - 6, 5, false}} {
+		err := Check(h.lines, &Options{Slack: time.Duration(c.slack), Confirmed: []Confirmed{{"lr", 1, c.at}}})
+		if (err == nil) != c.right {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
