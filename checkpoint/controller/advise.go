@@ -66,10 +66,12 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 		return nil, err
 	}
 	now := shapeOf(p)
+	// Servers, jobs and what these have are as they were, and so is the answer. Labels count as well, since they are written out.
 	if now == before {
 		*last = now
 		return nil, nil
 	}
+	// A decision is begun after the look, so that At is the age of what it was taken on, to a few milliseconds.
 	taken := &Taken{At: time.Now(), Problem: p}
 	if taken.Decision, err = a.config.Decide(ctx, p); err != nil {
 		return nil, err

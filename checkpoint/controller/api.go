@@ -57,6 +57,7 @@ func reportOf(state *driver.State, view *View, last *Taken) Report {
 	if view != nil {
 		r.Servers, r.Rejected = slices.Clone(view.Servers), view.Rejected
 	}
+	// The decision goes by its problem's order, and jobs by their names: shares and reasons are looked up by ID.
 	shares, waiting := map[string]alloc.Share{}, map[string]string{}
 	if d := last.Decision; d != nil {
 		r.Status, r.Objective = d.Status, d.Objective
@@ -99,6 +100,7 @@ func (t *Taken) explain() (string, error) {
 		}
 		return "Nothing was decided yet.\n", nil
 	}
+	// The decision may be of another program, as Config.Decide can be: Explain says so where it does not fit its problem.
 	e, err := alloc.Explain(t.Problem, t.Decision)
 	if err != nil {
 		return "", err

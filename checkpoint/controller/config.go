@@ -13,7 +13,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
-// Decide takes a decision; alloc.Decider.Reallocate is one.
+// Decide takes a decision; alloc.Decider.Reallocate is one. It is called from one goroutine at a time, and must return soon after
+// its context has ended. The problem is shared with those who look at it and must not be changed.
 type Decide func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error)
 
 // Config says what a controller works with. Those without a default are required.

@@ -66,6 +66,7 @@ func New(config Config) (*Controller, error) {
 	options.Spec = c.spec
 	// How long a server may be out of reach follows from both rhythms: it must outlast a few failed questions, however
 	// seldom the driver asks, and must not be a large part of what runs can live without a controller.
+	// The driver fills its own zero later, so the default is looked up here as well.
 	poll := options.Poll
 	if poll == 0 {
 		poll = driver.DefaultPoll
@@ -102,7 +103,7 @@ const (
 // State is what the driver knows of jobs and servers, and Await waits until something is so, see [driver.Driver.Await].
 func (c *Controller) State() driver.State { return c.driver.State() }
 
-// Await returns the first State of which is says true.
+// Await returns the first State of which is says true. The error is the context's, or driver.ErrEnded.
 func (c *Controller) Await(ctx context.Context, is func(*driver.State) bool) (driver.State, error) {
 	return c.driver.Await(ctx, is)
 }
@@ -110,21 +111,22 @@ func (c *Controller) Await(ctx context.Context, is func(*driver.State) bool) (dr
 // Desk is what answers the guards; Handler puts it behind a URL.
 func (c *Controller) Desk() *guard.Desk { return c.fleet.Desk() }
 
-// View returns the newest look at the cluster; nil before the first.
+// View returns the newest look at the cluster; nil before the first. It is shared: whoever asks must not change it. Jobs that
+// could not be understood are in Rejected by then, whatever the manager had said of them.
 func (c *Controller) View() *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seen
 }
 
-// Last returns the newest decision.
+// Last returns the newest decision. What it points at is shared, and nobody changes it.
 func (c *Controller) Last() Taken {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// spec returns what a job runs, for the agents.
+// spec returns what a job runs, for the agents; nil: no look has had the job yet. The driver calls it from several goroutines.
 func (c *Controller) spec(job string) json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()

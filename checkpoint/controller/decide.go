@@ -46,6 +46,7 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	p := c.config.Problem
 	// The lists are made anew, so that nothing is appended to those of the Config.
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
+	// The newest look is an index by ID here, for the servers of the protocol may be others than those of the look.
 	hosts := map[string]*Server{}
 	for i := range view.Servers {
 		hosts[view.Servers[i].ID] = &view.Servers[i]
@@ -89,7 +90,8 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 }
 
 // onSilent reports whether a job has containers on a server that does not answer: it cannot be saved there, and what is
-// asked of it waits.
+// asked of it waits. So a decision leaves it where it is, or all that makes room for it would wait as well. O(containers
+// times silent servers).
 func onSilent(j *checkpoint.Job, silent []string) bool {
 	return slices.ContainsFunc(j.Containers, func(server string) bool { return slices.Contains(silent, server) })
 }
@@ -98,6 +100,7 @@ func onSilent(j *checkpoint.Job, silent []string) bool {
 // what they are. To be carried out means to be written down by the driver: jobs move afterwards.
 func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver.State) (checkpoint.Adjust, error) {
 	taken := Taken{At: time.Now(), Problem: p}
+	// This may take a second or more. The cluster is followed meanwhile, and what changes is decided in the next round.
 	decision, err := c.config.Decide(ctx, p)
 	taken.Took = time.Since(taken.At)
 	if err == nil {

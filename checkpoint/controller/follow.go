@@ -21,6 +21,8 @@ import (
 // follow looks at the cluster again and again until the context ends.
 func (c *Controller) follow(ctx context.Context) {
 	for {
+		// A look that fails changes nothing. The next one is as far away as after one that went well: managers that are down are
+		// not to be asked more often.
 		if err := c.look(ctx); err != nil && ctx.Err() == nil {
 			c.config.Report(err)
 		}
@@ -53,6 +55,7 @@ func sift(view *View, like *alloc.Problem) {
 	if rejected == nil {
 		rejected = map[string]string{}
 	}
+	// Jobs keep their order, which is that of their submission and decides between equals.
 	var jobs []Job
 	for _, job := range view.Jobs {
 		// A job is tried alone, on a server without anything: what is wrong then is wrong with the job, or with the
@@ -157,6 +160,7 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		switch j, known := state.Job(job.Application.ID); {
 		case !known:
 			err = errors.Join(err, c.submit(ctx, job))
+		// Its records, checkpoints and name stay until the manager lists it no more.
 		// The manager is told at every look for as long as it lists the job: its answer to an earlier call may have been
 		// lost.
 		case j.Job.Phase == checkpoint.Ended:
@@ -202,8 +206,9 @@ func (c *Controller) isWithdrawn(view *View, job string) bool {
 	return slices.Contains(view.Withdrawn, job) || time.Since(since) >= c.config.Missing
 }
 
-// submit makes a job known to the protocol.
+// submit makes a job known to the protocol, without any containers: these come with a decision.
 func (c *Controller) submit(ctx context.Context, job *Job) error {
+	// The demand that is written down here is that of all its containers from now on, see problem.
 	event, err := bridge.Submit(&job.Application)
 	if err != nil {
 		return err
@@ -216,6 +221,7 @@ func (c *Controller) submit(ctx context.Context, job *Job) error {
 // The protocol's record goes last but for what is in memory: a controller that dies in between finds the job there, ended,
 // and does it all again. Each step may be done twice.
 func (c *Controller) forget(ctx context.Context, job string) error {
+	// Checkpoints go first: nobody knows of them when the record is gone.
 	manifests, err := c.config.Store.List(ctx, job)
 	for _, m := range manifests {
 		err = errors.Join(err, c.config.Store.Delete(ctx, job, m.Number))

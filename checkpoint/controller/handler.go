@@ -54,7 +54,7 @@ func handle(mux *http.ServeMux, pattern, token string, answer http.HandlerFunc) 
 	})
 }
 
-// handleDecision answers with the newest decision, as JSON and in words.
+// handleDecision answers with the newest decision, as JSON and in words. Controller and Advisor share it.
 func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
 	handle(mux, "GET /decision", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, last()) })
 	handle(mux, "GET /explain", token, func(w http.ResponseWriter, _ *http.Request) {
@@ -72,6 +72,7 @@ func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
 // allowed reports whether a request shows the token. A browser shows it as ?token=. Without a token nobody is let in, and
 // the comparison takes equally long whatever is given, so that its time tells nothing of the token.
 func allowed(r *http.Request, token string) bool {
+	// The header wins: a token in an address may be an old one that a browser has kept.
 	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if given == "" {
 		given = r.URL.Query().Get("token")

@@ -25,6 +25,8 @@ var _ Leader = (*journal.Journal)(nil)
 func (c *Controller) untilReplaced(ctx context.Context) error {
 	leader, is := c.config.Journal.(Leader)
 	for is {
+		// Any other error says that nobody knows, as when a disk does not answer. The desk grants nothing meanwhile, and jobs live
+		// on their leases; to end would help nobody.
 		if err := leader.Leads(); errors.Is(err, checkpoint.ErrFenced) {
 			return fmt.Errorf("controller: another leads: %w", err)
 		}

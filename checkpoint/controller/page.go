@@ -40,6 +40,7 @@ type row struct {
 func (c *Controller) page(w http.ResponseWriter, _ *http.Request) {
 	shown := content{Report: c.Report(), Kinds: c.config.Problem.Kinds}
 	for _, j := range shown.Jobs {
+		// A server that is in no look any more has no column, though a job may still be counted there.
 		one, held := row{JobReport: j}, bridge.Counts(j.Job.Containers)
 		for _, server := range shown.Servers {
 			one.Cells = append(one.Cells, held[server.ID])
@@ -75,6 +76,7 @@ func (c *Controller) metrics(w http.ResponseWriter, _ *http.Request) {
 		containers += len(j.Job.Containers)
 	}
 	var text bytes.Buffer
+	// Names and help are constants of ours, so nothing in them has to be escaped; phases are quoted.
 	gauge := func(name, help string, value any) {
 		fmt.Fprintf(&text, "# HELP apportion_%s %s\n# TYPE apportion_%s gauge\napportion_%s %v\n", name, help, name, name, value)
 	}

@@ -17,6 +17,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	var under sync.WaitGroup
 	under.Go(func() { c.follow(ctx) })
 	under.Go(func() { c.decideAll(ctx) })
+	// It is written before under.Wait returns and read after, so that it needs no lock.
 	var replaced error
 	under.Go(func() {
 		if replaced = c.untilReplaced(ctx); replaced != nil {

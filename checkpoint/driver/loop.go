@@ -40,6 +40,7 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 		d.under.Wait()
 		err = errors.Join(err, d.close(err))
 	}()
+	// Members and clean-ups that begin later take this context.
 	d.life = ctx
 	// Servers of the journal are members from the first moment, so that one whose agent never comes
 	// back is given up after the grace like any other.

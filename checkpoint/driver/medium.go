@@ -57,6 +57,7 @@ func (d *Driver) expect(ctx context.Context, e checkpoint.Effect) error {
 // asked to save is below the attempt's own. The store must have said by then which it is.
 func (d *Driver) fence(ctx context.Context, e checkpoint.Effect) error {
 	select {
+	// An attempt of a driver that has just begun may be faster than the first answer of a store.
 	case <-d.named:
 	case <-ctx.Done():
 		return fmt.Errorf("the store has not said which it is: %w", ctx.Err())

@@ -32,6 +32,7 @@ type member struct {
 func newMember(life context.Context, a Agent) *member {
 	// A member that has never answered counts as seen now, so that it has the whole grace to answer.
 	m := &member{agent: a, seen: time.Now()}
+	// All that waits for this member ends with it, and with the driver at the latest.
 	m.gone, m.end = context.WithCancel(life)
 	return m
 }

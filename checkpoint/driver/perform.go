@@ -62,6 +62,7 @@ func (d *Driver) carryOut(ctx context.Context, e checkpoint.Effect) (checkpoint.
 		}
 		servers = e.Containers[:1] // the process of rank 0 writes the state of the whole job
 	}
+	// Only a Resume starts something, and is told what.
 	order := agent.Order{Effect: e}
 	if e.Action == checkpoint.Resume {
 		order.Spec = d.options.Spec(e.Job)

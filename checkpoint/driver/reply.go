@@ -23,6 +23,7 @@ func failed(err error) checkpoint.Reply {
 		reply.Outcome, reply.Detail = checkpoint.Failed, err.Error()
 	}
 	// Fenced ends the master, Failed only the effect. The two must not be mixed up.
+	// It goes last, since such an error may come along with others.
 	if errors.Is(err, checkpoint.ErrFenced) {
 		reply.Outcome = checkpoint.Fenced
 	}

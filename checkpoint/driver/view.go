@@ -213,6 +213,7 @@ func (v *view) learn(job string, p runner.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	// An answer of an agent may come after the job was forgotten: its progress would stay for ever.
+	// Ten answers a second say the same of most jobs, and nobody is woken by those.
 	if v.jobs[job] != nil && v.progress[job] != p {
 		v.progress[job] = p
 		v.tell()

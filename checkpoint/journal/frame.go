@@ -45,7 +45,7 @@ type frame struct {
 	piece []byte
 }
 
-// appendRecord appends the frames of a record to dst.
+// appendRecord appends the frames of a record to dst: as many as its payload has pieces of maxPiece bytes, and at least one.
 func appendRecord(dst []byte, sequence uint64, payload []byte) []byte {
 	// A record without a payload has one frame all the same.
 	for index := uint32(0); ; index++ {
@@ -83,6 +83,7 @@ func parseHead(data []byte) (f frame, length int) {
 		binary.LittleEndian.Uint32(data[4:]) != crc32.Checksum(data[8:frameHead], castagnoli) {
 		return frame{}, 0
 	}
+	// The checksum was right, so these are what was written; a length above the largest is one of another version.
 	size := binary.LittleEndian.Uint32(data[12:])
 	f = frame{sequence: binary.LittleEndian.Uint64(data[20:]), index: binary.LittleEndian.Uint32(data[16:]), more: size&more != 0}
 	if size &^= more; size > maxPiece {
@@ -110,6 +111,7 @@ func parseFrame(data []byte) (f frame, length int) {
 //
 // O(bytes): each frame is looked at once, and the search behind the prefix meets each mark once.
 func readRecords(data []byte) (payloads [][]byte, valid int, err error) {
+	// A file without the header is not repaired: it is no journal, or one of another version.
 	if !bytes.HasPrefix(data, []byte(header)) {
 		return nil, 0, fmt.Errorf("at byte 0: no header of a journal of this version: %w", checkpoint.ErrCorrupt)
 	}
@@ -119,6 +121,7 @@ func readRecords(data []byte) (payloads [][]byte, valid int, err error) {
 	var payload []byte
 	at, index := valid, uint32(0)
 	for {
+		// The first frame that is not whole, or not the next one, ends the prefix. What it is worth is for rest to say.
 		f, length := parseFrame(data[at:])
 		if length == 0 || f.sequence != uint64(len(payloads)) || f.index != index {
 			break

@@ -72,6 +72,7 @@ func (j *Journal) append(r checkpoint.Record) error {
 // write writes a record and makes it durable.
 func (j *Journal) write(r checkpoint.Record) error {
 	// A payload that no reader would take is refused before it is on the disk.
+	// It is encoded before anything is written: an error here has changed nothing on the disk, though the journal ends by it.
 	payload, err := Encode(r)
 	if err != nil {
 		return err
@@ -222,6 +223,7 @@ func (j *Journal) Leads() error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: the journal: %w", err)
 	}
+	// Compact takes the next number itself, which it has put there before it claims the file.
 	if files.highest > j.own.Load() {
 		return checkpoint.ErrFenced
 	}
@@ -305,7 +307,8 @@ func list(fsys vfs.FS) (listing, error) {
 	return files, nil
 }
 
-// read reads a whole file.
+// read reads a whole file. What is read to its end and cannot be closed is an error as well: some file systems say only then that
+// they could not read.
 func read(fsys vfs.FS, name string) ([]byte, error) {
 	file, err := fsys.Open(name)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 )
 
-// Encode returns the payload of a record, see FORMAT.md.
+// Encode returns the payload of a record, see FORMAT.md. Records that are equal have the same payload: fields are in the order of
+// the type, and keys of maps ascend.
 func Encode(r checkpoint.Record) ([]byte, error) { return json.Marshal(r) }
 
 // Decode reads a payload. It takes nothing but what Encode writes, byte for byte, so that a field that

@@ -60,10 +60,11 @@ func (j *Journal) fill(length int64) error {
 	return err
 }
 
-// put writes bytes to the file of the journal. When the disk is full it gives up the room that it has kept, and writes what
+// put writes bytes to the file of the journal, at its end. When the disk is full it gives up the room that it has kept, and writes what
 // is left.
 func (j *Journal) put(data []byte) error {
 	for {
+		// What was written before the disk was full stays where it is, so the next round goes on behind it and not anew.
 		n, err := j.file.Write(data)
 		data = data[n:]
 		switch {
@@ -75,5 +76,5 @@ func (j *Journal) put(data []byte) error {
 	}
 }
 
-// full reports whether an error says that there is no room.
+// full reports whether an error says that there is no room: on the disk, or for this user on it.
 func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

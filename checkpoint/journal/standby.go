@@ -41,6 +41,7 @@ func Standby(ctx context.Context, dir string, config checkpoint.Config) (*checkp
 	if err != nil {
 		return nil, nil, errors.Join(err, fsys.Close())
 	}
+	// The lock goes first and the directory after it, for the lock is a file in there.
 	unlock := j.unlock
 	j.unlock = func() error { return errors.Join(unlock(), fsys.Close()) }
 	return m, j, nil
@@ -51,6 +52,7 @@ func standby(ctx context.Context, fsys vfs.FS, dir string, config checkpoint.Con
 	if err := rehearse(fsys, config); err != nil {
 		return nil, nil, fmt.Errorf("checkpoint: %w", err)
 	}
+	// The file is never removed: one that waits for it, and one that has made it anew, would both have the lock.
 	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("checkpoint: %w", err)
@@ -58,6 +60,7 @@ func standby(ctx context.Context, fsys vfs.FS, dir string, config checkpoint.Con
 	if err := await(ctx, lock); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("checkpoint: standby: %w", err), lock.Close())
 	}
+	// The lock is held by now, and by the journal from here on: Close lets it go, and so does the end of the process.
 	m, j, err := Open(fsys, config)
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.Close())

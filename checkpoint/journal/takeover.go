@@ -48,6 +48,7 @@ func rehearse(fsys vfs.FS, config checkpoint.Config) error {
 	if err != nil || files.newest == 0 {
 		return err
 	}
+	// The epoch is the one that the claim would get. What the machine would do with it is not asked for.
 	_, err = recoverNewest(fsys, files, config, files.highest+1)
 	// Whoever runs has compacted meanwhile: there is a journal, and what is in it is looked at after the claim.
 	return absent(err)
@@ -89,7 +90,8 @@ func claimNext(fsys vfs.FS) (*Journal, error) {
 }
 
 // takeOver reads the newest journal, after the claim, so that nothing can be added to it that its
-// writer would act on.
+// writer would act on. The journal of this master begins with a snapshot, before anything else is recorded: from there on
+// the older files are not needed.
 func (j *Journal) takeOver(config checkpoint.Config) (*checkpoint.Machine, error) {
 	// The listing is read again: between the first one and the claim the last master may have compacted.
 	files, err := list(j.fsys)

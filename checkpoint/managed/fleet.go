@@ -131,6 +131,7 @@ type Agent struct {
 // Agent returns the agent of a server. up says whether the server is up, by the manager's word: an error says that it is
 // not, or that nobody knows; it must not wait for anybody.
 func (f *Fleet) Agent(server string, up func() error) (*Agent, error) {
+	// A name of a server may have a slash, or be "..": its folder is named by the rule of stores.
 	dir := filepath.Join(f.config.Dir, string(store.FolderOf(server)))
 	err := os.MkdirAll(dir, 0o700)
 	var disk *vfs.OS

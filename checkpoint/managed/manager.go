@@ -77,7 +77,8 @@ func (t *Task) Environment(server string) map[string]string {
 	return env
 }
 
-// ranks returns the numbers of the containers of a run on a server, ascending.
+// ranks returns the numbers of the containers of a run on a server, ascending. A rank is a position in Run.Containers, the same on
+// all servers.
 func ranks(run *runner.Run, server string) []int {
 	var list []int
 	for rank := range run.Containers {

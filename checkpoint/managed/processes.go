@@ -105,6 +105,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 	total := runner.Progress{Done: len(here) > 0}
 	silent := false
 	for _, rank := range here {
+		// A container of which nothing was heard has the zero claim: not started, not ended, at step 0.
 		seen, _ := p.desk.Seen(p.id(&run, rank))
 		state := &seen.Claim.State
 		total.Step = max(total.Step, state.Progress.Step)
@@ -126,6 +127,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 	if !silent || total.Failed != "" {
 		return total, nil
 	}
+	// Somebody is missing and has not failed: the manager may know that it never comes. It is asked as seldom as that.
 	trouble, err := p.manager.Trouble(ctx, run.Job, run.Attempt, p.server)
 	total.Failed = trouble
 	return total, err

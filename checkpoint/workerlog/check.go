@@ -80,7 +80,8 @@ func Check(lines []Line, o *Options) error {
 	return errors.Join(errs...)
 }
 
-// livesOf divides lines by the processes that wrote them.
+// livesOf divides lines by the processes that wrote them, in the order of their first lines. A name of a process counts within
+// its attempt only: a worker that writes the same one twice is then seen as two that overlap, or as a fault of form.
 func livesOf(lines []Line) []*life {
 	type key struct {
 		job     string
@@ -120,6 +121,8 @@ func (l *life) String() string {
 	return fmt.Sprintf("attempt %d rank %d on %s (%s)", l.first.Attempt, l.first.Rank, l.first.Server, l.first.Life)
 }
 
+// check finds all faults. Each process is held against itself and against all before it, and the attempts against each other.
+// O(processes squared, and lines for each pair that overlaps).
 func (c *checker) check() {
 	for i, l := range c.lives {
 		c.checkForm(l)
@@ -184,6 +187,7 @@ func (c *checker) checkSteps(l *life) {
 		case line.Step > before+max(1, c.o.Every):
 			c.fault(Lost, "%v goes on with step %d after step %d", l, line.Step, before)
 		}
+		// After a fault the next step is held against this one, so that one gap is told once.
 		before = line.Step
 	}
 }

@@ -63,6 +63,7 @@ func Read(log io.Reader) ([]Line, error) {
 			broken = fmt.Errorf("workerlog: line %d: %w", number, broken)
 			continue
 		}
+		// Only whole lines get here: what a process did not finish is as if it had never been written.
 		lines = append(lines, l)
 	}
 	return lines, scanner.Err()

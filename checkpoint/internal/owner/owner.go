@@ -45,6 +45,7 @@ func Folder(dir string, uid, gid uint32) error {
 
 // Tree hands a directory over with all that is in it, links themselves and not what they name. O(entries).
 func Tree(dir string, uid, gid uint32) error {
+	// Whoever owns the tree may change it while it is walked. A root opens nothing outside of it, whatever a link names by then.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -80,6 +81,7 @@ func (g *given) Create(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The interface of a file system has no owners, and every file of the operating system has this method.
 	if file, ok := f.(interface{ Chown(uid, gid int) error }); ok {
 		err = file.Chown(g.uid, g.gid)
 	}

@@ -18,7 +18,8 @@ func Possible() error {
 	return nil
 }
 
-// Attributes has a process started as a user, with these groups beside its own and no others.
+// Attributes has a process started as a user, with these groups beside its own and no others. The groups of this process, root's,
+// do not pass on.
 func Attributes(of *syscall.SysProcAttr, uid, gid uint32, groups []uint32) {
 	of.Credential = &syscall.Credential{Uid: uid, Gid: gid, Groups: groups}
 }
@@ -37,6 +38,7 @@ func Renounce() error {
 
 // Start calls start on a thread that has renounced, and that ends with it.
 func Start(start func() error) error {
+	// The error comes from a goroutine whose thread is given up, so that the caller's own keeps all its rights.
 	started := make(chan error)
 	go func() {
 		// It is never unlocked, so that the thread ends with the goroutine and nothing else is ever started from it.

@@ -19,12 +19,14 @@ func Await(ctx context.Context, pid int, alive func() bool) error {
 	// The descriptor comes first and the question second, so that no end falls between the two. O_NONBLOCK lets the runtime
 	// wait for many descriptors in one thread.
 	fd, _, errno := syscall.Syscall(pidfdOpen, uintptr(pid), syscall.O_NONBLOCK, 0)
+	// The number is nobody's, or that of a thread, which is no process: there is nothing to wait for.
 	if errno == syscall.ESRCH {
 		return nil
 	}
 	if errno != 0 {
 		return os.NewSyscallError("pidfd_open", errno)
 	}
+	// As a file it is closed once and never used by its number again, whoever ends first.
 	file := os.NewFile(fd, "pidfd")
 	defer file.Close()
 	connection, err := file.SyscallConn()

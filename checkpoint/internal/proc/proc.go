@@ -1,6 +1,13 @@
 // This file implements what Linux says of a process, proc(5).
 
 // Package proc reads what Linux says about processes.
+//
+// # Contract
+//
+// A number is a process only while that lives: it is given again afterwards. So whoever keeps one keeps Status.Start, or
+// Identity, beside it, and compares both before a signal is sent. What is read of several processes is of several moments.
+//
+// Elsewhere than on Linux there is no /proc, and every process counts as ended.
 package proc
 
 import (
@@ -38,6 +45,7 @@ func Stat(pid int) (Status, bool) {
 	if last := string(fields[threads]); bytes.ContainsAny(fields[state], "ZXx") && (last == "0" || last == "1") {
 		return Status{}, false
 	}
+	// A group or a start that cannot be read makes the whole unknown: to take it for 0 would be another process.
 	var s Status
 	var errs [3]error
 	s.Parent, errs[0] = strconv.Atoi(string(fields[parent]))

@@ -40,7 +40,8 @@ func Read(name string, buffer []byte) ([]byte, error) {
 	}
 }
 
-// again makes a system call until no signal has come between.
+// again makes a system call until no signal has come between. The runtime sends signals to its own threads to stop goroutines
+// that run for long, so that this is no rare case.
 func again(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
