@@ -20,6 +20,7 @@ func (d *Desk) Await(ctx context.Context, c Claim) (Grant, error) {
 		return grant, err
 	}
 	// A guard may ask for any wait. Beyond a length its lease would be over before it had its answer.
+	// A guard asks again long before that: its wait is a sixth of the lease.
 	limit := time.NewTimer(min(c.Wait, d.length))
 	defer limit.Stop()
 	for grant.Fenced == "" && grant.Save <= c.Asked {

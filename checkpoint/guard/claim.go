@@ -82,7 +82,7 @@ type End struct {
 	Why Why `json:"why,omitempty"`
 }
 
-// Why is a reason for which a guard ends a run, or does not start it.
+// Why is a reason for which a guard ends a run, or does not start it. Empty: the trainer has ended by itself.
 type Why string
 
 // The reasons.
@@ -101,7 +101,8 @@ const (
 
 // Grant is the answer to a claim.
 type Grant struct {
-	// Heard is the clock of a claim that has reached the authority: the lease counts from it.
+	// Heard is the clock of a claim that has reached the authority: the lease counts from it. It is the guard's own clock that
+	// comes back, so that no two clocks are ever compared, and time that an answer spends on its way is taken off the lease.
 	Heard agent.Stamp `json:"heard"`
 	// Length is how long the lease is.
 	Length time.Duration `json:"length"`
@@ -111,8 +112,9 @@ type Grant struct {
 	Fenced string `json:"fenced,omitempty"`
 }
 
-// Authority vouches for runs: it answers claims.
+// Authority vouches for runs: it answers claims. [HTTP], [Files], [Letters] and a socket by [NewSocket] are some.
 type Authority interface {
-	// Renew tells the authority of a claim and returns its newest answer to a claim of this run. An error renews nothing.
+	// Renew tells the authority of a claim and returns its newest answer to a claim of this run. An error renews nothing. It is
+	// called by several goroutines, may take as long as the context lasts, and is left alone after that.
 	Renew(ctx context.Context, c Claim) (Grant, error)
 }

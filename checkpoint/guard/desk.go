@@ -151,6 +151,7 @@ func (d *Desk) Answer(c Claim) (Grant, error) {
 	}
 	// What is known of the run changes even where nothing is granted: the end of a run that is fenced off is news.
 	before := d.seen[c.ID]
+	// The answer is a matter of what was known before; the claim itself is taken in below.
 	grant, err := d.rule(&c, &before)
 	seen := Seen{Claim: c, Granted: before.Granted}
 	// A claim that a later one of its guard has overtaken knows less.
@@ -224,6 +225,7 @@ func (d *Desk) Forget(job string) {
 	delete(d.begun, job)
 	delete(d.started, job)
 	d.tell(job)
+	// Whoever waits for an answer is woken, and finds that the attempt is not known any more with the next claim.
 	maps.DeleteFunc(d.saves, func(id ID, _ int64) bool { return id.Job == job })
 	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job })
 }
@@ -249,6 +251,7 @@ func (d *Desk) Over(id ID) bool {
 // over is Over; d.mu is held.
 func (d *Desk) over(id ID) bool {
 	seen := d.seen[id]
+	// A run of this desk's own time that was never granted anything has never been started.
 	if begun := d.begun[id.Job]; seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun {
 		return true
 	}

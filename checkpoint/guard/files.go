@@ -39,7 +39,7 @@ func (d *Desk) AnswerFiles(ctx context.Context, dir string, pause time.Duration)
 	return fault
 }
 
-// folder is a folder as a place for letters.
+// folder is a folder as a place for letters. A file in it is replaced by a rename, so that nobody reads half a letter.
 type folder string
 
 // Put implements Place.

@@ -46,6 +46,7 @@ func Keep() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	// 1. The order. Until it has come there is nothing to kill.
 	decoder := json.NewDecoder(os.NewFile(3, "orders"))
+	// The order comes when the guard was granted its first lease, which may take as long as Config.Start.
 	var o order
 	if err := decoder.Decode(&o); err != nil {
 		return // the guard is gone, and nothing was started
@@ -93,6 +94,7 @@ func (k *keeper) start(o *order) error {
 	if err := adopt(); err != nil {
 		return err
 	}
+	// The clock is that of the machine since its boot. It goes on while the machine sleeps, and nobody can set it.
 	k.boot, k.until = o.Boot, o.Until
 	cmd := exec.Command(o.Argv[0], o.Argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = o.Env, o.Dir, os.Stdout, os.Stderr
@@ -198,8 +200,10 @@ func (k *keeper) keep() {
 	}
 }
 
-// hear takes in a word of the guard, and returns why all must end; "": it need not.
+// hear takes in a word of the guard, and returns why all must end; "": it need not. there is false when the guard is gone, and
+// with it all who could renew the lease.
 func (k *keeper) hear(w word, there bool) Why {
+	// One of the cases holds: a word has a reason to kill, a signal, or a lease.
 	switch {
 	case !there:
 		return GuardGone
@@ -232,7 +236,8 @@ func (k *keeper) kill(why Why) End {
 	}
 }
 
-// finish ends what the trainer has left, and tells how it ended when nothing lives any more.
+// finish ends what the trainer has left, and tells how it ended when nothing lives any more. The report is the keeper's last word,
+// and a promise: whoever hears of it may start the next attempt.
 func (k *keeper) finish(end End) {
 	k.endAll()
 	// The group is empty when its last process was waited for, which is a moment later.

@@ -11,7 +11,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/internal/proc"
 )
 
-// errLate: the lease was over before the trainer could be started.
+// errLate: the lease was over before the trainer could be started. Another attempt may run by then.
 var errLate = errors.New("the lease is over")
 
 // killDescendants kills every process that descends from this one, until none is left: orphans come to this process, so

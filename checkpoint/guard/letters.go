@@ -144,6 +144,7 @@ func (d *Desk) answerAll(ctx context.Context, p Place, before map[string]Claim) 
 			faults = append(faults, err)
 			continue
 		}
+		// Letters that are gone stay here: a place that lists one now and then must not have an old claim granted as a new one.
 		before[base] = c
 	}
 	return errors.Join(faults...)

@@ -107,6 +107,7 @@ func ownRoads(token *string) []Road {
 
 // authority opens the one road that was chosen.
 func authority(roads []Road, values []*string) (Authority, error) {
+	// The position of the road whose flag has a value; -1: none has.
 	chosen := -1
 	for i, value := range values {
 		if *value == "" {
@@ -124,7 +125,7 @@ func authority(roads []Road, values []*string) (Authority, error) {
 	return roads[chosen].Open(*values[chosen])
 }
 
-// needed says that one of the roads must be chosen.
+// needed says that one of the roads must be chosen, and which there are: a guard's program may have more than apportion-guard.
 func needed(roads []Road) error {
 	names := make([]string, len(roads))
 	for i, r := range roads {
@@ -139,6 +140,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	var c Config
 	flags := flag.NewFlagSet("apportion-guard", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	// The flags are read into the Config itself where they can be, and beside it where they need more than a look.
 	token := flags.String("token-file", "", "the file of the credential that signs claims to -url")
 	roads := append(ownRoads(token), more...)
 	values := make([]*string, len(roads))

@@ -24,6 +24,7 @@ const retry = 200 * time.Millisecond
 // claim asks the authority once and takes in its answer, which may take up to wait while there is nothing to tell. The clock
 // is read before anything is asked: from then on the lease counts.
 func (g *guard) claim(ctx context.Context, wait time.Duration) error {
+	// The state of this moment goes along, so that an authority never hears of a newer clock with older news.
 	g.mu.Lock()
 	c := Claim{ID: g.config.ID, Epoch: g.config.Epoch, Life: g.life, Clock: agent.Uptime(), State: g.state, Asked: g.asked, Wait: wait}
 	g.mu.Unlock()

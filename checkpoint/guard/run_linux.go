@@ -230,6 +230,7 @@ func (t told) Write(p []byte) (int, error) {
 
 // attend waits for the end of the run, and passes on what happens meanwhile.
 func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
+	// The keeper kills all when this pipe is closed, whatever else has gone wrong here.
 	defer k.words.Close()
 	// Words are written by this goroutine alone, so that two never mix in the pipe.
 	say := func(w word) { _ = json.NewEncoder(k.words).Encode(w) } // a keeper that is gone is seen by its reports
@@ -244,6 +245,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 		select {
 		case r, there := <-k.reports:
 			switch {
+			// The kernel has killed the trainer with its keeper, by its death signal.
 			case !there:
 				return End{Code: -1, Signal: syscall.SIGKILL.String(), Why: KeeperGone}, nil
 			case r.Fault != "":

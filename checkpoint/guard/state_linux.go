@@ -22,7 +22,8 @@ type guard struct {
 	news, requested chan struct{}
 
 	// mu guards what follows. Nothing slow is done while it is held: a disk or a network that hangs must not stop renewing.
-	mu    sync.Mutex
+	mu sync.Mutex
+	// The lease is the newest that was granted, on this machine's clock; state is what the next claim says.
 	lease agent.Lease
 	asked int64 // the newest save that a grant has asked for
 	state State

@@ -13,6 +13,8 @@ import (
 
 // named does something to the agent, after which the name of its memory must be the same, or another.
 func (s *Subject) named(ctx context.Context, same bool, do func() error) error {
+	// A master tells agents of one name apart by this name alone: one that is the same after the memory was lost would be believed
+	// to know what it has forgotten.
 	before, err := s.Agent.Status(ctx, agent.Question{Epoch: 1})
 	if err != nil {
 		return err
@@ -57,6 +59,7 @@ func witness(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.start(ctx, 3) },
 		tells(300),
+		// Numbers ascend as effects are recorded, and arrive in any order.
 		// What comes late lowers nothing.
 		func() error { return s.all(ctx, of(checkpoint.Stop, 2)) },
 		tells(300),
@@ -99,6 +102,7 @@ func forAnother(ctx context.Context, s *Subject) error {
 		func() error { return other(of(checkpoint.Stop, 2)) },
 		func() error { return other(by(9, of(checkpoint.Stop, 2))) },
 		func() error { return other(of(checkpoint.Create, 3)) },
+		// Else a master that was misled by a copied configuration would fence off the right one.
 		// Neither the attempt nor the epoch counts as seen.
 		func() error { return s.all(ctx, of(checkpoint.Confirm, 2)) },
 		func() error { s.book = status.Incarnation.Book; return s.all(ctx, of(checkpoint.Stop, 2)) },

@@ -130,6 +130,7 @@ func stoppedAttempt(ctx context.Context, s *Subject) error {
 			}
 		}
 	}
+	// Whatever was refused above has left nothing behind that is in the way of a right attempt.
 	// The fence is not too high either: the next attempt runs.
 	return s.start(ctx, 5)
 }
@@ -294,6 +295,7 @@ func status(ctx context.Context, s *Subject) error {
 		}
 	}
 	return first(
+		// A status is exact: what it leaves out counts as gone, and what it has too much of as a second life.
 		// Nothing was asked of the agent yet.
 		told(),
 		func() error { return s.start(ctx, 2) },
@@ -317,6 +319,7 @@ func memory(ctx context.Context, s *Subject) error {
 		func() error { return s.all(ctx, of(checkpoint.Stop, 3)) },
 		s.Restart,
 		func() error { return s.refuses(ctx, of(checkpoint.Create, 3)) },
+		// The epoch outlives the agent as well: the master that was replaced may still be there.
 		func() error { return s.all(ctx, by(6, of(checkpoint.Create, 4))) },
 		s.Restart,
 		func() error { return s.refuses(ctx, by(5, of(checkpoint.Create, 5))) },

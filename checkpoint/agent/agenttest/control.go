@@ -22,12 +22,14 @@ func (s *Server) Work(steps int64) {
 	}
 }
 
-// Finish lets the processes of a job end well.
+// Finish lets the processes of a job end well. Where none live it does nothing, as Kill.
 func (s *Server) Finish(job string) { s.exit(job, runner.Progress{Done: true}) }
 
 // Kill ends the processes of a job by accident.
 func (s *Server) Kill(job string) { s.exit(job, runner.Progress{Failed: "signal: killed"}) }
 
+// exit ends the processes of a job, if any live, and says how from then on. Containers and marks stay: the agent learns of it as of
+// any death, when it looks.
 func (s *Server) exit(job string, end runner.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,14 +55,14 @@ func (s *Server) Alive(job string) []int64 {
 	return nil
 }
 
-// Starts returns how often processes of an attempt were started here.
+// Starts returns how often processes of an attempt were started here, also after the server has lost its memory.
 func (s *Server) Starts(job string, attempt int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.host(job).starts[attempt]
 }
 
-// Containers returns how many containers a job has here.
+// Containers returns how many containers a job has here, whether or not processes live in them.
 func (s *Server) Containers(job string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

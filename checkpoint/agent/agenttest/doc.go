@@ -8,6 +8,9 @@
 // processes of a job live and how often they were started. What an agent cannot be made to do, for
 // instance to lose its memory, is left out of the Subject, and the checks that need it are skipped.
 //
+// The suite is tested by agents that are wrong in one way each: every step of every check that can see something alone has one
+// that it sees, in words that the test knows.
+//
 // A Server keeps its promises as the ready-made agent does, by an [agent.Fence]. Its processes are
 // counters. It does nothing by itself: a test says when steps are done, when processes die, and what
 // every order comes upon on its way.

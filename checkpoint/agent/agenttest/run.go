@@ -14,7 +14,8 @@ import (
 const Limit = time.Minute
 
 // Run holds agents to the promises of [checkpoint.Effect], each as a subtest of t. open returns a new agent
-// with an empty memory for every check, and may use t.Cleanup.
+// with an empty memory for every check, and may use t.Cleanup. A check that fails says which step of it, what was seen and
+// what was wanted, and none of the steps behind that were done.
 func Run(t *testing.T, open func(t *testing.T) *Subject) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {

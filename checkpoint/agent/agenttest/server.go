@@ -78,6 +78,7 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := order.Effect
+	// A lease that has run out on the way counts as over before the order arrives, as it does with real processes.
 	s.lapse()
 	if order.Book != "" && order.Book != s.incarnation().Book && s.broken != obeysAny {
 		return checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Failed, Detail: "it is for another agent", Step: -1}, nil
@@ -119,7 +120,7 @@ func (s *Server) Do(ctx context.Context, order agent.Order) (checkpoint.Reply, e
 	return reply, nil
 }
 
-// perform does an effect that was admitted. It returns the step of a checkpoint, or -1. Each effect says what shall
+// perform does an effect that was admitted; s.mu is held. It returns the step of a checkpoint, or -1. Each effect says what shall
 // be, so doing it twice comes to the same.
 func (s *Server) perform(ctx context.Context, h *hosted, order agent.Order) (int64, error) {
 	e := order.Effect
@@ -133,6 +134,7 @@ func (s *Server) perform(ctx context.Context, h *hosted, order agent.Order) (int
 			h.containers = 0
 		}
 	case checkpoint.Stop:
+		// Containers stay: a Stop ends processes, and the next attempt may keep what it finds.
 		// running is 0 where nothing runs, which every attempt ends without any effect.
 		if s.ends(h.running, e.Attempt) {
 			h.running = 0
@@ -165,7 +167,7 @@ func (s *Server) ends(running, attempt int64) bool {
 	return running <= attempt
 }
 
-// on counts the containers of a list that are on this server.
+// on counts the containers of a list that are on this server. A list names the server of each container, in the order of ranks.
 func (s *Server) on(containers []string) (n int) {
 	for _, server := range containers {
 		if server == s.ID {
@@ -208,7 +210,7 @@ func (s *Server) verify(ctx context.Context, order agent.Order) error {
 	return err
 }
 
-// expect returns an error unless the server's store is the one of an effect.
+// expect returns an error unless the server's store is the one of an effect. An effect that names none takes any.
 func (s *Server) expect(ctx context.Context, e checkpoint.Effect) error {
 	if s.broken == anyStore || s.broken == savesAnywhere && e.Action == checkpoint.Save {
 		return nil
@@ -243,7 +245,7 @@ func readStep(ctx context.Context, store store.Store, job string, number int64) 
 	return step, nil
 }
 
-// readPart reads the step in one part.
+// readPart reads the step in one part: a decimal number and nothing else.
 func readPart(r store.Reader, name string) (int64, error) {
 	part, err := r.Part(name)
 	if err != nil {
@@ -270,6 +272,7 @@ func (s *Server) save(ctx context.Context, h *hosted, order agent.Order) (int64,
 	if err := s.expect(ctx, e); err != nil {
 		return -1, err
 	}
+	// A share has a part of its own name, so that those of all servers fit into one checkpoint.
 	name, begin := stepPart, func() (store.Writer, error) { return s.Store.Begin(ctx, e.Job, e.Checkpoint) }
 	if order.Share != (store.Share{}) {
 		sharded, ok := s.Store.(store.Sharded)
@@ -369,6 +372,8 @@ func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, erro
 	if q.Book == "" || q.Book == s.incarnation().Book {
 		s.renew(q.Heard)
 	}
+	// Only what is over, and is the newest that is known here, is forgotten: a later attempt may be on its way. The floor keeps
+	// what was forgotten from being begun again by an order that comes late.
 	for _, e := range q.Forget {
 		if h := s.jobs[e.Job]; h != nil && e.Attempt == max(h.Created, h.Resumed, h.Stopped, h.Lapsed) && h.running == 0 {
 			s.floor = max(s.floor, e.Attempt)

@@ -222,6 +222,7 @@ func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
 
 // look is what the server has of the suite's jobs, for comparison: a refusal must leave all of it as it is.
 func (s *Subject) look(e checkpoint.Effect) string {
+	// Both jobs are looked at: what is refused for one must not end the other.
 	text := fmt.Sprintf("alive %v and %v", s.Alive(job), s.Alive(other))
 	// What the Subject cannot tell is left out of both texts, and so never differs.
 	if s.Starts != nil {
