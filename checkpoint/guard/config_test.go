@@ -167,6 +167,8 @@ func TestSetFiles(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
+	t.Setenv(command.EnvSaveRequest, "")
+	t.Setenv(command.EnvSaveAck, "")
 	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
 	if err := setFiles(map[string]string{}, "", nil); err == nil {
 		t.Error("a folder was made where there can be none")
