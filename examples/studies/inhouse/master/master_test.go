@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +25,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
 )
@@ -383,6 +386,36 @@ func TestBrokenCurve(t *testing.T) {
 	for _, want := range []string{`id="job-["`, "the losses cannot be read: ", "token too long", `<polyline points="320,`} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
+		}
+	}
+}
+
+// Names that mean something to a pattern, a path or a page are names: each has its own row with its own curve.
+func TestNamesOnThePage(t *testing.T) {
+	b := newBench(t)
+	names := []string{"%", "..", "<b>", "a/b", "*", "[a-z]", "{{.}}"}
+	for i, name := range names {
+		named := app
+		named.ID, named.Max = name, 1
+		if err := b.call("/submit", named, &Nothing{}); err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		dir := filepath.Join(b.config.Shared, string(store.FolderOf(name)), "1")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, CurveFile), fmt.Appendf(nil, `{"step":1,"value":%d}`+"\n", 100+i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
+	if status != http.StatusOK || strings.Contains(text, "<b>") || strings.Contains(text, "cannot be read") {
+		t.Errorf("%d\n%s", status, text)
+	}
+	for i, name := range names {
+		row := text[max(0, strings.Index(text, `id="job-`+html.EscapeString(name)+`"`)):]
+		if end := strings.Index(row, "</tr>"); end < 0 || !strings.Contains(row[:end], fmt.Sprint(100+i)) {
+			t.Errorf("%q has no row with its loss of %d:\n%s", name, 100+i, text)
 		}
 	}
 }
