@@ -83,8 +83,8 @@ func TestGivenSolutionStays(t *testing.T) {
 
 // Servers are exchanged only if they are alike in capacity, class and residents, and each is linked to the nearest before it.
 func TestTwins(t *testing.T) {
-	inst := instancetest.Crowd(7, 2, 4, 1, 0)
-	inst.Class = []int{0, 0, 1, 0, 0, 1, 0}
+	inst := instancetest.Crowd(8, 2, 4, 1, 0)
+	inst.Class = []int{0, 0, 1, 0, 0, 1, 0, 0}
 	inst.Capacity[3] = apportion.Resources{5}
 	for i := range inst.Apps {
 		inst.Apps[i].Min, inst.Apps[i].Max, inst.Apps[i].Running, inst.Apps[i].Cost = 0, 2, true, 1
@@ -94,7 +94,7 @@ func TestTwins(t *testing.T) {
 	e := &Enumeration{p: problem.New(instancetest.Finish(inst))}
 	e.tied = make([]bool, (len(e.p.Apps)+1)*e.p.Servers)
 	e.findTwins()
-	if diff := cmp.Diff([]int{-1, -1, -1, -1, 1, -1, 0}, e.twin); diff != "" {
+	if diff := cmp.Diff([]int{-1, -1, -1, -1, 1, -1, 0, 6}, e.twin); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for j := range e.p.Servers {

@@ -61,6 +61,7 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 			b.slopes = append(b.slopes, make([]float64, len(b.held)))
 		}
 	}
+	// Slopes are in units of y, and so independent of what a component is counted in.
 	slope := b.slopes[at]
 	var size float64
 	for c, g := range gradient {
@@ -105,6 +106,7 @@ func (b *bundle) merge() int {
 	}
 	// The mean of two cuts is one again: a convex combination of two lower bounds is a lower bound.
 	sum := b.w[last] + b.w[next]
+	// Both get the part that their weights have of the sum.
 	p, q := b.w[last]/sum, b.w[next]/sum
 	b.w[next] = sum
 	mix := func(x, y float64) float64 { return float64(p*x) + float64(q*y) }
@@ -213,6 +215,7 @@ func (b *bundle) search() {
 			}
 		}
 	}
+	// Weights and slope are linear on the way, the step is cut off at least again.
 	for i, w := range b.w {
 		b.w[i] = b.w0[i] + float64(part*(w-b.w0[i]))
 	}

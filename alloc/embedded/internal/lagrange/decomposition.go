@@ -67,6 +67,7 @@ func NewDecomposition(s *pattern.Cells) *Decomposition {
 // Decide takes over the choices of a node.
 func (ev *Decomposition) Decide(choices []problem.Choice) {
 	ev.Selection.decide(ev.s.Problem, choices)
+	// The budget of the node is that of Selection by now.
 	clear(ev.available)
 	for i := range ev.s.Problem.Apps {
 		// A type none of whose applications can change gets no new container, whatever its
@@ -106,6 +107,7 @@ func (ev *Decomposition) Evaluate(x []float64) float64 {
 		ev.bound = math.Inf(-1)
 		return ev.bound
 	}
+	// Applications are charged for what the limits price, and counted for what they use of it.
 	clear(ev.total)
 	surcharges(p, x[LimitsAt(s):], ev.surcharge)
 	ev.applications(x)
@@ -149,6 +151,7 @@ func (ev *Decomposition) servers(mu []float64) bool {
 				best, most = n, value
 			}
 		}
+		// Those that must stay do not fit, or nothing fits beside them: the node has no solution.
 		if best < 0 {
 			return false
 		}

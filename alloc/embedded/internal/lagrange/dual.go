@@ -100,6 +100,7 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 	for _, limit := range p.Limits() {
 		d.Have = append(d.Have, float64(limit))
 	}
+	// One slope more than there are limits: that of lambda. Nobody is decided about yet.
 	d.slope, d.left = make([]float64, len(d.Have)+1), slices.Clone(d.Have)
 	d.divide()
 	d.limit(p.Residual)
@@ -151,7 +152,8 @@ func (d *Dual) divide() {
 	}
 }
 
-// use takes n containers of type t on class g from from, and from the ceilings above them.
+// use takes n containers of type t on class g from from, and from the ceilings above them. from is laid out as the multipliers.
+// O(kinds + ceilings of the type).
 func (d *Dual) use(t int32, g int, n int64, from []float64) {
 	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
 	for k, q := range d.Problem.DemandOf(t) {
@@ -211,7 +213,7 @@ func (d *Dual) Lambda(x []float64) float64 { return x[len(x)-1] }
 // lossPrice returns what a unit of loss costs at x: in the budget, and in the objective.
 func (d *Dual) lossPrice(x []float64) float64 { return d.Lambda(x) + d.Problem.Inst.LossPrice }
 
-// othersOf returns the options beside head.
+// othersOf returns the options beside head, which is an application without options where there are none.
 func (d *Dual) othersOf(head int32) []int32 {
 	if d.others == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 
 // buildSteps lists the steps of type t, as far as any member that may move can want them.
 func (d *Dual) buildSteps(x []float64, t int32) {
-	// No member can take more than most; below least a member must take even what loses.
+	// No member can take more than most; below least a member must take even what loses. Kept members take nothing anew.
 	var most, least int64
 	for _, i := range d.Problem.Types[t].Members {
 		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
@@ -37,6 +37,7 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 // It may be negative: a minimum above zero or the price on loss can demand containers
 // that lose utilization at these prices.
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
+	// All containers of a type bring the same, and pay what their class of servers costs.
 	profit := d.Problem.Types[t].Value
 	price := x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
 	// v_t - sum_k p_gk d_tk, in utilization per container.

@@ -16,7 +16,7 @@ type Score struct {
 	App  int32
 }
 
-// SortScores orders by gain, largest first, then by application.
+// SortScores orders by gain, largest first, then by application: equal gains must not leave the order to the sort.
 func SortScores(scores []Score) {
 	slices.SortFunc(scores, func(a, b Score) int {
 		if a.Gain != b.Gain {
@@ -59,6 +59,7 @@ func newSelection(p *problem.Problem) Selection {
 // decide takes over the choices of a node.
 // Budget may become negative for a node that frees too many; nobody is chosen then.
 func (sel *Selection) decide(p *problem.Problem, choices []problem.Choice) {
+	// Whoever cannot stay has been charged to p.Budget already.
 	copy(sel.choice, choices)
 	sel.Budget = p.Budget
 	for i, c := range choices {
@@ -68,7 +69,7 @@ func (sel *Selection) decide(p *problem.Problem, choices []problem.Choice) {
 	}
 }
 
-// clear begins a round; add enters the score of an open application.
+// clear begins a round: nobody is chosen, and no score is known.
 func (sel *Selection) clear() {
 	for _, sc := range sel.Chosen {
 		sel.InChosen[sc.App] = false
@@ -76,6 +77,7 @@ func (sel *Selection) clear() {
 	sel.All = sel.All[:0]
 }
 
+// add enters the score of an open application, free_i less keep_i; each at most once a round.
 func (sel *Selection) add(i int32, gain float64) { sel.All = append(sel.All, Score{gain, i}) }
 
 // choose makes the budget largest positive scores F*, and sets next and least.

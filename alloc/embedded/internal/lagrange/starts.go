@@ -65,6 +65,7 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 		ev.worth[t] = p.Types[t].Value
 	}
 	d.Scale[types] = 1
+	// Without prices on containers the best pattern of a class is worth all that its containers bring.
 	for g := range ev.bestOf {
 		ev.bestAt[g], ev.bestOf[g] = s.Lists.Best(int32(g), ev.worth)
 	}

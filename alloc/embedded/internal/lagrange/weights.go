@@ -68,6 +68,7 @@ func (q *weights) solve(tolerance float64) {
 func (q *weights) differentiate() {
 	q.gains = append(q.gains[:0], q.linear...)
 	// Cuts outside in have weight 0 and need no term. O(cuts x in).
+	// At the maximum all cuts with weight have one gain, the level that the others are held against.
 	for i := range q.gains {
 		for _, j := range q.in {
 			q.gains[i] -= float64(float64(q.t*q.gram[i][j]) * q.w[j])

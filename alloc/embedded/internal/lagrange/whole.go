@@ -108,6 +108,7 @@ func (w *whole) disjoint() []int32 {
 		}
 		picked = append(picked, g)
 	}
+	// Their prices go, of every kind: the search keeps the ceiling as a whole.
 	for c, ceiling := range p.Ceilings {
 		if slices.Contains(picked, int32(ceiling.Group)) {
 			w.x[w.d.ceilingsAt()+c] = 0
@@ -127,6 +128,7 @@ type way struct {
 // where that takes too long, and notes their counts. Either is a bound, so that the lesser one is.
 func (w *whole) below(g int32, x, priced []float64) float64 {
 	p, at := w.d.Problem, w.d.ceilingsAt()
+	// left starts with all ceilings, of other groups too: a way must not exceed any of them by itself.
 	b := &groupSearch{w: w, left: p.Limits(), best: math.Inf(-1)}
 	// sum is the bound with the price: what the ceiling costs, and what everybody brings beside it.
 	var sum float64
@@ -185,6 +187,7 @@ func (w *whole) ways(i, g int32, x []float64) []way {
 		ways = append(ways, way{-1, d.Keep[i], d.Keep[i] - float64(each*float64(a.Held))})
 		cost = w.price
 	}
+	// Each number brings what it fills, less what it loses; priced is that with the ceiling's price, by which ways are ordered.
 	add := func(n int64, extra float64) {
 		value := fill(d.steps[a.Type], n) + extra - float64(d.lossPrice(x)*d.Problem.Loss(i, n)) - cost
 		ways = append(ways, way{n, value, value - float64(each*float64(n))})
