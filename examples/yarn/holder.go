@@ -48,6 +48,7 @@ type holder struct {
 }
 
 // newHolder starts nothing: the first order does.
+// The instance is the tag of all applications that it holds, by which the next holder finds them again.
 func newHolder(command, instance, tokens string) *holder {
 	return &holder{command: command, instance: instance, tokens: tokens, waiting: map[int64]chan []byte{}}
 }

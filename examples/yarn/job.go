@@ -64,7 +64,9 @@ const jobEnding = ".json"
 // over is the folder within that of the jobs for those that have ended.
 const over = "over"
 
-// readJobs reads all jobs, in the order of submission.
+// readJobs reads all jobs, in the order of submission: that of the files' times, and of their names where these are equal.
+// A file that cannot be read as a job is listed with its fault, so that its user is told. One that goes while
+// the folder is read was withdrawn, and is none.
 func readJobs(folder string, kinds apportion.Kinds) ([]submission, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -87,6 +89,7 @@ func readJobs(folder string, kinds apportion.Kinds) ([]submission, error) {
 }
 
 // read reads the file of a job.
+// Everything that a shell, YARN or the holder would take for something else is refused here, by the field that it stands in.
 func (s *submission) read(name string, kinds apportion.Kinds) error {
 	// A link could name a file of somebody else's, who would then be the one that has submitted it.
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -98,6 +101,7 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 	if err != nil {
 		return err
 	}
+	// Whoever writes the file anew submits another job: its time, to the nanosecond, is in the stamp.
 	s.submitted = info.ModTime()
 	s.Stamp = "t" + strconv.FormatInt(info.ModTime().UnixNano(), 10)
 	if s.User, err = ownerOf(info); err != nil {
@@ -120,6 +124,7 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 	if _, known := map[string]bool{"": true, "USR1": true, "USR2": true, "HUP": true}[s.SaveSignal]; !known {
 		return fmt.Errorf("save_signal %q: USR1, USR2 or HUP ask a job to save", s.SaveSignal)
 	}
+	// In the order of names, so that of several faults the same one is told at each look.
 	for _, name := range slices.Sorted(maps.Keys(s.Demand)) {
 		if !slices.Contains(kinds, name) {
 			return fmt.Errorf("demand %q: this cluster has %s", name, strings.Join(kinds, ", "))

@@ -98,6 +98,9 @@ func (y *yarn) order(ctx context.Context, job string, order map[string]any) erro
 }
 
 // Start implements managed.Manager. A note of the run is made before it is asked for, so that it is asked for once.
+// Script and token come first, then the note, then the order. A controller that dies before the note has asked
+// for nothing, and the next one does it all again. One that dies between note and order leaves a run that
+// nobody asks for: Trouble finds it, and it costs an attempt.
 func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	var s submission
 	if err := json.Unmarshal(t.Spec, &s); err != nil {
@@ -112,6 +115,7 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	if err := y.prepare(&s, &t); err != nil {
 		return err
 	}
+	// The order has what the holder asks YARN for, server by server, with the rank of the first container there.
 	parts := []map[string]any{}
 	counts := map[string]int{}
 	for _, part := range t.Servers() {
@@ -124,6 +128,7 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	}
 	order := map[string]any{"op": "start", "job": t.Job, "attempt": t.Attempt, "parts": parts, "command": launchCommand(t.Dir),
 		"server_variable": command.EnvServer, "rank_variable": command.EnvRank}
+	// YARN has fields for the two kinds of every cluster, and a list for all others.
 	others := map[string]int64{}
 	for name, amount := range s.Demand {
 		switch name {
@@ -143,6 +148,7 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 }
 
 // note writes a note that was not there, with the number of containers by server, and reports whether it was not.
+// O_EXCL decides among all who try. A crash between making and writing leaves a note that says nothing, see noted.
 func note(name string, counts map[string]int) (isNew bool, err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -175,12 +181,16 @@ func (y *yarn) noted(job string, attempt int64) (map[string]int, error) {
 const scriptName = "start.sh"
 
 // launchCommand is the command of a container, for the shell within the quotes that YARN puts around it.
+// These are double quotes, within which four characters mean something to bash. <LOG_DIR> is YARN's word for the
+// folder from which it collects logs.
 func launchCommand(dir string) string {
 	name := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(quote(filepath.Join(dir, scriptName)))
 	return "exec /bin/sh " + name + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr"
 }
 
 // prepare puts the script and the token into the folder of the run, for the user of the job.
+// Nobody else can read them: the script has the user's variables, and the token lets a guard speak for the
+// run.
 func (y *yarn) prepare(s *submission, t *managed.Task) error {
 	token, err := os.ReadFile(y.guard.TokenFile)
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -225,5 +227,67 @@ func TestGhosts(t *testing.T) {
 	found := ghostsOf(all)
 	if len(found) != 1 || !strings.Contains(found["n2"], "lr") {
 		t.Errorf("%v", found)
+	}
+}
+
+// A run finds its script and its token in its folder, which only its user can read; a token that is not there, or a folder, is
+// an error before anything is asked for.
+func TestPrepare(t *testing.T) {
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := guarded()
+	g.TokenFile = filepath.Join(t.TempDir(), "guard.token")
+	y := newYARN(conf{}, g)
+	s := &submission{User: me.Username, declared: declared{Command: []string{"train", "it's"}}}
+	task := &managed.Task{Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1"}, Dir: t.TempDir()}}
+	if err := y.prepare(s, task); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a token: %v", err)
+	}
+	if err := os.WriteFile(g.TokenFile, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := y.prepare(s, task); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{scriptName: y.script(s, task), tokenName: "secret"} {
+		name = filepath.Join(task.Dir, name)
+		text, err := os.ReadFile(name)
+		if err != nil || string(text) != want {
+			t.Errorf("%s has %q, want %q, %v", name, text, want, err)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	task.Dir = filepath.Join(task.Dir, "not there")
+	if err := y.prepare(s, task); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a folder: %v", err)
+	}
+}
+
+// A dry run has neither holder nor masters; a controller has both, and its jobs lie beside the guards' token unless a variable
+// names their folder.
+func TestConnect(t *testing.T) {
+	shared, folder := t.TempDir(), t.TempDir()
+	g := guarded()
+	g.TokenFile = filepath.Join(shared, "guard.token")
+	p := program(conf{"yarn.resource-types": gpuKind})
+	for _, test := range []struct{ folder, variable, jobs string }{
+		{"", "", ""}, {"", "/jobs", "/jobs"}, {folder, "", filepath.Join(shared, "jobs")}, {folder, filepath.Join(shared, "own"), filepath.Join(shared, "own")},
+	} {
+		t.Setenv(jobsVariable, test.variable)
+		cluster, err := p.Connect(4, test.folder, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := cluster.(*yarn)
+		if y.jobs != test.jobs || (y.holder != nil) != (test.folder != "") || (y.masters != nil) != (test.folder != "") || len(y.kinds) != 3 {
+			t.Errorf("folder %q, variable %q: jobs in %q, holder %v, masters %v, kinds %v", test.folder, test.variable, y.jobs, y.holder != nil, y.masters != nil, y.kinds)
+		}
+		if test.folder != "" && (!strings.HasPrefix(y.instance, "apportion-") || y.holder.command != holderCommand) {
+			t.Errorf("instance %q, command %q", y.instance, y.holder.command)
+		}
 	}
 }

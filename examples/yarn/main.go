@@ -43,6 +43,7 @@ func program(c conf) *external.Program {
 	}}
 }
 
+// main runs the controller, or with the word queues the program for queues.
 // An interrupt ends the context, and a controller that ends by it leaves all jobs running.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

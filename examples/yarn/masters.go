@@ -168,6 +168,7 @@ func (m *masters) known() (map[string]string, error) {
 }
 
 // forget removes the folder of an application that is over.
+// The answer goes with the orders; a master that is late finds no folder and can write nothing.
 func (m *masters) forget(id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

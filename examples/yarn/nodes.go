@@ -17,6 +17,8 @@ type holding struct {
 }
 
 // holdings are what applications have that have not ended.
+// It is one request for each of them, and none for those that are over. One that ends meanwhile has no
+// containers.
 func (y *yarn) holdings(ctx context.Context, apps []application) ([]holding, error) {
 	var all []holding
 	for _, a := range apps {
@@ -33,10 +35,13 @@ func (y *yarn) holdings(ctx context.Context, apps []application) ([]holding, err
 }
 
 // ownUse is what runs of elastic jobs have on each node.
+// Amounts are what YARN has granted, which may be more than was asked for, as the node counts it too. A node
+// without any is not in the map.
 func ownUse(all []holding, kinds apportion.Kinds) map[string]apportion.Resources {
 	own := map[string]apportion.Resources{}
 	for i := range all {
 		for _, c := range all[i].containers {
+			// A master's own container is no part of a decision: it counts as somebody else's.
 			if c.Priority != runPriority {
 				continue
 			}
@@ -52,6 +57,7 @@ func ownUse(all []holding, kinds apportion.Kinds) map[string]apportion.Resources
 }
 
 // lookAtNodes adds the nodes.
+// A node that YARN has lost and found again counts as down for as long as processes of before may live on it.
 func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []holding) error {
 	own := ownUse(all, y.kinds)
 	nodes, err := y.manager.nodes(ctx)
@@ -76,10 +82,13 @@ func serverOf(n *node, own apportion.Resources, kinds apportion.Kinds) controlle
 		label = n.Labels[0] // a node is in one partition
 	}
 	s := controller.Server{Server: apportion.Server{ID: n.ID, Labels: map[string]string{"host": n.Host, "rack": n.Rack, partition: label}}}
+	// DECOMMISSIONING lets containers end, so that the controller leaves by checkpoints; every other state but RUNNING takes nothing.
 	s.Draining = n.State == "DECOMMISSIONING"
 	if n.State != "RUNNING" && !s.Draining {
 		s.Down = strings.TrimSpace("YARN calls it " + n.State + " " + n.Health)
 	}
+	// Between two requests a container may have begun or ended, so that the own use may exceed the node's: others then use
+	// nothing, and never less.
 	s.Capacity = n.Total.vector(kinds)
 	for k, used := range n.Used.vector(kinds) {
 		if own != nil {

@@ -69,6 +69,7 @@ func (m *manager) tenants(ctx context.Context) ([]tenant, error) {
 }
 
 // used is what an application has, in all partitions.
+// Shares are of the whole cluster, so that it does not matter in which partition it has what.
 func (t *tenant) used(kinds apportion.Kinds) apportion.Resources {
 	v := make(apportion.Resources, len(kinds))
 	for i := range t.Resources.ByPartition {
@@ -202,7 +203,8 @@ const whole = 100_00
 
 // capacities turns parts of the cluster into the capacities of all queues below one, by path, in hundredths of a percent of
 // the parent; those of siblings add up to all of it. Where nobody below a parent deserves anything all stays as it is.
-// Parts are rounded down, and what is left by that goes to the largest.
+// Parts are rounded down, and what is left by that goes to the largest. Two siblings that deserve 0.3 and 0.1 get 74.50 and
+// 25.50 %: one percent each, and of the other 98 three quarters and one.
 func capacities(parent *queue, parts map[string]float64, into map[string]int64) {
 	children := parent.Queues.Queue
 	if len(children) == 0 {
@@ -250,6 +252,7 @@ type update struct {
 	Queues  []queueUpdate `xml:"update-queue"`
 }
 
+// queueUpdate is the change of one property of one queue, whose name is its path.
 type queueUpdate struct {
 	Name  string `xml:"queue-name"`
 	Entry struct {
@@ -296,6 +299,8 @@ func shareQueues(ctx context.Context, c conf, args []string, stdout, stderr io.W
 	return newYARN(c, external.Guarded{}).shareQueues(ctx, *theta1, *apply, stdout)
 }
 
+// shareQueues decides and prints, and sets what was printed if apply is true.
+// What it prints comes first: whoever reads it sees what is about to be set, also where YARN refuses that.
 func (y *yarn) shareQueues(ctx context.Context, theta1 float64, apply bool, stdout io.Writer) error {
 	root, err := y.manager.queues(ctx)
 	if err != nil {
@@ -323,7 +328,8 @@ func (y *yarn) shareQueues(ctx context.Context, theta1 float64, apply bool, stdo
 	return y.manager.set(ctx, wanted)
 }
 
-// tell prints what becomes of the capacities.
+// tell prints what becomes of the capacities, parents before their children.
+// A queue that keeps its capacity has one number, any other two.
 func tell(stdout io.Writer, q *queue, wanted map[string]int64) error {
 	for i := range q.Queues.Queue {
 		child := &q.Queues.Queue[i]

@@ -26,8 +26,11 @@ type manager struct {
 	user string
 }
 
+// newManager returns one that has asked nothing yet. Addresses are tried in their order.
+// The limit of 20 s is that of one request to one address, after which the next is asked.
 func newManager(addresses []string) *manager {
 	m := &manager{addresses: addresses, client: http.Client{Timeout: 20 * time.Second}, user: "root"}
+	// A user whom the system has no name for asks as root.
 	if me, err := user.Current(); err == nil {
 		m.user = me.Username
 	}
