@@ -257,8 +257,12 @@ func TestPrepare(t *testing.T) {
 		if err != nil || string(text) != want {
 			t.Errorf("%s has %q, want %q, %v", name, text, want, err)
 		}
-		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v", name, info.Mode())
 		}
 	}
 	task.Dir = filepath.Join(task.Dir, "not there")

@@ -14,7 +14,7 @@ type Queue struct {
 	Guarantee, Ceiling []int64
 }
 
-// Member is a claim and the queue that it belongs to, "" for none.
+// Member is a claim and the queue that it belongs to, "" for none: it is then a sibling of the uppermost queues.
 type Member struct {
 	Claim
 	Queue string
@@ -26,14 +26,17 @@ type hierarchy struct {
 	queues   []Queue
 	members  []Member
 	counts   []*big.Rat
-	// done are the claims that have stopped, within says that only claims within a guarantee are served, whole
-	// that a container is handed out as a whole.
-	done          []bool
-	aside         []bool
+	// done are the claims that have stopped, for good: what does not fit once never will. aside are those that the pass within
+	// guarantees has passed over, and which the next pass serves.
+	done  []bool
+	aside []bool
+	// within says that only claims within a guarantee are served, and whole that a container is handed out as a whole.
 	within, whole bool
 }
 
-// FillTree returns the divisible containers of each claim.
+// FillTree returns the divisible containers of each claim, in the order of members.
+// As in Fill every round ends with an event: a queue or a claim stops, a sibling joins those that are served, or a guarantee
+// ends. Its length is the horizon of the stream, and all that are served rise by their speeds for that long.
 func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
 	h := newHierarchy(capacity, queues, members)
 	// Two passes: within guarantees, and then without regard to them.

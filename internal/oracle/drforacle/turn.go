@@ -7,7 +7,8 @@ import (
 	"math/big"
 )
 
-// WholeTree returns the containers of each claim, handed out one by one.
+// WholeTree returns the containers of each claim, in the order of members, handed out one by one. It takes a turn of the whole
+// tree for each container, so that clusters of tests must be small.
 func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 	h := newHierarchy(capacity, queues, members)
 	h.whole = true
@@ -40,7 +41,8 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 	return containers
 }
 
-// turn is the claim that a queue would serve next.
+// turn is the claim that a queue would serve next, as the queue above sees it: level and first are the queue's own and not
+// those of the claim.
 type turn struct {
 	claim int
 	level *big.Rat

@@ -14,8 +14,12 @@ type Reading struct {
 }
 
 // FlowCon holds lists as sets and every reading that it was ever given.
+// Nothing is summed up along the way: each run computes averages, efficiencies and limits from the readings themselves, so
+// that no running sum can hide a mistake. Times are in seconds, usages and limits in parts of a resource.
 type FlowCon struct {
-	Alpha, Beta    float64
+	// Alpha is the least growth efficiency of who grows, and Beta divides the lower bound of limits, 1/(Beta n).
+	Alpha, Beta float64
+	// Initial is the interval as configured, and Itval the one that holds now, which doubles while all have converged.
 	Initial, Itval float64
 	BoundAll       bool // the lower bound for growing containers too
 	// NL, WL and CL are the lists of Algorithm 1: who grows, who is watched, who has completed; a container is in one of them.

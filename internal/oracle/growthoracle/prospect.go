@@ -20,6 +20,8 @@ func Thinned(values []float64) (averages []float64, size int) {
 }
 
 // Outlook is what a history says of its future.
+// Level, Improvement, Slope and Doubt are in units of values, the latter two for each unit of work; Ahead and Rest are parts of
+// the improvement so far. Known says that the values follow some shape better than a level.
 type Outlook struct {
 	Level, Improvement, Slope, Doubt, Ahead, Rest float64
 	Known                                         bool
@@ -48,7 +50,7 @@ func curves() (all []func(float64) float64, weights []float64) {
 	return all, weights
 }
 
-// mean returns the average, 0 of nothing.
+// mean returns the average, 0 of nothing. It is taken anew wherever it is needed, which costs a pass and hides nothing.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -58,7 +60,8 @@ func mean(values []float64) float64 {
 	return sum
 }
 
-// product returns the sum of products of distances from the means.
+// product returns the sum of products of distances from the means: the covariance of two lists of one length, times that
+// length; of a list with itself, its scatter.
 func product(a, b []float64) float64 {
 	ma, mb, sum := mean(a), mean(b), 0.0
 	for i := range a {

@@ -2,7 +2,8 @@
 
 package growthoracle
 
-// Container is one converged container on a worker, marked at a time.
+// Container is one converged container on a worker, marked at a time. IDs differ; workers are numbered from 0. Moved says
+// that it was moved by an earlier rebalancing, after which the listing leaves it where it is.
 type Container struct {
 	ID     string
 	Worker int
@@ -11,7 +12,8 @@ type Container struct {
 }
 
 // Rebalance moves containers among workers, without regard to room, until no move is allowed, and
-// returns them with their new workers.
+// returns them in their order with their new workers. Every choice counts the worker of each container anew,
+// O(c^2) for c containers.
 func Rebalance(workers int, containers []Container) []Container {
 	// The caller's list stays as it is.
 	state := append([]Container(nil), containers...)

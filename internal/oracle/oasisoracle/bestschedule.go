@@ -24,6 +24,8 @@ type Side struct {
 }
 
 // Problem is one job at given prices.
+// The span is as long as Values, and the job may run in all of it: whoever asks about a job that arrives later cuts
+// off the slots before.
 type Problem struct {
 	Workers, PS Side
 	// Same[k] is the worker server that parameter-server server k is the same machine as, -1 for none; nil: none is. Both
@@ -158,7 +160,8 @@ func (p *Problem) together(t int, maxPS int64) [][]float64 {
 	return out
 }
 
-// walker tries all placements in one slot.
+// walker tries all placements in one slot, for both sides together: first all workers, then, for each such placement, all
+// parameter servers. Its time is the product of both numbers of placements.
 type walker struct {
 	p           *Problem
 	t           int
@@ -214,7 +217,7 @@ func (p *Problem) fitTogether(t, k int, count int64, workers []int64) bool {
 	return true
 }
 
-// machines counts the machines that have a container.
+// machines counts the machines that have a container. The rule of one machine, Alone, asks for at most one.
 func (p *Problem) machines(workers, ps []int64) int {
 	n := 0
 	for _, count := range workers {

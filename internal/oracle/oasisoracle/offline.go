@@ -27,7 +27,8 @@ type Instance struct {
 	Jobs        []Job
 }
 
-// Optimum returns the greatest total utility of schedules that fit the cluster together.
+// Optimum returns the greatest total utility of schedules that fit the cluster together: (1) under (2)-(13), every job
+// admitted or not, and every schedule of each. Each further job, slot or server multiplies the time.
 func Optimum(in *Instance) float64 {
 	// The bound is the only shortcut: what later jobs could earn alone in an empty cluster.
 	s := search{in: in, workers: repeat(in.Workers, in.Slots), ps: repeat(in.PS, in.Slots)}
@@ -90,6 +91,7 @@ func (s *search) slot(i, t int, done int64, earned float64) {
 	if t == s.in.Slots || done+int64(s.in.Slots-t)*j.fastest() < j.Work {
 		return
 	}
+	// The order of tries does not matter for the result; the first ones found make the bound of job useful.
 	// No worker in slot t.
 	// A slot may be left out although there is room: later slots may be of less use to others.
 	s.slot(i, t+1, done, earned)
@@ -196,7 +198,7 @@ func (p *placer) place(n int64, h int, then func()) {
 	p.on[h] = 0
 }
 
-// take takes count containers if they fit.
+// take takes count containers if they fit, and else nothing. A negative count gives back what was taken, which always fits.
 func take(free, demand []int64, count int64) bool {
 	for r, q := range demand {
 		if q*count > 0 && q*count > free[r] {
