@@ -18,6 +18,7 @@ func belongs[N Amount](faults *apportion.Faults, claims []Claim, filling *Fillin
 		faults.Add(apportion.Item{}, "Claims", apportion.ErrLength, fmt.Sprintf("a filling of %d claims for %d", len(filling.Claims), len(claims)))
 		return
 	}
+	// The filling itself says with how many kinds it was made, and demands are held against that.
 	kinds := len(filling.Unused)
 	if filling.ShortOf < -1 || filling.ShortOf >= kinds {
 		faults.Add(apportion.Item{}, "ShortOf", apportion.ErrRange, strconv.Itoa(filling.ShortOf))
@@ -60,6 +61,7 @@ func belongsTo[N Amount](faults *apportion.Faults, t *Tree, claims []Claim, fill
 			faults.Add(item, "Used", apportion.ErrLength, fmt.Sprintf("%d quantities for %d kinds", len(queue.Used), len(t.capacity)))
 		}
 	}
+	// The root, at 0, has the capacity: who is stopped by that is not at a ceiling.
 	for i := range filling.Claims {
 		stop := filling.Claims[i].StoppedBy
 		if at, known := t.index[stop.Queue]; stop.Cause == AtCeiling && (!known || at == 0) {

@@ -84,7 +84,8 @@ func (v *verifier) checkBounds() {
 }
 
 // checkPareto looks for claims that could have more of what is left. Of a divisible kind a part of
-// verifyTolerance of the capacity counts as nothing.
+// verifyTolerance of the capacity counts as nothing. One claim at a time is enough: what two could have
+// together, either could have alone.
 func (v *verifier) checkPareto() {
 	left := make([]float64, len(v.capacity))
 	for k, c := range v.capacity {
@@ -114,6 +115,7 @@ func (v *verifier) checkEnvy() {
 		if n <= float64(other.Min) {
 			continue
 		}
+		// Of whole containers the last one may be a matter of order: who would have no more without it envies nobody.
 		if v.whole != nil {
 			n--
 		}
@@ -170,6 +172,8 @@ func (v *verifier) checkIncentive() {
 	for i := range v.claims {
 		claim := &v.claims[i]
 		due := min(quotient(whole, claim.Demand, claim.Weight/weights), float64(claim.Max))
+		// Its part may hold fractions of a container, which nobody is due. The tolerance keeps a 3 that rounding has made a
+		// little less from becoming 2.
 		if v.whole != nil {
 			due = math.Floor(due * (1 + verifyTolerance))
 		}
@@ -179,7 +183,8 @@ func (v *verifier) checkIncentive() {
 	}
 }
 
-// quotient returns how many containers of demand, in fractions, fit in scale times bundle.
+// quotient returns how many containers of demand, in fractions, fit in scale times bundle. Kinds that it does not demand do not
+// limit them: of a demand of nothing any number fits, +Inf, and the callers' Max is what counts.
 func quotient(bundle []float64, demand apportion.Resources, scale float64) float64 {
 	most := math.Inf(1)
 	for k, q := range demand {

@@ -84,7 +84,7 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 	return e, nil
 }
 
-// lenders returns who lends of a kind that queue i borrows.
+// lenders returns who lends of a kind that queue i borrows. A lender is listed once, however many kinds it lends. O(q (d + K)).
 func lenders[N Amount](t *Tree, queues []QueueExplanation[N], i int) []string {
 	var from []string
 	for j := range queues {
@@ -102,7 +102,7 @@ func lenders[N Amount](t *Tree, queues []QueueExplanation[N], i int) []string {
 	return from
 }
 
-// isAbove reports whether one queue is another or above it.
+// isAbove reports whether one queue is another or above it. Both are in the tree. O(d).
 func (t *Tree) isAbove(above, id string) bool {
 	for at := t.index[id]; at > 0; at = t.nodes[at].parent {
 		if t.nodes[at].id == above {
@@ -112,7 +112,8 @@ func (t *Tree) isAbove(above, id string) bool {
 	return false
 }
 
-// covered reports whether a queue above queue i is within its guarantee in all that queue i has borrowed.
+// covered reports whether a queue above queue i is within its guarantee in all that queue i has borrowed. The root has none,
+// so that what the uppermost queues have borrowed is always from somebody.
 func (e *TreeExplanation[N]) covered(t *Tree, i int) bool {
 	for at := t.nodes[t.index[e.Queues[i].ID]].parent; at > 0; at = t.nodes[at].parent {
 		// Only kinds that queue i has borrowed matter: of those the queue above must have borrowed nothing.
@@ -131,6 +132,7 @@ func (e *TreeExplanation[N]) covered(t *Tree, i int) bool {
 func (e *TreeExplanation[N]) rank(t *Tree) {
 	// The order is that of the shares above the guarantee, each for its weight: the counterpart of Level, from the
 	// guarantee up.
+	// It is computed anew for each comparison: queues are tens, and an explanation is for people.
 	level := func(i int) float64 {
 		if e.covered(t, i) {
 			return 0

@@ -34,11 +34,12 @@ type option struct {
 	cost, reduced float64
 }
 
-// state is one sum of workers reached after some of the free slots.
+// state is one sum of workers reached after some of the free slots. States of one layer, that is after the same slots, lie
+// beside each other in the arena.
 type state struct {
 	sum           int32
 	choice        int32 // option of the last slot, as an index into options
-	parent        int32
+	parent        int32 // state of the layer before, as an index into the arena; -1: the first
 	cost, reduced float64
 }
 
@@ -71,6 +72,7 @@ func (x *reduced) search(p *prefix, m multipliers, gap float64, workers []int64)
 	if need < low || need > high {
 		return nothing
 	}
+	// The first layer is one state: no free slot is decided, nothing is done and nothing spent.
 	x.at = grown(x.at, need+1)
 	for i := range x.at {
 		x.at[i] = -1
@@ -102,6 +104,7 @@ func (x *reduced) open(p *prefix, m multipliers, gap float64, workers []int64) i
 	fixed := 0
 	for s := 0; s <= p.last; s++ {
 		i := p.tables.of[s]
+		// Slots with the same table have the same options, which are priced once.
 		if x.from[i] < 0 {
 			x.price(p, i, m, gap)
 		}
@@ -113,6 +116,8 @@ func (x *reduced) open(p *prefix, m multipliers, gap float64, workers []int64) i
 		workers[s] = int64(y)
 		fixed += y
 	}
+	// Narrow slots first keep the sums that may occur few for as long as possible. Equal ones stay in the order of slots, so
+	// that ties end alike everywhere.
 	slices.SortFunc(x.free, func(a, b int) int {
 		firstA, lastA := x.ends(p, a)
 		firstB, lastB := x.ends(p, b)
@@ -121,7 +126,8 @@ func (x *reduced) open(p *prefix, m multipliers, gap float64, workers []int64) i
 	return fixed
 }
 
-// price appends the options of table i.
+// price appends the options of table i, fewest workers first. The one of least reduced cost, 0, is always among them where gap
+// is above 0, so that no slot is left without one.
 func (x *reduced) price(p *prefix, i int, m multipliers, gap float64) {
 	start := len(x.options)
 	// Reduced costs are counted from the least of the table, which the bound contains already.
@@ -187,6 +193,7 @@ func (x *reduced) layer(start, i int, w window) {
 		for o := x.from[i]; o < x.to[i]; o++ {
 			sum := int(from.sum) + x.options[o].workers
 			reduced := from.reduced + x.options[o].reduced
+			// Reduced costs only add up: a state at the gap never comes below it again.
 			if reduced >= w.gap || sum < w.low || sum > w.high {
 				continue
 			}
