@@ -58,8 +58,9 @@ func (b *bundle) checkGram(t *rapid.T) {
 
 // Proposals are within their bounds, exact where that is asked for, and no point around is better.
 func TestProposals(t *testing.T) {
-	heldOnce := false
+	heldOnce, drawn := false, 0
 	rapid.Check(t, func(t *rapid.T) {
+		drawn++
 		b := drawBundle(t)
 		model, lower := b.propose(math.Inf(-1), 1e-12)
 		b.checkGram(t)
@@ -81,7 +82,8 @@ func TestProposals(t *testing.T) {
 			}
 		}
 	})
-	if !heldOnce {
+	// In few draws there may be none.
+	if drawn >= 50 && !heldOnce {
 		t.Error("no component was ever held")
 	}
 }
