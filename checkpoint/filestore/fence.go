@@ -36,7 +36,8 @@ func (s *Store) raise(folder store.Folder, number int64) error {
 		return err
 	}
 	number = max(number, highest)
-	if err := s.makeIn(folder, path.Join(string(folder), fencePrefix+strconv.FormatInt(number, 10))); err != nil && !errors.Is(err, fs.ErrExist) {
+	dir := path.Join(string(folder), fencePrefix+strconv.FormatInt(number, 10))
+	if err := s.makeIn(folder, func() error { return s.fs.Mkdir(dir) }); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if err := errors.Join(s.fs.SyncDir(string(folder)), s.fs.SyncDir(".")); err != nil {

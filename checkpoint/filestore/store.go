@@ -256,9 +256,9 @@ func (s *Store) numbers(folder store.Folder) ([]int64, error) {
 	return numbers, nil
 }
 
-// makeIn makes a directory in that of a job, and that of the job. It tries again if another one deletes the job's last
-// checkpoint between the two, and with it the directory.
-func (s *Store) makeIn(folder store.Folder, dir string) error {
+// makeIn makes the directory of a job, and calls entry, which makes something in it. It tries again if another one deletes the
+// job's last checkpoint between the two, and with it the directory.
+func (s *Store) makeIn(folder store.Folder, entry func() error) error {
 	// Each further attempt needs another deletion at the same moment; ten in a row are a fault and not bad
 	// luck.
 	const attempts = 10
@@ -267,7 +267,7 @@ func (s *Store) makeIn(folder store.Folder, dir string) error {
 		if err = s.fs.Mkdir(string(folder)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err = s.fs.Mkdir(dir); !errors.Is(err, fs.ErrNotExist) {
+		if err = entry(); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

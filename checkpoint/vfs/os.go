@@ -4,9 +4,11 @@ package vfs
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"os"
 	"slices"
+	"sync"
 )
 
 // Permissions of what is created: readable by its owner only, for checkpoints hold what a model has
@@ -20,7 +22,7 @@ const (
 // leads out of it, even while others move its directories. Close it when nothing uses it any more.
 type OS struct{ root *os.Root }
 
-var _ FS = (*OS)(nil)
+var _ Together = (*OS)(nil)
 
 // NewOS opens a directory, which must exist.
 func NewOS(dir string) (*OS, error) {
@@ -97,4 +99,19 @@ func (o *OS) SyncDir(dir string) error {
 	}
 	defer f.Close()
 	return f.Sync()
+}
+
+// SyncTogether implements Together. The goroutines end before it returns. On a journaling file system one commit of the
+// journal, and one flush of the disk, serve all of them then, while the bytes of the files are on their way.
+func (o *OS) SyncTogether(dirs []string, files []File) error {
+	errs := make([]error, len(dirs)+len(files))
+	var running sync.WaitGroup
+	for i, f := range files {
+		running.Go(func() { errs[i] = f.Sync() })
+	}
+	for i, dir := range dirs {
+		running.Go(func() { errs[len(files)+i] = o.SyncDir(dir) })
+	}
+	running.Wait()
+	return errors.Join(errs...)
 }

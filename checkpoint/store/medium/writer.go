@@ -37,7 +37,8 @@ type Sharer interface {
 // Object takes the contents of one part. Exactly one of Close and Discard is called, once.
 type Object interface {
 	io.Writer
-	// Close completes the object: when it returns nil, all is durable.
+	// Close completes the object. When it has returned nil, all is durable as soon as Commit of the medium returns nil, if not
+	// before; of an object that Share has made it is durable at once.
 	Close() error
 	// Discard gives the object up.
 	Discard() error
@@ -312,7 +313,7 @@ func (p *part) Close() error {
 		p.w.ended = err
 		return p.wrap(err)
 	}
-	// Only a part that is durable, or will be with the manifest, is listed.
+	// Only a part that is durable, or will be when the medium has committed, is listed.
 	p.w.stored.Parts = append(p.w.stored.Parts, p.summer.part(p.name))
 	return nil
 }
