@@ -2,11 +2,10 @@
 //
 // # What it does
 //
-// [Store] implements [store.Store]. A checkpoint is written into a directory of its own, each file
-// is synced, a manifest with the checksums of all parts and of itself follows, the directory is
-// synced and gets its number by one rename, and the directories above are synced. Small parts are in the file of the
-// manifest; where all of them are, that file gets the number as its name, and the directory goes. Only then is anything
-// older deleted. FORMAT.md describes what lies where, and what earlier versions have written, which is read as well.
+// [Store] implements [store.Store]. A checkpoint is written into a directory of its own, a manifest with the checksums of
+// all parts and of itself follows, files and directory are synced, the directory gets its number by one rename, and the
+// directories above are synced. Small parts are in the file of the manifest; where all of them are, there is no directory, and
+// that file gets the number as its name. Only then is anything older deleted. FORMAT.md describes what lies where, and what earlier versions have written, which is read as well.
 //
 // # Contract
 //
@@ -15,14 +14,15 @@
 //   - A commit is one rename, or one link. Of several writers of one number, in whatever processes, exactly one wins;
 //     the others learn whether what they wrote is the same.
 //   - A fence is an empty directory that stays, and keeps that of its job.
-//   - A writer that died leaves a directory whose name tells when it began. [New], [Open] and
-//     [Store.Collect] delete such directories when they are older than Options.Grace, but never those of
-//     the store's own writers. A writer of another process that is slower than that finds its directory
+//   - A writer that died leaves a file or a directory whose name tells when it began. [New], [Open] and
+//     [Store.Collect] delete such when they are older than Options.Grace, but never those of
+//     the store's own writers. A writer of another process that is slower than that finds its draft
 //     gone: its Commit fails, and nothing of it is visible. So a clock that jumps can cost an attempt to
 //     save, not a checkpoint.
 //   - Nothing outside of the directory is read or written, whatever symbolic links lie in it: they are
 //     never followed out of it, and deleted, not followed, where something is deleted. What they show
 //     inside of it passes as a checkpoint only if it is the one that was committed.
+//   - A writer has one or two files open from Begin to the end of Commit or Abort: one of them must be called.
 //   - A checkpoint that is damaged stays, and is reported as such, until Delete is called or retention
 //     reaches it. Files that the store did not make are left alone.
 //   - A file on the same disk can become a part without a copy of its bytes, see [store.Taker]: by a reflink (XFS,
@@ -37,8 +37,8 @@
 // # Cost
 //
 // A commit of small parts syncs one file and the directory of the job; the root is synced too, and has nothing new but
-// for a job's first checkpoint. Each part of its own file adds a sync, and all of them together two, of the manifest's
-// directory and of the manifest. Of a part that is longer than 8 MiB the disk gets each 8 MiB while the rest is written,
+// for a job's first checkpoint. Where a part has its own file, the manifest and its directory are synced with the last such
+// part, all at the same time, see [vfs.SyncAll]; each part before adds a sync. Of a part that is longer than 8 MiB the disk gets each 8 MiB while the rest is written,
 // on Linux, and nothing waits for that before the one sync at the end. Parts of up to a MiB are short, see DefaultInlineBytes:
 // a plain file that must not be lost needs two syncs as well, its own and that of the directory.
 // CRC-32C sums cost a few percent of that; a digest, see [medium.Form], costs more than the disk. List reads the

@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -313,7 +314,11 @@ func TestReadOnly(t *testing.T) {
 		dir := mountTmpfs(t, "1m")
 		s := open(t, dir, nil)
 		commit(t, s, "job", 1, "content")
-		begin(t, s, "job", 3, "left")
+		// A writer that is dead: one of this process has a file open, and no disk becomes read-only then.
+		left := leftover{tmpPrefix, 3, medium.NewPlace(time.Now())}
+		if err := os.Mkdir(filepath.Join(dir, "job", left.name()), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		mount(t, "-o", "remount,ro", dir)
 		check(t, open(t, dir, &Options{Grace: -1}))
 	})
@@ -398,8 +403,8 @@ func (f flushedFile) Flush() {
 }
 
 // TestFlush: while a long part is written, the disk gets every 8 MiB of it, in however small pieces they come, and nothing of
-// a short one. The bytes are durable for the sync behind alone: where that fails the part is refused, and nothing of it
-// becomes visible.
+// a short one. The bytes are durable for the sync behind alone, which is that of the commit for the last part: where it fails
+// nothing becomes visible.
 func TestFlush(t *testing.T) {
 	for _, failing := range []bool{false, true} {
 		disk := flushed{vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
@@ -430,8 +435,8 @@ func TestFlush(t *testing.T) {
 		if failing {
 			want = syscall.EIO
 		}
-		if err := part.Close(); !errors.Is(err, want) {
-			t.Errorf("Close: %v, want %v", err, want)
+		if err := part.Close(); err != nil {
+			t.Errorf("Close: %v", err)
 		}
 		if _, err := w.Commit(); !errors.Is(err, want) {
 			t.Errorf("Commit: %v, want %v", err, want)
@@ -442,41 +447,134 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestOneSyncBeside lets the sync that runs beside take long, while more is written, and fail: no other begins before it has
-// ended, for its error would be lost with it.
-func TestOneSyncBeside(t *testing.T) {
-	var syncs atomic.Int64
-	slow := make(chan struct{})
-	s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
-		if op != vfstest.Sync || !strings.HasSuffix(name, "/0") || syncs.Add(1) > 1 {
+// TestOneSync: each part is synced once, behind its last byte, and one whose sync fails is given up without another, which
+// would tell nothing: the last part by Commit, one before by the part that follows it.
+func TestOneSync(t *testing.T) {
+	for index, fails := range []string{"the next part", "Commit", "no more"} {
+		syncs := map[string]int{}
+		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+			if op != vfstest.Sync {
+				return nil
+			}
+			base := filepath.Base(name)
+			if syncs[base]++; base == strconv.Itoa(index) {
+				return syscall.EIO
+			}
 			return nil
-		}
-		<-slow
-		return syscall.EIO
-	}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := s.Begin(t.Context(), "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	part, err := w.Part("part")
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := []byte(strings.Repeat("x", flushBytes))
-	for range 4 {
-		if _, err := part.Write(block); err != nil {
+		}), &Options{Form: medium.Form{InlineBytes: -1}})
+		if err != nil {
 			t.Fatal(err)
 		}
+		w := begin(t, s, "job", 1, "first")
+		if len(syncs) > 0 {
+			t.Errorf("synced by Close: %v", syncs)
+		}
+		at := "the next part"
+		part, err := w.Part("second")
+		if err == nil {
+			at = "Commit"
+			if err := part.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err = w.Commit(); err == nil {
+				at = "no more"
+			}
+		}
+		if at != fails || (err != nil) != errors.Is(err, syscall.EIO) || syncs["0"] > 1 || syncs["1"] > 1 {
+			t.Errorf("the sync of part %d fails %s with %v, want %s, after %v", index, at, err, fails, syncs)
+		}
+		if err := w.Abort(); err != nil {
+			t.Error(err)
+		}
+		if got := numbersOf(t, s, "job"); (len(got) > 0) != (fails == "no more") {
+			t.Errorf("visible are %d", got)
+		}
 	}
-	close(slow)
-	if err := part.Close(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("Close after %d syncs: %v, want EIO", syncs.Load(), err)
+}
+
+// TestShortNeedsNoFolder: what is kept with the manifest is one file from the beginning, and the folder of a draft is made with the
+// first part that has a file of its own. Nothing of either is left.
+func TestShortNeedsNoFolder(t *testing.T) {
+	for _, c := range []struct {
+		lengths []int
+		folders int
+	}{{nil, 0}, {[]int{0}, 0}, {[]int{5, 10}, 0}, {[]int{5, 11}, 1}, {[]int{11, 11}, 1}} {
+		mem, folders := vfstest.NewMem(), 0
+		s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
+			if op == vfstest.Mkdir && strings.Contains(name, tmpPrefix) {
+				folders++
+			}
+			return nil
+		}), &Options{Form: medium.Form{InlineBytes: 10}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := s.Begin(t.Context(), "job", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, length := range c.lengths {
+			part, err := w.Part(strconv.Itoa(i))
+			if err == nil {
+				_, err = part.Write(make([]byte, length))
+			}
+			if err != nil || part.Close() != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Commit(); err != nil || folders != c.folders {
+			t.Errorf("parts of %d bytes make %d folders, want %d: %v", c.lengths, folders, c.folders, err)
+		}
+		entries, err := mem.List("job")
+		if err != nil || len(entries) != 1 || entries[0].Dir != (c.folders > 0) {
+			t.Errorf("parts of %d bytes leave %v, %v", c.lengths, entries, err)
+		}
 	}
-	if err := w.Abort(); err != nil {
-		t.Error(err)
+}
+
+// TestFenceWhileSpreading raises a fence before each operation of a part that turns the draft into a folder: wherever it
+// falls, nothing becomes visible, and nothing is left.
+func TestFenceWhileSpreading(t *testing.T) {
+	for at := 1; ; at++ {
+		mem, operations := vfstest.NewMem(), 0
+		other, err := New(mem, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
+			if operations++; operations == at {
+				if err := other.Fence(t.Context(), "job", 2); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}), &Options{Form: medium.Form{InlineBytes: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := s.Begin(t.Context(), "job", 1)
+		if err == nil {
+			var part io.WriteCloser
+			if part, err = w.Part("part"); err == nil {
+				if err = part.Close(); err == nil {
+					_, err = w.Commit()
+				}
+			}
+			err = errors.Join(err, w.Abort())
+		}
+		if operations < at {
+			if at < 12 {
+				t.Errorf("a commit has %d operations", operations)
+			}
+			return
+		}
+		got := numbersOf(t, other, "job")
+		if err != nil && (!errors.Is(err, store.ErrFenced) || len(got) > 0) {
+			t.Errorf("a fence before operation %d: %v, visible are %d", at, err, got)
+		}
+		if entries, err := mem.List("job"); err != nil || len(entries) != 1+len(got) {
+			t.Errorf("a fence before operation %d leaves %v, %v", at, entries, err)
+		}
 	}
 }
 

@@ -1,0 +1,110 @@
+// This file tests that what is synced together is durable, and that each fault of it is told.
+
+package vfs_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// create makes a file with a text.
+func create(t *testing.T, fsys vfs.FS, name, text string) vfs.File {
+	t.Helper()
+	file, err := fsys.Create(name)
+	if err == nil {
+		_, err = file.Write([]byte(text))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// After SyncAll the worst crash leaves all of it, and before nothing.
+func TestSyncAllIsDurable(t *testing.T) {
+	mem := vfstest.NewMem()
+	if err := mem.Mkdir("d"); err != nil {
+		t.Fatal(err)
+	}
+	one, two := create(t, mem, "d/one", "1"), create(t, mem, "two", "2")
+	if got := vfstest.Tree(mem.Crash(nil), "."); got != "" {
+		t.Errorf("before, a crash leaves %s", got)
+	}
+	if err := vfs.SyncAll(mem, []string{"d", "."}, one, two); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := vfstest.Tree(mem.Crash(nil), "."), vfstest.Tree(mem, "."); got != want || got == "" {
+		t.Errorf("a crash leaves %s of %s", got, want)
+	}
+	if err := vfs.SyncAll(mem, nil); err != nil {
+		t.Errorf("nothing to sync: %v", err)
+	}
+}
+
+// One after the other: the files in their order, then the directories, and nothing behind the first that fails.
+func TestSyncAllInTurn(t *testing.T) {
+	for k := 0; k <= 4; k++ {
+		var log []string
+		mem := vfstest.NewMem()
+		fail := vfstest.FailAt(k, vfstest.ErrInjected)
+		fsys := vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
+			if op != vfstest.Sync && op != vfstest.SyncDir {
+				return nil
+			}
+			log = append(log, string(op)+" "+name)
+			return fail(op, name)
+		})
+		if err := fsys.Mkdir("d"); err != nil {
+			t.Fatal(err)
+		}
+		err := vfs.SyncAll(fsys, []string{"d", "."}, create(t, fsys, "d/one", "1"), create(t, fsys, "two", "2"))
+		want := []string{"sync d/one", "sync two", "syncdir d", "syncdir ."}
+		if k > 0 {
+			want = want[:k]
+		}
+		if (err != nil) != (k > 0) || err != nil && !errors.Is(err, vfstest.ErrInjected) || !slices.Equal(log, want) {
+			t.Errorf("operation %d fails: %v after %q, want %q", k, err, log, want)
+		}
+	}
+}
+
+// At the same time: the errors of all are told, those of files and those of directories, and the others are synced.
+func TestSyncTogether(t *testing.T) {
+	fsys, err := vfs.NewOS(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	good, closed := create(t, fsys, "good", "1"), create(t, fsys, "closed", "2")
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	for _, c := range []struct {
+		dirs  []string
+		files []vfs.File
+		want  []error
+	}{
+		{nil, nil, nil},
+		{[]string{"."}, []vfs.File{good}, nil},
+		{[]string{"."}, []vfs.File{good, closed}, []error{os.ErrClosed}},
+		{[]string{"absent", "."}, []vfs.File{good}, []error{fs.ErrNotExist}},
+		{[]string{".", "absent"}, []vfs.File{closed, good}, []error{os.ErrClosed, fs.ErrNotExist}},
+	} {
+		err := vfs.SyncAll(fsys, c.dirs, c.files...)
+		if (err != nil) != (len(c.want) > 0) {
+			t.Errorf("%q and %d files: %v", c.dirs, len(c.files), err)
+		}
+		for _, want := range c.want {
+			if !errors.Is(err, want) {
+				t.Errorf("%q and %d files: %v, want %v", c.dirs, len(c.files), err, want)
+			}
+		}
+	}
+}
