@@ -173,3 +173,32 @@ func TestAdopted(t *testing.T) {
 		t.Errorf("visible are %d", got)
 	}
 }
+
+// TestTakeBehindPart: a part that was written is durable before a file is taken, and synced no more afterwards.
+func TestTakeBehindPart(t *testing.T) {
+	mem, syncs := vfstest.NewMem(), map[string]int{}
+	s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
+		if op == vfstest.Sync {
+			syncs[filepath.Base(name)]++
+		}
+		return nil
+	}), &Options{Form: medium.Form{InlineBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, file := begin(t, s, "job", 1, "written"), outside(t, "taken")
+	defer file.Close()
+	if _, err := w.(store.Taker).Take("second", file, true); err != nil || syncs["0"] != 1 {
+		t.Errorf("%v after %v", err, syncs)
+	}
+	if _, err := w.Commit(); err != nil || syncs["0"] != 1 || syncs["1"] != 1 || syncs["manifest"] != 1 {
+		t.Errorf("%v after %v", err, syncs)
+	}
+	left, err := New(mem.Crash(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := numbersOf(t, left, "job"); len(got) != 1 {
+		t.Errorf("a crash leaves %d", got)
+	}
+}

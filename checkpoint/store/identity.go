@@ -3,7 +3,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"strings"
 )
@@ -36,19 +35,6 @@ func ParseIdentity(line []byte) (Identity, error) {
 		return id, nil
 	}
 	return "", fmt.Errorf("identity %.60q: %w", line, ErrCorrupt)
-}
-
-// Expect returns an error that wraps ErrIdentity unless the medium of s is, right now, the one that was expected. An empty
-// expectation takes every store, and asks nothing.
-func Expect(ctx context.Context, s Store, want Identity) error {
-	if want == "" {
-		return nil
-	}
-	found, err := s.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	return want.Same(found)
 }
 
 // Same returns an error that wraps ErrIdentity unless found is the identity that was expected. An empty
