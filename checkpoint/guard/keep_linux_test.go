@@ -191,9 +191,13 @@ func TestRecordAll(t *testing.T) {
 
 // A second word of the same kind says nothing new, and waits for nobody.
 func TestWake(t *testing.T) {
-	c := make(chan struct{}, 1)
-	wake(c)
-	wake(c)
+	c, over := make(chan struct{}, 1), make(chan struct{})
+	go func() { wake(c); wake(c); close(over) }()
+	select {
+	case <-over:
+	case <-time.After(time.Minute):
+		t.Fatal("a second word waits until the first is heard")
+	}
 	if !wasWoken(c) || wasWoken(c) {
 		t.Error("two words of one kind are not one")
 	}

@@ -203,6 +203,12 @@ func TestRanksOfOneAttempt(t *testing.T) {
 	if err := Check(h.lines, nil); err != nil {
 		t.Error(err)
 	}
+	// What an earlier attempt has saved stays its own, though a rank of this one has saved the same step again.
+	h.worker(2, 3, "east", Start, 1, Step, 2, Saved, 2)
+	h.worker(2, 4, "west", Start, 2, Step, 3)
+	if err := Check(h.lines, nil); err != nil {
+		t.Error(err)
+	}
 	h.worker(2, 2, "south", Start, 3, Step, 4)
 	if err := Check(h.lines, nil); err == nil || !strings.Contains(err.Error(), "begins with step 3, of which no earlier attempt has saved") {
 		t.Error(err)
