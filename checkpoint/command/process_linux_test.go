@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,6 +103,13 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 		}
 		delete(a.crowd.met, pid)
 	}
+	// Whoever has read it for another job knows whose it is.
+	if _, err := a.members(another, 7, nil, nil, math.MaxUint64); err != nil {
+		t.Fatal(err)
+	}
+	if !a.crowd.passes(pid, another, math.MaxUint64) || !finds(math.MaxUint64) {
+		t.Error("a process that was read for another job is a stranger to its own, or read again for the other")
+	}
 	// What is gone is forgotten.
 	a.crowd.note(1<<30, met{})
 	finds(0)
@@ -128,5 +136,38 @@ func TestStartIsNoted(t *testing.T) {
 	}
 	if since := a.lastStart("another"); since != 0 {
 		t.Errorf("a job that was never started: since %d", since)
+	}
+}
+
+// A sweep ends when often enough in a row nobody was found, those looks counted that were before it; somebody who is found makes it count anew.
+func TestSweepCounts(t *testing.T) {
+	gone := map[int]process{1 << 30: {PID: 1 << 30}} // which is nobody's number, so that nobody is killed
+	for _, c := range []struct {
+		quiet, enough int
+		found         []bool // by one look after the other; nobody is found later
+		looks         int
+	}{
+		{0, 1, nil, 1}, {0, 2, nil, 2}, {1, 2, nil, 1}, {0, 1, []bool{true}, 2}, {0, 2, []bool{true}, 3}, {1, 2, []bool{true}, 3},
+		{0, 2, []bool{false, true}, 4}, {1, 3, []bool{false, true, true}, 6}, {0, 2, []bool{true, false, true, false, true}, 7},
+	} {
+		a, looks := &Runner{options: Options{Poll: time.Millisecond}}, 0
+		var given []int
+		err := a.sweepFound(t.Context(), sweeping{quiet: c.quiet, enough: c.enough, find: func(_, known map[int]process) (map[int]process, error) {
+			given = append(given, len(known))
+			looks++
+			if looks <= len(c.found) && c.found[looks-1] {
+				return gone, nil
+			}
+			return nil, nil
+		}})
+		if err != nil || looks != c.looks {
+			t.Errorf("%+v: %d looks, %v", c, looks, err)
+		}
+		// Each look is told what the one before has found.
+		for i, found := range c.found {
+			if slices.Contains(given[i+1:i+2], 1) != found {
+				t.Errorf("%+v: looks were told of %v", c, given)
+			}
+		}
 	}
 }
