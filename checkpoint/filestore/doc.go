@@ -41,6 +41,13 @@
 // part, all at the same time, see [vfs.SyncAll]; each part before adds a sync. Of a part that is longer than 8 MiB the disk gets each 8 MiB while the rest is written,
 // on Linux, and nothing waits for that before the one sync at the end. Parts of up to a MiB are short, see DefaultInlineBytes:
 // a plain file that must not be lost needs two syncs as well, its own and that of the directory.
-// CRC-32C sums cost a few percent of that; a digest, see [medium.Form], costs more than the disk. List reads the
+//
+// What that comes to says -bench Commit, beside a plain file that is written and synced, and one that gets its name behind
+// that. A part of 64 MiB or more is no slower than either. A part of a MiB cannot reach 95 percent of the first: a rename and
+// the sync of its directory alone leave 88 percent, on ext4 and a disk that syncs in a millisecond, for they are a second
+// commit of the journal. The store adds to that a copy of the MiB and its sums, a look for fences, a second name, and a sync of the root
+// that finds nothing new and has the disk empty its cache all the same.
+//
+// CRC-32C sums cost a few percent; a digest, see [medium.Form], costs more than the disk. List reads the
 // manifests of a job with the small parts, Open one. Reading a part, or a range of one, computes its sums once more.
 package filestore

@@ -25,6 +25,7 @@ var _ driver.Agent = (*Remote)(nil)
 
 // Do implements driver.Agent.
 func (r *Remote) Do(ctx context.Context, o agent.Order) (reply checkpoint.Reply, err error) {
+	// An order whose answer is lost is given again: effects may be asked for twice.
 	err = r.Call(ctx, "/effect", o, &reply)
 	return reply, err
 }

@@ -26,6 +26,9 @@ const (
 	IdleLimit = 2 * time.Minute
 )
 
+// What follows has no other protocol: a server that was not written in Go needs POST, JSON and the headers of the package's
+// documentation.
+
 // fault is the body of an answer that is not 200.
 type fault struct {
 	Error string `json:"error"`
@@ -58,8 +61,10 @@ func Handler[Q, A any](g *Gate, serve func(context.Context, Q) (A, error), roles
 			reply(w, l, r, http.StatusBadRequest, fault{err.Error()})
 			return
 		}
+		// The context is that of the connection and of the server: an order ends with whoever waits for its answer.
 		answer, err := serve(context.WithValue(r.Context(), callerKey{}, l.from), question)
 		switch {
+		// This comes first: what serve says while it is cut off is no judgement of the request, not even that it is fenced.
 		case err != nil && r.Context().Err() != nil:
 			reply(w, l, r, http.StatusServiceUnavailable, fault{"the server is going down: " + err.Error()})
 		case errors.Is(err, checkpoint.ErrFenced):
@@ -74,6 +79,8 @@ func Handler[Q, A any](g *Gate, serve func(context.Context, Q) (A, error), roles
 
 // decode reads one JSON value without unknown fields and nothing after it.
 func decode(body io.Reader, value any) error {
+	// A field that is not known is one of a later version, or a slip of the pen: to pass over it would be to do something else
+	// than was asked.
 	decoder := json.NewDecoder(body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(value); err != nil {
@@ -87,6 +94,7 @@ func decode(body io.Reader, value any) error {
 
 // reply answers a request, signed where there is somebody to sign for.
 func reply(w http.ResponseWriter, l *line, r *http.Request, status int, value any) {
+	// The whole answer is made before its first byte goes, for the signature stands in front of it.
 	body, err := json.Marshal(value)
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
@@ -175,6 +183,7 @@ func (c *Client) Call(ctx context.Context, path string, question, answer any) er
 		return err
 	}
 	defer response.Body.Close()
+	// A byte more than is allowed tells an answer that is too long from one that just fits.
 	data, err := io.ReadAll(io.LimitReader(response.Body, MaxBytes+1))
 	if err != nil {
 		return err
@@ -182,6 +191,7 @@ func (c *Client) Call(ctx context.Context, path string, question, answer any) er
 	if len(data) > MaxBytes {
 		return fmt.Errorf("%s%s: the answer is longer than %d bytes", c.Base, path, MaxBytes)
 	}
+	// Before this line nothing of the answer is believed, not even its status: whoever has the port may have sent it.
 	if !hmac.Equal([]byte(response.Header.Get(headerSignature)), []byte(c.line.ofAnswer(nonce, response.StatusCode, data))) {
 		return fmt.Errorf("%w: %s%s says %.100q (%d)", ErrUnsigned, c.Base, path, data, response.StatusCode)
 	}
@@ -197,6 +207,7 @@ func (c *Client) Call(ctx context.Context, path string, question, answer any) er
 
 // Serve answers requests on the listener until the context ends, then closes every connection.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	// Every request's context descends from ctx, so that a handler which waits is told as well.
 	server := &http.Server{Handler: handler, ReadTimeout: ReadLimit, IdleTimeout: IdleLimit,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -38,6 +38,7 @@ type Party struct {
 
 // String returns the party as it stands in a header.
 func (p Party) String() string {
+	// A name may hold any byte, and a header not: in hexadecimal digits no name ends a line or looks like another party.
 	if p.Role == Master {
 		return string(Master)
 	}
@@ -78,6 +79,7 @@ func (k *Key) UnmarshalText(text []byte) error {
 
 // mac returns the MAC of texts, none of which has a line end.
 func (k Key) mac(texts ...string) []byte {
+	// The line ends keep apart what would be one text otherwise: ab and c, a and bc.
 	h := hmac.New(sha256.New, k[:])
 	for _, text := range texts {
 		_, _ = io.WriteString(h, text+"\n") // a hash takes everything
@@ -116,6 +118,7 @@ type Credential struct {
 
 // Credential makes that of a party. The same party always has the same.
 func (s Secret) Credential(p Party) Credential {
+	// Nothing needs to be kept of who has one: it is computed from the name whenever somebody calls.
 	return Credential{s.Cluster(), p, Key(s.key.mac("apportion party 1", p.String()))}
 }
 

@@ -109,6 +109,7 @@ func (g *Gate) admit(r *http.Request, body []byte, roles []Role) (*line, error) 
 	if err != nil || r.Header.Get(headerTo) != g.self.String() {
 		return nil, errStranger
 	}
+	// The key is computed from what the caller says that he is; the signature tells whether he has it.
 	l, known := g.lineOf(from)
 	signature, err := hex.DecodeString(r.Header.Get(headerSignature))
 	if !known || err != nil || !hmac.Equal(signature, l.ofRequest(r, body)) {
@@ -136,6 +137,7 @@ func (g *Gate) admit(r *http.Request, body []byte, roles []Role) (*line, error) 
 func (g *Gate) fresh(nonce string, until, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	// O(nonces) four times in a window, and O(1) otherwise. A time far ahead was refused before, so that nothing stays long.
 	if now.Sub(g.swept) > Window/4 {
 		g.swept = now
 		for old, end := range g.seen {

@@ -41,6 +41,7 @@ func main() {
 
 // run prints what the master and each server read while the job goes from four servers to three.
 func run(w io.Writer) error {
+	// The two runs differ in nothing but who saves and who reads: the same model, servers, store and targets.
 	fmt.Fprintf(w, "a model of %d MiB, resized from four servers to three; MiB read by\n          master     a     b     c     d\n", layers*layerBytes>>20)
 	for _, sharded := range []bool{false, true} {
 		dir, err := os.MkdirTemp("", "shards")
@@ -51,6 +52,7 @@ func run(w io.Writer) error {
 		if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
 			return err
 		}
+		// Manifests and lists of shares count as well; they are too small to be seen in whole MiB.
 		fmt.Fprintf(w, "%-9s", map[bool]string{false: "one file", true: "shards"}[sharded])
 		for _, who := range []string{"master", "a", "b", "c", "d"} {
 			fmt.Fprintf(w, " %5.0f", float64(read[who].Load())/(1<<20))
@@ -88,6 +90,7 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 	running, end := context.WithCancel(ctx)
 	go func() { ended <- d.Run(running) }()
 	defer func() { end(); err = errors.Join(err, <-ended) }()
+	// An agent for each server, with a book, a work folder and an open store of its own: all that they share is on the disk.
 	for _, server := range []string{"a", "b", "c", "d"} {
 		a, failed := agent.New(agent.Config{Server: server, Disk: disk(dir, "book-"+server), Shared: filepath.Join(dir, "shared"),
 			Restored: filepath.Join(dir, "restored-"+server), Store: stored(server), Lease: 30 * time.Minute,
@@ -101,6 +104,7 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 		}
 	}
 	events := []checkpoint.Event{checkpoint.Submit{Job: "bert", Demand: apportion.Resources{1}}, target("a", "b", "c", "d")}
+	// First the job starts on four servers. Then the fourth is taken away: it is saved, stopped, and resumed on three.
 	for _, n := range []int{4, 3} {
 		if err := d.Apply(ctx, events...); err != nil {
 			return nil, err
@@ -122,6 +126,7 @@ func target(servers ...string) checkpoint.Event {
 func reaches(ctx context.Context, d *driver.Driver, phase checkpoint.Phase, containers int) error {
 	_, err := d.Await(ctx, func(s *driver.State) bool {
 		j, ok := s.Job("bert")
+		// An order that is not zero is an adjustment that is not begun yet.
 		return ok && j.Job.Phase == phase && j.Job.Order == 0 && len(j.Job.Containers) == containers
 	})
 	return err
@@ -135,6 +140,7 @@ func ranks(dir, server string, sharded bool) (runner.Runner, error) {
 	if sharded {
 		options.Env = []string{}
 		options.Needs = func(run runner.Run, part string) bool {
+			// The same rule by which rank says what is its own, with as many ranks as the new run has.
 			layer, err := strconv.Atoi(strings.TrimPrefix(part, "layer-"))
 			return err == nil && layer%len(run.Containers) == slices.Index(run.Containers, server)
 		}

@@ -28,6 +28,7 @@ func rank() {
 	// The runner tells it by the environment what it is.
 	me, of := number(command.EnvRank), number(command.EnvContainers)
 	whole := os.Getenv(wholeVariable) != ""
+	// It has nothing to load: what it would train is zeros, and the runner has fetched the files already when it starts.
 	for answered := int64(0); ; time.Sleep(2 * time.Millisecond) {
 		// The runner counts its requests. Before the first there is no file.
 		text, err := os.ReadFile(os.Getenv(command.EnvSaveRequest))
