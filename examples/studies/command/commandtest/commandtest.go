@@ -49,7 +49,8 @@ func Records(t *testing.T, run command.Run, mask func(string) string, quick ...s
 			if mask != nil {
 				text = mask(text)
 			}
-			return text
+			// Records end with their last line that is not empty, as files of text do.
+			return strings.TrimRight(text, "\n") + "\n"
 		})
 	})
 }
