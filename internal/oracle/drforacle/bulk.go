@@ -65,6 +65,7 @@ func (b *bulk) fillUp() {
 // containers that claim has by then; -1 where every claim reaches its Max. If a container of a claim
 // fits together with everything ahead of it, so do the claim's earlier ones; the first that does not
 // is found by halving.
+// The halving asks O(log Max) times for each claim, and each answer costs O(n log Max + n K).
 func (b *bulk) firstRefused() (refused int, at int64) {
 	refused = -1
 	for i, claim := range b.claims {
@@ -90,6 +91,7 @@ func (b *bulk) firstRefused() (refused int, at int64) {
 
 // fits reports whether the container that claim i is handed when it has n fits together with all
 // containers ahead of it.
+// It changes nothing of b: ahead returns a list of its own.
 func (b *bulk) fits(i int, n int64) bool {
 	// A container that fits nobody's room is refused only if all that are handed out before it have been counted.
 	after := b.ahead(i, n)
@@ -106,6 +108,8 @@ func (b *bulk) fits(i int, n int64) bool {
 
 // ahead returns what every claim has when claim i, which has n, is due: an open claim was handed each
 // container before which its weighted share was lower, or equal with the smaller ID.
+// The count of claim i itself is n, since its own share grows with every container. The ID decides
+// between equal shares as in Whole, or the two would refuse different containers.
 func (b *bulk) ahead(i int, n int64) []*big.Rat {
 	// The result is a new list each time: firstRefused asks for many.
 	counts := make([]*big.Rat, len(b.claims))

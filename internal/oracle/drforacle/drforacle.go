@@ -19,6 +19,9 @@ type Claim struct {
 // Fill returns the divisible containers of each claim and whether their minima were honoured.
 // Every round ends with an event, of which each claim has a few and each kind one: the rounds are few.
 // Each costs O(n² K) additions of rational numbers, whose digits grow from round to round.
+// Nothing is checked: every claim demands something and has a positive finite weight, or a division by
+// zero panics. Capacity and claims stay as they are; the containers are fresh and in the order of the
+// claims.
 func Fill(capacity []int64, claims []Claim) (containers []*big.Rat, floors bool) {
 	counts, floors := start(capacity, claims)
 	for {
@@ -37,6 +40,9 @@ func Fill(capacity []int64, claims []Claim) (containers []*big.Rat, floors bool)
 }
 
 // lowest lists the claims at the lowest weighted share among those that may still grow.
+// Shares are compared exactly: claims are level where their rational numbers are, which is the case
+// that sums of float64 miss. Empty where nobody may grow. O(n² K), since each mayGrow adds up what is
+// left.
 func lowest(capacity []int64, claims []Claim, counts []*big.Rat) []int {
 	var low []int
 	for i, claim := range claims {
@@ -61,6 +67,8 @@ func lowest(capacity []int64, claims []Claim, counts []*big.Rat) []int {
 
 // smallestStep returns by how much the level of the lowest claims rises until they meet the next
 // claim, one has its maximum, or a kind is used up; nil where nobody may grow.
+// A step is positive, so that Fill makes progress: a claim that may grow is below its Max and finds
+// some of each kind that it demands.
 func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat {
 	low := lowest(capacity, claims, counts)
 	if len(low) == 0 {
@@ -103,6 +111,8 @@ func smallestStep(capacity []int64, claims []Claim, counts []*big.Rat) *big.Rat 
 // then the smallest ID. stopAtFirst ends with the first container that does not fit.
 // It takes a round for each container, so that clusters of tests must be small; WholeInBulk is for large
 // ones.
+// A claim is looked at again only until its first refusal: what is left shrinks with every container,
+// and nothing is ever given back.
 func Whole(capacity []int64, claims []Claim, stopAtFirst bool) (containers []int64, floors bool) {
 	counts, floors := start(capacity, claims)
 	blocked := make([]bool, len(claims))
@@ -151,6 +161,8 @@ func before(capacity []int64, a Claim, n *big.Rat, b Claim, m *big.Rat) bool {
 }
 
 // start returns the minima, or zeros where they do not fit together.
+// The minima are taken all together or not at all: to drop single ones would need an order among claims.
+// The second result is false where they were dropped.
 func start(capacity []int64, claims []Claim) ([]*big.Rat, bool) {
 	// Both answers are prepared, and the test below chooses.
 	counts, zeros := make([]*big.Rat, len(claims)), make([]*big.Rat, len(claims))

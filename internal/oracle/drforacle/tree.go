@@ -8,6 +8,8 @@ import (
 )
 
 // Queue is one node of a tree; see drf.Queue. The vectors are as long as the capacity; a ceiling below 0 is none.
+// Parent is "" for the uppermost queues. IDs are unique, every Parent exists and no queue is above
+// itself: package drf refuses other trees, and here a cycle would not end.
 type Queue struct {
 	ID, Parent         string
 	Weight             float64
@@ -37,6 +39,8 @@ type hierarchy struct {
 // FillTree returns the divisible containers of each claim, in the order of members.
 // As in Fill every round ends with an event: a queue or a claim stops, a sibling joins those that are served, or a guarantee
 // ends. Its length is the horizon of the stream, and all that are served rise by their speeds for that long.
+// It starts from the minima that fit. Every use is added up again for each question, so that a dozen of
+// claims is a large tree.
 func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
 	h := newHierarchy(capacity, queues, members)
 	// Two passes: within guarantees, and then without regard to them.
@@ -75,6 +79,7 @@ func newHierarchy(capacity []int64, queues []Queue, members []Member) *hierarchy
 }
 
 // dropMinima drops the minima below a queue that do not fit it, after those of the queues below.
+// The root is a queue as well here: minima that fit every queue may still be more than the cluster has.
 func (h *hierarchy) dropMinima(id string) {
 	// The lowest queues drop first, so that nobody loses a minimum to a queue elsewhere that asks for too much.
 	for _, q := range h.queues {
@@ -101,6 +106,7 @@ func (h *hierarchy) queue(id string) Queue {
 			return q
 		}
 	}
+	// The test has named a queue that it did not list, which drf.Tree would have refused.
 	panic("no queue " + id)
 }
 
@@ -115,6 +121,7 @@ func (h *hierarchy) path(i int) []string {
 }
 
 // isBelow reports whether claim i is below the queue called id.
+// Everybody is below the root "", so that used("", k) is the use of the whole cluster.
 func (h *hierarchy) isBelow(i int, id string) bool {
 	for _, above := range h.path(i) {
 		if above == id {
@@ -125,6 +132,7 @@ func (h *hierarchy) isBelow(i int, id string) bool {
 }
 
 // used adds up what all claims below a queue have of kind k.
+// Nothing is remembered between two questions: a running sum is what this twin is there to check.
 func (h *hierarchy) used(id string, k int) *big.Rat {
 	sum := new(big.Rat)
 	for i, m := range h.members {
@@ -147,6 +155,8 @@ func (h *hierarchy) ceiling(id string, k int) *big.Rat {
 }
 
 // guarantee returns what a queue is guaranteed of kind k.
+// The root guarantees nothing: if it did, every claim would be within a guarantee, and the pass for
+// guarantees would serve all.
 func (h *hierarchy) guarantee(id string, k int) *big.Rat {
 	if id == "" {
 		return new(big.Rat)
@@ -201,6 +211,8 @@ func (h *hierarchy) guaranteed(i int) bool {
 }
 
 // fits reports whether nothing is above any ceiling.
+// It looks at all queues, also at those that are not above the container in question: the minima were
+// made to fit before.
 func (h *hierarchy) fits() bool {
 	for k := range h.capacity {
 		if h.used("", k).Cmp(h.ceiling("", k)) > 0 {
@@ -216,6 +228,8 @@ func (h *hierarchy) fits() bool {
 }
 
 // stopAtLimits stops every claim above which a kind that it demands has reached its ceiling.
+// A step of FillTree ends exactly where a ceiling is reached, so that the comparison needs no
+// tolerance.
 func (h *hierarchy) stopAtLimits() {
 	for i, m := range h.members {
 		// A limit anywhere above stops the member: the cluster is the limit of the root.
@@ -230,6 +244,8 @@ func (h *hierarchy) stopAtLimits() {
 }
 
 // level is a weighted share of amount in kind k.
+// The kind is one that somebody who may be served demands: its capacity is not 0, or that claim would
+// be done.
 func (h *hierarchy) level(amount *big.Rat, k int, weight float64) *big.Rat {
 	// Share of the kind over the weight, both exact.
 	share := new(big.Rat).Quo(amount, whole(h.capacity[k]))
@@ -284,6 +300,8 @@ func (h *hierarchy) flow(id string) *stream {
 			shorten(quo(new(big.Rat).Sub(h.guarantee(id, k), h.used(id, k)), rates[k]))
 		}
 	}
+	// Nobody compares the level of the root. Its speeds and its horizon stay in units of its children's
+	// level, and FillTree multiplies the two.
 	if id == "" {
 		return s
 	}
@@ -325,6 +343,8 @@ func (h *hierarchy) slope(id string, rates []*big.Rat, s *stream, shorten func(*
 }
 
 // streams lists the children of a queue that may be served.
+// The order of the list does not matter: least takes all that are level, and neither names nor places
+// decide.
 func (h *hierarchy) streams(id string) []*stream {
 	var list []*stream
 	for _, q := range h.queues {

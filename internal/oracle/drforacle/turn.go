@@ -9,10 +9,13 @@ import (
 
 // WholeTree returns the containers of each claim, in the order of members, handed out one by one. It takes a turn of the whole
 // tree for each container, so that clusters of tests must be small.
+// What has stopped in the first pass stays so in the second: no container is given back between the
+// two, so that no room comes about.
 func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 	h := newHierarchy(capacity, queues, members)
 	h.whole = true
 	for h.within = true; ; h.within = false {
+		// Each turn gives a container, stops a claim or sets one aside, so that a pass ends.
 		for next := h.next(""); next != nil; next = h.next("") {
 			// The container is given first and taken back if anything is too full then: no room is computed.
 			i := next.claim
@@ -52,6 +55,8 @@ type turn struct {
 }
 
 // next returns the turn of a queue, nil where nobody below it may be served.
+// A queue asks its children for their turns before it has one of its own, so that the claim comes from
+// the depth of the tree and the order from each queue on its way up.
 func (h *hierarchy) next(id string) *turn {
 	var best *turn
 	consider := func(t *turn) {
@@ -90,6 +95,8 @@ func (h *hierarchy) next(id string) *turn {
 }
 
 // before reports whether t comes before u.
+// Siblings of one sort have different names, so that of two turns exactly one is before the other. With
+// ties left over, a comparison with package drf would depend on the order of lists.
 func (t *turn) before(u *turn) bool {
 	if t.first != u.first {
 		return t.first
@@ -102,6 +109,7 @@ func (t *turn) before(u *turn) bool {
 
 // NextOfTree returns the claim that is due when each has so many containers and those that are idle ask for
 // nothing, -1 where nobody is. Limits are not looked at.
+// Whoever is not idle demands only kinds that the cluster has some of; anything else divides by zero.
 func NextOfTree(capacity []int64, queues []Queue, members []Member, counts []int64, idle []bool) int {
 	// Idle claims are done, so that they take no turn, but what they hold counts in their queues.
 	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: idle, aside: make([]bool, len(members)), whole: true}

@@ -35,6 +35,8 @@ type FlowCon struct {
 }
 
 // NewFlowCon returns a twin without containers, which normalizes by the first value that is not 0.
+// alpha is at least 0, beta positive, itval in seconds and positive, and kinds at least 1: kind 0 is
+// the CPU, by which the lists are kept.
 func NewFlowCon(alpha, beta, itval float64, kinds int) *FlowCon {
 	return &FlowCon{
 		Alpha: alpha, Beta: beta, Initial: itval, Itval: itval, BoundAll: true, kinds: kinds,
@@ -69,6 +71,8 @@ func (f *FlowCon) Step(now float64, readings map[string]Reading) {
 }
 
 // listen brings the lists up to date, Algorithm 2, and reports whether the set of containers has changed.
+// A container that comes back under its old name after an exit is a new one: nothing of its first life
+// remains.
 func (f *FlowCon) listen(readings map[string]Reading) bool {
 	// Lines 5-9: who is on no list is new. listener says that the set has changed, by arrivals or exits: the
 	// listing compares counts only, and one of each at once would escape it.
@@ -107,6 +111,7 @@ func (f *FlowCon) average(id string) []float64 {
 	for k := range mean {
 		mean[k] = 0
 		for i, r := range offered {
+			// offered[i-1] exists: the first reading of a container causes a run, which takes it.
 			if r.At > from {
 				mean[k] += r.Usage[k] * (r.At - offered[i-1].At) / (offered[len(offered)-1].At - from)
 			}
@@ -184,6 +189,7 @@ func (f *FlowCon) measure(id string) bool {
 	// (4.1)
 	progress := 0.0
 	if last.Value != before.Value {
+		// Two values that differ are not both 0, so that scale is positive here.
 		progress = math.Abs(last.Value-before.Value) / (last.At - before.At) / scale
 	}
 	f.growth[id] = make([]float64, f.kinds)

@@ -37,6 +37,8 @@ type History struct {
 }
 
 // curves returns the shapes, each a falling curve over the part of the run, and their weights.
+// Work is in parts of the work so far: 0 is the start, 1 is now, and 2 is after as much again. Every
+// shape is 1 at the start and falls towards 0.
 func curves() (all []func(float64) float64, weights []float64) {
 	// Seven exponentials of weight 1, and nine power laws of weight 1/2: there are more of them that look alike.
 	for _, scale := range []float64{2, 0.7, 0.4, 0.25, 0.15, 0.08, 0.04} {
@@ -71,6 +73,7 @@ func product(a, b []float64) float64 {
 }
 
 // regress returns the slope of v over x by ordinary least squares, and the sum of squares that remains.
+// x has two values at least that differ; otherwise both results are NaN.
 func regress(x, v []float64) (slope, rest float64) {
 	// The textbook: covariance over variance, and what is left by Pythagoras.
 	slope = product(x, v) / product(x, x)
@@ -104,6 +107,8 @@ func widening(strays []float64) float64 {
 	if all == 0 {
 		return 1
 	}
+	// Neighbours that stray to opposite sides would make a slope look better known than it is: they
+	// count as independent. At most 0.9, so that doubt grows by a factor of 19 at most.
 	r := math.Min(0.9, math.Max(0, lagged/all))
 	return (1 + r) / (1 - r)
 }

@@ -14,6 +14,7 @@ type Container struct {
 // Rebalance moves containers among workers, without regard to room, until no move is allowed, and
 // returns them in their order with their new workers. Every choice counts the worker of each container anew,
 // O(c^2) for c containers.
+// Room takes no part: it is compared with package placement where that one ignores room as well.
 func Rebalance(workers int, containers []Container) []Container {
 	// The caller's list stays as it is.
 	state := append([]Container(nil), containers...)

@@ -137,6 +137,8 @@ func (s *search) plane(columns []int32, coefs []float64, rhs float64) []float64 
 }
 
 // choose tries every choice of as many planes as there are continuous variables.
+// With r rows of two sides and d continuous variables there are 2(r + d) planes, and as many choices as
+// they have subsets of d. All are tried for every combination of integers.
 func (s *search) choose(planes, chosen [][]float64) {
 	// Without continuous variables nothing is to be chosen, and the one point is considered at once.
 	if len(chosen) == len(s.continuous) {

@@ -47,6 +47,8 @@ type Problem struct {
 
 // Best returns the greatest payoff over all schedules, 0 if none is positive, and the least cost of
 // doing the work by each slot, infinite where it cannot be done. ([OASiS] eqs. 21 and 28)
+// Prices are at least 0 and Values do not grow with the slot. Products of demands and counts are not
+// checked for overflow: quantities of such tests are small. O((MaxWorkers+1)^slots) for linear speed.
 func Best(p *Problem) (payoff float64, costs []float64) {
 	slots := len(p.Values)
 	// Slots are independent of each other at given prices: what a number of workers costs in a slot is found first.
@@ -92,6 +94,8 @@ func (p *Problem) walk(tables [][]float64, t int, done int64, cost float64, cost
 
 // slot returns the least cost of exactly y workers in slot t, for y = 0 to MaxWorkers, over every
 // choice of servers and every number of parameter servers that satisfies (3), (6) and (7).
+// No worker and no parameter server satisfy (6) and (7) too and cost nothing, so that a slot may be
+// left out.
 func (p *Problem) slot(t int) []float64 {
 	if p.Speed != nil {
 		return p.ways(t)
@@ -113,6 +117,8 @@ func (p *Problem) slot(t int) []float64 {
 
 // ways returns the least cost of each amount of work in slot t up to all of it, over every number of workers and
 // parameter servers and every choice of servers.
+// walk then takes the index for the work that a slot does, which with linear speed is the number of its
+// workers.
 func (p *Problem) ways(t int) []float64 {
 	together := p.together(t, p.MaxPS)
 	out := make([]float64, p.Work+1)
@@ -136,6 +142,7 @@ func (p *Problem) ways(t int) []float64 {
 func Together(p *Problem, slot int, maxPS int64) [][]float64 { return p.together(slot, maxPS) }
 
 // together returns the least cost of y workers and z parameter servers in slot t, y to MaxWorkers and z to maxPS.
+// out[y][z] is infinite where so many do not fit under the rules.
 func (p *Problem) together(t int, maxPS int64) [][]float64 {
 	out := make([][]float64, p.MaxWorkers+1)
 	if p.Same == nil && !p.Alone {
@@ -180,10 +187,13 @@ func (w *walker) spread(h int, y int64, cost float64) {
 		w.workers[h] = count
 		w.spread(h+1, y+count, cost+float64(count)*w.p.Workers.unit(w.t, h))
 	}
+	// The caller's next branch reads all servers and must find this one empty.
 	w.workers[h] = 0
 }
 
 // add tries every number of parameter servers on server k and all later ones beside the workers, under the rules.
+// Server k must hold count beside what the workers took of the same machine; Free is never reduced,
+// since prices are by container and one job alone is placed.
 func (w *walker) add(k int, y, z int64, cost float64) {
 	if k == len(w.ps) {
 		// The rule of one machine is looked at when all is placed; that of apart, and room, at each step.
@@ -201,6 +211,7 @@ func (w *walker) add(k int, y, z int64, cost float64) {
 }
 
 // fitTogether reports whether count parameter servers fit server k with the workers that are on the same machine.
+// It reads what is free from the side of the parameter servers; that of the workers is the same.
 func (p *Problem) fitTogether(t, k int, count int64, workers []int64) bool {
 	// Only what is on the same machine is in the way.
 	if p.Same == nil || p.Same[k] < 0 || count == 0 || workers[p.Same[k]] == 0 {
@@ -236,6 +247,8 @@ func (p *Problem) machines(workers, ps []int64) int {
 
 // totals returns the least cost of n containers in slot t, for n = 0 to most, trying every number of
 // containers on every server.
+// Infinite where so many do not fit. Room is by slot alone: what a job holds in one slot takes nothing
+// from another.
 func (s *Side) totals(t int, most int64) []float64 {
 	out := make([]float64, most+1)
 	for n := range out {

@@ -29,6 +29,8 @@ type Instance struct {
 
 // Optimum returns the greatest total utility of schedules that fit the cluster together: (1) under (2)-(13), every job
 // admitted or not, and every schedule of each. Each further job, slot or server multiplies the time.
+// The jobs compete for room alone: there are no prices here, which is what makes the result an upper
+// bound for every rule that has some.
 func Optimum(in *Instance) float64 {
 	// The bound is the only shortcut: what later jobs could earn alone in an empty cluster.
 	s := search{in: in, workers: repeat(in.Workers, in.Slots), ps: repeat(in.PS, in.Slots)}
@@ -54,6 +56,8 @@ func Optimum(in *Instance) float64 {
 }
 
 // search is the state of a depth-first search: what is left of every server in every slot.
+// workers and ps are indexed by slot, server and kind. Whoever takes from them gives back before it
+// returns, so that each branch finds them as its caller left them.
 type search struct {
 	in          *Instance
 	workers, ps [][][]int64
@@ -142,6 +146,8 @@ func (j *Job) fastest() int64 {
 }
 
 // both calls then for every way to place so many containers of job i in slot t under its rules.
+// The rules of one machine are looked at when a placement is whole, and no branch is cut before: the
+// twin has no such cleverness to be wrong about.
 func (s *search) both(i, t int, y, z int64, then func()) {
 	j := &s.in.Jobs[i]
 	onWorkers, onPS := make([]int64, len(s.in.Workers)), make([]int64, len(s.in.PS))

@@ -11,12 +11,14 @@ import (
 
 // record is what is known of one job.
 type record struct {
-	// service is what it has attained, in container seconds, and on the same by type.
+	// service is what it has attained, in container seconds, and on the seconds that it has held containers of each type.
+	// Pauses count in both: what is held is kept from others.
 	service float64
 	on      []float64
 	// restarts is how often its containers were changed.
 	restarts int
 	// speeds are by type and number of containers, from 1; see kind.speeds.
+	// A type that does not hold a single container has an empty list.
 	speeds [][]float64
 }
 
@@ -31,6 +33,9 @@ type book struct {
 
 // open brings the book up to now, before a decision: it adds what jobs have had since the decision before, takes new
 // ones in and forgets those that ended. The error is that of a job's speed.
+// Every policy calls it first thing in Decide; a second call at the same time would add nothing.
+// Servers are those of the scenario, which stay the same during a run, so that speeds never have to be
+// asked for again.
 func (b *book) open(state *sim.State) error {
 	// The first decision of a run: the servers do not change from then on.
 	if b.jobs == nil {
@@ -76,6 +81,8 @@ func (b *book) open(state *sim.State) error {
 }
 
 // close notes whom the orders restart.
+// A suspension counts as one, and the start that ends it does not. It is called with the state from
+// before the orders, which says who held something.
 func (b *book) close(state *sim.State, orders *sim.Orders) {
 	// A restart is a change of what somebody holds: a first start is none.
 	restarted := make(map[string]bool, len(orders.Places))
@@ -110,6 +117,8 @@ func (r *record) fastest(n int64) int {
 }
 
 // rising returns the best speeds with at most so many containers: a job may leave some of them idle.
+// More containers may be slower where they do not fit one server. The list that it is given stays as it
+// is.
 func rising(speeds []float64) []float64 {
 	up := make([]float64, len(speeds))
 	best := 0.0

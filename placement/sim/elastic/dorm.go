@@ -39,6 +39,8 @@ func (p *Dorm) Name() string {
 }
 
 // Decide asks the optimizer for the utilization.
+// Restarts are not noted in the book: the budget Theta2 counts changes of this decision and asks for no
+// history.
 func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if err := p.book.open(state); err != nil {
 		return sim.Orders{}, err
@@ -58,6 +60,8 @@ func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 }
 
 // most returns n_max of a job on a type.
+// It may be more than the type holds, as what a user asks for may be: package alloc takes it for a
+// bound and no promise.
 func (p *Dorm) most(state *sim.State, job, kind int) int64 {
 	j := &state.Jobs[job]
 	speeds := p.book.jobs[j.ID].speeds[kind]
@@ -76,6 +80,7 @@ func (p *Dorm) most(state *sim.State, job, kind int) int64 {
 }
 
 // requireType restricts an application to servers of a type, where there are several.
+// Where there is one, requirements that all servers meet would only cost the optimizer time.
 func requireType(b *book, app *alloc.Application, kind int) {
 	if len(b.kinds) < 2 {
 		return
@@ -100,6 +105,8 @@ type optimizer struct {
 }
 
 // decide asks the optimizer and orders what has changed.
+// Its orders name only those jobs whose containers change, by position of servers as the simulator has
+// them. O(jobs x servers) beside the search.
 func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc.Problem) (sim.Orders, error) {
 	var orders sim.Orders
 	if len(state.Jobs) == 0 {

@@ -14,6 +14,7 @@ import (
 const Accelerator = "accelerator"
 
 // kind is one type of servers.
+// Everywhere else in this package a type is the position of its kind in book.kinds.
 type kind struct {
 	name string
 	// servers are the positions of its servers, ascending.
@@ -50,6 +51,7 @@ func room(free, demand apportion.Resources) int64 {
 }
 
 // holds returns how many containers of a job all servers of a type hold, and the most that one of them holds.
+// A type with all = 0 is of no use to the job, and every policy must pass it over.
 func (k *kind) holds(servers []apportion.Server, demand apportion.Resources) (all, one int64) {
 	for _, h := range k.servers {
 		// By server: what is left over on one of them helps no container on another.
@@ -84,6 +86,8 @@ func (k *kind) speeds(servers []apportion.Server, job *sim.Job) ([]float64, erro
 // pack returns places for n containers on some of the servers: each time on the one that holds all that are left and has
 // the least room to spare, or else on the one with the most room; nil where they do not all fit. It changes nothing.
 // O(servers x the servers that are needed).
+// Containers of a job are alike, so that to take the largest rooms first needs the fewest servers there
+// can be, and the tightest one for the rest leaves large rooms to others.
 func pack(free []apportion.Resources, servers []int, demand apportion.Resources, n int64) []apportion.Placement {
 	var on []apportion.Placement
 	used := map[int]bool{}

@@ -81,6 +81,7 @@ func (p *Gavel) ask(state *sim.State, orders *sim.Orders) {
 	for i := range orders.Places {
 		runs[orders.Places[i].Job] = len(orders.Places[i].On) > 0
 	}
+	// One that runs is enough, so that the order of the map does not matter.
 	for _, yes := range runs {
 		if yes {
 			orders.Next = p.next
@@ -94,6 +95,8 @@ func anyNew(state *sim.State) bool {
 }
 
 // turn is a job that may run on a type, and how far it is behind there.
+// behind is the time that the program gives it, over the time that it has had: infinite at first, 1
+// where both agree.
 type turn struct {
 	want
 	behind float64
@@ -144,6 +147,8 @@ func (p *Gavel) begin(state *sim.State) sim.Orders {
 }
 
 // fill gives what is free to those that wait.
+// Nobody is moved by it: it seats only those who hold nothing, those first to whom the program gives a
+// part of the type, and then all others wherever they are fastest.
 func (p *Gavel) fill(s *seats) {
 	for _, t := range p.turns(s.state) {
 		if !s.decided[t.job] {
@@ -165,6 +170,8 @@ const leftover = 1e-3
 //	max min_m z_m throughput(m, X)/throughput(m, equal)     sum_j X_mj <= 1,  sum_m z_m X_mj <= workers_j
 //
 // with z_m the containers of job m.
+// Jobs x types + 1 variables, two rows a job, and one for each type and kind of resource. If the solver
+// ends without a solution all parts are 0, and rounds serve everybody by speed alone.
 func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 	// least is the smallest gain of all jobs, which the rows gain[i] keep below each of them.
 	b := milp.NewBuilder("gavel")
@@ -223,6 +230,8 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 
 // equal returns the speed of a job that spends its time on all types, on each in proportion to its containers; at least a
 // millionth, where no type holds it.
+// It is the divisor of a job's gain, so that jobs of different speeds can be compared, and must not be
+// 0.
 func (p *Gavel) equal(state *sim.State, job *sim.JobState) float64 {
 	sum, total := 1e-6, 0.0
 	for k, speeds := range p.book.jobs[job.ID].speeds {

@@ -74,6 +74,8 @@ func Measure(s *sim.Scenario, r *sim.Result) (*Measures, error) {
 }
 
 // rho returns the time of a job that has completed in parts of its time alone on an equal part of the cluster.
+// Above 1 the job would have completed sooner on an equal part of its own. It asks for one speed a number
+// of containers and type.
 func rho(s *sim.Scenario, r *sim.Result, i int) (float64, error) {
 	o, job := &r.Jobs[i], &s.Jobs[i]
 	// Jobs that wait count as well: with them the cluster would have been shared.
@@ -99,6 +101,7 @@ func rho(s *sim.Scenario, r *sim.Result, i int) (float64, error) {
 
 // share returns the speed with a number of containers that need not be whole: a part of the time of one below 1, on the
 // line between two numbers, and that of the most beyond it.
+// 0 for a type that does not hold the job.
 func share(speeds []float64, n float64) float64 {
 	last := float64(len(speeds))
 	switch {

@@ -54,6 +54,7 @@ func (p *Optimus) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 
 // gain returns with how many more containers a job gains most time by container, of what is free, and how much, in
 // seconds; 0 where it gains nothing.
+// What is free changes with every step, so that gains of all jobs are asked for anew each time.
 func (p *Optimus) gain(s *seats, w *want) (more int64, gain float64) {
 	job := &s.state.Jobs[w.job]
 	// Remaining time is what is left over the speed: both are known here, where the paper fits them.
@@ -75,6 +76,7 @@ func (p *Optimus) gain(s *seats, w *want) (more int64, gain float64) {
 }
 
 // grow takes room for more containers of a job.
+// gain has counted the room of single servers, so that so many fit.
 func (p *Optimus) grow(s *seats, w *want, more int64) {
 	demand := s.state.Jobs[w.job].Demand
 	// The containers that it has need not be beside the new ones: settle packs them together.

@@ -10,6 +10,8 @@ import (
 )
 
 // rows are the capacities of all types of servers, one for each kind of resource, pooled over the servers of a type.
+// The sum over servers is a relaxation: containers that fit it may fit no single server, and whoever
+// uses the rows must place them afterwards and bear that some find no place.
 type rows struct {
 	book  *book
 	state *sim.State
@@ -17,6 +19,7 @@ type rows struct {
 	terms [][][]milp.Term
 }
 
+// newRows returns rows to which nobody has added anything yet.
 func newRows(b *book, state *sim.State) *rows {
 	r := &rows{book: b, state: state, terms: make([][][]milp.Term, len(b.kinds))}
 	for k := range r.terms {
@@ -43,6 +46,8 @@ func (r *rows) build(b *milp.Builder) {
 			if len(terms) == 0 {
 				continue
 			}
+			// Bytes of memory become a float64 here: exact up to 2^53, beyond which the rows are as
+			// good as the solver's tolerance.
 			total := 0.0
 			for _, h := range r.book.kinds[kind].servers {
 				total += float64(r.state.Scenario.Servers[h].Capacity[k])

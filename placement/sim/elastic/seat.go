@@ -7,7 +7,8 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// want is how many containers a job is to have, and on servers of which type.
+// want is how many containers a job is to have, and on servers of which type: kind is a position in
+// book.kinds.
 type want struct {
 	// job is a position in State.Jobs.
 	job  int
@@ -16,6 +17,7 @@ type want struct {
 }
 
 // seats are the free servers of a decision under way.
+// A decision goes through keep, seat and finish, in this order; what was taken is never given back.
 type seats struct {
 	book  *book
 	state *sim.State
@@ -47,6 +49,7 @@ func (s *seats) take(job int, on []apportion.Placement) {
 }
 
 // keep lets a job stay where it is.
+// It must come before others are seated: the room of a job that stays is free in newSeats.
 func (s *seats) keep(job int) { s.take(job, s.state.Jobs[job].Places) }
 
 // seat gives a job as many containers as it wants, and reports whether there is room for them.
@@ -63,6 +66,8 @@ func (s *seats) seat(w want) bool {
 }
 
 // fits reports whether there is room for what a job wants beside all that is taken.
+// A caller that goes on to seat pays for the search twice; those who only compare types must not take
+// anything.
 func (s *seats) fits(w want) bool {
 	return pack(s.free, s.book.kinds[w.kind].servers, s.state.Jobs[w.job].Demand, w.n) != nil
 }
@@ -86,6 +91,8 @@ func (s *seats) finish() sim.Orders {
 
 // settle gives everybody what he wants, the first one first: those who hold it already stay, and the others are packed
 // beside them. Wants fit the servers of their type together, as containers of one size do.
+// Where they are not of one size, those who stay may leave room that is enough in sum and on no single
+// server: then seat fails, and a job that ran is suspended until the next decision.
 func settle(b *book, state *sim.State, wants []want) sim.Orders {
 	s := newSeats(b, state)
 	// Those who stay first: their places must not go to somebody who could have been packed elsewhere.

@@ -19,6 +19,7 @@ const (
 	// siaPower is p, siaIdle is lambda, [Jayaram23] §5.1: fairness, and what a job without containers costs.
 	siaPower, siaIdle = -0.5, 1.1
 	// siaNodes and siaGap bound the search for a configuration of all jobs.
+	// Decisions are many and are made anew at every arrival: none is worth the time of a proof.
 	siaNodes, siaGap = 40, 0.005
 )
 
@@ -62,6 +63,8 @@ func (p *Sia) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) 
 }
 
 // configurations returns what a job may have, with costs.
+// Costs are relative to the least speed of the job itself, so that a large job does not outweigh a
+// small one. A type that holds none of its containers offers no configuration.
 func (p *Sia) configurations(state *sim.State, at int) []configuration {
 	job := &state.Jobs[at]
 	r := p.book.jobs[job.ID]
@@ -94,6 +97,7 @@ func (p *Sia) configurations(state *sim.State, at int) []configuration {
 }
 
 // solve returns the configurations that cost least together; where the search finds none, what everybody has.
+// It leaves the book as it is, so that Worth may call it with its own between open and close.
 func (p *Sia) solve(ctx context.Context, state *sim.State) ([]want, error) {
 	b := milp.NewBuilder("sia")
 	var goal []milp.Term

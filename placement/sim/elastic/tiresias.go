@@ -55,6 +55,8 @@ func (p *Tiresias) Decide(_ context.Context, state *sim.State) (sim.Orders, erro
 }
 
 // serve gives containers in an order. Who runs and is among those that fit stays where it is.
+// Two passes, since a job behind in the order may stay only if those before it fit beside it: the first
+// decides who runs, the second moves as few of them as it can.
 func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 	// Who runs is known before anybody is placed, so that nobody has to make room for one behind it.
 	chosen := newSeats(&p.book, state)
@@ -79,6 +81,7 @@ func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 }
 
 // next returns when the first of those that run from now on has attained the threshold; 0: none will.
+// Without it a job would stay in the first queue until somebody comes or goes, however much it attains.
 func (p *Tiresias) next(state *sim.State, orders *sim.Orders, threshold float64) time.Duration {
 	// What everybody will hold: what they have now, but for those who are mentioned.
 	containers := make(map[string]int64, len(state.Jobs))

@@ -16,6 +16,8 @@ const moves = 1.2
 // their second best type, and each takes the type on which it is fastest with its part of it beside all others that have
 // chosen it, where most says how many containers each of them would take; one that runs leaves its type only for one that
 // is moves times as fast. One type of servers costs nothing. O(jobs log jobs + jobs x types).
+// A program over all jobs may choose better, and Worth asks Sia's; this greedy choice is that of a policy
+// whose optimizer knows no types.
 func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []int {
 	types := make([]int, len(state.Jobs))
 	if len(b.kinds) < 2 || len(state.Jobs) == 0 {
@@ -62,6 +64,7 @@ func (c *chooser) wants(job, kind int) float64 {
 
 // part returns the speed of a job on a type beside those that have chosen it: with its part of what there is where all want
 // more than that.
+// takers must not hold the job's own wish: chooseTypes takes it out before it asks.
 func (c *chooser) part(job, kind int) float64 {
 	// A type that does not hold one container of the job has no speeds.
 	speeds := c.book.jobs[c.state.Jobs[job].ID].speeds[kind]
@@ -85,6 +88,8 @@ func (c *chooser) part(job, kind int) float64 {
 }
 
 // choose returns the type on which a job is fastest beside the others; it is loath to leave the one that it is on.
+// now is that type, -1 for a job that waits. Of types that are alike the first is taken, as by a job
+// that none of them holds.
 func (c *chooser) choose(job, now int) int {
 	best, most := 0, -1.0
 	for k := range c.book.kinds {

@@ -88,6 +88,9 @@ func (p *Worth) Name() string {
 }
 
 // Decide states the worths of all jobs and asks the optimizer.
+// The order matters: the book is opened before anything asks for speeds, and closed with the state from
+// before the orders. A decision costs what package alloc takes for it, and on several types one program
+// of Sia more.
 func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if err := p.book.open(state); err != nil || len(state.Jobs) == 0 {
 		return sim.Orders{}, err
@@ -126,6 +129,7 @@ func orOne(theta float64) float64 {
 
 // types returns a type of servers for each job: that of its configuration in Sia's program where there are several, and
 // otherwise that which it is on, or on which it is fastest.
+// Package alloc has no worth that depends on the type, so that it cannot choose between types itself.
 func (p *Worth) types(ctx context.Context, state *sim.State) ([]int, error) {
 	types := make([]int, len(state.Jobs))
 	if len(p.book.kinds) < 2 {
@@ -183,6 +187,8 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 	// The unit in which speeds are valued: 1 is what an equal part of the type would do.
 	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, float64(all)/takers)
 	// What it has is worth its speed there, on whatever servers.
+	// A job in the pause after a restart has the rate 0. It holds what it was given all the same, or
+	// one restart would be followed by the next.
 	w.Held = float64(job.Rate) / float64(sim.Whole)
 	if n := job.Containers; n > 0 && (w.Held == 0 || p.Linear) {
 		w.Held = speeds[min(n, int64(len(speeds)))-1]
@@ -205,6 +211,7 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 
 // counts returns the numbers of containers that a job may have, from least to most: all that fit on one server, and then
 // whole servers; all of them with Any.
+// perServer is at least 1: a job of which no server holds a container has been given up before.
 func (p *Worth) counts(most, least, perServer int64) []int64 {
 	var counts []int64
 	// A job on several servers that leaves one half empty would keep others from whole ones.
@@ -217,6 +224,7 @@ func (p *Worth) counts(most, least, perServer int64) []int64 {
 }
 
 // restart returns what is left of a job's speeds if it is placed anew.
+// 1 is all of them: the restart costs nothing.
 func (p *Worth) restart(state *sim.State, job *sim.JobState, r *record) float64 {
 	cost := state.Scenario.AdjustCost
 	switch p.Price {
