@@ -23,6 +23,7 @@ type Balance struct {
 }
 
 // balance returns the balance of a queue that uses so much.
+// Neither quantity is negative, so that no difference of the two overflows.
 func (n *treeNode) balance(used apportion.Resources) Balance {
 	b := Balance{ID: n.id, Borrowed: make(apportion.Resources, len(used)), Lent: make(apportion.Resources, len(used))}
 	for k, q := range used {
@@ -93,6 +94,8 @@ func (t *Tree) Reclaim(holdings []Holding) ([]Holding, error) {
 }
 
 // keeps reports whether a queue above a holding is within its guarantee in all that this has.
+// used is what is left after those who came before in the order: the answer for a holding may change
+// with each one that is taken. The root guarantees nothing, so that the way ends below it.
 func (t *Tree) keeps(used []apportion.Resources, h *Holding) bool {
 	for at := t.index[h.Queue]; at > 0; at = t.nodes[at].parent {
 		// A kind that the holding has not is no reason to take it.
@@ -108,6 +111,7 @@ func (t *Tree) keeps(used []apportion.Resources, h *Holding) bool {
 }
 
 // usedBy adds up what is held below each node, and refuses holdings that are wrong.
+// With an error the sums are of no use: those of faulty holdings are missing in them.
 func (t *Tree) usedBy(holdings []Holding) ([]apportion.Resources, error) {
 	var faults apportion.Faults
 	kinds := make(apportion.Kinds, len(t.capacity))

@@ -28,6 +28,7 @@ const (
 // The sorts of bad input that only this package knows. They come inside an
 // [apportion.FieldError].
 var (
+	// A Release of more than a client holds, and a Remove of one that holds something.
 	ErrNotHeld = errors.New("is more than the client holds")
 	ErrHolding = errors.New("still holds resources")
 )
@@ -65,6 +66,7 @@ func (c *Claim) UnmarshalJSON(text []byte) error {
 }
 
 // validate returns everything that is wrong with capacity and claims as Faults.
+// All faults at once, so that a user repairs a long list in one go.
 func validate(capacity apportion.Resources, claims []Claim) error {
 	var faults apportion.Faults
 	checkClaims(&faults, capacity, claims)
@@ -142,6 +144,8 @@ func checkBounds(faults *apportion.Faults, claim *Claim) {
 }
 
 // unservable returns the first kind that demand needs and capacity has none of, or -1.
+// Such a claim is no fault: kinds come and go with servers, and the claim of a vanished kind has to
+// wait.
 func unservable(capacity, demand apportion.Resources) int {
 	for k, q := range demand {
 		if q > 0 && capacity[k] == 0 {
@@ -179,6 +183,8 @@ func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.R
 
 // distinct reports whether all IDs are different and none is empty. Its table of hashes is several
 // times faster than a map of strings.
+// A repeated name in a list of a hundred thousand is found without a map of them; which one it is, the
+// caller finds out. O(n).
 func distinct(claims []Claim) bool {
 	// The table is a power of two and at least twice as large as the list: chains stay short, and a mask
 	// replaces the division.

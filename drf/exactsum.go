@@ -24,6 +24,7 @@ const (
 type exactSum [sumWords]uint64
 
 // split returns the mantissa of x >= 0 as two words and the place of the lower one.
+// x is normal and at least 2^-263, so that word is not negative and its bits lie above 2^-sumBase.
 func split(x float64) (lo, hi uint64, word int) {
 	// An IEEE 754 double has 52 bits of fraction, with a leading 1 that is not written.
 	const fraction = 1<<52 - 1

@@ -63,6 +63,7 @@ func explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N
 }
 
 // reasonOf returns why a claim that stopped so has not one container more.
+// Have is what is left at the end of the filling: others may have taken of it since the claim stopped.
 func reasonOf[N Amount](kinds apportion.Kinds, claim *Claim, stop Stop, filling *Filling[N]) apportion.Reason {
 	reason := apportion.Reason{Constraint: stop.Cause.String(), Text: stop.Text(kinds)}
 	if stop.Kind >= 0 {

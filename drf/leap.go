@@ -48,6 +48,7 @@ func (p *progress) leap() {
 }
 
 // fits reports whether all containers below level fit together in what is left.
+// It stops at the first kind that lacks. What scratch holds afterwards means nothing. O(K n) at most.
 func (p *progress) fits(level float64) bool {
 	// A copy: a level that does not fit must leave the state as it was.
 	room := p.scratch
@@ -71,6 +72,7 @@ func (p *progress) fits(level float64) bool {
 
 // below returns how many more containers a claim is handed before its weighted share is at least
 // level, within its Max.
+// Never negative, although a claim with a Min may have more than the level asks for.
 func (p *progress) below(client *Client, level float64) int64 {
 	claim, has := &p.claims[client.claim], p.out.Claims[client.claim].Containers
 	return max(0, min(countBelow(level, &p.unit[client.claim]), claim.Max)-has)

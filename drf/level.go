@@ -34,6 +34,8 @@ type level struct {
 //
 // are products of three integers, at most 63+63+53 bits long, times powers of two. total and
 // weight must be positive, amount may be zero.
+// Levels are equal exactly if this is 0, which is when the ID decides: rounded shares would let the
+// order of two equal claims depend on their numbers.
 func compareLevels(a, b *level) int {
 	// Zero has no top bit to align, and equal denominators need no product: most comparisons end here.
 	if a.amount == 0 || b.amount == 0 || a.total == b.total && a.weight == b.weight {
@@ -50,6 +52,7 @@ type product struct {
 }
 
 // multiply returns x*y*weight, all positive.
+// weight.mantissa is at least 2^52, and the product at most 179 bits long.
 func multiply(x, y int64, weight ratio) product {
 	high, low := bits.Mul64(uint64(x), uint64(y))
 	// x*y takes 126 bits and the mantissa 53, so that the product fits into three words: each of the two words of
@@ -137,6 +140,8 @@ func newUnit(amount, total int64, weight float64) unit {
 // share is below bound: the least j with j*u >= bound. It is exact, and math.MaxInt64 stands for that
 // and for everything above. Where the rounded number is clearly between two integers, nothing needs to
 // be multiplied in full.
+// It is asked for every claim up to 63 times a leap, which is why the product is avoided where it can
+// be.
 func countBelow(bound float64, u *unit) int64 {
 	if bound == 0 {
 		return 0

@@ -82,6 +82,8 @@ func (p *progress) give(client *Client) int {
 }
 
 // grant books n containers that fit in the capacity, and so cannot overflow.
+// The caller has seen that they fit, or that all Min do, and puts the client where it belongs
+// afterwards.
 func (p *progress) grant(client *Client, n int64) {
 	for k, q := range p.claims[client.claim].Demand {
 		client.held[k] += n * q
@@ -92,6 +94,7 @@ func (p *progress) grant(client *Client, n int64) {
 }
 
 // stop takes a claim out of the order.
+// A claim that never was in the order is stopped with the same call: remove leaves it out.
 func (p *progress) stop(client *Client, why Stop) {
 	p.sorter.queue.remove(client)
 	p.out.Claims[client.claim].StoppedBy = why

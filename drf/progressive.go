@@ -53,6 +53,7 @@ func FillWhole(capacity apportion.Resources, claims []Claim, options *WholeOptio
 
 // next returns the client that is due, nil at the end, after a leap if many containers were handed
 // out one by one.
+// Turns that end in a refusal count as well.
 func (p *progress) next() *Client {
 	p.single++
 	if n := len(p.sorter.queue); n > 0 && p.single > leapEvery*(n+1) {

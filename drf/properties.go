@@ -29,6 +29,7 @@ func (v *verifier) violate(p Property, claim int, got, limit float64) {
 }
 
 // exceeds reports whether x is above limit by more than rounding.
+// Below 1 the slack is absolute: a claim that has nothing is not wronged by 1e-12 of a container.
 func exceeds(x, limit float64) bool { return x > limit+verifyTolerance*max(1, math.Abs(limit)) }
 
 // used returns how much of kind k is handed out, exactly for whole containers.
@@ -86,6 +87,7 @@ func (v *verifier) checkBounds() {
 // checkPareto looks for claims that could have more of what is left. Of a divisible kind a part of
 // verifyTolerance of the capacity counts as nothing. One claim at a time is enough: what two could have
 // together, either could have alone.
+// A claim that demands a kind of which there is none finds nothing left of it, and is never wronged.
 func (v *verifier) checkPareto() {
 	left := make([]float64, len(v.capacity))
 	for k, c := range v.capacity {
@@ -106,6 +108,7 @@ func (v *verifier) checkPareto() {
 }
 
 // checkEnvy compares each claim with what every other one has.
+// A pair is reported once in each direction in which it holds. O(K n²).
 func (v *verifier) checkEnvy() {
 	// One buffer for all bundles: the loop below visits O(n^2) pairs.
 	bundle := make([]float64, len(v.capacity))
@@ -158,6 +161,7 @@ func (v *verifier) checkWeights() {
 }
 
 // checkIncentive compares each claim with a part of the cluster of its own.
+// A claim that cannot be served has a part of 0 containers, and needs no case of its own.
 func (v *verifier) checkIncentive() {
 	// A sum of up to millions of weights; its rounding is far below the tolerance.
 	// The part of a claim is its weight over all weights: of every kind alike, whether it demands it or not.

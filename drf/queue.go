@@ -18,6 +18,7 @@ const clearGap = 0x1p-49
 // position of the client here.
 type queue []entry
 
+// entry is one client with its rounded level, which is that of the client's last push, fix or heapify.
 type entry struct {
 	level  float64
 	client *Client
@@ -25,6 +26,7 @@ type entry struct {
 
 // before reports whether a comes before b. It is small enough to be inlined in the loops below; two
 // levels that are about equal are left to compareExactly.
+// The gap is taken of b alone: levels that are so close have nearly the same one.
 func before(a, b *entry) bool {
 	if gap := a.level - b.level; math.Abs(gap) > clearGap*b.level {
 		return gap < 0
@@ -133,6 +135,8 @@ func (q queue) heapify() {
 }
 
 // sort puts the entries in order; a sorted list is a heap.
+// The comparison is that of before, with three answers. Lists that are nearly in order cost little more
+// than a look.
 func (q queue) sort() {
 	slices.SortFunc(q, func(a, b entry) int {
 		if gap := a.level - b.level; math.Abs(gap) > clearGap*b.level {

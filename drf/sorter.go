@@ -31,6 +31,8 @@ type Sorter struct {
 }
 
 // Client is one client of a [Sorter]: the handle by which it is called.
+// A TreeSorter has one for each queue too, as the key by which the parent sorts it; no caller gets hold
+// of these.
 type Client struct {
 	id     string
 	weight float64
@@ -172,6 +174,7 @@ func (s *Sorter) Release(client *Client, r apportion.Resources) error {
 }
 
 // wake brings back all clients that are skipped.
+// In any order: the order of clients is total, so that the heap serves them alike however it was built.
 func (s *Sorter) wake() {
 	for _, client := range s.skipped {
 		client.skipped = false
@@ -190,6 +193,7 @@ func (s *Sorter) Next() *Client {
 
 // Order appends all active clients to dst, in order, and returns it. It takes O(n log n), and
 // less where little has changed since the last call; it allocates only if dst is too short.
+// It sorts in place, and so counts among the methods that need the Sorter alone; All does not.
 func (s *Sorter) Order(dst []*Client) []*Client {
 	// A sorted list is a heap as well, so that nothing has to be put back.
 	s.queue.sort()
@@ -237,6 +241,7 @@ func (c *Client) Level() float64 {
 
 // rate finds the share by which the client is ordered: the largest that it holds of total, of any kind that demand has,
 // nil for all kinds. The first of equal ones counts.
+// Whoever calls it must put the client where it belongs afterwards, with fix, heapify or update. O(K).
 func (c *Client) rate(total, demand apportion.Resources) {
 	// 0/1 is the level of whoever holds nothing, or only kinds that the cluster has none of.
 	c.kind, c.exact.amount, c.exact.total = -1, 0, 1

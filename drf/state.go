@@ -54,6 +54,7 @@ func (s *TreeSorter) Snapshot() *SorterState {
 }
 
 // stateOf returns what both sorts of clients have in common, by ID.
+// The vectors are copies, so that the state stays what it was while the sorter goes on.
 func stateOf(total apportion.Resources, clients map[string]*Client) *SorterState {
 	state := &SorterState{Total: total.Clone(), Clients: make([]ClientState, 0, len(clients))}
 	// The order of the map is not that of the list: it is sorted below.
@@ -68,6 +69,7 @@ func stateOf(total apportion.Resources, clients map[string]*Client) *SorterState
 
 // RestoreSorter returns a sorter with the state. The error is one that NewSorter, Add or Allocate
 // returns.
+// Clients may come in any order. More held than the total is no error, as it is none for Allocate.
 func RestoreSorter(state *SorterState) (*Sorter, error) {
 	s, err := NewSorter(state.Total)
 	if err != nil {
@@ -123,6 +125,7 @@ func restore(state *SorterState, s sorting, add func(*ClientState) (*Client, err
 }
 
 // Change is one of a batch: Resources come to a client, or leave it.
+// The client is one of the sorter that makes the change, as for Allocate and Release.
 type Change struct {
 	Client    *Client
 	Resources apportion.Resources
@@ -138,6 +141,8 @@ func (s *TreeSorter) Apply(changes []Change) error { return apply(s, changes) }
 // WhatIf makes all changes, calls look, and takes them back, so that look sees the order as it would be. look must only
 // read. Everything is as before afterwards, those who are skipped too; with an error nothing was
 // changed, and look was not called.
+// The sorter really changes meanwhile: it must be the caller's alone, and a look that panics leaves the
+// changes made.
 func (s *Sorter) WhatIf(changes []Change, look func()) error {
 	skipped := slices.Clone(s.skipped)
 	return whatIf(s, skipped, changes, look)
@@ -150,6 +155,8 @@ func (s *TreeSorter) WhatIf(changes []Change, look func()) error {
 }
 
 // apply makes all changes or none.
+// Clients that a release has brought back stay so, also after an error; whatIf is the one to skip them
+// again.
 func apply(s sorting, changes []Change) error {
 	// Checks of one change depend on those before it, so that they are made one by one and taken back on the first
 	// error.
@@ -172,6 +179,7 @@ func (c *Change) make(s sorting, release bool) error {
 
 // undo takes changes back that have been made, the last one first. What was taken is there to be given, and what was
 // given is held, so that no error is possible.
+// An error here would be one of this package, and a sorter with half of the changes must not go on.
 func undo(s sorting, changes []Change) {
 	for i := len(changes) - 1; i >= 0; i-- {
 		if err := changes[i].make(s, !changes[i].Release); err != nil {

@@ -54,6 +54,8 @@ func (q *Queue) UnmarshalJSON(text []byte) error {
 type Ceiling []int64
 
 // MarshalJSON writes null for NoLimit.
+// The number itself would be read as 2^63 by whoever takes numbers for floats, and be refused on its
+// way back.
 func (c Ceiling) MarshalJSON() ([]byte, error) {
 	if c == nil {
 		return []byte("null"), nil
@@ -167,6 +169,7 @@ func NewTree(capacity apportion.Resources, queues []Queue) (*Tree, error) {
 }
 
 // newTreeNode returns a queue with vectors of its own.
+// A vector that is nil has the right length here: nothing guaranteed, and no limits.
 func newTreeNode(queue *Queue, parent, position, kinds int) treeNode {
 	n := treeNode{
 		id: queue.ID, parent: parent, weight: queue.Weight, position: position,
@@ -209,6 +212,7 @@ func validateQueues(capacity apportion.Resources, queues []Queue) error {
 
 // checkCircles adds queues from which no way leads up to the whole cluster. A queue below a circle is not
 // told: its own parent is no fault.
+// Each queue climbs to the root, so that a long chain costs O(q²); trees of organizations are flat.
 func checkCircles(faults *apportion.Faults, queues []Queue, parents map[string]string) {
 	for i := range queues {
 		at := queues[i].Parent
@@ -230,6 +234,7 @@ func (t *Tree) validate(claims []Claim) error {
 }
 
 // check adds what is wrong with claims, which errors call by the sort of item given.
+// Add of a TreeSorter asks it about a single one, which its errors must call a client.
 func (t *Tree) check(faults *apportion.Faults, claims []Claim, sort string) {
 	checkClaims(faults, t.capacity, claims)
 	for i := range claims {
@@ -251,6 +256,8 @@ func (t *Tree) check(faults *apportion.Faults, claims []Claim, sort string) {
 // much. O(K (n + nodes)).
 func (t *Tree) floors(claims []Claim) (floors []int64, short []int) {
 	floors, short = make([]int64, len(claims)), make([]int, len(t.nodes))
+	// Words without a sign, which stay at their largest value: Min times demand may be above 2^63, and
+	// any such sum is above every ceiling.
 	need, demand := make([][]uint64, len(t.nodes)), make([]uint64, len(t.capacity))
 	for at := range t.nodes {
 		need[at], short[at] = make([]uint64, len(t.capacity)), -1
@@ -304,6 +311,7 @@ func addNeed(need []uint64, n uint64, demand []uint64) {
 }
 
 // below lists the claims of each node, by ID.
+// The order by ID makes all sums over claims independent of the order of the input.
 func (t *Tree) below(claims []Claim) [][]int {
 	lists := make([][]int, len(t.nodes))
 	for i := range claims {

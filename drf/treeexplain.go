@@ -103,6 +103,7 @@ func lenders[N Amount](t *Tree, queues []QueueExplanation[N], i int) []string {
 }
 
 // isAbove reports whether one queue is another or above it. Both are in the tree. O(d).
+// The root is never the answer, since it is in no list of queues.
 func (t *Tree) isAbove(above, id string) bool {
 	for at := t.index[id]; at > 0; at = t.nodes[at].parent {
 		if t.nodes[at].id == above {
@@ -114,6 +115,8 @@ func (t *Tree) isAbove(above, id string) bool {
 
 // covered reports whether a queue above queue i is within its guarantee in all that queue i has borrowed. The root has none,
 // so that what the uppermost queues have borrowed is always from somebody.
+// Its answer is about all kinds together: of one that the queue above has borrowed as well, somebody
+// else is the lender.
 func (e *TreeExplanation[N]) covered(t *Tree, i int) bool {
 	for at := t.nodes[t.index[e.Queues[i].ID]].parent; at > 0; at = t.nodes[at].parent {
 		// Only kinds that queue i has borrowed matter: of those the queue above must have borrowed nothing.
@@ -192,6 +195,7 @@ func (e *TreeExplanation[N]) String() string {
 }
 
 // amounts returns quantities as a short text.
+// Six digits are enough for a reader; the numbers themselves are in the fields.
 func amounts[N Amount](list []N) string {
 	words := make([]string, len(list))
 	for k, q := range list {

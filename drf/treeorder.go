@@ -37,6 +37,7 @@ func (s *TreeSorter) Compare(a, b *Client) int {
 }
 
 // compareIdle compares two clients of which at least one is not in the order.
+// At least one of them has no place, so that the first two cases do not meet.
 func compareIdle(a, b *Client) int {
 	switch {
 	case a.place >= 0:
@@ -67,6 +68,7 @@ func (s *TreeSorter) All() iter.Seq[*Client] {
 }
 
 // each yields the clients below a branch in order, and reports whether to go on.
+// O(log c) for each client and queue on the way; the frontier of a heap is all that it allocates.
 func (b *branch) each(yield func(*Client) bool) bool {
 	if b.isClient() {
 		return yield(&b.key)

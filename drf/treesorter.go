@@ -27,6 +27,8 @@ type TreeSorter struct {
 }
 
 // branch is a queue or a client: a child in the order of its parent.
+// A queue has a key like a client's, so that one heap orders both by the same comparison. Its held is
+// what all below it hold.
 type branch struct {
 	key    Client // what the parent sorts it by; the handle itself, for a client
 	parent *branch
@@ -93,6 +95,7 @@ func (s *TreeSorter) Add(id, queue string, weight float64, demand apportion.Reso
 
 // update brings a branch and all above it into order, once the branch itself or what it holds has changed.
 // O(d (K + log c)).
+// It must follow every change of what a branch holds, demands or weighs; until then Next may be wrong.
 func (s *TreeSorter) update(b *branch) {
 	// One branch after the other on the way up: each may change its level, its list and who is next below it, and
 	// all that its parent needs to know is in the branch.
@@ -105,6 +108,7 @@ func (s *TreeSorter) update(b *branch) {
 
 // rate finds anew who is next below a branch, and its level. It reports whether the branch is below its
 // guarantee.
+// It looks at the children's lists only, which update or SetTotal has brought into order before.
 func (b *branch) rate(total apportion.Resources) (below bool) {
 	if b.isClient() {
 		// A client is next below itself, unless it is out of the order.
@@ -140,6 +144,8 @@ func (b *branch) top() *Client {
 }
 
 // within reports whether a container of demand is within the guarantee of a queue.
+// What is held may be above the guarantee, and the difference negative: then nothing that is demanded
+// fits.
 func (b *branch) within(demand apportion.Resources) bool {
 	for k, q := range demand {
 		// No overflow: what is left of the guarantee is compared, not a sum.
@@ -151,6 +157,8 @@ func (b *branch) within(demand apportion.Resources) bool {
 }
 
 // settle puts a branch where it belongs in the order of its parent.
+// It needs the new level in b.key and the new head, which rate has set. A queue that loses its last
+// active client leaves the order of its parent, and comes back with the next one.
 func (b *branch) settle(below bool) {
 	// A branch with nobody to serve is in neither list.
 	from, to := &b.parent.rest, &b.parent.rest
@@ -186,6 +194,7 @@ func (s *TreeSorter) Allocate(client *Client, r apportion.Resources) error {
 	if err := exact.AddTo(s.nodes[0].key.held, s.nodes[0].key.held, r); err != nil {
 		return s.overflow(client, r, err)
 	}
+	// AddTo has booked it at the root.
 	for b := client.branch; b.parent != nil; b = b.parent {
 		for k, q := range r {
 			b.key.held[k] += q
@@ -197,6 +206,8 @@ func (s *TreeSorter) Allocate(client *Client, r apportion.Resources) error {
 
 // Release takes r off what a client and all queues above it hold, and brings back all who are skipped. The
 // error is an [*apportion.FieldError] (ErrUnknown, ErrNotHeld) or [apportion.Faults] (ErrLength, ErrNegative).
+// A release of nothing brings them back too: a caller may use it to say that something else has
+// changed.
 func (s *TreeSorter) Release(client *Client, r apportion.Resources) error {
 	if err := s.checkRelease(client, r); err != nil {
 		return err
@@ -319,6 +330,7 @@ func (s *TreeSorter) Skip(client *Client) error {
 }
 
 // wake brings back all clients that are skipped.
+// O(d (K + log c)) for each of them, so that a release pays for all that were skipped before it.
 func (s *TreeSorter) wake() {
 	for _, client := range s.skipped {
 		client.skipped = false

@@ -88,6 +88,7 @@ func (v *treeVerifier) addUp() {
 }
 
 // exceedsLimit reports whether a division hands out more of kind k than limit.
+// Divisible sums may be above by the tolerance, since fillings reach ceilings up to rounding.
 func exceedsLimit(v *verifier, k int, limit int64) bool {
 	if v.whole == nil {
 		amount, _ := v.used(k)
@@ -133,6 +134,8 @@ func (v *treeVerifier) checkCeilings() {
 
 // room returns how many more containers of claim i fit below limits of the nodes from at up, which are its ceilings and
 // the capacity.
+// A fraction, also for whole containers, and negative where the claim has more than is allowed: counts
+// says what of it matters.
 func (v *treeVerifier) room(i, at int) float64 {
 	// No limit leaves room for more than Max.
 	more := float64(v.claims[i].Max) - v.has[i]
@@ -152,6 +155,8 @@ func (v *treeVerifier) room(i, at int) float64 {
 }
 
 // left returns what is left of a limit; of a divisible kind a part of verifyTolerance counts as nothing.
+// Without it a queue that is filled up to rounding would seem to have room for a claim of tiny
+// containers.
 func (v *treeVerifier) left(limit, used float64) float64 {
 	if v.whole == nil && limit-used <= verifyTolerance*limit {
 		return 0
@@ -165,6 +170,8 @@ func (v *treeVerifier) counts(more float64) bool {
 }
 
 // checkRoom looks for claims that could have more, and for guarantees that are not met.
+// Both properties ask what one claim could have more while all others keep what they have, so that
+// nobody has to be moved for the proof of a violation.
 func (v *treeVerifier) checkRoom() {
 	for at := range v.tree.nodes {
 		for _, i := range v.below[at] {
@@ -201,6 +208,8 @@ func (v *treeVerifier) checkRoom() {
 }
 
 // promised returns how many more containers of claim i are within the guarantee of a queue.
+// A kind of which nothing is guaranteed leaves nothing, as a container is within a guarantee only if
+// all that it demands is.
 func (v *treeVerifier) promised(i, at int) float64 {
 	left := make([]float64, len(v.capacity))
 	for k, g := range v.tree.nodes[at].guarantee {
@@ -244,6 +253,8 @@ func (t *Tree) guaranteesFit() bool {
 }
 
 // checkSiblings compares the children of every queue with each other.
+// Claims of different queues are not compared: what they may have is a matter of their queues, one of
+// which may be due much more.
 func (v *treeVerifier) checkSiblings() {
 	for at := range v.tree.nodes {
 		// The children become claims of a cluster of their own, so that the checks of Verify apply to them.
@@ -316,6 +327,8 @@ func (n *treeNode) bounded() bool {
 }
 
 // checkParts compares each claim and each queue with a part of the cluster of its own.
+// The incentive of a queue is one kind in which it has its part; that of a claim is what it could run
+// alone on its part of every kind.
 func (v *treeVerifier) checkParts() {
 	// The sharing incentive of a tree: the weights along the way multiplied, and the cluster divided by them once
 	// and for all.
@@ -357,11 +370,13 @@ func (v *treeVerifier) checkParts() {
 }
 
 // waits reports whether a claim that can be served is below Max and at no ceiling.
+// Whoever does not wait was not kept from anything by the weights of others.
 func (v *treeVerifier) waits(i int) bool {
 	return unservable(v.capacity, v.claims[i].Demand) < 0 && v.counts(v.roomInQueues(i, v.tree.index[v.claims[i].Queue]))
 }
 
 // parts returns the part of the cluster that is due to each node by its weight and those above it.
+// The parts of the children of one node, its own claims included, add up to its part.
 func (v *treeVerifier) parts() []float64 {
 	part := make([]float64, len(v.tree.nodes))
 	// Parents come first in nodes, so that the part of the parent is known.

@@ -42,6 +42,7 @@ func (t *Tree) FillWhole(claims []Claim) (*TreeFilling[int64], error) {
 
 // mostContainers returns a number of containers, above their floors, that claims can not have more of together: all have
 // a dominant share of at most one for each kind.
+// Every container takes least or more of some kind, and there are K kinds to be used up.
 func (t *Tree) mostContainers(claims []Claim, floors []int64) float64 {
 	// Two bounds: what the claims want in all, none more than the cluster holds, and the number of the smallest
 	// containers that fill every kind.
@@ -102,6 +103,7 @@ func newTreeWhole(t *Tree, claims []Claim, floors []int64, short []int) *treeWho
 }
 
 // grant books n containers that fit in the capacity, and so cannot overflow.
+// n may be 0, for a claim without a floor: update then puts it into the order.
 func (w *treeWhole) grant(client *Client, n int64) {
 	// The sums of all queues above change with the claim, and so may their places: update repairs them from the
 	// bottom up.
@@ -122,6 +124,8 @@ func (w *treeWhole) activate(client *Client, active bool) {
 
 // serve hands out containers until nobody is left in the order; in the first round only such as are within a
 // guarantee.
+// Each turn gives a container or takes a client out of the order, so that it ends after at most
+// MostTreeContainers containers and a turn more for each client.
 func (w *treeWhole) serve(within bool) {
 	for client := w.sorter.Next(); client != nil; client = w.sorter.Next() {
 		claim, filled := &w.claims[client.claim], &w.out.Claims[client.claim]

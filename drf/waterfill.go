@@ -104,6 +104,7 @@ type kindLevel struct {
 }
 
 // event is a level at which a claim leaves its floor or reaches its cap.
+// It takes 16 bytes, as sorting moves all of them about: hence the position in 32 bits.
 type event struct {
 	level  float64
 	claim  int32 // -1: no event is left
@@ -144,6 +145,8 @@ func (w *water) floor(i int32) int64 {
 
 // start puts every claim into the water at level 0 and lists the events in order.
 func (w *water) start() {
+	// Both lists lie in one array: leave in its first half and cap in the second, neither longer than
+	// the claims.
 	events := make([]event, 0, 2*len(w.claims))
 	w.leave, w.cap = events[:0:len(w.claims)], events[len(w.claims):len(w.claims)]
 	for i := range int32(len(w.claims)) {
@@ -249,6 +252,7 @@ func (w *water) usedUpAt(k int) float64 {
 
 // nextEvent returns the first event that concerns a claim still active, without taking it off its
 // list. Leaving a floor comes before reaching a cap at the same level.
+// Each event is skipped or taken once, O(n) in the whole filling.
 func (w *water) nextEvent() event {
 	// Events of claims that a kind has stopped are skipped when their turn comes; to search for them would
 	// cost more.
@@ -303,6 +307,7 @@ func (w *water) reachCap(e event) {
 
 // freeze raises the level to the one where kind is used up and stops every claim that demands it,
 // or another kind that is used up at that level too.
+// It marks one kind at least, so that it runs at most K times, O(K n) each.
 func (w *water) freeze(level float64, kind int) {
 	w.kinds[kind].used = true
 	for k := range w.kinds {
@@ -347,6 +352,8 @@ func (w *water) freezeClaim(i int32, kind int) {
 		w.kinds[k].rate.sub(rate)
 		w.kinds[k].freezing.add(rate)
 	}
+	// Rounded once, which containers times delta would not be: claims of one level and weight have one
+	// share.
 	w.out.Claims[i].Share = w.level * claim.Weight
 	// Rounding may carry the product past either bound by a unit in the last place.
 	w.stop(i, min(max(in.pace*w.level, floor), float64(claim.Max)), Stop{Cause: Exhausted, Kind: kind})
@@ -361,6 +368,7 @@ func (w *water) stop(i int32, containers float64, why Stop) {
 }
 
 // finish returns the filling once no claim is active.
+// room lacks already what whole containers hold; frozen is what claims hold that stopped between two.
 func (w *water) finish() *Filling[float64] {
 	for k := range w.kinds {
 		// A kind that is used up has exactly 0 left, whatever rounding says.
