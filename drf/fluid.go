@@ -72,7 +72,6 @@ type fluidNode struct {
 }
 
 // current is the direction in which a node is served at present.
-// survey finds all of it anew before each event; nothing is carried over but the storage of rate.
 type current struct {
 	open   bool // somebody below may be served
 	first  bool // below its guarantee
@@ -87,7 +86,6 @@ type current struct {
 }
 
 // newFluid returns the state in which every claim has its floor.
-// The claims have been validated, and are only read.
 func newFluid(t *Tree, claims []Claim) *fluid {
 	f := &fluid{
 		tree: t, claims: claims, nodes: make([]fluidNode, len(t.nodes)), leaves: make([]fluidLeaf, len(claims)),
@@ -123,7 +121,6 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 }
 
 // enter puts claim i below node at, with what it starts with.
-// A claim that cannot be served enters no node: it has nothing, and is not looked at again.
 func (f *fluid) enter(i, at int, n float64) {
 	claim, leaf := &f.claims[i], &f.leaves[i]
 	f.out.Claims[i].ID = claim.ID
@@ -202,8 +199,7 @@ func (f *fluid) blocked(demand apportion.Resources, at int) (why Stop, blocked b
 
 // guaranteed reports whether any guarantee above a claim below node at has something left of all that it
 // demands.
-// The root guarantees nothing, and all its kinds are spent from the first settle on, so that it never
-// answers for anybody.
+// The root guarantees nothing: all its kinds are spent from the first settle on.
 func (f *fluid) guaranteed(demand apportion.Resources, at int) bool {
 	for ; at >= 0; at = f.tree.nodes[at].parent {
 		// One kind that is spent is enough for a container not to be within the guarantee.
@@ -220,7 +216,6 @@ func (f *fluid) guaranteed(demand apportion.Resources, at int) bool {
 
 // survey finds out who is served at present and in which direction each node moves, from the lowest nodes
 // to the root, and then how fast, from the root down. It reports whether anybody is served.
-// Two passes: who is least is known from below, and whether the queue is served at all only from above.
 func (f *fluid) survey() bool {
 	// Parents come before their children in nodes, so that the way back meets children first.
 	for at := len(f.nodes) - 1; at >= 0; at-- {
@@ -277,7 +272,6 @@ func (f *fluid) look(at int) {
 
 // eachOpen calls visit for every child of a node that may be served: whether it is (to be set), its level, whether
 // it is below its guarantee, and what adds its rate to that of the node.
-// Queues and claims go through one visit, so that one rule orders both.
 func (f *fluid) eachOpen(at int, visit func(served *bool, level float64, first bool, flow func())) {
 	n := &f.nodes[at]
 	for _, c := range n.children {
@@ -342,8 +336,6 @@ func (f *fluid) part(at, k int, amount float64) float64 {
 
 // nextEvent returns how far the root's level rises until something changes.
 // It is finite while anybody is served, since all that rises meets a Max or the capacity in the end.
-// Events that are found too early, a kind that does not come to count after all, cost one more survey
-// and change nothing.
 func (f *fluid) nextEvent() float64 {
 	step := math.Inf(1)
 	for at := range f.nodes {
@@ -389,8 +381,6 @@ func (f *fluid) nextEvent() float64 {
 }
 
 // step raises the root's level, and stops whoever has come to a limit.
-// Uses and containers rise from the same rates, so that sums of claims and uses of queues stray from
-// each other by rounding alone.
 func (f *fluid) step(by float64) {
 	for at := range f.nodes {
 		n := &f.nodes[at]

@@ -88,7 +88,6 @@ func (v *treeVerifier) addUp() {
 }
 
 // exceedsLimit reports whether a division hands out more of kind k than limit.
-// Divisible sums may be above by the tolerance, since fillings reach ceilings up to rounding.
 func exceedsLimit(v *verifier, k int, limit int64) bool {
 	if v.whole == nil {
 		amount, _ := v.used(k)
@@ -134,8 +133,7 @@ func (v *treeVerifier) checkCeilings() {
 
 // room returns how many more containers of claim i fit below limits of the nodes from at up, which are its ceilings and
 // the capacity.
-// A fraction, also for whole containers, and negative where the claim has more than is allowed: counts
-// says what of it matters.
+// A fraction, also for whole containers, and negative where the claim has more than is allowed.
 func (v *treeVerifier) room(i, at int) float64 {
 	// No limit leaves room for more than Max.
 	more := float64(v.claims[i].Max) - v.has[i]
@@ -370,7 +368,6 @@ func (v *treeVerifier) checkParts() {
 }
 
 // waits reports whether a claim that can be served is below Max and at no ceiling.
-// Whoever does not wait was not kept from anything by the weights of others.
 func (v *treeVerifier) waits(i int) bool {
 	return unservable(v.capacity, v.claims[i].Demand) < 0 && v.counts(v.roomInQueues(i, v.tree.index[v.claims[i].Queue]))
 }
