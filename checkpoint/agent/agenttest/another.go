@@ -58,14 +58,20 @@ func witness(ctx context.Context, s *Subject) error {
 	}
 	return first(
 		func() error { return s.start(ctx, 3) },
+		// The checks number their effects by attempt and checkpoint, see do: those of attempt 3, the highest so far,
+		// have number 300.
 		tells(300),
 		// Numbers ascend as effects are recorded, and arrive in any order.
 		// What comes late lowers nothing.
 		func() error { return s.all(ctx, of(checkpoint.Stop, 2)) },
 		tells(300),
+		// A Stop, which no fence refuses for its attempt, is not done; and neither is a Create under an epoch
+		// above all that were heard, as another cluster's master may have.
 		elsewhere(of(checkpoint.Stop, 3)),
 		elsewhere(by(9, of(checkpoint.Create, 4))),
 		tells(300),
+		// Journal and number are part of the memory. If they went with the process, an old journal would pass
+		// after every restart of an agent.
 		s.Restart,
 		tells(300),
 		elsewhere(of(checkpoint.Stop, 3)),
@@ -87,6 +93,8 @@ func forAnother(ctx context.Context, s *Subject) error {
 	}
 	other := func(e checkpoint.Effect) error {
 		before := s.look(e)
+		// No name at all would be for any memory. Another one is what a master sends that knew this machine
+		// before it was set up anew, or knows another machine of the same name.
 		s.book = status.Incarnation.Book + "x"
 		defer func() { s.book = "" }()
 		if err := s.expect(ctx, checkpoint.Failed, e); err != nil {
@@ -125,6 +133,7 @@ func namedStore(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.start(ctx, 2) },
 		func() error { return s.expect(ctx, checkpoint.Failed, in(other, of(checkpoint.Save, 2))) },
+		// That it says Failed is not enough: it may have written first, and found out afterwards.
 		func() error {
 			list, err := s.Store.List(ctx, job)
 			if err == nil && len(list) > 0 {
@@ -137,6 +146,7 @@ func namedStore(ctx context.Context, s *Subject) error {
 		},
 		func() error { return s.expect(ctx, checkpoint.Failed, in(other, of(checkpoint.Resume, 3))) },
 		func() error { return s.alive() },
+		// The same attempt from the right store is resumed: what was refused above has left no mark.
 		func() error { return s.all(ctx, in(string(id), of(checkpoint.Resume, 3)), of(checkpoint.Confirm, 3)) },
 		func() error { return s.alive(3) },
 	)
@@ -151,8 +161,10 @@ func verify(ctx context.Context, s *Subject) error {
 		func() error {
 			return s.all(ctx, numbered(9, of(checkpoint.Save, 2)), numbered(9, of(checkpoint.Verify, 2)))
 		},
+		// Not Damaged, which a Resume alone says: what is not verified does not count yet, and is saved anew.
 		func() error { return s.expect(ctx, checkpoint.Failed, numbered(77, of(checkpoint.Verify, 2))) },
 		func() error { return s.expect(ctx, checkpoint.Failed, elsewhere) },
+		// To verify is to read. The attempt goes on meanwhile, and after a fault as well.
 		func() error { return s.alive(2) },
 	)
 }

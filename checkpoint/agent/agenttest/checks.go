@@ -136,6 +136,7 @@ func stoppedAttempt(ctx context.Context, s *Subject) error {
 }
 
 // attemptBelow: what is late for an attempt does not touch the next one.
+// A Stop is not among these: it is never refused for its attempt, see stopLater.
 func attemptBelow(ctx context.Context, s *Subject) error {
 	if err := s.start(ctx, 7); err != nil {
 		return err
@@ -312,10 +313,12 @@ func memory(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.start(ctx, 3) },
 		func() error { return s.named(ctx, true, s.Restart) },
+		// The job is still known, and so is that it was started: it is neither started again nor given up.
 		func() error { return s.alive(3) },
 		func() error { return s.refuses(ctx, of(checkpoint.Create, 2)) },
 		func() error { return s.all(ctx, of(checkpoint.Resume, 3), of(checkpoint.Confirm, 3)) },
 		func() error { return s.started(3, 1) },
+		// An attempt that was stopped stays so. This is the mark that a message which lingers would undo.
 		func() error { return s.all(ctx, of(checkpoint.Stop, 3)) },
 		s.Restart,
 		func() error { return s.refuses(ctx, of(checkpoint.Create, 3)) },
@@ -331,9 +334,11 @@ func lostMemory(ctx context.Context, s *Subject) error {
 	return first(
 		func() error { return s.start(ctx, 3) },
 		func() error { return s.named(ctx, false, s.Forget) },
+		// Failed and not Fenced: nobody has taken over, and a master that hears of a fence ends.
 		func() error { return s.expect(ctx, checkpoint.Failed, of(checkpoint.Resume, 3)) },
 		func() error { return s.expect(ctx, checkpoint.Failed, numbered(8, of(checkpoint.Save, 3))) },
 		func() error { return s.alive() },
+		// The server is of use again at once, for attempts that begin with a Create.
 		func() error { return s.start(ctx, 4) },
 	)
 }
@@ -351,6 +356,7 @@ func leaseEnds(ctx context.Context, s *Subject) error {
 		func() error { return s.expect(ctx, checkpoint.Failed, of(checkpoint.Resume, 2)) },
 		func() error { return s.expect(ctx, checkpoint.Failed, numbered(8, of(checkpoint.Save, 2))) },
 		func() error { return s.alive() },
+		// A Stop is done although nothing lives any more: the master's phase waits for the reply.
 		func() error { return s.all(ctx, of(checkpoint.Stop, 2)) },
 		// The master is heard again. Without a new stamp attempt 3 would end at once.
 		func() error { return s.greet(ctx) },
@@ -368,6 +374,8 @@ func oldStamps(ctx context.Context, s *Subject) error {
 	if err := s.alive(2); err != nil {
 		return fmt.Errorf("before the lease is over: %w", err)
 	}
+	// Both words come in time, and bring back the stamp of the beginning. Twice 0.6 of a length after that
+	// the lease is over, however young the words are.
 	if _, err := s.Agent.Status(ctx, agent.Question{Epoch: 1, Heard: s.heard}); err != nil {
 		return err
 	}

@@ -23,9 +23,12 @@ func (s *Server) Work(steps int64) {
 }
 
 // Finish lets the processes of a job end well. Where none live it does nothing, as Kill.
+// The attempt is told of by Status, as done, until a Stop names it: so a master learns of the end that
+// was not there to see it.
 func (s *Server) Finish(job string) { s.exit(job, runner.Progress{Done: true}) }
 
 // Kill ends the processes of a job by accident.
+// Nobody is told. A master learns of it by the next Status, or by a Save or a Confirm that fails.
 func (s *Server) Kill(job string) { s.exit(job, runner.Progress{Failed: "signal: killed"}) }
 
 // exit ends the processes of a job, if any live, and says how from then on. Containers and marks stay: the agent learns of it as of
@@ -56,6 +59,8 @@ func (s *Server) Alive(job string) []int64 {
 }
 
 // Starts returns how often processes of an attempt were started here, also after the server has lost its memory.
+//
+// It is what neither Alive nor Status shows: whether a process that lives is the first one of its attempt.
 func (s *Server) Starts(job string, attempt int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,6 +68,8 @@ func (s *Server) Starts(job string, attempt int64) int {
 }
 
 // Containers returns how many containers a job has here, whether or not processes live in them.
+// The newest Create or Release has left them; the end of the lease takes away those in which processes
+// lived.
 func (s *Server) Containers(job string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,6 +77,9 @@ func (s *Server) Containers(job string) int {
 }
 
 // Restart is what a kill and a new start of the agent do: another process has the same memory.
+//
+// Marks, epoch and witness stay, as in a book on a disk, and processes live on, as they do below guards.
+// Only the life in the server's incarnation is another.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,6 +90,9 @@ func (s *Server) Restart() {
 }
 
 // Forget robs the server of its memory. Processes go with it.
+//
+// It is a machine that was set up anew under its old name: the book in its incarnation is another, too, which
+// is all that tells a master not to rely on what it has stopped there before.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,6 +11,9 @@ import (
 // flaw is a promise that a server breaks.
 //
 // Its text completes the sentence "a server that ...", as which tests print it.
+//
+// Each is one that an agent for a real cluster can have by a plain mistake: a mark that is not looked at, or
+// not written down, or a word that is taken for another.
 type flaw string
 
 // The flaws. What they are about is in the checks that see them.
@@ -92,12 +95,17 @@ func (broken flaw) admit(f agent.Fence, e checkpoint.Effect) (agent.Fence, agent
 		if v.Ruling == agent.Repeated {
 			v.Ruling = agent.Impossible
 		}
+	// A master of another cluster whose configuration names this server is obeyed, and stops what runs here.
 	case anyJournal:
 		allowed = v.Reason.Constraint == agent.OtherJournal
+	// It is not obeyed, but its epoch counts, and the right master, whose own is lower, is refused from
+	// then on.
 	case epochElsewhere:
 		if v.Reason.Constraint == agent.OtherJournal {
 			after.Epoch = max(f.Epoch, e.Epoch)
 		}
+	// The number of an effect that comes late takes the place of a higher one, and a journal that has lost
+	// its end seems complete.
 	case lastHeard:
 		if v.Ruling == agent.Perform {
 			after.Witness.Number = e.ID

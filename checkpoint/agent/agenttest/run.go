@@ -19,6 +19,8 @@ const Limit = time.Minute
 func Run(t *testing.T, open func(t *testing.T) *Subject) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
+			// The limit is one of the context: an agent that hangs and does not listen to it hangs the test, and
+			// the limit of go test ends that, with a dump of where it hangs.
 			ctx, cancel := context.WithTimeout(t.Context(), Limit)
 			defer cancel()
 			s := open(t)

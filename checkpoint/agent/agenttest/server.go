@@ -362,6 +362,7 @@ func (s *Server) lapse() {
 }
 
 // Status implements driver.Agent.
+// A master that was replaced gets nothing but the error: what runs here is for its successor to judge.
 func (s *Server) Status(_ context.Context, q agent.Question) (agent.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,6 +16,9 @@ import (
 
 // Subject is an agent under test and a view of what it has done. The functions that may be nil are those
 // that not every agent can be made to do.
+//
+// All of them are called by one goroutine, one after the other, and Alive every millisecond while the suite
+// waits for an end.
 type Subject struct {
 	// Agent is what the suite speaks to.
 	Agent Agent
@@ -73,7 +76,11 @@ func (s *Subject) greet(ctx context.Context) error {
 // The interface is written again and not imported, because package driver uses this package in its
 // tests.
 type Agent interface {
+	// Do carries out one order. The outcome in the reply says how that went; an error, that no reply has
+	// come, which the suite takes for a fault.
 	Do(context.Context, agent.Order) (checkpoint.Reply, error)
+	// Status says what the agent has, and its clock. The error wraps checkpoint.ErrFenced for a master that
+	// was replaced.
 	Status(context.Context, agent.Question) (agent.Status, error)
 }
 
@@ -185,11 +192,15 @@ func (s *Subject) start(ctx context.Context, attempt int64) error {
 }
 
 // of is an effect of an attempt.
+//
+// What it leaves out do fills in: the job, the first master, two containers on the agent's server, and
+// the journal.
 func of(action checkpoint.Action, attempt int64) checkpoint.Effect {
 	return checkpoint.Effect{Action: action, Attempt: attempt}
 }
 
 // by is an effect under a master.
+// Epoch 0, that of all other effects, stands for 1.
 func by(epoch int64, e checkpoint.Effect) checkpoint.Effect {
 	e.Epoch = epoch
 	return e
@@ -202,6 +213,7 @@ func recorded(journal string, e checkpoint.Effect) checkpoint.Effect {
 }
 
 // numbered is a Save or a Resume of a checkpoint.
+// Without a number it is checkpoint 0, from which a Resume begins anew.
 func numbered(number int64, e checkpoint.Effect) checkpoint.Effect {
 	e.Checkpoint = number
 	return e
