@@ -12,6 +12,7 @@ import (
 //
 // What is granted counts from the clock in the claim, however long the answer waits, and the desk remembers a later time:
 // neither makes a lease longer. When the context ends the answer is given.
+// Each call that waits costs a timer beside the goroutine of its caller.
 func (d *Desk) Await(ctx context.Context, c Claim) (Grant, error) {
 	// The channel is taken before the answer is made: what happens in between closes it, and is not missed.
 	news := d.newsOf(c.Job)
@@ -23,6 +24,7 @@ func (d *Desk) Await(ctx context.Context, c Claim) (Grant, error) {
 	// A guard asks again long before that: its wait is a sixth of the lease.
 	limit := time.NewTimer(min(c.Wait, d.length))
 	defer limit.Stop()
+	// Of nothing else must a guard hear before its next claim.
 	for grant.Fenced == "" && grant.Save <= c.Asked {
 		select {
 		case <-news:

@@ -15,6 +15,7 @@ import (
 )
 
 // ID names a run on a server, or one container of it: each guard has an ID of its own.
+// Of two guards with one ID, told apart by Claim.Life, a desk takes the first for the run's.
 type ID struct {
 	Job     string `json:"job"`
 	Attempt int64  `json:"attempt"`
@@ -30,6 +31,7 @@ func (id ID) validate() error {
 	}
 	var faults apportion.Faults
 	item := check.Item("job", id.Job, 0)
+	// Attempts begin at 1; 0 is what an environment leaves that names none.
 	if id.Attempt < 1 {
 		faults.Add(item, "Attempt", apportion.ErrRange, "")
 	}
@@ -48,6 +50,7 @@ type Claim struct {
 	// Epoch is that of the master which has started the run. A desk of a lower epoch is one that was replaced.
 	Epoch int64 `json:"epoch"`
 	// Life names the guard: two of one run are not both right.
+	// A desk fences the second one off.
 	Life string `json:"life"`
 	// Clock is the guard's clock when it asks.
 	Clock agent.Stamp `json:"clock"`

@@ -67,6 +67,8 @@ const DefaultStart = 30 * time.Second
 
 // FromEnvironment fills in what the environment of a run says, see package command: the ID, the epoch, and where saves are
 // asked for and acknowledged.
+// lookup returns a variable, as os.Getenv does; an empty one counts as not set, and a field that is set stays as it is. The error
+// is an [*apportion.FieldError] that names the variable.
 func (c *Config) FromEnvironment(lookup func(string) string) error {
 	c.Job, c.Server = cmp.Or(c.Job, lookup(command.EnvJob)), cmp.Or(c.Server, lookup(command.EnvServer))
 	c.Acknowledgement = cmp.Or(c.Acknowledgement, lookup(command.EnvSaveAck))
@@ -95,6 +97,7 @@ func (c *Config) FromEnvironment(lookup func(string) string) error {
 
 // tell writes what the trainer reads into the file Request.
 func (c *Config) tell(text []byte) error {
+	// A trainer with a user of its own must be able to read the file at the moment when it finds it.
 	if c.User != nil {
 		return owner.ReplaceFile(c.Request, text, c.User.UID, c.User.GID)
 	}
@@ -116,6 +119,7 @@ func (c *Config) Validate() error {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		faults.Add(item, "Argv", apportion.ErrEmpty, "")
 	}
+	// A guard that is not root would find out only when the trainer is to be started, with the lease running.
 	if c.User != nil {
 		if err := c.User.Possible(); err != nil {
 			faults.Add(item, "User", err, "")

@@ -15,6 +15,9 @@ import (
 //
 // A desk knows what it is told: whoever opens one vouches for all attempts that may run, by Admit, before the first claim
 // is answered.
+//
+// It keeps all of that in memory. The desk of the master that follows knows nothing of the claims of before, and takes no run of
+// before for ended until one length and the slack have passed since its own beginning, unless the run's guard says so.
 type Desk struct {
 	// What NewDesk was given, and when that was: desks before this one may have vouched for runs until then.
 	epoch  int64
@@ -65,6 +68,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 }
 
 // Admit vouches for an attempt of a job from now on, and for none before it. One that was fenced off stays so.
+// Guards of earlier attempts whose answers wait hear of it at once.
 func (d *Desk) Admit(job string, attempt int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,6 +121,7 @@ func (d *Desk) RequireReach(window time.Duration) {
 func (d *Desk) RequireLead(leads func() error) { d.leads = leads }
 
 // Reached says that the master has reached a server now.
+// It counts only where RequireReach was called: there a server that was never reached is as one that is not reached any more.
 func (d *Desk) Reached(server string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,6 +129,8 @@ func (d *Desk) Reached(server string) {
 }
 
 // Fence vouches for no attempt of a job up to this one any more.
+// Nothing has ended when it returns. Guards hear of it with the answer to their next claim, or at once where an answer waits;
+// Over says when nothing of their runs lives.
 func (d *Desk) Fence(job string, attempt int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,6 +180,8 @@ func (d *Desk) Answer(c Claim) (Grant, error) {
 }
 
 // rule says whether a run may go on. d.mu is held.
+// What this desk may yet come to know is an error, and the guard asks again; what can never be right any more is Fenced, which
+// ends the run.
 func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 	fenced := func(format string, args ...any) (Grant, error) {
 		return Grant{Fenced: fmt.Sprintf(format, args...)}, nil
@@ -187,6 +196,7 @@ func (d *Desk) rule(c *Claim, before *Seen) (Grant, error) {
 		return fenced("attempt %d has a guard on server %q", c.Attempt, c.Server)
 	case c.Attempt == d.started[c.Job] && before.Claim.Life == "" && !c.State.Started:
 		return fenced("attempt %d was started before", c.Attempt)
+	// The master may be about to take the jobs of such a server for ended.
 	case d.window > 0 && d.now().Sub(d.reached[c.Server]) > d.window:
 		return Grant{}, fmt.Errorf("guard: server %q is not reached", c.Server)
 	}
@@ -231,6 +241,7 @@ func (d *Desk) Forget(job string) {
 }
 
 // Seen returns what is known of a run, and whether anything is.
+// Checkpoint and Ended of its state are shared with the claim that was answered and must not be changed.
 func (d *Desk) Seen(id ID) (Seen, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -276,6 +287,7 @@ func (d *Desk) Lost(id ID) bool {
 
 // AllOver reports whether nothing of a job's attempts up to this one lives on a server any more, for certain: Over for all
 // runs that were ever heard of, and for the containers of these ranks.
+// upTo.Rank is not read. O(ranks + runs known).
 func (d *Desk) AllOver(upTo ID, ranks []int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

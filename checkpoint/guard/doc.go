@@ -61,6 +61,16 @@
 // after the change of user whom the trainer dies with. The folder of [Config.Acknowledgement] must be the user's; the program makes one,
 // and leaves HOME and all else of the environment as it is.
 //
+// # Times
+//
+//	a sixth of the lease   from one claim to the next, or of what is left of it; Config.Every where that is less
+//	a quarter of it        how much longer than that an answer may take, so that several may fail in one lease
+//	20 ms                  from one look of the keeper at the clock to the next: how late it sees that the lease is over
+//	200 ms                 from one claim to the next before the first grant, for as long as Config.Start
+//	50 ms                  from one look for an acknowledgement to the next while a save is under way, else 500 ms
+//	500 ms                 how old the record may be, as long as the disk takes it
+//	2 s                    for each of the last words: to the authority, to the record, and from the trainer's output
+//
 // # Limits
 //
 // If guard and keeper are killed at the same moment the kernel kills the trainer's first process, and its children live

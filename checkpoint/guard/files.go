@@ -16,6 +16,7 @@ import (
 
 // Files asks a desk by a folder that both see: the guard writes its claim, the desk writes its answer to the newest that
 // it has found.
+// The folder's permissions are the only protection: whoever can write there can claim, and can vouch.
 type Files struct {
 	// Dir is the folder. It must exist.
 	Dir string
@@ -43,11 +44,13 @@ func (d *Desk) AnswerFiles(ctx context.Context, dir string, pause time.Duration)
 type folder string
 
 // Put implements Place.
+// It is not synced. A claim that a crash of the machine takes away is made again, and so is its answer.
 func (f folder) Put(_ context.Context, name string, text []byte) error {
 	return durable.ReplaceFile(filepath.Join(string(f), name), text)
 }
 
 // Get implements Place. It waits for nobody, whatever lies there.
+// What is longer than maxBody is cut, and is no JSON then.
 func (f folder) Get(_ context.Context, name string) ([]byte, error) {
 	return regular.Read(filepath.Join(string(f), name), maxBody)
 }

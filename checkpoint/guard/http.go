@@ -46,6 +46,7 @@ func NewSocket(path string) *HTTP {
 }
 
 // Renew implements Authority.
+// Each call is one request, and calls may be made at the same time.
 func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
 	// On a socket the folder says who may listen, and a signature would add nothing.
 	if h.Credential == (wire.Credential{}) {

@@ -20,6 +20,7 @@ const recordEvery = 500 * time.Millisecond
 const lookEvery = 50 * time.Millisecond
 
 // recordAll keeps the record up to date.
+// It ends with its context, which Run waits for before it writes down the end.
 func (g *guard) recordAll(ctx context.Context) {
 	for last := ""; ; {
 		g.mu.Lock()
@@ -48,6 +49,7 @@ func (g *guard) lookAll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		// A save was asked for: the long pause is over, and the short ones begin.
 		case <-g.requested:
 		case <-time.After(pause):
 		}

@@ -24,6 +24,7 @@ const look = 20 * time.Millisecond
 const setSubreaper = 36
 
 // adopt makes this process the parent of all its descendants that lose theirs.
+// Without that the orphans of a trainer would become init's, and no look at this process' descendants would find them.
 func adopt() error {
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setSubreaper, 1, 0, 0, 0, 0); errno != 0 {
 		return errno
@@ -33,6 +34,8 @@ func adopt() error {
 
 // Keep is the keeper's program: it reads orders from descriptor 3 and reports to descriptor 4. It returns when nothing of
 // the trainer lives any more; the program ends then.
+// Descriptor 5 is Config.Held, where there is one. Nothing in the process may have started a child before: the keeper waits for
+// every child, and kills every one at the end.
 func Keep() {
 	// The kernel kills the trainer when the thread ends that has started it: this one must not.
 	runtime.LockOSThread()
@@ -158,11 +161,13 @@ func (k *keeper) makeCgroup(below string) *os.File {
 }
 
 // reap waits for all children, those that were adopted as well, and tells how the trainer ended.
+// It ends when no child is left, for which nobody waits: ended has room for the one status that counts.
 func (k *keeper) reap() {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
+		// A signal came in between, which says nothing of a child.
 		case err == syscall.EINTR:
 		// Nobody is left, and nobody comes any more: the trainer was the first.
 		case err != nil:
@@ -174,6 +179,7 @@ func (k *keeper) reap() {
 }
 
 // keep waits for the first reason to end all.
+// Of several at once any may be the first: all of them end the run, and only the reason on record differs.
 func (k *keeper) keep() {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -241,6 +247,7 @@ func (k *keeper) kill(why Why) End {
 func (k *keeper) finish(end End) {
 	k.endAll()
 	// The group is empty when its last process was waited for, which is a moment later.
+	// A folder that is not to be removed in 50 ms stays behind, empty.
 	for tries := 0; k.cgroup != "" && os.Remove(k.cgroup) != nil && tries < 50; tries++ {
 		time.Sleep(time.Millisecond)
 	}

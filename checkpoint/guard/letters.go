@@ -17,6 +17,8 @@ import (
 
 // Place keeps letters under names. What is read under a name is a whole letter that somebody has put there, not
 // necessarily the newest. Whoever can write there can claim and vouch, so it belongs to the cluster alone.
+//
+// Several goroutines may call it at the same time. A call may hang: guards leave it alone when its context ends.
 type Place interface {
 	// Put puts a letter in the place of the one before.
 	Put(ctx context.Context, name string, text []byte) error
@@ -60,6 +62,7 @@ type answered struct {
 }
 
 // Renew implements Authority. The answer that it finds is one to an earlier claim, as a rule.
+// An answer to another guard of the run, or to one before it, is an error and renews nothing.
 func (l *Letters) Renew(ctx context.Context, c Claim) (Grant, error) {
 	// There is one guard of a run, and a call that was abandoned leaves what is as good: an older clock.
 	text, err := json.Marshal(c)

@@ -66,6 +66,7 @@ func Main(program, args []string, stderr io.Writer, roads ...Road) int {
 }
 
 // status is the exit status for an end.
+// The end counts where the run was started; err is that of Run.
 func status(end End, err error) int {
 	// A scheduler that reads the status only must be able to tell a run that may be tried again from one that must not.
 	switch {
@@ -83,6 +84,7 @@ func status(end End, err error) int {
 }
 
 // signals are those that may ask for a save, by name.
+// SIGTERM and SIGINT are not among them: they end the run.
 var signals = map[string]os.Signal{"": nil, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "HUP": syscall.SIGHUP}
 
 // Road is a way to an authority, for a guard's program that has others than apportion-guard.
@@ -94,6 +96,7 @@ type Road struct {
 }
 
 // ownRoads are those of apportion-guard. token is read when all flags were.
+// Only -url needs one: a folder and the folder of a socket say by their permissions who may speak.
 func ownRoads(token *string) []Road {
 	return []Road{
 		{"url", "where claims are posted to", func(url string) (Authority, error) {
@@ -106,6 +109,7 @@ func ownRoads(token *string) []Road {
 }
 
 // authority opens the one road that was chosen.
+// values are those of the flags, at the positions of their roads.
 func authority(roads []Road, values []*string) (Authority, error) {
 	// The position of the road whose flag has a value; -1: none has.
 	chosen := -1
@@ -135,6 +139,7 @@ func needed(roads []Road) error {
 }
 
 // parse reads the command line and the environment.
+// The error is one of the command line or the environment, or flag.ErrHelp when help was asked for and printed.
 func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	// What is wrong is told by the program, with its name before it; flag prints its own words to stderr as well.
 	var c Config
@@ -197,6 +202,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 }
 
 // setRank sets the number of the container. A cluster manager that numbers those of each server from 0 gives a sum.
+// The number is at most 2^31-1.
 func setRank(own map[string]string, sum string) error {
 	if sum == "" {
 		return nil
@@ -241,6 +247,7 @@ func setFiles(own map[string]string, dir string, user *command.User) error {
 }
 
 // readCredential reads the credential of a guard. What is posted to a URL must be signed: anybody may listen there.
+// The file holds what wire.ReadCredential reads.
 func readCredential(name string) (wire.Credential, error) {
 	if name == "" {
 		return wire.Credential{}, errors.New("-url needs -token-file")

@@ -69,6 +69,7 @@ func (g *guard) claim(ctx context.Context, wait time.Duration) error {
 }
 
 // left is how long the lease goes on.
+// It is 0 where the lease is over, and where none was granted yet.
 func (g *guard) left() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,6 +77,7 @@ func (g *guard) left() time.Duration {
 }
 
 // begin asks until the run is granted, for no longer than Config.Start.
+// A run that is fenced off is not asked for again, however much of that time is left.
 func (g *guard) begin(ctx context.Context) error {
 	limit := g.config.Start
 	if limit == 0 {
@@ -133,6 +135,7 @@ func (g *guard) renewAll(ctx context.Context) {
 // tellAll claims whenever something has happened, while another claim may wait for its answer. What goes wrong is told by
 // that one's successor.
 func (g *guard) tellAll(ctx context.Context) {
+	// A word that comes in between is not lost: news has room for it.
 	for {
 		select {
 		case <-ctx.Done():

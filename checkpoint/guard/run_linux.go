@@ -90,6 +90,7 @@ func (e End) String() string {
 }
 
 // guard gives the keeper its order, and returns how the trainer ended.
+// The error says that the trainer was not started.
 func (g *guard) guard(ctx context.Context, keeper *kept) (End, error) {
 	go g.readOutput(keeper.output, keeper.read)         // which ends with the keeper, though the guard is told nothing any more
 	_ = json.NewEncoder(keeper.words).Encode(g.order()) // a keeper that is gone is seen by its reports
@@ -229,6 +230,7 @@ func (t told) Write(p []byte) (int, error) {
 }
 
 // attend waits for the end of the run, and passes on what happens meanwhile.
+// It returns when the keeper has said its last word or is gone, and not with the context, whose end only begins a polite end.
 func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 	// The keeper kills all when this pipe is closed, whatever else has gone wrong here.
 	defer k.words.Close()
@@ -279,6 +281,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 			asked = nil
 			say(word{Signal: int(syscall.SIGTERM)})
 			patience = time.After(g.config.Grace)
+		// Grace is over, or was none.
 		case <-patience:
 			say(word{Kill: Asked})
 		}

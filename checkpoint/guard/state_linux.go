@@ -30,6 +30,7 @@ type guard struct {
 }
 
 // change changes what is known of the run.
+// how is called with the lock held: it copies and compares, and waits for nobody.
 func (g *guard) change(how func(*State)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
