@@ -40,6 +40,7 @@ func (s Submit) apply(m *Machine) error {
 }
 
 // add puts a job into the books.
+// Names stay ascending: every walk over the jobs goes by them, so that no order of a map decides anything. O(jobs).
 func (m *Machine) add(j *Job) {
 	if i, found := slices.BinarySearch(m.names, j.Name); !found {
 		m.names = slices.Insert(m.names, i, j.Name)
@@ -73,6 +74,7 @@ func (a Adjust) apply(m *Machine) error {
 }
 
 // want notes what is asked of a job, in place of what was asked before.
+// The order is a number of the one counter, so who is asked again comes after all who wait.
 func (m *Machine) want(j *Job, target []string, deadline time.Time) {
 	// The zone and the monotonic reading would not survive the journal.
 	j.Wanted, j.Order, j.Deadline = target, m.number(), deadline.UTC().Round(0)
@@ -80,6 +82,7 @@ func (m *Machine) want(j *Job, target []string, deadline time.Time) {
 }
 
 // checkDeadline adds a deadline that no journal can hold.
+// JSON holds times of these years alone, and a record that cannot be written would be the end of the machine.
 func checkDeadline(faults *apportion.Faults, deadline time.Time) {
 	if year := deadline.UTC().Year(); year < 0 || year > 9999 {
 		faults.Add(apportion.Item{}, "Deadline", apportion.ErrRange, strconv.Itoa(year))
@@ -109,6 +112,7 @@ func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []st
 			faults.Add(item, field, apportion.ErrUnknown, strconv.Quote(server))
 		case host.Draining:
 			faults.Add(item, field, apportion.ErrConflict, strconv.Quote(server)+" is drained")
+		// What the job has there, or was promised, it may name: each entry of the target takes one of these.
 		case host.Cordoned:
 			if places == nil {
 				places = j.places()
@@ -124,6 +128,7 @@ func (m *Machine) checkTarget(faults *apportion.Faults, name string, target []st
 func (m *Machine) drop(j *Job) {
 	j.Wanted, j.Order, j.Deadline = nil, 0, time.Time{}
 	m.touch(j)
+	// Of a job that runs, due is how long its request may wait; in all other phases it belongs to the phase.
 	if j.Phase == Running {
 		delete(m.due, j.Name)
 	}
@@ -132,6 +137,7 @@ func (m *Machine) drop(j *Job) {
 // begin starts on what was asked of a running job: by saving it. reserve keeps the room free.
 func (m *Machine) begin(j *Job, reserve bool) {
 	// From here on the job is on its way. What it leaves is what it returns to if Target cannot be had.
+	// aim drops the request with its deadline, which is that of the way to Stopping from here on.
 	deadline := j.Deadline
 	m.aim(j, reserve)
 	j.Deadline = deadline
@@ -141,6 +147,7 @@ func (m *Machine) begin(j *Job, reserve bool) {
 }
 
 // aim makes what was asked of a job that runs its target.
+// Restarts count anew, for what has died on the old containers says nothing of the new ones.
 func (m *Machine) aim(j *Job, reserve bool) {
 	j.Target, j.Fallback, j.Reserved = j.Wanted, m.lasting(j, j.Containers), reserve
 	j.Reason, j.Restarts = apportion.Reason{}, 0
@@ -148,6 +155,7 @@ func (m *Machine) aim(j *Job, reserve bool) {
 }
 
 // lasting is what the job could return to of a list: all but what is on drained servers, if that is enough.
+// It is nil where too few would be left. O(containers).
 func (m *Machine) lasting(j *Job, list []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(list), func(id string) bool { return m.servers[id] != nil && m.servers[id].Draining })
 	if len(kept) < j.Min {

@@ -56,14 +56,18 @@ type account struct {
 	busy, stuck bool
 }
 
+// newBooks returns the books of a machine without jobs. They are stale, so that rooms are made when a job waits for the first
+// time.
 func newBooks() books {
 	return books{accounts: map[string]*account{}, touched: map[string]bool{}, stale: true}
 }
 
 // change notes that a job has changed.
+// The account is made anew by the next update, however often the job changes until then.
 func (b *books) change(name string) { b.touched[name] = true }
 
 // mark has a job looked at again, if it waits.
+// While the books are stale nobody is marked, for renew marks all who wait.
 func (b *books) mark(name string) {
 	if a := b.accounts[name]; a != nil && a.waits && !b.stale && !b.marked[name] {
 		b.marked[name] = true
@@ -98,8 +102,10 @@ func (m *Machine) accountOf(j *Job) *account {
 	a := &account{job: j, charged: charged(j), remaining: remaining(j), busy: m.busy(j)}
 	a.stuck = j.Phase.Action() != "" && !a.busy
 	switch {
+	// A request of a job in any other phase is not looked at before that phase is over.
 	case j.Order != 0 && (j.Phase == Running || j.Phase == Idle || j.Phase == Waiting):
 		a.waits, a.order, a.servers = true, j.Order, distinct(j.Wanted)
+	// It has stopped and lacks room. Its order stays 0, which comes before that of all requests.
 	case j.Phase == Waiting:
 		a.waits, a.servers = true, distinct(j.Target)
 	}
@@ -110,6 +116,7 @@ func (m *Machine) accountOf(j *Job) *account {
 func (m *Machine) update() {
 	b := &m.books
 	busy := b.busy
+	// In any order: each account is entered by itself, and the lists and the heap have orders of their own.
 	for name := range b.touched {
 		before, after := b.accounts[name], m.accountOf(m.jobs[name])
 		b.enter(before, -1)
@@ -120,17 +127,20 @@ func (m *Machine) update() {
 			continue
 		}
 		b.accounts[name] = after
+		// What the heap has of the job under an old order is passed over there.
 		delete(b.marked, name)
 		b.mark(name)
 	}
 	// A new map, for one that was large once is slow to walk through for ever.
 	b.touched = map[string]bool{}
+	// A place below the Limit has become free or was taken: all who were passed over for want of one look again.
 	if m.config.Limit > 0 && busy != b.busy {
 		b.markAll()
 	}
 }
 
 // enter enters an account, or with -1 takes it out.
+// The account of before is taken out and the new one entered, so what they have in common stays as it was.
 func (b *books) enter(a *account, sign int) {
 	if a == nil {
 		return
@@ -148,6 +158,7 @@ func (b *books) enter(a *account, sign int) {
 	if b.stale {
 		return
 	}
+	// Who waits for room on these servers looks again, whether there is more of it or less.
 	move := room.take
 	if sign < 0 {
 		move = room.give
@@ -195,6 +206,7 @@ func (b *books) follow(a *account, sign int) {
 }
 
 // audit says what in the books does not follow from the jobs and servers; "": nothing.
+// It makes the rooms anew for each server, which is for tests and the tag invariants alone.
 func (m *Machine) audit() string {
 	m.update()
 	kept := &m.books

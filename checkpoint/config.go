@@ -103,6 +103,7 @@ func (c *Config) durations() []duration {
 }
 
 // filled returns a copy with the defaults in place of zeros.
+// The machine keeps this copy alone, so that no other place knows what zero means.
 func (c Config) filled() Config {
 	for _, d := range c.durations() {
 		if *d.value == 0 {
@@ -124,6 +125,7 @@ func count(n, zero int) int {
 }
 
 // timeout is how long an effect may take.
+// Prune has no phase that waits for it, and so no time-out that counts.
 func (c *Config) timeout(action Action) time.Duration {
 	t := &c.Timeouts
 	switch action {

@@ -5,6 +5,7 @@ package checkpoint
 import "slices"
 
 // sorted returns a fresh ascending copy of a list.
+// It is nil where the list is empty, so that lists which are equal are written down alike.
 func sorted(list []string) []string {
 	if len(list) == 0 {
 		return nil
@@ -16,6 +17,7 @@ func sorted(list []string) []string {
 
 // merge walks through two ascending lists at once and returns what take says of each container: those
 // in both lists, in the first only, in the second only.
+// A server may be in a list several times: its entries meet one to one, and the rest is in one list only. O(entries of both).
 func merge(a, b []string, take func(inA, inB bool) bool) []string {
 	var taken []string
 	for len(a) > 0 || len(b) > 0 {
@@ -36,16 +38,19 @@ func merge(a, b []string, take func(inA, inB bool) bool) []string {
 }
 
 // both returns the containers that are in a and in b.
+// Of each server that is the smaller of the two numbers.
 func both(a, b []string) []string {
 	return merge(a, b, func(inA, inB bool) bool { return inA && inB })
 }
 
 // minus returns the containers of a that b does not have.
+// Of each server that is as many as a has more than b.
 func minus(a, b []string) []string {
 	return merge(a, b, func(inA, inB bool) bool { return inA && !inB })
 }
 
 // without returns the containers that are not on a server.
+// The list itself is left as it is, and is what is returned where the server is not in it.
 func without(list []string, server string) []string {
 	first, found := slices.BinarySearch(list, server)
 	if !found {
@@ -62,4 +67,5 @@ func without(list []string, server string) []string {
 }
 
 // distinct returns each server of a list once.
+// The list is ascending, so equal names are neighbours.
 func distinct(list []string) []string { return slices.Compact(slices.Clone(list)) }

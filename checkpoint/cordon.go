@@ -33,6 +33,7 @@ func (c Cordon) apply(m *Machine) error {
 }
 
 // uncordon ends the cordons that are over by now. O(servers).
+// It goes by the time that Tick tells, not by how much of it has counted: Until is a time of day that somebody has named.
 func (m *Machine) uncordon(now time.Time) {
 	for _, before := range m.servers {
 		if !before.Until.IsZero() && !now.Before(before.Until) {

@@ -20,6 +20,7 @@ func (d Drain) apply(m *Machine) error {
 	if err := faults.Err(); err != nil {
 		return err
 	}
+	// Said once more it changes no server, but an earlier deadline holds for the jobs that are still there.
 	if before.Draining == d.Over {
 		host := *before
 		host.Draining = !d.Over
@@ -28,6 +29,7 @@ func (d Drain) apply(m *Machine) error {
 	if d.Over {
 		return nil
 	}
+	// By name, so that the requests get their orders alike on every run.
 	for _, name := range m.names {
 		m.evict(m.jobs[name], d.ID, d.Deadline)
 	}
@@ -40,14 +42,17 @@ func (m *Machine) evict(j *Job, server string, deadline time.Time) {
 		j.Fallback = fallback
 		m.touch(j)
 	}
+	// What was asked for last counts, or else what the job is on its way to.
 	goal := j.Target
 	if j.Order != 0 {
 		goal = j.Wanted
 	}
 	left := without(goal, server)
 	switch {
+	// A job that ends leaves every server by itself.
 	case j.Ending != "":
 	case len(left) < len(goal):
+		// With so few it could not go on: it is to be suspended until somebody asks for other containers.
 		if len(left) < j.Min {
 			left = nil
 		}

@@ -65,6 +65,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 }
 
 // read reads the fields of one type of event.
+// The key that names the event is taken out before, so a key that is left over is one that the type does not have.
 func read[T Event](keys map[string]json.RawMessage) (Event, error) {
 	body, err := json.Marshal(keys)
 	if err != nil {
@@ -80,6 +81,7 @@ func read[T Event](keys map[string]json.RawMessage) (Event, error) {
 }
 
 // tagged writes the fields of an event, a struct, with its name before them.
+// The type of fields has no MarshalJSON, or json.Marshal would come back here for ever.
 func tagged(name string, fields any) ([]byte, error) {
 	body, err := json.Marshal(fields)
 	if err != nil {

@@ -22,6 +22,7 @@ func (f Finished) apply(m *Machine) error {
 // apply ignores all but the attempt that runs.
 func (e Exited) apply(m *Machine) error {
 	j := m.jobs[e.Job]
+	// Broken says that it is known already that the attempt does not run as a whole any more.
 	if j == nil || j.Attempt != e.Attempt || !runs[j.Phase] || j.Broken {
 		m.stale++
 		return nil
@@ -35,6 +36,7 @@ func (e Exited) apply(m *Machine) error {
 		// What is being saved may well be complete: a job may write its state and leave.
 		j.Broken = true
 		j.blame(Died, e.Detail)
+		// It was to go on here after the save, where it dies again and again: it is suspended instead.
 		if !again && slices.Equal(j.Target, j.Containers) {
 			j.Target = nil
 		}
@@ -79,4 +81,5 @@ func (m *Machine) died(j *Job) bool {
 }
 
 // runs are the phases in which the death of a process is news.
+// A Creating attempt has none yet, and those of a Stopping one are to end.
 var runs = map[Phase]bool{Resuming: true, Confirming: true, Running: true, Saving: true, Verifying: true}

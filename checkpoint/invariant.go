@@ -10,6 +10,7 @@ import (
 )
 
 // check panics where a job that changed breaks a rule; with the tag invariants it looks at all jobs.
+// Without the tag it costs as much as what has changed.
 func (m *Machine) check() {
 	for name := range m.ready.jobs {
 		if j := m.jobs[name]; j != nil {
@@ -36,6 +37,7 @@ func (m *Machine) mustHold(j *Job) {
 }
 
 // fault says which rule the job breaks; "": none.
+// keep is Config.Keep. Recover asks the same of what a journal holds, where a fault is ErrCorrupt and no bug.
 func (j *Job) fault(keep int) string {
 	newest := j.last().Number
 	mayRun, known := live[j.Phase]
@@ -60,6 +62,7 @@ func (j *Job) fault(keep int) string {
 	// A job that is ending wants nothing, and stays on the way down.
 	case j.Ending != "" && (len(j.Target) > 0 || j.Phase != Stopping && j.Phase != Releasing && j.Phase != Ended):
 		return "it goes on though it is ending"
+	// A deadline belongs to a request, or to the way to Stopping.
 	case !j.Deadline.IsZero() && j.Order == 0 && j.Phase != Saving && j.Phase != Verifying:
 		return "it has a deadline for nothing"
 	}

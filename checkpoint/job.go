@@ -146,6 +146,7 @@ type Job struct {
 }
 
 // Live reports whether processes of the job may run.
+// It is false where no attempt was made, and where every server of the newest has confirmed its stop or is lost.
 func (j *Job) Live() bool { return j.Attempt > j.Stopped }
 
 // Newest returns the newest confirmed checkpoint that is not Unread, from which the job resumes; its Number is 0 if none was
@@ -179,6 +180,7 @@ func (j *Job) Clone() Job {
 }
 
 // blame sets the reason, unless the job is ending, which needs none.
+// The text comes from servers and from processes: it is cut to 512 bytes and made UTF-8, so that every journal can hold it.
 func (j *Job) blame(constraint, text string) {
 	const longest = 512
 	if j.Ending != "" {

@@ -62,6 +62,7 @@ func (m *Machine) breakCircle() bool {
 
 // slots returns how many more jobs may be in the middle of an adjustment. A job whose server has not
 // answered in all tries does not count, so that it cannot hold up the others for ever.
+// It is below 0 where a Config has a lower Limit than the one under which jobs were begun.
 func (m *Machine) slots() int {
 	if m.config.Limit == 0 {
 		return math.MaxInt
@@ -79,6 +80,7 @@ func (m *Machine) proceed(j *Job) {
 	b := &m.books
 	// The containers that the job kept are its own already.
 	need := minus(j.Target, j.Containers)
+	// Room that is kept for the job is taken in the books, by the job itself, and is given back for the question.
 	if j.Reserved {
 		b.now.give(need, j.Demand)
 		defer b.now.take(need, j.Demand)
@@ -86,7 +88,9 @@ func (m *Machine) proceed(j *Job) {
 	// What it has kept on a silent server is as little use as what it lacks there.
 	fits := b.now.fits(need, j.Demand) && m.known(j.Target)
 	switch {
+	// The Tick that ends the pause has the job looked at again.
 	case m.rests(j):
+	// It has its room and waits for its turn, for as long as that takes.
 	case fits && m.slots() <= 0:
 		delete(m.due, j.Name)
 	case fits:
@@ -129,6 +133,7 @@ func (m *Machine) start(j *Job) {
 	switch {
 	case slices.Equal(j.Wanted, j.Containers):
 		m.drop(j)
+	// It waits for its turn alone, which has no limit in time.
 	case fits && m.slots() <= 0:
 		delete(m.due, j.Name)
 	case fits:
@@ -142,6 +147,7 @@ func (m *Machine) start(j *Job) {
 }
 
 // await lets a job wait for room, for as long as Config says.
+// The wait counts from the first look that found no room, and no later look makes it longer.
 func (m *Machine) await(j *Job) {
 	if _, waits := m.due[j.Name]; !waits {
 		m.due[j.Name] = m.now + m.config.Timeouts.Room

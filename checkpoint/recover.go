@@ -43,6 +43,7 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 }
 
 // resume takes up a job where the records leave it.
+// Times are not on record: each time-out and each pause begins again.
 func (m *Machine) resume(j *Job) error {
 	if drop := len(j.Checkpoints) - m.config.Keep; drop > 0 {
 		j.Checkpoints = j.Checkpoints[drop:] // Config.Keep was higher before

@@ -23,6 +23,7 @@ func (r Reply) apply(m *Machine) error {
 	// The checkpoint to resume from cannot be read: there may be one before it.
 	case Damaged:
 		m.damaged(j, r.Detail)
+	// Its disk may answer the next time, so an earlier checkpoint, which costs work, is taken after the last try only.
 	case Unreadable:
 		if j.Phase == Resuming && j.Tries >= m.config.Retries {
 			m.damaged(j, r.Detail)

@@ -34,6 +34,7 @@ func charged(j *Job) []string {
 }
 
 // remaining are the containers that a job will not release for what it is on its way to.
+// A request that is not begun counts as well: what the job has and does not ask for will be free one day.
 func remaining(j *Job) []string {
 	goal := j.Target
 	if j.Order != 0 {
@@ -59,6 +60,7 @@ func (r room) take(containers []string, demand apportion.Resources) {
 }
 
 // give takes back a take.
+// Only what was taken may be given back.
 func (r room) give(containers []string, demand apportion.Resources) {
 	for _, server := range containers {
 		for k := range r[server] {
@@ -68,6 +70,7 @@ func (r room) give(containers []string, demand apportion.Resources) {
 }
 
 // fits reports whether there is room for containers that need so much each.
+// O(containers × kinds), whatever the number of servers.
 func (r room) fits(containers []string, demand apportion.Resources) bool {
 	// Containers on one server share its room, so what the first takes is gone for the second.
 	left := make(room)

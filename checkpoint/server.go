@@ -75,6 +75,7 @@ func (s ServerSilent) apply(m *Machine) error {
 }
 
 // silent reports whether a server of a list does not answer.
+// One that is lost is not silent: nothing lives there, and nothing waits for it.
 func (m *Machine) silent(servers []string) bool {
 	return slices.ContainsFunc(servers, func(id string) bool { return m.servers[id] != nil && m.servers[id].Silent })
 }
@@ -106,6 +107,7 @@ func (s ServerFenced) apply(m *Machine) error {
 }
 
 // lose takes a server out of all that a job has or wants.
+// Nothing is asked of that server any more, since nothing of it is there: the lists become shorter.
 func (m *Machine) lose(j *Job, server string) {
 	// The lists are compared with what they were, for each may or may not have had the server.
 	before := *j

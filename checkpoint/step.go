@@ -58,6 +58,8 @@ type Ready struct {
 }
 
 // Ready hands over what has come together since the last call, and forgets it.
+// Effects and changes of several Steps come together until then, and go on record as one. It is the caller's, and shares nothing
+// with the machine.
 func (m *Machine) Ready() Ready {
 	ready := Ready{Record: m.record(m.ready), Effects: m.ready.effects}
 	m.forgetChanges()

@@ -24,6 +24,7 @@ func (t Tick) apply(m *Machine) error {
 	// The names are ascending, so that what is due at one tick happens in one order on every run.
 	for _, name := range m.names {
 		j := m.jobs[name]
+		// A deadline is a time of day, unlike all that is due: it is over when the clock says so, also by a jump.
 		if !j.Deadline.IsZero() && !t.Now.Before(j.Deadline) {
 			m.hurry(j)
 		}

@@ -44,6 +44,7 @@ func (w Witness) Heard(e Effect) Witness {
 }
 
 // Foreign reports whether an effect is on record in another journal than the witness.
+// Who names no journal is foreign to nobody.
 func (w Witness) Foreign(e Effect) bool {
 	return w.Journal != "" && e.Journal != "" && w.Journal != e.Journal
 }
@@ -61,11 +62,13 @@ func (m *Machine) skip() {
 	} else {
 		m.gaps = append(m.gaps, Gap{m.next, first})
 	}
+	// A gap of so long ago is forgotten, and a number in it counts as known from then on.
 	m.gaps = m.gaps[max(0, len(m.gaps)-maxGaps):]
 	m.next = first
 }
 
 // hear compares what a server knows with the records.
+// item is the server that tells it. A fault that says ErrBehind ends the machine.
 func (m *Machine) hear(item apportion.Item, w Witness) error {
 	fault := &apportion.FieldError{Item: item, Field: "Witness"}
 	switch {
@@ -84,6 +87,7 @@ func (m *Machine) hear(item apportion.Item, w Witness) error {
 }
 
 // unknown reports whether a number was given out by nobody on record.
+// O(gaps), which are at most maxGaps.
 func (m *Machine) unknown(number int64) bool {
 	if number > m.next {
 		return true
