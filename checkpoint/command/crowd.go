@@ -41,6 +41,7 @@ func (c *crowd) passes(pid int, j jobFolder, since uint64) bool {
 }
 
 // note remembers a process, in the place of the one that had its number before.
+// The identity in m was asked before the rest was read, see members.
 func (c *crowd) note(pid int, m met) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,6 +52,7 @@ func (c *crowd) note(pid int, m met) {
 }
 
 // keep forgets the processes that are not listed any more, so that no more are remembered than there are.
+// listed has the numbers of one look at all of /proc.
 func (c *crowd) keep(listed map[int]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,6 +33,22 @@
 //	{"step": 120, "value": 0.25}
 //	{"step": 500, "value": 0.11, "done": true}
 //
+// What is on the disk, for whoever looks what has become of a job. JOB is [store.FolderOf] of its name:
+//
+//	Work/JOB/lock           locked by the method that changes something of the job
+//	Work/JOB/run-N          the folder of attempt N; the highest is the one that refuses all others
+//	    held                open and locked in every process of the run, from its beginning to its end
+//	    started             the run, its ranks on this node, and the step that it began with: all of them were started
+//	    stopped             the run was stopped, and is never started again
+//	    over                nothing of the run is alive
+//	    save-request        the number of the newest request
+//	    own/                the one folder here into which processes of the run may write
+//	    own/save-ack        the newest acknowledgement
+//	    rank-R.json         the process of rank R: its number, its start, and the boot of the machine
+//	    rank-R.exit         how it has ended, if the runner that had started it was there to see that
+//	    rank-R.log          what it prints
+//	    rank-R.guard        what its guard knows last, with Options.Guard
+//
 // # Contract
 //
 // Attempts: Resume and Stop take note of the attempt that they are called for, durably, and from then on

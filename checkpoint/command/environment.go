@@ -39,6 +39,7 @@ func (a *Runner) environment(run *runner.Run, folder runFolder, rank int, restor
 	add(EnvJob, run.Job)
 	add(EnvAttempt, strconv.FormatInt(run.Attempt, 10))
 	add(EnvContainers, strconv.Itoa(len(run.Containers)))
+	// No server's name has a comma in it, see checkRun.
 	add(EnvServers, strings.Join(run.Containers, ","))
 	add(EnvServer, run.Containers[rank])
 	add(EnvRank, strconv.Itoa(rank))

@@ -29,6 +29,7 @@ type jobFolder string
 type runFolder string
 
 // folder is the folder of a job, whatever the job is called.
+// A job's name may hold any character: store.FolderOf makes one folder of it, which is below Work whatever it is.
 func (a *Runner) folder(job string) jobFolder {
 	return jobFolder(filepath.Join(a.commands.Work, string(store.FolderOf(job))))
 }
@@ -99,6 +100,7 @@ func (r runFolder) ofRanks(ending string) []string {
 }
 
 // Log returns the file with the output of one rank of a run.
+// It is named whether or not it is there. Older output is gone from it, see Options.LogBytes.
 func (a *Runner) Log(run runner.Run, rank int) string {
 	return a.folder(run.Job).run(run.Attempt).log(rank)
 }
@@ -173,6 +175,7 @@ func (j jobFolder) raise(attempt int64) error {
 	if err != nil || attempt <= highest {
 		return errors.Join(err, j.fence(attempt))
 	}
+	// The name of the folder holds all that must be known, so no crash leaves a mark that is half written.
 	if err := os.Mkdir(string(j.run(attempt)), 0o700); err != nil {
 		return err
 	}
@@ -234,6 +237,7 @@ func (a *Runner) enterAlone(ctx context.Context, run *runner.Run) (folder runFol
 }
 
 // live refuses an attempt that is over: below the highest, or stopped.
+// It needs no lock and says what was so when it looked. So Resume asks it under the lock, and Save after each look at the files.
 func (j jobFolder) live(attempt int64) error {
 	if err := j.fence(attempt); err != nil {
 		return err
@@ -246,6 +250,7 @@ func (j jobFolder) live(attempt int64) error {
 }
 
 // attempts returns the attempts of the job that have a folder.
+// They are in the order of their names as texts, in which 10 comes before 9.
 func (j jobFolder) attempts() ([]int64, error) {
 	entries, err := os.ReadDir(string(j))
 	var attempts []int64

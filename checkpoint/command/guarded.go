@@ -20,6 +20,7 @@ func (a *Runner) guarded(argv []string, folder runFolder, rank int) ([]string, e
 	if err != nil {
 		return nil, err
 	}
+	// Another list, since that of the options is every process's.
 	full := append([]string{}, a.options.Guard...)
 	full = append(full, "-held", "3", "-record", folder.ofRank(rank, guardEnding), "-grace", a.options.Grace.String())
 	if name := signalName(a.options.Signal); name != "" {

@@ -20,11 +20,13 @@ func (a *Runner) handOver(run *runner.Run, folder runFolder) error {
 	if u == nil {
 		return nil
 	}
+	// A path that is given to a process can be opened only if all folders on the way let its user pass.
 	for _, dir := range []string{a.commands.Work, string(a.folder(run.Job))} {
 		if err := owner.Pass(dir); err != nil {
 			return err
 		}
 	}
+	// The group changes first, so that the new mode never lets another one pass.
 	if err := os.Chown(string(folder), -1, int(u.GID)); err != nil {
 		return err
 	}
@@ -43,6 +45,7 @@ func (a *Runner) handOver(run *runner.Run, folder runFolder) error {
 }
 
 // launch starts a process: as the job's user, without a way to become anybody else, unless it has a guard, which does that itself.
+// The attributes of cmd must be there, see ownGroup.
 func (a *Runner) launch(cmd *exec.Cmd) error {
 	u := a.options.User
 	if u == nil || len(a.options.Guard) > 0 {
@@ -53,6 +56,7 @@ func (a *Runner) launch(cmd *exec.Cmd) error {
 }
 
 // readable replaces a file that the processes of a job read.
+// It is not durable, since whoever reads the file ends with the machine.
 func (a *Runner) readable(name string, data []byte) error {
 	if u := a.options.User; u != nil {
 		return owner.ReplaceFile(name, data, u.UID, u.GID)
@@ -66,6 +70,7 @@ func (s *saving) owned(files []string) error {
 	if s.options.User == nil {
 		return nil
 	}
+	// Below an open root no link leads out of the directory, whatever the job does meanwhile.
 	root, err := os.OpenRoot(s.run.Dir)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ func tryLock(file *os.File) (bool, error) { return flock(file, syscall.LOCK_EX) 
 // file, which processes inherit.
 func flock(file *os.File, how int) (bool, error) {
 	err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
+	// A call that a signal has interrupted has no lock; whoever waits asks again.
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		return false, nil
 	}

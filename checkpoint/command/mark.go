@@ -50,6 +50,7 @@ var (
 )
 
 // endOf returns nil for a process that ended with status 0, and an error that says how it is otherwise.
+// errAlive and errUnknown are the two errors that tell of no end.
 func (a *Runner) endOf(folder runFolder, rank int) error {
 	var end ended
 	a.mu.Lock()
@@ -89,6 +90,7 @@ func (a *Runner) endOf(folder runFolder, rank int) error {
 }
 
 // recorded reports whether the process that was started for a rank is alive.
+// The error says that the record cannot be read, and so that nobody knows.
 func (a *Runner) recorded(folder runFolder, rank int) (bool, error) {
 	var p process
 	err := get(folder.process(rank), &p)

@@ -16,6 +16,9 @@ var _ runner.Runner = (*Runner)(nil)
 
 // New returns a runner. Faults in the settings come back as apportion.Faults; an error that wraps
 // errors.ErrUnsupported says that this system is not Linux. Close it after use.
+//
+// One goroutine looks after the logs until then. No process is started or ended: those of a runner before go on, and are known
+// by their records.
 func New(commands Commands, options *Options) (*Runner, error) {
 	a := &Runner{
 		commands: commands, children: map[string]*child{}, since: map[string]uint64{}, outputs: map[string]*output{}, closed: make(chan struct{}),
@@ -55,6 +58,7 @@ func canonical(path string) (string, error) {
 }
 
 // Close ends what the runner does in the background. Processes go on.
+// Their logs outgrow Options.LogBytes then, until another runner works on the folder.
 func (a *Runner) Close() error {
 	// Closing twice is no fault: a deferred Close follows one that was called.
 	a.once.Do(func() { close(a.closed) })

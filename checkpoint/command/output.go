@@ -16,6 +16,7 @@ import (
 
 // read takes in what the log has more than at the last time, and returns the newest reading. Of output
 // that came faster than the bound lets stay, only the end is seen.
+// It costs what is new since then, and at most LogBytes.
 func (a *Runner) read(name string) (Reading, bool, error) {
 	// One reader at a time: two would take in the same piece twice, and one the middle of a line.
 	a.reading.Lock()
@@ -52,6 +53,7 @@ func (a *Runner) read(name string) (Reading, bool, error) {
 }
 
 // Last returns the newest reading that the process of one rank has printed, and whether there is one.
+// rank is counted over all containers of the run, those of other nodes as well.
 func (a *Runner) Last(run runner.Run, rank int) (Reading, bool, error) {
 	r, ok, err := a.read(a.Log(run, rank))
 	return r, ok, named("read", &run, err)
@@ -110,6 +112,7 @@ func (a *Runner) trimAll() {
 }
 
 // trim gives back the older part of a log that is beyond its bound, and keeps half of the bound.
+// A log that has just reached the bound again has grown by half of it, so cutting costs little of what writing does.
 func (a *Runner) trim(name string) error {
 	info, err := os.Lstat(name)
 	// What counts is the space taken and not the length, which goes on growing over the hole.

@@ -36,6 +36,7 @@ func bootID() (string, error) {
 }
 
 // identify returns the process that has a number now.
+// It is false where there is none that is alive.
 func (a *Runner) identify(pid int) (process, bool) {
 	s, ok := proc.Stat(pid)
 	return process{pid, s.Start, a.boot}, ok
@@ -45,6 +46,7 @@ func (a *Runner) identify(pid int) (process, bool) {
 func identityOf(pid int) (uint64, bool) { return proc.Identity(pid) }
 
 // alive reports whether the process has not ended.
+// One that has ended and that nobody has waited for yet has ended.
 func (a *Runner) alive(p process) bool {
 	s, ok := proc.Stat(p.PID)
 	return ok && p.Boot == a.boot && s.Start == p.Start
@@ -82,6 +84,7 @@ func runOf(environment []byte) string {
 }
 
 // names reports whether an environment names a run of the job of an attempt up to this one.
+// The beginning names the folder of this runner and the job in it; runs of other runners and jobs begin otherwise.
 func (j jobFolder) names(environment []byte, upTo int64) bool {
 	digits, found := strings.CutPrefix(runOf(environment), j.runs())
 	attempt, err := strconv.ParseInt(digits, 10, 64)
@@ -157,6 +160,7 @@ func (a *Runner) awaitEnds(ctx context.Context, processes map[int]process, while
 }
 
 // holders returns the processes that have the file of a run open that all its processes are given.
+// It reads every descriptor of every process, so whoever can tell by other signs does. What may not be read is passed over.
 func (a *Runner) holders(j jobFolder) map[int]process {
 	found := map[int]process{}
 	entries, err := os.ReadDir("/proc")
@@ -201,6 +205,7 @@ func (r runFolder) isHeld() (bool, error) {
 }
 
 // ownGroup puts a process to be started into a group of its own.
+// A signal to the runner's own group, as a terminal sends one, then ends no job.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // signalName is the name by which a guard is told of a signal; empty: none.
@@ -246,6 +251,7 @@ func release(name string, before int64) error {
 }
 
 // diskBytes returns what a file takes on the disk.
+// Of a file with holes that is less than its length.
 func diskBytes(info os.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Blocks * 512 // whatever the size of a block

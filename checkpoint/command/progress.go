@@ -70,6 +70,7 @@ type judged struct {
 }
 
 // judge fills in Done and Failed.
+// The error is one of the disk. That a run has failed is an answer.
 func (a *Runner) judge(p *runner.Progress, folder runFolder, ranks []int, by judged) error {
 	// A run without containers here cannot be done from this node's view.
 	p.Done = len(ranks) > 0

@@ -103,6 +103,7 @@ func ParseLine(text []byte) (Reading, bool) {
 
 // Readings finds readings in output that comes in pieces, as an io.Writer. It keeps the beginning of a line that has not
 // ended, and forgets lines that are too long. The zero value is ready for use.
+// It is for one goroutine at a time.
 type Readings struct {
 	// It is at most maxLine bytes long.
 	partial []byte

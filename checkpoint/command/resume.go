@@ -61,11 +61,13 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 }
 
 // Needs implements [runner.Chooser].
+// Without Options.Needs all parts are.
 func (a *Runner) Needs(run runner.Run, part string) bool {
 	return a.options.Needs == nil || a.options.Needs(run, part)
 }
 
 // sameRun refuses a run that differs from the one that has the same number.
+// To such a call "it runs" would be no true answer, and to start it would be a second start.
 func sameRun(before, run *runner.Run) error {
 	if slices.Equal(before.Containers, run.Containers) && before.Dir == run.Dir && before.Restore == run.Restore {
 		return nil
@@ -74,6 +76,7 @@ func sameRun(before, run *runner.Run) error {
 }
 
 // startAll starts the processes of all ranks on this node and marks the run as started.
+// The job's lock is held, and nothing of the job is alive. After an error some ranks may be: the caller ends them.
 func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder) (err error) {
 	// What an earlier try has left says nothing about the processes of this one.
 	// The processes of that try are dead: end has seen to it. The folder itself stays, for it makes the attempt the highest.
@@ -207,6 +210,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 
 // reap waits for the end of a process and records it: for the runner that comes after this one. If the
 // disk does not take it, that one says that the end is not known.
+// It is one goroutine for each process that this runner has started, and ends with the process.
 func (a *Runner) reap(cmd *exec.Cmd, c *child, record string) {
 	_ = cmd.Wait() // how it ended is in the state
 	c.exit = exitOf(cmd.ProcessState)
@@ -216,6 +220,7 @@ func (a *Runner) reap(cmd *exec.Cmd, c *child, record string) {
 }
 
 // forget removes the folders of runs that are too old to keep.
+// attempt is the newest. Its folder stays, for it is what refuses the earlier ones.
 func (a *Runner) forget(j jobFolder, attempt int64) error {
 	attempts, err := j.attempts()
 	if err != nil {

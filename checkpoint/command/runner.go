@@ -48,6 +48,7 @@ type Runner struct {
 }
 
 // checkRun lists the faults of a run. Names of servers are handed on in a list with commas.
+// Those of the job's name come alone, before all others.
 func checkRun(run *runner.Run) error {
 	if err := store.CheckJob(run.Job); err != nil {
 		return err
@@ -77,6 +78,7 @@ func checkRun(run *runner.Run) error {
 }
 
 // ranks returns the ranks of the run for which processes run on this node.
+// They ascend. On a node that has no container of the run there are none, which is no fault.
 func (a *Runner) ranks(run *runner.Run) []int {
 	var ranks []int
 	for rank, server := range run.Containers {

@@ -279,12 +279,14 @@ func (a *Runner) newest(dir string, named []string) (format.Found, error) {
 }
 
 // listing is what a directory holds, at any depth, by name.
+// What could not be looked at has nil in infos.
 type listing struct {
 	names []string
 	infos []os.FileInfo
 }
 
 // list returns what a directory holds; nothing of what cannot be read.
+// Links are listed as what they are, and not followed. O(entries).
 func list(dir string) listing {
 	var l listing
 	root := os.DirFS(dir)
@@ -327,6 +329,7 @@ func (l listing) pick(names []string) []os.FileInfo {
 }
 
 // stat returns what the system says about files; nil for one that is not there.
+// A link is looked at itself, and not what it names.
 func stat(dir string, names []string) []os.FileInfo {
 	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {

@@ -131,6 +131,7 @@ func (a *Runner) end(ctx context.Context, j jobFolder, s sweeping) error {
 }
 
 // open returns the folders of the runs of which something may be alive.
+// A folder that cannot be read is an error, for something of its run may be alive.
 func (j jobFolder) open() ([]runFolder, error) {
 	attempts, err := j.attempts()
 	if err != nil {
@@ -170,6 +171,7 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, s sweeping) error {
 }
 
 // finder returns the processes to end that are alive: what belongs to leaders, what was known before, and more.
+// What it returns is known at the next look.
 type finder func(leaders, known map[int]process) (map[int]process, error)
 
 // sweeping is what is to be ended, and how.
@@ -282,6 +284,7 @@ func (a *Runner) held(j jobFolder) (map[int]process, error) {
 
 // leaders returns the recorded processes of all runs of the job, by their number, which is that of their
 // group.
+// A record that cannot be read is passed over: a job may have spoilt it, and its processes have other signs.
 func (a *Runner) leaders(j jobFolder) (map[int]process, error) {
 	attempts, err := j.attempts()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -291,6 +294,7 @@ func (a *Runner) leaders(j jobFolder) (map[int]process, error) {
 	for _, attempt := range attempts {
 		for _, name := range j.run(attempt).ofRanks(processEnding) {
 			var p process
+			// Number 1 would make a signal to its group one to every process, and 0 one to this runner's own.
 			if err := get(name, &p); err == nil && p.PID > 1 && a.alive(p) {
 				leaders[p.PID] = p
 			}

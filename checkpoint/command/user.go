@@ -72,6 +72,7 @@ func lookUser(name string, wanted bool) (uid uint32, group string, ok bool) {
 }
 
 // lookGroup returns the number of a group, by that or by its name.
+// A number is taken as it is, whether or not the system has a name for it.
 func lookGroup(name string) (uint32, bool) {
 	if gid, err := systemID(name); err == nil {
 		return gid, true
@@ -85,6 +86,7 @@ func lookGroup(name string) (uint32, bool) {
 }
 
 // systemID reads the number of a user or a group.
+// Whatever is no number of 32 bits is taken for a name.
 func systemID(text string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	return uint32(n), err
