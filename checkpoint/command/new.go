@@ -17,7 +17,7 @@ var _ runner.Runner = (*Runner)(nil)
 // New returns a runner. Faults in the settings come back as apportion.Faults; an error that wraps
 // errors.ErrUnsupported says that this system is not Linux. Close it after use.
 //
-// One goroutine looks after the logs until then. No process is started or ended: those of a runner before go on, and are known
+// One goroutine looks after the logs until Close. No process is started or ended: those of a runner before go on, and are known
 // by their records.
 func New(commands Commands, options *Options) (*Runner, error) {
 	a := &Runner{
