@@ -10,6 +10,9 @@ import (
 
 // Run runs the conformance suite as subtests of t. newStore returns an empty store; it is called
 // once for each test and may use t.Cleanup.
+// A store that passes can stand under the protocol: what the suite asks for is what the master and the agents rely on when a
+// process dies, an answer is lost or an attempt comes late. It costs seconds on a local disk, most of them in the streaming of
+// a large part and in the races.
 func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 	// The tests go from the simple to the composite: when several fail, the first is the one to look at.
 	// Each has a store of its own and depends on no other, so any can be run alone by its name.
@@ -52,11 +55,13 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"WritersAndReaders", testWritersReaders},
 		{"LargerThanMemory", testStreaming},
 		// Damage and deaths; these need a store that can show more.
+		// A skip here is no pass: what was not shown was not tested, and `go test -v` names it.
 		{"DamagedPart", testDamagedPart},
 		{"DamagedRange", testDamagedRange},
 		{"DamagedManifest", testDamagedManifest},
 		{"Leftovers", testLeftovers},
 	} {
+		// The store is made inside of the subtest: its Cleanup runs before the next store is made, and its t.Fatal ends one test.
 		t.Run(test.name, func(t *testing.T) { test.run(t, newStore(t)) })
 	}
 }
