@@ -230,6 +230,7 @@ func testDelete(t *testing.T, s store.Store) {
 }
 
 // errorsOf calls every method of a store for one checkpoint and returns the errors by method.
+// Methods that succeed have nil. It is for checkpoints that no store may take, so none of the calls should change anything.
 func errorsOf(t testing.TB, s store.Store, job string, number int64) map[string]error {
 	ctx := t.Context()
 	// A writer that was begun by mistake is aborted, so that the call leaves nothing behind on the medium.

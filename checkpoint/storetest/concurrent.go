@@ -42,6 +42,7 @@ func together(use func(i int) error) []error {
 
 // testOneNumber lets all writers commit different content under one number: one wins.
 // Two attempts of one job save under one number when an agent was taken for dead too early.
+// The loser's save is lost, which costs some steps; a mixture of both would cost the job.
 func testOneNumber(t *testing.T, s store.Store) {
 	// Each round is another race under a fresh number; five of them are enough to meet a store that checks
 	// and then writes without a lock.
@@ -72,6 +73,7 @@ func testOneNumber(t *testing.T, s store.Store) {
 }
 
 // testSameParts lets all writers commit the same: all succeed.
+// Two masters, or an agent that repeats a call while the first is still under way, write the same under one number.
 func testSameParts(t *testing.T, s store.Store) {
 	for number := range int64(5) {
 		number++
@@ -143,6 +145,7 @@ func testWritersReaders(t *testing.T, s store.Store) {
 }
 
 // readAll reads what is listed. Even numbers may vanish meanwhile.
+// The parity of a number says who may take it: only even ones are deleted while others read.
 func readAll(ctx context.Context, s store.Store, job string) error {
 	list, err := s.List(ctx, job)
 	if err != nil {
@@ -211,6 +214,7 @@ func measure(t *testing.T, s store.Store, what string, size int64, use func() er
 }
 
 // writeLarge commits a part of size bytes that is never in memory as a whole.
+// It leaves its writer as it is after an error: the test has failed then, and the store goes with it.
 func writeLarge(ctx context.Context, s store.Store, size int64, block []byte) error {
 	w, err := s.Begin(ctx, "job", 1)
 	if err != nil {
@@ -236,6 +240,7 @@ func writeLarge(ctx context.Context, s store.Store, size int64, block []byte) er
 }
 
 // readLarge reads what writeLarge has written, block by block.
+// What the bytes are is for the store to compare with its sums; the length is compared here.
 func readLarge(ctx context.Context, s store.Store, size int64, block []byte) error {
 	r, err := s.Open(ctx, "job", 1)
 	if err != nil {

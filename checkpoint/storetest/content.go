@@ -15,6 +15,7 @@ import (
 )
 
 // testEmpty: Of what never was: Open says ErrNotFound, List lists nothing, Delete is no error.
+// A job that starts for the first time asks exactly this, and must not be told of a fault: it would wait for a repair.
 func testEmpty(t *testing.T, s store.Store) {
 	// A job that nobody has heard of is like one without checkpoints, so that a scheduler needs no list of
 	// jobs.
@@ -27,6 +28,7 @@ func testEmpty(t *testing.T, s store.Store) {
 // testVisible: "Before, it is not visible: neither List nor Open know it." Looked at after every step of a writer.
 // Stores on object storage have no rename, and are tempted to write in place.
 func testVisible(t *testing.T, s store.Store) {
+	// Numbers are the caller's choice, and the first need not be 1.
 	w, err := s.Begin(t.Context(), "job", 7)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +51,7 @@ func testVisible(t *testing.T, s store.Store) {
 		t.Fatalf("Commit returned %+v, want %+v", m, want)
 	}
 	wantFiles(t, s, "job", 7, sample(7))
+	// Everything was looked at through Open and through List, see wantAbsent and wantFiles.
 	// The neighbours stay absent: a store that chooses the number itself would have taken one of them.
 	wantAbsent(t, s, "job", 6)
 	wantAbsent(t, s, "job", 8)
@@ -68,6 +71,7 @@ func testContents(t *testing.T, s store.Store) {
 	for i := range many {
 		many[i] = file{fmt.Sprintf("shard-%d", i), fmt.Sprint("content ", i)}
 	}
+	// A shape that a store cannot hold must be refused by CheckPart, for every store alike, and not by one of them.
 	for i, files := range [][]file{
 		nil,
 		{{"empty", ""}},
@@ -108,6 +112,7 @@ func testPieces(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	// Three lengths: many reads, one read, and none, where the first read must say EOF.
 	for _, f := range files {
 		// TestReader reads byte by byte, in odd pieces and past the end; ReadFull stops at the length and
 		// never sees EOF, which is how frameworks read.
@@ -134,6 +139,7 @@ func testPieces(t *testing.T, s store.Store) {
 			}
 		}
 	}
+	// A process may load a part's header while another goroutine loads its arrays.
 	// Two streams of one part advance in turn. Each has a position of its own, or p and q would show
 	// alternating pieces.
 	first, err1 := r.Part("a")

@@ -18,18 +18,25 @@ type When int
 
 // The two ways in which a call fails.
 const (
+	// It stands for a connection that was refused, or a disk that was full.
 	// Before: it failed before it did anything.
 	// A caller may repeat at once, for nothing has changed.
 	Before When = iota
+	// It stands for an answer that was lost on its way, or for a process that dies behind its call.
 	// After: it did everything, and only the answer was lost.
 	// A caller cannot tell this from Before, and must be right in both cases: this is what makes retries
 	// hard.
 	After
 )
 
+// A test runs a piece of the protocol once for each k up to [Faulty.Calls] and for both values of [When], and demands the same
+// outcome of all: that is how the window between two calls is met which nobody thought of.
+//
 // Faulty is a store in front of another. It counts the calls of all methods of the store, of its writers
 // and of its readers, except those of a reader's Close and of Manifest, which cannot fail; a Write or Read
 // is one call. One of them can be made to fail with an error that wraps [vfstest.ErrInjected].
+//
+// It is safe for concurrent use; which call is the k-th is then for the goroutines to settle among themselves.
 //
 // As of any store, a writer whose Part, Write, Close or Commit has failed does not commit any more.
 type Faulty struct {
@@ -47,11 +54,13 @@ type Faulty struct {
 var _ store.Store = (*Faulty)(nil)
 
 // NewFaulty returns a store in front of another one that fails nothing yet.
+// The store behind is the caller's: it may be looked at, or used without failures, at any time.
 func NewFaulty(s store.Store) *Faulty { return &Faulty{store: s} }
 
 // FailAt makes the k-th call from now fail; 1 is the next. It replaces what was asked for earlier; a k
 // that is not positive asks for no failure.
 // A test counts the calls of a clean run by Calls, and then lets each of them fail in turn.
+// It concerns one call only: those behind it work again, for a caller that tries once more.
 func (f *Faulty) FailAt(k int64, when When) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,6 +72,8 @@ func (f *Faulty) FailAt(k int64, when When) {
 }
 
 // Calls returns how many calls there have been.
+// Those that failed and those after which nothing was done are among them. Calls of a dead writer that were answered from
+// memory are not.
 func (f *Faulty) Calls() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,6 +81,7 @@ func (f *Faulty) Calls() int64 {
 }
 
 // call counts and makes one call, and tells whether its error is an injected one.
+// The difference matters to those who must hide a result that the store behind has returned: its own errors may come beside one.
 func (f *Faulty) call(job string, number int64, effect func() error) (injected bool, err error) {
 	// The lock covers the count and not the effect: a call that blocks on the medium must not stop the
 	// others, and exactly one call has number failAt.
@@ -106,6 +118,7 @@ func (f *Faulty) Begin(ctx context.Context, job string, number int64) (store.Wri
 
 // Open implements store.Store.
 func (f *Faulty) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	// With After the reader behind stays open and nobody can close it: a store must bear readers that are forgotten.
 	r := &faultyReader{f: f}
 	_, err := f.call(job, number, func() (err error) {
 		r.Reader, err = f.store.Open(ctx, job, number)
@@ -134,18 +147,21 @@ func (f *Faulty) List(ctx context.Context, job string) (list []store.Manifest, e
 
 // Delete implements store.Store.
 func (f *Faulty) Delete(ctx context.Context, job string, number int64) error {
+	// With After the checkpoint is gone and the caller believes that it may be there: Delete must bear a second call.
 	_, err := f.call(job, number, func() error { return f.store.Delete(ctx, job, number) })
 	return err
 }
 
 // Fence implements store.Store.
 func (f *Faulty) Fence(ctx context.Context, job string, number int64) error {
+	// With After the fence stands already; to raise it again must change nothing.
 	_, err := f.call(job, number, func() error { return f.store.Fence(ctx, job, number) })
 	return err
 }
 
 // Identity implements store.Store.
 func (f *Faulty) Identity(ctx context.Context) (id store.Identity, err error) {
+	// Identity is about no job, so its injected error names what was asked for instead.
 	injected, err := f.call("identity", 0, func() (err error) {
 		id, err = f.store.Identity(ctx)
 		return err
@@ -158,6 +174,7 @@ func (f *Faulty) Identity(ctx context.Context) (id store.Identity, err error) {
 }
 
 // faultyWriter is a writer of a Faulty.
+// Each of its steps but Abort ends it when it fails by injection, as the contract of Writer has it.
 type faultyWriter struct {
 	f      *Faulty
 	w      store.Writer
@@ -168,6 +185,7 @@ type faultyWriter struct {
 }
 
 // step makes a call that the writer does not outlive if it fails by injection.
+// A failure of the store behind is left to the writer behind, which knows by itself that it has failed.
 func (w *faultyWriter) step(effect func() error) error {
 	// A writer that has failed once answers the same for ever and makes no further call: the count of calls
 	// stays what the caller made of it.
@@ -182,6 +200,7 @@ func (w *faultyWriter) step(effect func() error) error {
 }
 
 // Part implements store.Writer.
+// With After the part behind stays open, so that Abort finds a writer with an open part.
 func (w *faultyWriter) Part(name string) (io.WriteCloser, error) {
 	// A part shares its writer's fate: what fails on it ends the writer.
 	p := &faultyPart{w: w}
@@ -201,6 +220,8 @@ func (w *faultyWriter) Commit() (m store.Manifest, err error) {
 		m, err = w.w.Commit()
 		return err
 	})
+	// After a lost answer the checkpoint stands. The writer repeats its error for ever, and the caller finds out by a new writer or
+	// by Open, as it would in a cluster.
 	// The manifest m is known here if only the answer was lost; the caller must not see it.
 	if err != nil {
 		return store.Manifest{}, err
@@ -210,12 +231,14 @@ func (w *faultyWriter) Commit() (m store.Manifest, err error) {
 
 // Abort implements store.Writer.
 func (w *faultyWriter) Abort() error {
+	// It is counted, and may be made to fail like every call.
 	// Abort goes past step: a dead writer must still be able to give its space back.
 	_, err := w.f.call(w.job, w.number, w.w.Abort)
 	return err
 }
 
 // faultyPart is a part of a faultyWriter.
+// It has no state of its own: what fails is the writer's.
 type faultyPart struct {
 	w    *faultyWriter
 	part io.WriteCloser
@@ -236,9 +259,11 @@ func (p *faultyPart) Write(data []byte) (n int, err error) {
 }
 
 // Close implements io.Closer.
+// With After the part behind is complete and the writer is dead all the same: nothing of it can be committed.
 func (p *faultyPart) Close() error { return p.w.step(p.part.Close) }
 
 // faultyReader is a reader of a Faulty.
+// Embedding passes Manifest and Close on, which are no calls.
 type faultyReader struct {
 	f *Faulty
 	store.Reader
@@ -258,6 +283,7 @@ func (r *faultyReader) Part(name string) (io.ReadCloser, error) {
 }
 
 // Range implements store.Reader.
+// It is one call, whatever the store behind reads before it answers.
 func (r *faultyReader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
 	p := &faultyRead{r: r}
 	err := r.call(func() (err error) {
@@ -279,6 +305,7 @@ func (r *faultyReader) call(effect func() error) error {
 }
 
 // faultyRead is a part of a faultyReader.
+// Its Close is that of the part behind.
 type faultyRead struct {
 	r *faultyReader
 	io.ReadCloser

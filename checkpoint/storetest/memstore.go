@@ -18,9 +18,13 @@ import (
 )
 
 // ErrCrashed is what writers and readers return that were open when [MemStore.Crash] was called.
+// It is wrapped with the job and the number; a test tells by it a call of the dead process from a fault of the code.
 var ErrCrashed = errors.New("storetest: the process has crashed")
 
 // MemStore is a [store.Store] in memory. Its zero value is empty and ready. It implements [Damager].
+// A test of the protocol wants a store that is fast and whose crash takes what a real one takes: every draft, no commit, no
+// fence. It verifies what it reads like a store on a disk, since it keeps manifests in their written form. It has no
+// leftovers: drafts live in memory only. A MemStore must not be copied.
 type MemStore struct {
 	// mu guards everything below: a MemStore may be used by many, like any store.
 	mu sync.Mutex
@@ -51,6 +55,7 @@ type stored struct {
 // Crash ends the process that uses the store: what was committed stays, every writer and reader that is
 // open fails from now on with ErrCrashed.
 // The next process uses the same MemStore, with new writers and readers.
+// A call that is under way is before the crash or behind it; no commit is half of each.
 func (s *MemStore) Crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,6 +64,7 @@ func (s *MemStore) Crash() {
 }
 
 // since returns an error if the process that had seen so many crashes has crashed itself.
+// The caller holds mu.
 func (s *MemStore) since(crashes int) error {
 	if s.crashes != crashes {
 		return ErrCrashed
@@ -84,10 +90,12 @@ func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.W
 	if err := s.enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
+	// Refusing here saves a writer its work. What decides is the look in Commit, behind which no fence can slip.
 	if number < s.fences[job] {
 		return nil, medium.Wrap(job, number, store.ErrFenced)
 	}
 	// The draft notes the generation in which it was begun; Begin itself changes nothing that could be seen.
+	// A negative length has every part go through the draft, none beside the manifest: Damage finds each by its index.
 	return medium.NewWriter(ctx, job, number, medium.Form{InlineBytes: -1}, &memDraft{s: s, crashes: s.crashes}), nil
 }
 
@@ -103,6 +111,7 @@ func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Re
 	}
 	// The reader belongs to the process that opened it, not to the one that reads on.
 	crashes := s.crashes
+	// The reader compares what it reads with this manifest, which is a copy of what was stored when Open looked.
 	record := medium.Stored{Record: medium.Record{Manifest: m}}
 	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
 		s.mu.Lock()
@@ -114,11 +123,13 @@ func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Re
 			return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}
 		// The bytes are shared and never copied: they are only ever replaced as a whole.
+		// An offset behind the bytes that are left of a damaged part gives an empty rest, as Opener wants it.
 		return memReader{s, crashes, bytes.NewReader(part[min(offset, int64(len(part))):])}, s.since(crashes)
 	}), nil
 }
 
 // memReader reads a part until its process crashes.
+// It is of the generation that opened it: what a process has opened dies with the process.
 type memReader struct {
 	s       *MemStore
 	crashes int
@@ -137,6 +148,7 @@ func (r memReader) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
+// There is nothing to give back, also after a crash: the bytes are the collector's.
 func (r memReader) Close() error { return nil }
 
 // find returns a committed checkpoint and its manifest.
@@ -156,6 +168,7 @@ func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, erro
 func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, error) {
 	defer s.mu.Unlock()
 	// Number 1 stands for all: List has none that could be wrong.
+	// Damage to one of them is no reason to hide the others: List returns both, see store.Store.
 	if err := s.enter(ctx, job, 1); err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
@@ -187,6 +200,7 @@ func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
 }
 
 // Fence implements store.Store. A crash leaves it, as it leaves what is committed.
+// From its return on Commit refuses lower numbers: both run under mu, so that no commit lies astride of it.
 func (s *MemStore) Fence(ctx context.Context, job string, number int64) error {
 	defer s.mu.Unlock()
 	if err := s.enter(ctx, job, number); err != nil {
@@ -195,11 +209,13 @@ func (s *MemStore) Fence(ctx context.Context, job string, number int64) error {
 	if s.fences == nil {
 		s.fences = make(map[string]int64)
 	}
+	// It only rises: an older master that comes late changes nothing.
 	s.fences[job] = max(number, s.fences[job])
 	return nil
 }
 
 // Identity implements store.Store. A crash leaves it, as it leaves what is committed.
+// The zero value has none, so the first caller makes it; the lock keeps a second one from making another.
 func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,6 +227,7 @@ func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
 
 // Damage implements [Damager]. It fails t if there is nothing to damage.
 // It is for one test at a time, but may run beside readers.
+// Its parts are indexed in the order of writing.
 func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how Damage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,6 +251,7 @@ func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how 
 
 // memDraft holds the parts of one writer. It implements medium.Medium.
 // s is the store to commit to, and crashes the generation in which the writer began.
+// It is the writer's alone until Commit: only since and Commit look at the store, under its lock.
 type memDraft struct {
 	s       *MemStore
 	crashes int
@@ -242,12 +260,14 @@ type memDraft struct {
 }
 
 // memObject takes one part. It implements medium.Object.
+// Its Buffer is also in the draft, by which Commit finds the bytes.
 type memObject struct {
 	d *memDraft
 	*bytes.Buffer
 }
 
 // Create implements medium.Medium.
+// A process that is dead creates nothing: Close asks that.
 func (d *memDraft) Create(int) (medium.Object, error) {
 	// The part's place in parts is its index: Create is called in the order of the manifest.
 	o := memObject{d, new(bytes.Buffer)}
@@ -273,9 +293,12 @@ func (o memObject) Close() error {
 }
 
 // Discard implements medium.Object.
+// The draft's Abort drops the bytes of all parts, so one alone needs no care.
 func (o memObject) Discard() error { return nil }
 
 // Commit implements medium.Medium.
+// The order of the looks is that of the contract: what is committed already is answered for, fence or not, and only what is
+// new can be refused by a fence.
 func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
 	m := r.Manifest
 	d.s.mu.Lock()
@@ -302,6 +325,8 @@ func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
 }
 
 // put adds a checkpoint.
+// The caller holds mu and has seen that the number is free. The manifest is encoded first: one that cannot be read again is an
+// error, and nothing was changed by then.
 func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
 	data, err := medium.Encode(medium.Stored{Record: medium.Record{Manifest: m}})
 	if err != nil {

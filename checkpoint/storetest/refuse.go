@@ -28,6 +28,7 @@ var badTexts = map[string]string{
 	"not UTF-8": "a\xff",
 }
 
+// A job may be called so, since FolderOf escapes it; a part may not, since its name becomes a path where it is loaded.
 // badPaths are refused as parts.
 var badPaths = map[string]string{
 	"this directory": ".",
@@ -69,6 +70,7 @@ func testPartNames(t *testing.T, s store.Store) {
 }
 
 // testJobNames: Every method refuses what CheckJob refuses.
+// A name that one method takes and another refuses would make checkpoints that can be written and not be deleted.
 func testJobNames(t *testing.T, s store.Store) {
 	for what, name := range badTexts {
 		// A name of a job comes from users, so every method meets bad ones and not only Begin.
@@ -83,6 +85,7 @@ func testJobNames(t *testing.T, s store.Store) {
 func testNumbers(t *testing.T, s store.Store) {
 	// Zero is what a caller passes that forgot the number; the smallest int64 has no positive counterpart.
 	for _, number := range []int64{0, -1, math.MinInt64} {
+		// Which error it is the contract leaves open; that the call does nothing it does not.
 		for method, err := range errorsOf(t, s, "job", number) {
 			// List takes no number, so it cannot refuse one.
 			if err == nil && method != "List" {
@@ -101,6 +104,7 @@ func testErrors(t *testing.T, s store.Store) {
 	mustCommit(t, s, "some-job", 4711, sample(1))
 	// The name and the number are such that no other word of a message contains them by chance.
 	other := mustWrite(t, s, "some-job", 4711, sample(2))
+	// The writers of this test are left as they are: what they hold is collected with the store.
 	// Each of these errors has another way through a store: a conflict, a bad name, an ended context,
 	// nothing there.
 	_, exists := other.Commit()
@@ -134,6 +138,7 @@ func testEndedBefore(t *testing.T, s store.Store) {
 	// A deadline in 1970 has passed whatever the clock of the machine says.
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
+	// Each method is asked with both contexts, and what there is must be untouched behind all of them.
 	for want, ctx := range map[error]context.Context{context.Canceled: cancelled, context.DeadlineExceeded: late} {
 		_, err := s.Begin(ctx, "job", 2)
 		wantError(t, "Begin", err, want)
@@ -143,6 +148,7 @@ func testEndedBefore(t *testing.T, s store.Store) {
 		wantError(t, "List", err, want)
 		wantError(t, "Delete", s.Delete(ctx, "job", 1), want)
 	}
+	// A Delete that works first and looks at its context later would have taken it.
 	wantFiles(t, s, "job", 1, sample(1))
 	wantAbsent(t, s, "job", 2)
 }
@@ -207,6 +213,7 @@ func testEndsReading(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The part is open when the context ends: a stream that was opened in time must notice the end, too.
 	part, err := r.Part("large")
 	if err != nil {
 		t.Fatal(err)

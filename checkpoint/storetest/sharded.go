@@ -21,7 +21,6 @@ func RunSharded(t *testing.T, newStore func(t *testing.T) store.Sharded) {
 		name string
 		run  func(t *testing.T, s store.Sharded)
 	}{
-		// From a save in which all goes well to those in which somebody is late, dies or asks for what there is not.
 		{"VisibleAfterJoinOnly", testJoin},
 		{"ShareAgain", testShareAgain},
 		{"OnePartOfTwoShares", testSharesOfOneName},
@@ -33,7 +32,6 @@ func RunSharded(t *testing.T, newStore func(t *testing.T) store.Sharded) {
 		{"WriterDies", testShareOfTheDead},
 		{"BadShares", testBadShares},
 	} {
-		// As in Run, the store is made inside of the subtest, by which its Cleanup ends with it.
 		t.Run(test.name, func(t *testing.T) { test.run(t, newStore(t)) })
 	}
 }
@@ -144,7 +142,6 @@ func testJoin(t *testing.T, s store.Sharded) {
 // A server whose answer was lost commits its share again, and an agent that was taken for dead may save under the same number
 // with another content. The first must succeed and the second must not, or a checkpoint would have shares of two moments.
 func testShareAgain(t *testing.T, s store.Sharded) {
-	// Share 0 is committed twice with the same parts, and share 1 once between.
 	mustShare(t, s, id{"job", 1}, 2, 0, 1, 0)
 	// The content is another in names and bytes; what is there must be what Join finds below.
 	_, err := writeShare(t.Context(), s, id{"job", 1}, store.Share{Index: 1, Of: 2}, sample(1))
@@ -184,7 +181,6 @@ func testSharesOfOneName(t *testing.T, s store.Sharded) {
 func testWidths(t *testing.T, s store.Sharded) {
 	// The widths fall, rise and fall again; twelve has indices of two digits, which sort otherwise as text than as numbers.
 	widths := []int{3, 1, 2, 12, 2}
-	// Each is joined before the next begins, as a job saves: one checkpoint after the other.
 	// All are read again at the end: a later one of another width must have changed none.
 	for i, of := range widths {
 		for shard := range of {
@@ -211,7 +207,6 @@ func testSharesAtOnce(t *testing.T, s store.Sharded) {
 	// are no conflict.
 	both := func(n int, do func(i int) error) {
 		t.Helper()
-		// A place for each goroutine, and Wait before they are read.
 		errs := make([]error, 2*n)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -288,7 +283,6 @@ func wantUnjoined(t testing.TB, s store.Sharded, number int64, of int) {
 // shares again afterwards, so no test may count on the opposite behind it.
 func wantGone(t testing.TB, s store.Sharded, number int64, of int) {
 	t.Helper()
-	// Join of one share finds nothing, not even the first.
 	wantUnjoined(t, s, number, 1)
 	for i := range of {
 		if _, err := writeShare(t.Context(), s, id{"job", number}, store.Share{Index: i, Of: of}, sample(number)); err != nil {
@@ -327,7 +321,6 @@ func testPruneShares(t *testing.T, s store.Sharded) {
 		mustShare(t, s, id{"job", number}, 2, 0, 1) // one server of theirs was not in time
 	}
 	mustShare(t, s, id{"another", 2}, 2, 0, 1)
-	// It is called twice for the reason for which Delete is.
 	for range 2 {
 		if err := s.Prune(t.Context(), "job", 4); err != nil {
 			t.Fatal(err)
@@ -342,7 +335,6 @@ func testPruneShares(t *testing.T, s store.Sharded) {
 	for number := int64(4); number <= 5; number++ {
 		mustJoin(t, s, "job", number, 2)
 	}
-	// Another job's shares of the same number are none of this job's.
 	mustJoin(t, s, "another", 2, 2)
 	wantError(t, "Prune of a bad name", s.Prune(t.Context(), "a\x00b", 4), store.ErrName)
 }
