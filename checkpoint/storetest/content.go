@@ -51,7 +51,6 @@ func testVisible(t *testing.T, s store.Store) {
 		t.Fatalf("Commit returned %+v, want %+v", m, want)
 	}
 	wantFiles(t, s, "job", 7, sample(7))
-	// Everything was looked at through Open and through List, see wantAbsent and wantFiles.
 	// The neighbours stay absent: a store that chooses the number itself would have taken one of them.
 	wantAbsent(t, s, "job", 6)
 	wantAbsent(t, s, "job", 8)
@@ -139,9 +138,8 @@ func testPieces(t *testing.T, s store.Store) {
 			}
 		}
 	}
-	// A process may load a part's header while another goroutine loads its arrays.
 	// Two streams of one part advance in turn. Each has a position of its own, or p and q would show
-	// alternating pieces.
+	// alternating pieces. A process may load a part's header while another goroutine loads its arrays.
 	first, err1 := r.Part("a")
 	second, err2 := r.Part("a")
 	if err1 != nil || err2 != nil {

@@ -18,23 +18,21 @@ type When int
 
 // The two ways in which a call fails.
 const (
-	// It stands for a connection that was refused, or a disk that was full.
-	// Before: it failed before it did anything.
+	// Before: it failed before it did anything, like a connection that was refused or a disk that was full.
 	// A caller may repeat at once, for nothing has changed.
 	Before When = iota
-	// It stands for an answer that was lost on its way, or for a process that dies behind its call.
-	// After: it did everything, and only the answer was lost.
+	// After: it did everything, and only the answer was lost, on its way or with the process that waited for it.
 	// A caller cannot tell this from Before, and must be right in both cases: this is what makes retries
 	// hard.
 	After
 )
 
-// A test runs a piece of the protocol once for each k up to [Faulty.Calls] and for both values of [When], and demands the same
-// outcome of all: that is how the window between two calls is met which nobody thought of.
-//
 // Faulty is a store in front of another. It counts the calls of all methods of the store, of its writers
 // and of its readers, except those of a reader's Close and of Manifest, which cannot fail; a Write or Read
 // is one call. One of them can be made to fail with an error that wraps [vfstest.ErrInjected].
+//
+// A test runs a piece of the protocol once for each k up to [Faulty.Calls] and for both values of [When], and demands the same
+// outcome of all: that is how the window between two calls is met which nobody thought of.
 //
 // It is safe for concurrent use; which call is the k-th is then for the goroutines to settle among themselves.
 //
@@ -72,8 +70,8 @@ func (f *Faulty) FailAt(k int64, when When) {
 }
 
 // Calls returns how many calls there have been.
-// Those that failed and those after which nothing was done are among them. Calls of a dead writer that were answered from
-// memory are not.
+// Failed ones are among them, whether they had their effect or not. Calls of a dead writer, which are answered from memory,
+// are not.
 func (f *Faulty) Calls() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -231,14 +229,13 @@ func (w *faultyWriter) Commit() (m store.Manifest, err error) {
 
 // Abort implements store.Writer.
 func (w *faultyWriter) Abort() error {
-	// It is counted, and may be made to fail like every call.
+	// Abort is counted, and may be made to fail like every call.
 	// Abort goes past step: a dead writer must still be able to give its space back.
 	_, err := w.f.call(w.job, w.number, w.w.Abort)
 	return err
 }
 
 // faultyPart is a part of a faultyWriter.
-// It has no state of its own: what fails is the writer's.
 type faultyPart struct {
 	w    *faultyWriter
 	part io.WriteCloser

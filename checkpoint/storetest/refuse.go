@@ -28,8 +28,8 @@ var badTexts = map[string]string{
 	"not UTF-8": "a\xff",
 }
 
-// A job may be called so, since FolderOf escapes it; a part may not, since its name becomes a path where it is loaded.
 // badPaths are refused as parts.
+// A job may be called so, since FolderOf escapes it; a part may not, since its name becomes a path where it is loaded.
 var badPaths = map[string]string{
 	"this directory": ".",
 	"traversal":      "..",
