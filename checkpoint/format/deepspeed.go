@@ -16,6 +16,9 @@ import (
 // that latest does not name counts only if its number is lower. Of the shards of the optimizer there must be one for
 // each process that the model's file tells of, or none at all, where the model's has it. The checksums of all are
 // compared.
+//
+// Verify reads every *.pt of the folder to its end. What it accepts can be loaded by as many processes as have
+// written it; by how many others is the framework's affair.
 type DeepSpeed struct{}
 
 // Name returns "deepspeed".
@@ -29,13 +32,19 @@ const (
 
 // The files of a folder: the parts of the model, and the shards of the optimizer or, of ZeRO's third stage, the model.
 var (
+	// The group of modelPart is the rank within the model's parallel parts, with a leading zero. Those of
+	// zeroPart are the rank within the data's parallel parts, without one, that within the model's, and what
+	// the file holds. The prefix tells in which precision the process trained, which does not matter here.
 	modelPart = regexp.MustCompile(`^mp_rank_([0-9]+)_model_states\.pt$`)
 	zeroPart  = regexp.MustCompile(`^(?:bf16_|fp16_)?zero_pp_rank_([0-9]+)_mp_rank_([0-9]+)_(optim|model)_states\.pt$`)
 )
 
 // Newest implements [Format].
+// Candidates are folders with at least one file of states, by the last number of their names; the file latest
+// is for Verify to judge, so that a candidate which it rules out is told with that reason.
 func (f DeepSpeed) Newest(fsys fs.FS) (Found, error) {
 	candidates, err := foldersOf(fsys, func(name string) bool {
+		// The folder is looked at by its own name, and no pattern is made of that: jobs choose the tags.
 		entries, _ := fs.ReadDir(fsys, name) // one that cannot be listed has none
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name(), "_states.pt") {
@@ -51,7 +60,12 @@ func (f DeepSpeed) Newest(fsys fs.FS) (Found, error) {
 }
 
 // Verify implements [Format]; name is the tag.
+// A folder that latest does not name was given up before all processes were ready, unless a later one was
+// finished. The number decides, since engines count upward; where the tag has no number, no other folder
+// counts.
 func (f DeepSpeed) Verify(fsys fs.FS, name string) (Found, error) {
+	// The order goes from what costs nothing to what reads every byte: names, the one line of latest, and then
+	// the files.
 	in, err := enter(fsys, name)
 	if err != nil {
 		return Found{}, err
@@ -60,16 +74,19 @@ func (f DeepSpeed) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	// The folder that is named is always judged by its files; every other needs a lower number beside.
 	if tag != name && number(name) >= number(tag) {
 		return Found{}, incomplete(name, "latest names %.60q", tag)
 	}
 	if err := in.verify(); err != nil {
 		return Found{}, err
 	}
+	// The checksums say that the files are whole, and not that all are there.
 	step, err := in.verifyRanks()
 	if err != nil {
 		return Found{}, err
 	}
+	// The files are all of the folder, those too that are none of DeepSpeed's: a job may keep its own beside.
 	found := in.found(step)
 	// The framework finds the tag by this file.
 	if tag == name {
@@ -79,6 +96,8 @@ func (f DeepSpeed) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // latestTag returns the tag that the file latest names.
+// A missing file is an incomplete checkpoint: without it the framework does not know what to load. The text may
+// end in a newline, which tools add. At most maxTag bytes are read, whatever the file has.
 func latestTag(fsys fs.FS) (string, error) {
 	file, err := open(fsys, latest)
 	if err != nil {
@@ -93,9 +112,15 @@ func latestTag(fsys fs.FS) (string, error) {
 }
 
 // verifyRanks checks that no process's files are missing, and returns the step.
+// How many processes there were is told by the file of the model that every checkpoint has, or by a shard of it
+// where ZeRO's third stage has split the model; any of them has all counts. The step is -1 where none is told.
+// O(files), and one walk over a pickle.
 func (f *folder) verifyRanks() (int64, error) {
+	// told is the file whose settings are believed, models the number of parts of the model, and shards the set
+	// of those that are there, by kind and both ranks.
 	told, models := "", 0
 	shards := map[string]bool{}
+	// Only its keys matter: of a kind that has one shard, all must be there.
 	counts := map[string]int64{}
 	for _, file := range f.files {
 		if modelPart.MatchString(file) {
@@ -103,6 +128,7 @@ func (f *folder) verifyRanks() (int64, error) {
 			told = file
 		} else if m := zeroPart.FindStringSubmatch(file); m != nil {
 			counts[m[3]]++
+			// Leading zeros are taken away, since the widths of the two ranks differ.
 			shards[m[3]+" "+trimZeros(m[1])+" "+trimZeros(m[2])] = true
 			if m[3] == "model" && told == "" {
 				told = file
@@ -112,11 +138,15 @@ func (f *folder) verifyRanks() (int64, error) {
 	if told == "" {
 		return 0, f.missing("mp_rank_00_model_states.pt")
 	}
+	// The keys stand in the pickle in which the engine keeps its own state, each before its value.
 	values, err := settings(f.fsys, f.at(told), "dp_world_size", "mp_world_size", "global_steps", "optimizer")
 	if err != nil {
 		return 0, err
 	}
+	// A count of the model's parts that is missing is one: engines without model parallelism may leave it out.
 	data, model := values["dp_world_size"], max(1, values["mp_world_size"])
+	// The bound keeps the product below from overflowing, and the loops from running for a number that damage
+	// has made.
 	if data < 1 || data > mostFiles || model > mostFiles {
 		return 0, incomplete(f.at(told), "it tells of %d by %d processes", data, model)
 	}
@@ -124,16 +154,21 @@ func (f *folder) verifyRanks() (int64, error) {
 		return 0, incomplete(f.name, "%d parts of the model of %d", models, model)
 	}
 	// What the model's file has None of is in the shards.
+	// The key alone makes the loop below demand all shards of the optimizer, also where not a single one is
+	// there.
 	if values["optimizer"] == -1 {
 		counts["optim"] += 0
 	}
 	for kind := range counts {
+		// The first that is missing ends the loop, so it runs no longer than there are files. Every process of
+		// the data's parallel parts has one shard for each part of the model.
 		for i := range data * model {
 			if !shards[fmt.Sprint(kind, " ", i/model, " ", i%model)] {
 				return 0, f.missing(fmt.Sprintf("zero_pp_rank_%d_mp_rank_%02d_%s_states.pt", i/model, i%model, kind))
 			}
 		}
 	}
+	// A step of zero is a checkpoint of an untrained model; one that is not told is another matter.
 	step, ok := values["global_steps"]
 	if !ok {
 		step = -1
@@ -142,6 +177,7 @@ func (f *folder) verifyRanks() (int64, error) {
 }
 
 // trimZeros returns a decimal number without the zeros before it.
+// Digits beyond int64 stay as they are: they fit no rank, and the shard counts as missing.
 func trimZeros(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {

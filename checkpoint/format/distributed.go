@@ -17,6 +17,9 @@ import (
 // table has must lie within its file, and where it was written by torch.save its checksums are compared.
 //
 // A checkpoint is a folder of the directory. The newest is the one with the highest last number in its name.
+//
+// What is checked is what a loader relies on: that each place in the table is there and whole. What no entry of
+// the table points at is not read; the loader would not read it either.
 type Distributed struct {
 	// StepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
 	StepsPerNumber int64
@@ -26,6 +29,8 @@ type Distributed struct {
 func (Distributed) Name() string { return "distributed" }
 
 // tableName is the name of the file that says what the others hold.
+// It begins with a dot, and so is passed over by patterns and by tools that copy what is visible: a folder may
+// well be found without it.
 const tableName = ".metadata"
 
 // Newest implements [Format].
@@ -34,6 +39,8 @@ func (f Distributed) Newest(fsys fs.FS) (Found, error) {
 		// The folder has the name that a job gave it, which is never part of a pattern: one called [ would make a
 		// wrong one. A folder that cannot be listed has no shards.
 		entries, _ := fs.ReadDir(fsys, name)
+		// A folder with shards and no table is a candidate too: it is one that was cut short, and is reported
+		// as such.
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			return e.Name() == tableName || path.Ext(e.Name()) == ".distcp"
 		})
@@ -50,6 +57,8 @@ func (f Distributed) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	// The coordinator writes the table when every process has said that its file is complete: without it
+	// nothing can be said.
 	if !in.has(tableName) {
 		return Found{}, in.missing(tableName)
 	}
@@ -57,7 +66,9 @@ func (f Distributed) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	// Each entry is a piece of a file. Several lie in one file, one behind the other, and each is read once.
 	for _, s := range stored {
+		// The table comes from a job, and so may a path in it: has knows only files within the folder.
 		if !in.has(s.file) {
 			return Found{}, in.missing(s.file)
 		}
@@ -69,6 +80,7 @@ func (f Distributed) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // stored is where the table says that something lies.
+// The length is in bytes, of the piece as it lies in the file.
 type stored struct {
 	file           string
 	offset, length int64
@@ -76,12 +88,16 @@ type stored struct {
 
 // storage returns what the table lists, in the order of files and offsets. The table is a pickle; each entry is an
 // object with the attributes relative_path, offset and length, in this order.
+// Entries that are equal count once: several tensors may share a piece. A table with an entry that lacks a
+// number keeps its -1, which verify refuses. O(n log n) for n entries, and one walk over the table.
 func storage(fsys fs.FS, name string) ([]stored, error) {
 	var list []stored
+	// key is the text that came last, which names the attribute whose value comes next; a number takes it away.
 	key := ""
 	visit := func(value any) {
 		switch value := value.(type) {
 		case string:
+			// A text behind this key opens an entry; offset and length of it follow.
 			if key == "relative_path" {
 				list = append(list, stored{file: value, offset: -1, length: -1})
 			}
@@ -89,6 +105,7 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 		case int64:
 			last := len(list) - 1
 			// Each entry has both once. What stands behind it in the table has an offset too, which is none in a file.
+			// A second offset belongs to what comes behind the entry, so the first of each counts.
 			if last >= 0 && key == "offset" && list[last].offset < 0 {
 				list[last].offset = value
 			} else if last >= 0 && key == "length" && list[last].length < 0 {
@@ -100,9 +117,12 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 	if err := walk(fsys, name, func(c *cursor) error { return literals(c, visit) }); err != nil {
 		return nil, err
 	}
+	// A table that lists nothing is what remains of one whose pickle was replaced: every model has a tensor.
 	if len(list) == 0 {
 		return nil, incomplete(name, "it lists nothing")
 	}
+	// compareDown with its arguments exchanged orders the offsets upward. Of equal places the order does not
+	// matter: Compact needs them side by side, and leaves one.
 	slices.SortFunc(list, func(a, b stored) int {
 		if a.file != b.file {
 			return bytes.Compare([]byte(a.file), []byte(b.file))
@@ -113,15 +133,19 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 }
 
 // verify reads what is stored in its file.
+// It costs the bytes of the piece where these have checksums, and nothing beside a look at the length
+// otherwise.
 func (s stored) verify(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	// The length is subtracted from the size, since offset and length may sum up to more than an int64.
 	if s.offset < 0 || s.length < 0 || s.offset > file.size-s.length {
 		return fmt.Errorf("%d bytes at %d reach beyond %d: %w", s.length, s.offset, file.size, io.ErrUnexpectedEOF)
 	}
+	// The piece is an archive of its own within the file: its directory is at the end of the piece.
 	section := io.NewSectionReader(file, s.offset, s.length)
 	var magic [4]byte
 	// What is written in another form, as by safetensors, has no checksums here.

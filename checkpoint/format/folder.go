@@ -14,10 +14,14 @@ import (
 )
 
 // mostFiles bounds the files of one checkpoint: more are not looked at, and make none.
+// It bounds memory too, at some hundred bytes for each name, since a job may fill its folder with what it
+// likes.
 const mostFiles = 1 << 20
 
 // folder is a checkpoint that is a folder.
+// It is made by enter and never changes; what the files hold is read only when a method verifies them.
 type folder struct {
+	// fsys is the directory that was searched, and name the folder in it, without a slash.
 	fsys fs.FS
 	name string
 	// files are those in it, at any depth, ascending, relative to it.
@@ -25,6 +29,7 @@ type folder struct {
 }
 
 // foldersOf returns the folders of a directory that keep takes, with the last numbers in their names.
+// A folder that vanishes meanwhile, as retention takes old ones away, is the affair of whoever opens it later.
 func foldersOf(fsys fs.FS, keep func(name string) bool) ([]candidate, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -32,6 +37,7 @@ func foldersOf(fsys fs.FS, keep func(name string) bool) ([]candidate, error) {
 	}
 	var candidates []candidate
 	for _, e := range entries {
+		// A link to a folder is none: it might lead to a checkpoint that counts already, under another name.
 		if e.IsDir() && keep(e.Name()) {
 			candidates = append(candidates, candidate{e.Name(), number(e.Name())})
 		}
@@ -40,6 +46,9 @@ func foldersOf(fsys fs.FS, keep func(name string) bool) ([]candidate, error) {
 }
 
 // enter returns the checkpoint in a folder of the directory.
+// It lists all that is in the folder and opens none of it. Anything but files, folders and links makes the
+// checkpoint incomplete: a pipe or a device in the place of a file would hang or lie when it is read. O(n log
+// n) for n files.
 func enter(fsys fs.FS, name string) (*folder, error) {
 	if err := plain(name); err != nil {
 		return nil, err
@@ -47,17 +56,21 @@ func enter(fsys fs.FS, name string) (*folder, error) {
 	f := &folder{fsys: fsys, name: name}
 	err := fs.WalkDir(fsys, name, func(file string, e fs.DirEntry, err error) error {
 		switch {
+		// A folder below that cannot be listed may hide a file that is missing, so nothing is passed over.
 		case err != nil:
 			return err
+		// A file of the folder's name is a checkpoint of another format.
 		case file == name && !e.IsDir():
 			return fmt.Errorf("no folder: %w", errMalformed)
 		case e.IsDir():
 			return nil
+		// A link is kept by its name. Where it leads is found out by open, which takes regular files only.
 		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
 			return fmt.Errorf("%s is no file: %w", file, errMalformed)
 		case len(f.files) == mostFiles:
 			return fmt.Errorf("more than %d files: %w", mostFiles, errMalformed)
 		}
+		// The names are relative to the folder, by which the formats know their files.
 		f.files = append(f.files, strings.TrimPrefix(file, name+"/"))
 		return nil
 	})
@@ -66,12 +79,15 @@ func enter(fsys fs.FS, name string) (*folder, error) {
 }
 
 // has reports whether the folder has a file.
+// The name is relative to the folder; one with a ".." or a leading slash is never found, for no file is listed
+// so. O(log n).
 func (f *folder) has(file string) bool {
 	_, found := slices.BinarySearch(f.files, file)
 	return found
 }
 
 // matching returns the files of the folder itself that a pattern takes.
+// A star takes no slash, so files of folders below are not among them.
 func (f *folder) matching(pattern string) []string {
 	var matching []string
 	for _, file := range f.files {
@@ -89,6 +105,8 @@ func (f *folder) missing(file string) error { return incomplete(f.name, "%s is m
 func (f *folder) at(file string) string { return path.Join(f.name, file) }
 
 // found returns the checkpoint with all files of the folder.
+// All files make the checkpoint, those too that the format does not know: a job that keeps something beside its
+// model needs it again when it is resumed.
 func (f *folder) found(step int64) Found {
 	found := Found{Name: f.name, Step: step}
 	for _, file := range f.files {
@@ -98,10 +116,13 @@ func (f *folder) found(step int64) Found {
 }
 
 // verify reads those files of the folder whose form their names tell.
+// A name with another ending has a form that is not known, or that the format reads by itself; it passes here
+// unread. The first fault ends it. O(bytes) of archives and of JSON, and of the headers alone for safetensors.
 func (f *folder) verify() error {
 	for _, file := range f.files {
 		verify := func(fs.FS, string) error { return nil }
 		switch path.Ext(file) {
+		// All three are endings under which frameworks keep what torch.save has written.
 		case ".pt", ".pth", ".bin":
 			verify = verifyArchive
 		case ".safetensors":
@@ -120,12 +141,15 @@ func (f *folder) verify() error {
 const maxJSON = 64 << 20
 
 // readJSON reads a file that is one value of JSON and nothing else.
+// An empty file and one that was cut are no JSON, so that truncation is noticed at every byte but those of
+// trailing space. Unknown fields pass: frameworks add some with each version.
 func readJSON(fsys fs.FS, name string, value any) error {
 	file, err := open(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	// The size is that of the open file, so that a file which grows meanwhile is read up to here only.
 	if file.size > maxJSON {
 		return damaged(name, fmt.Errorf("%d bytes of JSON: %w", file.size, errMalformed))
 	}
@@ -137,6 +161,7 @@ func readJSON(fsys fs.FS, name string, value any) error {
 }
 
 // inPickle shows the literals in the pickle of an archive of torch.save.
+// It reads no tensor: these are other records. The checksum of the pickle is for verifyArchive to compare.
 func inPickle(fsys fs.FS, name string, visit func(value any)) error {
 	file, err := open(fsys, name)
 	if err != nil {
@@ -148,14 +173,19 @@ func inPickle(fsys fs.FS, name string, visit func(value any)) error {
 		return damaged(name, err)
 	}
 	for _, record := range archive.File {
+		// The folder within the archive has a free name, see records; data.pkl below it is the one pickle that
+		// torch.load begins with.
 		if _, base, _ := strings.Cut(record.Name, "/"); base != "data.pkl" {
 			continue
 		}
+		// Damage may have made a record compressed or its length negative as an int64; both are refused before
+		// anything is read.
 		// The records are stored as they are, so that the pickle is a section of the file.
 		offset, err := record.DataOffset()
 		if err != nil || record.Method != zip.Store || int64(record.UncompressedSize64) < 0 {
 			return damaged(name, fmt.Errorf("record %s: %w", record.Name, errMalformed))
 		}
+		// A length beyond the file gets what is there, and the walk finds the pickle without its end.
 		size := min(int64(record.UncompressedSize64), file.size-offset)
 		return damaged(name, literals(newCursor(io.NewSectionReader(file, offset, size), size), visit))
 	}
@@ -163,11 +193,17 @@ func inPickle(fsys fs.FS, name string, visit func(value any)) error {
 }
 
 // settings returns the whole numbers that follow these keys in a pickle, each at its first place; -1 stands for None.
+// What a user adds to a framework's state stands behind it, so the first place counts. A key that is missing in
+// the pickle is missing in the result; one whose value is an object, such as a tensor, is not shown by the
+// walk, and what comes behind it counts.
 func settings(fsys fs.FS, name string, keys ...string) (map[string]int64, error) {
 	values := map[string]int64{}
 	key := ""
 	err := inPickle(fsys, name, func(value any) {
+		// key is the literal before this one if that was a text, and empty otherwise: a dictionary's key stands
+		// right before its value.
 		text, isText := value.(string)
+		// A text behind a key is the next key or a value that is no number; neither is a setting.
 		if _, taken := values[key]; !isText && !taken && slices.Contains(keys, key) {
 			values[key] = -1
 			if number, ok := value.(int64); ok {
