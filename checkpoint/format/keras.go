@@ -15,6 +15,9 @@ import (
 // Keras knows the files *.keras of Keras 3: zip archives of metadata.json, config.json and model.weights.h5, in which
 // the optimizer is too. Each is a checkpoint by itself. The CRC-32 of every record is compared. The newest is the one
 // with the highest last number in its name.
+//
+// Whether the weights are well-formed HDF5 is not looked at: the checksum says that they are the bytes which
+// were written.
 type Keras struct {
 	// StepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
 	StepsPerNumber int64
@@ -32,6 +35,7 @@ func (f Keras) Newest(fsys fs.FS) (Found, error) {
 	var candidates []candidate
 	for _, name := range list {
 		if path.Ext(name) == ".keras" {
+			// The number is searched in the name without its ending; a name without one has -1 and comes last.
 			candidates = append(candidates, candidate{name, fileNumber(name)})
 		}
 	}
@@ -50,6 +54,7 @@ func (f Keras) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // verifyKeras reads all records of an archive.
+// The directory of the archive stands at its end, so a file that was cut off has none. O(bytes).
 func verifyKeras(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {
@@ -60,6 +65,8 @@ func verifyKeras(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
+	// A Keras file without one of the three cannot be loaded as a model. Other records may be there beside
+	// them.
 	missing := map[string]bool{"metadata.json": true, "config.json": true, "model.weights.h5": true}
 	for _, record := range archive.File {
 		if err := verifyRecord(file, record); err != nil {
@@ -74,7 +81,11 @@ func verifyKeras(fsys fs.FS, name string) error {
 }
 
 // verifyRecord compares one record with its checksum, and its name with that before it.
+// The name stands in the directory and before the record itself, and readers go by either. A record of JSON is
+// read once more, as a whole: a settings file that was written by half would be found out by the framework
+// only.
 func verifyRecord(source io.ReaderAt, record *zip.File) error {
+	// A record may be compressed; Open undoes that, and the checksum is that of what comes out.
 	contents, err := record.Open()
 	if err != nil {
 		return err
@@ -89,6 +100,7 @@ func verifyRecord(source io.ReaderAt, record *zip.File) error {
 	if err != nil {
 		return err
 	}
+	// A name that was damaged in one of the two places has no checksum.
 	if name, err := localName(source, record); err != nil || name != record.Name {
 		return fmt.Errorf("also called %.60q: %w", name, errMalformed)
 	}
@@ -100,6 +112,8 @@ func verifyRecord(source io.ReaderAt, record *zip.File) error {
 		return err
 	}
 	defer again.Close()
+	// What is longer than maxJSON is cut there, and so is no JSON: the bound on memory holds for what a record
+	// expands to.
 	text, err := io.ReadAll(io.LimitReader(again, maxJSON))
 	if err == nil && !json.Valid(text) {
 		err = fmt.Errorf("no JSON: %w", errMalformed)

@@ -12,6 +12,9 @@ import (
 // Lightning knows the files *.ckpt of PyTorch Lightning. Each is a checkpoint by itself, with the states of model and
 // optimizers and the step, and is verified as by [PyTorch]. The newest is that of the highest step. What its strategies
 // for many processes write in place of a file is a folder: see [Distributed] and [DeepSpeed].
+//
+// Which of the files a callback has kept as the best does not matter here: what a job is resumed from is the
+// newest.
 type Lightning struct{}
 
 // Name returns "lightning".
@@ -28,9 +31,13 @@ func (f Lightning) Newest(fsys fs.FS) (Found, error) {
 		if path.Ext(name) != ".ckpt" {
 			continue
 		}
+		// Names are made of patterns that users choose, with epochs and losses in them, so that no number in
+		// one is to be trusted.
 		// The step stands in the file. One that does not tell is damaged, and is said to be.
 		step, err := trainingStep(fsys, name)
 		if err != nil {
+			// The highest number has it looked at first and passed over with its reason, instead of left out
+			// without a word.
 			step = math.MaxInt64
 		}
 		candidates = append(candidates, candidate{name, step})
@@ -39,6 +46,7 @@ func (f Lightning) Newest(fsys fs.FS) (Found, error) {
 }
 
 // Verify implements [Format]; name is the file.
+// It costs the bytes of the file: each record is read for its checksum, and the pickle twice more.
 func (f Lightning) Verify(fsys fs.FS, name string) (Found, error) {
 	if err := plain(name); err != nil {
 		return Found{}, err
@@ -46,6 +54,7 @@ func (f Lightning) Verify(fsys fs.FS, name string) (Found, error) {
 	if err := verifyArchive(fsys, name); err != nil {
 		return Found{}, damaged(name, err)
 	}
+	// Only now is the pickle known to be what was written.
 	step, err := trainingStep(fsys, name)
 	if err != nil {
 		return Found{}, err
@@ -54,12 +63,16 @@ func (f Lightning) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // trainingStep returns the step that a checkpoint holds.
+// The error says that it is no checkpoint to resume from: a file that cannot be read, or one that has no step,
+// model or optimizers. The pickle is walked twice: for the number that follows a key, and for the keys.
 func trainingStep(fsys fs.FS, name string) (int64, error) {
 	keys, err := settings(fsys, name, "global_step")
 	if err != nil {
 		return -1, err
 	}
 	has := map[string]bool{}
+	// The texts are sought at whatever depth: one that is a layer's name by chance could let a file pass, and
+	// never refuse one.
 	err = inPickle(fsys, name, func(value any) {
 		if text, ok := value.(string); ok && (text == "state_dict" || text == "optimizer_states" || text == "pytorch-lightning_version") {
 			has[text] = true

@@ -9,23 +9,30 @@ import (
 
 // What is remembered of a pickle is bounded, whatever it claims.
 const (
+	// Keys and the names of files are shorter by far.
 	// longestText is the length of the longest text that is a literal here, in bytes.
 	longestText = 4096
+	// It is what a hostile file may cost, since each few bytes of it could ask for one more place.
 	// mostRemembered bounds all texts that are remembered for a later place, in bytes.
 	mostRemembered = 64 << 20
 )
 
 // null is the literal None.
+// It is a type of its own, since nil says in this file that there is no literal.
 type null struct{}
 
 // literals walks a pickle to its end and shows each text, each whole number and each None to visit, in their order, also
 // where a pickle refers to an earlier one. Longer texts and other objects are not shown.
+// A text is a string, a number an int64, None a null. Tables of tensors and settings of trainings are read by
+// it: their keys and values stand one behind the other in the pickle, whatever objects Python would make of
+// them. O(opcodes), since what is long is jumped over; memory is at most mostRemembered and a window.
 func literals(c *cursor, visit func(value any)) error {
 	m := &memo{c: c, values: map[uint32]any{}, visit: visit}
 	return watched(c, m.watch)
 }
 
 // memo is what a pickle remembers: Python numbers the objects that it may refer to again.
+// It is not what an interpreter has: objects are nil here, and there is no stack.
 type memo struct {
 	c      *cursor
 	values map[uint32]any
@@ -37,8 +44,11 @@ type memo struct {
 }
 
 // watch looks at one opcode and what follows it.
+// The cursor stands behind op, and watch leaves it there: the walk moves over the operand itself. An opcode
+// that makes no literal clears last, so that a number which is remembered next stands for an object.
 func (m *memo) watch(op byte) error {
 	switch op {
+	// MEMOIZE has no operand: the places are numbered in the order of its occurrences.
 	case 0x94: // MEMOIZE
 		m.next++
 		return m.remember(m.next-1, m.last)
@@ -80,6 +90,8 @@ func (m *memo) show(value any) {
 }
 
 // remember keeps a literal under a number.
+// The bytes of a place that is given anew are not taken off again: a file that does this without end is refused
+// like any other that wants too much.
 func (m *memo) remember(at uint32, value any) error {
 	delete(m.values, at)
 	if value == nil {
@@ -98,6 +110,7 @@ func (m *memo) remember(at uint32, value any) error {
 }
 
 // number returns the number of a few bytes that comes next, and stays before it.
+// The width is 1, 2, 4 or 8 bytes, little endian.
 func (m *memo) number(width int) (int64, error) {
 	data, err := m.c.peek(width)
 	if err != nil {
@@ -110,6 +123,8 @@ func (m *memo) number(width int) (int64, error) {
 }
 
 // text shows the text that comes next behind its length.
+// The text is looked at in the window, and the walk moves over it. One that is too long, or cut by the end of
+// the file, is no literal.
 func (m *memo) text(width int) error {
 	length, err := m.number(width)
 	if err != nil || length > longestText {
@@ -124,6 +139,7 @@ func (m *memo) text(width int) error {
 }
 
 // long shows a number of up to eight bytes behind their count, the highest bit being its sign.
+// Python writes whole numbers beyond four bytes so; one of more than eight fits no int64 and is not shown.
 func (m *memo) long() error {
 	m.last = nil
 	data, err := m.c.peek(9)
@@ -132,6 +148,7 @@ func (m *memo) long() error {
 	}
 	var whole [8]byte
 	count := int(data[0])
+	// The bytes that are not there repeat the sign.
 	if data[count]&0x80 != 0 {
 		whole = [8]byte{255, 255, 255, 255, 255, 255, 255, 255}
 	}

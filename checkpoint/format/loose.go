@@ -15,9 +15,12 @@ import (
 // ErrAmbiguous: files lie side by side that may be the pieces of one checkpoint, or several checkpoints, and their
 // names do not tell. Nothing is chosen then: the job has to name all its files in the acknowledgement, or the format
 // has to be told the patterns of those that belong together.
+// It is the caller's signal that a guess was possible and was not made: a model without its optimizer resumes
+// as well as the two of them, and nobody would notice.
 var ErrAmbiguous = errors.New("format: it cannot be told which files belong together; name all of them in the acknowledgement")
 
 // Listing is a format that cannot always see which files belong together, and can be told.
+// [Of] asks whether a format is one.
 type Listing interface {
 	Format
 	// Of returns the format for a directory in which the checkpoint consists of these files, as the job has said.
@@ -36,6 +39,7 @@ func Of(f Format, files []string) Format {
 }
 
 // loose finds the checkpoints among files that lie side by side.
+// It is made for one call by the formats that keep loose files, PyTorch and SafeTensors, and never changes.
 type loose struct {
 	// patterns are those of the names, as in path.Match.
 	patterns []string
@@ -46,10 +50,12 @@ type loose struct {
 	// steps is the number of steps that a number in a name stands for.
 	steps int64
 	// verify reads one file to its end.
+	// Its error need not name the file.
 	verify func(fsys fs.FS, name string) error
 }
 
 // whole is the name of a checkpoint of several files: the directory.
+// It can be no file's name, so that a checkpoint of several files is never taken for one of them.
 const whole = "."
 
 // digits are what names of one series differ in.
@@ -57,10 +63,14 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // piece matches names of what is never a checkpoint by itself: one process's share of it, or the state of an
 // optimizer or the like without the model.
+// The words are those that frameworks and their users put into names; a number, or the end of a word, must
+// follow. A model that is called like a piece is refused, which costs its job one list of names; the other way
+// round it would cost a checkpoint.
 var piece = regexp.MustCompile(`(?i)(^|[^a-z])((rank|shard|part|split|worker|node|gpu|proc|mp|tp|pp|dp)[-_.=]?[0-9]|` +
 	`[0-9][-_.]?of[-_.]?[0-9]|(optim|optimizer|opt|sched|scheduler|scaler|rng|random)(_?states?)?([^a-z]|$))`)
 
 // match returns the files of a list that a pattern takes.
+// A file that the job has named may lie in a folder below; its last element is what the pattern takes.
 func match(pattern string, list []string) ([]string, error) {
 	var matching []string
 	for _, name := range list {
@@ -76,6 +86,7 @@ func match(pattern string, list []string) ([]string, error) {
 }
 
 // of returns those of the files that belong to the format, ascending.
+// A file that two patterns take is one file.
 func (l *loose) of(files []string) []string {
 	var mine []string
 	for _, pattern := range l.patterns {
@@ -87,7 +98,11 @@ func (l *loose) of(files []string) []string {
 }
 
 // newest implements [Format.Newest] for the format f.
+// Of three ways the first that applies is taken: the files that the job has named, a file for each pattern, or
+// a series of files by name. Of files that cannot be told apart none is verified: the error wraps ErrNone and
+// ErrAmbiguous.
 func (l *loose) newest(f Format, fsys fs.FS) (Found, error) {
+	// There is one candidate, and so no older one: what the job has named is whole, or there is nothing.
 	if l.files != nil {
 		return newest(f, fsys, []candidate{{l.name(l.files), 0}})
 	}
@@ -96,6 +111,7 @@ func (l *loose) newest(f Format, fsys fs.FS) (Found, error) {
 		return Found{}, err
 	}
 	byPattern := make([][]string, len(l.patterns))
+	// Every pattern is tried, so that a wrong one is an error also in a directory without files.
 	for i, pattern := range l.patterns {
 		if byPattern[i], err = match(pattern, list); err != nil {
 			return Found{}, err
@@ -116,6 +132,7 @@ func (l *loose) newest(f Format, fsys fs.FS) (Found, error) {
 }
 
 // ambiguous returns an error unless the files are one series, each a checkpoint by itself.
+// A directory without files has none that are ambiguous.
 func ambiguous(files []string) error {
 	for _, name := range files {
 		// Names that differ in more than their numbers are of two series: model-13.pt and optimizer-13.pt.
@@ -130,9 +147,11 @@ func ambiguous(files []string) error {
 }
 
 // series returns what the names of a series have in common.
+// Runs of digits count as one mark, whatever their length: step-9 and step-10 are of one series.
 func series(name string) string { return digits.ReplaceAllString(name, "#") }
 
 // together returns a candidate for each number that any file has, called by the file of the first pattern.
+// A number that lacks a file is a candidate all the same, and Verify tells what it lacks.
 func together(byPattern [][]string) []candidate {
 	seen := map[int64]bool{}
 	var candidates []candidate
@@ -148,6 +167,7 @@ func together(byPattern [][]string) []candidate {
 }
 
 // name returns the name of a checkpoint of these files.
+// One file is called by its name, as the framework loads it.
 func (l *loose) name(files []string) string {
 	if len(files) == 1 {
 		return files[0]
@@ -156,9 +176,12 @@ func (l *loose) name(files []string) string {
 }
 
 // found implements [Format.Verify]: the checkpoint of a name with all its files.
+// The step is that of the number which all files have in common, and unknown where they differ. Each file is
+// read to its end.
 func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 	files, called := []string{name}, name
 	switch {
+	// The name must be the one that newest gives: of any other the job has said nothing.
 	case l.files != nil:
 		if name != l.name(l.files) {
 			return Found{}, incomplete(name, "it is not what the job has named")
@@ -169,8 +192,10 @@ func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 		if files, err = l.siblings(fsys, name); err != nil {
 			return Found{}, err
 		}
+		// The first pattern's file gives the name, and is taken for it before the files are sorted.
 		called = files[0]
 		slices.Sort(files)
+	// A single file that the caller names is verified as it is, without asking what lies beside it.
 	default:
 		if err := plain(name); err != nil {
 			return Found{}, err
@@ -190,6 +215,8 @@ func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 }
 
 // siblings returns the files of the same number, one for each pattern, in their order.
+// A pattern with two files of a number leaves open which is meant, and one without lacks a file: both make the
+// number incomplete.
 func (l *loose) siblings(fsys fs.FS, name string) ([]string, error) {
 	list, err := names(fsys)
 	if err != nil {

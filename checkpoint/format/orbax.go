@@ -17,15 +17,21 @@ import (
 // filled, is none. Every item that it names must be there with its _METADATA, every file of JSON be whole, and the
 // CRC-32C of every manifest.ocdbt be right. The files with the arrays, in folders d, have no checksums of their own here:
 // of these only is checked that there are some beside each manifest, and a manifest beside them.
+//
+// That the arrays are not read makes Verify cheap, and leaves their damage to whoever loads them; that they are
+// all there is what the rename promises.
 type Orbax struct{}
 
 // Name returns "orbax".
 func (Orbax) Name() string { return "orbax" }
 
 // What the names of folders have in them that are being filled.
+// On a file system that renames, a folder gets its name without this when all is written; one whose process has
+// died keeps it.
 const unfinished = ".orbax-checkpoint-tmp"
 
 // Newest implements [Format].
+// The number in a folder's name is the step, whatever prefix the manager was given.
 func (f Orbax) Newest(fsys fs.FS) (Found, error) {
 	candidates, err := foldersOf(fsys, func(name string) bool { return number(name) >= 0 })
 	if err != nil {
@@ -35,6 +41,7 @@ func (f Orbax) Newest(fsys fs.FS) (Found, error) {
 }
 
 // Verify implements [Format]; name is the folder.
+// The order is from the name, over what says that the save came to its end, to the items.
 func (f Orbax) Verify(fsys fs.FS, name string) (Found, error) {
 	in, err := enter(fsys, name)
 	if err != nil {
@@ -48,6 +55,7 @@ func (f Orbax) Verify(fsys fs.FS, name string) (Found, error) {
 	}
 	var about struct {
 		Items     any    `json:"item_handlers"`
+		// A pointer tells a time of zero, which nobody writes, from one that is not there; both are refused.
 		Committed *int64 `json:"commit_timestamp_nsecs"`
 	}
 	if err := readJSON(fsys, in.at("_CHECKPOINT_METADATA"), &about); err != nil {
@@ -63,7 +71,10 @@ func (f Orbax) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // verifyItems reads what a folder has of its items: several by name, or one that is the folder itself.
+// Handlers of different kinds write different files. What a kind has that is not looked at here passes, for a
+// user may bring handlers of his own.
 func (f *folder) verifyItems(items any) error {
+	// A checkpoint of one item has the name of its handler instead of a table, which leaves named empty.
 	named, _ := items.(map[string]any)
 	for item := range named {
 		if !f.has(path.Join(item, "_METADATA")) && !f.has(path.Join(item, "metadata")) {
@@ -73,9 +84,12 @@ func (f *folder) verifyItems(items any) error {
 	if len(named) == 0 && !f.has("_METADATA") {
 		return f.missing("_METADATA")
 	}
+	// Files and manifests vouch for each other: where one side is missing, a copy of the folder was not
+	// complete.
 	for _, file := range f.files {
 		var err error
 		switch base := path.Base(file); {
+		// The arrays' files lie in folders called d, each beside the manifest that says what is in them.
 		case path.Base(path.Dir(file)) == "d":
 			if manifest := path.Join(path.Dir(path.Dir(file)), "manifest.ocdbt"); !f.has(manifest) {
 				return f.missing(manifest)
@@ -85,6 +99,7 @@ func (f *folder) verifyItems(items any) error {
 				return f.missing(path.Join(path.Dir(file), "d"))
 			}
 			err = verifyManifest(f.fsys, f.at(file))
+		// These are JSON by their contents and not by their names.
 		case base == "_METADATA" || base == "_sharding" || path.Base(path.Dir(file)) == "array_metadatas":
 			err = readJSON(f.fsys, f.at(file), new(any))
 		}
@@ -96,6 +111,7 @@ func (f *folder) verifyItems(items any) error {
 }
 
 // hasAnyIn reports whether there are files in a folder below.
+// The slash keeps a folder whose name only begins like dir from counting. O(files).
 func (f *folder) hasAnyIn(dir string) bool {
 	for _, file := range f.files {
 		if strings.HasPrefix(file, dir+"/") {
@@ -106,13 +122,15 @@ func (f *folder) hasAnyIn(dir string) bool {
 }
 
 // The form of a manifest of TensorStore's OCDBT: a magic number, big endian, the length of all, and at the end the
-// CRC-32C of what is before it, little endian both.
+// CRC-32C of what is before it, little endian both. A manifest that claims more than maxManifest bytes is damage to its
+// length: the bound is one of time, since it is read in pieces.
 const (
 	manifestMagic = 0x0cdb3a2a
 	maxManifest   = 1 << 30
 )
 
 // verifyManifest compares the checksum of a manifest.
+// The checksum covers the header too, so that each bit of the file is covered. O(bytes), at a constant memory.
 func verifyManifest(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {
@@ -123,6 +141,7 @@ func verifyManifest(fsys fs.FS, name string) error {
 	if _, err := file.ReadAt(head[:], 0); err != nil {
 		return fmt.Errorf("no header: %w", io.ErrUnexpectedEOF)
 	}
+	// The length must be that of the file, so that a manifest which was cut is refused before it is read.
 	if length := binary.LittleEndian.Uint64(head[4:]); binary.BigEndian.Uint32(head[:]) != manifestMagic || length != uint64(file.size) ||
 		length > maxManifest || length < uint64(len(head))+crc32.Size {
 		return fmt.Errorf("a manifest of %d bytes in %d: %w", length, file.size, errMalformed)
@@ -131,6 +150,7 @@ func verifyManifest(fsys fs.FS, name string) error {
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, file.size-crc32.Size)); err != nil {
 		return err
 	}
+	// The last four bytes are the checksum itself, and not part of what it covers.
 	var tail [crc32.Size]byte
 	if _, err := file.ReadAt(tail[:], file.size-crc32.Size); err != nil {
 		return err

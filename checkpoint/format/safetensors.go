@@ -19,6 +19,9 @@ import (
 // that names the shard of each tensor: all of them must be there, and have it.
 //
 // Files without an index are taken as PyTorch takes its own: see there for what belongs together.
+//
+// Without checksums damage to the numbers in a tensor is not noticed. Memory is bounded by the header, which
+// may be 100 MiB.
 type SafeTensors struct {
 	// Patterns are the names of files without an index, as in path.Match; none: *.safetensors.
 	Patterns []string
@@ -37,6 +40,7 @@ var _ Listing = SafeTensors{}
 const indexEnding = ".safetensors.index.json"
 
 // shard matches the names of files that belong to an index.
+// Whoever writes an index numbers its shards with five digits, from 00001 on.
 var shard = regexp.MustCompile(`-[0-9]{5}-of-[0-9]{5}\.safetensors$`)
 
 // Name returns "safetensors".
@@ -52,6 +56,7 @@ func (f SafeTensors) loose() *loose {
 }
 
 // Of implements [Listing]. A job that names an index means the model in shards.
+// Its shards are named by the index, so that a job need not name them all.
 func (f SafeTensors) Of(files []string) Format {
 	index := slices.ContainsFunc(files, func(name string) bool { return strings.HasSuffix(name, indexEnding) })
 	if mine := f.loose().of(files); mine != nil && !index {
@@ -61,6 +66,8 @@ func (f SafeTensors) Of(files []string) Format {
 }
 
 // Newest implements [Format].
+// Where there is an index, models in shards are searched, by the number in the name of the index; otherwise
+// loose files.
 func (f SafeTensors) Newest(fsys fs.FS) (Found, error) {
 	list, err := names(fsys)
 	if err != nil {
@@ -72,6 +79,7 @@ func (f SafeTensors) Newest(fsys fs.FS) (Found, error) {
 			indexes = append(indexes, candidate{name, number(strings.TrimSuffix(name, indexEnding))})
 		}
 	}
+	// What the job has named goes before what its directory looks like.
 	if len(indexes) == 0 || f.Files != nil {
 		return f.loose().newest(f, fsys)
 	}
@@ -102,6 +110,9 @@ func (f SafeTensors) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // verifyIndex reads an index and the shards that it names, and returns these.
+// The name may be that of a file in a folder below, whose shards lie beside it. Every shard is opened once,
+// however many tensors it has; tensors that a shard has and the index does not name are no fault. O(tensors log
+// tensors), and no tensor is read.
 func verifyIndex(fsys fs.FS, name string) ([]string, error) {
 	var index struct {
 		Map map[string]string `json:"weight_map"`
@@ -109,6 +120,7 @@ func verifyIndex(fsys fs.FS, name string) ([]string, error) {
 	if err := readJSON(fsys, name, &index); err != nil {
 		return nil, err
 	}
+	// wanted are the tensors by shard.
 	wanted := map[string][]string{}
 	for tensor, file := range index.Map {
 		// The index may come from a job: it names files beside it, and no others.
@@ -117,6 +129,7 @@ func verifyIndex(fsys fs.FS, name string) ([]string, error) {
 		}
 		wanted[file] = append(wanted[file], tensor)
 	}
+	// An index without tensors has no shards either, and would be whole with nothing there.
 	if len(wanted) == 0 {
 		return nil, incomplete(name, "it names no tensors")
 	}
@@ -134,17 +147,21 @@ func verifyIndex(fsys fs.FS, name string) ([]string, error) {
 		}
 		shards = append(shards, at)
 	}
+	// The loop above goes over a map, in an order that differs in each run.
 	slices.Sort(shards)
 	return shards, nil
 }
 
 // verifyTensors reads the header of a file of safetensors.
+// A shard that has lost its end, or got more than it had, does not fit its own header.
 func verifyTensors(fsys fs.FS, name string) error {
 	_, err := tensorsOf(fsys, name)
 	return err
 }
 
 // tensorOf is what a header says of one tensor.
+// Offsets are the first byte and the one behind the last, counted from the end of the header. Type and shape
+// are not compared with them: types come with new versions of the library.
 type tensorOf struct {
 	Type    string  `json:"dtype"`
 	Shape   []int64 `json:"shape"`
@@ -155,6 +172,8 @@ type tensorOf struct {
 const maxHeader = 100 << 20
 
 // tensorsOf returns the tensors of a file, which fill it.
+// The error says that the file is not one of safetensors, or not whole. The memory is that of the header, which
+// is read at once; of a file that claims a long one no more is taken than the file has.
 func tensorsOf(fsys fs.FS, name string) (map[string]tensorOf, error) {
 	file, err := open(fsys, name)
 	if err != nil {
@@ -166,6 +185,7 @@ func tensorsOf(fsys fs.FS, name string) (map[string]tensorOf, error) {
 		return nil, fmt.Errorf("no header: %w", io.ErrUnexpectedEOF)
 	}
 	header := binary.LittleEndian.Uint64(length[:])
+	// The comparison with maxHeader comes first: behind it the conversion cannot overflow.
 	if header > maxHeader || int64(header) > file.size-8 {
 		return nil, fmt.Errorf("a header of %d bytes in a file of %d: %w", header, file.size, errMalformed)
 	}
@@ -177,6 +197,7 @@ func tensorsOf(fsys fs.FS, name string) (map[string]tensorOf, error) {
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return nil, err
 	}
+	// The metadata are texts of the user's, and no tensor.
 	delete(entries, "__metadata__")
 	tensors := make(map[string]tensorOf, len(entries))
 	for key, entry := range entries {
@@ -190,7 +211,10 @@ func tensorsOf(fsys fs.FS, name string) (map[string]tensorOf, error) {
 }
 
 // fill returns an error unless the tensors follow each other from the first to the last of so many bytes.
+// A gap or an overlap is what damage to an offset makes, and a file that was cut ends before its last tensor.
+// O(n log n) for n tensors.
 func fill(tensors map[string]tensorOf, bytes int64) error {
+	// Empty tensors have spans without bytes, which sort before one that begins at the same place.
 	spans := make([][]int64, 0, len(tensors))
 	for _, t := range tensors {
 		spans = append(spans, t.Offsets)
