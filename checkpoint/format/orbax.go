@@ -54,8 +54,8 @@ func (f Orbax) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, in.missing("_CHECKPOINT_METADATA")
 	}
 	var about struct {
+		// Committed is a pointer, since a time that is not there is another fault than damage to it; both are refused.
 		Items     any    `json:"item_handlers"`
-		// A pointer tells a time of zero, which nobody writes, from one that is not there; both are refused.
 		Committed *int64 `json:"commit_timestamp_nsecs"`
 	}
 	if err := readJSON(fsys, in.at("_CHECKPOINT_METADATA"), &about); err != nil {
