@@ -37,6 +37,7 @@ func (CPSAT) Capabilities() milp.Capability {
 
 // Solve implements [milp.Solver]. Its errors are ErrUnavailable and [apportion.FieldError] for
 // numbers that do not fit into 64 bits.
+// The model is encoded before the search begins, and a search that is left uses the message alone.
 func (s CPSAT) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
 	// The library comes first: without one nothing else is worth a message.
 	library, err := openORTools(place(s.Library))
@@ -120,6 +121,7 @@ func readCPResponse(encoded []byte) (r cpResponse, err error) {
 
 // solution turns the response into the model's terms. An error means that CP-SAT has refused the model, which is a fault of
 // cpmodel.go, or that the response has another number of values than the model has variables.
+// An answer without a status, as of a search that was left, is one in which nothing was found.
 func (m *cpModel) solution(ctx context.Context, model *milp.Model, r cpResponse) (milp.Solution, error) {
 	answer := milp.Solution{Nodes: r.branches}
 	switch r.status {

@@ -75,6 +75,7 @@ func (s HiGHS) Solve(ctx context.Context, model *milp.Model, opts *milp.Options)
 	if answer.status != highsUnbounded && answer.status != highsUnboundedOrInfeasible {
 		return answer.solution(ctx, model)
 	}
+	// The first search has ended, or its status would be an interruption: nobody else reads p.
 	// Without costs the model is feasible or not, and never unbounded.
 	clear(p.cost)
 	p.offset = 0
@@ -91,6 +92,7 @@ func (s HiGHS) Solve(ctx context.Context, model *milp.Model, opts *milp.Options)
 }
 
 // withoutVariables answers a model that has none: its rows hold or they do not.
+// The time and node limits have no part in it.
 func withoutVariables(model *milp.Model, opts *milp.Options) milp.Solution {
 	if model.Verify([]float64{}, opts.FeasibilityTolerance, 0) != nil {
 		return milp.Solution{Status: milp.Infeasible}
@@ -101,6 +103,7 @@ func withoutVariables(model *milp.Model, opts *milp.Options) milp.Solution {
 // unboundedIfFeasible decides a model whose relaxation is unbounded, given the answer without costs:
 // with rational data, and a float64 is rational, it is unbounded where it has any feasible point
 // ([Meyer74] theorem 2.1).
+// All other statuses stay: the model is infeasible, or a limit has left open what it is.
 func unboundedIfFeasible(model *milp.Model, withoutCosts milp.Solution) milp.Solution {
 	withoutCosts.Bound = direction(model) * math.Inf(-1)
 	if withoutCosts.Status == milp.Optimal {
@@ -116,6 +119,7 @@ type highsOption struct {
 }
 
 // highsProblem is a model and its options in HiGHS' terms: stored by rows, minimised.
+// A search that was left goes on reading it, so that nobody writes to it after the call.
 type highsProblem struct {
 	cost, lower, upper, rowLower, rowUpper []float64
 	start, index, integer                  []int32 // integer[j] is 1 for an integer variable
@@ -171,6 +175,8 @@ func newHighsProblem(model *milp.Model, opts *milp.Options) (*highsProblem, erro
 
 // addOptions translates the options. What HiGHS would do on its own and a host process does not
 // want (a log on the console, its own tolerances for dropping coefficients) is set as well.
+// An option that HiGHS does not know is an error of the call, so that a later version that drops one is
+// noticed.
 func (p *highsProblem) addOptions(opts *milp.Options) {
 	p.options = []highsOption{
 		{"output_flag", opts.Log != nil},

@@ -189,6 +189,7 @@ func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, er
 }
 
 // setOptions sets every option; one that HiGHS does not take is an error.
+// Options are set in their order, so that a later one of the same name counts.
 func (l highsLibrary) setOptions(highs unsafe.Pointer, p *highsProblem) error {
 	for _, o := range p.options {
 		name := C.CString(o.name)
@@ -215,6 +216,7 @@ func (l highsLibrary) setOptions(highs unsafe.Pointer, p *highsProblem) error {
 }
 
 // pass hands the model and the starting point to HiGHS, which copies both.
+// No Go memory is C's after it has returned.
 func (l highsLibrary) pass(highs unsafe.Pointer, p *highsProblem) error {
 	size := C.highs_size{
 		columns: C.int(len(p.cost)), rows: C.int(len(p.rowLower)), nonzeros: C.int(len(p.coefs)), offset: C.double(p.offset),
@@ -238,6 +240,7 @@ func doubles(values []float64) *C.double {
 func ints(values []int32) *C.int { return (*C.int)(unsafe.Pointer(unsafe.SliceData(values))) }
 
 // read collects what HiGHS found.
+// It runs on the thread of the search, after its end and before the object is freed.
 func (l highsLibrary) read(highs unsafe.Pointer, columns, rows int) highsAnswer {
 	var (
 		primal C.int

@@ -35,7 +35,8 @@ func apportionHighsReport(found C.uintptr_t, nodes C.int64_t, objective, bound C
 //export apportionHighsBound
 func apportionHighsBound(found C.uintptr_t, bound C.double) { foundOf(found).setBound(float64(bound)) }
 
-// apportionHighsPoint copies a better point, which has a value for every column.
+// apportionHighsPoint copies a better point, which has a value for every column of the model that was
+// passed. The caller in C has seen that there is one.
 //
 //export apportionHighsPoint
 func apportionHighsPoint(found C.uintptr_t, values *C.double) {

@@ -55,6 +55,8 @@ func (f *highsFound) setPoint(values []float64) {
 }
 
 // report hands a report to the log, one at a time.
+// The log is called under the lock, on HiGHS' thread: a log that blocks holds up the search, and the
+// caller who wants to leave it.
 func (f *highsFound) report(r highsReport) {
 	if f.log == nil {
 		return
@@ -78,6 +80,7 @@ func (f *highsFound) report(r highsReport) {
 
 // leave returns the answer of a search that goes on without its caller: the best so far, as if it had been interrupted. What
 // HiGHS finds afterwards is noted and read by nobody.
+// The clone that setPoint made is handed out: later points are clones of their own.
 func (f *highsFound) leave() highsAnswer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

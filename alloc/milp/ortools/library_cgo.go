@@ -52,6 +52,8 @@ var loaded struct {
 }
 
 // load returns the functions of the first library of that name that there is, loading it once.
+// The lock is held while the loader works, some tenths of a second the first time, and others wait for
+// it.
 func load(folder string, names, functions []string) (symbols, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -164,6 +166,8 @@ func openORTools(folder string) (orTools, error) {
 
 // solveCP hands a CpModelProto and SatParameters to CP-SAT and returns a CpSolverResponse. An end of
 // ctx ends the search. An environment serves one solve: a second one on it would abort the process.
+// model and parameters must not change before it returns, which for a search that was left is after its
+// call.
 func (l orTools) solveCP(ctx context.Context, model, parameters message) ([]byte, error) {
 	if err := checkSize(model); err != nil {
 		return nil, err
@@ -197,6 +201,8 @@ func checkSize(model message) error {
 
 // solveMathOpt hands a ModelProto to an engine behind MathOpt and returns a SolveResultProto. An end
 // of ctx ends the search.
+// The engine ends the process for numbers that it does not know, so that only those of type engine are
+// passed.
 func (l orTools) solveMathOpt(ctx context.Context, solver engine, model message) ([]byte, error) {
 	if err := checkSize(model); err != nil {
 		return nil, err

@@ -80,6 +80,7 @@ type call struct {
 const infiniteObjective = "found value: -inf; invalid PrimalSolutionProto.objective_value"
 
 // mathOpt solves the model. The time limit is kept by the interrupter, as the end of a context is.
+// Its second call is made under the same limit, of which the first may have left little.
 func mathOpt(ctx context.Context, c call, model *milp.Model, opts *milp.Options) (milp.Solution, error) {
 	library, err := openORTools(place(c.library))
 	if err != nil {

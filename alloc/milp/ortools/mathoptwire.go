@@ -127,6 +127,7 @@ type mathOptResult struct {
 
 // readMathOptResult decodes a SolveResultProto. Without a termination nothing is proven: the bound
 // is infinite.
+// Fields that are not read are passed over, so that a later version may send more.
 func readMathOptResult(encoded []byte) (mathOptResult, error) {
 	r := mathOptResult{bound: math.Inf(-1)}
 	err := decode(encoded, func(e entry) error {

@@ -71,6 +71,7 @@ func scaleForm(coefs, reach []float64, tight, loose float64) (integerForm, bool)
 // by the deviation, so that no point within the bound is lost, and by the given tolerance.
 // math.MaxInt64 means that the bound says nothing about the form, and math.MinInt64 that no point
 // of the box keeps it.
+// The form is within 2^60 on the box, and the sum at the end far from overflow.
 func (f integerForm) atMost(bound, tolerance float64) int64 {
 	// Infinite bounds and those far beyond the activity are sorted out before the conversion to
 	// int64.

@@ -82,6 +82,8 @@ func candidates(folder string, names []string) []string {
 
 // stopOn calls stop once when ctx ends before the returned function is called. That function
 // returns only when stop cannot run any more, so what stop uses may be freed then.
+// The watcher is a goroutine of its own, since C code that searches cannot look at a context. The
+// returned function is called once.
 func stopOn(ctx context.Context, stop func()) (finish func()) {
 	var watcher sync.WaitGroup
 	ended := make(chan struct{})

@@ -44,6 +44,7 @@ func (c *counter) add() bool {
 }
 
 // done counts one less.
+// Each call belongs to one add that has returned true.
 func (c *counter) done() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,6 +88,7 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 
 // untilLeft calls run on a goroutine of its own and returns what it does. Where ctx has ended and run
 // does not follow in that time, it returns what left does instead, and run goes on by itself.
+// run must own all that it uses: after left has answered nobody waits for it but the counter.
 func untilLeft[T any](ctx context.Context, wait time.Duration, run func() (T, error), left func() T) (T, error) {
 	type end struct {
 		answer T

@@ -121,6 +121,8 @@ func decode(encoded []byte, visit func(entry) error) error {
 }
 
 // appendIntegers appends the value or the packed values of e, whichever the sender chose.
+// Numbers of a type with a sign are sent as their two's complement, so that the conversion gives them
+// back.
 func (e entry) appendIntegers(values []int64) ([]int64, error) {
 	// A sender may write a repeated field one by one or packed; a reader has to take both.
 	if e.bytes == nil {

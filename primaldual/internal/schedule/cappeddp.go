@@ -41,6 +41,7 @@ func (d *cappedDP) run(p *prefix) error {
 }
 
 // slot does one slot: at most reach units could be done before it. It returns the reach after it.
+// O(W x length of the table), less what reach and the ends cut off.
 func (d *cappedDP) slot(table []float64, choice []int32, reach int) int {
 	most := len(table) - 1
 	for sum := range d.after {
@@ -57,6 +58,7 @@ func (d *cappedDP) slot(table []float64, choice []int32, reach int) int {
 }
 
 // trace writes the units of slots 0 to last of the cheapest way to do the work by then.
+// units must have last + 1 entries, and least[last] be finite.
 func (d *cappedDP) trace(units []int64, last int) {
 	// choice holds a row for each slot; the walk back subtracts what each slot has done.
 	sum, states := d.work, d.work+1

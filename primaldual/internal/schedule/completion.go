@@ -19,6 +19,8 @@ type completion struct {
 
 // collect builds the tables slot by slot and bounds the payoff of completion in each. It ends where
 // no later completion can be better than a schedule found by rounding on the way.
+// Each slot costs O(length of its table) if that is fresh, and the logarithm of the stretches kept;
+// roundings add up to a logarithmic number of passes.
 func (b *Search) collect(p *Problem, source Source) {
 	b.Tables.Reset()
 	b.hulls.reset()
@@ -80,6 +82,7 @@ func (b *Search) rank(p *Problem) {
 
 // prove notes that no schedule that ends in slot last costs less than cost; one that ends earlier
 // could run with the completion last too.
+// It is what lets boundsFirst pass over completions that an earlier search has answered.
 func (b *Search) prove(last int, cost float64) {
 	for s := range b.bounds[:last+1] {
 		b.bounds[s].proven = max(b.bounds[s].proven, cost)
@@ -88,6 +91,7 @@ func (b *Search) prove(last int, cost float64) {
 
 // miss describes why no schedule has a positive payoff: of the completions bounded, and the first one
 // that was not as it cannot pay, the one that comes closest.
+// The closest is the one that would lose least.
 func (b *Search) miss(p *Problem) Answer {
 	// No slot has room for anything that costs as much as the job is worth.
 	budget := p.best()

@@ -13,6 +13,7 @@ type vertex struct {
 const hullSlack = 1e-14
 
 // hulls holds one hull a distinct table of Tables, of C_t(y) - nu ceil(y b/B).
+// All corners lie in one slice, whose memory stays from one job to the next.
 type hulls struct {
 	corners []vertex
 	from    []int // hull i is corners[from[i]:from[i+1]]
@@ -42,6 +43,8 @@ func (h *hulls) add(table []float64, servers Servers, nu float64) {
 }
 
 // below reports whether b lies below the chord from a to c.
+// What lies on the chord within hullSlack is no corner, so that equal prices make one edge; the error
+// of that is far below the slack of a payoff.
 func below(a, b, c vertex) bool {
 	// Slopes are compared by cross products, since widths are whole and divisions would round.
 	left := (b.cost - a.cost) * float64(c.workers-b.workers)

@@ -19,6 +19,8 @@ const DefaultMaxCells = 1 << 27
 var ErrTooLarge = errors.New("is larger than the limit on memory")
 
 // CheckCells refuses a table of rows x columns cells above the limit.
+// It is asked before anything is allocated, with numbers that the caller of the package chooses: work
+// and slots.
 func CheckCells(rows, columns, limit int64, item apportion.Item, field string) error {
 	// A product beyond 2^63 is larger than any limit.
 	cells, ok := exact.Mul(rows, columns)

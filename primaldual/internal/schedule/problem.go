@@ -24,6 +24,7 @@ type Problem struct {
 }
 
 // Servers is where the costs of a slot jump: PSFor never falls, and is 0 for 0 units.
+// It must be the same function during a search. A step of more than one at once is allowed.
 type Servers interface {
 	PSFor(units int64) int64
 }
@@ -33,12 +34,14 @@ type Servers interface {
 const tolerance = 1e-10
 
 // Slack returns the payoff that counts as nothing.
+// A schedule that pays no more than this is turned away, since its sign is a matter of rounding.
 func (p *Problem) Slack() float64 { return tolerance * p.best() }
 
 // best returns the utility of the earliest completion.
 func (p *Problem) best() float64 { return p.Values[p.Shortest-1] }
 
 // prefix is the problem of doing the work in slots 0 to last at least cost.
+// It is a view: the tables are those of the search, and nothing is copied.
 type prefix struct {
 	tables  *Tables
 	item    apportion.Item

@@ -151,12 +151,14 @@ func (x *reduced) price(p *prefix, i int, m multipliers, gap float64) {
 }
 
 // ends returns the fewest and the most workers among the options of slot s.
+// Options come with their workers ascending, so that these are the outer ones.
 func (x *reduced) ends(p *prefix, s int) (first, last int) {
 	i := p.tables.of[s]
 	return x.options[x.from[i]].workers, x.options[x.to[i]-1].workers
 }
 
 // effort estimates the steps of the search, plainEffort those of the plain dynamic program.
+// Steps may be many more than are taken, since the gap drops states; that is not known beforehand.
 func (x *reduced) effort(p *prefix, need int) int {
 	// The sums that may occur grow by the span of each slot, and are never more than what is needed.
 	steps, width := 0, 0

@@ -25,6 +25,8 @@ type stretch struct {
 func (x *relaxation) reset() { x.heap, x.width, x.cost = x.heap[:0], 0, 0 }
 
 // add adds the hull of one more slot.
+// heap[0] is the dearest stretch kept. Hulls begin at no work for nothing, so that their edges are all
+// that counts.
 func (x *relaxation) add(hull []vertex, work int) {
 	for i := 1; i < len(hull); i++ {
 		// Edges of a hull come with rising slopes.
@@ -42,6 +44,7 @@ func (x *relaxation) add(hull []vertex, work int) {
 
 // bound returns the least cost of the work over the hulls and lambda; ok is false where the slots
 // hold less than the work.
+// It changes nothing: the same stretches go on to the bound of the next slot.
 func (x *relaxation) bound(work int) (cost, lambda float64, ok bool) {
 	if x.width < work {
 		return inf, 0, false

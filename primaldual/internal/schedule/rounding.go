@@ -26,6 +26,8 @@ const overfills = 8
 // round takes every edge cheaper than lambda, then edges of slope lambda, widest first, while they
 // fit, and places what is left with the least damage. It returns the cost, inf where it found no
 // schedule.
+// What it finds is a schedule of exactly the work and an upper bound; nothing says that it is the best.
+// O(slots x overfills).
 func (x *rounding) round(p *prefix, h *hulls, lambda float64) float64 {
 	// All that is cheaper than lambda belongs in, all that is dearer does not; of what costs lambda,
 	// any part that makes up the work is as good as any other, up to the jumps between corners.

@@ -110,6 +110,8 @@ func (b *Search) prefix(p *Problem, last int) *prefix {
 }
 
 // exact finds the cheapest schedule of a prefix if it costs less than cutoff; it is in b.workers.
+// The bound of a prefix holds for earlier completions too, so that nothing is lost if the schedule ends
+// before its last slot.
 func (b *Search) exact(p *prefix, cutoff, slack float64) (float64, outcome) {
 	// Three steps, each only where the one before has left a gap: rounding, prices on parameter servers, reduced
 	// costs.
@@ -143,6 +145,7 @@ func (b *Search) exact(p *prefix, cutoff, slack float64) (float64, outcome) {
 
 // rest answers by one pass of the plain dynamic program over all completions from orders[i] on and
 // the one chosen so far.
+// The pass answers the completions visited before as well, so that nothing of them is needed.
 func (b *Search) rest(p *Problem, i, chosen int) (Answer, error) {
 	// One pass answers every completion up to the last one that is still of interest.
 	last := chosen

@@ -68,6 +68,7 @@ func (p *prefix) fewestServers(tables int) int64 {
 // collectJumps fills b.nus with prices of one more parameter server, found in slots where the
 // relaxation is indifferent: by how much a worker that needs another one costs more than a worker
 // next to it that does not.
+// The ties are those of the last rounding, at the lambda of the hulls.
 func (b *Search) collectJumps(p *prefix) {
 	b.nus = b.nus[:0]
 	for _, t := range b.trial.ties[:min(len(b.trial.ties), tiesLooked)] {

@@ -17,6 +17,8 @@ type Tables struct {
 }
 
 // Source gives the costs of a job's slots, in their order.
+// Slots are asked for one after the other, and never twice in a search; with bounds first those after
+// the last of interest are not asked for.
 type Source interface {
 	// Add appends the next slot to tables, by Push and Close or by Repeat, and reports whether its table is one
 	// that was not there before. Work that costs budget or more in this slot alone may be left out.
@@ -30,6 +32,7 @@ func (t *Tables) Reset() { t.cost, t.from, t.of = t.cost[:0], append(t.from[:0],
 func (t *Tables) Push(cost float64) { t.cost = append(t.cost, cost) }
 
 // Close makes the table at work that of the next slot, and returns its number.
+// Push begins the next table then.
 func (t *Tables) Close() int {
 	// The end of a table is where the next one begins, so that one number more than tables is kept.
 	t.from = append(t.from, len(t.cost))

@@ -43,12 +43,15 @@ func newBundle(dim, most int) bundle {
 }
 
 // clear forgets all cuts, but keeps their memory.
+// Cuts are of one function in one set of units: whoever changes the choices of a node, or the scale,
+// has to clear them.
 func (b *bundle) clear() {
 	b.values, b.w, b.size = b.values[:0], b.w[:0], 0
 	clear(b.held)
 }
 
 // add takes up the cut of that value at the center, with slope_c = scale_c gradient_c. O(cuts x components).
+// scale is that of all cuts that are there. The gradient is read at once and not kept.
 func (b *bundle) add(value float64, scale, gradient []float64) {
 	// A new cut has no weight: the next proposal says what it is worth.
 	at := len(b.values)
@@ -88,6 +91,7 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 // merge makes room for a cut, and returns where: in place of the one without weight that is lowest at the
 // center, or else of the two of least weight, which become their mean, so that the weighted mean of all
 // cuts stays, without which a bundle may run in circles.
+// There must be two cuts at least. O(cuts + components).
 func (b *bundle) merge() int {
 	last, next := -1, -1 // the least, and the one above it
 	less := func(i, j int) bool {
@@ -125,6 +129,7 @@ func (b *bundle) merge() int {
 }
 
 // shift moves the center along move: values are those at the new center then, and slopes stay.
+// move is that of the last proposal, in units of y. O(cuts x components).
 func (b *bundle) shift() {
 	for i, slope := range b.slopes[:len(b.values)] {
 		b.values[i] += dot(slope, b.move)
@@ -144,6 +149,8 @@ func (b *bundle) shift() {
 //
 // which is concave, and quadratic as long as the same components are held: Newton's method with a line search.
 func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
+	// A proposal need not be exact: whatever it is, the evaluation there gives a valid bound and a new
+	// cut.
 	// Each step solves the quadratic for the components that are held now, and goes there as far as the function rises.
 	b.average()
 	for range mostNewton {
@@ -182,6 +189,7 @@ func (b *bundle) average() {
 
 // holdBelow holds those components that mean would take too far, and lets go of those that it no longer does: prices may not
 // be negative.
+// Each change costs O(cuts^2) in gram; from one proposal to the next there are few.
 func (b *bundle) holdBelow() {
 	for c, g := range b.mean {
 		if out := -float64(b.t*g) < b.least[c]; out != b.held[c] {
@@ -191,6 +199,7 @@ func (b *bundle) holdBelow() {
 }
 
 // relax sets linear to what each cut says where just the held components move.
+// Components that are not held have no part in it: solve has them in gram.
 func (b *bundle) relax() {
 	b.linear = append(b.linear[:0], b.values...)
 	for c, held := range b.held {
@@ -257,6 +266,8 @@ func (b *bundle) hold(c int, held bool) {
 }
 
 // dot returns the inner product of two vectors.
+// Each product is rounded by itself, here and elsewhere in this package, or a machine that fuses it
+// with the sum would find other prices.
 func dot(a, b []float64) float64 {
 	var sum float64
 	for c, v := range a {

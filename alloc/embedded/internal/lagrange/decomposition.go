@@ -65,6 +65,7 @@ func NewDecomposition(s *pattern.Cells) *Decomposition {
 }
 
 // Decide takes over the choices of a node.
+// It is called once a node, before the descent starts there. O(applications).
 func (ev *Decomposition) Decide(choices []problem.Choice) {
 	ev.Selection.decide(ev.s.Problem, choices)
 	// The budget of the node is that of Selection by now.
@@ -242,6 +243,7 @@ func (ev *Decomposition) respectLimits(sigma, slope []float64) {
 
 // want enters n containers of application i into the subgradient: they are wanted (+n
 // in p_t), and their loss uses the budget (-loss in lambda).
+// Of a member of F* the kept part must be taken out as well, by the caller.
 func (ev *Decomposition) want(i int32, n int64) {
 	p := ev.s.Problem
 	t := p.Apps[i].Type
@@ -251,4 +253,5 @@ func (ev *Decomposition) want(i int32, n int64) {
 }
 
 // gradient returns the subgradient that Evaluate has left behind.
+// It is the same slice each time, which the next evaluation overwrites.
 func (ev *Decomposition) gradient() []float64 { return ev.slope }

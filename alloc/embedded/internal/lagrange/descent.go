@@ -27,6 +27,7 @@ const (
 // Oracle is a convex function that evaluates to a bound, and a subgradient of it.
 // Every value that it returns is a bound by itself, so a descent may stop at any
 // point: an inexact minimum costs quality, never correctness.
+// It is asked at finite points only, whose components from free to last are not negative.
 type Oracle interface {
 	// Evaluate returns the bound at x and leaves a subgradient in slope; the caller may read it
 	// until the next evaluation.
@@ -81,6 +82,7 @@ func (d *Descent) Start() {
 // Run takes at most rounds steps from the best point, and ends early once the bound is at most stop, no step
 // promises more, or ctx has ended. After Start the first step goes in the direction of target.
 // It goes on where the last Run ended: many short ones are as good as a long one.
+// A round that changes only the length of the step, without an evaluation, counts as well.
 func (d *Descent) Run(ctx context.Context, rounds int, target, stop float64) {
 	// Cuts of an earlier Run are kept, and with them the step: begin is for the first Run after Start alone.
 	if ctx.Err() != nil || len(d.bundle.values) == 0 && !d.begin(target) {
@@ -160,6 +162,7 @@ func (d *Descent) round() {
 }
 
 // limit sets how far down each component may go.
+// It is asked for before every proposal, since the distances to 0 change with the center.
 func (d *Descent) limit() {
 	for c, least := range d.bundle.least {
 		if d.Scale[c] > 0 && c >= d.free && c < d.last {
@@ -180,6 +183,7 @@ func (d *Descent) curvature(value, gain float64) float64 {
 }
 
 // accept makes X the center. Steps get longer where the bound falls nearly as promised, or a second time in a row.
+// F was evaluated at X last, so that its gradient is that of X; learn relies on that too.
 func (d *Descent) accept(value, gain float64) {
 	b := &d.bundle
 	// The cuts are re-centered before the new one enters: their values are those at the center.
@@ -217,6 +221,7 @@ func (d *Descent) learn(value, gain float64) {
 // Back returns to the best point.
 // The evaluation is repeated since the oracle must hold the subgradient of the point
 // that the next step starts from.
+// It costs one evaluation. Callers use it as well to have the counts and scores that belong to Best.
 func (d *Descent) Back() float64 {
 	copy(d.X, d.Best)
 	return d.evaluate()

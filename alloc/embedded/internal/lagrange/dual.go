@@ -110,6 +110,7 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 // Decide takes over the choices of a node.
 // After it Evaluate bounds only the solutions that agree with the choices: kept
 // applications hold what they held, freed ones are charged to the budget already.
+// One entry of choices for each application, Open where nothing is decided.
 func (d *Dual) Decide(choices []problem.Choice) {
 	d.Selection.decide(d.Problem, choices)
 	if d.residual == nil {
@@ -125,6 +126,7 @@ func (d *Dual) Decide(choices []problem.Choice) {
 // divide tells those that the choices keep from the others.
 // What the kept ones use does not depend on the prices, so it leaves the loop over
 // applications once a node instead of once an evaluation.
+// It comes before limit, which fills cap for the types that it finds active.
 func (d *Dual) divide() {
 	p := d.Problem
 	// left_gk = have_gk less what the kept use, in units of kind k.
@@ -187,6 +189,7 @@ func (d *Dual) limit(residual []int64) {
 }
 
 // Dim is the number of multipliers.
+// Prices by class and kind, one for each ceiling, and lambda.
 func (d *Dual) Dim() int { return len(d.slope) }
 
 // ceilingsAt returns where the multipliers of ceilings begin.
@@ -196,6 +199,8 @@ func (d *Dual) ceilingsAt() int { return len(d.Size) * d.Problem.Kinds }
 func (d *Dual) CeilingPrices(x []float64) []float64 { return x[d.ceilingsAt() : len(x)-1] }
 
 // Refine sets x to the prices from of a coarser dual: those of each server's class there.
+// The coarser dual's prices are feasible for the finer one and give the same bound there or a lower
+// one, so that its descent loses nothing by beginning with them.
 func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
 	k := d.Problem.Kinds
 	// Servers of one fine class lie in one coarse class, so that the copies agree.
@@ -211,6 +216,7 @@ func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
 func (d *Dual) Lambda(x []float64) float64 { return x[len(x)-1] }
 
 // lossPrice returns what a unit of loss costs at x: in the budget, and in the objective.
+// The budget's price is a multiplier that moves; that of the objective is part of the instance.
 func (d *Dual) lossPrice(x []float64) float64 { return d.Lambda(x) + d.Problem.Inst.LossPrice }
 
 // othersOf returns the options beside head, which is an application without options where there are none.

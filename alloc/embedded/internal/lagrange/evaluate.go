@@ -91,4 +91,5 @@ func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
 }
 
 // gradient returns the subgradient that Evaluate has left behind.
+// The next evaluation overwrites it.
 func (d *Dual) gradient() []float64 { return d.slope }

@@ -9,6 +9,8 @@ import (
 )
 
 // buildSteps lists the steps of type t, as far as any member that may move can want them.
+// O(classes x (kinds + ceilings of the type) + steps x log classes). Once an evaluation for each type:
+// all members share its steps.
 func (d *Dual) buildSteps(x []float64, t int32) {
 	// No member can take more than most; below least a member must take even what loses. Kept members take nothing anew.
 	var most, least int64
@@ -59,6 +61,7 @@ func (d *Dual) Surcharge(x []float64, t int32) float64 {
 // best returns the n in [min, max] with the largest fill(n) - lambda loss(n), and that value. Both
 // terms are concave: containers are taken while they bring more than the loss they cause.
 // -Inf says that the servers cannot hold its minimum: the node has no solution.
+// O(log steps), unless the type has worths or losses of its own.
 func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	// Steps end where no member can want more; what they hold is what the classes have room for.
 	a := &d.Problem.Apps[i]
@@ -177,6 +180,7 @@ func (d *Dual) useFree(i int32, from []float64) {
 }
 
 // useKept takes what application i holds now from from; its other options lose what having nothing loses.
+// Its counterpart useFree has the other options without containers too, as counts of 0 that lose.
 func (d *Dual) useKept(i int32, from []float64) {
 	a := &d.Problem.Apps[i]
 	from[len(from)-1] -= a.HeldLoss

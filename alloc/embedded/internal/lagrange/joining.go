@@ -81,6 +81,8 @@ func (t *Totals) list(choices []solver.Choice) bool {
 }
 
 // headOf returns the option of a choice that runs, or its first one.
+// At most one option of a choice runs. It is the rule of Dual.Head, so that both bounds charge the same
+// entry.
 func headOf(inst *solver.Instance, choice *solver.Choice) int {
 	for _, i := range choice.Apps {
 		if inst.Apps[i].Running {
@@ -92,6 +94,7 @@ func headOf(inst *solver.Instance, choice *solver.Choice) int {
 
 // compress leaves out the rows that no choice of ways exceeds, and reports whether few enough are left and everybody has
 // a way. States of a ledger are arrays of mostRows quantities, and the fewer there are the more states are equal.
+// It runs once, before the first evaluation, and shortens the rows of every way. O(ways x rows).
 func (t *Totals) compress() bool {
 	// most is what all together use of each row if each uses as much of it as any of its ways does.
 	most := make([]int64, len(t.limits))

@@ -30,6 +30,8 @@ const (
 // A choice that is worth B - d or more, where B is the bound of the prices, is one whose ways lose no more than d
 // together, against the best of each application, with what is left of the limits at its price. All of these are
 // visited, for a small d first.
+// work is shared by all values of d that are tried. An error of the context is no error here: what is
+// known then is a bound.
 func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64) (bound float64, counts []int64) {
 	bound = t.descent.Back()
 	if math.IsInf(bound, 0) {
@@ -79,6 +81,7 @@ func (t *Totals) widest() float64 {
 }
 
 // ledger is the dynamic program of one d.
+// A ledger is made anew for each d, as a larger one lets more ways in.
 type ledger struct {
 	t    *Totals
 	x    []float64
@@ -104,6 +107,7 @@ type ledgerWay struct {
 }
 
 // ledgerState is what some choices for the first rows come to: of all that use the same the one that loses least.
+// What is used is an array and not a slice, so that it can be the key of a map.
 type ledgerState struct {
 	use    [mostRows]int64 // by row of Totals
 	lose   float64
@@ -197,6 +201,8 @@ func (l *ledger) run(ctx context.Context, work *int64) bool {
 
 // hopes reports whether a state leaves enough for the least that comes, and little enough beside the most that comes: what is
 // left of a limit for good is lost at its price, and a choice that loses more than d in all is not looked for. O(rows).
+// A state that is given up wrongly would make the bound too low: use is exact, and Best adds to its
+// bound what losses may be off by.
 func (l *ledger) hopes(state *ledgerState, least, most *[mostRows]int64) bool {
 	lose := state.lose
 	for r, limit := range l.t.limits {

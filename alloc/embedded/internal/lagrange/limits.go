@@ -19,6 +19,7 @@ import (
 type Limits struct{ Lo, Hi []int64 }
 
 // NoLimits is what every solution keeps.
+// Hi is the slice of the problem itself: whoever narrows limits must write into slices of his own.
 func NoLimits(p *problem.Problem) Limits { return Limits{make([]int64, p.Kinds), p.Total} }
 
 // surcharges sets into to what a container of each type costs more at multipliers sigma: utilization per

@@ -18,6 +18,7 @@ type cells struct {
 }
 
 // newCells joins the classes that any application may use together. O(classes x sum of lists of classes).
+// Two passes: only when all have joined is it known which cell an application is in.
 func newCells(inst *solver.Instance) *cells {
 	c := &cells{inst: inst, of: map[int]int{}}
 	// Each class is a cell at first, and applications join them, as sets in a union-find: there are few classes, so that a
@@ -89,6 +90,7 @@ func (c *cells) join(a, b int) {
 }
 
 // joinAll makes all cells one.
+// number gives the one that is left the number 0.
 func (c *cells) joinAll() {
 	for class := range c.of {
 		c.of[class] = 0
@@ -119,6 +121,7 @@ type lister struct {
 
 // add adds a way to a taker, and charges it for its loss. It reports whether it did: a way that uses more of a row than there
 // is is none.
+// The way keeps use, which leave may raise later: it must be of this way alone.
 func (l *lister) add(to *taker, way totalWay) bool {
 	for r, q := range way.use {
 		if q > l.t.limits[r] {
@@ -192,6 +195,8 @@ func (l *lister) some(to *taker, i int) {
 
 // leave charges whoever has another option in use for leaving the one that runs, entry i: a change of the option is one
 // adjustment of (16), as is one to nothing.
+// A way may come to use more of (16) than there is so; it stays in the list, and no state of a ledger
+// takes it.
 func (l *lister) leave(to *taker, i int) {
 	app := &l.t.p.Inst.Apps[i]
 	if !app.Running {

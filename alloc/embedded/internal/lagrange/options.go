@@ -39,6 +39,7 @@ func (d *Dual) Head(c int) int32 {
 
 // Gain returns what option i brings at the prices evaluated last with the count that is best for it, beside what the
 // application has without containers; -Inf where it can have none.
+// x must be those prices: only lambda is read from it, and the others are in the steps.
 func (d *Dual) Gain(x []float64, i int32) float64 {
 	_, value := d.some(x, i)
 	return value - d.none(x, i)
@@ -73,6 +74,8 @@ func (d *Dual) some(x []float64, i int32) (int64, float64) {
 //
 // as every option is an entry that loses and is worth what it does without containers, and the instance apart takes that off
 // again once. O(options x evaluations of best).
+// It runs after all other applications have their terms and before choose, to which it adds the scores
+// of those that may stay.
 func (d *Dual) chooseOptions(x []float64) float64 {
 	var sum float64
 	for c := range d.choices {

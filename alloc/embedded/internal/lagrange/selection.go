@@ -70,6 +70,7 @@ func (sel *Selection) decide(p *problem.Problem, choices []problem.Choice) {
 }
 
 // clear begins a round: nobody is chosen, and no score is known.
+// O(members of F*).
 func (sel *Selection) clear() {
 	for _, sc := range sel.Chosen {
 		sel.InChosen[sc.App] = false
@@ -83,6 +84,7 @@ func (sel *Selection) add(i int32, gain float64) { sel.All = append(sel.All, Sco
 // choose makes the budget largest positive scores F*, and sets next and least.
 // O(open log open). Afterwards Chosen is a prefix of All, so that All[len(Chosen):]
 // stay.
+// It counts a round each time, so that it is called once an evaluation, when all scores are in.
 func (sel *Selection) choose() {
 	SortScores(sel.All)
 	full := min(int(max(0, sel.Budget)), len(sel.All))
@@ -110,6 +112,7 @@ func (sel *Selection) choose() {
 }
 
 // Forget starts counting afresh how often each application is in F*, and how much is used.
+// A node begins with it: means over the rounds of another node would say where to branch there.
 func (sel *Selection) Forget() {
 	clear(sel.Often)
 	clear(sel.Used)

@@ -20,6 +20,7 @@ const (
 // NewPriceDescent starts from prices in proportion to 1/C_k, and none on loss.
 // With x_gk = 0.8 / C_k a container costs 0.8 of its value v = sum_k d_k / C_k, whatever its demand:
 // profits are all positive and of one size, which is where a full cluster's prices lie.
+// It evaluates once, so that its Bound is valid when it comes back.
 func NewPriceDescent(d *Dual) *Descent {
 	p, last := d.Problem, d.Dim()-1
 	desc := newDescent(d, d.Dim(), 0, priceCuts)
@@ -53,6 +54,7 @@ func NewPriceDescent(d *Dual) *Descent {
 // The start of mu_ij is most_j Delta_i n_ij / sum over residents of Delta n, where most_j is the gain of
 // the best subset of server j over freeing nobody: the multipliers of one server sum to that gain, so
 // that freeing all of its residents neither pays nor costs. Where no Delta is positive they share alike.
+// O(patterns x types + subsets + residents): about an evaluation.
 func NewCopyDescent(ev *Decomposition) *Descent {
 	s, p := ev.s, ev.s.Problem
 	types := len(p.Types)

@@ -72,6 +72,7 @@ func before(a, b *step) bool {
 }
 
 // fullest returns how many containers the steps hold.
+// 0 where no server has room for one.
 func fullest(steps []step) int64 {
 	if len(steps) == 0 {
 		return 0
@@ -82,6 +83,7 @@ func fullest(steps []step) int64 {
 // worth returns how many containers have a profit above least.
 // It relies on falling profits; equal to least is not above it, so that ties are left
 // alone.
+// O(log steps).
 func worth(steps []step, least float64) int64 {
 	at, _ := slices.BinarySearchFunc(steps, least, func(s step, least float64) int {
 		if s.profit > least {

@@ -47,6 +47,7 @@ type totalWay struct {
 }
 
 // Lower lowers the bound by so many rounds, and returns the least one so far: it holds whenever ctx ends. O(ways x rows) a round.
+// It may be called again, and goes on where it ended.
 func (t *Totals) Lower(ctx context.Context, rounds int) float64 {
 	t.descent.Run(ctx, rounds, BlindTarget*t.descent.Bound, math.Inf(-1))
 	return t.descent.Bound
@@ -82,6 +83,7 @@ func (t *Totals) Evaluate(x []float64) float64 {
 func (t *Totals) gradient() []float64 { return t.slope }
 
 // best returns the way that brings most at prices, of equals the first one, and what it brings. There is at least one way.
+// Ties go to the first in the order of the lister, which is that of the instance, so that runs repeat.
 func (a *taker) best(x []float64) (at int, value float64) {
 	value = math.Inf(-1)
 	for w := range a.ways {

@@ -32,6 +32,7 @@ type weights struct {
 
 // solve changes w until no cut without weight gains more than tolerance over those with weight, or until it
 // has tried three times as many sets as there are cuts: any weights of sum 1 make a valid cut.
+// in has one cut at least: weights sum to 1 from the first one on.
 func (q *weights) solve(tolerance float64) {
 	q.in = q.in[:0]
 	// The cuts with weight are where the last call ended: the model changes by a cut a round, so that most of
@@ -86,6 +87,8 @@ func (q *weights) difference(r, c int) float64 {
 
 // factorize computes the Cholesky factor of t times the differences of the cuts in. Weights sum to 1, so that all
 // but the first may be chosen.
+// It is made anew for each set, O(in^3): sets are small, and an update would let rounding grow from one
+// to the next.
 func (q *weights) factorize() {
 	n := len(q.in) - 1
 	// Only the lower triangle is written and read; the memory is that of the last call.
@@ -110,6 +113,7 @@ func (q *weights) factorize() {
 }
 
 // newton sets step to the way to the best weights of the cuts in, of any sign.
+// It may lead to negative weights: advance stops before.
 func (q *weights) newton() {
 	n := len(q.in) - 1
 	q.step = q.step[:0]
@@ -164,6 +168,8 @@ func (q *weights) advance() bool {
 
 // entering returns the cut outside in that gains most, if that is by more than tolerance more than those in; -1 for
 // none.
+// The margin is what keeps the search finite in practice: a gain of rounding size would let cuts in and
+// out for ever.
 func (q *weights) entering(tolerance float64) int {
 	// level = sum_i w_i gains_i, the common gain of the cuts in at their maximum.
 	var level float64

@@ -166,6 +166,7 @@ func (w *whole) below(g int32, x, priced []float64) float64 {
 }
 
 // ways lists those of application i, the best at the prices first; none where there are more than may be tried.
+// priced is relative: only differences between the ways of one application count.
 func (w *whole) ways(i, g int32, x []float64) []way {
 	d := w.d
 	a, t := &d.Problem.Apps[i], &d.Problem.Types[d.Problem.Apps[i].Type]
@@ -210,6 +211,7 @@ func (w *whole) ways(i, g int32, x []float64) []way {
 }
 
 // groupSearch tries all ways below the ceiling of one group, depth first, with what is left at the prices as a bound.
+// Its depth is the number of applications of the group, and its time at most the limit on ways.
 type groupSearch struct {
 	w     *whole
 	apps  []int32 // of the group
@@ -255,6 +257,7 @@ func (b *groupSearch) visit(at int, bound, value float64) {
 }
 
 // take takes n containers of type t from what the ceilings leave; a negative n gives them back.
+// visit has asked Below before, so that nothing overflows.
 func (b *groupSearch) take(t int32, n int64) {
 	for _, use := range b.w.d.Problem.Types[t].Uses {
 		b.left[use.Ceiling] -= n * use.Units
