@@ -95,6 +95,7 @@ func (c conf) addresses() []string {
 	var list []string
 	// The endings are those of names such as yarn.resourcemanager.webapp.address.rm1.
 	for _, ending := range endings {
+		// As Hadoop has it: the address in full, or the host at the port that all have, or this machine.
 		switch {
 		case c[address+ending] != "":
 			list = append(list, "http://"+c[address+ending])

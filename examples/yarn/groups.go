@@ -74,6 +74,7 @@ func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resour
 	// The empty label is the partition of nodes without one.
 	total := map[string]apportion.Resources{}
 	for i := range nodes {
+		// Its state and its label count here, and not what is left of it.
 		s := serverOf(&nodes[i], nil, kinds)
 		if s.Down != "" {
 			continue
@@ -91,11 +92,13 @@ func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resour
 
 // leaves are the paths of the queues that hold applications, by path, and by name where only one has it.
 // Only queues without children hold applications.
+// A name that two queues have is left out, so that no job counts in the wrong one.
 func leaves(root *queue) map[string]string {
 	paths, twice := map[string]string{}, map[string]bool{}
 	// Trees of queues are a few levels deep.
 	var walk func(q *queue)
 	walk = func(q *queue) {
+		// The root of a scheduler without queues has no children, and is no leaf all the same.
 		if len(q.Queues.Queue) == 0 && q.Path != "" && q != root {
 			name := q.Path[strings.LastIndex(q.Path, ".")+1:]
 			twice[name] = twice[name] || paths[name] != ""
@@ -126,6 +129,7 @@ func groups(parent *queue, total map[string]apportion.Resources, others map[stri
 	var list []drf.Queue
 	for i := range parent.Queues.Queue {
 		q := &parent.Queues.Queue[i]
+		// Siblings share by their weights, and the factor that makes weights of percentages is the same for all of them.
 		g := drf.Queue{ID: q.Path, Parent: parent.Path, Weight: max(leastWeight, q.Capacity)}
 		if !strings.Contains(parent.Path, ".") {
 			g.Parent = "" // root is the cluster
@@ -162,12 +166,14 @@ const roundOff = 1e-6
 
 // left is the part of all partitions that a queue may have, less what is taken there.
 // It is never below zero: YARN may have lent others more than the queue's part.
+// part says which percentage counts, the guaranteed or the largest. Both are of a whole partition and not of the parent's part.
 func left(q *queue, total map[string]apportion.Resources, taken apportion.Resources, part func(*partitionCapacity) float64) apportion.Resources {
 	v := make(apportion.Resources, len(taken))
 	for k := range v {
 		for i := range q.Capacities.ByPartition {
 			p := &q.Capacities.ByPartition[i]
 			if has := total[p.Name]; has != nil {
+				// Rounded down, so that the guarantees of siblings come to no more than there is.
 				v[k] += int64(math.Floor(float64(has[k]) * part(p) / 100 * (1 + roundOff)))
 			}
 		}

@@ -34,11 +34,21 @@ var errNotHeld = errors.New("the holder does not answer")
 // holder is the process that holds the applications. It is started when it is needed, and again when it has died.
 // It speaks JSON, a line an order and a line an answer, so that no port is open that anybody else could
 // call.
+//
+// Each order has a number, id, which its answer repeats. An answer with error is a refusal. What a holder says first is ready.
+//
+//	op      what it says                                     the answer
+//	open    job, user, queue, label, priority, stamp         how its application stands, see held
+//	start   job, attempt, parts, command, what each takes    nothing
+//	stop    job, attempt                                     nothing
+//	end     job, status, why                                 nothing
+//	list                                                     how all applications stand, by job
 type holder struct {
 	command, instance string
 	// tokens is the folder where it keeps the tokens of applications, for the next holder.
 	tokens string
 
+	// mu guards what follows, and keeps orders apart in the pipe.
 	mu      sync.Mutex
 	started time.Time
 	in      io.WriteCloser // nil: there is no process
@@ -58,6 +68,7 @@ func newHolder(command, instance, tokens string) *holder {
 func randomWord() string { return strings.ToLower(rand.Text()[:12]) }
 
 // begin starts the process if there is none. The caller holds mu.
+// It does nothing where it is too early for another try; send says then that the holder does not answer.
 func (h *holder) begin() error {
 	if h.in != nil || time.Since(h.started) < holderPause {
 		return nil
@@ -97,6 +108,7 @@ func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
 		}
 		h.hear(line)
 	}
+	// One that has closed its output and lives could answer nothing any more.
 	_ = cmd.Process.Kill() // it may have ended
 	_ = cmd.Wait()
 	h.mu.Lock()
@@ -166,6 +178,7 @@ func (r refusal) Error() string { return "the holder: " + string(r) }
 
 // call sends an order and reads its answer.
 // into gets the whole line, whose fields beside id and error depend on the order.
+// When the context ends the answer is dropped, and what was ordered may be done all the same.
 func (h *holder) call(ctx context.Context, order map[string]any, into any) error {
 	answer, err := h.send(order)
 	if err != nil {

@@ -54,14 +54,17 @@ type submission struct {
 	User  string `json:"user"`
 	Stamp string `json:"stamp"`
 
+	// Neither is part of the spec: one is for the order of the jobs, and the other says why this is none.
 	submitted time.Time
 	fault     error
 }
 
 // jobEnding ends the names of files of jobs; what does not end so is left alone.
+// So whoever writes one under another name first, and renames it then, has it read as a whole.
 const jobEnding = ".json"
 
 // over is the folder within that of the jobs for those that have ended.
+// It is on the same file system, so that a rename puts a file there.
 const over = "over"
 
 // readJobs reads all jobs, in the order of submission: that of the files' times, and of their names where these are equal.
@@ -107,15 +110,18 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 	if s.User, err = ownerOf(info); err != nil {
 		return err
 	}
+	// A word that is misspelt would be a wish that nobody hears, so unknown ones are faults.
 	if err := strictjson.Decode(f, &s.declared, nil); err != nil {
 		return err
 	}
+	// Numbers are the optimizer's to judge, and queue and label are YARN's, with reasons of their own.
 	if len(s.Command) == 0 {
 		return errors.New("command is empty")
 	}
 	if s.Application != "" && !applicationID.MatchString(s.Application) {
 		return fmt.Errorf("application %q is not the ID of one", s.Application)
 	}
+	// Values are quoted in the script. Names cannot be.
 	for name := range s.Env {
 		if !isVariable(name) {
 			return fmt.Errorf("env %q is no name of a variable", name)
@@ -179,6 +185,7 @@ func (s *submission) application(kinds apportion.Kinds, least apportion.Resource
 	for k, kind := range kinds {
 		// A kind that is not named is 0, and becomes the least grant where there is one.
 		a.Demand[k] = s.Demand[kind]
+		// A negative one stays as it is, for the optimizer's Validate to name.
 		// A quantity near the largest is refused later, with all that no server has.
 		if step := least[k]; step > 0 && a.Demand[k] >= 0 && a.Demand[k] < 1<<60 {
 			a.Demand[k] = max(step, (a.Demand[k]+step-1)/step*step)

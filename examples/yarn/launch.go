@@ -49,6 +49,7 @@ func (y *yarn) openHeld(ctx context.Context, s *submission, answer *held) error 
 
 // end has the application of a job end.
 // An application that has ended is as it should be, and no error.
+// status is SUCCEEDED, FAILED or KILLED, as YARN's history shows it.
 func (y *yarn) end(ctx context.Context, job, status, why string) error {
 	if id, err := y.followerOf(job); err != nil || id != "" {
 		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Status, o.Why = status, why }))
@@ -83,6 +84,7 @@ func (y *yarn) order(ctx context.Context, job string, order map[string]any) erro
 	order["job"] = job
 	// The answer to an order is empty.
 	err := y.holder.call(ctx, order, &struct{}{})
+	// The application may have ended just now, which YARN knows and the holder need not have heard.
 	var refused refusal
 	if !errors.As(err, &refused) {
 		return err
@@ -108,6 +110,7 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	}
 	y.starting.Lock()
 	defer y.starting.Unlock()
+	// All notes of a job lie in one folder, which Forget removes.
 	notes := filepath.Join(y.folder, string(store.FolderOf(t.Job)))
 	if err := os.MkdirAll(notes, 0o700); err != nil {
 		return err
@@ -126,6 +129,7 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	if err != nil || !isNew {
 		return err
 	}
+	// The names of the variables go along: the holder knows nothing of this library.
 	order := map[string]any{"op": "start", "job": t.Job, "attempt": t.Attempt, "parts": parts, "command": launchCommand(t.Dir),
 		"server_variable": command.EnvServer, "rank_variable": command.EnvRank}
 	// YARN has fields for the two kinds of every cluster, and a list for all others.
@@ -141,6 +145,7 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 		}
 	}
 	order["resources"] = others
+	// Its master reads that when it looks the next time; nobody answers here.
 	if s.Application != "" {
 		return y.masters.order(s.Application, func(o *orders) { o.Run = order })
 	}
@@ -157,6 +162,7 @@ func note(name string, counts map[string]int) (isNew bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	// Whoever finds the note takes the run for one that is asked for, also after an error here; Trouble tells then.
 	err = json.NewEncoder(f).Encode(counts)
 	return true, errors.Join(err, f.Sync(), f.Close())
 }

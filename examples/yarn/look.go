@@ -147,6 +147,7 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 	case s.Application != "" && (known == nil || known.User != s.User):
 		view.Rejected[s.Job] = fmt.Sprintf("YARN knows no application %s of type %s of %s's", s.Application, applicationType, s.User)
 		return nil
+	// Its user has ended it by YARN's own means, or his own master has failed for good.
 	case known != nil && (known.State == "KILLED" || known.State == "FAILED" && known.follows):
 		view.Withdrawn = append(view.Withdrawn, s.Job)
 		return nil
@@ -248,6 +249,7 @@ func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 // aside then.
 func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending) error {
 	status := map[checkpoint.Ending]string{checkpoint.Completed: "SUCCEEDED", checkpoint.Cancelled: "KILLED"}[how]
+	// YARN knows no more ends than these: what was neither completed nor cancelled has failed.
 	if status == "" {
 		status = "FAILED"
 	}
@@ -263,6 +265,7 @@ func (y *yarn) bury(job string) error {
 	y.mu.Lock()
 	stamp := y.stamps[job]
 	y.mu.Unlock()
+	// The stamp of a job that was never seen is empty, and no file has that.
 	name := filepath.Join(y.jobs, job+jobEnding)
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && "t"+strconv.FormatInt(info.ModTime().UnixNano(), 10) != stamp {
@@ -289,6 +292,7 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 	if err != nil {
 		return err
 	}
+	// An application that stays would keep its containers and its place in the queue.
 	for i := range apps {
 		if apps[i].Name == job && !apps[i].isOver() {
 			if err := y.end(ctx, job, "KILLED", "its user has withdrawn it"); err != nil {
@@ -308,6 +312,7 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 
 // Running implements external.Cluster.
 // Containers with another priority belong to an application master's own needs.
+// A container counts from its grant on, whether or not a process runs in it yet.
 func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 	jobs, err := y.readJobs()
 	if err != nil {
@@ -336,6 +341,7 @@ func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 
 // instanceIn reads the tag of this controller's applications, or makes it at the first time.
 // The tag must be the same for every controller of this folder, as it is how their applications are found.
+// Without it nobody would end those applications.
 func instanceIn(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

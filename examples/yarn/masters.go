@@ -99,6 +99,7 @@ func (m *masters) order(id string, change func(*orders)) error {
 }
 
 // read reads orders.
+// The error wraps fs.ErrNotExist where its master was never told anything.
 func (m *masters) read(id string) (*orders, error) {
 	text, err := os.ReadFile(filepath.Join(m.folder, id, ordersName))
 	if err != nil {
@@ -120,6 +121,7 @@ func (m *masters) write(id string, o *orders) error {
 		return err
 	}
 	name := filepath.Join(m.folder, id, ordersName)
+	// Between the two calls nobody but this program's user can read the file.
 	return errors.Join(durable.WriteFile(name, text), giveTo(o.User, name))
 }
 
@@ -177,6 +179,7 @@ func (m *masters) forget(id string) error {
 
 // giveTo gives files to a user, if this program may.
 // Links are not followed: what is given away is the name itself.
+// A program that is not root's serves its own user, whose the files are from the beginning.
 func giveTo(owner string, names ...string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -58,6 +58,7 @@ func ownUse(all []holding, kinds apportion.Kinds) map[string]apportion.Resources
 
 // lookAtNodes adds the nodes.
 // A node that YARN has lost and found again counts as down for as long as processes of before may live on it.
+// Those that are down are listed as well: a decision must know what its jobs have lost.
 func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []holding) error {
 	own := ownUse(all, y.kinds)
 	nodes, err := y.manager.nodes(ctx)
@@ -76,6 +77,7 @@ func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []hol
 }
 
 // serverOf reads a node. own is what runs of elastic jobs have there.
+// Its capacity is what all others leave. own is nil where there are none, and where they are to count as others.
 func serverOf(n *node, own apportion.Resources, kinds apportion.Kinds) controller.Server {
 	label := ""
 	if len(n.Labels) > 0 {

@@ -33,6 +33,7 @@ type queue struct {
 }
 
 // queues reads the queues below root.
+// Of another scheduler there are none.
 func (m *manager) queues(ctx context.Context) (queue, error) {
 	var answer struct {
 		Scheduler struct {
@@ -58,6 +59,7 @@ type tenant struct {
 }
 
 // tenants lists all applications that run or wait.
+// Those of elastic jobs are among them.
 func (m *manager) tenants(ctx context.Context) ([]tenant, error) {
 	var answer struct {
 		Apps struct {
@@ -101,6 +103,7 @@ func rigid(t *tenant, kinds apportion.Kinds) (alloc.Application, bool) {
 		// The kind of which it asks for most containers decides.
 		for k, each := range a.Demand {
 			if each > 0 {
+				// Rounded down: what is left over is less than a container.
 				a.Max = max(a.Max, wants[k]/each)
 			}
 		}
@@ -176,6 +179,7 @@ func (y *yarn) deserve(ctx context.Context, theta1 float64) (p *alloc.Problem, d
 		return nil, nil, nil, err
 	}
 	// Shares are of what elastic jobs leave, and queues are parts of all.
+	// Shares are in the order of the applications.
 	for i, share := range d.Shares {
 		parts[queues[share.ID]] += dominant(p.Applications[i].Demand, share.Containers, total)
 	}

@@ -19,6 +19,7 @@ import (
 )
 
 // manager is a ResourceManager, or several of which one is active.
+// It remembers no answer, and may be asked by several goroutines at the same time.
 type manager struct {
 	addresses []string
 	client    http.Client
@@ -56,6 +57,7 @@ func (m *manager) get(ctx context.Context, path string, into any) error {
 // do sends a request to one after the other until one answers it.
 // Of several ResourceManagers the one that stands by answers with a redirect or an error, and the next is
 // asked. An answer that something is absent is an answer.
+// A request that was carried out and not answered may so be carried out twice, which is all the same: each says what shall be.
 func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	var faults error
 	for _, address := range m.addresses {
@@ -119,6 +121,7 @@ func (l *list[T]) UnmarshalJSON(text []byte) error {
 // A number with a fraction is an error: quantities of resources have none.
 type quantity int64
 
+// UnmarshalJSON reads a whole number, with quotes or without.
 func (q *quantity) UnmarshalJSON(text []byte) error {
 	n, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
 	*q = quantity(n)
@@ -232,6 +235,7 @@ const runPriority = 1
 
 // containers lists the containers of an application, which belong to its newest attempt.
 // Attempts are numbered with leading zeros, so that the largest text is the newest.
+// It costs a request for the attempts, and one more where there is any.
 func (m *manager) containers(ctx context.Context, id string) ([]container, error) {
 	path := "/ws/v1/cluster/apps/" + id + "/appattempts"
 	var attempts struct {

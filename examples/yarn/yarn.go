@@ -16,6 +16,15 @@ import (
 // Nothing of a run is remembered here alone: the holder, the notes in folder and the numbers that YARN
 // keeps with containers say what was asked for, so that a controller that is killed is followed by one that
 // knows as much.
+//
+// What the next one finds, jobs and folder being those below:
+//
+//	jobs/NAME.json    what a user wants; the file's owner is who, its time tells submissions of one name apart
+//	jobs/over/        the files of jobs that have ended
+//	folder/instance   the tag of this controller's applications
+//	folder/tokens/    what a holder registers with, for the next holder
+//	folder/JOB/N      that attempt N was asked for: how many containers on which server
+//	masters/ID/       orders to the master of a user's own application, and what it answers
 type yarn struct {
 	// manager answers reads by the web services, guard says how the processes of a run are guarded.
 	kinds   apportion.Kinds

@@ -142,6 +142,8 @@ func (p *Program) Main() {
 }
 
 // Run runs the program until the context ends. An error that wraps flag.ErrHelp was answered.
+// The address of the page goes to stdout, and what goes wrong meanwhile to stderr. Jobs run on when it has ended, for as long as
+// their leases do.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s, err := p.parse(args, stderr)
 	if err != nil {
@@ -183,6 +185,7 @@ func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.
 }
 
 // folders are those of a controller below the shared one, which nobody else may read.
+// agents has what the agents of the servers remember, and cluster what the manager's side must.
 var folders = []string{"journal", "store", "agents", "cluster"}
 
 // control runs the controller, or the advisor in its place.
@@ -239,6 +242,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 
 // advise decides for somebody else until the context ends.
 // It opens neither journal nor store, since it carries nothing out.
+// Whoever reads decisions needs the user's token. There are no guards here.
 func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, access controller.Access, stdout io.Writer) error {
 	cluster, err := p.Advised()
 	if err != nil {
@@ -272,6 +276,7 @@ func serve(listen string, handler http.Handler) (address net.Addr, end func(), e
 // tell tells how everything stands, as often as the cluster is looked at.
 // An error is reported and the next try comes with the next look: what the manager's users see may be old,
 // and is never wrong for long.
+// It ends with its context, which control waits for.
 func tell(ctx context.Context, teller Teller, c *controller.Controller, config *controller.Config) {
 	for {
 		r := c.Report()
@@ -305,6 +310,7 @@ func (p *Program) open(ctx context.Context, s *settings, config *controller.Conf
 	config.Store, config.Dir, config.Shared = store, filepath.Join(master, "agents"), s.shared
 	config.Cluster, err = p.Connect(config.Machine.Epoch(), filepath.Join(master, "cluster"),
 		Guarded{Program: s.guard, URL: s.url + "/lease", TokenFile: filepath.Join(s.shared, guardToken), Every: s.every})
+	// Nothing was done with any of them yet.
 	if err != nil {
 		return nil, errors.Join(err, config.Journal.Close(), closer.Close())
 	}
@@ -340,6 +346,7 @@ func accessIn(private, shared string) (controller.Access, error) {
 	if err != nil {
 		return controller.Access{}, err
 	}
+	// An empty text is kept like any other and is refused when it is read, by this controller and the next: it must be removed by hand.
 	drawn := func() string {
 		text, err := wire.NewSecret().MarshalText()
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 // It asks five times a second, since a lock that is waited for in the kernel could not be given up when the
 // context ends.
 func hold(ctx context.Context, name string) (release func(), err error) {
+	// The file is never removed: two could then hold two locks of one name.
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -161,6 +161,7 @@ func (b *Bench) End() {
 }
 
 // Signal sends the controller a signal.
+// With SIGSTOP and SIGCONT it is a machine that hangs for a while.
 func (b *Bench) Signal(s syscall.Signal) {
 	if err := b.now.Process.Signal(s); err != nil {
 		b.Error(err)
@@ -168,6 +169,7 @@ func (b *Bench) Signal(s syscall.Signal) {
 }
 
 // Ask asks the controller for a page of its API; nil: it does not answer.
+// Why not is not said: it may be dead or stopped, or waiting for the lead.
 func (b *Bench) Ask(path string) []byte { return b.ask(b.front.address(), path) }
 
 // ask asks a controller at an address; nil: it does not answer.
@@ -191,6 +193,7 @@ func (b *Bench) ask(address, path string) []byte {
 }
 
 // Process is the number of the controller's process.
+// It is another after each Begin, Follow and Replace.
 func (b *Bench) Process() int { return b.now.Process.Pid }
 
 // Report asks the controller how everything stands; nil: it does not answer. It notes what checkpoints count.
@@ -270,6 +273,7 @@ func (b *Bench) Rests(submitted func() []string) {
 // Check asks the workers' logs.
 // It is the judge of every test here: nothing ran twice, and no confirmed step was lost, by the word of
 // those who did the work.
+// It may be asked while jobs run: it judges the lines that are there.
 func (b *Bench) Check() {
 	b.Helper()
 	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))

@@ -40,6 +40,7 @@ func NewDaemons(t testing.TB, name string) *Daemons {
 }
 
 // Write writes a file of the folder.
+// Folders on the way to it are made.
 func (d *Daemons) Write(name, text string, mode os.FileMode) {
 	d.Helper()
 	name = filepath.Join(d.Dir, name)

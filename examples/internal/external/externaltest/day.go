@@ -133,6 +133,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		for time.Since(began).Seconds() < j.At {
+			// What is confirmed meanwhile is known from these looks alone.
 			b.Report()
 			time.Sleep(100 * time.Millisecond)
 		}

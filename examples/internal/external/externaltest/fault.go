@@ -68,6 +68,7 @@ func (b *Bench) common() []Fault {
 }
 
 // Seconds are the faults of two controllers, where leadership is a lock in the shared folder or a journal that is free soon.
+// A test has them played by naming them with its own.
 func (b *Bench) Seconds() []Fault {
 	return []Fault{
 		{Name: "a second controller waits, and follows the first when that is killed", Of: Controllers, Do: b.Follow},
@@ -76,6 +77,7 @@ func (b *Bench) Seconds() []Fault {
 }
 
 // Controllers is what faults of the controller touch.
+// Of these no two happen at the same time.
 const Controllers = "controller"
 
 // leadLimit is how long it may take until a controller leads: where leadership is a lease, that must be over.

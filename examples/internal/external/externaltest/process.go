@@ -70,6 +70,7 @@ func areFree(first, n int) bool {
 
 // Processes are those whose command begins with a program of this name in a folder.
 // It reads /proc, since a daemon's children are not children of the test.
+// What it was started by must be that path in full.
 func Processes(dir, program string) []int {
 	return processes(func(line, _ []byte) bool { return bytes.HasPrefix(line, []byte(filepath.Join(dir, program)+"\x00")) })
 }
@@ -117,6 +118,7 @@ func KillAll(dir string) {
 // Folder is a new folder with a short name, since the sockets of daemons have paths of at most 107 bytes. What is left of
 // its processes ends with the test; the folder stays if the test has failed.
 // Its cleaning is the last that runs, as it is the first that was registered.
+// name begins its name, and the rest is drawn.
 func Folder(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", name)
