@@ -17,6 +17,7 @@ import (
 
 // conf is a configuration: values by name.
 // It is what Hadoop's client reads, so that the controller needs no settings of its own for the cluster.
+// Values stand in it as they are written; what Hadoop itself takes where a name is absent is not among them.
 type conf map[string]string
 
 // readConf reads the configuration in a folder; an empty one where there is none.
@@ -38,6 +39,7 @@ func readConf(folder string) (conf, error) {
 				Value string `xml:"value"`
 			} `xml:"property"`
 		}
+		// One that is there and cannot be read is an error: to go on without it could mean another cluster.
 		if err == nil {
 			err = xml.Unmarshal(text, &file)
 		}

@@ -109,6 +109,7 @@ func leaves(root *queue) map[string]string {
 		}
 	}
 	walk(root)
+	// A path has a dot in it and a name has none, so the two are never mixed up.
 	for name, is := range twice {
 		if is {
 			delete(paths, name)

@@ -241,4 +241,5 @@ func (h *holder) list(ctx context.Context) (map[string]held, error) {
 }
 
 // holderCommand starts the holder with the configuration and the jars of the cluster.
+// Where the client is called otherwise holderVariable says how.
 const holderCommand = "yarn jar /usr/local/lib/apportion-yarn-holder.jar"

@@ -47,6 +47,7 @@ type declared struct {
 }
 
 // submission is a job that a user has submitted.
+// As JSON it is the spec of the job, which Start reads again, perhaps under a controller that has never seen the file.
 type submission struct {
 	declared
 	// Job is its name, User whose it is, and Stamp a tag that tells it from others of its name.
@@ -107,6 +108,7 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 	// Whoever writes the file anew submits another job: its time, to the nanosecond, is in the stamp.
 	s.submitted = info.ModTime()
 	s.Stamp = "t" + strconv.FormatInt(info.ModTime().UnixNano(), 10)
+	// The user comes before the text, so that a job with a fault has one as well.
 	if s.User, err = ownerOf(info); err != nil {
 		return err
 	}

@@ -63,6 +63,7 @@ func (y *yarn) followerOf(job string) (id string, err error) {
 	y.mu.Lock()
 	id, seen := y.followed[job]
 	y.mu.Unlock()
+	// The lock is let go before a disk is waited for.
 	if seen {
 		return id, nil
 	}
@@ -203,6 +204,7 @@ func (y *yarn) prepare(s *submission, t *managed.Task) error {
 		return err
 	}
 	names := []string{t.Dir}
+	// In any order, for nobody looks at either before the run is asked for.
 	for name, text := range map[string][]byte{scriptName: []byte(y.script(s, t)), tokenName: token} {
 		name = filepath.Join(t.Dir, name)
 		if err := os.WriteFile(name, text, 0o600); err != nil {

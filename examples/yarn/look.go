@@ -45,6 +45,7 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 	if err := y.lookAtJobs(ctx, view, jobs, apps, least); err != nil {
 		return nil, err
 	}
+	// After the jobs, whose applications may have been opened just now.
 	all, err := y.holdings(ctx, apps)
 	if err != nil {
 		return nil, err
@@ -190,6 +191,7 @@ func newestOf(apps []application, s *submission) *application {
 			}
 			continue
 		}
+		// Of several for one submission the newest counts: one before may have failed.
 		if a.Name == s.Job && stampOf(a) == s.Stamp && (newest == nil || numberOf(a.ID) > numberOf(newest.ID)) {
 			newest = a
 		}

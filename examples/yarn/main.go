@@ -56,6 +56,7 @@ func main() {
 	default:
 		err = program(c).Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
+	// Help was printed by the flag package, and is no failure.
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "yarn:", err)
 		os.Exit(1)

@@ -54,6 +54,7 @@ type orders struct {
 }
 
 // applicationID is how YARN names applications. Their folders have the same names.
+// A text of any other form must not become one: it could lead to another folder.
 var applicationID = regexp.MustCompile(`^application_[0-9]+_[0-9]+$`)
 
 // follow returns how the application of a job stands that follows by a master of its user's, which is told that it may.
@@ -94,6 +95,7 @@ func (m *masters) order(id string, change func(*orders)) error {
 	if err != nil {
 		return err
 	}
+	// change sees what is wanted now, also by the word of a controller before this one.
 	change(o)
 	return m.write(id, o)
 }

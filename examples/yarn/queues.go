@@ -118,6 +118,7 @@ func (y *yarn) leftServers(ctx context.Context) (servers []apportion.Server, tot
 	if err != nil {
 		return nil, nil, err
 	}
+	// Those of other controllers are elastic as well, and keep what they have.
 	apps, err := y.manager.applications(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -321,6 +322,7 @@ func (y *yarn) shareQueues(ctx context.Context, theta1 float64, apply bool, stdo
 	if err != nil {
 		return err
 	}
+	// A queue below whose parent nobody deserves anything is not in it, and stays as it is.
 	wanted := map[string]int64{}
 	capacities(&root, parts, wanted)
 	if _, err := fmt.Fprint(stdout, explanation, "\n"); err != nil {

@@ -55,8 +55,8 @@ func (m *manager) get(ctx context.Context, path string, into any) error {
 }
 
 // do sends a request to one after the other until one answers it.
-// Of several ResourceManagers the one that stands by answers with a redirect or an error, and the next is
-// asked. An answer that something is absent is an answer.
+// Of several ResourceManagers one that stands by sends on to the active one, see send, or answers with an error,
+// and then the next is asked. An answer that something is absent is an answer.
 // A request that was carried out and not answered may so be carried out twice, which is all the same: each says what shall be.
 func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	var faults error
@@ -74,12 +74,14 @@ func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]b
 		if err == nil || errors.Is(err, errAbsent) {
 			return text, err
 		}
+		// The faults of all addresses are told: which of these was to be the active one nobody knows.
 		faults = errors.Join(faults, fmt.Errorf("%s %s: %w", method, path, err))
 	}
 	return nil, faults
 }
 
-// Redirects are not followed by the client: what is redirected is the standby's.
+// send sends a request and reads the whole answer. The client follows the redirect of a ResourceManager that stands by to
+// the active one; a redirect to nowhere is a fault as any other.
 func (m *manager) send(request *http.Request) ([]byte, error) {
 	response, err := m.client.Do(request)
 	if err != nil {

@@ -142,8 +142,7 @@ func (p *Program) Main() {
 }
 
 // Run runs the program until the context ends. An error that wraps flag.ErrHelp was answered.
-// The address of the page goes to stdout, and what goes wrong meanwhile to stderr. Jobs run on when it has ended, for as long as
-// their leases do.
+// The address of the page goes to stdout, and what goes wrong meanwhile to stderr.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s, err := p.parse(args, stderr)
 	if err != nil {
@@ -310,7 +309,6 @@ func (p *Program) open(ctx context.Context, s *settings, config *controller.Conf
 	config.Store, config.Dir, config.Shared = store, filepath.Join(master, "agents"), s.shared
 	config.Cluster, err = p.Connect(config.Machine.Epoch(), filepath.Join(master, "cluster"),
 		Guarded{Program: s.guard, URL: s.url + "/lease", TokenFile: filepath.Join(s.shared, guardToken), Every: s.every})
-	// Nothing was done with any of them yet.
 	if err != nil {
 		return nil, errors.Join(err, config.Journal.Close(), closer.Close())
 	}
