@@ -53,6 +53,7 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 // queue lists those who ask to be taken in: the forced before the newcomers, each by priority. Of an application with
 // options it has the one that it runs as, or the first. The sort is stable, so that the order of submission decides
 // between equals.
+// An application that an earlier decision has suspended is a newcomer here: it has nothing in Previous.
 func (r *resolved) queue() []int {
 	var queue []int
 	for o, entries := range r.entries {
@@ -130,6 +131,8 @@ func (a *admission) request(i int) string {
 // search asks the solver whether the application with these options can be had beside all that are in, and takes its
 // answer over if so. Where the room of the whole cluster does not suffice for any of them nobody is asked: that is
 // known without a search, and it is the usual reason to wait.
+// It costs one of the questions, which run out: those late in the queue of a large problem are judged
+// by best fit alone.
 func (a *admission) search(options []int) bool {
 	if !slices.ContainsFunc(options, func(e int) bool { return a.shortKind(e) < 0 }) {
 		return false
@@ -172,6 +175,7 @@ func (a *admission) solve() bool {
 
 // shortKind returns a kind of which application i needs more than all could give up for it, or -1. It looks at the cluster
 // as one server and at each kind alone, so that a kind is a proof, and -1 is none.
+// O(kinds x (servers + applications x log applications)).
 func (a *admission) shortKind(i int) int {
 	n := a.least(i)
 	for k, q := range a.r.problem.Applications[i].Demand {
@@ -291,6 +295,7 @@ func (a *admission) drain() {
 
 // leave places application i anew by best fit: with as many containers as it has if it can, else with its fewest. Best fit
 // knows no cordoned server, so that wherever it goes it has left.
+// On failure it is put back just where it was, or a decision would move somebody for nothing.
 func (a *admission) leave(i int) bool {
 	// As many as it has would be best for it; fewer are better than to stay on a server that is to be emptied.
 	before := a.remove(i)
@@ -360,6 +365,7 @@ func containers(n int64) string {
 }
 
 // preemptedFor says why application v is suspended: for application i, whose priority is higher.
+// It has no Need and Have: what the other one takes is not what this one would have to be given.
 func (a *admission) preemptedFor(v, i int) apportion.Reason {
 	apps := a.r.problem.Applications
 	return apportion.Reason{Constraint: solver.Capacity, Applications: []string{apps[i].ID},

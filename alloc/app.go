@@ -59,6 +59,7 @@ func (r *resolved) app(i int) solver.App {
 
 // fits reports whether the open servers, if they were empty, held a number of containers that application i may
 // have, and at least one. MaxServers is left out, so that yes may be too much, and no is certain.
+// No solver is ever asked about a newcomer that does not fit.
 func (r *resolved) fits(i int) bool {
 	// The least number that is allowed is enough to ask about: room does not grow with the number.
 	app := r.app(i)

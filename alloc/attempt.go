@@ -39,6 +39,7 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 
 // solve asks a solver, and the referee about the answer. All solutions in this package come through here, so that none
 // is used unchecked.
+// The solver may be anybody's; what it answers is executed on a cluster.
 func solve(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solver.Solution, error) {
 	// The solver sees the dense instance alone: no names, no clock, nothing that it could change in
 	// the caller's problem.

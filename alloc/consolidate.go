@@ -100,6 +100,7 @@ func (d *draft) placeAll(moving []int, before solver.Counts) bool {
 }
 
 // gather places application i on fewer servers if there is room for that, and else leaves it where it is.
+// O(servers used x servers x kinds).
 func (d *draft) gather(i int) {
 	// Best fit need not find the fewest servers that there could be; what it finds is kept only where these are fewer.
 	before := d.remove(i)
@@ -113,6 +114,7 @@ func (d *draft) gather(i int) {
 }
 
 // servers counts on how many servers the applications in list are, together.
+// An application counts once for each server that it is on, which is what its own traffic pays for.
 func servers(counts solver.Counts, list []int) int {
 	sum := 0
 	for _, i := range list {

@@ -72,6 +72,7 @@ func (r *resolved) setApart(d *Decision) {
 }
 
 // add lists an application without containers as suspended, where it ran, or as waiting.
+// A caller stops what was suspended and leaves alone what waits, so that nobody may be in both lists.
 func (d *Decision) add(w Waiting, ran bool) {
 	if ran {
 		d.Suspended = append(d.Suspended, w)
@@ -82,6 +83,8 @@ func (d *Decision) add(w Waiting, ran bool) {
 
 // answer builds the decision from an attempt that has a solution, but for who waits. sharing lists those who
 // have a share.
+// An error is one of measuring, as of counts that leave int64; no solution that the referee has passed
+// has any.
 func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 	// What the solver claims is taken over as far as the referee has checked it; all else is computed from the counts.
 	s := a.solution
@@ -111,6 +114,8 @@ func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 }
 
 // kept builds the decision that changes nothing, after an attempt that has no solution.
+// What runs goes on even where it breaks a constraint: to stop it would be worse, and nobody has found
+// anything better.
 func (r *resolved) kept(a *attempt) (*Decision, error) {
 	// The attempt with all newcomers is the one to blame: it is the problem as the caller asked it.
 	reason := r.reason(a)

@@ -186,6 +186,7 @@ func (w *Waiting) text() string {
 }
 
 // textOf returns the sentence of a reason, or none.
+// The sentence has all numbers of the reason in it, so that two reasons that differ show here.
 func textOf(reason *apportion.Reason) string {
 	if reason == nil {
 		return none

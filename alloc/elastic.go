@@ -52,6 +52,8 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 // loosen raises the loss budget of a to the least loss that the solver finds, or to that of the draft, and
 // returns the allocation that has it: of the two that which loses less. Where that is within the budget after all, the
 // budget stays, and a.least is nil.
+// One more search of the solver, with the effort of the first. The decision carries its certificate, so
+// that anybody can check that the budget had to be raised.
 func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, by solver.Solver) (solver.Counts, error) {
 	// The instance of a keeps its budget until the least loss is known, since (15) is measured on it below.
 	inst := leastLossInstance(a.instance)

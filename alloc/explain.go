@@ -182,6 +182,7 @@ func (e *Explanation) String() string {
 
 // gains returns the sentence that compares what more containers would bring, the most first; those at their maximum have
 // nothing to compare.
+// It is written where worths are stated, since only these say what a container is worth to its owner.
 func (e *Explanation) gains() string {
 	stops := slices.Clone(e.Applications)
 	slices.SortStableFunc(stops, func(a, b Stop) int { return cmp.Compare(b.Gain, a.Gain) })

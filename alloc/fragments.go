@@ -119,6 +119,7 @@ func (f *Fragmentation) measure(d *draft, k int) []int64 {
 
 // pieces returns how many pieces of a size of kind k are free on open servers: containers that use this kind alone. What is
 // left of other kinds may hold up real ones.
+// O(servers).
 func (d *draft) pieces(k int, size int64) (n int64) {
 	for j := range d.left {
 		if !d.r.problem.Servers[j].Cordoned {
@@ -167,6 +168,7 @@ func (f *Fragmentation) consolidate(d *draft, k int) {
 }
 
 // tighter returns where best fit puts application i, if that is elsewhere. The draft is the same before and after.
+// The number of containers stays, or utilization would change with what is only a tidying up.
 func (d *draft) tighter(i int) (placed []apportion.Placement, ok bool) {
 	// Its own place is free meanwhile, so that best fit may well choose it again.
 	was := d.remove(i)

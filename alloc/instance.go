@@ -71,6 +71,8 @@ func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
 
 // sharing lists who has a share under counts, one entry for each application: by the paper's rule everybody who
 // can be served, else who holds containers or is content with none.
+// It is the counterpart of admission for an allocation that somebody else made: who holds something was
+// taken in.
 func (r *resolved) sharing(counts solver.Counts) []int {
 	apps := r.servable()
 	if r.problem.Options.PaperRule {

@@ -35,6 +35,7 @@ func (r *resolved) fairSpeeds(apps []int, dense []solver.App) []float64 {
 
 // setLosses states by number what the entries in apps lose, dense[a] of apps[a], where that is measured in worth: all
 // options of one application lose against one fair speed. O(sum of numbers).
+// The points are what solvers price losses by: between two of them they take a line.
 func (r *resolved) setLosses(apps []int, dense []solver.App, fair []float64) {
 	if fair == nil {
 		return

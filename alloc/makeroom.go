@@ -106,6 +106,7 @@ func (d *draft) victims(i int) []int {
 
 // sharesCeiling reports whether application v is below a ceiling that leaves too little for application i: what v gives up
 // then counts for i wherever it is.
+// Without it nobody would be asked in a cluster with free servers whose queue is full.
 func (d *draft) sharesCeiling(i, v int) bool {
 	// Where the ceilings leave enough it is servers that are short, and the victims' places matter.
 	if d.ceilingRoom(i) >= d.least(i) {
@@ -156,6 +157,7 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 }
 
 // suspend takes application i out and returns what it had.
+// Its caller gives that back with enter and put if the suspension is in vain.
 func (d *draft) suspend(i int) []apportion.Placement {
 	d.leaveOut(i)
 	return d.remove(i)

@@ -74,6 +74,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 
 // serversNeeded knows how many containers the servers hold of every sort of application, the largest server
 // first: applications are many, and sorts few.
+// It belongs to one measurement, whose servers do not change.
 type serversNeeded struct {
 	r     *resolved
 	known map[string][]int64

@@ -81,6 +81,7 @@ func (r *resolved) scatter(apps []int, counts solver.Counts) solver.Counts {
 }
 
 // gather is the inverse of scatter.
+// The slices of placements are shared, and read only.
 func gather(apps []int, all solver.Counts) solver.Counts {
 	counts := make(solver.Counts, len(apps))
 	for a, i := range apps {

@@ -99,6 +99,7 @@ func checkSpeed(faults *apportion.Faults, app *Application, item apportion.Item,
 }
 
 // checkStates adds what is wrong with the worths of having nothing and of staying.
+// Of an application with options it looks at each of them, once those have been checked by themselves.
 func checkStates(faults *apportion.Faults, app *Application, item apportion.Item) {
 	checkAmount(faults, item, "IdleWorth", app.IdleWorth)
 	if app.StayWorth != nil {

@@ -46,6 +46,7 @@ func (a *Application) present(option string) int {
 }
 
 // apart returns p with every option as an application, and which application of p each of these is.
+// Slices and maps are shared with p: entries are read, and never handed to the caller.
 func (p *Problem) apart() (apart *Problem, of []int) {
 	// The usual problem has no options, and is not copied.
 	of = make([]int, 0, len(p.Applications))
@@ -67,6 +68,8 @@ func (p *Problem) apart() (apart *Problem, of []int) {
 
 // choices returns the options among apps: one Choice for each application that has several, with positions in apps.
 // An application of whose options one alone is among apps still is a Choice, of one way.
+// Required says that one of them must have containers, as a Min above 0 says of an application without
+// options.
 func (r *resolved) choices(apps []int) []solver.Choice {
 	var choices []solver.Choice
 	last := -1

@@ -121,6 +121,7 @@ func (plan *Plan) classify(p *Problem, next Allocation, o *optionChange) {
 
 // findForced lists those that change because they must. A plan is possible for a problem that is not valid, and then this
 // list stays empty.
+// Forced is for those who read a plan; no step depends on it.
 func (plan *Plan) findForced(p *Problem) {
 	changed := merge(plan.Affected, plan.Suspended)
 	// What has to move is known of a valid problem alone.

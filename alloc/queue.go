@@ -50,6 +50,7 @@ func (p *Problem) checkQueues(faults *apportion.Faults) {
 // limitedQueues lists the positions of the queues that have a ceiling in any kind, those that are further down first, and
 // of one depth in the order of the problem: whoever is told what stands in its way hears of its own queue first.
 // O(queues x depth).
+// The groups of an instance are in this order too, which the stopper relies on.
 func (p *Problem) limitedQueues() []int {
 	at := make(map[string]int, len(p.Queues))
 	for q := range p.Queues {
@@ -181,6 +182,7 @@ func (r *resolved) forceBelowCeilings() {
 
 // exceeds reports whether these applications use more than the c-th ceiling with what they hold. Products of 128 bits make
 // it exact for any quantities.
+// Cost is kinds x applications, once for each that is taken out: queues that were lowered are few.
 func (r *resolved) exceeds(c int, apps []int) bool {
 	// What is left of the ceiling goes down application by application, and never below nothing: that ends the sum.
 	for k, limit := range r.ceiling(c) {

@@ -100,6 +100,7 @@ func (e *eligibility) classes() []int {
 }
 
 // mayCome reports whether application i may be placed anew on server j.
+// O(log classes): it is asked for every application and server.
 func (e *eligibility) mayCome(i, j int) bool {
 	if e.open[i] == nil {
 		return true

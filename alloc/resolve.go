@@ -114,6 +114,7 @@ func (r *resolved) findForced(used []apportion.Resources) {
 }
 
 // usedByPinned returns what the pinned use on every server: those that may stay and must.
+// It copies the struct and not what is in it; used looks at previous alone.
 func (r *resolved) usedByPinned() []apportion.Resources {
 	only := *r
 	only.previous = make([][]apportion.Placement, len(r.previous))

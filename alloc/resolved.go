@@ -99,6 +99,7 @@ func (r *resolved) idle(i int) bool {
 
 // runs returns the entry that application o runs as, or -1: it does not run. At most one entry of an application runs,
 // since Previous is resolved for one option.
+// O(options), as everything that is asked of an application with options.
 func (r *resolved) runs(o int) int {
 	if at := slices.IndexFunc(r.entries[o], r.running); at >= 0 {
 		return r.entries[o][at]

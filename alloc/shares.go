@@ -22,6 +22,7 @@ func (r *resolved) value(demand apportion.Resources) float64 {
 
 // delta returns max_k d_k / C_k, the dominant share of one container (2): what n containers have is n times that, since
 // all of them are alike.
+// A kind of which the cluster has none has no part in it, as in the shares that it is compared with.
 func (r *resolved) delta(demand apportion.Resources) float64 {
 	share, _ := demand.DominantShare(r.total)
 	return share
@@ -92,6 +93,7 @@ func (r *resolved) claimed(apps []int) []float64 {
 
 // sharesOfTree is shares by the tree of queues. Whole containers are handed out one by one there: where more could
 // fit than drf.MostTreeContainers, they are divisible.
+// The claims are changed by it: each gets its queue.
 func (r *resolved) sharesOfTree(apps []int, claims []drf.Claim) []float64 {
 	shares := make([]float64, len(apps))
 	for a, i := range apps {

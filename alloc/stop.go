@@ -181,6 +181,7 @@ func (s *stopper) room(a int) room {
 
 // more returns how many more containers of application a server j, which is open to it, may take: what has room there, up
 // to PerServer with those that are there, and 0 on one server more than MaxServers allows.
+// O(kinds + servers that it is on).
 func (s *stopper) more(a, j int) int64 {
 	// left may be below nothing on a server that shrank, and CountIn is 0 there.
 	app := &s.instance.Apps[a]
@@ -239,6 +240,7 @@ func (s *stopper) gain(a int, app *Application) (gain, last float64) {
 
 // cheapest returns the price of a container of application a on the server, among those that could hold it, where
 // it is least.
+// 0 where no server could hold one.
 func (s *stopper) cheapest(a int) float64 {
 	demand := s.instance.Apps[a].Demand
 	// Servers without room count as well: what is taken there is somebody else's, and has a price.

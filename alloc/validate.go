@@ -143,6 +143,7 @@ func checkWeight(faults *apportion.Faults, weight float64, item apportion.Item) 
 }
 
 // checkTheta adds a threshold that is no part of a whole.
+// 0 is legal: a loss budget of nothing, and nobody adjusted who can stay.
 func checkTheta(faults *apportion.Faults, field string, theta float64) {
 	switch {
 	case math.IsNaN(theta) || math.IsInf(theta, 0):
@@ -225,6 +226,7 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 }
 
 // checkFill adds the servers that hold more than they have; used has a vector for each of them.
+// It is asked only by the paper's rule, which knows no machine that shrinks.
 func (p *Problem) checkFill(faults *apportion.Faults, used []apportion.Resources) {
 	for j, server := range p.Servers {
 		if !used[j].FitsIn(server.Capacity) {

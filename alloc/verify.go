@@ -74,6 +74,7 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 }
 
 // mismatch is ErrMismatch with one fault of the decision itself.
+// Callers find ErrMismatch with errors.Is and the fault with errors.As.
 func mismatch(field, detail string) error {
 	var faults apportion.Faults
 	faults.Add(apportion.Item{}, field, apportion.ErrConflict, detail)
@@ -155,6 +156,8 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 }
 
 // setLeaving takes over who leaves cordoned servers from a decision, and refuses those who need not.
+// The decision's word is needed: how far the budget went for drains depends on the draft, which is not
+// part of a decision.
 func (r *resolved) setLeaving(d *Decision) error {
 	// Who leaves counts as displaced, so that staying is no solution: that must not be claimed of just anybody.
 	positions := appIndex(r.given.Applications)

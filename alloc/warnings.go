@@ -80,6 +80,7 @@ func mostLoss(inst *solver.Instance) float64 {
 
 // mostCost returns what it costs to adjust all that may be adjusted, or the largest number where that is less: the pinned may
 // not, and the forced cost nothing.
+// Sums stay at the largest number instead of wrapping around, and that is above every budget.
 func mostCost(inst *solver.Instance) int64 {
 	var sum int64
 	for i := range inst.Apps {
