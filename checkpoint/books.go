@@ -158,13 +158,13 @@ func (b *books) enter(a *account, sign int) {
 	if b.stale {
 		return
 	}
-	// Who waits for room on these servers looks again, whether there is more of it or less.
 	move := room.take
 	if sign < 0 {
 		move = room.give
 	}
 	move(b.now, a.charged, a.job.Demand)
 	move(b.later, a.remaining, a.job.Demand)
+	// Who waits for room on these servers looks again, whether there is more of it or less.
 	b.markServers(a.charged)
 	b.markServers(a.remaining)
 	if a.waits {

@@ -125,7 +125,7 @@ func count(n, zero int) int {
 }
 
 // timeout is how long an effect may take.
-// Prune has no phase that waits for it, and so no time-out that counts.
+// That of a Prune, for which no phase waits, is what whoever carries it out may take.
 func (c *Config) timeout(action Action) time.Duration {
 	t := &c.Timeouts
 	switch action {

@@ -50,7 +50,7 @@ var (
 )
 
 // endOf returns nil for a process that ended with status 0, and an error that says how it is otherwise.
-// errAlive and errUnknown are the two errors that tell of no end.
+// errAlive: it has not ended, or may not have. errUnknown: nobody knows how it has.
 func (a *Runner) endOf(folder runFolder, rank int) error {
 	var end ended
 	a.mu.Lock()

@@ -112,7 +112,7 @@ func (a *Runner) trimAll() {
 }
 
 // trim gives back the older part of a log that is beyond its bound, and keeps half of the bound.
-// A log that has just reached the bound again has grown by half of it, so cutting costs little of what writing does.
+// Half, so that a log which goes on growing is cut once for so much output and not at every look.
 func (a *Runner) trim(name string) error {
 	info, err := os.Lstat(name)
 	// What counts is the space taken and not the length, which goes on growing over the hole.

@@ -61,13 +61,13 @@ func (a *Runner) resume(ctx context.Context, run *runner.Run) error {
 }
 
 // Needs implements [runner.Chooser].
-// Without Options.Needs all parts are.
+// Without Options.Needs every part is needed.
 func (a *Runner) Needs(run runner.Run, part string) bool {
 	return a.options.Needs == nil || a.options.Needs(run, part)
 }
 
 // sameRun refuses a run that differs from the one that has the same number.
-// To such a call "it runs" would be no true answer, and to start it would be a second start.
+// Neither answer to it would be true: this run was never started, and its attempt was.
 func sameRun(before, run *runner.Run) error {
 	if slices.Equal(before.Containers, run.Containers) && before.Dir == run.Dir && before.Restore == run.Restore {
 		return nil

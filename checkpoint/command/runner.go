@@ -48,7 +48,7 @@ type Runner struct {
 }
 
 // checkRun lists the faults of a run. Names of servers are handed on in a list with commas.
-// Those of the job's name come alone, before all others.
+// A fault of the job's name is told alone, all others together.
 func checkRun(run *runner.Run) error {
 	if err := store.CheckJob(run.Job); err != nil {
 		return err

@@ -20,7 +20,7 @@ const recordEvery = 500 * time.Millisecond
 const lookEvery = 50 * time.Millisecond
 
 // recordAll keeps the record up to date.
-// It ends with its context, which Run waits for before it writes down the end.
+// It ends with its context, and Run waits for that before it writes down the end.
 func (g *guard) recordAll(ctx context.Context) {
 	for last := ""; ; {
 		g.mu.Lock()

@@ -130,7 +130,7 @@ func groups(parent *queue, total map[string]apportion.Resources, others map[stri
 	var list []drf.Queue
 	for i := range parent.Queues.Queue {
 		q := &parent.Queues.Queue[i]
-		// Siblings share by their weights, and the factor that makes weights of percentages is the same for all of them.
+		// Capacities are percentages of one parent, and so weights among its children.
 		g := drf.Queue{ID: q.Path, Parent: parent.Path, Weight: max(leastWeight, q.Capacity)}
 		if !strings.Contains(parent.Path, ".") {
 			g.Parent = "" // root is the cluster

@@ -45,7 +45,6 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 	if err := y.lookAtJobs(ctx, view, jobs, apps, least); err != nil {
 		return nil, err
 	}
-	// After the jobs, whose applications may have been opened just now.
 	all, err := y.holdings(ctx, apps)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type queue struct {
 }
 
 // queues reads the queues below root.
-// Of another scheduler there are none.
+// Another scheduler has none below it.
 func (m *manager) queues(ctx context.Context) (queue, error) {
 	var answer struct {
 		Scheduler struct {
@@ -179,8 +179,7 @@ func (y *yarn) deserve(ctx context.Context, theta1 float64) (p *alloc.Problem, d
 	if d, err = alloc.Reallocate(ctx, p, nil); err != nil {
 		return nil, nil, nil, err
 	}
-	// Shares are of what elastic jobs leave, and queues are parts of all.
-	// Shares are in the order of the applications.
+	// Shares are of what elastic jobs leave, and queues are parts of all. d.Shares and p.Applications are in one order.
 	for i, share := range d.Shares {
 		parts[queues[share.ID]] += dominant(p.Applications[i].Demand, share.Containers, total)
 	}

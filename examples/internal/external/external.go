@@ -275,7 +275,7 @@ func serve(listen string, handler http.Handler) (address net.Addr, end func(), e
 // tell tells how everything stands, as often as the cluster is looked at.
 // An error is reported and the next try comes with the next look: what the manager's users see may be old,
 // and is never wrong for long.
-// It ends with its context, which control waits for.
+// It ends with its context, and control waits for that.
 func tell(ctx context.Context, teller Teller, c *controller.Controller, config *controller.Config) {
 	for {
 		r := c.Report()
@@ -344,7 +344,7 @@ func accessIn(private, shared string) (controller.Access, error) {
 	if err != nil {
 		return controller.Access{}, err
 	}
-	// An empty text is kept like any other and is refused when it is read, by this controller and the next: it must be removed by hand.
+	// A secret can always be written. A file that a crash has left empty is no secret, and is refused until somebody removes it.
 	drawn := func() string {
 		text, err := wire.NewSecret().MarshalText()
 		if err != nil {

@@ -14,10 +14,11 @@ import (
 // the lock cannot do, a controller that was cut off and goes on, the journal does: it is fenced off by the next.
 // It asks five times a second, since a lock that is waited for in the kernel could not be given up when the
 // context ends.
+//
+// Controllers of several machines exclude each other where the folder's file system carries flock(2) from one to the
+// other, as NFS does on Linux; elsewhere only those of one machine do. release gives the lead back, after all that the
+// controller has begun.
 func hold(ctx context.Context, name string) (release func(), err error) {
-	// Controllers of several machines exclude each other where the folder's file system carries flock(2) from one to the other, as
-	// NFS does on Linux; elsewhere only those of one machine. release gives the lead back, which is for when all that the controller
-	// has begun has ended.
 	// The file is never removed: two could then hold two locks of one name.
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

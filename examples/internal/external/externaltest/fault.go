@@ -68,7 +68,7 @@ func (b *Bench) common() []Fault {
 }
 
 // Seconds are the faults of two controllers, where leadership is a lock in the shared folder or a journal that is free soon.
-// A test has them played by naming them with its own.
+// A test adds them to its own where they fit.
 func (b *Bench) Seconds() []Fault {
 	return []Fault{
 		{Name: "a second controller waits, and follows the first when that is killed", Of: Controllers, Do: b.Follow},

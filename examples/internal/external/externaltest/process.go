@@ -70,7 +70,7 @@ func areFree(first, n int) bool {
 
 // Processes are those whose command begins with a program of this name in a folder.
 // It reads /proc, since a daemon's children are not children of the test.
-// What it was started by must be that path in full.
+// They must have been started by that path in full.
 func Processes(dir, program string) []int {
 	return processes(func(line, _ []byte) bool { return bytes.HasPrefix(line, []byte(filepath.Join(dir, program)+"\x00")) })
 }
