@@ -33,6 +33,7 @@ func (n *treeNode) balance(used apportion.Resources) Balance {
 }
 
 // Balances returns the balance of every queue, in the order of the list that the tree was made of. O(K q).
+// What is lent to others is not told by name: [ExplainTree] does that for a filling.
 func (s *TreeSorter) Balances() []Balance {
 	list := make([]Balance, len(s.nodes)-1)
 	// The root borrows nothing: it has the cluster.

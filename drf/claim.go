@@ -157,6 +157,7 @@ func unservable(capacity, demand apportion.Resources) int {
 
 // afterFloors returns what Min containers of every claim that can be served leave of capacity, and
 // -1. Where a kind does not suffice it returns all of capacity and the first such kind.
+// O(K n).
 func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.Resources, short int) {
 	// short is len(capacity) while no kind has fallen short, so that min finds the first that does.
 	room, short = capacity.Clone(), len(capacity)

@@ -38,6 +38,7 @@ func split(x float64) (lo, hi uint64, word int) {
 }
 
 // add adds x, a normal positive number or zero.
+// The carry stays within the highest word as long as there are fewer than 2^31 terms.
 func (s *exactSum) add(x float64) {
 	if x == 0 {
 		return

@@ -44,6 +44,7 @@ func Explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N
 }
 
 // explain is Explain of a filling that belongs to the claims.
+// A claim that its Min holds up has just that number, so that the comparison needs no tolerance.
 func explain[N Amount](kinds apportion.Kinds, claims []Claim, filling *Filling[N]) *Explanation[N] {
 	e := &Explanation[N]{Claims: make([]ClaimExplanation[N], len(claims))}
 	if filling.ShortOf >= 0 {

@@ -11,6 +11,7 @@ import (
 type Amount interface{ float64 | int64 }
 
 // Filling says who deserves how much.
+// It shares nothing with the input, and comes back unchanged from encoding/json.
 type Filling[N Amount] struct {
 	// Claims has one entry for each claim, in the order of the input.
 	Claims []Filled[N] `json:"claims"`
@@ -54,6 +55,7 @@ type Stop struct {
 func (s Stop) String() string { return s.Text(nil) }
 
 // Text is String with the names of the kinds.
+// kinds may be nil, or shorter than it should be: a kind without a name is called by its number.
 func (s Stop) Text(kinds apportion.Kinds) string {
 	switch s.Cause {
 	// Kind is -1 here, so that no name may be asked for.

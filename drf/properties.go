@@ -14,6 +14,8 @@ import (
 const verifyTolerance = 1e-9
 
 // verifier holds a division while its properties are checked.
+// Whole numbers are kept beside their floats: sums and bounds are compared exactly, and what could be
+// run with a bundle in fractions.
 type verifier struct {
 	capacity apportion.Resources
 	claims   []Claim

@@ -97,6 +97,8 @@ func (v Violation) String() string {
 type Report []Violation
 
 // Holds reports whether no violation is one of p.
+// A property that was not looked at holds as well, as that of guarantees where these exceed the
+// capacity.
 func (r Report) Holds(p Property) bool {
 	for i := range r {
 		if r[i].Property == p {

@@ -16,12 +16,15 @@ type roster struct {
 }
 
 // Lookup returns the client called id, or nil.
+// A client that was removed is not found, though somebody may still have its handle.
 func (r *roster) Lookup(id string) *Client { return r.clients[id] }
 
 // Len returns the number of clients, active or not.
 func (r *roster) Len() int { return len(r.clients) }
 
 // own refuses a client that is not of this sorter (any more).
+// That the name is there again is not enough: the handle of its first life stands for what that one
+// held.
 func (r *roster) own(client *Client) error {
 	// A handle is good as long as the map leads back to it: one that was removed, or belongs to another sorter, is
 	// not.
@@ -72,6 +75,7 @@ func (r *roster) overflow(client *Client, amount apportion.Resources, err error)
 }
 
 // reweigh changes the weight of a client, not yet its place in the order.
+// The weight is kept twice: as it was given, and as the ratio that levels are compared by.
 func (r *roster) reweigh(client *Client, weight float64) error {
 	if err := r.own(client); err != nil {
 		return err
@@ -99,6 +103,7 @@ func (r *roster) skip(client *Client) {
 }
 
 // forget makes a client one that is not skipped. It does not put it into the order.
+// O(clients that are skipped).
 func (r *roster) forget(client *Client) {
 	if client.skipped {
 		client.skipped = false

@@ -19,6 +19,7 @@ func (s *Sorter) All() iter.Seq[*Client] {
 
 // inOrder yields the clients of a heap in order: an entry may come only after its parent in the heap, so that
 // the candidates for the next place are few.
+// For k clients it keeps k + 1 places at most, and compares about 2 k log k times.
 func (q queue) inOrder(yield func(*Client) bool) {
 	if len(q) == 0 {
 		return

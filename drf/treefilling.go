@@ -22,6 +22,7 @@ type FilledQueue[N Amount] struct {
 }
 
 // finish returns the filling once nobody can be served.
+// The level of a claim is that of what it has, not that of its queue when it stopped.
 func (f *fluid) finish() *TreeFilling[float64] {
 	for i := range f.leaves {
 		leaf, filled := &f.leaves[i], &f.out.Claims[i]

@@ -54,6 +54,7 @@ func compareIdle(a, b *Client) int {
 }
 
 // depth returns how many branches are above b.
+// The root has depth 0. O(d).
 func (b *branch) depth() int {
 	depth := 0
 	for ; b.parent != nil; b = b.parent {

@@ -225,6 +225,8 @@ func (s *TreeSorter) Release(client *Client, r apportion.Resources) error {
 // Room returns whether one more container of a client's demand fits: the first kind that lacks, -1 for none, and
 // the ID of the queue whose ceiling it is, empty for the cluster. The cluster comes before the queues, and a
 // queue before those below it. O(d K).
+// More may be held than a limit allows, and then there is no room; neither is negative, so that the
+// difference is exact.
 func (s *TreeSorter) Room(client *Client) (kind int, queue string) {
 	// From the client up, and kinds from the last to the first: what is found last is what is told, the cluster
 	// before queues and the first kind before others.
@@ -246,6 +248,7 @@ func (s *TreeSorter) Room(client *Client) (kind int, queue string) {
 
 // Remove takes a client out for good. A client that still holds resources is not removed (ErrHolding). The
 // error is an [*apportion.FieldError].
+// Its queue is brought into order first, while the branch still has its place there.
 func (s *TreeSorter) Remove(client *Client) error {
 	if err := s.checkRemove(client); err != nil {
 		return err
@@ -259,6 +262,7 @@ func (s *TreeSorter) Remove(client *Client) error {
 
 // SetActive takes a client into the order or out of it; it keeps what it holds. The error is
 // [*apportion.FieldError], ErrUnknown.
+// A client that was skipped is so no more, whichever way it is set.
 func (s *TreeSorter) SetActive(client *Client, active bool) error {
 	if err := s.own(client); err != nil {
 		return err
@@ -271,6 +275,8 @@ func (s *TreeSorter) SetActive(client *Client, active bool) error {
 
 // SetDemand changes what the next container of a client needs. The error is [*apportion.FieldError] (ErrUnknown,
 // ErrNoDemand) or [apportion.Faults] (ErrLength, ErrNegative).
+// The levels of all queues above may change with it, as they count only the kinds that are demanded
+// next.
 func (s *TreeSorter) SetDemand(client *Client, demand apportion.Resources) error {
 	if err := s.checkCall(client, demand); err != nil {
 		return err
@@ -296,6 +302,7 @@ func (s *TreeSorter) SetWeight(client *Client, weight float64) error {
 
 // SetTotal changes what the cluster has, orders everything anew and brings back all who are skipped, in O(K n). A total
 // below what is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
+// Guarantees and ceilings of queues stay what they are; only the limit of the whole cluster moves.
 func (s *TreeSorter) SetTotal(total apportion.Resources) error {
 	if err := s.checkTotal(total); err != nil {
 		return err

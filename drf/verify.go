@@ -49,6 +49,8 @@ func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers [
 
 // checkContainers refuses another number of containers than of claims, and counts that are negative or no
 // numbers.
+// All of them at once. A count may be any number otherwise: what is above Max is a violation and no
+// fault.
 func checkContainers[N Amount](claims []Claim, containers []N) error {
 	var faults apportion.Faults
 	if len(containers) != len(claims) {

@@ -114,6 +114,7 @@ type event struct {
 // newWater returns the state before the first claim is in the water: what is left of each kind once every
 // Min is taken, or all of it where these do not fit together. Kinds that the cluster has none of count as
 // used up.
+// A claim that cannot be served does not count among the minima.
 func newWater(capacity apportion.Resources, claims []Claim) *water {
 	w := &water{
 		capacity: capacity,
@@ -217,6 +218,7 @@ func (w *water) rate(i int32, k int) float64 {
 
 // grow lets claim i follow the level from here on: it uses each kind at its rate. Rates are summed without
 // rounding, so that they can be taken off again in any order.
+// O(K).
 func (w *water) grow(i int32) {
 	w.tub[i].state = growing
 	for k := range w.kinds {
@@ -240,6 +242,7 @@ func (w *water) nextUsedUp() (level float64, kind int) {
 }
 
 // usedUpAt returns the level at which kind k is used up if nothing else happens before.
+// O(1), whatever the number of claims: every event books what it changes.
 func (w *water) usedUpAt(k int) float64 {
 	kind := &w.kinds[k]
 	// room is exact and frozen rounded once for each level at which something froze.
@@ -285,6 +288,7 @@ func (w *water) leaveFloor(e event) {
 }
 
 // reachCap stops a claim at Max.
+// A claim whose Min is its Max comes here from its floor, without ever having grown.
 func (w *water) reachCap(e event) {
 	w.cap = w.cap[1:]
 	w.level = max(w.level, e.level)

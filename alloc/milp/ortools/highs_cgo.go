@@ -148,6 +148,7 @@ func (l highsLibrary) solve(ctx context.Context, p *highsProblem) (highsAnswer, 
 // run makes one HiGHS object, hands the model over, solves, reads the answer, and frees all of it.
 // Deferred calls run in the order that C needs: the object goes before the watch and the handle
 // that its callbacks use.
+// ctx is looked at by the watcher alone: a search that was left still gets its end.
 func (l highsLibrary) run(ctx context.Context, p *highsProblem) (highsAnswer, error) {
 	f := l.functions
 	// watch is C's memory, because C keeps its address during the search and may not keep a Go

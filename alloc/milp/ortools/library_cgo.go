@@ -92,6 +92,7 @@ func load(folder string, names, functions []string) (symbols, error) {
 }
 
 // open loads one file, or says why not.
+// The text of the loader's error is copied at once: the next call of the thread overwrites it.
 func open(path string) (handle unsafe.Pointer, why string) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))

@@ -140,6 +140,7 @@ const (
 
 // checkNumbers refuses numbers that the engines behind MathOpt cannot work with, by the name of the first variable or row that
 // has one. A refusal is better than an answer to another model. O(nonzeros).
+// It is asked before the model is encoded.
 func checkNumbers(model *milp.Model) error {
 	const detail = "MathOpt's engines take sizes from 1e-9 to 1e15"
 	for j := range model.Variables() {

@@ -8,6 +8,8 @@ import (
 )
 
 // Reading is one finite reading: a value at a time in seconds, and usages by kind.
+// Usage has one entry a kind, in parts of the resource. It is kept, so that the caller must not write to it
+// any more.
 type Reading struct {
 	At, Value float64
 	Usage     []float64
@@ -47,6 +49,8 @@ func NewFlowCon(alpha, beta, itval float64, kinds int) *FlowCon {
 
 // Step is one call of the listener, followed by Algorithm 1 where it is due. Readings are not
 // missing, finite and later than those before.
+// now is in seconds and never falls. The order of the map leaves no trace, since each container has
+// lists of its own.
 func (f *FlowCon) Step(now float64, readings map[string]Reading) {
 	listener := f.listen(readings)
 	for id, reading := range readings {
@@ -168,6 +172,7 @@ func (f *FlowCon) algorithm1(mayBackOff bool) {
 
 // measure computes (4.1) and (4.2) over the last two readings. An interval in which nothing was used
 // and nothing gained proves nothing.
+// False: nothing has been measured, and growth stays what the run before has found.
 func (f *FlowCon) measure(id string) bool {
 	// Progress needs two readings; with one the container is unmeasured.
 	readings := f.Readings[id]

@@ -29,6 +29,7 @@ type Outlook struct {
 
 // History is what an outlook is made of: averages of Size values each, by work, the work Now and the first
 // value Start. Sign is 1 where smaller is better, -1 where larger is, 0 where nobody knows.
+// Work ascends, ends at Now or before, and has one entry for each of Value; Now is above 0.
 type History struct {
 	Work, Value []float64
 	Now, Start  float64
@@ -81,6 +82,7 @@ func regress(x, v []float64) (slope, rest float64) {
 }
 
 // tail returns the points from a part of the run on, three at least.
+// Both lists are parts of the caller's, and only read.
 func tail(x, v []float64, from float64) (xs, vs []float64) {
 	first := 0
 	// A line through fewer than three points has no scatter.
@@ -203,6 +205,7 @@ func Look(h History) Outlook {
 
 // correct replaces what the shapes expect by the line through the run from 0.4 on, at 0.7, in proportion to what is known
 // of each: the shapes may be off by half of their gain, or by a fortieth of the improvement.
+// improvement is a size, so that the sign of the values does not matter here.
 func correct(x, v []float64, s shaped, improvement float64) (gain, variance float64) {
 	xs, vs := tail(x, v, 0.4)
 	slope, rest := regress(xs, vs)

@@ -229,6 +229,8 @@ func (p *Problem) fitTogether(t, k int, count int64, workers []int64) bool {
 }
 
 // machines counts the machines that have a container. The rule of one machine, Alone, asks for at most one.
+// It counts over servers of both lists: a server of parameter servers that is no worker's machine is
+// one by itself.
 func (p *Problem) machines(workers, ps []int64) int {
 	n := 0
 	for _, count := range workers {
@@ -282,6 +284,7 @@ func (s *Side) fits(t, h int, count int64) bool {
 }
 
 // unit is what one container costs on server h in slot t: sum_r p_h[r](t) w[r].
+// Kinds are added in their order, and nothing else is: prices of tests are compared up to rounding.
 func (s *Side) unit(t, h int) float64 {
 	sum := 0.0
 	for r, q := range s.Demand {

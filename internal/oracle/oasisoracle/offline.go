@@ -3,6 +3,7 @@
 package oasisoracle
 
 // Job is one job of an offline instance.
+// Quantities are at least 0, MaxWorkers and Work at least 1, and Arrival is below the number of slots.
 type Job struct {
 	// Arrival is the first slot that the job may use, from 0.
 	Arrival                      int
@@ -77,6 +78,7 @@ func repeat(servers [][]int64, slots int) [][][]int64 {
 }
 
 // job tries everything for job i and all later ones.
+// The bound lets only branches go that cannot be better than what was found.
 func (s *search) job(i int, earned float64) {
 	// Jobs i and later may all be left out, so what is earned by now can be had.
 	s.best = max(s.best, earned)
@@ -132,6 +134,7 @@ func (j *Job) does(y, z int64) int64 {
 }
 
 // fastest returns the most work of a slot.
+// It is asked in every slot of every branch: tests are tiny, and nothing is kept that could be wrong.
 func (j *Job) fastest() int64 {
 	if j.Speed == nil {
 		return j.MaxWorkers
@@ -182,6 +185,7 @@ type placer struct {
 }
 
 // place calls then for every way to put n containers on servers h and later that are not closed.
+// Every distribution is tried once: counts on servers in their order, the first one slowest.
 func (p *placer) place(n int64, h int, then func()) {
 	if n == 0 {
 		then()
@@ -205,6 +209,7 @@ func (p *placer) place(n int64, h int, then func()) {
 }
 
 // take takes count containers if they fit, and else nothing. A negative count gives back what was taken, which always fits.
+// Both sides of a machine share its vector: what one takes is gone for the other.
 func take(free, demand []int64, count int64) bool {
 	for r, q := range demand {
 		if q*count > 0 && q*count > free[r] {

@@ -156,6 +156,7 @@ func (d *Dual) divide() {
 
 // use takes n containers of type t on class g from from, and from the ceilings above them. from is laid out as the multipliers.
 // O(kinds + ceilings of the type).
+// Kept and moving applications both come through here: what a container takes is stated once.
 func (d *Dual) use(t int32, g int, n int64, from []float64) {
 	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
 	for k, q := range d.Problem.DemandOf(t) {
@@ -196,6 +197,7 @@ func (d *Dual) Dim() int { return len(d.slope) }
 func (d *Dual) ceilingsAt() int { return len(d.Size) * d.Problem.Kinds }
 
 // CeilingPrices returns the multipliers of the ceilings in x.
+// It is a part of x, not a copy.
 func (d *Dual) CeilingPrices(x []float64) []float64 { return x[d.ceilingsAt() : len(x)-1] }
 
 // Refine sets x to the prices from of a coarser dual: those of each server's class there.

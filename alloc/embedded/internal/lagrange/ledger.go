@@ -64,6 +64,7 @@ func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64)
 
 // widest returns what any choice within the limits loses at the prices at most: limits of which nothing is used, and the worst
 // way of each. With it a search ends by itself where no choice is within the limits. O(ways x rows).
+// Beyond it a larger d lets no more ways in, and the search is over whatever it has found.
 func (t *Totals) widest() float64 {
 	x, sum := t.descent.Best, 0.0
 	for r, limit := range t.limits {

@@ -135,6 +135,7 @@ func (l *lister) add(to *taker, way totalWay) bool {
 }
 
 // anew returns what a change of application i takes, nothing else, in a fresh row: its Cost of (16) if it runs.
+// Newcomers cost nothing: (16) counts those that run.
 func (l *lister) anew(i int) []int64 {
 	use := make([]int64, len(l.t.limits))
 	if app := &l.t.p.Inst.Apps[i]; app.Running {
@@ -144,6 +145,7 @@ func (l *lister) anew(i int) []int64 {
 }
 
 // none adds the way without containers, which whoever runs has to be adjusted for.
+// It takes nothing of any cell, so that it fits wherever (16) allows it.
 func (l *lister) none(to *taker, i int) {
 	// A pinned application has the one way to stay.
 	if l.t.p.Apps[i].Fixed {

@@ -58,6 +58,7 @@ func newSelection(p *problem.Problem) Selection {
 
 // decide takes over the choices of a node.
 // Budget may become negative for a node that frees too many; nobody is chosen then.
+// O(applications).
 func (sel *Selection) decide(p *problem.Problem, choices []problem.Choice) {
 	// Whoever cannot stay has been charged to p.Budget already.
 	copy(sel.choice, choices)

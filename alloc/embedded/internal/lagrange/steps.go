@@ -67,6 +67,7 @@ func siftDown(heap []step, s int) {
 
 // before is a strict order over classes, so that the steps, and with them all results,
 // do not depend on how the heap was built.
+// With ties left open the subgradient would depend on the order of the classes.
 func before(a, b *step) bool {
 	return a.profit > b.profit || a.profit == b.profit && a.class < b.class
 }
