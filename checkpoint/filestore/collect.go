@@ -37,6 +37,8 @@ func (l leftover) name() string {
 }
 
 // parseLeftover reads what name has written, and nothing else.
+// Everything that deletes goes by it: what it does not know is never touched, so that a user's own files in the
+// directory are safe.
 func parseLeftover(name string) (l leftover, ok bool) {
 	// No prefix begins with the other, so that at most one fits.
 	for _, l.prefix = range []string{tmpPrefix, trashPrefix} {
@@ -55,6 +57,8 @@ func parseLeftover(name string) (l leftover, ok bool) {
 
 // Delete implements store.Store. A checkpoint goes by one rename; if what follows fails, it is not
 // visible any more and its files are collected later.
+// It costs a rename, a sync of the directory and the removal of each file. A part that is being read is read to
+// its end; a reader finds no further ones.
 func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
@@ -91,6 +95,8 @@ func (s *Store) remove(folder store.Folder, dir string) error {
 
 // Collect deletes what dead writers and interrupted deletions have left, see Options.Grace. It goes on
 // after an error and returns all of them. O(files of the store).
+// New calls it; a process that runs for months calls it now and then. It may run beside writers, readers and
+// collectors of other processes.
 func (s *Store) Collect(ctx context.Context) error {
 	// Only folders of the store's own form are entered.
 	folders, err := s.folders()
@@ -111,6 +117,7 @@ func (s *Store) Collect(ctx context.Context) error {
 // collectFolder collects in the directory of one job. A directory that a writer may still be filling is
 // renamed first: then the writer's own rename fails, and it cannot commit what is half deleted.
 func (s *Store) collectFolder(folder store.Folder) error {
+	// A job's directory vanishes with its last checkpoint, at any moment.
 	entries, err := s.fs.List(string(folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

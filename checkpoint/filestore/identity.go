@@ -25,13 +25,19 @@ const (
 )
 
 // Identity implements store.Store.
+// The medium is read at each call: that is how a disk is noticed which was unmounted, or replaced by another,
+// while the store is open.
 func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("filestore: %w", err)
 	}
+	// The lock is not held while the disk is read: a disk that hangs must not stop the writers, which take it
+	// too.
 	s.mu.Lock()
 	known := s.identity
 	s.mu.Unlock()
+	// An empty id from here on is what a medium has that has lost its own; Same says what that means beside
+	// what was known.
 	id, err := s.readIdentity()
 	// A store that had an identity gets no second one: its medium is gone, or another one is in its place.
 	if errors.Is(err, fs.ErrNotExist) && known == "" {
@@ -45,6 +51,7 @@ func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
 	if err != nil {
 		return "", fmt.Errorf("filestore: %w", err)
 	}
+	// Several who asked at once have read the same file, so the last of them changes nothing.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.identity = id
@@ -52,12 +59,15 @@ func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
 }
 
 // readIdentity returns the identity in the root; an error that wraps fs.ErrNotExist if there is none.
+// Of a damaged file ParseIdentity says so: a store must not take a new identity because the old one cannot be
+// read.
 func (s *Store) readIdentity() (store.Identity, error) {
 	f, err := s.fs.Open(path.Join(identityName, identityFile))
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	// Of a file that somebody has made longer the beginning is refused as well, for it is another line.
 	line, err := io.ReadAll(io.LimitReader(f, maxIdentity))
 	if err != nil {
 		return "", err
@@ -66,12 +76,15 @@ func (s *Store) readIdentity() (store.Identity, error) {
 }
 
 // makeIdentity gives the store an identity, unless somebody else does meanwhile, and returns the one that it has.
+// It returns the winner's, whoever that is, and never one that is not on the disk.
 func (s *Store) makeIdentity() (store.Identity, error) {
+	// The place in the name tells how old a draft is whose process died, see collectIdentities.
 	draft := identityName + "-" + string(medium.NewPlace(s.now()))
 	made := s.fillIdentity(draft)
 	if made == nil {
 		made = s.fs.Rename(draft, identityName)
 	}
+	// Somebody else was first, or the disk does not let us; which of the two readIdentity tells.
 	if made != nil {
 		_ = s.removeAll(draft) // what is left of it will be collected
 	}
@@ -87,6 +100,8 @@ func (s *Store) makeIdentity() (store.Identity, error) {
 }
 
 // fillIdentity makes a directory with a new identity, durable but for its own name.
+// The order is that of everything here: the file's bytes, then the directory that names it; the rename comes
+// after both.
 func (s *Store) fillIdentity(dir string) error {
 	if err := s.fs.Mkdir(dir); err != nil {
 		return err
@@ -106,6 +121,8 @@ func (s *Store) fillIdentity(dir string) error {
 }
 
 // expect returns an error that wraps ErrIdentity unless the medium is that of Options.Identity. It makes none.
+// It is called by New, before anybody else knows the store, and so needs no lock. A directory without an
+// identity is refused like one of another: this is what an empty mount point looks like.
 func (s *Store) expect() error {
 	if s.options.Identity == "" {
 		return nil
@@ -119,6 +136,7 @@ func (s *Store) expect() error {
 }
 
 // collectIdentities removes what those have left who died while they made an identity.
+// It is as for drafts of checkpoints, without a list of live ones: an identity is made in a moment.
 func (s *Store) collectIdentities() error {
 	entries, err := s.fs.List(".")
 	faults := []error{err}

@@ -19,6 +19,9 @@ import (
 // that is not there may be a disk that is not mounted, and a store that begins anew on it would hide the
 // checkpoints. One whose disk is not mounted is there as well, and Options.Identity tells it. Nil options
 // are the zero value.
+// The error wraps fs.ErrNotExist for such a directory, and store.ErrIdentity for one that is another store's; a
+// negative Keep is a *apportion.FieldError. It costs a sync of each job's directory, and of the root, and a
+// look at every name.
 func Open(dir string, o *Options) (*Store, error) {
 	// The root keeps every name below dir, also while somebody moves directories about.
 	root, err := vfs.NewOS(dir)
@@ -35,6 +38,7 @@ func Open(dir string, o *Options) (*Store, error) {
 }
 
 // New is [Open] on any file system.
+// The file system stays the caller's: Close does not close it.
 func New(fsys vfs.FS, o *Options) (*Store, error) {
 	s := &Store{fs: fsys, now: time.Now, live: make(map[medium.Place]bool), close: func() error { return nil }}
 	if o != nil {
@@ -43,6 +47,7 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	if s.options.Keep < 0 {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "filestore"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
 	}
+	// The default of this store is longer than that of package medium, and must be set before a writer asks.
 	if s.options.Form.InlineBytes == 0 {
 		s.options.Form.InlineBytes = DefaultInlineBytes
 	}
@@ -67,6 +72,8 @@ func (s *Store) Close() error { return s.close() }
 
 // settle makes durable what can be seen: a process may have died between renaming a checkpoint and
 // syncing the directory.
+// The names of checkpoints are synced, not their contents: these were durable before the name was there.
+// O(jobs) syncs.
 func (s *Store) settle() error {
 	// A directory that cannot be listed is no store, and the error says why.
 	folders, err := s.folders()

@@ -11,6 +11,8 @@ import (
 
 // retain deletes the checkpoints of a job that Options.Keep does not keep after a commit of number. The
 // commit has succeeded whatever happens here; what could not be deleted is tried again after the next.
+// It is called by Commit alone, when the new name is durable. A checkpoint that is pinned counts like others if
+// it is among the highest.
 func (s *Store) retain(ctx context.Context, job string, number int64) {
 	// Zero keeps all, so nothing needs to be listed.
 	if s.options.Keep == 0 {

@@ -50,6 +50,8 @@ type Options struct {
 }
 
 // Store is a directory with checkpoints. It implements [store.Store].
+// It is safe for concurrent use, by many goroutines and by several processes on one directory: what they share
+// is on the disk, and every step of it that others can see is one rename, link or Mkdir.
 type Store struct {
 	fs      vfs.FS
 	options Options
@@ -90,6 +92,7 @@ func (s *Store) folders() ([]store.Folder, error) {
 }
 
 // at returns the directory of a checkpoint.
+// Of a checkpoint that is one file it is that file.
 func at(folder store.Folder, number int64) string {
 	return path.Join(string(folder), strconv.FormatInt(number, 10))
 }
@@ -103,6 +106,8 @@ func enter(ctx context.Context, job string, number int64) error {
 }
 
 // Open implements store.Store.
+// It opens one file, that of the manifest; the file of a part is opened when the part is. A checkpoint that is
+// deleted meanwhile is missing parts from then on, which the reader calls damaged or not found.
 func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
@@ -114,6 +119,7 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 		return nil, medium.Wrap(job, number, err)
 	}
 	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
+		// Parts are called by their index in the manifest, so that no name of a job's is ever part of a path.
 		f, err := s.openFile(dir, strconv.Itoa(index))
 		if err != nil {
 			return nil, err
@@ -139,6 +145,8 @@ func (s *Store) openFile(dir, file string) (io.ReadSeekCloser, error) {
 // of a checkpoint all of whose parts are kept with the manifest, the file dir itself.
 func (s *Store) record(folder store.Folder, number int64, dir string) (r medium.Stored, err error) {
 	// What is not there and is, when it is looked for again, has been committed in between.
+	// The number of attempts bounds a race, and not a wait: each further one needs another change at the same
+	// moment.
 	const attempts = 3
 	for range attempts {
 		r, err = s.read(folder, number, dir)
@@ -150,6 +158,7 @@ func (s *Store) record(folder store.Folder, number int64, dir string) (r medium.
 }
 
 // read is record, once.
+// The two forms are tried one after the other: a directory's manifest, and then the name itself as a file.
 func (s *Store) read(folder store.Folder, number int64, dir string) (medium.Stored, error) {
 	f, failed := s.fs.Open(path.Join(dir, manifestName))
 	if failed != nil {
@@ -196,6 +205,7 @@ func (s *Store) explain(dir, file string, err error) error {
 }
 
 // entry returns what a directory has under a name; nothing, or no such directory, is the zero Entry.
+// It goes by the list of the directory and not by Stat, which would follow a link. O(entries).
 func (s *Store) entry(dir, name string) (vfs.Entry, error) {
 	entries, err := s.fs.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -258,6 +268,7 @@ func (s *Store) numbers(folder store.Folder) ([]int64, error) {
 
 // makeIn makes the directory of a job, and calls entry, which makes something in it. It tries again if another one deletes the
 // job's last checkpoint between the two, and with it the directory.
+// An error of entry that is not ErrNotExist ends it, ErrExist among them.
 func (s *Store) makeIn(folder store.Folder, entry func() error) error {
 	// Each further attempt needs another deletion at the same moment; ten in a row are a fault and not bad
 	// luck.

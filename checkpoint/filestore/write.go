@@ -39,6 +39,8 @@ func (d *draft) path() string {
 }
 
 // Begin implements store.Store.
+// It makes an empty file under a name that nobody lists, and syncs nothing. A read-only disk, and one without
+// room for a name, say so here.
 func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
@@ -64,10 +66,13 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 
 // spread turns the file into a directory, unless it is one. A file that is gone has been fenced off, or collected as what a
 // dead writer has left: then there is no directory either.
+// It is called before the first part that is too long to be kept with the manifest, and does nothing the second
+// time.
 func (d *draft) spread() error {
 	if d.file == nil {
 		return nil
 	}
+	// Nothing was written to the file yet: what is kept for the manifest is in memory.
 	err := d.file.Close()
 	d.file = nil
 	if err == nil {
@@ -105,6 +110,7 @@ type object struct {
 const flushBytes = 8 << 20
 
 // Write implements io.Writer.
+// Flush only asks the disk to begin and waits for nothing; its outcome shows in the sync at the end.
 func (o *object) Write(p []byte) (int, error) {
 	n, err := o.File.Write(p)
 	if o.loose += n; o.loose >= flushBytes {
