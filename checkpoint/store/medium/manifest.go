@@ -19,6 +19,7 @@ import (
 
 // MaxManifestBytes bounds an encoded manifest. A checkpoint of fifty thousand parts with the longest
 // names stays below it; what is larger is refused when it is written and damaged when it is read.
+// Without a bound a damaged length or a hostile file would have a reader of lists fill its memory.
 const MaxManifestBytes = 64 << 20
 
 // magic opens every manifest, and the version of the form follows: one digit, and a space.
@@ -40,6 +41,8 @@ type Record struct {
 }
 
 // version returns the version of the form that a record needs: the first knows digests only, one for each part.
+// A record without parts takes the first. A checkpoint of an earlier version, which decode encodes again to
+// compare it, gets the form that it had.
 func (r Record) version() byte {
 	for _, part := range r.Parts {
 		if part.CRC32C != "" || part.SHA256 == (store.Digest{}) {
@@ -102,6 +105,8 @@ func compareContents(r Stored) error {
 	if len(r.Contents) != len(r.Inline) {
 		return fmt.Errorf("%d contents of %d inline parts", len(r.Contents), len(r.Inline))
 	}
+	// The sums were computed while the bytes came in; comparing them here keeps a fault of a store from being
+	// committed.
 	for i, index := range r.Inline {
 		s := newSummer(false)
 		s.add(r.Contents[i])
@@ -140,6 +145,8 @@ func Read(from io.Reader, folder store.Folder, number int64) (Stored, error) {
 }
 
 // decode reads a manifest without asking whose it is.
+// O(bytes): the JSON is parsed once and written once, and the contents are compared. The result shares the
+// bytes of data.
 func decode(data []byte) (Stored, error) {
 	if len(data) > MaxManifestBytes {
 		return Stored{}, fmt.Errorf("more than %d bytes", MaxManifestBytes)
@@ -148,6 +155,7 @@ func decode(data []byte) (Stored, error) {
 	if len(data) < headerBytes || !strings.HasPrefix(string(data[:headerBytes]), magic) {
 		return Stored{}, fmt.Errorf("does not begin with %q and a checksum", magic)
 	}
+	// The header's checksum is not looked at here: it is part of what is encoded again and compared below.
 	// JSON of one line has no line end but its last.
 	end := headerBytes + bytes.IndexByte(data[headerBytes:], '\n') + 1
 	var r Stored
@@ -174,6 +182,8 @@ func decode(data []byte) (Stored, error) {
 }
 
 // validate refuses what no Writer would have committed.
+// It is asked on both ways, of what is written and of what is read, so that the two cannot come apart.
+// O(parts).
 func validate(r Record) error {
 	if err := CheckID(r.Job, r.Number); err != nil {
 		return err
@@ -198,6 +208,7 @@ func validate(r Record) error {
 		}
 		seen[part.Name] = true
 	}
+	// Ascending indices are each there once, so that every inline part has exactly one content.
 	for i, index := range r.Inline {
 		if index < 0 || index >= len(r.Parts) || i > 0 && index <= r.Inline[i-1] {
 			return fmt.Errorf("inline parts %.60v of %d", r.Inline, len(r.Parts))
@@ -207,6 +218,7 @@ func validate(r Record) error {
 }
 
 // checkPart refuses a name that is no name of a part or that is taken.
+// The error wraps store.ErrName in both cases.
 func checkPart(name string, taken map[string]bool) error {
 	// The name was chosen by a job: it must be safe wherever it is used as a path.
 	if err := store.CheckPart(name); err != nil {
@@ -221,6 +233,7 @@ func checkPart(name string, taken map[string]bool) error {
 
 // CheckID returns an error unless job and number can name a checkpoint: what [store.CheckJob] says
 // of the job, or a *apportion.FieldError with ErrRange for a number that is not positive.
+// A store's methods begin with it, by which all stores refuse the same.
 func CheckID(job string, number int64) error {
 	if err := store.CheckJob(job); err != nil {
 		return err
@@ -233,6 +246,7 @@ func CheckID(job string, number int64) error {
 }
 
 // Wrap returns err with the checkpoint that it is about; nil stays nil.
+// The error keeps its sentinels. Stores call it where an error leaves them, so that the words come once.
 func Wrap(job string, number int64, err error) error {
 	if err == nil {
 		return nil

@@ -18,6 +18,8 @@ import (
 var errReaderClosed = errors.New("the reader is closed")
 
 // reader implements store.Reader.
+// Its methods but Close may be called at the same time: what they share does not change, and closed is for
+// Close alone.
 type reader struct {
 	// It is that of Open, and ends the reader with all its parts.
 	ctx context.Context
@@ -33,6 +35,8 @@ type reader struct {
 type Opener func(index int, offset int64) (io.ReadCloser, error)
 
 // NewReader returns a reader of a committed checkpoint; open is not asked for inline parts.
+// The manifest has passed Decode or is one that was just encoded, and r belongs to the reader from here on. The
+// end of ctx ends every part too. NewReader opens no object.
 func NewReader(ctx context.Context, r Stored, open Opener) store.Reader {
 	return &reader{ctx: ctx, stored: r, open: open}
 }
@@ -61,6 +65,8 @@ func (r *reader) part(name string, offset int64) (io.ReadCloser, store.Part, err
 	if err != nil {
 		return nil, store.Part{}, err
 	}
+	// The contents came with the manifest, so they were compared when that was read; they are compared again
+	// like those of every part.
 	if at, inline := slices.BinarySearch(r.stored.Inline, i); inline {
 		return io.NopCloser(bytes.NewReader(r.stored.Contents[at][offset:])), r.stored.Parts[i], nil
 	}
@@ -69,6 +75,7 @@ func (r *reader) part(name string, offset int64) (io.ReadCloser, store.Part, err
 }
 
 // find returns the index of a part.
+// O(parts), which is little beside opening one.
 func (r *reader) find(name string) (int, error) {
 	if r.closed {
 		return 0, errReaderClosed
@@ -109,6 +116,7 @@ type verified struct {
 }
 
 // Read implements io.Reader.
+// A part costs one pass: each byte goes into its sums once, whatever the sizes of the reads are.
 func (v *verified) Read(p []byte) (int, error) {
 	// An end is for good: a reader that goes on after damage would get bytes that nobody vouches for.
 	if v.ended != nil {
@@ -130,6 +138,7 @@ func (v *verified) Read(p []byte) (int, error) {
 }
 
 // step reads some of p, which holds no more than is left of the chunk.
+// Its end is that of Read: an error of it is wrapped there, and io.EOF comes with the last bytes.
 func (v *verified) step(p []byte) (int, error) {
 	if v.summer.bytes == v.part.Bytes { // a part without bytes
 		return 0, cmp.Or(v.compare(), io.EOF)
@@ -176,6 +185,7 @@ func (v *verified) compare() error {
 }
 
 // atEnd returns an error unless an object ends here, after as many bytes as its part has.
+// An error that is not the end is no damage: what is behind could not be read, and the caller gets that error.
 func atEnd(from io.Reader, length int64) error {
 	// One byte more than the manifest says is asked for: an object that was extended has it.
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {

@@ -16,6 +16,8 @@ import (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // summer computes the sums of a part while its bytes go by.
+// Its zero value is ready and has no digest. The bytes for the digest are the caller's to write, who may do so
+// at the same time.
 type summer struct {
 	// bytes went by; crc is the sum of those of the chunk that is not complete.
 	bytes int64
@@ -27,6 +29,8 @@ type summer struct {
 }
 
 // newSummer returns a summer; digest says that a digest is asked for.
+// A digest takes most of the time of writing, so it is computed only where somebody has asked for it or will
+// compare it.
 func newSummer(digest bool) *summer {
 	s := &summer{}
 	if digest {
@@ -36,6 +40,8 @@ func newSummer(digest bool) *summer {
 }
 
 // add takes bytes for the sums of chunks, not for the digest.
+// It is called by one goroutine, with the bytes of the part in their order. O(len(data)), without memory of its
+// own but for the text of the sums: eight bytes for each chunk.
 func (s *summer) add(data []byte) {
 	for len(data) > 0 {
 		// A piece ends where its chunk does, however the bytes come: the sums do not tell how a part was written.
@@ -51,6 +57,7 @@ func (s *summer) add(data []byte) {
 }
 
 // end ends a chunk.
+// A chunk without bytes has no sum: add and part call it only where there are some.
 func (s *summer) end() {
 	// Eight hexadecimal digits, the highest first, as a number is written.
 	var sum [crc32.Size]byte
@@ -63,6 +70,8 @@ func (s *summer) end() {
 
 // begins reports whether the chunks that went by have the sums of those that a part begins with; of a part without
 // sums it cannot be told.
+// Only the last of the complete chunks is compared, since those before were when they ended. The caller has
+// read no more than p.Bytes, so that p has a sum for it.
 func (s *summer) begins(p store.Part) bool {
 	return p.CRC32C == "" || strings.HasSuffix(string(p.CRC32C[:len(s.sums)]), string(s.sums[max(0, len(s.sums)-2*crc32.Size):]))
 }

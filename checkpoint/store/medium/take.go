@@ -21,6 +21,7 @@ func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
 	if err := w.ready(); err != nil {
 		return false, w.wrap(err)
 	}
+	// A name that is refused leaves the writer as it was, and the file with its owner.
 	if err := checkPart(name, w.taken); err != nil {
 		return false, w.wrap(err)
 	}
@@ -33,11 +34,13 @@ func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
 
 // take is Take behind the checks. Its order is that of Part and Close: an error that says "copy it" comes before anything is
 // made, and a part is listed when it is durable, not before.
+// Its result moved is true only if the file itself has become the part.
 func (w *writer) take(name string, file fs.File, given bool) (moved bool, err error) {
 	sharer, ok := w.medium.(Sharer)
 	if !ok {
 		return false, errors.ErrUnsupported
 	}
+	// A file that cannot even be looked at is one for Part, which meets the fault where it reads.
 	info, err := file.Stat()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
@@ -47,6 +50,7 @@ func (w *writer) take(name string, file fs.File, given bool) (moved bool, err er
 		return false, fmt.Errorf("%d bytes are kept with the manifest: %w", info.Size(), errors.ErrUnsupported)
 	}
 	object, content, moved, err := sharer.Share(len(w.stored.Parts), file, given)
+	// The medium has made nothing, so that the writer goes on.
 	if errors.Is(err, errors.ErrUnsupported) {
 		return false, err
 	}
@@ -59,12 +63,14 @@ func (w *writer) take(name string, file fs.File, given bool) (moved bool, err er
 		w.ended = err
 		return false, err
 	}
+	// The index of the next part is the number of parts, taken ones among them.
 	w.taken[name] = true
 	w.stored.Parts = append(w.stored.Parts, part)
 	return moved, nil
 }
 
 // sum reads an object for its sums, and completes it. The order matters: Close says that nobody has touched what was read.
+// Content and object are both closed, or given up, when it returns, whatever it returns.
 func (w *writer) sum(name string, object Object, content io.ReadCloser) (store.Part, error) {
 	summer := newSummer(w.form.SHA256)
 	buffer := make([]byte, takeBytes)
@@ -73,6 +79,7 @@ func (w *writer) sum(name string, object Object, content io.ReadCloser) (store.P
 		if err := w.ctx.Err(); err != nil {
 			return store.Part{}, errors.Join(err, content.Close(), object.Discard())
 		}
+		// The bytes that come beside an error belong to what was read, as io.Reader allows.
 		n, err := content.Read(buffer)
 		summer.add(buffer[:n])
 		if summer.digest != nil {

@@ -15,6 +15,8 @@ import (
 )
 
 // Medium holds the objects of one writer.
+// The writer calls it from one goroutine, in the order Create, the object's end, Create and so on, and at the
+// end Commit or Abort.
 type Medium interface {
 	// Create makes the object of the part with that index; indices ascend from 0 on. Inline parts have none.
 	Create(index int) (Object, error)
@@ -26,6 +28,7 @@ type Medium interface {
 }
 
 // Sharer is a Medium that can have a file as the object of a part.
+// A Medium that is none has its files copied by Part.
 type Sharer interface {
 	Medium
 	// Share makes the object of a part of a file, as store.Taker says, and opens it for reading. What is read until Close
@@ -73,6 +76,8 @@ const (
 )
 
 // inline returns the length up to which the next part is kept with a manifest that has taken so many bytes.
+// A negative result says that the part gets an object even if it is empty, and zero that only an empty one is
+// kept.
 func (f Form) inline(taken int) int {
 	limit := f.InlineBytes
 	if limit == 0 {
@@ -101,6 +106,8 @@ type writer struct {
 }
 
 // NewWriter returns a writer of a checkpoint whose job and number have passed [CheckID].
+// The end of ctx ends the writing at the next call; only Abort and Close of a part work then. The zero Form
+// takes the defaults.
 func NewWriter(ctx context.Context, job string, number int64, form Form, m Medium) store.Writer {
 	return &writer{
 		ctx:    ctx,
@@ -115,6 +122,7 @@ func NewWriter(ctx context.Context, job string, number int64, form Form, m Mediu
 func (w *writer) wrap(err error) error { return Wrap(w.stored.Job, w.stored.Number, err) }
 
 // ready returns why no next step can be taken, or nil.
+// The order is that of what matters: an ended writer, a part that is open, an ended context.
 func (w *writer) ready() error {
 	switch {
 	// What ended the writer is told before what the caller did wrong now: it is the cause.
@@ -319,6 +327,7 @@ func (p *part) Close() error {
 }
 
 // end discards the part and the writer with it.
+// Nothing of the part is listed, and the writer commits no more.
 func (p *part) end(why error) error {
 	// It is taken out first: whatever Discard says, it is called once.
 	object := p.object

@@ -21,6 +21,7 @@ type list struct {
 }
 
 // parts are those of all shares, in their order.
+// It is never nil: the JSON of a manifest without parts has an empty list.
 func (l list) parts() []store.Part {
 	all := []store.Part{}
 	for _, parts := range l.Shares {
@@ -30,6 +31,8 @@ func (l list) parts() []store.Part {
 }
 
 // check returns an error if two parts have one name.
+// Two servers that call their files alike are a likely fault of a job that learns to save in shares, so the
+// error names both. O(parts).
 func (l list) check() error {
 	of := map[string]int{}
 	for i, parts := range l.Shares {
@@ -44,10 +47,13 @@ func (l list) check() error {
 }
 
 // Join implements store.Sharded.
+// It may be called by several masters, and again when its answer was lost. It costs the manifest
+// of each share and one small commit, whatever the model weighs.
 func (s *Store) Join(ctx context.Context, job string, number int64, shares int) (store.Manifest, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return store.Manifest{}, err
 	}
+	// As Share.Check judges a share, there is one with index 0 if there is any: a Join of no shares is refused.
 	if err := (store.Share{Index: 0, Of: shares}).Check(job); err != nil {
 		return store.Manifest{}, medium.Wrap(job, number, err)
 	}
@@ -73,17 +79,20 @@ func (s *Store) Join(ctx context.Context, job string, number int64, shares int) 
 }
 
 // committed returns the parts of a share, which need not be read: its commit has made them durable.
+// That a share is of this save follows from its number alone: every attempt to save has a number of its own.
 func (s *Store) committed(ctx context.Context, shard string, number int64) ([]store.Part, error) {
 	// The store behind says ErrNotFound of a share that is not committed, which is what Join answers.
 	r, err := s.under.Open(ctx, shard, number)
 	if err != nil {
 		return nil, err
 	}
+	// Only the manifest is read, and the reader is closed without a part of it.
 	parts := r.Manifest().Parts
 	return parts, r.Close()
 }
 
 // commit commits the list. This is the moment from which on the checkpoint is there.
+// Where its answer is lost the list may be there, and the next Join commits the same again.
 func (s *Store) commit(ctx context.Context, job string, number int64, l list) error {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -103,6 +112,7 @@ func (s *Store) commit(ctx context.Context, job string, number int64, l list) er
 		_, err = w.Commit()
 	}
 	if err != nil {
+		// Abort gives back what was written; the shares stay, for another Join or for Prune.
 		return errors.Join(err, w.Abort())
 	}
 	return nil
@@ -112,6 +122,7 @@ func (s *Store) commit(ctx context.Context, job string, number int64, l list) er
 func isList(m store.Manifest) bool { return len(m.Parts) == 1 && m.Parts[0].Name == listName }
 
 // readList reads the list of a checkpoint that consists of shares.
+// The reader is that of the store behind, which compares the sums of what it reads. The caller closes it.
 func readList(r store.Reader) (list, error) {
 	part, err := r.Part(listName)
 	if err != nil {
@@ -125,6 +136,8 @@ func readList(r store.Reader) (list, error) {
 	var l list
 	err = json.Unmarshal(text, &l)
 	if err == nil {
+		// A list that was committed with two parts of one name could be read, and one of the two never be
+		// found.
 		err = l.check()
 	}
 	// The sums are right, so this was committed so: by another version, or by another hand.

@@ -15,6 +15,8 @@ import (
 )
 
 // Open implements store.Store. Of a checkpoint that consists of shares it reads the list, and opens no share.
+// A share that is gone shows when a part of it is asked for, not here: Open costs the same for two servers and
+// for a hundred.
 func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, err
@@ -28,10 +30,14 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
+	// The list is all that the reader needs of the checkpoint itself, so that the reader of it was closed
+	// already.
 	return &reader{s: s, ctx: ctx, job: job, number: number, list: l, open: make([]store.Reader, len(l.Shares))}, nil
 }
 
 // reader reads a checkpoint that consists of shares.
+// Its methods may be called at the same time. It opens as many shares as it is asked for parts of, and keeps
+// them until Close.
 type reader struct {
 	s *Store
 	// It is that of Open, as the store behind has it.
@@ -55,6 +61,8 @@ func (r *reader) Manifest() store.Manifest {
 }
 
 // Part implements store.Reader. The bytes are compared by the reader of the share.
+// The lock is not held while it is read, so that parts of different shares, and of one, are read at the same
+// time.
 func (r *reader) Part(name string) (io.ReadCloser, error) {
 	shard, err := r.with(name)
 	if err != nil {
@@ -88,6 +96,8 @@ func (r *reader) with(name string) (store.Reader, error) {
 	case r.open[i] != nil:
 		return r.open[i], nil
 	}
+	// It happens under the lock, so that no share is opened twice; a slow medium makes others wait for the
+	// first of its parts only.
 	shard, err := r.s.under.Open(r.ctx, shardOf(r.job, i), r.number)
 	// The list names it, so it was there. The error of the store is quoted and not wrapped: it is no ErrNotFound.
 	if errors.Is(err, store.ErrNotFound) {
@@ -100,11 +110,13 @@ func (r *reader) with(name string) (store.Reader, error) {
 	if !slices.Equal(shard.Manifest().Parts, r.list.Shares[i]) {
 		return nil, errors.Join(fmt.Errorf("share %d has other parts than are listed: %w", i, store.ErrCorrupt), shard.Close())
 	}
+	// From here on the share is Close's to close.
 	r.open[i] = shard
 	return shard, nil
 }
 
 // Close implements store.Reader. Every share is closed, also where one fails.
+// Parts that are open are read on, as with every reader. A second call closes nothing.
 func (r *reader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,6 +131,8 @@ func (r *reader) Close() error {
 }
 
 // List implements store.Store. It reads the list of each checkpoint that consists of shares.
+// It costs two small reads for each such checkpoint, and none of a share. One whose list is damaged is named
+// in the error and left out, like one with a damaged manifest.
 func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
 	if err := check(job); err != nil {
 		return nil, err

@@ -27,11 +27,15 @@ const (
 const listName = "apportion-shards"
 
 // Store is a [store.Sharded] on another store. It is safe for concurrent use, in several processes as well.
+// It has no state beside the store behind: whatever it knows it reads from there, so that any number of
+// processes agree.
 type Store struct{ under store.Store }
 
 var _ store.Sharded = (*Store)(nil)
 
 // New returns a store whose checkpoints may have several writers. All who use a medium with shares must use it so.
+// Without it, a checkpoint of shares is one of a single part, and its shares are jobs that nobody knows. New
+// reads and writes nothing.
 func New(under store.Store) *Store { return &Store{under} }
 
 // shardOf is the job whose checkpoints are the shares with an index. The index comes first: the name of a job may end in
@@ -39,6 +43,7 @@ func New(under store.Store) *Store { return &Store{under} }
 func shardOf(job string, index int) string { return fmt.Sprintf("%s%d/%s", shardPrefix, index, job) }
 
 // check refuses the names that are taken. All else the store behind checks.
+// A job of such a name could commit what this package takes for a share or for the record of a width.
 func check(job string) error {
 	if strings.HasPrefix(job, reserved) {
 		return fmt.Errorf("job %.60q: %q begins the names of shares: %w", job, reserved, store.ErrName)
@@ -60,6 +65,7 @@ func enter(ctx context.Context, job string, number int64) error {
 }
 
 // Begin implements store.Store: a checkpoint of one writer.
+// It is listed, read and deleted beside those of shares, under the numbers of one job.
 func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, err
@@ -72,6 +78,7 @@ func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writ
 }
 
 // BeginShard implements store.Sharded.
+// It costs a list of records beyond a Begin, and a small commit when the job has more shares than it ever had.
 func (s *Store) BeginShard(ctx context.Context, job string, number int64, share store.Share) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, err
@@ -83,6 +90,7 @@ func (s *Store) BeginShard(ctx context.Context, job string, number int64, share 
 	if err := s.widen(ctx, job, share.Of); err != nil {
 		return nil, err
 	}
+	// The number is that of the checkpoint, so that the fences of the store behind hold for shares as they are.
 	w, err := s.under.Begin(ctx, shardOf(job, share.Index), number)
 	if err != nil {
 		return nil, err
@@ -91,6 +99,8 @@ func (s *Store) BeginShard(ctx context.Context, job string, number int64, share 
 }
 
 // widen puts on record that a job has so many shares, unless it had as many before.
+// The record is a checkpoint without parts whose number is the width, since commits are what a store
+// promises to keep.
 func (s *Store) widen(ctx context.Context, job string, shares int) error {
 	// The record only grows: a job that has fewer shares today has still those of yesterday.
 	width, err := s.width(ctx, job)
@@ -109,6 +119,7 @@ func (s *Store) widen(ctx context.Context, job string, shares int) error {
 }
 
 // width is how many shares a checkpoint of the job has had at most.
+// Zero stands for a job that never had shares. The records are ascending, so the last has the highest.
 func (s *Store) width(ctx context.Context, job string) (int, error) {
 	records, err := s.under.List(ctx, widthPrefix+job)
 	// A record is empty, so its number says all. One that is damaged is not listed, and what it said is not known.
@@ -120,6 +131,8 @@ func (s *Store) width(ctx context.Context, job string) (int, error) {
 
 // eachShard does something with the jobs of all shares of a job, one after the other, and gets on with the others where one
 // fails. It returns all errors. A job that never had shares costs one list of nothing.
+// O(width) calls. Where the width cannot be read, no share is looked for, and the error says so: a caller that
+// deletes tries again.
 func (s *Store) eachShard(ctx context.Context, job string, do func(shard string) error) error {
 	width, err := s.width(ctx, job)
 	for i := range width {
@@ -129,11 +142,13 @@ func (s *Store) eachShard(ctx context.Context, job string, do func(shard string)
 }
 
 // Delete implements store.Store.
+// It may be called again after an error, and by several at once: what is not there is no error.
 func (s *Store) Delete(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
 		return err
 	}
 	// The manifest goes first: a checkpoint that is visible is whole.
+	// In the other order a crash would leave a checkpoint that is listed and whose shares are gone.
 	if err := s.under.Delete(ctx, job, number); err != nil {
 		return err
 	}
@@ -156,6 +171,8 @@ func (s *Store) Fence(ctx context.Context, job string, number int64) error {
 func (s *Store) Identity(ctx context.Context) (store.Identity, error) { return s.under.Identity(ctx) }
 
 // Prune implements store.Sharded.
+// It is for a time at which nothing below that number is being saved, behind a fence for example: a share whose
+// Join is still to come looks like one that was forgotten. It reads no part.
 func (s *Store) Prune(ctx context.Context, job string, below int64) error {
 	if err := enter(ctx, job, below); err != nil {
 		return err
@@ -170,6 +187,8 @@ func (s *Store) Prune(ctx context.Context, job string, below int64) error {
 	for _, m := range checkpoints {
 		needed[m.Number] = true
 	}
+	// The checkpoints were listed before the shares: what is joined in between is not below the number, as the
+	// caller promises.
 	return s.eachShard(ctx, job, func(shard string) error {
 		found, err := s.under.List(ctx, shard)
 		for _, m := range found {
@@ -182,6 +201,8 @@ func (s *Store) Prune(ctx context.Context, job string, below int64) error {
 }
 
 // writer refuses the name of the list.
+// It passes all else on to the writer behind, which has the rules of every writer. job and number are those
+// that the caller knows.
 type writer struct {
 	store.Writer
 	job    string
@@ -197,6 +218,7 @@ func (w *writer) Part(name string) (io.WriteCloser, error) {
 }
 
 // checkPart refuses the name that is taken.
+// With that name a checkpoint of one part would be taken for a list, and refused as a damaged one.
 func (w *writer) checkPart(name string) error {
 	if name == listName {
 		return medium.Wrap(w.job, w.number, fmt.Errorf("part %q is the list of shares: %w", name, store.ErrName))
@@ -205,6 +227,8 @@ func (w *writer) checkPart(name string) error {
 }
 
 // Take implements store.Taker where the store behind does.
+// It must be here, since embedding shows the methods of store.Writer only, and a share is what is worth taking
+// without a copy.
 func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
 	taker, ok := w.Writer.(store.Taker)
 	if !ok {
