@@ -18,12 +18,15 @@ import (
 )
 
 // The model has so many layers of so many bytes. Rank r of n holds those that leave r when they are divided by n.
+// Zeros do, since the store compares sums and packs nothing.
 const layers, layerBytes = 12, 2 << 20
 
 // wholeVariable tells a rank that rank 0 saves the model for all.
 const wholeVariable = "WHOLE"
 
 // rank saves its layers whenever it is asked to, and trains nothing. It ends when it is stopped.
+// It is what a training loop has to do to be saved: look for a request between two steps, write files, and name
+// them in an answer.
 func rank() {
 	// The runner tells it by the environment what it is.
 	me, of := number(command.EnvRank), number(command.EnvContainers)
@@ -43,6 +46,7 @@ func rank() {
 			if !whole && layer%of != me {
 				continue
 			}
+			// The files are whole before the answer names them; until then the runner takes none.
 			files = append(files, fmt.Sprintf("layer-%d", layer))
 			must(os.WriteFile(filepath.Join(os.Getenv(command.EnvCheckpointDir), files[len(files)-1]), make([]byte, layerBytes), 0o600))
 		}
@@ -70,6 +74,7 @@ func must(err error) {
 }
 
 // disk is a folder below another one, which it makes. Nobody closes it: the program ends soon, and with it what is open.
+// It stands for the disk of a server, or for the file system that all of them share.
 func disk(dir, name string) vfs.FS {
 	name = filepath.Join(dir, name)
 	must(os.MkdirAll(name, 0o700))
