@@ -9,11 +9,11 @@ import (
 
 // What is remembered of a pickle is bounded, whatever it claims.
 const (
-	// Keys and the names of files are shorter by far.
-	// longestText is the length of the longest text that is a literal here, in bytes.
+	// longestText is the length of the longest text that is a literal here, in bytes. Keys and the names of files are
+	// shorter by far.
 	longestText = 4096
-	// It is what a hostile file may cost, since each few bytes of it could ask for one more place.
 	// mostRemembered bounds all texts that are remembered for a later place, in bytes.
+	// It is what a hostile file may cost, since each few bytes of it could ask for one more place.
 	mostRemembered = 64 << 20
 )
 

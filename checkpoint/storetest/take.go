@@ -120,8 +120,8 @@ func testTakeAborted(t *testing.T, s store.Store) {
 // the test goes on alike whatever the store can do.
 func mustTake(t *testing.T, w store.Taker, name string, file *os.File, given bool) (moved bool) {
 	t.Helper()
-	// The file is read from byte 7 on if the store forgets to begin at its beginning.
 	// "at its beginning or not"
+	// A store that forgets to begin at the beginning takes the file from byte 7 on.
 	if _, err := file.Seek(7, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
