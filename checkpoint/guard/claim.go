@@ -64,6 +64,7 @@ type Claim struct {
 }
 
 // State is what is known of a run.
+// Each claim has all of it, so that it does not matter which claims get lost.
 type State struct {
 	// Started says that the trainer was started.
 	Started bool `json:"started,omitempty"`
@@ -76,6 +77,7 @@ type State struct {
 }
 
 // End is how a run ended.
+// The zero End is a good one: the trainer has exited with status 0 by itself.
 type End struct {
 	// Code is the trainer's exit status; -1: a signal ended it.
 	Code int `json:"code"`
@@ -103,6 +105,7 @@ const (
 )
 
 // Grant is the answer to a claim.
+// The zero Grant is none: a lease has a length.
 type Grant struct {
 	// Heard is the clock of a claim that has reached the authority: the lease counts from it. It is the guard's own clock that
 	// comes back, so that no two clocks are ever compared, and time that an answer spends on its way is taken off the lease.

@@ -71,6 +71,15 @@
 //	500 ms                 how old the record may be, as long as the disk takes it
 //	2 s                    for each of the last words: to the authority, to the record, and from the trainer's output
 //
+// # Exit statuses of the program
+//
+//	64     the command line or the environment is wrong
+//	70     the trainer could not be started
+//	75     nobody has vouched for the run in time, or any more
+//	77     the run is fenced off, or the guard was told to end before it had a lease
+//	137    a signal has ended the trainer, whichever it was
+//	else   the trainer's own
+//
 // # Limits
 //
 // If guard and keeper are killed at the same moment the kernel kills the trainer's first process, and its children live

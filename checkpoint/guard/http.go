@@ -111,6 +111,7 @@ func (d *Desk) Handler(g *wire.Gate) http.Handler {
 }
 
 // open answers every claim with what answer says, for a socket. One that is none gets 400, one that is not granted 409.
+// Nobody is asked who he is: that is for the folder of the socket to say.
 func open(answer func(Claim) (Grant, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var c Claim

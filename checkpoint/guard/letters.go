@@ -47,6 +47,7 @@ var _ Authority = (*Letters)(nil)
 // letter is the name of a run's letters, without their ending. Names of jobs and servers may hold any character, so they are
 // written as folders are. Two runs never share a name: in a folder's no percent sign is before a dash, so that the job's ends at the first
 // such pair, and numbers follow. What would be too long for a file is shortened as the name of a folder is, by a hash.
+// Container 0 of attempt 3 of job lr on server s1 has the letters lr%-3-0-s1.claim and lr%-3-0-s1.grant.
 func (id ID) letter() string {
 	name := string(store.FolderOf(id.Job)) + "%-" + strconv.FormatInt(id.Attempt, 10) + "-" + strconv.Itoa(id.Rank) + "-" + string(store.FolderOf(id.Server))
 	if len(name) > store.MaxFolderBytes {

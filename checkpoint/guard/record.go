@@ -10,6 +10,7 @@ import (
 
 // Record is what a guard writes down of its run: in the file Config.Record, which is there as a whole or not at all. An
 // agent that was replaced reads there how a process ended that was not its own.
+// How old it is the file's time tells.
 type Record struct {
 	ID
 	Epoch int64 `json:"epoch"`

@@ -12,6 +12,7 @@ import (
 )
 
 // named does something to the agent, after which the name of its memory must be the same, or another.
+// do ends the agent and begins it again, with what it knew or without.
 func (s *Subject) named(ctx context.Context, same bool, do func() error) error {
 	// A master tells agents of one name apart by this name alone: one that is the same after the memory was lost would be believed
 	// to know what it has forgotten.

@@ -57,6 +57,7 @@ func adjustment(ctx context.Context, s *Subject) error {
 	if err := r.Close(); err != nil {
 		return err
 	}
+	// 3. The next attempt begins from that checkpoint, in containers of its own, and then it alone lives.
 	return first(
 		func() error { return s.all(ctx, of(checkpoint.Stop, 1)) },
 		func() error { return s.alive() },

@@ -207,6 +207,7 @@ func by(epoch int64, e checkpoint.Effect) checkpoint.Effect {
 }
 
 // recorded is an effect on record in a journal.
+// Without it do takes the suite's own journal.
 func recorded(journal string, e checkpoint.Effect) checkpoint.Effect {
 	e.Journal = journal
 	return e
@@ -220,6 +221,7 @@ func numbered(number int64, e checkpoint.Effect) checkpoint.Effect {
 }
 
 // refuses gives the agent an effect that it must refuse, without any change of what it has.
+// What is refused and done all the same is worse than either, for the master goes on as if nothing had happened.
 func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
 	// The state is compared as a text, which then is the message as well.
 	before := s.look(e)
@@ -272,6 +274,7 @@ func (s *Subject) ends() error {
 }
 
 // started returns an error unless an attempt was started so often, where that can be known.
+// A Subject without Starts passes.
 func (s *Subject) started(attempt int64, want int) error {
 	if s.Starts == nil {
 		return nil
