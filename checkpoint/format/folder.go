@@ -47,8 +47,8 @@ func foldersOf(fsys fs.FS, keep func(name string) bool) ([]candidate, error) {
 
 // enter returns the checkpoint in a folder of the directory.
 // It lists all that is in the folder and opens none of it. Anything but files, folders and links makes the
-// checkpoint incomplete: a pipe or a device in the place of a file would hang or lie when it is read. O(n log
-// n) for n files.
+// checkpoint incomplete: a pipe or a device in the place of a file would hang or lie when it is read.
+// O(n log n) for n files.
 func enter(fsys fs.FS, name string) (*folder, error) {
 	if err := plain(name); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (f *folder) verify() error {
 const maxJSON = 64 << 20
 
 // readJSON reads a file that is one value of JSON and nothing else.
-// An empty file and one that was cut are no JSON, so that truncation is noticed at every byte but those of
+// An empty file and an object that was cut are no JSON, so that truncation is noticed at every byte but those of
 // trailing space. Unknown fields pass: frameworks add some with each version.
 func readJSON(fsys fs.FS, name string, value any) error {
 	file, err := open(fsys, name)

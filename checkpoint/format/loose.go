@@ -176,8 +176,8 @@ func (l *loose) name(files []string) string {
 }
 
 // found implements [Format.Verify]: the checkpoint of a name with all its files.
-// The step is that of the number which all files have in common, and unknown where they differ. Each file is
-// read to its end.
+// The step is that of the number which all files have in common, and unknown where they differ. The first file
+// that is not whole ends it.
 func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 	files, called := []string{name}, name
 	switch {

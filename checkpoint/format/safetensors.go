@@ -111,8 +111,8 @@ func (f SafeTensors) Verify(fsys fs.FS, name string) (Found, error) {
 
 // verifyIndex reads an index and the shards that it names, and returns these.
 // The name may be that of a file in a folder below, whose shards lie beside it. Every shard is opened once,
-// however many tensors it has; tensors that a shard has and the index does not name are no fault. O(tensors log
-// tensors), and no tensor is read.
+// however many tensors it has; tensors that a shard has and the index does not name are no fault.
+// O(n log n) for n tensors, none of which is read.
 func verifyIndex(fsys fs.FS, name string) ([]string, error) {
 	var index struct {
 		Map map[string]string `json:"weight_map"`
