@@ -75,8 +75,8 @@
 //
 //	64     the command line or the environment is wrong
 //	70     the trainer could not be started
-//	75     nobody has vouched for the run in time, or any more
-//	77     the run is fenced off, or the guard was told to end before it had a lease
+//	75     nobody has vouched for the run in time, before the guard was told to end, or any more
+//	77     the run is fenced off
 //	137    a signal has ended the trainer, whichever it was
 //	else   the trainer's own
 //

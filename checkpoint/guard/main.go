@@ -70,7 +70,8 @@ func Main(program, args []string, stderr io.Writer, roads ...Road) int {
 func status(end End, err error) int {
 	// A scheduler that reads the status only must be able to tell a run that may be tried again from one that must not.
 	switch {
-	case errors.Is(err, ErrRefused) && errors.Is(err, context.DeadlineExceeded), end.Why == LeaseOver:
+	// Nobody vouched before the guard gave up, or was told to end: another try may be granted.
+	case errors.Is(err, ErrRefused) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)), end.Why == LeaseOver:
 		return exitLease
 	case errors.Is(err, ErrRefused), end.Why == Fenced:
 		return exitFenced

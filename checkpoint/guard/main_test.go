@@ -33,6 +33,7 @@ func TestStatus(t *testing.T) {
 		"fenced":       {End{Code: -1, Signal: "killed", Why: Fenced}, nil, 77},
 		"late":         {End{}, refused, 77},
 		"unreachable":  {End{}, fmt.Errorf("%w: %w", refused, context.DeadlineExceeded), 75},
+		"told to end":  {End{}, fmt.Errorf("%w: %w", refused, context.Canceled), 75},
 		"no such file": {End{}, errors.New("no such file"), 70},
 	} {
 		if got := status(c.end, c.err); got != c.want {

@@ -51,8 +51,12 @@ func (y *yarn) openHeld(ctx context.Context, s *submission, answer *held) error 
 // An application that has ended is as it should be, and no error.
 // status is SUCCEEDED, FAILED or KILLED, as YARN's history shows it.
 func (y *yarn) end(ctx context.Context, job, status, why string) error {
-	if id, err := y.followerOf(job); err != nil || id != "" {
-		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Status, o.Why = status, why }))
+	id, err := y.followerOf(job)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		return y.masters.order(id, func(o *orders) { o.Status, o.Why = status, why })
 	}
 	return y.order(ctx, job, map[string]any{"op": "end", "status": status, "why": why})
 }
@@ -254,8 +258,12 @@ func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\'
 // It says nothing of one server, since a run is given up as a whole; the fence of the agent has seen to it
 // that no earlier attempt is asked for again.
 func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) error {
-	if id, err := y.followerOf(job); err != nil || id != "" {
-		return cmp.Or(err, y.masters.order(id, func(o *orders) { o.Stop = max(o.Stop, attempt) }))
+	id, err := y.followerOf(job)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		return y.masters.order(id, func(o *orders) { o.Stop = max(o.Stop, attempt) })
 	}
 	return y.order(ctx, job, map[string]any{"op": "stop", "attempt": attempt})
 }

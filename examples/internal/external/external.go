@@ -4,8 +4,6 @@ package external
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,8 +25,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/wire"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // Guarded is how the guards of containers are started.
@@ -330,59 +325,6 @@ func files(folder string) func(context.Context, checkpoint.Config) (*checkpoint.
 		}
 		return machine, records, disk, nil
 	}
-}
-
-// guardToken is the file with the credential of the guards, which jobs can read as well. It signs claims, and nobody who
-// listens in the controller's place learns it.
-const guardToken = "guard.token"
-
-// accessIn reads what lets people and guards in, or makes it at the first time.
-// Both secrets are drawn once and kept, so that a page that was bookmarked and guards that run survive the
-// controller.
-func accessIn(private, shared string) (controller.Access, error) {
-	user, err := made(filepath.Join(private, "user.token"), rand.Text)
-	if err != nil {
-		return controller.Access{}, err
-	}
-	// A secret can always be written. A file that a crash has left empty is no secret, and is refused until somebody removes it.
-	drawn := func() string {
-		text, err := wire.NewSecret().MarshalText()
-		if err != nil {
-			return ""
-		}
-		return string(text)
-	}
-	text, err := made(filepath.Join(private, "guard.secret"), drawn)
-	var secret wire.Secret
-	if err == nil {
-		err = secret.UnmarshalText([]byte(text))
-	}
-	if err != nil {
-		return controller.Access{}, err
-	}
-	credential, err := json.Marshal(secret.Credential(wire.Party{Role: wire.Guard}))
-	if err != nil {
-		return controller.Access{}, err
-	}
-	// It follows from the secret, so that it is the same each time.
-	return controller.Access{User: user, Guards: secret.Gate()}, durable.WriteFile(filepath.Join(shared, guardToken), credential)
-}
-
-// made reads a file that is nobody else's, after it has made it if it was not there.
-// The file is made with a mode that lets nobody else read it, before anything is written to it; of two who
-// try one makes it and both read the same.
-func made(name string, draw func() string) (string, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		_, err = fmt.Fprintln(f, draw())
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return "", err
-		}
-	} else if !errors.Is(err, os.ErrExist) {
-		return "", err
-	}
-	text, err := os.ReadFile(name)
-	return strings.TrimSpace(string(text)), err
 }
 
 // lead leads as the program does. Who advises opens no journal.

@@ -1,0 +1,82 @@
+// This file implements the secrets of a controller: drawn once, and kept in files that are nobody else's.
+
+package external
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/durable"
+)
+
+// guardToken is the file with the credential of the guards, which jobs can read as well. It signs claims, and nobody who
+// listens in the controller's place learns it.
+const guardToken = "guard.token"
+
+// accessIn reads what lets people and guards in, or makes it at the first time.
+// Both secrets are drawn once and kept, so that a page that was bookmarked and guards that run survive the
+// controller.
+func accessIn(private, shared string) (controller.Access, error) {
+	user, err := made(filepath.Join(private, "user.token"), rand.Text)
+	if err != nil {
+		return controller.Access{}, err
+	}
+	// A secret can always be written. What is none is refused until somebody removes the file.
+	drawn := func() string {
+		text, err := wire.NewSecret().MarshalText()
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	text, err := made(filepath.Join(private, "guard.secret"), drawn)
+	var secret wire.Secret
+	if err == nil {
+		err = secret.UnmarshalText([]byte(text))
+	}
+	if err != nil {
+		return controller.Access{}, err
+	}
+	credential, err := json.Marshal(secret.Credential(wire.Party{Role: wire.Guard}))
+	if err != nil {
+		return controller.Access{}, err
+	}
+	// It follows from the secret, so that it is the same each time.
+	return controller.Access{User: user, Guards: secret.Gate()}, durable.WriteFile(filepath.Join(shared, guardToken), credential)
+}
+
+// made reads a file that is nobody else's, after it has made it if it was not there.
+func made(name string, draw func() string) (string, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := place(name, draw()); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		text, err = os.ReadFile(name)
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+// place makes a file that only its owner can read. It has its name when it is whole, so that a crash leaves none that is empty; of
+// two who try one makes it, the other's error is fs.ErrExist, and both read the same.
+func place(name, line string) error {
+	// Its mode is 0600.
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(line + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	// A rename would take the place of what another has made meanwhile.
+	return os.Link(f.Name(), name)
+}
