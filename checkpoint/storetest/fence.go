@@ -62,13 +62,18 @@ func testFence(t *testing.T, s store.Store) {
 	}
 	// Which step refuses is free. A store may have taken the writer's objects away, so that Part fails already, or may look
 	// for the fence in Commit alone. The test wants only that not all of them succeed, and that nothing is visible.
-	_, err = half.Part("part")
+	part, err := half.Part("part")
+	if err == nil {
+		_, err = part.Write([]byte("late"))
+		err = errors.Join(err, part.Close())
+	}
+	// Only with all its parts closed the fence alone stands between the writer and its commit.
 	if err == nil {
 		_, err = half.Commit()
-		err = errors.Join(err, half.Abort())
 	}
-	if err == nil {
-		t.Error("a writer below the fence has written")
+	wantError(t, "a writer below the fence that goes on", err, store.ErrFenced)
+	if err := half.Abort(); err != nil {
+		t.Errorf("Abort below the fence, in the middle: %v", err)
 	}
 	wantAbsent(t, s, "job", 4)
 	// A process that was frozen before its Begin wakes up behind the fence, and must not find it gone.
