@@ -1,37 +1,18 @@
-// This file implements Journal: records as transactions that only the leader can do.
+// This file implements writing: records as transactions that only the leader can do.
 
 package etcdjournal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/journal"
 )
-
-// ErrNoAnswer: etcd has not answered for Options.Limit, as when most of its members are gone. What was asked counts or not.
-var ErrNoAnswer = errors.New("etcdjournal: no answer from etcd")
-
-// Journal keeps the records of one machine. It implements driver.Journal, and belongs to one goroutine.
-type Journal struct {
-	client  *clientv3.Client
-	session *concurrency.Session
-	lead    *concurrency.Election
-	keys    keys
-	options Options
-	term    term
-	// next is the number of the next record, bytes the length of those since the newest snapshot.
-	next  int64
-	bytes int64
-	err   error // of the first call that failed; the journal is of no use from then on
-}
 
 // Append makes a record durable; an empty one costs nothing. After any error the journal takes nothing more, and the machine
 // must be thrown away: the record may be durable or not, Open will tell. The error wraps checkpoint.ErrFenced if another

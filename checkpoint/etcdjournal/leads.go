@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -19,16 +18,6 @@ const renewals = 3
 
 // errUnsure says that the lease may be over, and may have been renewed by a request whose answer has not come.
 var errUnsure = errors.New("etcdjournal: the lease may be over")
-
-// term is how long a master leads for certain. Its methods are safe for concurrent use.
-type term struct {
-	mu sync.Mutex
-	// until is when the lease may be over, by the clock of this process: it counts from before etcd was asked.
-	until time.Time
-	lost  bool
-	stop  context.CancelFunc
-	under sync.WaitGroup
-}
 
 // Leads returns nil while this master leads for certain. The error wraps checkpoint.ErrFenced when it has lost the leadership,
 // which does not come back; any other error says that this is not known. It asks nobody and may be called by any goroutine:

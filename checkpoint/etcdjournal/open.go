@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -15,38 +14,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/journal"
-)
-
-// Options are settings that have defaults; nil stands for all of them.
-type Options struct {
-	// Prefix is what the names of all keys begin with, of one cluster of servers; empty: DefaultPrefix.
-	Prefix string
-	// Name says in words who leads, for who looks at the keys; empty: the name of the machine.
-	Name string
-	// Lease is how long a master that dies leads on; 0: DefaultLease. Whole seconds, at least one.
-	Lease time.Duration
-	// Limit is how long etcd may take for a record, its own changes of leadership included; 0: DefaultLimit. It must be
-	// below driver.Options.AppendLimit.
-	Limit time.Duration
-}
-
-// What zero stands for in Options.
-const (
-	DefaultPrefix = "/apportion/journal/"
-	DefaultLease  = 5 * time.Second
-	DefaultLimit  = 15 * time.Second
-)
-
-const (
-	// tries is how often a request is made within the limit if none of them is answered.
-	tries = 5
-	// pause is the time between two tries of a request that etcd refuses for the time being.
-	pause = 50 * time.Millisecond
-	// page is how many records are read at once.
-	page = 128
 )
 
 // Open waits until this master leads, which may take for ever, and returns the machine of the journal that it takes over, or
@@ -88,31 +57,6 @@ func Open(ctx context.Context, client *clientv3.Client, config checkpoint.Config
 	return m, j, nil
 }
 
-// fill sets defaults, or returns what is wrong.
-func (o *Options) fill() error {
-	var faults apportion.Faults
-	item := apportion.Item{ID: "options"}
-	if o.Lease < 0 || o.Lease%time.Second != 0 {
-		faults.Add(item, "Lease", apportion.ErrRange, o.Lease.String())
-	}
-	if o.Limit < 0 {
-		faults.Add(item, "Limit", apportion.ErrNegative, o.Limit.String())
-	}
-	if o.Prefix == "" {
-		o.Prefix = DefaultPrefix
-	}
-	if o.Name == "" {
-		o.Name, _ = os.Hostname() // a name is for people
-	}
-	if o.Lease == 0 {
-		o.Lease = DefaultLease
-	}
-	if o.Limit == 0 {
-		o.Limit = DefaultLimit
-	}
-	return faults.Err()
-}
-
 // campaign stands in line until this master leads.
 func (j *Journal) campaign(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, j.options.Limit)
@@ -132,26 +76,6 @@ func (j *Journal) campaign(ctx context.Context) error {
 		return errors.Join(j.explain(ctx, err), j.Close())
 	}
 	return nil
-}
-
-// explain names what has failed: the context that a caller has ended, or etcd.
-func (j *Journal) explain(ctx context.Context, err error) error {
-	if ctx.Err() != nil || hopeless(err) {
-		return fmt.Errorf("etcdjournal: %w", err)
-	}
-	return fmt.Errorf("%w within %v: %w", ErrNoAnswer, j.options.Limit, err)
-}
-
-// hopeless reports whether an error of etcd is about what was asked, so that to ask again is of no use. All others are about
-// the state of the cluster, which may pass.
-func hopeless(err error) bool {
-	for _, final := range []error{rpctypes.ErrRequestTooLarge, rpctypes.ErrTooManyOps, rpctypes.ErrNoSpace, rpctypes.ErrPermissionDenied,
-		rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserEmpty, clientv3.ErrNoAvailableEndpoints} {
-		if errors.Is(err, final) {
-			return true
-		}
-	}
-	return false
 }
 
 // recover reads all records and returns the machine that they tell of, with an epoch.

@@ -11,6 +11,13 @@ import (
 	"github.com/hashicorp/nomad/api"
 )
 
+// The meta keys of a child job. They are the fence: what was asked for last, by which master, and what must not live.
+const (
+	metaEpoch   = metaPrefix + "epoch"
+	metaAttempt = metaPrefix + "attempt"
+	metaStopped = metaPrefix + "stopped"
+)
+
 // childEnding ends the names of child jobs. Others may call their jobs so as well: isChild tells them apart.
 const childEnding = "/run"
 

@@ -19,13 +19,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 )
 
-// The meta keys of a child job. They are the fence: what was asked for last, by which master, and what must not live.
-const (
-	metaEpoch   = metaPrefix + "epoch"
-	metaAttempt = metaPrefix + "attempt"
-	metaStopped = metaPrefix + "stopped"
-)
-
 // attemptOf is the attempt that a group belongs to; 0: it is no group of a child.
 func attemptOf(group string) int64 {
 	number, _, _ := strings.Cut(strings.TrimPrefix(group, "a"), "-")

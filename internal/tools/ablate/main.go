@@ -81,9 +81,6 @@ func (s *study) print(ctx context.Context, w io.Writer) error {
 	return ctx.Err()
 }
 
-// replaced are the texts of files, by path, that the compiler is to see in their place.
-type replaced map[string][]byte
-
 // measure runs the test with some files replaced, and returns the lines that hold the text, without what comes before it: names
 // of files and line numbers of the test.
 func (s *study) measure(ctx context.Context, files replaced) (string, error) {

@@ -93,6 +93,9 @@ func (n *number) others() (texts []string) {
 	return []string{strconv.FormatFloat(value/2, 'g', -1, 64), strconv.FormatFloat(2*value, 'g', -1, 64)}
 }
 
+// replaced are the texts of files, by path, that the compiler is to see in their place.
+type replaced map[string][]byte
+
 // with returns the file of the number with another text in its place.
 func (n *number) with(text string) replaced {
 	changed := append([]byte(nil), n.source[:n.from]...)
