@@ -29,7 +29,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/store/shards"
 )
 
-// The runner starts this very program once for each container, and tells it so by the environment.
 func main() {
 	if os.Getenv(command.EnvRank) != "" {
 		rank()
@@ -44,7 +43,6 @@ func main() {
 func run(w io.Writer) error {
 	// The two runs differ in nothing but who saves and who reads: the same model, servers, store and targets.
 	fmt.Fprintf(w, "a model of %d MiB, resized from four servers to three; MiB read by\n          master     a     b     c     d\n", layers*layerBytes>>20)
-	// Each run has a directory of its own: the second must not resume from what the first has saved.
 	for _, sharded := range []bool{false, true} {
 		dir, err := os.MkdirTemp("", "shards")
 		if err != nil {
@@ -66,7 +64,6 @@ func run(w io.Writer) error {
 
 // resize runs the job on four servers and then on three. It returns the bytes that each has read from the store.
 func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error) {
-	// The context bounds what waits for agents and processes, and with it the whole run.
 	// It takes a second. Who waits two minutes for it waits in vain.
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -94,8 +91,6 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 	go func() { ended <- d.Run(running) }()
 	defer func() { end(); err = errors.Join(err, <-ended) }()
 	// An agent for each server, with a book, a work folder and an open store of its own: all that they share is on the disk.
-	// Grace and Lease are longer than the run, so that nobody is taken for dead while a slow machine starts
-	// processes.
 	for _, server := range []string{"a", "b", "c", "d"} {
 		a, failed := agent.New(agent.Config{Server: server, Disk: disk(dir, "book-"+server), Shared: filepath.Join(dir, "shared"),
 			Restored: filepath.Join(dir, "restored-"+server), Store: stored(server), Lease: 30 * time.Minute,
@@ -103,7 +98,6 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 		if err := errors.Join(err, failed); err != nil {
 			return nil, err
 		}
-		// They run in the reverse order: the agents close first, and then the driver's loop is ended.
 		defer func() { err = errors.Join(err, a.Close()) }()
 		if err := d.Join(ctx, apportion.Server{ID: server, Capacity: apportion.Resources{1}}, a); err != nil {
 			return nil, err
@@ -112,7 +106,6 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 	events := []checkpoint.Event{checkpoint.Submit{Job: "bert", Demand: apportion.Resources{1}}, target("a", "b", "c", "d")}
 	// First the job starts on four servers. Then the fourth is taken away: it is saved, stopped, and resumed on three.
 	for _, n := range []int{4, 3} {
-		// Apply returns when the wish is on record; what follows from it takes as long as the processes need.
 		if err := d.Apply(ctx, events...); err != nil {
 			return nil, err
 		}
@@ -121,7 +114,6 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 		}
 		events = []checkpoint.Event{target("a", "b", "c")}
 	}
-	// The job is cancelled and its end awaited, so that no rank outlives the program's directory.
 	return read, errors.Join(d.Apply(ctx, checkpoint.Cancel{Job: "bert"}), reaches(ctx, d, checkpoint.Ended, 0))
 }
 
@@ -131,7 +123,6 @@ func target(servers ...string) checkpoint.Event {
 }
 
 // reaches waits until the job rests in a phase, with so many containers.
-// Await is told of every change by the loop, so that nothing is polled here.
 func reaches(ctx context.Context, d *driver.Driver, phase checkpoint.Phase, containers int) error {
 	_, err := d.Await(ctx, func(s *driver.State) bool {
 		j, ok := s.Job("bert")
@@ -147,8 +138,6 @@ func ranks(dir, server string, sharded bool) (runner.Runner, error) {
 	self, err := os.Executable()
 	options := &command.Options{Node: server, Env: []string{wholeVariable + "=yes"}}
 	if sharded {
-		// Needs is asked once for each part: those that a server does not need are never opened, let alone
-		// copied.
 		options.Env = []string{}
 		options.Needs = func(run runner.Run, part string) bool {
 			// The same rule by which rank says what is its own, with as many ranks as the new run has.
