@@ -7,25 +7,28 @@ package primaldual
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
 )
 
-// Displacement is a job that a failure took servers from.
-// Displacements come in order of admission, in which the jobs were offered again.
+// Displacement is a job whose slots a change of the cluster has changed: servers were taken from it, or, where prices are
+// learnt, it was planned again to make room for one of these. Displacements come in order of admission.
 type Displacement struct {
 	ID string `json:"id"`
-	// Decision is about what is left of the job from the slot of the failure on. If it is refused, the
-	// job has lost its place, gives back all slots from the current one on, and is forgotten.
+	// Decision is about what is left of the job from the slot of the failure on, and its Schedule is all that the job runs
+	// from there on. If it is refused, the job has lost its place, gives back all slots from the current one on, and is
+	// forgotten. It has no Revised: every job that moves has a Displacement of its own.
 	Decision Decision `json:"decision"`
 }
 
 // Fail takes a server out of the cluster in slot from and all later ones, until Repair. Jobs with
 // containers there in these slots lose what they have reserved from slot from on, on all servers, and
 // what is left of each is offered again, in order of admission: the work of earlier slots counts as
-// done, that of slot from is lost, and utility still counts from the arrival.
+// done, that of slot from is lost, and utility still counts from the arrival. Every job whose slots change is in the result.
 //
 // An unknown server is ErrUnknown, a past slot or one after the horizon ErrRange. There is no other
 // error, as a failure that has happened must be recorded: a utility that breaks its rules beyond what
@@ -86,9 +89,10 @@ func (s *Scheduler) release(jobs []*running, from int) {
 	}
 }
 
-// replan decides one by one about what is left of jobs that have no slots from slot from on.
+// replan decides one by one about what is left of jobs that have no slots from slot from on, and returns how all jobs that it
+// has planned go on, in order of admission.
 func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
-	out := make([]Displacement, 0, len(jobs))
+	decisions := make(map[*running]Decision, len(jobs))
 	for _, r := range jobs {
 		// Each job is settled before the next is decided, which then sees the room and the prices
 		// that are left.
@@ -100,9 +104,25 @@ func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
 		}
 		s.apply(&p, from)
 		s.settle(r, &d, from)
-		out = append(out, Displacement{ID: r.job.ID, Decision: d})
+		for _, m := range p.moves {
+			if _, known := decisions[m.owner]; !known {
+				decisions[m.owner] = Decision{Verdict: Admitted, Admitted: true, Utility: m.owner.utility, Payoff: m.owner.utility}
+			}
+		}
+		d.Revised = nil
+		decisions[r] = d
 	}
 	s.planner.request.job = nil
+	out := make([]Displacement, 0, len(decisions))
+	for _, r := range ordered(maps.Keys(decisions)) {
+		d := decisions[r]
+		// A later decision may have moved the job again, so that schedules are read when all are settled.
+		if d.Admitted {
+			d.Schedule = r.schedule[r.schedule.before(from):].clone()
+			d.Completion = d.Schedule.completion()
+		}
+		out = append(out, Displacement{r.job.ID, d})
+	}
 	return out
 }
 
@@ -153,15 +173,13 @@ func (r *running) left(from int) remainder {
 }
 
 // byNumber returns the jobs in order of admission.
-func (s *Scheduler) byNumber() []*running {
-	// Maps have no order. Numbers rise with each admission, so that all walks, and all sums of
-	// floats on them, are alike in every run. O(jobs log jobs).
-	jobs := make([]*running, 0, len(s.jobs))
-	for _, r := range s.jobs {
-		jobs = append(jobs, r)
-	}
-	slices.SortFunc(jobs, func(a, b *running) int { return cmp.Compare(a.number, b.number) })
-	return jobs
+func (s *Scheduler) byNumber() []*running { return ordered(maps.Values(s.jobs)) }
+
+// ordered returns jobs in order of admission. O(jobs log jobs).
+// Maps have no order. Numbers rise with each admission, so that all walks, and all sums of floats on them, are alike in every
+// run.
+func ordered(jobs iter.Seq[*running]) []*running {
+	return slices.SortedFunc(jobs, func(a, b *running) int { return cmp.Compare(a.number, b.number) })
 }
 
 // holds reports whether a schedule has containers on a machine in slot from or later.

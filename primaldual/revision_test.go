@@ -129,3 +129,44 @@ func TestQuoteChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A failure names every job whose slots it changes, those that only make room for others too, with the slots that the job ends with.
+func TestFailNamesAllWhoMove(t *testing.T) {
+	others := 0
+	for seed := range uint64(100) {
+		draw := fromSeed(seed)
+		s := learner4(t, 12, Learning{})
+		before := map[string]Schedule{}
+		for i := range 6 {
+			offer(t, s, deadlined(fmt.Sprint(i), 1, int64(draw(1, 8)), draw(2, 12), 10))
+		}
+		for _, r := range s.byNumber() {
+			before[r.job.ID] = r.schedule.clone()
+		}
+		machine, _ := s.find("w0")
+		out, err := s.Fail("w0", draw(1, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := map[string]Schedule{}
+		for _, d := range out {
+			after[d.ID] = d.Decision.Schedule
+			if d.Decision.Admitted && !s.ledger.holds(before[d.ID], machine, 1) {
+				others++
+			}
+		}
+		for id, was := range before {
+			now, _ := s.Schedule(id)
+			told, named := after[id]
+			if !named {
+				told = was
+			}
+			if !now[len(now)-len(told):].equal(told) {
+				t.Errorf("seed %d: job %s runs %v, told %v", seed, id, now, told)
+			}
+		}
+	}
+	if others < 10 {
+		t.Errorf("only %d jobs made room for others", others)
+	}
+}
