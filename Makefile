@@ -18,6 +18,7 @@ LIMIT := 30m
 FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 1
+RUNS ?= 200
 
 .PHONY: test
 test: ## all tests of every module
@@ -27,6 +28,14 @@ test: ## all tests of every module
 	@test -n "$$APPORTION_KUBERNETES$$KUBEBUILDER_ASSETS" || echo "# The tests on a Kubernetes cluster are SKIPPED: it is not there. 'make kubernetes' builds it."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
 	$(call each,go test -timeout $(LIMIT) ./...)
+
+# The names of the random tests in the current folder, as a regular expression.
+RANDOM_TESTS = awk '/^func Test/ { split($$2, name, "(") } /rapid\.Check\(|rapidtest\.Until\(/ { print name[1] }' *_test.go 2>/dev/null | sort -u | paste -sd '|'
+
+.PHONY: random
+random: ## every random test RUNS times, each with draws of its own: what fails by chance is found; hours
+	$(call each,go list -f '{{.Dir}}' ./... | while read -r dir; do cd "$$dir" && names=$$($(RANDOM_TESTS)); \
+		test -z "$$names" || RAPID_SEED=0 go test -count $(RUNS) -timeout 0 -run "^($$names)\$$" . || exit 1; done)
 
 .PHONY: race
 race: ## all tests with the race detector, which makes them slow: the short form

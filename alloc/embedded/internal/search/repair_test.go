@@ -11,12 +11,13 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/internal/rapidtest"
 )
 
 // A repair repacks but changes nothing about who is free, makes nothing worse, and is undone with its move.
 func TestRepair(t *testing.T) {
 	repaired := false
-	rapid.Check(t, func(t *rapid.T) {
+	rapidtest.Until(t, "repairing never helped", func() bool { return repaired }, func(t *rapid.T) {
 		a := warm(t, true)
 		s := a.S
 		if s.p.Budget <= 0 {
@@ -41,9 +42,6 @@ func TestRepair(t *testing.T) {
 		}
 		s.check(t)
 	})
-	if !repaired {
-		t.Error("repairing never helped")
-	}
 }
 
 // An exchange that is further behind than hope says is left at once.

@@ -1,0 +1,30 @@
+// This file tests that Until goes on with other seeds, whether one was given or not.
+
+package rapidtest
+
+import (
+	"flag"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestUntil(t *testing.T) {
+	seed := flag.Lookup("rapid.seed").Value
+	before := seed.String()
+	defer func() { _ = seed.Set(before) }()
+	for _, given := range []string{"0", "7"} {
+		if err := seed.Set(given); err != nil {
+			t.Fatal(err)
+		}
+		drawn, after := map[uint64]bool{}, []int{}
+		met := func() bool { after = append(after, len(drawn)); return len(after) == 3 }
+		Until(t, "never three runs", met, func(t *rapid.T) { drawn[rapid.Uint64().Draw(t, "x")] = true })
+		if after[0] == after[2] {
+			t.Errorf("seed %s: numbers after each run: %d, the same again", given, after)
+		}
+		if got := seed.String(); got != given {
+			t.Errorf("seed %s was left as %s", given, got)
+		}
+	}
+}
