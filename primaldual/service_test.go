@@ -95,9 +95,10 @@ func firstFit(t failer, ledger *Ledger, jobs []Job) float64 {
 func TestCertifyOtherPolicies(t *testing.T) {
 	certified := 0
 	rapidtest.Until(t, "nothing was earned", func() bool { return certified > 0 }, func(t *rapid.T) {
-		draw := fromRapid(t)
-		cluster := mediumSize.cluster(draw)
-		jobs := mediumSize.jobsOf(draw, cluster)
+		draw, z := fromRapid(t), mediumSize
+		z.linear, z.apart = true, true // firstFit knows neither speeds nor places
+		cluster := z.cluster(draw)
+		jobs := z.jobsOf(draw, cluster)
 		bounds := boundsDraw(draw, cluster, jobs)
 		ledger, err := NewLedger(cluster, &bounds, nil)
 		if err != nil {
