@@ -21,7 +21,7 @@ func TestCases(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			args := []string{d.Cmd}
 			for _, arg := range d.CmdArgs {
-				args = append(args, "-"+arg.Key, arg.Vals[0])
+				args = append(args, "-"+arg.Key+"="+arg.Vals[0])
 			}
 			code, out, errs := call(t, d.Input, args...)
 			if code != answered {

@@ -63,7 +63,7 @@ func answerFlowCon(_ context.Context, c *command) error {
 		return atLine(l.number, err)
 	}
 	// Workers and demands mean nothing here: FlowCon knows one worker.
-	return monitor(l, &monitorForm{kinds: f.kinds}, func(e *monitorEvent) error { return f.handle(c, e) })
+	return monitor(c, l, &monitorForm{kinds: f.kinds}, func(e *monitorEvent) error { return f.handle(c, e) })
 }
 
 // flowconInput is the first line.

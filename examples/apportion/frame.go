@@ -33,6 +33,9 @@ type command struct {
 	state  string
 	// journal is that of -journal.
 	journal string
+	// strict is that of -strict, and refused how many lines of a stream were at fault.
+	strict  bool
+	refused int
 	// timeout is 0 for no limit.
 	timeout time.Duration
 	// in is the file or standard input, read to its end by all but the streams; out gets nothing but

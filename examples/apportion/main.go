@@ -84,9 +84,9 @@ var subcommands = map[string]subcommand{
 	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
 	"replay":  {(*command).timeoutFlag, answerReplay, true},
 	"verify":  {func(*command) {}, answerVerify, false},
-	"oasis":   {(*command).stateFlag, answerOASiS, false},
-	"flowcon": {func(*command) {}, answerFlowCon, false},
-	"specon":  {func(*command) {}, answerSpeCon, false},
+	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, false},
+	"flowcon": {(*command).strictFlag, answerFlowCon, false},
+	"specon":  {(*command).strictFlag, answerSpeCon, false},
 	"adjust":  {(*command).journalFlag, answerAdjust, false},
 	"version": {func(*command) {}, answerVersion, false},
 }

@@ -255,22 +255,26 @@ func steeringKind(kinds apportion.Kinds, name id) (int, error) {
 
 // monitor reads a stream and hands its events on until it ends.
 //
-// It holds one line at a time. The first fault ends it: later lines may mean nothing without it.
-func monitor(l *lines, form *monitorForm, handle func(*monitorEvent) error) error {
+// It holds one line at a time.
+func monitor(c *command, l *lines, form *monitorForm, handle func(*monitorEvent) error) error {
 	for {
 		switch err := l.next(); {
 		case err == io.EOF:
-			return nil
+			return c.refusals()
 		case err != nil:
 			return err
 		}
 		// The event is fresh for each line, since handlers keep parts of it.
 		e, err := form.event(l)
 		if err == nil {
-			err = handle(e)
+			if err = handle(e); err != nil && !isFault(err) {
+				return err
+			}
 		}
 		if err != nil {
-			return atLine(l.number, err)
+			if err := c.refuse(l.number, err); err != nil {
+				return err
+			}
 		}
 	}
 }

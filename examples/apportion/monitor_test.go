@@ -197,7 +197,7 @@ func small(text []byte) bool {
 		return false
 	}
 	for l.next() == nil {
-		if e, err := readOASiSEvent(l, header.cluster.Kinds); err == nil && (e.job.Chunks > 50 || e.job.Epochs > 1000 || e.slot > 50) {
+		if e := readOASiSEvent(l, header.cluster.Kinds); e.fault == nil && (e.job.Chunks > 50 || e.job.Epochs > 1000 || e.slot > 50) {
 			return false
 		}
 	}

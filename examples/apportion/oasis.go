@@ -4,13 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"iter"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -85,11 +81,12 @@ type oasisTotal struct {
 // oasis is a run over a stream.
 type oasis struct {
 	*oasisHeader
-	line int // of the header
+	line   int  // of the header
+	strict bool // as in command
 	// bounds are U and L of the price function, from the first line or from all jobs.
 	bounds    *primaldual.Bounds
 	scheduler *primaldual.Scheduler
-	// jobs are those of the stream so far, for the upper bound. They are kept whether admitted or not:
+	// jobs are those of the stream so far that were decided, for the upper bound. They are kept whether admitted or not:
 	// the bound is over what any schedule could earn. So the memory grows with the stream.
 	jobs  []primaldual.Job
 	tally oasisTally
@@ -113,7 +110,7 @@ func answerOASiS(_ context.Context, c *command) error {
 		return err
 	}
 	defer release()
-	o := &oasis{oasisHeader: header, line: l.number}
+	o := &oasis{oasisHeader: header, line: l.number, strict: c.strict}
 	events := o.stream(l)
 	// With bounds in the first line each job is answered before the next is read, as a scheduler in
 	// operation needs it.
@@ -134,90 +131,10 @@ func answerOASiS(_ context.Context, c *command) error {
 			return err
 		}
 	}
-	return o.finish(c, state)
-}
-
-// stream reads the events one by one. A job that was in the stream before is a fault.
-//
-// The IDs of all jobs are kept: O(jobs) memory.
-func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
-	return func(yield func(*oasisEvent, error) bool) {
-		// Names are never freed: a job that has ended keeps its name, or the answers could not be told
-		// apart.
-		seen := make(map[string]bool)
-		for {
-			err := l.next()
-			if err == io.EOF {
-				return
-			}
-			var e *oasisEvent
-			if err == nil {
-				e, err = readOASiSEvent(l, o.cluster.Kinds)
-				if err == nil && e.verb == "" && seen[e.job.ID] {
-					err = &apportion.FieldError{Item: check.Item("job", e.job.ID, 0), Field: "id", Err: apportion.ErrDuplicate}
-				}
-				if err != nil {
-					err = atLine(l.number, err)
-				}
-			}
-			// A job counts as seen only when it was read without a fault, so that one that is repeated
-			// in a right form is not a duplicate as well.
-			if err == nil && e.verb == "" {
-				seen[e.job.ID] = true
-			}
-			// prepare goes on after a fault to collect all of them; the other readers stop.
-			if !yield(e, err) {
-				return
-			}
-		}
+	if err := o.finish(c, state); err != nil {
+		return err
 	}
-}
-
-// prepare reads the whole stream, with all its faults, and sets the bounds from all jobs in it.
-func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisEvent, error], error) {
-	var all []*oasisEvent
-	var jobs []primaldual.Job
-	var faults apportion.Faults
-	// lineOf leads from a job in an error of the library to its line.
-	lineOf := make(map[string]int)
-	for e, err := range events {
-		var found apportion.Faults
-		switch {
-		// Faults of single lines are collected; an error of the reader itself ends it.
-		case errors.As(err, &found):
-			faults = append(faults, found...)
-			continue
-		case err != nil:
-			return nil, err
-		case e.verb == "":
-			jobs = append(jobs, e.job)
-			lineOf[e.job.ID] = e.line
-		}
-		all = append(all, e)
-	}
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	// BoundsOf needs all jobs, and so is wrong for a stream that is still being written: then nothing is
-	// answered until it ends.
-	bounds, err := primaldual.BoundsOf(&o.cluster, jobs, &o.choice)
-	if err != nil {
-		// A fault that is of no job is one of the cluster or the options, which are in the first line.
-		line := o.line
-		var fault *apportion.FieldError
-		if errors.As(err, &fault) && lineOf[fault.Item.ID] > 0 {
-			line = lineOf[fault.Item.ID]
-		}
-		return nil, atLine(line, err)
-	}
-	o.bounds = &bounds
-	return func(yield func(*oasisEvent, error) bool) {
-		for _, e := range all {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}, nil
+	return c.refusals()
 }
 
 // answer carries out one event, unless the state has done so before, prints the answer and saves.
@@ -225,28 +142,44 @@ func (o *oasis) prepare(events iter.Seq2[*oasisEvent, error]) (iter.Seq2[*oasisE
 // The answer is written before the state: a crash between the two repeats an answer, and never leaves
 // one out.
 func (o *oasis) answer(c *command, e *oasisEvent, state *oasisState) error {
-	if e.verb == "" {
+	done, refused, err := state.skip(e)
+	if err == nil && !done {
+		if refused, err = o.respond(c, e); refused {
+			state.refuse()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	// The upper bound is over all jobs that were decided, in an earlier run too.
+	if e.verb == "" && !refused {
 		o.jobs = append(o.jobs, e.job)
 	}
-	// A job that was answered in an earlier run is still noted above, since the upper bound is over
-	// all of them.
-	if done, err := state.skip(e); done || err != nil {
-		return err
-	}
-	answer, err := o.apply(e)
-	if err != nil {
-		return atLine(e.line, err)
-	}
-	if err := c.writeLine(answer); err != nil {
-		return err
+	if done {
+		return nil
 	}
 	return state.save(o, e)
 }
 
+// respond carries out one event and prints the answer to it, or what is wrong with it.
+func (o *oasis) respond(c *command, e *oasisEvent) (refused bool, err error) {
+	if e.fault == nil {
+		answer, err := o.apply(e)
+		switch {
+		case err == nil:
+			return false, c.writeLine(answer)
+		case !isFault(err):
+			return false, atLine(e.line, err)
+		}
+		e.fault = err
+	}
+	return true, c.refuse(e.line, e.fault)
+}
+
 // apply carries out one event.
 //
-// The scheduler refuses what makes no sense, as a slot that has passed, with an error that ends the
-// run; what was changed for such a line is not saved.
+// The scheduler refuses what makes no sense, as a slot that has passed, with an error, and then has changed nothing; nor has
+// the tally.
 func (o *oasis) apply(e *oasisEvent) (any, error) {
 	switch e.verb {
 	case "":
@@ -266,12 +199,16 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 	// A cancelled job earns nothing, however far it has come.
 	case "cancel":
 		err := o.scheduler.Cancel(e.id)
-		o.tally.settle(e.id, 0)
+		if err == nil {
+			o.tally.settle(e.id, 0)
+		}
 		return oasisCancel{e.id}, err
 	// The job ended at another slot than planned, and earns the utility of that one.
 	case "complete":
 		finish, err := o.scheduler.Complete(e.id, e.slot)
-		o.tally.settle(e.id, finish.Utility)
+		if err == nil {
+			o.tally.settle(e.id, finish.Utility)
+		}
 		return oasisComplete{e.id, finish.Slot, finish.Utility}, err
 	// Each job that had work on the server is decided anew; one that is refused now loses what it was
 	// promised.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,19 @@ func eventful(t *testing.T) string {
 	return out.String()
 }
 
+// faulty returns a stream with lines behind every third one that are at fault: no JSON, an unknown job, and a job that comes too late.
+func faulty(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	var out strings.Builder
+	for i, line := range lines {
+		if out.WriteString(line); i > 3 && i%3 == 0 && i < len(lines)-1 {
+			late := regexp.MustCompile(`"id":"[^"]*"`).ReplaceAllString(lines[1], fmt.Sprintf(`"id":"late %d"`, i))
+			fmt.Fprintf(&out, "{\"why\"\n{\"cancel\":\"nobody\"}\n%s", late)
+		}
+	}
+	return out.String()
+}
+
 // The command decides as the library does.
 func TestOASiSAgainstLibrary(t *testing.T) {
 	admitted, refused := 0, 0
@@ -165,15 +179,17 @@ func (k *killed) Write(p []byte) (int, error) {
 func TestResume(t *testing.T) {
 	for name, text := range map[string]string{
 		"bounds given": workloadText(t, 1, true), "bounds of the stream": workloadText(t, 1, false), "events": eventful(t),
+		"faults": faulty(eventful(t)), "faults and no bounds": faulty(workloadText(t, 1, false)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := filepath.Join(t.TempDir(), "whole")
 			_, want, errs := stated(t, whole, text)
-			if errs != "" {
+			faults := strings.HasPrefix(name, "faults")
+			if (errs != "") != faults || faults && (!strings.Contains(errs, "lines that were refused") || strings.Count(want, "is out of range") < 3) {
 				t.Fatal(errs)
 			}
 			step := 1
-			if testing.Short() {
+			if testing.Short() || faults {
 				step = 7
 			}
 			for k := 0; k < strings.Count(want, "\n"); k += step {
@@ -183,7 +199,7 @@ func TestResume(t *testing.T) {
 					t.Fatalf("killed after %d: exit %d", k, code)
 				}
 				code, rest, errs := stated(t, path, text)
-				if got := first.String() + rest; code != answered || got != want {
+				if got := first.String() + rest; code != answered && !faults || got != want {
 					t.Fatalf("killed after %d: exit %d %s (-whole +parts)\n%s", k, code, errs, cmp.Diff(want, got))
 				}
 				if a, b := contents(t, whole), contents(t, path); a != b {

@@ -51,6 +51,8 @@ type oasisEvent struct {
 	job  primaldual.Job
 	id   string
 	slot int
+	// fault is what is wrong with the line, if anything is.
+	fault error
 }
 
 // oasisInput is the first line as it is written.
@@ -263,7 +265,7 @@ type (
 // readOASiSEvent reads a line behind the first.
 //
 // The digest is of the bytes as they are: a line that says the same in other words is another line.
-func readOASiSEvent(l *lines, kinds apportion.Kinds) (*oasisEvent, error) {
+func readOASiSEvent(l *lines, kinds apportion.Kinds) *oasisEvent {
 	e := &oasisEvent{line: l.number, digest: sha256.Sum256(l.text)}
 	// Of two verbs in one line either may be taken: its strict reader refuses the other one as an
 	// unknown field.
@@ -274,30 +276,29 @@ func readOASiSEvent(l *lines, kinds apportion.Kinds) (*oasisEvent, error) {
 	}
 	switch e.verb {
 	case "":
-		return e, l.read(&e.job, &strictjson.Options{
+		e.fault = l.read(&e.job, &strictjson.Options{
 			Item:  func() apportion.Item { return check.Item("job", e.job.ID, 0) },
 			Kinds: func() apportion.Kinds { return kinds }, Validate: func() error { return e.job.Validate(kinds) },
 		})
 	case "advance":
-		return readVerb(l, e, func(in *advanceInput) (id, slot) { return "", in.Slot })
+		readVerb(l, e, func(in *advanceInput) (id, slot) { return "", in.Slot })
 	case "cancel":
-		return readVerb(l, e, func(in *cancelInput) (id, slot) { return in.ID, 0 })
+		readVerb(l, e, func(in *cancelInput) (id, slot) { return in.ID, 0 })
 	case "complete":
-		return readVerb(l, e, func(in *completeInput) (id, slot) { return in.ID, in.Slot })
+		readVerb(l, e, func(in *completeInput) (id, slot) { return in.ID, in.Slot })
 	case "fail":
-		return readVerb(l, e, func(in *failInput) (id, slot) { return in.ID, in.Slot })
+		readVerb(l, e, func(in *failInput) (id, slot) { return in.ID, in.Slot })
+	default:
+		readVerb(l, e, func(in *repairInput) (id, slot) { return in.ID, in.Slot })
 	}
-	return readVerb(l, e, func(in *repairInput) (id, slot) { return in.ID, in.Slot })
+	return e
 }
 
 // readVerb reads a line that is no job; parts returns what it says.
-//
-// What was read counts even with an error, which is returned beside it.
-func readVerb[T any](l *lines, e *oasisEvent, parts func(*T) (id, slot)) (*oasisEvent, error) {
+func readVerb[T any](l *lines, e *oasisEvent, parts func(*T) (id, slot)) {
 	// Every form is checked by its own type, so that a slot behind "cancel" is an unknown field.
 	var in T
-	err := l.read(&in, nil)
+	e.fault = l.read(&in, nil)
 	name, at := parts(&in)
 	e.id, e.slot = string(name), int(at)
-	return e, err
 }

@@ -99,7 +99,8 @@ func TestOASiSEvents(t *testing.T) {
 		`{"repair":"w","slot":2,"slot":3}`: "!slot",
 	} {
 		l := line(text)
-		e, err := readOASiSEvent(l, apportion.Kinds{"cpu"})
+		e := readOASiSEvent(l, apportion.Kinds{"cpu"})
+		err := e.fault
 		got := fmt.Sprint(e.verb, " ", e.id, " ", e.slot)
 		fault, refused := strings.CutPrefix(want, "!")
 		switch {
@@ -124,10 +125,10 @@ func TestOASiSDuplicates(t *testing.T) {
 	} {
 		o := &oasis{oasisHeader: &oasisHeader{cluster: primaldual.Cluster{Kinds: apportion.Kinds{"cpu"}}}}
 		var got []string
-		for _, err := range o.stream(newLines(strings.NewReader(text))) {
+		for e, err := range o.stream(newLines(strings.NewReader(text))) {
 			message := ""
-			if err != nil {
-				message = err.Error()
+			if err != nil || e.fault != nil {
+				message = atLine(e.line, errors.Join(err, e.fault)).Error()
 			}
 			got = append(got, message)
 		}
@@ -234,7 +235,7 @@ func TestSkip(t *testing.T) {
 	for answered := range len(lines) + 1 {
 		first := newOASiSState("", []byte("header"))
 		for i, text := range lines[:answered] {
-			if done, err := first.skip(event(i, text)); done || err != nil {
+			if done, _, err := first.skip(event(i, text)); done || err != nil {
 				t.Fatal(done, err)
 			}
 		}
@@ -247,7 +248,7 @@ func TestSkip(t *testing.T) {
 				if i == changed {
 					text += "'"
 				}
-				done, err := second.skip(event(i, text))
+				done, _, err := second.skip(event(i, text))
 				if err != nil {
 					got = append(got, "conflict")
 					break

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
@@ -42,6 +43,8 @@ type stateFile struct {
 	Lines  int    `json:"lines"`
 	Jobs   int    `json:"jobs"`
 	Stream string `json:"stream"`
+	// Refused has the numbers of those of them that were at fault, ascending, the first being 1.
+	Refused []int `json:"refused,omitempty"`
 	// Tally is what jobs have earned.
 	Tally oasisTally `json:"tally"`
 	// Scheduler is opaque here, as base64 in JSON: its form belongs to package primaldual.
@@ -194,21 +197,28 @@ func (f *stateFile) encode() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// skip goes on by one event and reports whether the file has the answer to it. Behind the last such
-// event it compares the lines with those that were answered.
+// skip goes on by one event and reports whether the file has the answer to it, and whether it was refused then. Behind the last
+// such event it compares the lines with those that were answered.
 //
-// One digest stands for all lines so far, whose number must agree as well: O(1) a line.
-func (s *oasisState) skip(e *oasisEvent) (bool, error) {
+// One digest stands for all lines so far, whose number must agree as well.
+func (s *oasisState) skip(e *oasisEvent) (done, refused bool, err error) {
 	s.lines++
 	s.stream = sha256.Sum256(append(s.stream[:], e.digest[:]...))
 	// Only here is the hash of all answered lines complete. A stream that differs earlier is found
 	// here, before any new answer is given.
 	if s.lines == s.resumed && hex.EncodeToString(s.stream[:]) != s.saved.Stream {
-		return false, s.fault("stream", apportion.ErrConflict,
+		return false, false, s.fault("stream", apportion.ErrConflict,
 			fmt.Sprintf("the lines up to line %d, where the state was saved, are not those that were answered", e.line))
 	}
-	return s.lines <= s.resumed, nil
+	done = s.lines <= s.resumed
+	if done {
+		_, refused = slices.BinarySearch(s.saved.Refused, s.lines)
+	}
+	return done, refused, nil
 }
+
+// refuse notes that the present line is at fault.
+func (s *oasisState) refuse() { s.saved.Refused = append(s.saved.Refused, s.lines) }
 
 // done reports a stream that ends before the lines that the file has answers to.
 //

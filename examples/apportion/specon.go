@@ -81,7 +81,7 @@ func answerSpeCon(_ context.Context, c *command) error {
 	if err := s.start(); err != nil {
 		return atLine(l.number, err)
 	}
-	return monitor(l, &monitorForm{kinds: s.kinds, placed: true}, func(e *monitorEvent) error { return s.handle(c, e) })
+	return monitor(c, l, &monitorForm{kinds: s.kinds, placed: true}, func(e *monitorEvent) error { return s.handle(c, e) })
 }
 
 // start makes the manager of the workers in the first line.

@@ -192,7 +192,7 @@ func TestSpeConFaults(t *testing.T) {
 		{"a field of another kind of line", `{"tick":2,"container":"a"}`, "line 2: container"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := answerSpeCon(t.Context(), &command{in: strings.NewReader(header + test.lines), out: &strings.Builder{}})
+			err := answerSpeCon(t.Context(), &command{in: strings.NewReader(header + test.lines), out: &strings.Builder{}, strict: true})
 			got := ""
 			if err != nil {
 				got = err.Error()

@@ -169,6 +169,9 @@ func ask(t *testing.T, bin, subcommand, input string) *failure {
 	t.Helper()
 	var errs strings.Builder
 	cmd := exec.Command(bin, subcommand)
+	if slices.Contains(streams, subcommand) {
+		cmd.Args = append(cmd.Args, "-strict") // the faults of a line are on standard error then
+	}
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &errs
 	if err := cmd.Run(); err == nil {
 		return nil
