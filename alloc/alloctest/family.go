@@ -4,7 +4,7 @@ package alloctest
 
 import "github.com/apportion/apportion/alloc/solver"
 
-// Family is a way to draw clusters of any size.
+// Family is a way to draw clusters of any size. The zero value draws those of the paper's testbed.
 type Family struct {
 	// Name is that of the function: "Table2", "Mixed" or "Nodes".
 	Name string
@@ -20,5 +20,8 @@ func Families() []Family {
 // Draw returns what the function of that name returns, and the weights behind the theoretical shares,
 // one for each application. An instance has no place for weights; whoever makes a problem of it needs them.
 func (f Family) Draw(seed uint64, servers, apps int, previous bool) (inst *solver.Instance, weights []float64) {
+	if f.draw == nil {
+		return table2(seed, servers, apps, previous)
+	}
 	return f.draw(seed, servers, apps, previous)
 }

@@ -57,3 +57,10 @@ func TestDrawIsSound(t *testing.T) {
 		}
 	}
 }
+
+// The zero family is the first.
+func TestZeroFamily(t *testing.T) {
+	if diff := cmp.Diff(Draw(alloctest.Families()[0], 1, 4, 6, true), Draw(alloctest.Family{}, 1, 4, 6, true)); diff != "" {
+		t.Error(diff)
+	}
+}

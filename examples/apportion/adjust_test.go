@@ -247,9 +247,9 @@ func TestPythonMaster(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		limit := time.Minute
+		var kill <-chan time.Time // the last run has all the time that it needs
 		if kills < 5 {
-			limit = time.Duration(300+random.IntN(500)) * time.Millisecond
+			kill = time.After(time.Duration(300+random.IntN(500)) * time.Millisecond)
 		}
 		select {
 		case err := <-ended:
@@ -258,13 +258,10 @@ func TestPythonMaster(t *testing.T) {
 			}
 			checkLogs(t, folder)
 			return
-		case <-time.After(limit):
+		case <-kill:
 			_ = cmd.Process.Kill()
 			cmd.WaitDelay = time.Second
 			<-ended
-		}
-		if kills > 5 {
-			t.Fatalf("it does not end: %s", &errs)
 		}
 	}
 }
