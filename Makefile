@@ -19,6 +19,8 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 1
 RUNS ?= 200
+# How many modules are tested side by side: those with a cluster mostly wait.
+SIDE ?= 1
 
 .PHONY: test
 test: ## all tests of every module
@@ -27,7 +29,8 @@ test: ## all tests of every module
 	@test -n "$$APPORTION_YARN" || echo "# The tests on a YARN cluster are SKIPPED: it is not there. 'make yarn' fetches it."
 	@test -n "$$APPORTION_KUBERNETES$$KUBEBUILDER_ASSETS" || echo "# The tests on a Kubernetes cluster are SKIPPED: it is not there. 'make kubernetes' builds it."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
-	$(call each,go test -timeout $(LIMIT) ./...)
+	@printf '%s\n' $(MODULES) | xargs -P $(SIDE) -I MODULE sh -c 'out=$$(cd MODULE && go test -timeout $(LIMIT) ./... 2>&1); \
+		status=$$?; printf "# %s\n%s\n" MODULE "$$out"; exit $$status'
 
 # The names of the random tests in the current folder, as a regular expression.
 RANDOM_TESTS = awk '/^func Test/ { split($$2, name, "(") } /rapid\.Check\(|rapidtest\.Until\(/ { print name[1] }' *_test.go 2>/dev/null | sort -u | paste -sd '|'
@@ -37,14 +40,14 @@ random: ## every random test RUNS times, each with draws of its own: what fails 
 	$(call each,go list -f '{{.Dir}}' ./... | while read -r dir; do cd "$$dir" && names=$$($(RANDOM_TESTS)); \
 		test -z "$$names" || RAPID_SEED=0 go test -count $(RUNS) -timeout 0 -run "^($$names)\$$" . || exit 1; done)
 
-.PHONY: race
-race: ## all tests with the race detector, which makes them slow: the short form
-	$(call each,RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -short ./...)
+# The packages of the current module where goroutines may meet, or that have costly internal checks: what they or their tests import
+# says so. The packages that compute may start no goroutine, which internal/lint sees to.
+RACING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | \
+	awk '/ (sync|sync\/atomic|net\/http|github.com\/apportion\/apportion\/internal\/invariant) / { print $$1 }'
 
-.PHONY: invariants
-invariants: ## the tests of the packages that have costly internal checks, with these on
-	go test -timeout $(LIMIT) -short -tags invariants ./internal/invariant $$(go list -f \
-		'{{$$path := .ImportPath}}{{range .Imports}}{{if eq . "github.com/apportion/apportion/internal/invariant"}}{{$$path}}{{end}}{{end}}' ./...)
+.PHONY: race
+race: ## tests with the race detector and with costly internal checks, which make them slow: the short form
+	$(call each,packages=$$($(RACING)); test -z "$$packages" || RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -tags invariants -short $$packages)
 
 .PHONY: cover
 cover: ## statement coverage of every package
@@ -55,8 +58,8 @@ bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
 	$(call each,go test -run '^$$' -bench '$(BENCH)' -count $(COUNT) ./...)
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME
-	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) "$(CURDIR)/$$module" || exit 1; done
+fuzz: ## every fuzz target for FUZZTIME; with SINCE=revision those of packages that have changed
+	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) -since '$(SINCE)' "$(CURDIR)/$$module" || exit 1; done
 
 # Where `make ortools` puts the libraries of OR-Tools. Tests that need them are skipped without.
 ORTOOLS := $(CURDIR)/.cache/ortools

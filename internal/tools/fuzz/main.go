@@ -1,8 +1,10 @@
-// This file runs every fuzz target of the module in the current folder, each for the same time.
+// This file runs every fuzz target of a module, each for the same time.
 
 // Fuzz finds the fuzz targets of a module with "go test -list" and runs them one after another:
 //
 //	go run -C tools ./fuzz -time 10s ..
+//
+// With -since only those of packages with a file that has changed since a revision.
 package main
 
 import (
@@ -13,6 +15,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,19 +26,24 @@ type target struct{ pkg, name string }
 
 func main() {
 	duration := flag.Duration("time", 10*time.Second, "how long each target runs")
+	since := flag.String("since", "", "a revision; empty: all packages count as changed")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: fuzz [-time 10s] FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: fuzz [-time 10s] [-since REVISION] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, flag.Arg(0), *duration); err != nil {
+	if err := run(os.Stdout, flag.Arg(0), *since, *duration); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzz:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, dir string, duration time.Duration) error {
-	list := exec.Command("go", "test", "-list", "^Fuzz", "./...")
+func run(w io.Writer, dir, since string, duration time.Duration) error {
+	packages, err := fuzzed(dir, since)
+	if err != nil || len(packages) == 0 {
+		return err
+	}
+	list := exec.Command("go", append([]string{"test", "-list", "^Fuzz"}, packages...)...)
 	list.Dir = dir
 	out, err := list.CombinedOutput()
 	if err != nil {
@@ -46,6 +55,38 @@ func run(w io.Writer, dir string, duration time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// fuzzed returns the packages of a module that have fuzz targets, as "./folder", of those that have changed since a revision.
+// It reads sources, since "go test -list" builds the tests of all that it is asked for.
+func fuzzed(dir, since string) ([]string, error) {
+	list := exec.Command("go", "list", "-f", `{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}`, "./...")
+	list.Dir = dir
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the packages: %w", err)
+	}
+	var packages []string
+	for file := range strings.Lines(string(out)) {
+		file = strings.TrimSpace(file)
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		folder := filepath.Dir(file)
+		if !bytes.Contains(source, []byte("\nfunc Fuzz")) || slices.Contains(packages, folder) || !changed(folder, since) {
+			continue
+		}
+		packages = append(packages, folder)
+	}
+	return packages, nil
+}
+
+// changed reports whether a folder differs from a revision; also if that is empty, or not known.
+func changed(folder, since string) bool {
+	diff := exec.Command("git", "diff", "--quiet", since, "--", ".")
+	diff.Dir = folder
+	return since == "" || diff.Run() != nil
 }
 
 // targets reads what "go test -list" prints: the names in a package, one a line, and then a line

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func FuzzLength(f *testing.F) {
 		write(t, filepath.Join(dir, "go.mod"), "module example.org/m\n\ngo 1.25.0\n")
 		write(t, filepath.Join(dir, "m_test.go"), strings.Replace(source, "LIMIT", limit, 1))
 		var out bytes.Buffer
-		err := run(&out, dir, time.Second)
+		err := run(&out, dir, "", time.Second)
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("limit %s: %v", limit, err)
@@ -79,6 +80,37 @@ func FuzzLength(f *testing.F) {
 			t.Errorf("limit %s: error %v, want one with %q", limit, err, want)
 		case !strings.Contains(out.String(), "example.org/m FuzzLength: "):
 			t.Errorf("limit %s: printed %q", limit, out.String())
+		}
+	}
+}
+
+// Of packages that are as they were since a revision no target runs.
+func TestSince(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module example.org/m\n\ngo 1.25.0\n")
+	for _, name := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc FuzzX(*testing.F) {}\n")
+	}
+	for _, args := range []string{"init -q", "add .", "-c user.name=x -c user.email=x commit -q -m x"} {
+		cmd := exec.Command("git", strings.Fields(args)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v %s", args, err, out)
+		}
+	}
+	write(t, filepath.Join(dir, "b", "x.go"), "package x\n\nvar changed = 1\n")
+	cmd := exec.Command("git", "add", ".")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	for since, want := range map[string]int{"": 2, "HEAD": 1, "no-such-revision": 2} {
+		got, err := fuzzed(dir, since)
+		if err != nil || len(got) != want || want == 1 && filepath.Base(got[0]) != "b" {
+			t.Errorf("since %q: %v, %v, want %d", since, got, err, want)
 		}
 	}
 }
