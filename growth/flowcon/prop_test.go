@@ -1,4 +1,4 @@
-// This file checks what must hold of every scenario, against the dumb twin of FlowCon.
+// This file checks what must hold of every scenario.
 
 package flowcon_test
 
@@ -13,59 +13,7 @@ import (
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
-	"github.com/apportion/apportion/internal/oracle/growthoracle"
 )
-
-func TestPropIsTheListing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
-		options := &flowcon.Options{BoundConvergedOnly: rapid.Bool().Draw(t, "printed bound"), Beta: rapid.SampledFrom([]float64{1, 2, 3.5}).Draw(t, "beta")}
-		alpha := rapid.SampledFrom([]float64{0.001, 0.01, 0.05}).Draw(t, "alpha")
-		f, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: alpha, Kinds: kinds}, options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		twin := growthoracle.NewFlowCon(alpha, options.Beta, 20, kinds)
-		twin.BoundAll = !options.BoundConvergedOnly
-		for _, s := range scenes(kinds).Draw(t, "scenes") {
-			var d flowcon.Decision
-			if err := f.Step(s.now, s.readings, &d); err != nil {
-				t.Fatal(err)
-			}
-			given := map[string]growthoracle.Reading{}
-			for _, r := range s.readings {
-				given[r.Job] = growthoracle.Reading{At: r.At.Seconds(), Value: r.Value, Usage: r.Usage}
-			}
-			twin.Step(s.now.Seconds(), given)
-			if d.Interval.Seconds() != twin.Itval {
-				t.Fatalf("at %v interval %v, want %v s", s.now, d.Interval, twin.Itval)
-			}
-			for _, r := range s.readings {
-				status, _ := f.Standing(r.Job)
-				if got, want := status.Category, category(twin, r.Job); got != want {
-					t.Fatalf("at %v %s is %v, want %v", s.now, r.Job, got, want)
-				}
-				if diff := cmp.Diff(twin.Limits[r.Job], status.Limits, near); diff != "" {
-					t.Fatalf("at %v limits of %s: %s", s.now, r.Job, diff)
-				}
-			}
-		}
-	})
-}
-
-// category returns the one list that holds a job; two are a fault of the twin.
-func category(twin *growthoracle.FlowCon, id string) growth.Category {
-	switch [3]bool{twin.NL[id], twin.WL[id], twin.CL[id]} {
-	case [3]bool{true, false, false}:
-		return growth.Progressing
-	case [3]bool{false, true, false}:
-		return growth.Watching
-	case [3]bool{false, false, true}:
-		return growth.Converged
-	default:
-		return growth.Outside
-	}
-}
 
 // TestPropBounds checks the limits that a step sets, and that the same step again changes
 // nothing, for any values and any classifier.

@@ -1,5 +1,5 @@
-// Package growthoracle holds the dumb twins of package growth and of placement's rebalancing: the
-// listings of [Zheng] written down line by line over maps and whole histories, for tests only.
+// Package growthoracle holds the dumb twins of package growth's Prospect and of placement's rebalancing: the
+// definitions written down line by line over maps and whole histories, for tests only.
 //
 // # References
 //

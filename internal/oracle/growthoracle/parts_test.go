@@ -131,44 +131,6 @@ func TestLookAtNoise(t *testing.T) {
 	}
 }
 
-// Two kinds of resources have growth efficiencies and limits of their own; lists go by the first one. One job uses half of
-// the first kind and all of the second.
-func TestFlowConKinds(t *testing.T) {
-	f := NewFlowCon(0.05, 2, 10, 2)
-	for now, values := range [][2]float64{{1, 1}, {0, 0.2}} {
-		at := float64(10 * now)
-		f.Step(at, map[string]Reading{
-			"a": {at, values[0], []float64{0.5, 1}},
-			"b": {at, values[1], []float64{0.5, 0.25}},
-		})
-	}
-	// Progress 0.1 and 0.08 a second: G of the first kind 0.2 and 0.16, of the second 0.1 and 0.32.
-	for id, want := range map[string][]float64{"a": {0.2, 0.1}, "b": {0.16, 0.32}} {
-		if !slices.EqualFunc(f.growth[id], want, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 }) {
-			t.Errorf("%s: growth %v, want %v", id, f.growth[id], want)
-		}
-	}
-	for id, want := range map[string][]float64{"a": {0.2 / 0.36, 0.25}, "b": {0.16 / 0.36, 0.32 / 0.42}} {
-		if !slices.EqualFunc(f.Limits[id], want, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 }) {
-			t.Errorf("%s: limits %v, want %v", id, f.Limits[id], want)
-		}
-	}
-}
-
-// Values are divided by the first that is not 0: a job whose loss is a thousand times another's grows as fast.
-func TestFlowConScale(t *testing.T) {
-	for _, first := range []float64{1, 1000, -4} {
-		f := NewFlowCon(0.05, 2, 10, 1)
-		for i, value := range []float64{0, first, first / 2} {
-			at := float64(10 * i)
-			f.Step(at, map[string]Reading{"a": {at, value, []float64{1}}})
-		}
-		if got := f.growth["a"][0]; math.Abs(got-0.05) > 1e-12 {
-			t.Errorf("from %g: growth %g, want 0.05", first, got)
-		}
-	}
-}
-
 // Containers are moved once at most, none is lost, and afterwards nobody can take: whoever lacks one finds no worker with two
 // more that may still give.
 func TestPropRebalance(t *testing.T) {
@@ -206,46 +168,6 @@ func TestPropRebalance(t *testing.T) {
 	}
 	if moves == 0 {
 		t.Error("nothing was ever moved")
-	}
-}
-
-// A job that grows again after all had converged ends the back-off, without anybody coming or going.
-func TestFlowConGrowsAgain(t *testing.T) {
-	f, job := NewFlowCon(0.05, 2, 20, 1), &gauge{0, 1}
-	for _, step := range []struct {
-		now, growth, itval float64
-		list               map[string]bool
-	}{
-		{0, 0, 20, f.NL}, {20, .04, 20, f.WL}, {40, .03, 40, f.CL}, {80, .02, 80, f.CL}, {160, .06, 20, f.NL}, {180, .01, 20, f.WL},
-	} {
-		f.Step(step.now, map[string]Reading{"a": job.next(step.now, step.growth)})
-		if f.Itval != step.itval || f.nextRun != step.now+step.itval || !step.list["a"] {
-			t.Errorf("%g s: interval %g, next run at %g, lists %v %v %v", step.now, f.Itval, f.nextRun, f.NL, f.WL, f.CL)
-		}
-	}
-}
-
-// Who comes back is new: nothing that was measured before counts, and everybody else keeps a limit until it has been measured.
-func TestFlowConComesBack(t *testing.T) {
-	f, a, b := NewFlowCon(0.05, 2, 10, 1), &gauge{0, 1}, &gauge{0, 1}
-	both := func(now float64) map[string]Reading {
-		return map[string]Reading{"a": a.next(now, .3), "b": b.next(now, .1)}
-	}
-	f.Step(0, both(0))
-	f.Step(10, both(10))
-	if got := [2]float64{f.Limits["a"][0], f.Limits["b"][0]}; math.Abs(got[0]-.75) > 1e-9 || math.Abs(got[1]-.25) > 1e-9 {
-		t.Fatalf("limits %v, want 0.75 and 0.25", got)
-	}
-	f.Step(20, map[string]Reading{"b": b.next(20, .1)})
-	if f.growth["a"] != nil || f.Limits["a"] != nil || len(f.Readings["a"])+len(f.Offered["a"]) != 0 || f.NL["a"] {
-		t.Errorf("a has gone, and %v, %v, %v is known", f.growth["a"], f.Limits["a"], f.Offered["a"])
-	}
-	if got := f.Limits["b"][0]; got != 1 {
-		t.Errorf("b is alone with a limit of %g", got)
-	}
-	f.Step(30, both(30))
-	if f.growth["a"] != nil || f.Limits["a"][0] != 1 || f.Limits["b"][0] != 1 {
-		t.Errorf("a is back: growth %v, limits %v", f.growth["a"], f.Limits)
 	}
 }
 
