@@ -10,21 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
 )
 
-// Limits of a call.
-const (
-	// MaxBytes bounds a body, in either direction.
-	MaxBytes = 1 << 20
-	// ReadLimit and IdleLimit are how long a server waits for a request and for the next one.
-	ReadLimit = 10 * time.Second
-	IdleLimit = 2 * time.Minute
-)
+// MaxBytes bounds a body, in either direction.
+const MaxBytes = 1 << 20
 
 // What follows has no other protocol: a server that was not written in Go needs POST, JSON and the headers of the package's
 // documentation.
@@ -130,7 +123,7 @@ func (s Secret) Client(base string, to Party) *Client {
 }
 
 // direct asks without the proxy that the environment may name, which could be a stranger's.
-var direct = &http.Client{Transport: &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 4, IdleConnTimeout: IdleLimit}}
+var direct = &http.Client{Transport: &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 4, IdleConnTimeout: idleLimit}}
 
 // ErrUnsigned: somebody has answered who is not of the cluster. That says nothing of the request.
 var ErrUnsigned = errors.New("wire: the answer is not signed by who was called")
@@ -203,17 +196,4 @@ func (c *Client) Call(ctx context.Context, path string, question, answer any) er
 		return &StatusError{response.StatusCode, text.Error}
 	}
 	return json.Unmarshal(data, answer)
-}
-
-// Serve answers requests on the listener until the context ends, then closes every connection.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	// Every request's context descends from ctx, so that a handler which waits is told as well.
-	server := &http.Server{Handler: handler, ReadTimeout: ReadLimit, IdleTimeout: IdleLimit,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }
