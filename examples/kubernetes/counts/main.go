@@ -1,6 +1,5 @@
 // This program sets how many pods jobs of other controllers have: stock Indexed Jobs, PyTorchJobs, MPIJobs, RayClusters and
-// JobSets. In mode resize it shares the cluster among them; in mode admit it says which of them run, and when. See the README
-// of the folder above.
+// JobSets share the cluster. See the README of this folder.
 package main
 
 import (
@@ -31,11 +30,9 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/kubernetes/admit"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
-	"github.com/apportion/apportion/primaldual"
 )
 
 func main() {
@@ -49,33 +46,28 @@ func main() {
 
 // flags are what users choose.
 type flags struct {
-	mode, kubeconfig, namespace, identity string
-	theta1, theta2                        float64
-	length                                time.Duration
-	slots                                 int
+	kubeconfig, namespace, identity string
+	theta1, theta2                  float64
 }
 
-// The name of the Lease by which one leads, and of the ConfigMap with the state of mode admit.
+// The name of the Lease by which one leads.
 const name = "apportion-counts"
 
 // rate is how many calls a second the program may make.
 const rate = 50
 
-// run runs a mode until the context ends.
+// run shares the cluster until the context ends.
 func run(ctx context.Context, args []string, stderr io.Writer) error {
 	var f flags
 	c := live.Config{Kinds: snapshot.Kinds(), Objects: resize.Kinds(), Log: slog.New(slog.NewTextHandler(stderr, nil))}
 	set := flag.NewFlagSet("counts", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	host, _ := os.Hostname() // "": the flag is needed
-	set.StringVar(&f.mode, "mode", "resize", "resize: share the cluster; admit: say who runs, and when")
 	set.StringVar(&f.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")
-	set.StringVar(&f.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the namespace of this program, for its Lease and its state")
+	set.StringVar(&f.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the namespace of this program, for its Lease")
 	set.StringVar(&f.identity, "identity", host, "the name under which this program leads")
-	set.Float64Var(&f.theta1, "theta1", 0.1, "budget of unfairness, in resize")
-	set.Float64Var(&f.theta2, "theta2", 0.1, "budget of adjustments, in resize")
-	set.DurationVar(&f.length, "slot", 10*time.Minute, "length of a slot, in admit")
-	set.IntVar(&f.slots, "slots", 432, "slots that are planned ahead, in admit")
+	set.Float64Var(&f.theta1, "theta1", 0.1, "budget of unfairness")
+	set.Float64Var(&f.theta2, "theta2", 0.1, "budget of adjustments")
 	set.DurationVar(&c.Quiet, "quiet", time.Second, "how long after a change a decision is taken")
 	set.DurationVar(&c.Every, "every", 30*time.Second, "after which time one is taken anyhow")
 	set.BoolVar(&c.Dry, "dry", false, "say what would be done, and do nothing")
@@ -85,9 +77,6 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	})
 	if err := set.Parse(args); err != nil {
 		return err
-	}
-	if f.mode != "resize" && f.mode != "admit" {
-		return fmt.Errorf("-mode %q: resize or admit", f.mode)
 	}
 	if f.identity == "" {
 		return errors.New("-identity is needed: this machine has no name")
@@ -126,13 +115,9 @@ func (f *flags) connect(c *live.Config) error {
 	return nil
 }
 
-// follow runs the mode.
+// follow shares the cluster.
 func (f *flags) follow(ctx context.Context, c live.Config) error {
-	if f.mode == "resize" {
-		return live.Resize(ctx, c, alloc.Problem{Theta1: f.theta1, Theta2: f.theta2})
-	}
-	clock := primaldual.Clock{Start: time.Now().Truncate(f.length), Length: f.length}
-	return live.Admit(ctx, c, admit.Options{Kinds: c.Kinds, Clock: clock, Slots: f.slots}, f.namespace, name)
+	return live.Resize(ctx, c, alloc.Problem{Theta1: f.theta1, Theta2: f.theta2})
 }
 
 // The parts of a leader's lease: as Kubernetes' own components have them.
@@ -142,7 +127,7 @@ const (
 	retry = 2 * time.Second
 )
 
-// lead runs the mode while this program leads. It ends when it does not any more: who is started again begins with what is
+// lead shares the cluster while this program leads. It ends when it does not any more: who is started again begins with what is
 // there.
 func (f *flags) lead(ctx context.Context, c live.Config) error {
 	ctx, stop := context.WithCancel(ctx)

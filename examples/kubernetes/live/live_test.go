@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,11 +26,9 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/external/externaltest"
-	"github.com/apportion/apportion/examples/kubernetes/admit"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
-	"github.com/apportion/apportion/primaldual"
 )
 
 const limit = 90 * time.Second
@@ -251,35 +248,4 @@ func (b *bench) rights(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-}
-
-// Jobs run in their slots; who comes and is worth nothing in time is refused and told why; a loop that is started again goes
-// on with what was promised.
-func TestAdmit(t *testing.T) {
-	b := newBench(t)
-	clock := primaldual.Clock{Start: time.Now(), Length: 6 * time.Second}
-	options := admit.Options{Kinds: b.config.Kinds, Clock: clock, Slots: 100}
-	loop := func(ctx context.Context) error {
-		return live.Admit(ctx, b.config, options, "apportion", "apportion-counts")
-	}
-	b.job("long", 1, true, "max", "6", "work", "72s", "worth", "3") // two slots of six pods
-	stop := b.follow(loop)
-	b.runs(map[string]int{"long": 6})
-	stop()
-	b.job("late", 1, true, "max", "1", "work", "1h", "deadline", "20s")
-	b.job("short", 1, true, "max", "2", "work", "24s", "worth", "3") // two slots of two pods
-	b.follow(loop)
-	b.runs(map[string]int{"long": 6, "short": 2})
-	refused := false
-	for !refused {
-		select {
-		case text := <-b.events.Events:
-			refused = strings.HasPrefix(text, "Warning Refused")
-		case <-time.After(limit):
-			t.Fatal("late was not told that it is refused")
-		}
-	}
-	// Nobody has ended them, so that they are late, and go on while there is room.
-	time.Sleep(3 * clock.Length)
-	b.runs(map[string]int{"long": 6, "short": 2})
 }

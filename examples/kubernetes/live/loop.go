@@ -1,4 +1,4 @@
-// This file implements what both loops have in common: when to look, how a change is carried out, and who is told.
+// This file implements the loop: when to look, how a change is carried out, and who is told.
 
 package live
 
