@@ -1,6 +1,6 @@
 // This file plays a day of a real trace on a real Kubernetes control plane: by stock Jobs, by gangs, and with the controller.
 
-package main
+package kubernetes
 
 import (
 	"cmp"

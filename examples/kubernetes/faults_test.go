@@ -1,6 +1,6 @@
 // This file lets everything die, hang and come back on a real Kubernetes control plane, while jobs run on it.
 
-package main
+package kubernetes
 
 import (
 	"context"

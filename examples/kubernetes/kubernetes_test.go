@@ -1,7 +1,7 @@
 // This file plays elastic jobs on a real Kubernetes control plane and asks their workers' own logs whether anything ran twice
 // or was lost.
 
-package main
+package kubernetes
 
 import (
 	"context"

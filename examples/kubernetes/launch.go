@@ -1,6 +1,6 @@
 // This file starts and ends the pods of runs by the API of Kubernetes.
 
-package main
+package kubernetes
 
 import (
 	"context"

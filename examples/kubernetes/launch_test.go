@@ -1,6 +1,6 @@
 // This file tests how pods are made and deleted, on an API server in memory.
 
-package main
+package kubernetes
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file lets one controller lead at a time, by a Lease.
 
-package main
+package kubernetes
 
 import (
 	"context"

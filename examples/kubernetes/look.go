@@ -1,6 +1,6 @@
 // This file implements what the controller asks of a cluster.
 
-package main
+package kubernetes
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-// This program shares a Kubernetes cluster among elastic training jobs: it decides by Dorm's optimizer who has how many pods on
+// Package kubernetes shares a Kubernetes cluster among elastic training jobs: it decides by Dorm's optimizer who has how many pods on
 // which node, and resizes running jobs by checkpoints. It owns the pods of Jobs whose spec.managedBy says so; see README.md.
-package main
+package kubernetes
 
 import (
 	"cmp"
@@ -22,11 +22,12 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
-func main() {
+// Main is the main function of apportion-kubernetes.
+func Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "kubernetes:", err)
+		fmt.Fprintln(os.Stderr, "apportion-kubernetes:", err)
 		os.Exit(1)
 	}
 }
@@ -34,7 +35,7 @@ func main() {
 // run runs the controller until the context ends.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s settings
-	program := external.Program{Name: "kubernetes", Kinds: snapshot.Kinds()}
+	program := external.Program{Name: "apportion-kubernetes", Kinds: snapshot.Kinds()}
 	program.Flags = func(flags *flag.FlagSet) {
 		host, _ := os.Hostname() // "": the flag is needed
 		flags.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")

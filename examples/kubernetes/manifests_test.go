@@ -1,6 +1,6 @@
 // This file applies what is shipped to a real API server.
 
-package main
+package kubernetes
 
 import (
 	"errors"

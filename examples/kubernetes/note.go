@@ -1,7 +1,7 @@
 // This file implements the note of a job: what was asked for last, by which master, and what must not live. It is the fence on
 // the API server.
 
-package main
+package kubernetes
 
 import (
 	"context"

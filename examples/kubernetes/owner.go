@@ -1,6 +1,6 @@
 // This file implements owner: a Kubernetes cluster of which this program owns the pods of elastic Jobs.
 
-package main
+package kubernetes
 
 import (
 	"context"

@@ -1,7 +1,7 @@
 // This file tests what the controller does to Jobs and pods, call by call, on a real API server: what is refused, what dies in
 // the middle, and what others do meanwhile.
 
-package main
+package kubernetes
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file makes the pods of a run, with a guard before the trainer.
 
-package main
+package kubernetes
 
 import (
 	"errors"

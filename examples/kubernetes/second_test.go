@@ -1,6 +1,6 @@
 // This file starts a second controller beside the first.
 
-package main
+package kubernetes
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // This file declares the flags that are for Kubernetes, and reaches the API server by them.
 
-package main
+package kubernetes
 
 import (
 	"time"

@@ -1,7 +1,7 @@
 // This file measures the controller on many nodes: how long it takes from an event to the pods, what it asks of the API server
 // for that, and how much memory it needs. The pods are no processes.
 
-package main
+package kubernetes
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // This file tells users by their Jobs, conditions, events and counts of pods, how they stand and why.
 
-package main
+package kubernetes
 
 import (
 	"context"

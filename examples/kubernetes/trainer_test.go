@@ -1,6 +1,6 @@
 // This file plays guards and trainers that are no processes, for clusters with more pods than a machine can run.
 
-package main
+package kubernetes
 
 import (
 	"context"

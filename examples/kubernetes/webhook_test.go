@@ -1,6 +1,6 @@
 // This file plays a webhook that denies pods, or does not answer in time.
 
-package main
+package kubernetes
 
 import (
 	"context"

@@ -72,7 +72,11 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	// Building takes seconds where the cache is warm. A test binary cannot be its own trainer, since the
 	// guards start it.
 	b.Trainer = b.build("inhouse", "../studies", "./inhouse")
-	b.build("controller", ".", ".")
+	program := "."
+	if found, _ := filepath.Glob("apportion-*"); len(found) == 1 {
+		program = "./" + found[0]
+	}
+	b.build("controller", ".", program)
 	guard := b.build("apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
 	// Both are free for the length of the test.
 	b.front, b.port = newFront(t), FreePorts(t, 2)
