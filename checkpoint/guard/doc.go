@@ -53,7 +53,7 @@
 // Linux only; elsewhere Run returns an error that wraps errors.ErrUnsupported. It uses no cgo.
 //
 // Claims by HTTP are signed, and so are their answers: whoever listens in the place of a desk that is gone learns no secret
-// and vouches for nobody. For that the clocks of servers and desk must agree within wire.Window. The credential is the
+// and vouches for nobody. The credential is the
 // same for all guards of a cluster, and a trainer can read what its guard can, unless it runs as a user of its own.
 //
 // With [Config.User] a guard that is root starts its trainer as that user: with the groups that were named, no others and no way to

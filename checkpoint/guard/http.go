@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 
 	"github.com/apportion/apportion/checkpoint/wire"
 )
@@ -29,6 +30,10 @@ type HTTP struct {
 	Credential wire.Credential
 	// Client is what asks; nil: a client without a proxy, which must not be a stranger's.
 	Client *http.Client
+
+	mu sync.Mutex
+	// signer is made at the first claim, and knows the desk's challenge then.
+	signer *wire.Client
 }
 
 // direct asks without the proxy that the environment may name.
@@ -57,13 +62,22 @@ func (h *HTTP) Renew(ctx context.Context, c Claim) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
-	client := h.Credential.Client(address.Scheme + "://" + address.Host)
-	client.HTTP = h.Client
 	var grant Grant
-	if err := client.Call(ctx, cmp.Or(address.EscapedPath(), "/"), c, &grant); err != nil {
+	if err := h.signing(address).Call(ctx, cmp.Or(address.EscapedPath(), "/"), c, &grant); err != nil {
 		return Grant{}, fmt.Errorf("guard: %w", err)
 	}
 	return grant, nil
+}
+
+// signing returns the client that signs claims, always the same.
+func (h *HTTP) signing(address *url.URL) *wire.Client {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.signer == nil {
+		h.signer = h.Credential.Client(address.Scheme + "://" + address.Host)
+		h.signer.HTTP = h.Client
+	}
+	return h.signer
 }
 
 // post claims without a signature.

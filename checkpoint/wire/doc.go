@@ -17,22 +17,28 @@
 //
 //	header                 what it holds
 //	Apportion-From, -To    caller and callee: "master", "agent/north", "user/ann"
-//	Apportion-Time         seconds since 1970
+//	Apportion-Challenge    what the callee has asked for, see below; empty: the caller has not heard from it yet
 //	Apportion-Nonce        128 bits at random, in hexadecimal digits; no two calls have the same
-//	Apportion-Signature    the MAC of what it is, the cluster, both parties, method, path, time, nonce and SHA-256 of the body
+//	Apportion-Digest       SHA-256 of the body, in hexadecimal digits
+//	Apportion-Signature    the MAC of what it is, the cluster, both parties, method, path, challenge, nonce and digest
 //
-// An answer has Apportion-Signature alone: the MAC of the nonce that it answers, the status and the SHA-256 of its body.
+// An answer has Apportion-Challenge, for the next request, and Apportion-Signature: the MAC of the nonce that it answers, the
+// challenge, the status and the SHA-256 of its body.
 //
 // # Contract
 //
-// A request counts once, at the callee that is named, within [Window] of its time by the callee's clock; the clocks of a
-// cluster must agree that well. One who has just been started has forgotten the nonces that it has seen: what it is asked for
-// must be safe to be asked twice, as effects of package checkpoint are.
+// A request counts once, at the very gate that it is signed for. Every gate draws challenges at random: its first when it
+// begins, the next ones each minute and each 4,096 requests. It lets in what is signed for the newest or the one before, each
+// nonce once, and answers 421 to what is signed for any other, with the challenge that would do: the caller signs anew and
+// repeats the request once. So nothing that was said before a restart counts after it, or at another master, or more than two
+// minutes later; no time of day is read, and what is remembered is bounded. The first call of a client asks twice.
+//
+// The headers are judged first: the body of a stranger is not read. [Server] bounds what else strangers may take.
 //
 // An answer that is not signed is not believed, and says nothing of the request. An unsigned or refused request reaches no
 // one: no epoch in it is noted.
 //
-// What is said can be read by who listens. Where that matters, put TLS around it, with [Client.HTTP] and a listener of
+// What is said can be read by who listens. Where that matters, put TLS around it: [ReadTLS], [HTTP] and a listener of
 // crypto/tls; nothing here needs it to be safe against who lies. No call goes through a proxy that the environment names, and
 // no key is printed by package fmt.
 package wire

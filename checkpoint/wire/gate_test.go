@@ -5,12 +5,10 @@ package wire
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What a header holds is a party in the one form in which it is written, or none.
@@ -36,23 +34,24 @@ func TestSignatureCoversAll(t *testing.T) {
 	base := line{secret.Cluster(), secret.Credential(ann).Key, ann, Party{Role: Master}}
 	made := map[string]string{}
 	for what, change := range map[string]func(l *line, r *http.Request, body *[]byte){
-		"nothing":     func(*line, *http.Request, *[]byte) {},
-		"the cluster": func(l *line, _ *http.Request, _ *[]byte) { l.cluster = "another" },
-		"the key":     func(l *line, _ *http.Request, _ *[]byte) { l.key[31] ^= 1 },
-		"the caller":  func(l *line, _ *http.Request, _ *[]byte) { l.from.Name = "bob" },
-		"the callee":  func(l *line, _ *http.Request, _ *[]byte) { l.to = north },
-		"the method":  func(_ *line, r *http.Request, _ *[]byte) { r.Method = http.MethodPut },
-		"the path":    func(_ *line, r *http.Request, _ *[]byte) { r.URL.Path = "/ask/" },
-		"the time":    func(_ *line, r *http.Request, _ *[]byte) { r.Header.Set(headerTime, "8") },
-		"the nonce":   func(_ *line, r *http.Request, _ *[]byte) { r.Header.Set(headerNonce, "8") },
-		"the body":    func(_ *line, _ *http.Request, body *[]byte) { *body = append(*body, ' ') },
+		"nothing":       func(*line, *http.Request, *[]byte) {},
+		"the cluster":   func(l *line, _ *http.Request, _ *[]byte) { l.cluster = "another" },
+		"the key":       func(l *line, _ *http.Request, _ *[]byte) { l.key[31] ^= 1 },
+		"the caller":    func(l *line, _ *http.Request, _ *[]byte) { l.from.Name = "bob" },
+		"the callee":    func(l *line, _ *http.Request, _ *[]byte) { l.to = north },
+		"the method":    func(_ *line, r *http.Request, _ *[]byte) { r.Method = http.MethodPut },
+		"the path":      func(_ *line, r *http.Request, _ *[]byte) { r.URL.Path = "/ask/" },
+		"the challenge": func(_ *line, r *http.Request, _ *[]byte) { r.Header.Set(headerChallenge, "8") },
+		"the nonce":     func(_ *line, r *http.Request, _ *[]byte) { r.Header.Set(headerNonce, "8") },
+		"the body":      func(_ *line, _ *http.Request, body *[]byte) { *body = append(*body, ' ') },
 	} {
 		l, body := base, []byte("{}")
 		r := httptest.NewRequest(http.MethodPost, "http://host/ask", nil)
-		r.Header.Set(headerTime, "7")
+		r.Header.Set(headerChallenge, "7")
 		r.Header.Set(headerNonce, "7")
 		change(&l, r, &body)
-		signature := string(l.ofRequest(r, body))
+		r.Header.Set(headerDigest, digest(body))
+		signature := l.ofRequest(r)
 		if other, taken := made[signature]; taken {
 			t.Errorf("to change %s and to change %s make one signature", what, other)
 		}
@@ -63,40 +62,13 @@ func TestSignatureCoversAll(t *testing.T) {
 	for _, nonce := range []string{"7", "8"} {
 		for _, status := range []int{200, 409} {
 			for _, body := range []string{"", "{}"} {
-				answers[base.ofAnswer(nonce, status, []byte(body))] = true
+				answers[base.ofAnswer(nonce, "a", status, []byte(body))] = true
+				answers[base.ofAnswer(nonce, "b", status, []byte(body))] = true
 			}
 		}
 	}
-	if len(answers) != 8 {
-		t.Errorf("8 answers have %d signatures", len(answers))
-	}
-}
-
-// TestNonces: a nonce counts once as long as its request does, and what is remembered does not grow with the life of the gate.
-func TestNonces(t *testing.T) {
-	g := secret.Gate()
-	start := time.Unix(1763836000, 0)
-	most := 0
-	for second := range 2000 {
-		now := start.Add(time.Duration(second) * time.Second)
-		nonce := fmt.Sprint(second)
-		if !g.fresh(nonce, now.Add(Window), now) {
-			t.Fatalf("nonce %s is not fresh", nonce)
-		}
-		// Of the same second, from the middle, and from the last in which the request counts.
-		for _, age := range []int{0, 60, int(Window / time.Second)} {
-			if second >= age && g.fresh(fmt.Sprint(second-age), now.Add(Window), now) {
-				t.Fatalf("the nonce of %d s ago counts again", age)
-			}
-		}
-		most = max(most, len(g.seen))
-	}
-	// A nonce that is tried again is kept for as long again, so that at most two windows and a sweep are there.
-	if limit := int((2*Window + Window/2) / time.Second); most > limit {
-		t.Errorf("%d nonces are remembered, want at most %d", most, limit)
-	}
-	if g.fresh("", start.Add(Window), start) {
-		t.Error("no nonce is fresh")
+	if len(answers) != 16 {
+		t.Errorf("16 answers have %d signatures", len(answers))
 	}
 }
 

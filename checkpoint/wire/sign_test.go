@@ -4,7 +4,6 @@ package wire
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,14 +59,17 @@ func (h heard) repeat(t *testing.T, base string, change func(*heard)) int {
 	return response.StatusCode
 }
 
+// aside is a client that knows and has what another does, and calls somebody else in another way.
+func aside(client *Client, base string, ask *http.Client) *Client {
+	return &Client{Base: base, HTTP: ask, line: client.line, challenge: client.challenge}
+}
+
 // hear has a question of a client go to an impostor, and returns it.
 func hear(t *testing.T, client *Client, path string, question any) heard {
 	t.Helper()
 	base, all := impostor(t, `"all is well"`)
-	aside := *client
-	aside.Base = base
 	var answer string
-	if err := aside.Call(t.Context(), path, question, &answer); !errors.Is(err, ErrUnsigned) || answer != "" {
+	if err := aside(client, base, nil).Call(t.Context(), path, question, &answer); !errors.Is(err, ErrUnsigned) || answer != "" {
 		t.Errorf("an impostor is believed: %q, %v", answer, err)
 	}
 	if len(*all) != 1 {
@@ -76,9 +78,18 @@ func hear(t *testing.T, client *Client, path string, question any) heard {
 	return (*all)[0]
 }
 
+// ask has a client call, so that it knows the challenge.
+func ask(t *testing.T, client *Client) {
+	t.Helper()
+	if err := client.Call(t.Context(), "/ask", question{"hello"}, new(string)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Who listens in the place of a dead master learns no secret, and can say nothing but what was said, once.
 func TestImpostor(t *testing.T) {
 	client := start(t)
+	ask(t, client)
 	h := hear(t, client, "/ask", question{"hello"})
 	said := fmt.Sprint(h) + string(h.body)
 	for _, text := range []string{client.line.key.text(), secret.key.text()} {
@@ -87,14 +98,14 @@ func TestImpostor(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*heard){
-		"another body":      func(h *heard) { h.body = []byte(`{"Text":"bye"}`) },
 		"another caller":    func(h *heard) { h.header.Set(headerFrom, Party{User, "bob"}.String()) },
 		"an agent":          func(h *heard) { h.header.Set(headerFrom, north.String()) },
 		"a master":          func(h *heard) { h.header.Set(headerFrom, "master") },
 		"nobody":            func(h *heard) { h.header.Del(headerFrom) },
 		"no one in the end": func(h *heard) { h.header.Set(headerFrom, "user/zz") },
 		"another nonce":     func(h *heard) { h.header.Set(headerNonce, strings.Repeat("0", 32)) },
-		"another time":      func(h *heard) { h.header.Set(headerTime, "1") },
+		"another challenge": func(h *heard) { h.header.Set(headerChallenge, "1") },
+		"another digest":    func(h *heard) { h.header.Set(headerDigest, digest(nil)) },
 		"no signature":      func(h *heard) { h.header.Del(headerSignature) },
 		"another callee":    func(h *heard) { h.header.Set(headerTo, north.String()) },
 	} {
@@ -108,6 +119,10 @@ func TestImpostor(t *testing.T) {
 	}
 	if status := h.repeat(t, client.Base, same); status != http.StatusUnauthorized {
 		t.Errorf("again: %d", status)
+	}
+	h = hear(t, client, "/ask", question{"hello"})
+	if status := h.repeat(t, client.Base, func(h *heard) { h.body = []byte(`{"Text":"bye"}`) }); status != http.StatusUnauthorized {
+		t.Errorf("another body: %d", status)
 	}
 }
 
@@ -168,49 +183,13 @@ func TestHugeEpoch(t *testing.T) {
 	}
 }
 
-// A request counts within the window, by the callee's clock; its nonce is remembered for as long.
-func TestWindow(t *testing.T) {
-	now := time.Unix(1763836000, 0)
-	gate := secret.Gate()
-	gate.now = func() time.Time { return now }
-	mux := http.NewServeMux()
-	Handle(mux, "/ask", gate, func(context.Context, question) (string, error) { return "", nil }, User)
-	server := httptest.NewServer(mux)
-	defer server.Close()
-	client := secret.Credential(ann).Client(server.URL)
-	for off, want := range map[time.Duration]bool{0: true, Window: true, -Window: true, Window + time.Second: false, -Window - time.Second: false} {
-		client.now = func() time.Time { return now.Add(off) }
-		err := client.Call(t.Context(), "/ask", question{}, new(string))
-		if (err == nil) != want || err != nil && (!Refused(err) || !strings.Contains(err.Error(), "apart")) {
-			t.Errorf("%v: %v", off, err)
-		}
-	}
-	client.now = func() time.Time { return now }
-	h := hear(t, client, "/ask", question{})
-	same := func(*heard) {}
-	for passed, want := range []int{200, 401, 401} {
-		if status := h.repeat(t, server.URL, same); status != want {
-			t.Errorf("after %d times: %d", passed, status)
-		}
-		now = now.Add(Window / 2)
-	}
-	before := len(gate.seen)
-	now = now.Add(3 * Window)
-	if err := client.Call(t.Context(), "/ask", question{}, new(string)); err != nil {
-		t.Error(err)
-	}
-	if len(gate.seen) >= before || len(gate.seen) > 1 {
-		t.Errorf("%d nonces are remembered, before %d", len(gate.seen), before)
-	}
-}
-
 // An answer to one question is none to another, nor with another status.
 func TestForgedAnswer(t *testing.T) {
 	client := start(t)
 	var captured *http.Response
 	var text []byte
-	tap := *client
-	tap.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	ask(t, client)
+	tap := aside(client, client.Base, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		response, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
 			return nil, err
@@ -222,7 +201,7 @@ func TestForgedAnswer(t *testing.T) {
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
 		return response, err
-	})}
+	})})
 	if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !Refused(err) {
 		t.Fatal(err)
 	}

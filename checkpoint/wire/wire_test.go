@@ -142,7 +142,8 @@ func TestOneValueOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.line.sign(request, body, time.Now())
+	ask(t, client)
+	client.line.sign(request, body, client.challenge)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
