@@ -1,7 +1,7 @@
 // This file tests decisions for an autoscaler on a real Nomad cluster: jobs that run by themselves, and a test that scales
 // them as the autoscaler would.
 
-package main
+package nomad
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file names the child jobs that the controller registers, one for each elastic job.
 
-package main
+package nomad
 
 import (
 	"strconv"

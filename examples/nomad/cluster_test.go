@@ -1,6 +1,6 @@
 // This file runs a real Nomad cluster on the loopback for the tests: one server, and clients whose containers are processes.
 
-package main
+package nomad
 
 import (
 	"fmt"

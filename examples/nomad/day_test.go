@@ -1,6 +1,6 @@
 // This file plays a day of a real trace on a real Nomad cluster: by Nomad alone, and with the controller beside it.
 
-package main
+package nomad
 
 import (
 	"math/bits"

@@ -1,7 +1,7 @@
 // This file lets controllers on several machines follow each other: the journal is kept in etcd, and whoever leads there is the
 // one that decides.
 
-package main
+package nomad
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests controllers that follow each other by etcd, on a real Nomad cluster and a real etcd.
 
-package main
+package nomad
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // This file lets everything die, hang and come back on a real Nomad cluster, while jobs run on it.
 
-package main
+package nomad
 
 import (
 	"math/rand/v2"

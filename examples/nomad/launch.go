@@ -1,7 +1,7 @@
 // This file starts and ends containers by Nomad's API: a child job for each elastic job, with a group for each node of its
 // newest attempt.
 
-package main
+package nomad
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // This file reads a Nomad cluster: nodes with what is left on them, and the elastic jobs.
 
-package main
+package nomad
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests what is the controller's own on a cluster that only answers: jobs, allocations, and who registered them.
 
-package main
+package nomad
 
 import (
 	"context"

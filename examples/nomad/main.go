@@ -1,6 +1,6 @@
-// This program shares a Nomad cluster among elastic training jobs: it decides by Dorm's optimizer who has how many
+// Package nomad shares a Nomad cluster among elastic training jobs: it decides by Dorm's optimizer who has how many
 // containers on which node, and resizes running jobs by checkpoints. Jobs are marked by meta keys; see README.md.
-package main
+package nomad
 
 import (
 	"github.com/hashicorp/nomad/api"
@@ -10,7 +10,7 @@ import (
 
 // program is the controller as a program. Address, token and certificates of Nomad come from NOMAD_ADDR, NOMAD_TOKEN,
 // NOMAD_CACERT and so on.
-var program = external.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch int64, _ string, g external.Guarded) (external.Cluster, error) {
+var program = external.Program{Name: "apportion-nomad", Kinds: kinds, Connect: func(epoch int64, _ string, g external.Guarded) (external.Cluster, error) {
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
 		return nil, err
@@ -26,7 +26,8 @@ var program = external.Program{Name: "nomad", Kinds: kinds, Connect: func(epoch 
 	return n, nil
 }}
 
-func main() {
+// Main is the main function of apportion-nomad.
+func Main() {
 	program.Flags = etcdFlags(&program)
 	program.Main()
 }

@@ -1,6 +1,6 @@
 // This file reads what a Nomad job says about itself: an elastic job is one with the meta key apportion.max.
 
-package main
+package nomad
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // This file tests what is read of jobs and nodes, without a cluster.
 
-package main
+package nomad
 
 import (
 	"reflect"

@@ -1,6 +1,6 @@
 // This file declares what the controller knows of a Nomad cluster.
 
-package main
+package nomad
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
 // This file plays elastic jobs on a real Nomad cluster and asks their workers' own logs whether anything ran twice or was
 // lost.
 
-package main
+package nomad
 
 import (
 	"strconv"

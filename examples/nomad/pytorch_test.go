@@ -1,7 +1,7 @@
 // This file plays real PyTorch jobs on a real Nomad cluster: they are resized while they train, and their losses are those of
 // undisturbed runs.
 
-package main
+package nomad
 
 import (
 	"bytes"

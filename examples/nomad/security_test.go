@@ -1,7 +1,7 @@
 // This file tests what the controller may do with the rights that policy.hcl gives it, on a cluster with access control and
 // TLS.
 
-package main
+package nomad
 
 import (
 	"crypto/ecdsa"

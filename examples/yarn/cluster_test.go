@@ -1,6 +1,6 @@
 // This file runs a real YARN cluster on the loopback for the tests: a ResourceManager and NodeManagers, each a process.
 
-package main
+package yarn
 
 import (
 	"context"

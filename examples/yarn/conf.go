@@ -1,6 +1,6 @@
 // This file reads Hadoop's configuration: where the ResourceManager answers, and what kinds of resources there are.
 
-package main
+package yarn
 
 import (
 	"encoding/xml"

@@ -1,6 +1,6 @@
 // This file tests what is read of Hadoop's configuration.
 
-package main
+package yarn
 
 import (
 	"os"

@@ -1,7 +1,7 @@
 // This file plays a day of a real trace on a real YARN cluster: by the CapacityScheduler alone, and with the controller
 // beside it.
 
-package main
+package yarn
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // This file lets everything die, hang and come back on a real YARN cluster, while jobs run on it.
 
-package main
+package yarn
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // This file makes the queues of the CapacityScheduler groups of the optimizer: what a queue is guaranteed and may have at
 // most is shared among its elastic jobs as YARN would let them have it.
 
-package main
+package yarn
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests what the queues of YARN mean for decisions.
 
-package main
+package yarn
 
 import (
 	"fmt"

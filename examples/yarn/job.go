@@ -1,6 +1,6 @@
 // This file reads jobs: files in a folder, each of the user to whom it belongs.
 
-package main
+package yarn
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file tests what is read of jobs.
 
-package main
+package yarn
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 // This file starts and ends containers by the holder: each on its node and no other, with a guard around its command.
 
-package main
+package yarn
 
 import (
 	"cmp"

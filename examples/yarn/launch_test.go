@@ -1,6 +1,6 @@
 // This file tests how runs are asked for, with a holder that writes down what it is told.
 
-package main
+package yarn
 
 import (
 	"context"

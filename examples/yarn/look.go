@@ -1,6 +1,6 @@
 // This file reads a YARN cluster: nodes with what others leave of them, and the jobs that are for the controller.
 
-package main
+package yarn
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests what is read of a cluster, with the words of a ResourceManager.
 
-package main
+package yarn
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// This program shares a YARN cluster among elastic training jobs: it decides by Dorm's optimizer who has how many containers
+// Package yarn shares a YARN cluster among elastic training jobs: it decides by Dorm's optimizer who has how many containers
 // on which node, and resizes running jobs by checkpoints. Jobs are files; see README.md.
-package main
+package yarn
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const (
 // Connect is called again for each term of leadership, with the folder of that controller.
 func program(c conf) *external.Program {
 	kinds := c.kinds()
-	return &external.Program{Name: "yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
+	return &external.Program{Name: "apportion-yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
 		y := newYARN(c, g)
 		y.jobs = os.Getenv(jobsVariable)
 		if folder == "" {
@@ -43,9 +43,9 @@ func program(c conf) *external.Program {
 	}}
 }
 
-// main runs the controller, or with the word queues the program for queues.
+// Main is the main function of apportion-yarn: it runs the controller, or with the word queues the program for queues.
 // An interrupt ends the context, and a controller that ends by it leaves all jobs running.
-func main() {
+func Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	c, err := readConf(os.Getenv(confVariable))
@@ -58,7 +58,7 @@ func main() {
 	}
 	// Help was printed by the flag package, and is no failure.
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "yarn:", err)
+		fmt.Fprintln(os.Stderr, "apportion-yarn:", err)
 		os.Exit(1)
 	}
 }

@@ -1,6 +1,6 @@
 // This file tests what is ordered of masters of users' own, and what is read of them.
 
-package main
+package yarn
 
 import (
 	"encoding/json"

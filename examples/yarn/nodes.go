@@ -1,6 +1,6 @@
 // This file reads the nodes of a cluster, and what is held on them.
 
-package main
+package yarn
 
 import (
 	"context"

@@ -1,7 +1,7 @@
 // This file tests on the real cluster whose containers may be where: of masters of users' own, below ceilings of queues, and
 // in partitions.
 
-package main
+package yarn
 
 import (
 	"encoding/json"

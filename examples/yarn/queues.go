@@ -1,7 +1,7 @@
 // This file sets the capacities of queues by Dorm's shares, for applications whose containers nobody but themselves can
 // change: what they deserve is what their queues get.
 
-package main
+package yarn
 
 import (
 	"context"
@@ -293,7 +293,7 @@ func percent(part int64) string { return fmt.Sprintf("%d.%02d", part/100, part%1
 // and sets it if it is told to.
 // It has flags of its own, and needs neither holder nor journal.
 func shareQueues(ctx context.Context, c conf, args []string, stdout, stderr io.Writer) error {
-	flags := flag.NewFlagSet("yarn queues", flag.ContinueOnError)
+	flags := flag.NewFlagSet("apportion-yarn queues", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	theta1 := flags.Float64("theta1", 0.2, "how unfair a decision may be, from 0 to 1")
 	apply := flags.Bool("apply", false, "set the capacities; without, they are printed only")

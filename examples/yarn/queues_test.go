@@ -1,6 +1,6 @@
 // This file tests what becomes of queues.
 
-package main
+package yarn
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // This file asks the ResourceManager's web services.
 
-package main
+package yarn
 
 import (
 	"bytes"

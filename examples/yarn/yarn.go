@@ -1,6 +1,6 @@
 // This file declares the cluster as the controller remembers it between two looks.
 
-package main
+package yarn
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
 // This file plays elastic jobs on a real YARN cluster and asks their workers' own logs whether anything ran twice or was
 // lost.
 
-package main
+package yarn
 
 import (
 	"context"
