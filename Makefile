@@ -159,6 +159,10 @@ tidy: ## fails if go mod tidy would change a file
 build: ## everything, without a C compiler
 	$(call each,CGO_ENABLED=0 go build -o /dev/null ./...)
 
+.PHONY: release
+release: ## takes the replace directives of this work tree out of all go.mod files, for the commit that is tagged: see CONTRIBUTING.md
+	go run -C internal/tools ./publish '$(CURDIR)'
+
 # An example runs with the arguments in its smoke.args, in its own folder: one run a line, none if there is no
 # such file. The arguments are the shell's.
 .PHONY: examples

@@ -1,89 +1,84 @@
-// This file implements publishing: it packs a module and lays it into a folder that the go command reads
-// as a module proxy, https://go.dev/ref/mod#goproxy-protocol.
-
-// Package publish plays the publication of this repository's modules, so that a test can fetch them as
-// a stranger would.
-package publish
+// This program takes the replace directives between the modules of a work tree out of the go.mod files below a folder, for the
+// commit that the tags of these modules name: the go command installs no program of a module that has any.
+package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
-	"golang.org/x/mod/zip"
 )
 
-// Module packs the module in the folder dir under a version into the proxy, a folder, and returns its
-// path.
-func Module(proxy, dir, version string) (string, error) {
-	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		return "", err
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: publish FOLDER")
+		os.Exit(2)
 	}
-	name := modfile.ModulePath(mod)
-	files, err := contents(dir)
-	if err != nil {
-		return name, err
+	if err := release(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "publish:", err)
+		os.Exit(1)
 	}
-	var packed bytes.Buffer
-	if err := zip.Create(&packed, module.Version{Path: name, Version: version}, files); err != nil {
-		return name, fmt.Errorf("%s: %w", name, err)
-	}
-	at := filepath.Join(proxy, filepath.FromSlash(name), "@v")
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return name, err
-	}
-	for ending, data := range map[string][]byte{
-		"zip": packed.Bytes(), "mod": mod, "info": fmt.Appendf(nil, `{"Version": %q}`, version),
-	} {
-		if err := os.WriteFile(filepath.Join(at, version+"."+ending), data, 0o600); err != nil {
-			return name, err
-		}
-	}
-	return name, os.WriteFile(filepath.Join(at, "list"), []byte(version+"\n"), 0o600)
 }
 
-// contents lists the files of the module in dir, without those of modules below it, of folders whose
-// name begins with a dot, and of what programs write.
-func contents(dir string) ([]zip.File, error) {
-	var files []zip.File
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+// release writes the go.mod of every module below a folder as it is published.
+func release(folder string) error {
+	modules, err := published(folder)
+	if err != nil {
+		return err
+	}
+	for _, dir := range modules {
+		name := filepath.Join(dir, "go.mod")
+		text, err := os.ReadFile(name)
+		if err == nil {
+			text, err = released(text)
+		}
+		if err == nil {
+			err = os.WriteFile(name, text, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// published lists the folders of the modules below a folder that others fetch: all but those that only pin what a test
+// cluster is built from.
+func published(folder string) (modules []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		base := filepath.Base(path)
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != dir && leftOut(path):
+		case entry.IsDir() && path != folder && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "cluster"}, base)):
 			return fs.SkipDir
-		case entry.Type().IsRegular():
-			name, err := filepath.Rel(dir, path)
-			files = append(files, file{path, filepath.ToSlash(name)})
-			return err
+		case base == "go.mod":
+			modules = append(modules, filepath.Dir(path))
 		}
 		return nil
 	})
-	return files, err
+	return modules, err
 }
 
-// leftOut reports whether a folder below that of a module is no part of it.
-func leftOut(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, "go.mod"))
-	base := filepath.Base(folder)
-	return err == nil || strings.HasPrefix(base, ".") || base == "out" || base == "rapid"
+// released is a go.mod without the directives that replace modules by folders. A module that replaces another by what a
+// proxy has cannot be released.
+func released(mod []byte) ([]byte, error) {
+	f, err := modfile.Parse("go.mod", mod, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range f.Replace {
+		if !modfile.IsDirectoryPath(r.New.Path) {
+			return nil, fmt.Errorf("it replaces %s by %s: nobody who installs a program of it would get that", r.Old.Path, r.New.Path)
+		}
+		if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+			return nil, err
+		}
+	}
+	f.Cleanup()
+	return f.Format()
 }
-
-// file is one file of a module: where it lies, and its name in the module.
-type file struct{ at, name string }
-
-// Path implements zip.File.
-func (f file) Path() string { return f.name }
-
-// Lstat implements zip.File.
-func (f file) Lstat() (os.FileInfo, error) { return os.Lstat(f.at) }
-
-// Open implements zip.File.
-func (f file) Open() (io.ReadCloser, error) { return os.Open(f.at) }

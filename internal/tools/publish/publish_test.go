@@ -1,12 +1,15 @@
 // This file fetches the published modules with the commands that the README promises.
 
-package publish
+package main
 
 import (
+	"debug/buildinfo"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,31 +41,23 @@ type stranger struct {
 func publish(t *testing.T) *stranger {
 	t.Helper()
 	s := &stranger{t.TempDir(), t.TempDir(), t.TempDir()}
-	var published []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata"):
-			return fs.SkipDir
-		// One that only pins what a test cluster is built from is nobody's to fetch.
-		case entry.Name() == "go.mod" && filepath.Base(filepath.Dir(path)) == "cluster":
-			return nil
-		case entry.Name() == "go.mod":
-			name, err := Module(s.proxy, filepath.Dir(path), version)
-			published = append(published, name)
-			return err
-		}
-		return nil
-	})
+	folders, err := published(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(published)
+	var names []string
+	for _, folder := range folders {
+		name, err := pack(s.proxy, folder, version)
+		if err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
 	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/nodeagent",
 		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/studies", tools}
-	if !slices.Equal(published, want) {
-		t.Errorf("published %q, want %q", published, want)
+	if !slices.Equal(names, want) {
+		t.Errorf("published %q, want %q", names, want)
 	}
 	return s
 }
@@ -70,7 +65,8 @@ func publish(t *testing.T) *stranger {
 // download makes sure that the modules that others need from elsewhere are in the module cache of this machine.
 func download(t *testing.T) {
 	t.Helper()
-	for _, folder := range []string{root, root + "/checkpoint/blobstore", root + "/checkpoint/etcdjournal"} {
+	for _, folder := range []string{root, root + "/checkpoint/blobstore", root + "/checkpoint/etcdjournal", root + "/examples/kubernetes",
+		root + "/examples/nomad", root + "/examples/nomad/strategy"} {
 		cmd := exec.Command("go", "mod", "download")
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -85,7 +81,7 @@ func (s *stranger) run(t *testing.T, folder string, args ...string) string {
 	cache := goEnv(t, "GOMODCACHE")
 	cmd := exec.Command("go", args...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "GOBIN="+s.bin, "GOMODCACHE="+s.cache, "GOFLAGS=-mod=mod -modcacherw", "GOSUMDB=off", "GOWORK=off",
+	cmd.Env = append(os.Environ(), "GOBIN="+s.bin, "GOMODCACHE="+s.cache, "GOFLAGS=-mod=mod -modcacherw -trimpath", "GOSUMDB=off", "GOWORK=off",
 		"GOPROXY=file://"+s.proxy+",file://"+filepath.Join(cache, "cache", "download"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -103,24 +99,73 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestFetch installs the command, runs quickstart, and builds a program on the library and on each module below checkpoint:
-// each as a stranger does once a version is published.
+// fetched matches a command of a README that fetches a program of ours by a version, and local one that runs a program of
+// the work tree, with its folder and its package.
+var (
+	fetched = regexp.MustCompile(`go (install|run) (` + library + `\S*)@(\S+)`)
+	local   = regexp.MustCompile(`go run(?: -C (\S+))? (\.[\w./-]*\w|\.)`)
+)
+
+// commands returns what a pattern matches in the READMEs of the repository, each once, with the folder of the README that
+// says it first.
+func commands(t *testing.T, pattern *regexp.Regexp) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case filepath.Ext(path) == ".md" && entry.Name() != "CHANGELOG.md":
+			text, err := os.ReadFile(path)
+			for _, command := range pattern.FindAllString(string(text), -1) {
+				if found[command] == "" {
+					found[command] = filepath.Dir(path)
+				}
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil || len(found) < 4 {
+		t.Fatalf("%d commands: %v", len(found), err)
+	}
+	return found
+}
+
+// TestFetch runs every command of a README that installs or runs a program of a version, and builds a program on the
+// library and on each module below checkpoint: each as a stranger does once that is published.
 func TestFetch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the library in a fresh module cache")
 	}
 	download(t)
 	s := publish(t)
-	t.Run("install", func(t *testing.T) {
-		s.run(t, t.TempDir(), "install", library+"/examples/apportion@"+version)
+	for command := range commands(t, fetched) {
+		t.Run(command, func(t *testing.T) {
+			words := fetched.FindStringSubmatch(command)
+			out := s.run(t, t.TempDir(), strings.Fields(command)[1:]...)
+			if words[1] == "run" {
+				if out == "" {
+					t.Error("it prints nothing")
+				}
+				return
+			}
+			program := filepath.Join(s.bin, path.Base(words[2]))
+			if built, err := buildinfo.ReadFile(program); err != nil || built.Main.Version != version {
+				t.Errorf("%s: %v, %v", program, built, err)
+			}
+			// A plugin lies in a folder of its own, and in nobody's path.
+			if name := path.Base(words[2]); name != "strategy" && !strings.HasPrefix(name, "apportion") {
+				t.Errorf("it is called %s, as a program of others", name)
+			}
+		})
+	}
+	t.Run("version", func(t *testing.T) {
 		out, err := exec.Command(filepath.Join(s.bin, "apportion"), "version").CombinedOutput()
 		if err != nil || !strings.HasPrefix(string(out), "apportion "+version+" ") {
 			t.Errorf("apportion version: %v, %q", err, out)
-		}
-	})
-	t.Run("run", func(t *testing.T) {
-		if out := s.run(t, t.TempDir(), "run", library+"/examples/quickstart@"+version); !strings.Contains(out, "why not more:") {
-			t.Errorf("quickstart prints %q", out)
 		}
 	})
 	for name, source := range sources {
@@ -160,14 +205,30 @@ func TestBeforeFirstTag(t *testing.T) {
 	}
 }
 
-// TestReadme looks for the commands of TestFetch in the README of the repository.
+// TestLocal looks for the program of every command of a README that runs one of the work tree: from the root of the
+// repository, or from the README's own folder.
+func TestLocal(t *testing.T) {
+	for command, at := range commands(t, local) {
+		words := local.FindStringSubmatch(command)
+		is := func(folder string) bool {
+			cmd := exec.Command("go", "list", "-f", "{{.Name}}", words[2])
+			cmd.Dir = filepath.Join(folder, words[1])
+			out, err := cmd.Output()
+			return err == nil && strings.TrimSpace(string(out)) == "main"
+		}
+		if !is(root) && !is(at) {
+			t.Errorf("%s/README.md: %s: there is no such program", at, command)
+		}
+	}
+}
+
+// TestReadme looks for the commands of TestFetch and TestBeforeFirstTag in the README of the repository.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile(root + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range []string{
-		"go install " + library + "/examples/apportion@" + version, "go run " + library + "/examples/quickstart@" + version,
 		"go get " + library + "@" + version, "go get " + library + "/checkpoint/blobstore@" + version,
 		"go get " + library + "/checkpoint/etcdjournal@" + version,
 		"go work init . ../apportion ../apportion/checkpoint/blobstore",
@@ -178,10 +239,33 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestRelease takes the directives of the work tree out of a go.mod and leaves the rest, and refuses those that lead elsewhere.
+func TestRelease(t *testing.T) {
+	const mod = "module example.org/m\n\ngo 1.25.0\n\nrequire example.org/n v0.1.0\n"
+	folder := t.TempDir()
+	name := filepath.Join(folder, "go.mod")
+	for replace, want := range map[string]string{"": "", "\nreplace example.org/n => ../n\n": "", "\nreplace (\n\texample.org/n => ../n\n\texample.org/o v1.0.0 => ./o\n)\n": "",
+		"\nreplace example.org/n => example.org/o v1.0.0\n": "replaces example.org/n by example.org/o"} {
+		if err := os.WriteFile(name, []byte(mod+replace), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := release(folder)
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", replace, err, want)
+			}
+			continue
+		}
+		if text, readErr := os.ReadFile(name); err != nil || readErr != nil || string(text) != mod {
+			t.Errorf("%s: %v, %v: %s", replace, err, readErr, text)
+		}
+	}
+}
+
 // TestUnpublishable says why a folder cannot be published: nothing there, and a file name that no module
 // may have.
 func TestUnpublishable(t *testing.T) {
-	if _, err := Module(t.TempDir(), t.TempDir(), version); err == nil {
+	if _, err := pack(t.TempDir(), t.TempDir(), version); err == nil {
 		t.Error("a folder without a go.mod was published")
 	}
 	folder := t.TempDir()
@@ -190,7 +274,7 @@ func TestUnpublishable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Module(t.TempDir(), folder, version); err == nil || !strings.Contains(err.Error(), "what?.go") {
+	if _, err := pack(t.TempDir(), folder, version); err == nil || !strings.Contains(err.Error(), "what?.go") {
 		t.Errorf("error %v does not name the file", err)
 	}
 }
