@@ -153,6 +153,15 @@ func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*a
 	name, no, unlimited, mode := groupOf(t.Attempt, part.Server), 0, false, "fail"
 	group.Name, group.Count = &name, &part.Count
 	group.Constraints = append(slices.Clone(template.Constraints), &api.Constraint{LTarget: "${node.unique.name}", Operand: "=", RTarget: part.Server})
+	// The child's own meta keys are the note. Those of the user's reach the containers by the group.
+	group.Meta = map[string]string{}
+	for _, meta := range []map[string]string{declared.Meta, template.Meta} {
+		for key, text := range meta {
+			if !strings.HasPrefix(key, metaPrefix) {
+				group.Meta[key] = text
+			}
+		}
+	}
 	// These are for services; a batch job may not have them.
 	group.Update, group.Migrate = nil, nil
 	// Nobody but the controller starts a container again: it would be from a checkpoint that is not the newest.
@@ -163,7 +172,8 @@ func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*a
 	if err != nil {
 		return nil, err
 	}
-	task.Config, task.KillSignal = config, "SIGTERM"
+	// A task has a policy of its own, which Nomad filled in when the job was registered.
+	task.Config, task.KillSignal, task.RestartPolicy = config, "SIGTERM", group.RestartPolicy
 	task.Env = map[string]string{}
 	for key, text := range template.Tasks[0].Env {
 		task.Env[key] = text

@@ -33,11 +33,10 @@ func jobOf(j *api.Job, advised bool) (controller.Job, error) {
 		return controller.Job{}, fmt.Errorf("it has %d groups: one with one task is what can be resized", len(j.TaskGroups))
 	}
 	group := j.TaskGroups[0]
-	if n := value(group.Count); n != 0 && !advised {
-		return controller.Job{}, fmt.Errorf("its group has count = %d: 0 leaves the number to the controller", n)
-	}
-	if driver := group.Tasks[0].Driver; !advised && driver != "raw_exec" && driver != "exec" {
-		return controller.Job{}, fmt.Errorf("its driver is %q: raw_exec and exec have a command that can be guarded", driver)
+	if !advised {
+		if err := checkGuarded(j); err != nil {
+			return controller.Job{}, err
+		}
 	}
 	app.Demand = demandOf(group)
 	if err := readMeta(&app, j.Meta); err != nil {
@@ -50,6 +49,28 @@ func jobOf(j *api.Job, advised bool) (controller.Job, error) {
 	app.Requires = requires
 	spec, err := json.Marshal(j)
 	return controller.Job{Application: app, Spec: spec}, err
+}
+
+// checkGuarded returns an error that says why a job with one group and one task cannot be started by the controller.
+func checkGuarded(j *api.Job) error {
+	group := j.TaskGroups[0]
+	if kind := value(j.Type); kind != "" && kind != api.JobTypeService && kind != api.JobTypeBatch {
+		return fmt.Errorf("its type is %q: service and batch jobs have a number of containers", kind)
+	}
+	if n := value(group.Count); n != 0 {
+		return fmt.Errorf("its group has count = %d: 0 leaves the number to the controller", n)
+	}
+	if driver := group.Tasks[0].Driver; driver != "raw_exec" && driver != "exec" {
+		return fmt.Errorf("its driver is %q: raw_exec and exec have a command that can be guarded", driver)
+	}
+	if r := group.Tasks[0].Resources; r != nil {
+		for _, device := range r.Devices {
+			if typeOf(device.Name) != "gpu" {
+				return fmt.Errorf("it demands the device %q: gpu is the type that is counted", device.Name)
+			}
+		}
+	}
+	return checkCarried(j)
 }
 
 // value is what p points to, or zero.

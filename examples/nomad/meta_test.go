@@ -23,7 +23,7 @@ func declared() *api.Job {
 		Constraints: []*api.Constraint{{LTarget: "${attr.cpu.arch}", Operand: "=", RTarget: "amd64"}, {LTarget: "${meta.zone}", Operand: "is_set"}},
 		TaskGroups: []*api.TaskGroup{{Name: ptr("workers"), Count: ptr(0), Update: &api.UpdateStrategy{}, Migrate: &api.MigrateStrategy{}, Tasks: []*api.Task{{
 			Name: "train", Driver: "exec", Config: map[string]any{"command": "python3", "args": []any{"train.py"}}, Env: map[string]string{"LR": "0.1"},
-			Resources: &api.Resources{CPU: ptr(2000), MemoryMB: ptr(4000), Devices: []*api.RequestedDevice{{Name: "nvidia/gpu", Count: ptr(uint64(2))}, {Name: "fpga"}}}}}}}}
+			Resources: &api.Resources{CPU: ptr(2000), MemoryMB: ptr(4000), Devices: []*api.RequestedDevice{{Name: "nvidia/gpu", Count: ptr(uint64(2))}}}}}}}}
 }
 
 func TestJobOf(t *testing.T) {
@@ -60,9 +60,14 @@ func TestJobOf(t *testing.T) {
 
 func TestJobsThatCannotBeRead(t *testing.T) {
 	for want, change := range map[string]func(*api.Job){
-		"2 groups":               func(j *api.Job) { j.TaskGroups = append(j.TaskGroups, j.TaskGroups[0]) },
-		"count = 3":              func(j *api.Job) { j.TaskGroups[0].Count = ptr(3) },
-		`driver is "docker"`:     func(j *api.Job) { j.TaskGroups[0].Tasks[0].Driver = "docker" },
+		"2 groups":           func(j *api.Job) { j.TaskGroups = append(j.TaskGroups, j.TaskGroups[0]) },
+		"count = 3":          func(j *api.Job) { j.TaskGroups[0].Count = ptr(3) },
+		`driver is "docker"`: func(j *api.Job) { j.TaskGroups[0].Tasks[0].Driver = "docker" },
+		`type is "system"`:   func(j *api.Job) { j.Type = ptr("system") },
+		`device "intel/fpga"`: func(j *api.Job) {
+			r := j.TaskGroups[0].Tasks[0].Resources
+			r.Devices = append(r.Devices, &api.RequestedDevice{Name: "intel/fpga"})
+		},
 		"apportion.max":          func(j *api.Job) { j.Meta["apportion.max"] = "many" },
 		"apportion.weight":       func(j *api.Job) { j.Meta["apportion.weight"] = "heavy" },
 		"apportion.adjust_cost":  func(j *api.Job) { j.Meta["apportion.adjust_cost"] = "-" },
@@ -80,11 +85,78 @@ func TestJobsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// Everything that a user can write and the containers would not have is refused by its path, and what Nomad fills in is not.
+func TestUncarried(t *testing.T) {
+	for want, change := range map[string]func(*api.Job, *api.TaskGroup, *api.Task){
+		"job.all_at_once": func(j *api.Job, _ *api.TaskGroup, _ *api.Task) { j.AllAtOnce = ptr(true) },
+		"job.affinity": func(j *api.Job, _ *api.TaskGroup, _ *api.Task) {
+			j.Affinities = []*api.Affinity{{LTarget: "${node.class}"}}
+		},
+		"job.periodic":      func(j *api.Job, _ *api.TaskGroup, _ *api.Task) { j.Periodic = &api.PeriodicConfig{Spec: ptr("@daily")} },
+		"job.parameterized": func(j *api.Job, _ *api.TaskGroup, _ *api.Task) { j.ParameterizedJob = &api.ParameterizedJobConfig{} },
+		"job.multiregion":   func(j *api.Job, _ *api.TaskGroup, _ *api.Task) { j.Multiregion = &api.Multiregion{} },
+		"job.Payload":       func(j *api.Job, _ *api.TaskGroup, _ *api.Task) { j.Payload = []byte("x") },
+		"group.restart.attempts": func(_ *api.Job, g *api.TaskGroup, _ *api.Task) {
+			g.RestartPolicy = &api.RestartPolicy{Attempts: ptr(7)}
+		},
+		"group.reschedule.unlimited": func(j *api.Job, _ *api.TaskGroup, _ *api.Task) {
+			j.Reschedule = &api.ReschedulePolicy{Unlimited: ptr(false)}
+		},
+		"group.update.max_parallel":  func(j *api.Job, _ *api.TaskGroup, _ *api.Task) { j.Update = &api.UpdateStrategy{MaxParallel: ptr(3)} },
+		"group.migrate.max_parallel": func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Migrate = &api.MigrateStrategy{MaxParallel: ptr(3)} },
+		"group.network":              func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Networks = []*api.NetworkResource{{Mode: "host"}} },
+		"group.service":              func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Services = []*api.Service{{Name: "lr"}} },
+		"group.volume":               func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Volumes = map[string]*api.VolumeRequest{"data": {}} },
+		"group.scaling":              func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Scaling = &api.ScalingPolicy{Max: ptr(int64(4))} },
+		"group.ephemeral_disk.sticky": func(_ *api.Job, g *api.TaskGroup, _ *api.Task) {
+			g.EphemeralDisk = &api.EphemeralDisk{Sticky: ptr(true)}
+		},
+		"group.shutdown_delay": func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.ShutdownDelay = ptr(time.Second) },
+		"task.restart.attempts": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
+			t.RestartPolicy = &api.RestartPolicy{Attempts: ptr(7)}
+		},
+		"task.template.data": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
+			t.Templates = []*api.Template{{EmbeddedTmpl: ptr("x")}}
+		},
+		"task.lifecycle":   func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.Lifecycle = &api.TaskLifecycle{Hook: "prestart"} },
+		"task.leader":      func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.Leader = true },
+		"task.kill_signal": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.KillSignal = "SIGINT" },
+		"task.vault":       func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.Vault = &api.Vault{} },
+		"task.volume_mount": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
+			t.VolumeMounts = []*api.VolumeMount{{Volume: ptr("data")}}
+		},
+		"task.dispatch_payload": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
+			t.DispatchPayload = &api.DispatchPayloadConfig{File: "x"}
+		},
+		"task.resources.cores": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.Resources.Cores = ptr(2) },
+		"task.resources.device.constraint": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
+			t.Resources.Devices[0].Constraints = []*api.Constraint{{LTarget: "x"}}
+		},
+	} {
+		j := declared()
+		change(j, j.TaskGroups[0], j.TaskGroups[0].Tasks[0])
+		if _, err := jobOf(j, false); err == nil || !strings.Contains(err.Error(), "it says "+want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if _, err := jobOf(j, true); err != nil {
+			t.Errorf("%s of a job that runs by itself: %v", want, err)
+		}
+	}
+	j := declared()
+	j.Canonicalize()
+	j.TaskGroups[0].Tasks[0].Identity = &api.WorkloadIdentity{Name: "default"}
+	if _, err := jobOf(j, false); err != nil {
+		t.Errorf("a job as Nomad has it: %v", err)
+	}
+}
+
 // The child of a job has a group for each node of a run, with a guard around every container.
 func TestChildJob(t *testing.T) {
 	n := newNomad(nil, 4, external.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/token", Every: time.Second})
 	task := &managed.Task{Epoch: 4, Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/runs/lr/3"}}
-	j, err := n.childJob(declared(), task)
+	asRegistered := declared()
+	asRegistered.Canonicalize()
+	j, err := n.childJob(asRegistered, task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +169,7 @@ func TestChildJob(t *testing.T) {
 	}{{"a3-n1", "n1", "0+${NOMAD_ALLOC_INDEX}", 2}, {"a3-n2", "n2", "2+${NOMAD_ALLOC_INDEX}", 1}} {
 		g := j.TaskGroups[i]
 		if *g.Name != want.name || *g.Count != want.count || attemptOf(*g.Name) != 3 || g.Constraints[0].RTarget != want.node ||
-			*g.RestartPolicy.Attempts != 0 || *g.ReschedulePolicy.Attempts != 0 || g.Update != nil || g.Migrate != nil {
+			*g.RestartPolicy.Attempts != 0 || *g.Tasks[0].RestartPolicy.Attempts != 0 || !reflect.DeepEqual(g.Meta, map[string]string{"team": "vision"}) || *g.ReschedulePolicy.Attempts != 0 || g.Update != nil || g.Migrate != nil {
 			t.Errorf("%+v", g)
 		}
 		task := g.Tasks[0]
