@@ -55,6 +55,13 @@
 // server have ended before ServerFenced is said. From then on nothing is sent to it any more: it is back when it
 // joins again.
 //
+// # Why a driver that begins does not begin at once
+//
+// A journal that has lost its end does not know what runs, and the server that would contradict may be silent. So no Create and
+// no Resume is sent before every server on record has answered, or its grace is over, and every other that has called by then. The
+// machine is told no time meanwhile. A restart at which all answer takes as long as their answers; a driver without servers on
+// record waits for nobody.
+//
 // # Servers that answer and can do nothing
 //
 // A server whose disk is full, or that cannot start processes any more, answers, and so is never lost. With

@@ -36,6 +36,7 @@ type Driver struct {
 	inbox chan message
 	ended chan struct{}  // closed when Run has ended
 	named chan struct{}  // closed when the store has said which it is
+	heard chan struct{}  // closed when attempts may begin, see attend
 	under sync.WaitGroup // effects and questions under way
 
 	// What follows belongs to the goroutine of Run.
@@ -59,7 +60,7 @@ type message struct {
 // come back as [apportion.Faults].
 func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Driver, error) {
 	d := &Driver{machine: m, journal: j, config: config, epoch: m.Epoch(),
-		inbox: make(chan message), ended: make(chan struct{}), named: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}, failing: map[deed]*failing{}}
+		inbox: make(chan message), ended: make(chan struct{}), named: make(chan struct{}), heard: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}, failing: map[deed]*failing{}}
 	if options != nil {
 		d.options = *options
 	}

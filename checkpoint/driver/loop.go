@@ -45,6 +45,7 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	// Servers of the journal are members from the first moment, so that one whose agent never comes
 	// back is given up after the grace like any other.
 	d.members.open(ctx, d.machine.Servers())
+	d.attend()
 	ticker := time.NewTicker(d.options.Poll)
 	defer ticker.Stop()
 	d.under.Go(func() { d.identify(ctx) })
@@ -175,9 +176,11 @@ func (d *Driver) soon(call func() error) error {
 // time-outs and retries are due then. O(jobs).
 func (d *Driver) tick(now time.Time) error {
 	// Time comes first, so that the server that is given up below is given up at this time and not at
-	// that of the last tick.
-	if err := d.step(checkpoint.Tick{Now: now}); err != nil {
-		return err
+	// that of the last tick. It stands still as long as no attempt may begin, so that none counts as failed for that.
+	if d.attend() {
+		if err := d.step(checkpoint.Tick{Now: now}); err != nil {
+			return err
+		}
 	}
 	if err := d.step(d.standings(now)...); err != nil {
 		return err

@@ -89,6 +89,8 @@ func (m *member) forgotten() []agent.Ended {
 type members struct {
 	mu  sync.Mutex
 	all map[string]*member
+	// called is since when servers want to join that have not answered this driver, until attempts may begin.
+	called map[string]time.Time
 }
 
 // open begins with servers whose agents have not joined yet. Their silence counts from now on.

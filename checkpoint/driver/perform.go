@@ -21,8 +21,16 @@ import (
 func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 	// The machine gives up an effect after its time-out and asks for it again. A tenth is left so that
 	// the reply of a call that ran into its limit comes before that, with the reason in words.
-	issued, patience := time.Now(), d.machine.Timeout(e.Action)*9/10 // less than the machine waits for it
+	patience := d.machine.Timeout(e.Action) * 9 / 10 // less than the machine waits for it
 	d.under.Go(func() {
+		if e.Action == checkpoint.Create || e.Action == checkpoint.Resume {
+			select {
+			case <-d.heard:
+			case <-ctx.Done():
+				return
+			}
+		}
+		issued := time.Now()
 		limited, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		// The machine does not wait for a Prune: a checkpoint that is left over costs room and nothing

@@ -26,6 +26,9 @@ var ErrTwice = errors.New("driver: an agent of this name is there and answers")
 // ErrTwice. One that has another memory than the agent before is refused until the server is lost, also by the drivers
 // that follow. Otherwise the error is that of the agent, of [checkpoint.ServerUp], or of Apply.
 func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) error {
+	if !d.mayBegin() {
+		d.members.calls(server.ID)
+	}
 	// The zero member hands back no stamp, which renews no lease: whether the machine takes this server is not known yet.
 	status, err := d.question(ctx, &member{agent: a})
 	// The agent has heard of a newer master. The loop ends with that, not only this call.
@@ -37,9 +40,11 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 	}
 	before := d.members.get(server.ID)
 	if d.answers(ctx, before, status.Incarnation) {
+		d.members.answered(server.ID)
 		return fmt.Errorf("driver: server %q: %w", server.ID, ErrTwice)
 	}
 	return d.ask(ctx, func() error {
+		d.members.answered(server.ID)
 		// Of two that join at the same time the second has asked nobody: it may try again.
 		if now := d.members.get(server.ID); now != before && now.isAnother(status.Incarnation) {
 			return fmt.Errorf("driver: server %q: another agent has just joined: %w", server.ID, ErrTwice)
@@ -52,6 +57,7 @@ func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) err
 		m.met(status)
 		d.members.put(server.ID, m)
 		d.under.Go(func() { d.watch(m.gone, server.ID, m) })
+		d.attend()
 		return nil
 	})
 }
