@@ -17,10 +17,11 @@ import (
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/transfer"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
-// Config says who an agent is. Every field but Discard, Clock and Report is required.
+// Config says who an agent is. Every field but Fetch, Discard, Clock and Report is required.
 type Config struct {
 	// Server is the ID of the server on which the agent runs jobs.
 	Server string
@@ -32,6 +33,8 @@ type Config struct {
 	// Restored is the folder, by its absolute path, into which checkpoints are fetched for processes that
 	// begin from them. It is the server's own.
 	Restored string
+	// Fetch fetches a checkpoint into a folder, which is whole when it has its name; nil: transfer.Load does.
+	Fetch func(ctx context.Context, from store.Store, job string, number int64, dir string) error
 	// Discard says that the folder of a job in Shared, with all that its attempts have written, is removed when the master
 	// has forgotten the job.
 	Discard bool
@@ -113,6 +116,12 @@ func New(config Config) (*Agent, error) {
 	}
 	if config.Report == nil {
 		config.Report = func(error) {}
+	}
+	if config.Fetch == nil {
+		config.Fetch = func(ctx context.Context, from store.Store, job string, number int64, dir string) error {
+			_, err := transfer.Load(ctx, from, job, number, dir)
+			return err
+		}
 	}
 	// Nothing is started or ended here: jobs of the agent before are found when they are asked for, or
 	// when the lease is over.

@@ -116,7 +116,7 @@ func (a *Agent) prepare(ctx context.Context, r runner.Runner, e checkpoint.Effec
 	run.Restore = filepath.Join(a.config.Restored, folder, attempt)
 	// The copies of the attempts before go first, for there may be room for one only.
 	a.discardOlder(ctx, filepath.Dir(run.Restore), e.Attempt)
-	// Only the parents are made: transfer.Load makes the folder itself, in one step, when it is
+	// Only the parents are made: Fetch makes the folder itself, in one step, when it is
 	// complete.
 	for _, dir := range []string{a.config.Restored, filepath.Dir(run.Restore)} {
 		if err := owner.Pass(dir); err != nil {
@@ -127,7 +127,7 @@ func (a *Agent) prepare(ctx context.Context, r runner.Runner, e checkpoint.Effec
 	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {
 		return run, err
 	}
-	if _, err := transfer.Load(ctx, a.needed(r, run), e.Job, e.Checkpoint, run.Restore); err != nil {
+	if err := a.config.Fetch(ctx, a.needed(r, run), e.Job, e.Checkpoint, run.Restore); err != nil {
 		return run, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	return run, nil

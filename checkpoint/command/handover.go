@@ -3,7 +3,6 @@
 package command
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 
@@ -70,20 +69,5 @@ func (s *saving) owned(files []string) error {
 	if s.options.User == nil {
 		return nil
 	}
-	// Below an open root no link leads out of the directory, whatever the job does meanwhile.
-	root, err := os.OpenRoot(s.run.Dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, name := range files {
-		info, err := root.Stat(name)
-		if err != nil {
-			return err
-		}
-		if uid, known := owner.Of(info); !known || uid != s.options.User.UID {
-			return fmt.Errorf("%s belongs to another user than the job runs as: %w", name, os.ErrPermission)
-		}
-	}
-	return nil
+	return owner.Owns(s.run.Dir, files, s.options.User.UID)
 }

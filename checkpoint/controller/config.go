@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // Decide takes a decision; alloc.Decider.Reallocate is one. It is called from one goroutine at a time, and must return soon after
@@ -27,6 +28,8 @@ type Config struct {
 	Journal driver.Journal
 	// Store keeps the checkpoints.
 	Store store.Store
+	// Secret is that of the masters, see managed.Config. Guards are let in by it.
+	Secret wire.Secret
 	// Dir is the folder with the memory of the agents, and Shared the one that all servers see, see managed.Config.
 	Dir, Shared string
 	// Problem has the Kinds of the machine, the thresholds and the options of every decision; the rest is filled in.
@@ -71,7 +74,7 @@ func (c *Config) Validate() error {
 		empty bool
 	}{
 		{"Cluster", c.Cluster == nil}, {"Machine", c.Machine == nil}, {"Journal", c.Journal == nil}, {"Store", c.Store == nil},
-		{"Dir", c.Dir == ""}, {"Shared", c.Shared == ""}, {"Problem.Kinds", len(c.Problem.Kinds) == 0},
+		{"Dir", c.Dir == ""}, {"Shared", c.Shared == ""}, {"Secret", c.Secret == wire.Secret{}}, {"Problem.Kinds", len(c.Problem.Kinds) == 0},
 	} {
 		if f.empty {
 			faults.Add(item, f.field, apportion.ErrEmpty, "")

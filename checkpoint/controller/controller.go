@@ -76,7 +76,8 @@ func New(config Config) (*Controller, error) {
 	// The fleet stands between the driver and the manager. It is told of the machine's jobs, since guards of runs that
 	// an earlier controller has started claim from the first moment on.
 	c.fleet, err = managed.NewFleet(managed.Config{Manager: config.Cluster, Store: config.Store, Dir: config.Dir, Shared: config.Shared,
-		Epoch: config.Machine.Epoch(), Lease: c.config.Lease, Slack: c.config.Lease/10 + slack, Window: window,
+		Secret: config.Secret,
+		Epoch:  config.Machine.Epoch(), Lease: c.config.Lease, Slack: c.config.Lease/10 + slack, Window: window,
 		Report: c.config.Report}, config.Machine.Jobs())
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (c *Controller) Await(ctx context.Context, is func(*driver.State) bool) (dr
 	return c.driver.Await(ctx, is)
 }
 
-// Desk is what answers the guards; Handler puts it behind a URL.
+// Desk knows of the guards' claims.
 func (c *Controller) Desk() *guard.Desk { return c.fleet.Desk() }
 
 // View returns the newest look at the cluster; nil before the first. It is shared: whoever asks must not change it. Jobs that

@@ -117,7 +117,7 @@ func newBench(t *testing.T) *bench {
 		defer b.mu.Unlock()
 		b.reports = append(b.reports, err.Error())
 	}
-	b.config = controller.Config{Cluster: b.fake, Report: report, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(),
+	b.config = controller.Config{Cluster: b.fake, Report: report, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Secret: wire.NewSecret(),
 		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1},
 		Lease:   lease, Look: 5 * time.Millisecond, Missing: 50 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
 	b.begin()
@@ -561,7 +561,7 @@ func TestNoBound(t *testing.T) {
 	for _, path := range []string{"/state", "/decision", "/metrics", "/"} {
 		request.URL.Path = path
 		answer := httptest.NewRecorder()
-		b.now().Handler(controller.Access{User: "user"}).ServeHTTP(answer, request)
+		b.now().Handler("user").ServeHTTP(answer, request)
 		if answer.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
@@ -591,8 +591,7 @@ func TestHandler(t *testing.T) {
 		d := b.now().Last().Decision
 		return d != nil && len(d.Waiting) == 1 && len(b.held()) == 12
 	})
-	secret := wire.NewSecret()
-	server := httptest.NewServer(b.now().Handler(controller.Access{User: "user", Guards: secret.Gate()}))
+	server := httptest.NewServer(b.now().Handler("user"))
 	defer server.Close()
 	get := func(path, token string) (int, string) {
 		t.Helper()
@@ -637,29 +636,26 @@ func TestHandler(t *testing.T) {
 	if !waits {
 		t.Errorf("nobody is told why it waits: %+v", report.Jobs)
 	}
+	// No attempt of this test has a number like that.
+	id := guard.ID{Job: "b", Attempt: 1 << 40, Server: "n1"}
 	claim := func(c wire.Credential, want string) {
 		t.Helper()
 		authority := guard.HTTP{URL: server.URL + "/lease", Credential: c}
-		_, err := authority.Renew(t.Context(), guard.Claim{ID: guard.ID{Job: "b", Attempt: 99, Server: "n1"}, Life: "x"})
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := authority.Renew(t.Context(), guard.Claim{ID: id, Life: "x"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v claims: %v, want %s", c.Party, err, want)
 		}
 	}
-	claim(secret.Credential(wire.Party{Role: wire.Guard}), "not known here")
-	claim(secret.Credential(wire.Party{Role: wire.User, Name: "user"}), "not for the role")
-	claim(wire.NewSecret().Credential(wire.Party{Role: wire.Guard}), "not signed")
+	own, another := guard.Party(id.Job, id.Attempt), guard.Party("c", id.Attempt)
+	claim(b.config.Secret.Credential(own), "not known here")
+	claim(b.config.Secret.Credential(another), "of another run")
+	claim(b.config.Secret.Credential(wire.Party{Role: wire.User, Name: own.Name}), "not for the role")
+	claim(wire.NewSecret().Credential(own), "not signed")
 	claim(wire.Credential{}, "401")
-	// Where there is no gate nobody claims.
-	shut := httptest.NewRecorder()
-	b.now().Handler(controller.Access{User: "user"}).ServeHTTP(shut, httptest.NewRequest(http.MethodPost, "/lease", nil))
-	if shut.Code != http.StatusNotFound && shut.Code != http.StatusMethodNotAllowed {
-		t.Errorf("without a gate: %d", shut.Code)
-	}
 }
 
 func TestFaultsOfConfig(t *testing.T) {
 	_, err := controller.New(controller.Config{Look: -1})
-	for _, want := range []string{"Cluster", "Machine", "Journal", "Store", "Dir", "Shared", "Problem.Kinds", "Look"} {
+	for _, want := range []string{"Cluster", "Machine", "Journal", "Store", "Dir", "Shared", "Secret", "Problem.Kinds", "Look"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no fault of %s: %v", want, err)
 		}

@@ -235,7 +235,7 @@ func (c *Controller) forget(ctx context.Context, job string) error {
 	if err := c.driver.Apply(ctx, checkpoint.Forget{Job: job}); err != nil {
 		return err
 	}
-	c.fleet.Desk().Forget(job)
+	c.fleet.Forget(job)
 	delete(c.missing, job)
 	c.mu.Lock()
 	defer c.mu.Unlock()

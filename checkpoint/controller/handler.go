@@ -7,17 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-
-	"github.com/apportion/apportion/checkpoint/wire"
 )
-
-// Access says who is let in by a controller's handler.
-type Access struct {
-	// User is the bearer token of those who look; empty: nobody may.
-	User string
-	// Guards is the gate for claims, which parties of the role wire.Guard sign; nil: nobody may claim.
-	Guards *wire.Gate
-}
 
 // Handler answers requests:
 //
@@ -28,18 +18,17 @@ type Access struct {
 //	GET /metrics      numbers, in the text format of Prometheus
 //	POST /lease       claims of guards, see guard.Desk.Handler
 //
-// The claims are signed, see package wire. All others ask for the token of users, as a bearer token, or for the page as ?token=.
-func (c *Controller) Handler(access Access) http.Handler {
+// The claims are signed by the guards of Config.Secret, see package wire. All others ask for the token of users, as a bearer token,
+// or for the page as ?token=; without a token nobody may look.
+func (c *Controller) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
-	handle(mux, "GET /{$}", access.User, c.page)
-	handle(mux, "GET /state", access.User, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
-	handle(mux, "GET /metrics", access.User, c.metrics)
-	handleDecision(mux, access.User, c.Last)
+	handle(mux, "GET /{$}", token, c.page)
+	handle(mux, "GET /state", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
+	handle(mux, "GET /metrics", token, c.metrics)
+	handleDecision(mux, token, c.Last)
 	// Claims have a gate of their own in place of the token: a guard must not be able to read what users may, nor a user
 	// to vouch for a run.
-	if access.Guards != nil {
-		mux.Handle("POST /lease", c.fleet.Desk().Handler(access.Guards))
-	}
+	mux.Handle("POST /lease", c.fleet.Handler())
 	return mux
 }
 

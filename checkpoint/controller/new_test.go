@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // made is a controller that is not run.
@@ -24,7 +25,7 @@ func made(t *testing.T, lease time.Duration, options *driver.Options) *Controlle
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = records.Close() })
-	c, err := New(Config{Cluster: &told{}, Machine: machine, Journal: records, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(),
+	c, err := New(Config{Cluster: &told{}, Machine: machine, Journal: records, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Secret: wire.NewSecret(),
 		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}, Lease: lease, Options: options})
 	if err != nil {
 		t.Fatal(err)

@@ -41,8 +41,8 @@ type Desk struct {
 	// window is how long a server counts as reached; 0: for ever. reached is when each was last.
 	window  time.Duration
 	reached map[string]time.Time
-	// seen is what is known of each run.
-	seen map[ID]Seen
+	// seen is what is known of each run, by job.
+	seen map[string]map[ID]Seen
 	// news are closed when guards of a job must hear of something, see Await.
 	news map[string]chan struct{}
 }
@@ -64,7 +64,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 	}
 	return &Desk{epoch: epoch, length: length, slack: slack, now: now, began: now(),
 		admitted: map[string]int64{}, fenced: map[string]int64{}, begun: map[string]int64{}, started: map[string]int64{},
-		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[ID]Seen{}, news: map[string]chan struct{}{}}
+		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[string]map[ID]Seen{}, news: map[string]chan struct{}{}}
 }
 
 // Admit vouches for an attempt of a job from now on, and for none before it. One that was fenced off stays so.
@@ -97,8 +97,8 @@ func (d *Desk) Begin(job string, attempt int64) {
 	if !known && begun == 0 {
 		d.begun[job] = attempt
 	}
-	// What is known of earlier attempts is of no use any more when they are over. O(runs known).
-	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job && id.Attempt < attempt && d.over(id) })
+	// What is known of earlier attempts is of no use any more when they are over. O(runs known of the job).
+	maps.DeleteFunc(d.seen[job], func(id ID, _ Seen) bool { return id.Attempt < attempt && d.over(id) })
 	d.mu.Unlock()
 	d.Admit(job, attempt)
 }
@@ -157,7 +157,7 @@ func (d *Desk) Answer(c Claim) (Grant, error) {
 		return Grant{}, fmt.Errorf("guard: a run of master %d claims at master %d: %w", c.Epoch, d.epoch, checkpoint.ErrFenced)
 	}
 	// What is known of the run changes even where nothing is granted: the end of a run that is fenced off is news.
-	before := d.seen[c.ID]
+	before, known := d.seen[c.Job][c.ID]
 	// The answer is a matter of what was known before; the claim itself is taken in below.
 	grant, err := d.rule(&c, &before)
 	seen := Seen{Claim: c, Granted: before.Granted}
@@ -172,11 +172,36 @@ func (d *Desk) Answer(c Claim) (Grant, error) {
 	if err == nil && grant.Fenced == "" {
 		seen.Granted = d.now()
 	}
+	switch {
 	// Another guard of a run that has one is not what is known of the run.
-	if grant.Fenced == "" || before.Claim.Life == "" || before.Claim.Life == c.Life {
-		d.seen[c.ID] = seen
+	case grant.Fenced != "" && before.Claim.Life != "" && before.Claim.Life != c.Life:
+	case known:
+		d.keep(seen)
+	case len(d.seen[c.Job]) >= maxSeen:
+		return Grant{}, fmt.Errorf("guard: job %q has %d guards already", c.Job, maxSeen)
+	case d.isNews(&c):
+		d.keep(seen)
 	}
 	return grant, err
+}
+
+// maxSeen bounds what is kept of the claims of one job: one for each container, and those of earlier attempts that may not be
+// over.
+const maxSeen = 1 << 16
+
+// isNews reports whether the first claim of a guard tells anything: its attempt is the one that may run, or one of before that is
+// not over without it. Of all others, which nobody has ever vouched for, nothing is kept. d.mu is held.
+func (d *Desk) isNews(c *Claim) bool {
+	return c.Attempt == d.admitted[c.Job] || c.Attempt <= d.fenced[c.Job] && !d.over(c.ID)
+}
+
+// keep notes what is known of a run. d.mu is held.
+func (d *Desk) keep(seen Seen) {
+	id := seen.Claim.ID
+	if d.seen[id.Job] == nil {
+		d.seen[id.Job] = map[ID]Seen{}
+	}
+	d.seen[id.Job][id] = seen
 }
 
 // rule says whether a run may go on. d.mu is held.
@@ -217,7 +242,7 @@ func (d *Desk) AskSave(id ID) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	// A desk before this one may have asked for more than was acknowledged. What comes of that is new enough.
-	if ack := d.seen[id].Claim.State.Checkpoint; ack != nil {
+	if ack := d.seen[id.Job][id].Claim.State.Checkpoint; ack != nil {
 		d.saves[id] = max(d.saves[id], ack.Request)
 	}
 	d.saves[id]++
@@ -237,7 +262,7 @@ func (d *Desk) Forget(job string) {
 	d.tell(job)
 	// Whoever waits for an answer is woken, and finds that the attempt is not known any more with the next claim.
 	maps.DeleteFunc(d.saves, func(id ID, _ int64) bool { return id.Job == job })
-	maps.DeleteFunc(d.seen, func(id ID, _ Seen) bool { return id.Job == job })
+	delete(d.seen, job)
 }
 
 // Seen returns what is known of a run, and whether anything is.
@@ -245,7 +270,7 @@ func (d *Desk) Forget(job string) {
 func (d *Desk) Seen(id ID) (Seen, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	seen, ok := d.seen[id]
+	seen, ok := d.seen[id.Job][id]
 	return seen, ok
 }
 
@@ -261,7 +286,7 @@ func (d *Desk) Over(id ID) bool {
 
 // over is Over; d.mu is held.
 func (d *Desk) over(id ID) bool {
-	seen := d.seen[id]
+	seen := d.seen[id.Job][id]
 	// A run of this desk's own time that was never granted anything has never been started.
 	if begun := d.begun[id.Job]; seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun {
 		return true
@@ -279,7 +304,7 @@ func (d *Desk) over(id ID) bool {
 func (d *Desk) Lost(id ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	seen, begun := d.seen[id], d.begun[id.Job]
+	seen, begun := d.seen[id.Job][id], d.begun[id.Job]
 	// starts: nobody has ever vouched for it, so it is not lost but on its way.
 	starts := seen.Granted.IsZero() && begun > 0 && id.Attempt >= begun
 	return !starts && seen.Claim.State.Ended == nil && d.over(id)
@@ -287,7 +312,7 @@ func (d *Desk) Lost(id ID) bool {
 
 // AllOver reports whether nothing of a job's attempts up to this one lives on a server any more, for certain: Over for all
 // runs that were ever heard of, and for the containers of these ranks.
-// upTo.Rank is not read. O(ranks + runs known).
+// upTo.Rank is not read. O(ranks + runs known of the job).
 func (d *Desk) AllOver(upTo ID, ranks []int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -299,8 +324,8 @@ func (d *Desk) AllOver(upTo ID, ranks []int) bool {
 		}
 	}
 	// The ranks are those of the newest attempt. Earlier ones may have had others there, of which only claims tell.
-	for id := range d.seen {
-		if id.Job == upTo.Job && id.Attempt <= upTo.Attempt && id.Server == upTo.Server && !d.over(id) {
+	for id := range d.seen[upTo.Job] {
+		if id.Attempt <= upTo.Attempt && id.Server == upTo.Server && !d.over(id) {
 			return false
 		}
 	}

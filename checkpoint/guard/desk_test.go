@@ -122,10 +122,10 @@ func TestDeskKnowsTheEnd(t *testing.T) {
 	}
 }
 
-// secret is that of the tests' cluster, and guards the credential of its guards.
+// secret is that of the tests' cluster, and guards the credential of the guards of attempt 5 of job lr.
 var (
 	secret = readSecret("5ec7e7")
-	guards = secret.Credential(wire.Party{Role: wire.Guard})
+	guards = secret.Credential(guard.Party("lr", 5))
 )
 
 // readSecret returns a secret that other processes of the tests have as well.
@@ -153,7 +153,8 @@ func TestHandler(t *testing.T) {
 		"not signed":       {wire.Credential{}, claim(5, "a"), "401"},
 		"another cluster":  {readSecret("bad").Credential(guards.Party), claim(5, "a"), "not signed by a party"},
 		"an agent":         {secret.Credential(wire.Party{Role: wire.Agent, Name: "s1"}), claim(5, "a"), "not for the role"},
-		"an unknown run":   {guards, claim(9, "a"), "is not known here"},
+		"an unknown run":   {secret.Credential(guard.Party("lr", 9)), claim(9, "a"), "is not known here"},
+		"another run's":    {guards, claim(9, "a"), "of another run"},
 		"of a new master":  {guards, newer, checkpoint.ErrFenced.Error()},
 		"a broken address": {guards, claim(5, "a"), "missing protocol scheme"},
 	} {

@@ -53,7 +53,7 @@ func guardMain() int {
 	if err := json.Unmarshal([]byte(os.Args[1]), &s); err != nil {
 		panic(err)
 	}
-	var a guard.Authority = &guard.HTTP{URL: s.URL, Credential: guards}
+	var a guard.Authority = &guard.HTTP{URL: s.URL, Credential: secret.Credential(guard.Party("lr", s.Attempt))}
 	if s.Files != "" {
 		a = &guard.Files{Dir: s.Files}
 	}

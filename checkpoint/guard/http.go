@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 
 	"github.com/apportion/apportion/checkpoint/wire"
@@ -117,11 +118,23 @@ func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 	return grant, nil
 }
 
-// Handler answers claims that are posted and signed by a guard of the gate's cluster, each once and as [Desk.Await] does;
-// see package wire for what others get. One that is not granted because the desk does not know the run, or was replaced, is
-// an error: the guard asks again. A run that is fenced off is answered by a grant that says so.
+// Party is what the guards of one run are called, those of an attempt of a job: they share a credential, which signs no claim of
+// any other run.
+func Party(job string, attempt int64) wire.Party {
+	// The number has no slash, and what follows the first one is the job, whatever its name.
+	return wire.Party{Role: wire.Guard, Name: strconv.FormatInt(attempt, 10) + "/" + job}
+}
+
+// Handler answers claims that are posted and signed by a guard of the gate's cluster for its own run, see [Party], each once and
+// as [Desk.Await] does; see package wire for what others get. One that is not granted because the desk does not know the run, or
+// was replaced, is an error: the guard asks again. A run that is fenced off is answered by a grant that says so.
 func (d *Desk) Handler(g *wire.Gate) http.Handler {
-	return wire.Handler(g, d.Await, wire.Guard)
+	return wire.Handler(g, func(ctx context.Context, c Claim) (Grant, error) {
+		if wire.Caller(ctx) != Party(c.Job, c.Attempt) {
+			return Grant{}, fmt.Errorf("guard: the claim is signed by a guard of another run than attempt %d of job %q", c.Attempt, c.Job)
+		}
+		return d.Await(ctx, c)
+	}, wire.Guard)
 }
 
 // open answers every claim with what answer says, for a socket. One that is none gets 400, one that is not granted 409.

@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -17,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // Config says what a Fleet works with. Every field but Clock, Poll and Report is required.
@@ -30,6 +33,8 @@ type Config struct {
 	// Shared is the folder, by its absolute path, into which jobs write and from which they are restored. All servers and
 	// this program see it.
 	Shared string
+	// Secret is that of the masters: the guards of each run get a credential of their own by it. They are let in by its gate.
+	Secret wire.Secret
 	// Epoch is that of the master, as its machine says.
 	Epoch int64
 	// Lease is how long a run goes on without a master; Slack how much longer it may take until nothing of it lives: what
@@ -58,7 +63,7 @@ func (c *Config) Validate() error {
 		empty bool
 	}{
 		{"Manager", c.Manager == nil}, {"Store", c.Store == nil}, {"Dir", c.Dir == ""}, {"Shared", c.Shared == ""},
-		{"Epoch", c.Epoch == 0}, {"Lease", c.Lease == 0}, {"Slack", c.Slack == 0}, {"Window", c.Window == 0},
+		{"Secret", c.Secret == wire.Secret{}}, {"Epoch", c.Epoch == 0}, {"Lease", c.Lease == 0}, {"Slack", c.Slack == 0}, {"Window", c.Window == 0},
 	} {
 		if f.empty {
 			faults.Add(item, f.field, apportion.ErrEmpty, "")
@@ -82,6 +87,10 @@ func (c *Config) Validate() error {
 type Fleet struct {
 	config Config
 	desk   *guard.Desk
+
+	// mu guards runs, what was handed over of the newest run of each job.
+	mu   sync.Mutex
+	runs map[string]*handed
 }
 
 // NewFleet returns the fleet of a master. Jobs are those of its machine: runs of theirs that a master before this one has
@@ -96,7 +105,7 @@ func NewFleet(config Config, jobs []checkpoint.Job) (*Fleet, error) {
 	if config.Report == nil {
 		config.Report = func(error) {}
 	}
-	f := &Fleet{config, guard.NewDesk(config.Epoch, config.Lease, config.Slack, config.Clock)}
+	f := &Fleet{config: config, desk: guard.NewDesk(config.Epoch, config.Lease, config.Slack, config.Clock), runs: map[string]*handed{}}
 	f.desk.RequireReach(config.Window)
 	for i := range jobs {
 		j := &jobs[i]
@@ -114,8 +123,19 @@ func NewFleet(config Config, jobs []checkpoint.Job) (*Fleet, error) {
 	return f, nil
 }
 
-// Desk is what answers the guards; see [guard.Desk.Handler].
+// Desk knows of the guards' claims.
 func (f *Fleet) Desk() *guard.Desk { return f.desk }
+
+// Handler answers the guards, see [guard.Desk.Handler].
+func (f *Fleet) Handler() http.Handler { return f.desk.Handler(f.config.Secret.Gate()) }
+
+// Forget forgets a job, of which nothing may live any more, see [guard.Desk.Forget].
+func (f *Fleet) Forget(job string) {
+	f.desk.Forget(job)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.runs, job)
+}
 
 // Grace is the least Grace that a driver of this fleet may have: after that nothing lives on a server that was not up.
 func (f *Fleet) Grace() time.Duration { return f.config.Window + f.config.Lease + f.config.Slack }
@@ -142,13 +162,14 @@ func (f *Fleet) Agent(server string, up func() error) (*Agent, error) {
 		return nil, fmt.Errorf("managed: the memory of server %q: %w", server, err)
 	}
 	inner, err := agent.New(agent.Config{
-		Server: server, Disk: disk, Store: f.config.Store, Shared: filepath.Join(f.config.Shared, "runs"),
-		Restored: filepath.Join(f.config.Shared, "restored"),
+		Server: server, Disk: disk, Store: f.config.Store, Shared: filepath.Join(f.config.Shared, runsFolder),
+		Restored: filepath.Join(f.config.Shared, restoredFolder),
 		// Agent and master are one process, so the agent's own lease has nothing to do: the guards have theirs.
 		Lease: time.Hour,
 		Runner: func(_ string, spec json.RawMessage) (runner.Runner, error) {
-			return &processes{f.desk, f.config.Manager, f.config.Epoch, f.config.Poll, server, spec}, nil
+			return &processes{f, server, spec}, nil
 		},
+		Fetch: f.fetch,
 	})
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 const (
@@ -47,7 +48,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	b := &bench{T: t, clock: &clock{now: time.Unix(1000, 0)}}
 	b.Cluster = managedtest.New(func() *guard.Desk { return b.desk() }, b.clock.time)
-	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Epoch: 1,
+	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Epoch: 1, Secret: wire.NewSecret(),
 		Lease: lease, Slack: slack, Window: window, Clock: b.clock.time, Poll: time.Millisecond}
 	b.begin()
 	ctx, stop := context.WithCancel(context.Background())

@@ -5,18 +5,24 @@ package managed
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // Manager starts and ends the containers of jobs by the API of a cluster manager. It is called from many goroutines, also
 // for one job at the same time: each server of a run is asked for.
 type Manager interface {
+	// User returns whom the containers of a job run as, by what its Spec says; nil: the user of this program. It is asked before
+	// every Start and Save, and an error refuses them.
+	User(spec json.RawMessage) (*command.User, error)
 	// Start asks for the containers of a run on all its servers, and returns when that is on the manager's record. An
 	// attempt is asked for once: of one that was asked for before, by whoever it was, nothing is started again, and
 	// nothing of one that is below an attempt that was asked for or stopped.
@@ -36,6 +42,27 @@ type Task struct {
 	Epoch int64
 	// Spec says what the job runs, as in agent.Order.
 	Spec json.RawMessage
+	// User is whom the manager is to start the containers as, by its own word; nil: the user of this program. The folders of the
+	// run are that user's.
+	User *command.User
+	// Credential is the path of the file with the credential that the guards of this run sign claims with: they and no others.
+	// Nobody but User can read it.
+	Credential string
+}
+
+// WriteScript writes a file into the folder of the run, in place of one that is there, which the user of the run may run and nobody
+// else can read.
+func (t *Task) WriteScript(name string, text []byte) error {
+	u := ownerOf(t.User)
+	return owner.ReplaceScript(filepath.Join(t.Dir, name), text, u.UID, u.GID)
+}
+
+// ownerOf is whom the files of a user's run belong to.
+func ownerOf(u *command.User) command.User {
+	if u == nil {
+		return command.User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+	}
+	return *u
 }
 
 // Servers returns the servers of the task, each once, ascending, with the rank of its first container and their number:

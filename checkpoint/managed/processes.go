@@ -7,21 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // processes runs one job on one server.
 type processes struct {
-	// What all servers of a fleet share: who vouches for runs, who starts and ends them, by the word of which master, and
-	// how often guards are looked at.
-	desk    *guard.Desk
-	manager Manager
-	epoch   int64
-	poll    time.Duration
-
+	*Fleet
 	server string
 	spec   json.RawMessage
 }
@@ -33,10 +29,19 @@ func (p *processes) id(run *runner.Run, rank int) guard.ID {
 	return guard.ID{Job: run.Job, Attempt: run.Attempt, Server: p.server, Rank: rank}
 }
 
-// Resume implements [runner.Runner]. The run is vouched for before the manager hears of it, so that no guard is early.
+// Resume implements [runner.Runner]. The run is handed over to its user, and vouched for before the manager hears of it, so that no
+// guard is early.
 func (p *processes) Resume(ctx context.Context, run runner.Run) error {
+	user, err := p.config.Manager.User(p.spec)
+	if err != nil {
+		return fmt.Errorf("managed: whom job %q runs as: %w", run.Job, err)
+	}
+	t := Task{Run: run, Epoch: p.config.Epoch, Spec: p.spec, User: user, Credential: filepath.Join(run.Dir, credentialName)}
+	if err := p.handOver(&t); err != nil {
+		return fmt.Errorf("managed: job %q is not handed over: %w", run.Job, err)
+	}
 	p.desk.Begin(run.Job, run.Attempt)
-	return p.manager.Start(ctx, Task{Run: run, Epoch: p.epoch, Spec: p.spec})
+	return p.config.Manager.Start(ctx, t)
 }
 
 // Stop implements [runner.Runner]. Nobody vouches for the run from now on: guards that claim end their trainers, and those
@@ -45,7 +50,7 @@ func (p *processes) Stop(ctx context.Context, run runner.Run) error {
 	desk, last := p.desk, p.id(&run, 0)
 	desk.Fence(run.Job, run.Attempt)
 	asked := make(chan error, 1)
-	go func() { asked <- p.manager.Stop(ctx, run.Job, run.Attempt, p.server) }()
+	go func() { asked <- p.config.Manager.Stop(ctx, run.Job, run.Attempt, p.server) }()
 	here := ranks(&run, p.server)
 	err := p.until(ctx, func() (bool, error) { return desk.AllOver(last, here), nil })
 	return errors.Join(err, <-asked)
@@ -60,7 +65,7 @@ func (p *processes) until(ctx context.Context, is func() (bool, error)) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(p.poll):
+		case <-time.After(p.config.Poll):
 		}
 	}
 }
@@ -95,7 +100,19 @@ func (p *processes) Save(ctx context.Context, run runner.Run) (runner.Saved, err
 		}
 		return false, nil
 	})
-	return saved, err
+	if err != nil {
+		return saved, err
+	}
+	return saved, p.owned(saved)
+}
+
+// owned refuses a save with files that are not the job's user's own, which this program could read and the job could not.
+func (p *processes) owned(saved runner.Saved) error {
+	user, err := p.config.Manager.User(p.spec)
+	if err != nil || user == nil {
+		return err
+	}
+	return owner.Owns(saved.Dir, saved.Files, user.UID)
 }
 
 // Progress implements [runner.Runner]. Failed is the first container, by rank, that has ended otherwise than well, of which
@@ -128,7 +145,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 		return total, nil
 	}
 	// Somebody is missing and has not failed: the manager may know that it never comes. It is asked as seldom as that.
-	trouble, err := p.manager.Trouble(ctx, run.Job, run.Attempt, p.server)
+	trouble, err := p.config.Manager.Trouble(ctx, run.Job, run.Attempt, p.server)
 	total.Failed = trouble
 	return total, err
 }

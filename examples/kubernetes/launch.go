@@ -20,9 +20,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
+
+// User implements managed.Manager.
+func (o *owner) User(json.RawMessage) (*command.User, error) { return nil, nil }
 
 // Start implements managed.Manager. The note comes first: whoever finds it knows that pods of the attempt may live. An attempt
 // is noted by one master, and only that one makes its pods: after its death nobody could tell one that was never made from

@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err := connect(); err != nil {
 			return nil, err
 		}
-		s.path = sharedOf(g)
+		s.path = g.Shared
 		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount})
 	}
 	return program.Run(ctx, args, stdout, stderr)

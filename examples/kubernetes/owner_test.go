@@ -117,7 +117,7 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	s.blind = stop
-	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, guard: external.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/token", Every: time.Second}})
+	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, guard: external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func (s *stage) submit(t *testing.T, name string) json.RawMessage {
 
 // task is an attempt of a job with three containers on two nodes.
 func (s *stage) task(name string, attempt int64, spec json.RawMessage) managed.Task {
-	return managed.Task{Epoch: s.epoch, Spec: spec, Run: runner.Run{Job: snapshot.ID(inNamespace, name), Attempt: attempt, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/run"}}
+	return managed.Task{Epoch: s.epoch, Spec: spec, Credential: "/shared/token", Run: runner.Run{Job: snapshot.ID(inNamespace, name), Attempt: attempt, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/run"}}
 }
 
 // pods are the pods of a job that live, by name.

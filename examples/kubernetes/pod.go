@@ -21,9 +21,6 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
-// sharedOf is the folder that all servers see: the guards' token lies in it.
-func sharedOf(g external.Guarded) string { return filepath.Dir(g.TokenFile) }
-
 // The volumes that pods get.
 const (
 	sharedVolume = "apportion-shared"
@@ -71,7 +68,7 @@ func (o *owner) pod(d *snapshot.Declared, t *managed.Task, part *managed.Part, r
 		return nil, errors.New("kubernetes: the pod has no command to be guarded") // which is checked when a Job is read
 	}
 	c := &p.Spec.Containers[0]
-	c.Args = slices.Concat([]string{"-url", o.guard.URL, "-token-file", o.guard.TokenFile, "-every", o.guard.Every.String(), "-save", d.SaveSignal,
+	c.Args = slices.Concat([]string{"-url", o.guard.URL, "-token-file", t.Credential, "-every", o.guard.Every.String(), "-save", d.SaveSignal,
 		"-rank", strconv.Itoa(rank), "--"}, c.Command, c.Args)
 	c.Command = []string{o.guard.Program}
 	env := t.Environment(part.Server)

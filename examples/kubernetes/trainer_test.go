@@ -23,14 +23,12 @@ import (
 
 // trainers are containers with guard and trainer that take no time and no process. Pods of others wait for their end.
 type trainers struct {
-	// token is the file with the guards' credential.
-	token  string
 	client *http.Client
 }
 
 // newTrainers returns how the kubelets of a test in a folder run containers.
-func newTrainers(dir string) kubetest.Run {
-	t := &trainers{filepath.Join(dir, "shared", "guard.token"), &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+func newTrainers(string) kubetest.Run {
+	t := &trainers{&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	return t.run
 }
 
@@ -51,7 +49,8 @@ func (t *trainers) run(ctx context.Context, p *corev1.Pod) int {
 		env[v.Name] = v.Value
 	}
 	config := guard.Config{}
-	text, err := os.ReadFile(t.token)
+	args := p.Spec.Containers[0].Args
+	text, err := os.ReadFile(args[slices.Index(args, "-token-file")+1])
 	var credential wire.Credential
 	if err == nil {
 		credential, err = wire.ReadCredential(text)
@@ -59,7 +58,6 @@ func (t *trainers) run(ctx context.Context, p *corev1.Pod) int {
 	if err != nil || config.FromEnvironment(func(name string) string { return env[name] }) != nil {
 		return 128
 	}
-	args := p.Spec.Containers[0].Args
 	one := &trainer{dir: env[command.EnvCheckpointDir], ask: &guard.HTTP{URL: args[slices.Index(args, "-url")+1], Credential: credential, Client: t.client},
 		claim: guard.Claim{ID: config.ID, Epoch: config.Epoch, Life: string(p.UID), Clock: agent.Stamp{Boot: "test", At: time.Second}}}
 	return one.live(ctx)

@@ -6,6 +6,7 @@ package nomad
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
 )
 
@@ -128,6 +130,9 @@ func (n *nomad) Start(ctx context.Context, t managed.Task) error {
 	})
 }
 
+// User implements managed.Manager.
+func (n *nomad) User(json.RawMessage) (*command.User, error) { return nil, nil }
+
 // childJob makes the child of a declared job for a run.
 // Priority and constraints are the user's.
 func (n *nomad) childJob(declared *api.Job, t *managed.Task) (*api.Job, error) {
@@ -168,7 +173,7 @@ func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*a
 	group.RestartPolicy = &api.RestartPolicy{Attempts: &no, Mode: &mode}
 	group.ReschedulePolicy = &api.ReschedulePolicy{Attempts: &no, Unlimited: &unlimited}
 	task := *template.Tasks[0]
-	config, err := n.guardedConfig(task.Config, declared.Meta, part)
+	config, err := n.guardedConfig(task.Config, declared.Meta, t.Credential, part)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +192,7 @@ func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*a
 
 // guardedConfig puts a guard before the command of a task.
 // What the user's task runs follows the two dashes.
-func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, part managed.Part) (map[string]any, error) {
+func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, credential string, part managed.Part) (map[string]any, error) {
 	command, isText := config["command"].(string)
 	if !isText || command == "" {
 		return nil, errors.New("nomad: the task has no command")
@@ -197,7 +202,7 @@ func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, par
 		return nil, err
 	}
 	// Nomad numbers the containers of each group from 0.
-	args := []any{"-url", n.guard.URL, "-token-file", n.guard.TokenFile, "-every", n.guard.Every.String(), "-save", signal,
+	args := []any{"-url", n.guard.URL, "-token-file", credential, "-every", n.guard.Every.String(), "-save", signal,
 		"-rank", strconv.Itoa(part.First) + "+${NOMAD_ALLOC_INDEX}", "-dir", "${NOMAD_TASK_DIR}", "--", command}
 	list, _ := config["args"].([]any)
 	guarded := map[string]any{}

@@ -152,8 +152,8 @@ func TestUncarried(t *testing.T) {
 
 // The child of a job has a group for each node of a run, with a guard around every container.
 func TestChildJob(t *testing.T) {
-	n := newNomad(nil, 4, external.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/token", Every: time.Second})
-	task := &managed.Task{Epoch: 4, Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/runs/lr/3"}}
+	n := newNomad(nil, 4, external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
+	task := &managed.Task{Epoch: 4, Credential: "/shared/token", Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/runs/lr/3"}}
 	asRegistered := declared()
 	asRegistered.Canonicalize()
 	j, err := n.childJob(asRegistered, task)

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	trainer "github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
 )
 
@@ -49,7 +50,7 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	if err := os.MkdirAll(s.notes(t.Job), 0o700); err != nil {
 		return err
 	}
-	if err := s.prepare(&declared, &t); err != nil {
+	if err := t.WriteScript(scriptName, []byte(declared.Script)); err != nil {
 		return err
 	}
 	parts := t.Servers()
@@ -91,33 +92,21 @@ func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, par
 	return err
 }
 
-// prepare puts the script and the token into the folder of the run, for the user of the job.
-// The folder is on the disk that all nodes see; the token lets a guard speak for this run, so that only the
-// user of the job may read it.
-func (s *slurm) prepare(declared *spec, t *managed.Task) error {
-	token, err := os.ReadFile(s.guard.TokenFile)
-	if err != nil {
-		return err
+// scriptName is the user's script in the folder of a run.
+const scriptName = "job.sh"
+
+// User implements managed.Manager: the parts of a job run as the user that has submitted it.
+func (s *slurm) User(text json.RawMessage) (*trainer.User, error) {
+	var declared spec
+	if err := json.Unmarshal(text, &declared); err != nil {
+		return nil, err
 	}
 	uid, gid := owner(declared.Record)
-	for name, text := range map[string][]byte{"job.sh": []byte(declared.Script), "guard.token": token} {
-		name = filepath.Join(t.Dir, name)
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			return err
-		}
-		// WriteFile does not change the mode of a file that was there.
-		if err := os.Chmod(name, 0o700); err != nil {
-			return err
-		}
-		// A controller that is not root serves the jobs of its own user, who owns the files already.
-		if os.Geteuid() == 0 {
-			err = errors.Join(err, os.Chown(name, uid, gid))
-		}
+	if uid == os.Geteuid() {
+		return nil, nil
 	}
-	if os.Geteuid() == 0 {
-		err = errors.Join(err, os.Chown(t.Dir, uid, gid))
-	}
-	return err
+	u := &trainer.User{UID: uint32(uid), GID: uint32(gid)}
+	return u, u.Validate()
 }
 
 // owner is the user of a job and the group, as in UserId=anna(1000).
@@ -181,8 +170,8 @@ func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) strin
 	// The number of a task on its node is known to the task alone.
 	fmt.Fprintf(&text, "exec srun --export=ALL --kill-on-bad-exit=0 sh -c %s\n", quote(fmt.Sprintf(
 		`exec %s -url %s -token-file %s -every %s -save "%s" -rank %d+$SLURM_PROCID -- %s`,
-		quote(s.guard.Program), quote(s.guard.URL), quote(filepath.Join(t.Dir, "guard.token")), s.guard.Every, save, part.First,
-		quote(filepath.Join(t.Dir, "job.sh")))))
+		quote(s.guard.Program), quote(s.guard.URL), quote(t.Credential), s.guard.Every, save, part.First,
+		quote(filepath.Join(t.Dir, scriptName)))))
 	return text.String()
 }
 

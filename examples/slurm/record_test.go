@@ -219,7 +219,7 @@ func TestStartOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", TokenFile: filepath.Join(dir, "token")})
+	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard"})
 	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2"}, Dir: t.TempDir()}}
 	submitted := func() int {
 		text, _ := os.ReadFile(count)
@@ -261,7 +261,7 @@ func TestStartWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", TokenFile: token})
+	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard"})
 	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2", "n3"}, Dir: t.TempDir()}}
 	// The question how it stands comes before, while and after it is asked for. This Slurm says that it has nothing of it.
 	if err := os.WriteFile(filepath.Join(bin, "squeue"), []byte("#!/bin/sh\n"), 0o700); err != nil {

@@ -199,28 +199,17 @@ func launchCommand(dir string) string {
 	return "exec /bin/sh " + name + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr"
 }
 
-// prepare puts the script and the token into the folder of the run, for the user of the job.
-// Nobody else can read them: the script has the user's variables, and the token lets a guard speak for the
-// run.
+// prepare puts the script into the folder of the run, for the user of the job.
+// Nobody else can read it: it has the user's variables.
 func (y *yarn) prepare(s *submission, t *managed.Task) error {
-	token, err := os.ReadFile(y.guard.TokenFile)
-	if err != nil {
+	if err := t.WriteScript(scriptName, []byte(y.script(s, t))); err != nil {
 		return err
 	}
-	names := []string{t.Dir}
-	// In any order, for nobody looks at either before the run is asked for.
-	for name, text := range map[string][]byte{scriptName: []byte(y.script(s, t)), tokenName: token} {
-		name = filepath.Join(t.Dir, name)
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			return err
-		}
-		names = append(names, name)
-	}
-	return giveTo(s.User, names...)
+	return giveTo(s.User, t.Dir, filepath.Join(t.Dir, scriptName), t.Credential)
 }
 
-// tokenName is the token of guards in the folder of a run.
-const tokenName = "guard.token"
+// User implements managed.Manager.
+func (y *yarn) User(json.RawMessage) (*command.User, error) { return nil, nil }
 
 // script is what every container of a run runs: a guard, and the user's command in it. Server and rank come from the
 // holder. The files by which saves are asked for are in the container's own folder.
@@ -241,7 +230,7 @@ func (y *yarn) script(s *submission, t *managed.Task) string {
 		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
 	}
 	fmt.Fprintf(&text, "exec %s -url %s -token-file %s -every %s -save '%s' -dir \"$PWD\" --", quote(y.guard.Program), quote(y.guard.URL),
-		quote(filepath.Join(t.Dir, tokenName)), y.guard.Every, s.SaveSignal)
+		quote(t.Credential), y.guard.Every, s.SaveSignal)
 	// Each word is quoted: no shell of ours reads the user's command.
 	for _, word := range s.Command {
 		text.WriteString(" " + quote(word))

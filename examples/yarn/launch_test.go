@@ -23,7 +23,7 @@ import (
 )
 
 func guarded() external.Guarded {
-	return external.Guarded{Program: "/bin/guard", URL: "http://c/lease", TokenFile: "/shared/guard.token", Every: time.Second}
+	return external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}
 }
 
 // holderScript is a holder that keeps what it is told, and dies when it is told to stop attempt 13.
@@ -48,12 +48,11 @@ func onHolder(t *testing.T) (y *yarn, told func() []map[string]any) {
 	t.Helper()
 	dir := t.TempDir()
 	script := filepath.Join(dir, "holder")
-	token := filepath.Join(dir, "token")
-	if err := errors.Join(os.WriteFile(script, []byte(holderScript), 0o700), os.WriteFile(token, []byte("t"), 0o600)); err != nil {
+	if err := os.WriteFile(script, []byte(holderScript), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	g := guarded()
-	g.TokenFile = token
+	g.Shared = dir
 	y = newYARN(conf{}, g)
 	y.jobs = filepath.Join(dir, "jobs")
 	folder := filepath.Join(dir, "cluster")
@@ -109,7 +108,17 @@ func taskOf(t *testing.T, attempt int64) managed.Task {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return managed.Task{Epoch: 4, Spec: text, Run: runner.Run{Job: "lr", Attempt: attempt, Containers: []string{"n1:1", "n2:1", "n2:1"}, Dir: t.TempDir()}}
+	return managed.Task{Epoch: 4, Spec: text, Credential: credential(t), Run: runner.Run{Job: "lr", Attempt: attempt, Containers: []string{"n1:1", "n2:1", "n2:1"}, Dir: t.TempDir()}}
+}
+
+// credential is the file of a run's credential.
+func credential(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "credential")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // A run is asked for once, however often and by whichever server; and what the holder is told is what was decided.
@@ -237,33 +246,19 @@ func TestPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := guarded()
-	g.TokenFile = filepath.Join(t.TempDir(), "guard.token")
-	y := newYARN(conf{}, g)
+	y := newYARN(conf{}, guarded())
 	s := &submission{User: me.Username, declared: declared{Command: []string{"train", "it's"}}}
-	task := &managed.Task{Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1"}, Dir: t.TempDir()}}
-	if err := y.prepare(s, task); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a token: %v", err)
-	}
-	if err := os.WriteFile(g.TokenFile, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	task := &managed.Task{Credential: credential(t), Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1"}, Dir: t.TempDir()}}
 	if err := y.prepare(s, task); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{scriptName: y.script(s, task), tokenName: "secret"} {
-		name = filepath.Join(task.Dir, name)
-		text, err := os.ReadFile(name)
-		if err != nil || string(text) != want {
-			t.Errorf("%s has %q, want %q, %v", name, text, want, err)
-		}
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has the mode %v", name, info.Mode())
-		}
+	name := filepath.Join(task.Dir, scriptName)
+	text, err := os.ReadFile(name)
+	if err != nil || string(text) != y.script(s, task) {
+		t.Errorf("it has %q, %v", text, err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
 	}
 	task.Dir = filepath.Join(task.Dir, "not there")
 	if err := y.prepare(s, task); !errors.Is(err, fs.ErrNotExist) {
@@ -271,12 +266,12 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// A dry run has neither holder nor masters; a controller has both, and its jobs lie beside the guards' token unless a variable
+// A dry run has neither holder nor masters; a controller has both, and its jobs lie in the shared folder unless a variable
 // names their folder.
 func TestConnect(t *testing.T) {
 	shared, folder := t.TempDir(), t.TempDir()
 	g := guarded()
-	g.TokenFile = filepath.Join(shared, "guard.token")
+	g.Shared = shared
 	p := program(conf{"yarn.resource-types": gpuKind})
 	for _, test := range []struct{ folder, variable, jobs string }{
 		{"", "", ""}, {"", "/jobs", "/jobs"}, {folder, "", filepath.Join(shared, "jobs")}, {folder, filepath.Join(shared, "own"), filepath.Join(shared, "own")},

@@ -36,8 +36,7 @@ func program(c conf) *external.Program {
 			return y, nil // a dry run: nothing is held
 		}
 		if y.jobs == "" {
-			// The token's folder is the shared one.
-			y.jobs = filepath.Join(filepath.Dir(g.TokenFile), "jobs")
+			y.jobs = filepath.Join(g.Shared, "jobs")
 		}
 		return y, y.keep(folder, os.Getenv(holderVariable))
 	}}

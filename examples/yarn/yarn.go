@@ -60,11 +60,11 @@ func newYARN(c conf, g external.Guarded) *yarn {
 }
 
 // keep keeps what must be remembered in a folder, and has a holder started by a command when one is needed.
-// It makes the folders and reads the tag, and starts nothing yet. The folder of the masters lies beside the
-// guards' token, which all nodes see.
+// It makes the folders and reads the tag, and starts nothing yet. The folder of the masters is one
+// that all nodes see.
 func (y *yarn) keep(folder, command string) error {
 	y.folder = folder
-	y.masters = &masters{folder: filepath.Join(filepath.Dir(y.guard.TokenFile), "masters")}
+	y.masters = &masters{folder: filepath.Join(y.guard.Shared, "masters")}
 	if err := errors.Join(os.MkdirAll(filepath.Join(y.jobs, over), 0o755), os.MkdirAll(y.masters.folder, 0o755)); err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (c *cluster) refuse(t *testing.T) {
 		return r != nil && strings.Contains(r.Rejected[nobody], "nobody") && strings.Contains(r.Rejected[lost], "nowhere")
 	})
 	// Nobody but root may read what tells jobs and controller apart, and there is no socket by which the holder is told anything.
-	for name, mode := range map[string]os.FileMode{"master": 0o700, "master/cluster/instance": 0o600, "guard.token": 0o600} {
+	for name, mode := range map[string]os.FileMode{"master": 0o700, "master/cluster/instance": 0o600} {
 		if info, err := os.Stat(filepath.Join(b.Shared, name)); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}

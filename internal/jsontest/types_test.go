@@ -218,7 +218,6 @@ var exempt = map[string]string{
 	"checkpoint/guard.HTTP":          "holds a function or an interface of the caller's",
 	"checkpoint/guard.Letters":       "holds a function or an interface of the caller's",
 	"checkpoint/controller.Taken":    "its problem and its decision, which survive each, must fit each other",
-	"checkpoint/controller.Access":   "holds a function or an interface of the caller's",
 	"checkpoint/controller.Config":   "holds a function or an interface of the caller's",
 	"checkpoint/managed.Agent":       "holds a function or an interface of the caller's",
 	"checkpoint/managed.Config":      "holds a function or an interface of the caller's",

@@ -13,6 +13,7 @@ package owner
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,7 +44,8 @@ func Folder(dir string, uid, gid uint32) error {
 	return os.Lchown(dir, int(uid), int(gid))
 }
 
-// Tree hands a directory over with all that is in it, links themselves and not what they name. O(entries).
+// Tree hands a directory over with all that is in it, links themselves and not what they name, and itself last: nobody else can
+// change what is in it until all of it is handed over. One that is the user's already is left as it is. O(entries).
 func Tree(dir string, uid, gid uint32) error {
 	// Whoever owns the tree may change it while it is walked. A root opens nothing outside of it, whatever a link names by then.
 	root, err := os.OpenRoot(dir)
@@ -51,28 +53,76 @@ func Tree(dir string, uid, gid uint32) error {
 		return err
 	}
 	defer root.Close()
-	return fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil {
+	top, err := root.Lstat(".")
+	if err != nil {
+		return err
+	}
+	if owner, known := Of(top); known && owner == uid {
+		return nil
+	}
+	err = fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || name == "." {
 			return err
 		}
 		return root.Lchown(filepath.FromSlash(name), int(uid), int(gid))
 	})
+	if err != nil {
+		return err
+	}
+	return root.Lchown(".", int(uid), int(gid))
+}
+
+// Owns refuses files below a directory that are not a user's own. The user may have given another's file a name there, which
+// whoever is root could read and the user could not.
+func Owns(dir string, files []string, uid uint32) error {
+	// Below an open root no link leads out of the directory, whatever the user does meanwhile.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range files {
+		info, err := root.Stat(name)
+		if err != nil {
+			return err
+		}
+		if owner, known := Of(info); !known || owner != uid {
+			return fmt.Errorf("%s belongs to another user than the job runs as: %w", name, os.ErrPermission)
+		}
+	}
+	return nil
 }
 
 // ReplaceFile is durable.ReplaceFile for a file that a user is to read: it is the user's before it has its name, so that no
-// reader ever finds one that it may not open.
+// reader ever finds one that it may not open. No link in its place is followed, also in a folder of the user's.
 func ReplaceFile(name string, data []byte, uid, gid uint32) error {
+	return replace(name, data, func(f file) error { return f.Chown(int(uid), int(gid)) })
+}
+
+// ReplaceScript is ReplaceFile for one that the user may run as well.
+func ReplaceScript(name string, data []byte, uid, gid uint32) error {
+	return replace(name, data, func(f file) error { return errors.Join(f.Chown(int(uid), int(gid)), f.Chmod(0o700)) })
+}
+
+// replace replaces a file with one that was handed over by give.
+func replace(name string, data []byte, give func(file) error) error {
 	disk, err := vfs.NewOS(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	return errors.Join(durable.Replace(&given{disk, int(uid), int(gid)}, filepath.Base(name), data), disk.Close())
+	return errors.Join(durable.Replace(&given{disk, give}, filepath.Base(name), data), disk.Close())
 }
 
-// given is a directory in which all new files belong to a user.
+// file is what every file of the operating system is; the interface of a file system has no owners.
+type file interface {
+	Chown(uid, gid int) error
+	Chmod(mode fs.FileMode) error
+}
+
+// given is a directory in which all new files are handed over.
 type given struct {
 	*vfs.OS
-	uid, gid int
+	give func(file) error
 }
 
 // Create implements vfs.FS. The open file is handed over and not its name, which could be another's by now.
@@ -81,11 +131,7 @@ func (g *given) Create(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The interface of a file system has no owners, and every file of the operating system has this method.
-	if file, ok := f.(interface{ Chown(uid, gid int) error }); ok {
-		err = file.Chown(g.uid, g.gid)
-	}
-	if err != nil {
+	if err := g.give(f.(file)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

@@ -6,6 +6,7 @@ package managedtest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,6 +68,8 @@ type Cluster struct {
 	down       map[string]bool   // by server: the manager reaches nothing there
 	full, late bool              // see Say
 	trouble    string            // what Trouble answers for every run
+	user       *command.User     // whom containers run as
+	userless   error             // why User refuses
 }
 
 var _ managed.Manager = (*Cluster)(nil)
@@ -98,6 +101,20 @@ func (c *Cluster) Say(trouble string, full, late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trouble, c.full, c.late = trouble, full, late
+}
+
+// SetUser says whom the containers of all jobs run as, or why nobody can tell.
+func (c *Cluster) SetUser(u *command.User, refusal error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.user, c.userless = u, refusal
+}
+
+// User implements managed.Manager.
+func (c *Cluster) User(json.RawMessage) (*command.User, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.user, c.userless
 }
 
 // Forget forgets what was asked for, as a manager that was installed anew: an attempt that was stopped may be started then.

@@ -4,29 +4,30 @@ package external
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/wire"
-	"github.com/apportion/apportion/internal/durable"
 )
 
-// guardToken is the file with the credential of the guards, which jobs can read as well. It signs claims, and nobody who
-// listens in the controller's place learns it.
-const guardToken = "guard.token"
+// access is what lets people and guards in.
+type access struct {
+	// user is the token of people, and secret that by which guards are known.
+	user   string
+	secret wire.Secret
+}
 
 // accessIn reads what lets people and guards in, or makes it at the first time.
 // Both secrets are drawn once and kept, so that a page that was bookmarked and guards that run survive the
 // controller.
-func accessIn(private, shared string) (controller.Access, error) {
-	user, err := made(filepath.Join(private, "user.token"), rand.Text)
-	if err != nil {
-		return controller.Access{}, err
+func accessIn(private string) (access, error) {
+	var a access
+	var err error
+	if a.user, err = made(filepath.Join(private, "user.token"), rand.Text); err != nil {
+		return a, err
 	}
 	// A secret can always be written. What is none is refused until somebody removes the file.
 	drawn := func() string {
@@ -37,19 +38,10 @@ func accessIn(private, shared string) (controller.Access, error) {
 		return string(text)
 	}
 	text, err := made(filepath.Join(private, "guard.secret"), drawn)
-	var secret wire.Secret
-	if err == nil {
-		err = secret.UnmarshalText([]byte(text))
-	}
 	if err != nil {
-		return controller.Access{}, err
+		return a, err
 	}
-	credential, err := json.Marshal(secret.Credential(wire.Party{Role: wire.Guard}))
-	if err != nil {
-		return controller.Access{}, err
-	}
-	// It follows from the secret, so that it is the same each time.
-	return controller.Access{User: user, Guards: secret.Gate()}, durable.WriteFile(filepath.Join(shared, guardToken), credential)
+	return a, a.secret.UnmarshalText([]byte(text))
 }
 
 // made reads a file that is nobody else's, after it has made it if it was not there.

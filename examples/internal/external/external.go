@@ -30,9 +30,11 @@ import (
 // Guarded is how the guards of containers are started.
 // The controller tells the manager's side of a job how to start its processes, and never starts one itself.
 type Guarded struct {
-	// Program is the path of apportion-guard on the servers, URL where the controller hears claims, and TokenFile the file
-	// on the servers with the credential that signs them, see package wire.
-	Program, URL, TokenFile string
+	// Program is the path of apportion-guard on the servers, and URL where the controller hears claims. What signs them is in
+	// managed.Task.Credential.
+	Program, URL string
+	// Shared is the folder that all servers see.
+	Shared string
 	// Every is how often guards claim.
 	Every time.Duration
 }
@@ -192,7 +194,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 			return err
 		}
 	}
-	access, err := accessIn(master, s.shared)
+	access, err := accessIn(master)
 	if err != nil {
 		return err
 	}
@@ -207,6 +209,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return p.advise(ctx, s, config, access, stdout)
 	}
 	// 2. What the one before has left.
+	config.Secret = access.secret
 	closer, err := p.open(ctx, s, &config, master)
 	if err != nil {
 		return err
@@ -217,12 +220,12 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 3. The guards that it has started wait for an answer.
-	address, end, err := serve(s.listen, c.Handler(access))
+	address, end, err := serve(s.listen, c.Handler(access.user))
 	if err != nil {
 		return err
 	}
 	defer end()
-	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, access.User)
+	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, access.user)
 	// What tells must have ended before the journal is closed, hence the wait in the deferred call.
 	if teller, tells := config.Cluster.(Teller); tells {
 		ctx, stop := context.WithCancel(ctx)
@@ -237,19 +240,19 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 // advise decides for somebody else until the context ends.
 // It opens neither journal nor store, since it carries nothing out.
 // Whoever reads decisions needs the user's token. There are no guards here.
-func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, access controller.Access, stdout io.Writer) error {
+func (p *Program) advise(ctx context.Context, s *settings, config controller.Config, access access, stdout io.Writer) error {
 	cluster, err := p.Advised()
 	if err != nil {
 		return err
 	}
 	config.Cluster = cluster
 	a := controller.NewAdvisor(config, cluster.Running)
-	address, end, err := serve(s.listen, a.Handler(access.User))
+	address, end, err := serve(s.listen, a.Handler(access.user))
 	if err != nil {
 		return err
 	}
 	defer end()
-	fmt.Fprintf(stdout, "decisions: http://%s/decision?token=%s\n", address, access.User)
+	fmt.Fprintf(stdout, "decisions: http://%s/decision?token=%s\n", address, access.user)
 	a.Run(ctx)
 	return nil
 }
@@ -303,7 +306,7 @@ func (p *Program) open(ctx context.Context, s *settings, config *controller.Conf
 	}
 	config.Store, config.Dir, config.Shared = store, filepath.Join(master, "agents"), s.shared
 	config.Cluster, err = p.Connect(config.Machine.Epoch(), filepath.Join(master, "cluster"),
-		Guarded{Program: s.guard, URL: s.url + "/lease", TokenFile: filepath.Join(s.shared, guardToken), Every: s.every})
+		Guarded{Program: s.guard, URL: s.url + "/lease", Shared: s.shared, Every: s.every})
 	if err != nil {
 		return nil, errors.Join(err, config.Journal.Close(), closer.Close())
 	}

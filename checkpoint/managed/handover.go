@@ -1,0 +1,91 @@
+// This file implements what a fleet hands over to the user of a run before it starts: folders, and what its guards sign with.
+
+package managed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/internal/owner"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/transfer"
+)
+
+// What lies in the shared folder, and the file in the folder of a run with the credential of its guards.
+const (
+	runsFolder     = "runs"
+	restoredFolder = "restored"
+	credentialName = "guard.credential"
+)
+
+// handed is what the servers of a run have in common.
+type handed struct {
+	// attempt is the name of the run's folders.
+	attempt string
+	// mu is held while the run is handed over and while its checkpoint is fetched, which happens once and not for each server: a
+	// trainer may be reading it by then.
+	mu      sync.Mutex
+	fetched bool
+}
+
+// handedOf returns what the servers of a job's newest run have in common, by a folder of the run.
+func (f *Fleet) handedOf(job, dir string) *handed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	attempt := filepath.Base(dir)
+	if h := f.runs[job]; h == nil || h.attempt != attempt {
+		f.runs[job] = &handed{attempt: attempt}
+	}
+	return f.runs[job]
+}
+
+// fetch fetches the checkpoint that a run begins from, once for all its servers.
+func (f *Fleet) fetch(ctx context.Context, s store.Store, job string, number int64, dir string) error {
+	h := f.handedOf(job, dir)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.fetched {
+		return nil
+	}
+	_, err := transfer.Load(ctx, s, job, number, dir)
+	h.fetched = err == nil
+	return err
+}
+
+// handOver gives the user of a run its folders and the credential of its guards. Nothing of the run is started before, and what was
+// handed over once stays the user's: a server that is asked for later changes nothing.
+func (f *Fleet) handOver(t *Task) error {
+	credential, err := json.Marshal(f.config.Secret.Credential(guard.Party(t.Job, t.Attempt)))
+	if err != nil {
+		return err
+	}
+	h := f.handedOf(t.Job, t.Dir)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u := ownerOf(t.User)
+	if t.User != nil && u.UID != uint32(os.Geteuid()) {
+		if err := errors.Join(u.Possible(), f.giveFolders(t, u)); err != nil {
+			return err
+		}
+	}
+	return owner.ReplaceFile(t.Credential, credential, u.UID, u.GID)
+}
+
+// giveFolders gives a user the folders of a run; those above are passed and not listed.
+func (f *Fleet) giveFolders(t *Task, u command.User) error {
+	for _, name := range []string{runsFolder, restoredFolder} {
+		if err := owner.Pass(filepath.Join(f.config.Shared, name)); err != nil {
+			return err
+		}
+	}
+	if err := owner.Folder(t.Dir, u.UID, u.GID); err != nil || t.Restore == "" {
+		return err
+	}
+	return owner.Tree(t.Restore, u.UID, u.GID)
+}
