@@ -91,11 +91,12 @@ type Agent struct {
 	lanes   map[string]*lane
 	runners map[string]made
 	lease   Lease
-	kept    Stamp            // the stamp that was written down last
-	keeping bool             // one is being written down
-	ended   map[string]int64 // by job: the newest attempt that this agent has ended
-	ending  map[string]bool  // jobs that are being ended because the lease is over
-	tidying bool             // the book is being written because the lease is over
+	kept    Stamp              // the stamp that was written down last
+	keeping bool               // one is being written down
+	ended   map[string]int64   // by job: the newest attempt that this agent has ended
+	ending  map[string]bool    // jobs that are being ended because the lease is over
+	unknown map[string]unknown // jobs that cannot be looked at
+	tidying bool               // the book is being written because the lease is over
 }
 
 // made is a runner, and the Spec that it was made from.
@@ -139,8 +140,8 @@ func New(config Config) (*Agent, error) {
 	}
 	return &Agent{
 		config: config, book: book, self: Incarnation{Book: name, Life: rand.Text()}, lanes: map[string]*lane{}, runners: map[string]made{}, ended: map[string]int64{},
-		ending: map[string]bool{},
-		lease:  Lease{Length: config.Lease, Heard: heard}, kept: heard,
+		ending: map[string]bool{}, unknown: map[string]unknown{},
+		lease: Lease{Length: config.Lease, Heard: heard}, kept: heard,
 	}, nil
 }
 

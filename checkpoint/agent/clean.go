@@ -57,6 +57,7 @@ func (a *Agent) forget(jobs []Ended) {
 		made, ok := a.runners[e.Job]
 		delete(a.runners, e.Job)
 		delete(a.ended, e.Job)
+		delete(a.unknown, e.Job)
 		a.mu.Unlock()
 		if ok {
 			a.discarded(e.Job, made.close())

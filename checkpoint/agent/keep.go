@@ -42,7 +42,7 @@ func (a *Agent) renew(echo Stamp) {
 }
 
 // Status says how the jobs stand. The error wraps ErrFenced for a master whose epoch is lower than one that
-// was seen; such a question renews no lease.
+// was seen; such a question renews no lease. What is wrong with one job is told of that job, and is no error.
 func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 	// A question does not raise the epoch: only an effect does, since that is what must not be done
 	// twice.
@@ -66,15 +66,11 @@ func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {
 		if !page.MayRun() {
 			continue
 		}
-		r, err := a.runner(job, page.Spec)
-		if err != nil {
+		s.Jobs = append(s.Jobs, a.stands(ctx, job, page))
+		// What an end of the question has broken off says nothing of a job.
+		if err := ctx.Err(); err != nil {
 			return Status{}, err
 		}
-		progress, err := r.Progress(ctx, *page.Run)
-		if err != nil {
-			return Status{}, err
-		}
-		s.Jobs = append(s.Jobs, JobStatus{job, page.Run.Attempt, progress})
 	}
 	return s, nil
 }

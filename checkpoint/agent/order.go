@@ -55,4 +55,6 @@ type JobStatus struct {
 	Job      string          `json:"job"`
 	Attempt  int64           `json:"attempt"`
 	Progress runner.Progress `json:"progress"`
+	// Unknown says why the Progress is not known now, and is zero; empty: it is. That lasts for the length of a lease at most.
+	Unknown string `json:"unknown,omitempty"`
 }

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/runner"
 )
 
 // quiet waits until exactly these servers are silent.
@@ -128,6 +130,31 @@ func TestRegistersUnreachable(t *testing.T) {
 		stop()
 		if n := take(t, "how often it has registered", registered); n < 10 {
 			t.Errorf("it has registered %d times", n)
+		}
+		w.close()
+	})
+}
+
+// What an agent does not know of a job now is no news of it: neither its end nor a step.
+func TestUnknownIsNoNews(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		before := w.runs("lr", "s1")
+		w.servers["s1"].Work(7)
+		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 7 })
+		s := w.servers["s1"]
+		s.mu.Lock()
+		s.lie = func(status agent.Status) agent.Status {
+			for i := range status.Jobs {
+				status.Jobs[i].Progress, status.Jobs[i].Unknown = runner.Progress{}, "a record that cannot be read"
+			}
+			return status
+		}
+		s.mu.Unlock()
+		time.Sleep(2 * lease)
+		state := w.d.State()
+		if j, _ := state.Job("lr"); j.Job.Attempt != before.Job.Attempt || j.Progress.Step != 7 || !j.Progress.Running {
+			t.Errorf("%+v", j)
 		}
 		w.close()
 	})

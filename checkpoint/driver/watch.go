@@ -165,7 +165,7 @@ func (d *Driver) learn(ctx context.Context, server string, expected []*checkpoin
 		// Progress is that of rank 0, whose steps are those of the job: those of other ranks would
 		// make the number jump back and forth.
 		leads := j.Containers[0] == server
-		if leads {
+		if leads && s.Unknown == "" {
 			d.view.learn(s.Job, s.Progress)
 		}
 		news = append(news, ending(s, leads)...)
