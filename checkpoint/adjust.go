@@ -191,10 +191,16 @@ func (c Checkpoint) apply(m *Machine) error {
 // apply refuses an unknown job. One that is ending already goes on with that.
 func (c Cancel) apply(m *Machine) error {
 	j, err := m.named(c.Job)
-	if err == nil && j.Ending == "" {
-		m.end(j, Cancelled)
+	if err != nil || j.Ending != "" {
+		return err
 	}
-	return err
+	if c.Failed == "" {
+		m.end(j, Cancelled)
+		return nil
+	}
+	m.end(j, GivenUp)
+	j.blame(Futile, c.Failed)
+	return nil
 }
 
 // apply refuses an unknown job and one that has not ended.

@@ -115,6 +115,8 @@ type Checkpoint struct {
 // Cancel ends a job: its processes are stopped and its containers released, nothing is saved.
 type Cancel struct {
 	Job string `json:"job"`
+	// Failed says why the job is given up, which ends it as GivenUp, and Job.Reason has that; empty: somebody wants it to end.
+	Failed string `json:"failed,omitempty"`
 }
 
 // Forget removes a job that has ended. Its checkpoints in the store are the caller's from then on, and

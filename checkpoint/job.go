@@ -68,6 +68,8 @@ type Ending string
 const (
 	Completed Ending = "completed"
 	Cancelled Ending = "cancelled"
+	// GivenUp: its runs come to nothing, see Cancel.
+	GivenUp Ending = "failed"
 )
 
 // What stands in the way of a job, the Constraint of Job.Reason. That of a failed effect is its Action.
@@ -82,6 +84,8 @@ const (
 	Hung = "stalled"
 	// Late: the job was stopped without being saved, for its deadline was over.
 	Late = "deadline"
+	// Futile: its runs end again and again and come to nothing.
+	Futile = "futile"
 )
 
 // Confirmed is a checkpoint that was saved and verified.
@@ -179,11 +183,11 @@ func (j *Job) Clone() Job {
 	return c
 }
 
-// blame sets the reason, unless the job is ending, which needs none.
+// blame sets the reason, unless the job is ending well or by somebody's will, which needs none.
 // The text comes from servers and from processes: it is cut to 512 bytes and made UTF-8, so that every journal can hold it.
 func (j *Job) blame(constraint, text string) {
 	const longest = 512
-	if j.Ending != "" {
+	if j.Ending != "" && constraint != Futile {
 		return
 	}
 	if len(text) > longest {

@@ -155,6 +155,7 @@ func TestEventText(t *testing.T) {
 		`{"event":"adjust","targets":{"a":["s1","s1"],"b":null}}`:                        checkpoint.Adjust{Targets: map[string][]string{"b": nil, "a": {"s1", "s1"}}},
 		`{"event":"checkpoint","job":"a"}`:                                               checkpoint.Checkpoint{Job: "a"},
 		`{"event":"cancel","job":"a"}`:                                                   checkpoint.Cancel{Job: "a"},
+		`{"event":"cancel","job":"a","failed":"why"}`:                                    checkpoint.Cancel{Job: "a", Failed: "why"},
 		`{"event":"forget","job":"a"}`:                                                   checkpoint.Forget{Job: "a"},
 		`{"event":"finished","job":"a","attempt":3}`:                                     checkpoint.Finished{Job: "a", Attempt: 3},
 		`{"event":"exited","job":"a","attempt":3,"detail":"signal: killed"}`:             checkpoint.Exited{Job: "a", Attempt: 3, Detail: "signal: killed"},

@@ -97,6 +97,24 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
+// A job that is given up has failed, and says why for as long as it is known; what is over by then stays as it ended.
+func TestGivenUp(t *testing.T) {
+	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps(t, m, checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Submit{Job: "b", Demand: slot}, checkpoint.Cancel{Job: "b"},
+		checkpoint.Cancel{Job: "a", Failed: "six runs have died"}, checkpoint.Cancel{Job: "b", Failed: "late"}, checkpoint.Cancel{Job: "a"})
+	for _, want := range []checkpoint.Job{{Name: "a", Ending: checkpoint.GivenUp, Reason: apportion.Reason{Constraint: checkpoint.Futile, Text: "six runs have died"}},
+		{Name: "b", Ending: checkpoint.Cancelled}} {
+		for _, got := range m.Jobs() {
+			if got.Name == want.Name && (got.Ending != want.Ending || got.Reason.Text != want.Reason.Text || got.Reason.Constraint != want.Reason.Constraint) {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		}
+	}
+}
+
 // TestReady hands everything over once, and nothing where nothing has changed.
 func TestReady(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)

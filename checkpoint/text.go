@@ -14,7 +14,7 @@ import (
 var (
 	actions  = []Action{Save, Verify, Stop, Release, Create, Resume, Confirm, Prune}
 	outcomes = []Outcome{Done, Failed, Damaged, Unreadable, Fenced}
-	endings  = []Ending{Completed, Cancelled}
+	endings  = []Ending{Completed, Cancelled, GivenUp}
 	phases   = []Phase{
 		Idle, Waiting, Creating, Resuming, Confirming, Running, Saving, Verifying, Stopping, Releasing, Ended,
 	}

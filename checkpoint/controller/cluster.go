@@ -20,9 +20,10 @@ type Cluster interface {
 	// Look returns the cluster as it is now. An error changes nothing: a manager that cannot be asked says nothing about
 	// its servers, and guards go on to claim.
 	Look(ctx context.Context) (*View, error)
-	// Ended tells the manager that a job is over: its work is done, or it was refused or cancelled. It is called again
-	// until the View does not have the job any more, neither in Jobs nor in Rejected.
-	Ended(ctx context.Context, job string, how checkpoint.Ending) error
+	// Ended tells the manager that a job is over: its work is done, it was cancelled, or it was given up, for its runs come to
+	// nothing, and why says how; it is to end as one that has failed then, by the manager's own words. It is called again until
+	// the View does not have the job any more, neither in Jobs nor in Rejected.
+	Ended(ctx context.Context, job string, how checkpoint.Ending, why string) error
 	// Forget removes what the manager keeps of the runs of a job that is over. Another job may have its name then, and
 	// numbers its attempts from 1.
 	Forget(ctx context.Context, job string) error

@@ -46,6 +46,9 @@ type Config struct {
 	Settle time.Duration
 	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.
 	Decide Decide
+	// MaxDeaths is how many runs of a job may die by themselves without a step further than all before, until the job ends as
+	// failed; 0: DefaultMaxDeaths, -1: any number.
+	MaxDeaths int
 	// Options are those of the driver; nil: its defaults. Spec is overwritten.
 	Options *driver.Options
 	// Report is told what goes wrong and is tried again; it is called from several goroutines. Nil: nobody is.
@@ -62,6 +65,8 @@ const (
 	DefaultSettle = time.Second
 	// DefaultMissing is long against what a manager takes to read its own records.
 	DefaultMissing = 30 * time.Second
+	// DefaultMaxDeaths is what Kubernetes allows a Job by default.
+	DefaultMaxDeaths = 6
 )
 
 // Validate returns the faults of a Config as [apportion.Faults].
@@ -105,6 +110,9 @@ func (c Config) filled() Config {
 	}
 	if c.Settle == 0 {
 		c.Settle = DefaultSettle
+	}
+	if c.MaxDeaths == 0 {
+		c.MaxDeaths = DefaultMaxDeaths
 	}
 	if c.Decide == nil {
 		// One Decider for all decisions: what it has learnt from one makes the next faster. A second is long for a search

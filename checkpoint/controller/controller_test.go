@@ -41,6 +41,8 @@ type fake struct {
 	view  controller.View
 	blind bool
 	ended map[string]checkpoint.Ending
+	// why is what was said of the job that has ended last.
+	why   string
 	specs map[string]string
 	// forgotten are the jobs of which it was to forget what it keeps.
 	forgotten []string
@@ -66,10 +68,11 @@ func (f *fake) Look(context.Context) (*controller.View, error) {
 	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: maps.Clone(f.view.Rejected), Withdrawn: f.view.Withdrawn}, nil
 }
 
-func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending) error {
+func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending, why string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended[job] = how
+	f.why = why
 	f.view.Jobs = slices.DeleteFunc(f.view.Jobs, func(j controller.Job) bool { return j.Application.ID == job })
 	delete(f.view.Rejected, job)
 	return nil
@@ -565,6 +568,58 @@ func TestNoBound(t *testing.T) {
 		if answer.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
+	}
+}
+
+// A job whose runs die without a step further ends as failed, and so does one that the signal for saving ends; one that gets on does
+// not, however often it dies.
+func TestGivesUp(t *testing.T) {
+	b := newBench(t)
+	b.submit(1, "gets-on", "futile")
+	ends := map[string]guard.End{"futile": {Code: 3}, "unsaved": {Code: -1, Signal: "user defined signal 1"}, "gets-on": {Code: 4}}
+	die := func() {
+		b.fake.Each("", func(c *managedtest.Container) {
+			if c.Alive() {
+				c.State.Progress.Step = map[string]int64{"gets-on": c.Attempt}[c.Job]
+				c.Asked = map[string]int64{"unsaved": 1}[c.Job]
+				c.End(ends[c.Job])
+			}
+		})
+	}
+	gaveUp := func(job, why string) {
+		t.Helper()
+		b.eventually(job+" has failed", func() bool {
+			die()
+			b.fake.mu.Lock()
+			defer b.fake.mu.Unlock()
+			return b.fake.ended[job] == checkpoint.GivenUp && strings.Contains(b.fake.why, why)
+		})
+	}
+	gaveUp("futile", "6 runs have died without a step further, the last by exit status 3")
+	b.submit(1, "unsaved")
+	gaveUp("unsaved", "the signal that asks it to save has ended it 2 times")
+	deaths := func() (n int) {
+		b.fake.Each("gets-on", func(*managedtest.Container) { n++ })
+		return n
+	}
+	b.eventually("it has died more often than the others", func() bool { die(); return deaths() > 8 })
+	if j := b.job("gets-on"); j.Ending != "" {
+		t.Errorf("what gets on has ended: %s, %s", j.Ending, j.Reason.Text)
+	}
+	// Somebody who sets no limit has none.
+	b.stop()
+	b.config.MaxDeaths = -1
+	b.begin()
+	b.submit(1, "patient")
+	ends["patient"] = guard.End{Code: 5}
+	b.eventually("it is started again and again", func() bool {
+		die()
+		n := 0
+		b.fake.Each("patient", func(*managedtest.Container) { n++ })
+		return n > 8
+	})
+	if j := b.job("patient"); j.Ending != "" {
+		t.Errorf("without a limit it has ended: %s, %s", j.Ending, j.Reason.Text)
 	}
 }
 

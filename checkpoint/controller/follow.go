@@ -164,7 +164,9 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		// The manager is told at every look for as long as it lists the job: its answer to an earlier call may have been
 		// lost.
 		case j.Job.Phase == checkpoint.Ended:
-			err = errors.Join(err, c.config.Cluster.Ended(ctx, job.Application.ID, j.Job.Ending))
+			err = errors.Join(err, c.ended(ctx, &j.Job))
+		case j.Job.Ending == "":
+			err = errors.Join(err, c.giveUp(ctx, j.Job.Name))
 		}
 	}
 	// One that cannot be understood any more runs on as it was. It is there, so its clock stops as well: one that is missing
@@ -176,7 +178,7 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		}
 		wanted[id] = true
 		if j, known := state.Job(id); known && j.Job.Phase == checkpoint.Ended {
-			err = errors.Join(err, c.config.Cluster.Ended(ctx, id, j.Job.Ending))
+			err = errors.Join(err, c.ended(ctx, &j.Job))
 		}
 	}
 	// Jobs that are not in the cluster any more go in two steps, with looks in between: they are cancelled, which ends
@@ -192,6 +194,32 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		}
 	}
 	return err
+}
+
+// ended tells the manager how a job has ended.
+func (c *Controller) ended(ctx context.Context, j *checkpoint.Job) error {
+	return c.config.Cluster.Ended(ctx, j.Name, j.Ending, j.Reason.Text)
+}
+
+// maxBySave is how many runs of a job may die of the signal that asks them to save: the first may be somebody's mistake.
+const maxBySave = 2
+
+// giveUp ends a job as failed whose runs come to nothing.
+func (c *Controller) giveUp(ctx context.Context, job string) error {
+	if c.config.MaxDeaths < 0 {
+		return nil
+	}
+	deaths, why := c.fleet.Desk().Deaths(job), ""
+	switch {
+	case deaths.BySave >= maxBySave:
+		why = fmt.Sprintf("the signal that asks it to save has ended it %d times (%v): its trainer does not handle it", deaths.BySave, deaths.Last)
+	case deaths.Futile >= c.config.MaxDeaths:
+		why = fmt.Sprintf("%d runs have died without a step further, the last by %v", deaths.Futile, deaths.Last)
+	}
+	if why == "" {
+		return nil
+	}
+	return c.driver.Apply(ctx, checkpoint.Cancel{Job: job, Failed: why})
 }
 
 // isWithdrawn reports whether a job that is not in the view was withdrawn: the manager says so, or it has been missing for

@@ -30,14 +30,14 @@ type told struct {
 func (*told) Look(context.Context) (*View, error)      { return nil, errors.New("nobody looks") }
 func (*told) Forget(_ context.Context, _ string) error { return errors.New("nobody forgets") }
 
-func (c *told) Ended(_ context.Context, job string, how checkpoint.Ending) error {
+func (c *told) Ended(_ context.Context, job string, how checkpoint.Ending, _ string) error {
 	c.ended = append(c.ended, job+" "+string(how))
 	return c.err
 }
 
 // following is a controller without a driver: a test sees at once where it would hand something on that it must not.
 func following(cluster Cluster) *Controller {
-	return &Controller{config: Config{Cluster: cluster, Missing: time.Hour}, missing: map[string]time.Time{}, specs: map[string]json.RawMessage{}}
+	return &Controller{config: Config{Cluster: cluster, Missing: time.Hour, MaxDeaths: -1}, missing: map[string]time.Time{}, specs: map[string]json.RawMessage{}}
 }
 
 // The clock of a job that is missing stops when the job is there again, understood or not. One that was missed for a moment,

@@ -43,6 +43,8 @@ type Desk struct {
 	reached map[string]time.Time
 	// seen is what is known of each run, by job.
 	seen map[string]map[ID]Seen
+	// lives is what the runs of each job have come to.
+	lives map[string]lives
 	// news are closed when guards of a job must hear of something, see Await.
 	news map[string]chan struct{}
 }
@@ -64,7 +66,7 @@ func NewDesk(epoch int64, length, slack time.Duration, now func() time.Time) *De
 	}
 	return &Desk{epoch: epoch, length: length, slack: slack, now: now, began: now(),
 		admitted: map[string]int64{}, fenced: map[string]int64{}, begun: map[string]int64{}, started: map[string]int64{},
-		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[string]map[ID]Seen{}, news: map[string]chan struct{}{}}
+		saves: map[ID]int64{}, reached: map[string]time.Time{}, seen: map[string]map[ID]Seen{}, lives: map[string]lives{}, news: map[string]chan struct{}{}}
 }
 
 // Admit vouches for an attempt of a job from now on, and for none before it. One that was fenced off stays so.
@@ -202,6 +204,7 @@ func (d *Desk) keep(seen Seen) {
 		d.seen[id.Job] = map[ID]Seen{}
 	}
 	d.seen[id.Job][id] = seen
+	d.learn(&seen.Claim)
 }
 
 // rule says whether a run may go on. d.mu is held.
@@ -263,6 +266,7 @@ func (d *Desk) Forget(job string) {
 	// Whoever waits for an answer is woken, and finds that the attempt is not known any more with the next claim.
 	maps.DeleteFunc(d.saves, func(id ID, _ int64) bool { return id.Job == job })
 	delete(d.seen, job)
+	delete(d.lives, job)
 }
 
 // Seen returns what is known of a run, and whether anything is.

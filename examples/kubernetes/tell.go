@@ -173,7 +173,7 @@ func (o *owner) announce(ctx context.Context, j *batchv1.Job, reason, sentence s
 }
 
 // Ended implements controller.Cluster: the Job gets the conditions that say that it is over.
-func (o *owner) Ended(ctx context.Context, job string, how checkpoint.Ending) error {
+func (o *owner) Ended(ctx context.Context, job string, how checkpoint.Ending, why string) error {
 	j := o.seen.Job(job)
 	if j == nil || snapshot.IsFinished(j) {
 		return nil
@@ -182,6 +182,9 @@ func (o *owner) Ended(ctx context.Context, job string, how checkpoint.Ending) er
 	before, after, reason, message := batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, "Done", "Its trainers have done their work."
 	if how != checkpoint.Completed {
 		before, after, reason, message = batchv1.JobFailureTarget, batchv1.JobFailed, "Cancelled", "It was cancelled."
+	}
+	if how == checkpoint.GivenUp {
+		reason, message = batchv1.JobReasonBackoffLimitExceeded, why
 	}
 	succeeded := int32(0)
 	for _, p := range o.podsOf(j.UID) {

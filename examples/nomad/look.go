@@ -213,7 +213,7 @@ func labelsOf(node *api.Node) map[string]string {
 }
 
 // Ended implements controller.Cluster: the job is stopped, as its user would stop it.
-func (n *nomad) Ended(ctx context.Context, job string, _ checkpoint.Ending) error {
+func (n *nomad) Ended(ctx context.Context, job string, _ checkpoint.Ending, _ string) error {
 	_, _, err := n.client.Jobs().Deregister(job, false, (&api.WriteOptions{}).WithContext(ctx))
 	return err
 }

@@ -247,7 +247,7 @@ func serverOf(r record, own apportion.Resources) (controller.Server, error) {
 
 // Ended implements controller.Cluster: the held job is cancelled, as its user would do.
 // The note comes first: a job that is cancelled without it might come back.
-func (s *slurm) Ended(ctx context.Context, job string, _ checkpoint.Ending) error {
+func (s *slurm) Ended(ctx context.Context, job string, _ checkpoint.Ending, _ string) error {
 	if err := s.bury(job, time.Now()); err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func TestLookAtJobs(t *testing.T) {
 // A job that is over is cancelled, and again when Slurm shows it once more.
 func TestEndedJob(t *testing.T) {
 	f := newFake(t)
-	if err := f.Ended(t.Context(), "team.lr.12", checkpoint.Completed); err != nil || f.called("scancel 12") != 1 {
+	if err := f.Ended(t.Context(), "team.lr.12", checkpoint.Completed, ""); err != nil || f.called("scancel 12") != 1 {
 		t.Errorf("%d are cancelled, %v", f.called("scancel"), err)
 	}
 	f.write("jobs", changed("JobName=lr", "JobName=team.lr", "Comment=", "SubmitTime=2026-11-22T20:00:00 Comment="))
@@ -247,7 +247,7 @@ func TestCommandsFail(t *testing.T) {
 		"Look":    func() error { _, err := f.Look(ctx); return err },
 		"Running": func() error { _, err := f.Running(ctx); return err },
 		"Stop":    func() error { return f.Stop(ctx, "lr.12", 3, "n1") },
-		"Ended":   func() error { return f.Ended(ctx, "lr.12", checkpoint.Completed) },
+		"Ended":   func() error { return f.Ended(ctx, "lr.12", checkpoint.Completed, "") },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), "Unable to contact") {
 			t.Errorf("%s: %v", name, err)

@@ -3,6 +3,7 @@
 package yarn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,13 +249,13 @@ func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 // Ended implements controller.Cluster: the application ends, and the file of the job is put aside.
 // A controller that dies between the two finds the application FINISHED at its next look, and puts the file
 // aside then.
-func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending) error {
+func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending, why string) error {
 	status := map[checkpoint.Ending]string{checkpoint.Completed: "SUCCEEDED", checkpoint.Cancelled: "KILLED"}[how]
 	// YARN knows no more ends than these: what was neither completed nor cancelled has failed.
 	if status == "" {
 		status = "FAILED"
 	}
-	if err := y.end(ctx, job, status, string(how)); err != nil {
+	if err := y.end(ctx, job, status, cmp.Or(why, string(how))); err != nil {
 		return err
 	}
 	return y.bury(job)

@@ -35,9 +35,9 @@ func (i *idle) Look(context.Context) (*controller.View, error) {
 	}, i.err
 }
 
-func (*idle) Ended(context.Context, string, checkpoint.Ending) error { return nil }
-func (*idle) Forget(context.Context, string) error                   { return nil }
-func (*idle) Running(context.Context) (alloc.Allocation, error)      { return nil, nil }
+func (*idle) Ended(context.Context, string, checkpoint.Ending, string) error { return nil }
+func (*idle) Forget(context.Context, string) error                           { return nil }
+func (*idle) Running(context.Context) (alloc.Allocation, error)              { return nil, nil }
 
 // on is the program on such a cluster, and what it was connected with.
 func on(err error) (*Program, *[]Guarded) {

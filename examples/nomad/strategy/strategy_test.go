@@ -250,7 +250,7 @@ func TestJointly(t *testing.T) {
 // noEnd is a cluster whose jobs nobody ends.
 type noEnd struct{ *small }
 
-func (noEnd) Ended(context.Context, string, checkpoint.Ending) error {
+func (noEnd) Ended(context.Context, string, checkpoint.Ending, string) error {
 	return errors.New("not asked for")
 }
 func (noEnd) Forget(context.Context, string) error { return errors.New("not asked for") }
