@@ -61,6 +61,32 @@ func TestStopOnFullDisk(t *testing.T) {
 	}
 }
 
+// A Resume that was done, and is not on record, is done only when it is: an agent that dies before that would start it again.
+func TestResumedIsNotOnRecord(t *testing.T) {
+	b, full := newBench(t), &atomic.Bool{}
+	b.config.Disk = vfstest.Hooked(b.config.Disk, func(vfstest.Op, string) error {
+		if full.Load() {
+			return errors.New("no space left")
+		}
+		return nil
+	})
+	b.restart()
+	b.must(checkpoint.Create, 1, 0)
+	// The disk is full as soon as the processes run.
+	b.fake.wait = func(context.Context) error { full.Store(true); return nil }
+	for range 2 {
+		r := b.do(checkpoint.Effect{Action: checkpoint.Resume, Attempt: 1})
+		if r.Outcome != checkpoint.Failed || !strings.Contains(r.Detail, "no space left") {
+			t.Errorf("it is not on record: %+v", r)
+		}
+	}
+	full.Store(false)
+	b.must(checkpoint.Resume, 1, 0)
+	if p := b.page(); p.Resumed != 1 || b.fake.said() != "resume 1 anew" {
+		t.Errorf("the book says %+v, and the runner was told to %s", p, b.fake.said())
+	}
+}
+
 // A Stop ends the processes where the disk does not come back, and its caller is let go.
 func TestStopOnFrozenDisk(t *testing.T) {
 	thaw := make(chan struct{})

@@ -104,6 +104,28 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A record whose first bytes were on a disk that became full goes on behind them: whoever opens the journal before it is compacted
+// reads every record.
+func TestFullInTheMiddleOfARecord(t *testing.T) {
+	for cut := range 60 {
+		disk := newSmall(1 << 20)
+		m, j := mustOpen(t, disk)
+		disk.free = cut
+		for _, name := range []string{"a", "b"} {
+			if err := appendEvent(m, j, server(name)); err != nil {
+				t.Fatalf("%d bytes free: %v", cut, err)
+			}
+		}
+		again, _, err := Open(disk, oneKind())
+		if err != nil {
+			t.Fatalf("%d bytes free: %v", cut, err)
+		}
+		if n := len(again.Servers()); n != 2 {
+			t.Errorf("%d bytes free: %d servers are on record, want 2", cut, n)
+		}
+	}
+}
+
 // The room grows with the journal, so that there is enough for the next snapshot.
 func TestSpareGrows(t *testing.T) {
 	mem := vfstest.NewMem()
