@@ -58,8 +58,11 @@ type Effect struct {
 	// Journal is the name of the journal that the effect is on record in; empty: it has none. With ID it is what a server
 	// keeps as its [Witness].
 	Journal string `json:"journal,omitempty"`
-	Action  Action `json:"action"`
-	Job     string `json:"job"`
+	// Former are the journals in whose place this one has come, see [Machine.AcceptLoss]: servers that belong to one of them go over to
+	// it.
+	Former []string `json:"former,omitempty"`
+	Action Action   `json:"action"`
+	Job    string   `json:"job"`
 	// Attempt is the run of the job that the effect belongs to.
 	Attempt int64 `json:"attempt"`
 	// Containers are the containers of the run, or for Release those that stay: the servers, one entry

@@ -31,6 +31,10 @@ type Machine struct {
 	// out.
 	journal string
 	gaps    []Gap
+	// former are the names that the journal had before losses that were accepted, and lift is how much they have raised the
+	// epoch.
+	former []string
+	lift   int64
 	// store is the identity of the store that the checkpoints are in; empty: nobody has named it yet.
 	store string
 	// next is the number given out last: effects, attempts, checkpoints and orders share one counter,
@@ -59,7 +63,7 @@ type Machine struct {
 type changes struct {
 	jobs, gone, servers, lost map[string]bool
 	next                      int64
-	store                     string
+	store, journal            string
 	effects                   []Effect
 }
 
@@ -175,7 +179,7 @@ func (m *Machine) send(j *Job) {
 // It follows from the job alone, so that a master which recovers sends what its predecessor has sent, under an epoch of its own.
 func (m *Machine) effect(j *Job) Effect {
 	e := Effect{
-		ID: j.Effect, Epoch: m.epoch, Journal: m.journal, Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
+		ID: j.Effect, Epoch: m.epoch, Journal: m.journal, Former: slices.Clone(m.former), Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
 		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers), Store: m.store,
 	}
 	switch j.Phase {

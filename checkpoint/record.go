@@ -18,6 +18,10 @@ type Record struct {
 	// a master whose records are here, ascending.
 	Journal string `json:"journal,omitempty"`
 	Gaps    []Gap  `json:"gaps,omitempty"`
+	// Former are the names that the journal had before records of it were lost, and Lift is how much higher epochs are since
+	// than what numbers the masters. Both go with Journal.
+	Former []string `json:"former,omitempty"`
+	Lift   int64    `json:"lift,omitempty"`
 	// Store is the identity of the store that the checkpoints are in, where it has become known, and in snapshots.
 	Store string `json:"store,omitempty"`
 	// Jobs have this state now; Gone are forgotten.
@@ -49,7 +53,10 @@ func (m *Machine) record(c changes) Record {
 	if m.store != c.store {
 		r.Store = m.store
 	}
-	if m.next == c.next && r.Store == "" && r.changes() == 0 {
+	if m.journal != c.journal {
+		r.Journal, r.Gaps, r.Former, r.Lift = m.journal, slices.Clone(m.gaps), slices.Clone(m.former), m.lift
+	}
+	if m.next == c.next && r.Journal == "" && r.Store == "" && r.changes() == 0 {
 		return Record{}
 	}
 	return r
@@ -58,7 +65,7 @@ func (m *Machine) record(c changes) Record {
 // Snapshot returns the record of everything: all records so far amount to it.
 // It shares nothing with the machine. O(jobs + servers + their containers).
 func (m *Machine) Snapshot() Record {
-	return Record{Next: m.next, Journal: m.journal, Gaps: slices.Clone(m.gaps), Store: m.store, Jobs: m.Jobs(), Servers: m.Hosts()}
+	return Record{Next: m.next, Journal: m.journal, Gaps: slices.Clone(m.gaps), Former: slices.Clone(m.former), Lift: m.lift, Store: m.store, Jobs: m.Jobs(), Servers: m.Hosts()}
 }
 
 // fold adds a record to the state.
@@ -67,7 +74,7 @@ func (m *Machine) fold(r Record) {
 	// follows its own records.
 	m.next = max(m.next, r.Next)
 	if r.Journal != "" {
-		m.journal, m.gaps = r.Journal, slices.Clone(r.Gaps)
+		m.journal, m.gaps, m.former, m.lift = r.Journal, slices.Clone(r.Gaps), slices.Clone(r.Former), r.Lift
 	}
 	m.store = cmp.Or(r.Store, m.store)
 	for _, name := range r.Gone {

@@ -24,6 +24,9 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 	for _, r := range records {
 		m.fold(r)
 	}
+	if m.epoch += m.lift; m.lift < 0 || m.epoch > maxEpoch {
+		return nil, fmt.Errorf("checkpoint: epochs are raised by %d: %w", m.lift, ErrCorrupt)
+	}
 	// A Config with other kinds would read every quantity of the journal as something else.
 	for id, host := range m.servers {
 		if len(host.Capacity) != len(config.Kinds) {
@@ -38,7 +41,7 @@ func Recover(config Config, epoch int64, records ...Record) (*Machine, error) {
 	// From here on numbers are those of this epoch.
 	m.skip()
 	// What was recovered is on record already.
-	m.ready.next, m.ready.store = m.next, m.store
+	m.ready.next, m.ready.store, m.ready.journal = m.next, m.store, m.journal
 	return m, nil
 }
 

@@ -70,6 +70,6 @@ func (m *Machine) Ready() Ready {
 func (m *Machine) forgetChanges() {
 	m.ready = changes{
 		jobs: make(map[string]bool), gone: make(map[string]bool),
-		servers: make(map[string]bool), lost: make(map[string]bool), next: m.next, store: m.store,
+		servers: make(map[string]bool), lost: make(map[string]bool), next: m.next, store: m.store, journal: m.journal,
 	}
 }

@@ -6,6 +6,7 @@ package checkpoint
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 )
@@ -40,13 +41,16 @@ func (w Witness) Heard(e Effect) Witness {
 	if e.Journal == "" {
 		return w
 	}
+	if e.Journal != w.Journal {
+		w.Number = 0
+	}
 	return Witness{e.Journal, max(w.Number, e.ID)}
 }
 
-// Foreign reports whether an effect is on record in another journal than the witness.
-// Who names no journal is foreign to nobody.
+// Foreign reports whether an effect is on record in another journal than the witness, which has not come in the place of that
+// one either. Who names no journal is foreign to nobody.
 func (w Witness) Foreign(e Effect) bool {
-	return w.Journal != "" && e.Journal != "" && w.Journal != e.Journal
+	return w.Journal != "" && e.Journal != "" && w.Journal != e.Journal && !slices.Contains(e.Former, w.Journal)
 }
 
 // skip goes on to the numbers of this epoch. What lies between was given out by no master on record: where somebody has
@@ -74,14 +78,15 @@ func (m *Machine) hear(item apportion.Item, w Witness) error {
 	switch {
 	case w.Journal == "" || m.journal == "":
 		return nil
-	case w.Journal != m.journal:
+	case w.Journal != m.journal && !slices.Contains(m.former, w.Journal):
 		fault.Err, fault.Detail = apportion.ErrConflict, fmt.Sprintf("it belongs to journal %s, and this one is %s", w.Journal, m.journal)
 		return fault
-	case !m.unknown(w.Number):
+	// What a former journal has lost is accepted; that it has given out higher numbers than are given out now is not.
+	case w.Journal == m.journal && !m.unknown(w.Number), w.Journal != m.journal && w.Number <= m.next:
 		return nil
 	}
 	// To go on would be to begin from a past in which other things run.
-	fault.Err, fault.Detail = ErrBehind, fmt.Sprintf("it has heard of number %d, and journal %s does not know it", w.Number, m.journal)
+	fault.Err, fault.Detail = ErrBehind, fmt.Sprintf("it has heard of number %d, and journal %s does not know it", w.Number, w.Journal)
 	m.over = fault
 	return fault
 }
@@ -111,7 +116,7 @@ func (o Orphan) apply(m *Machine) error {
 	// A Stop ends attempts up to its own and none above. So the one that runs by the records is spared where it is newer;
 	// where it is older two would run, and what dies of it there is resumed as an attempt above both. No phase waits for
 	// the reply.
-	m.ready.effects = append(m.ready.effects, Effect{ID: m.number(), Epoch: m.epoch, Journal: m.journal, Action: Stop,
+	m.ready.effects = append(m.ready.effects, Effect{ID: m.number(), Epoch: m.epoch, Journal: m.journal, Former: slices.Clone(m.former), Action: Stop,
 		Job: o.Job, Attempt: o.Attempt, Servers: []string{o.Server}})
 	return nil
 }

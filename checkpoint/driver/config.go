@@ -77,6 +77,10 @@ type Options struct {
 	// that. The master joins the shares when all servers have told of the same step. Of other jobs the server of rank 0 saves
 	// all. With VerifyOnServers the master reads nothing of it. It is called from several goroutines. Nil: of none.
 	Sharded func(job string) bool
+	// AcceptLoss is the name of a journal of which records were lost for good, as ErrBehind tells it; empty: none were. The driver then
+	// leaves all servers alone for the grace, by which time what they run has ended, and goes on from the records that are left,
+	// see [checkpoint.Machine.AcceptLoss]. A loss that was accepted before changes nothing; another journal ends Run.
+	AcceptLoss string
 	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
 	CompactBytes int64
 	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.

@@ -23,8 +23,8 @@ var (
 
 // Driver runs a machine. Its methods are safe for concurrent use.
 type Driver struct {
-	// machine and journal are touched by the goroutine of Run alone; config, options and epoch do not
-	// change after New.
+	// machine and journal are touched by the goroutine of Run alone; config and options do not change after
+	// New, and epoch not after Run has begun to serve.
 	machine *checkpoint.Machine
 	journal Journal
 	config  Config
@@ -35,6 +35,7 @@ type Driver struct {
 	// nothing.
 	inbox chan message
 	ended chan struct{}  // closed when Run has ended
+	begun chan struct{}  // closed when Run has begun to serve
 	named chan struct{}  // closed when the store has said which it is
 	heard chan struct{}  // closed when attempts may begin, see attend
 	under sync.WaitGroup // effects and questions under way
@@ -60,7 +61,7 @@ type message struct {
 // come back as [apportion.Faults].
 func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Driver, error) {
 	d := &Driver{machine: m, journal: j, config: config, epoch: m.Epoch(),
-		inbox: make(chan message), ended: make(chan struct{}), named: make(chan struct{}), heard: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}, failing: map[deed]*failing{}}
+		inbox: make(chan message), begun: make(chan struct{}), ended: make(chan struct{}), named: make(chan struct{}), heard: make(chan struct{}), saved: map[string]time.Time{}, since: map[string]time.Time{}, failing: map[deed]*failing{}}
 	if options != nil {
 		d.options = *options
 	}

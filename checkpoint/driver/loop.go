@@ -42,6 +42,10 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	}()
 	// Members and clean-ups that begin later take this context.
 	d.life = ctx
+	if err := d.acceptLoss(ctx); err != nil {
+		return err
+	}
+	close(d.begun)
 	// Servers of the journal are members from the first moment, so that one whose agent never comes
 	// back is given up after the grace like any other.
 	d.members.open(ctx, d.machine.Servers())

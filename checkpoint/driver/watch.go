@@ -26,6 +26,13 @@ var ErrTwice = errors.New("driver: an agent of this name is there and answers")
 // ErrTwice. One that has another memory than the agent before is refused until the server is lost, also by the drivers
 // that follow. Otherwise the error is that of the agent, of [checkpoint.ServerUp], or of Apply.
 func (d *Driver) Join(ctx context.Context, server apportion.Server, a Agent) error {
+	select {
+	case <-d.begun:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.ended:
+		return ErrEnded
+	}
 	if !d.mayBegin() {
 		d.members.calls(server.ID)
 	}

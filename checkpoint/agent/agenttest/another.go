@@ -79,7 +79,26 @@ func witness(ctx context.Context, s *Subject) error {
 		// The epoch of the other journal has not counted.
 		func() error { return s.all(ctx, of(checkpoint.Stop, 3)) },
 		func() error { return s.alive() },
+		func() error { return goesOver(ctx, s) },
 	)
+}
+
+// goesOver: a journal that says that it has come in the place of the agent's own is the agent's from then on, and the one before is
+// another.
+func goesOver(ctx context.Context, s *Subject) error {
+	e := recorded("restored", by(20, of(checkpoint.Create, 30)))
+	e.Former = []string{"older", records}
+	if err := s.all(ctx, e); err != nil {
+		return err
+	}
+	status, err := s.Agent.Status(ctx, agent.Question{Epoch: 20})
+	if want := (checkpoint.Witness{Journal: "restored", Number: 3000}); err == nil && status.Witness != want {
+		err = fmt.Errorf("the newest that the agent has heard of is %+v, want %+v", status.Witness, want)
+	}
+	if err != nil {
+		return err
+	}
+	return s.expect(ctx, checkpoint.Failed, by(21, of(checkpoint.Stop, 40)))
 }
 
 // forAnother: what is for an agent of the same name with another memory is not done, fences nobody off, and is no

@@ -213,6 +213,19 @@ var wrongAgents = map[string]struct {
 			}
 			w.kept = *s
 		}},
+	"it stays with a journal that another has come in the place of": {check: "WitnessOfJournal", text: "create of attempt 30 under master 20: failed",
+		do: func(w *wrong, o agent.Order, right func() checkpoint.Reply) checkpoint.Reply {
+			if len(o.Effect.Former) > 0 {
+				return checkpoint.Reply{ID: o.Effect.ID, Job: o.Effect.Job, Outcome: checkpoint.Failed}
+			}
+			return right()
+		}},
+	"it goes over to a journal and does not say so": {check: "WitnessOfJournal", text: "{Journal:records Number:300}, want {Journal:restored Number:3000}",
+		tell: func(_ *wrong, s *agent.Status) {
+			if s.Witness.Journal == "restored" {
+				s.Witness = checkpoint.Witness{Journal: "records", Number: 300}
+			}
+		}},
 	"its processes outlive the Stop of their own journal":  {check: "WitnessOfJournal", text: "attempts [3] of the job are alive, want []", do: outlives},
 	"it stops for another of its name":                     {check: "OrdersForAnother", text: "stop of attempt 2 under master 1: done", do: obeys(func(e checkpoint.Effect) bool { return e.Action == checkpoint.Stop })},
 	"it obeys another's master that is newer":              {check: "OrdersForAnother", text: "stop of attempt 2 under master 9: done", do: obeys(func(e checkpoint.Effect) bool { return e.Epoch == 9 })},
