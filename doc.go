@@ -254,6 +254,7 @@
 //	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendRecord, readRecords
 //	[room for a full disk, no paper]	checkpoint/journal/room.go	Journal.Spare
 //	[records that were lost, no paper]	checkpoint/witness.go	Witness, Gap, Orphan.apply
+//	[accepted losses, no paper]	checkpoint/loss.go	Machine.AcceptLoss
 //	[name of the store, no paper]	checkpoint/storenamed.go	StoreNamed.apply
 //	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent
 //	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
@@ -269,6 +270,7 @@
 //	[who vouches for a run, no paper]	checkpoint/guard/desk.go	Desk.Answer, Desk.Over
 //	[lease of an agent and its runs, no paper]	checkpoint/guard/vouch.go	Vouching
 //	[signed calls, no paper]	checkpoint/wire/sign.go	Gate
+//	[calls that count once, no paper]	checkpoint/wire/challenge.go	challenges.take
 //	[runs judged by their workers, no paper]	checkpoint/workerlog/check.go	Check
 //	[Dorm §III, a master beside a cluster manager]	checkpoint/controller/run.go	Controller.Run
 //	[Dorm §IV, when a decision is due]	checkpoint/controller/decide.go	Controller.decideAll

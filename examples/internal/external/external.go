@@ -80,6 +80,7 @@ type Program struct {
 // shared, private and url have defaults that follow from others, which parse fills in.
 type settings struct {
 	shared, private, listen, url, guard string
+	acceptLoss                          string
 	theta1, theta2                      float64
 	lease, every, look, save            time.Duration
 	deaths                              int
@@ -106,6 +107,7 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.DurationVar(&s.look, "look", controller.DefaultLook, "the pause between two looks at the cluster")
 	flags.DurationVar(&s.save, "save", 10*time.Minute, "how often a running job is saved")
 	flags.IntVar(&s.deaths, "max-deaths", controller.DefaultMaxDeaths, "how many runs of a job may die without a step further until it has failed; -1: any number")
+	flags.StringVar(&s.acceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
 	if p.Advised != nil {
 		flags.BoolVar(&s.advise, "advise", false, "decide for an autoscaler, and change nothing")
@@ -148,8 +150,8 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	}
 	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look,
-		MaxDeaths: s.deaths, Options: &driver.Options{SaveEvery: s.save},
-		Report:  func(err error) { fmt.Fprintf(stderr, "%s: %v\n", p.Name, err) }}
+		MaxDeaths: s.deaths, Options: &driver.Options{SaveEvery: s.save, AcceptLoss: s.acceptLoss},
+		Report: func(err error) { fmt.Fprintf(stderr, "%s: %v\n", p.Name, err) }}
 	if s.dryRun {
 		return p.plan(ctx, config, stdout)
 	}
