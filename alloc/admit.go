@@ -24,7 +24,8 @@ type admission struct {
 	ctx       context.Context
 	refused   map[int]apportion.Reason // by application of the given problem: newcomers that wait, and the forced that are suspended
 	preempted map[int]apportion.Reason // by application of the given problem: suspended for one of higher priority
-	questions int                      // how often a solver may still be asked
+	questions int                      // how often a solver may still be asked about one
+	asked     bool                     // the solver has been asked about all who ask
 	alike     map[string]int           // what a refused application asks for -> its position in the given problem
 }
 
@@ -39,8 +40,12 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason), alike: make(map[string]int)}
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
-	for _, i := range r.queue() {
-		if reason, ok := a.ask(i); !ok {
+	queue := r.queue()
+	for at, i := range queue {
+		if a.in[i] {
+			continue // with those before it
+		}
+		if reason, ok := a.ask(i, queue[at:]); !ok {
 			a.refused[r.of[i]] = reason
 		}
 	}
@@ -81,17 +86,12 @@ func (r *resolved) queue() []int {
 	return queue
 }
 
-// ask takes application i in if it can be had, and says why if not. An option that the empty cluster could not hold is not
-// tried. Where it returns false nothing has changed.
-func (a *admission) ask(i int) (apportion.Reason, bool) {
+// ask takes application i in if it can be had, and says why if not; queue is who asks from it on. An option that the empty
+// cluster could not hold is not tried. Where it returns false nothing has changed.
+func (a *admission) ask(i int, queue []int) (apportion.Reason, bool) {
 	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
 	// That is certain, whoever else is there, and no reason to ask anybody else to make room.
-	var options []int
-	for _, e := range a.r.options(i) {
-		if a.r.fits(e) {
-			options = append(options, e)
-		}
-	}
+	options := a.r.fitting(i)
 	if len(options) == 0 {
 		return a.r.reasonOf(a.r.options(i), a.r.unservable), false
 	}
@@ -104,9 +104,9 @@ func (a *admission) ask(i int) (apportion.Reason, bool) {
 		// Whoever asks for the same after it finds no more room.
 		return a.refused[before], false
 	}
-	// From cheap to dear: best fit, a search over all, and only then others are suspended. Options are tried in their
-	// order, each way for all of them before the next way.
-	if slices.ContainsFunc(options, a.admit) || a.search(options) || slices.ContainsFunc(options, a.preempt) {
+	// From cheap to dear: best fit, a search for all who ask, one for this one alone, and only then others are suspended.
+	// Options are tried in their order, each way for all of them before the next way.
+	if slices.ContainsFunc(options, a.admit) || a.together(options, queue) || a.search(options) || slices.ContainsFunc(options, a.preempt) {
 		return apportion.Reason{}, true
 	}
 	a.alike[key] = a.r.of[i]
@@ -128,32 +128,81 @@ func (a *admission) request(i int) string {
 	return key
 }
 
+// together asks the solver once, when best fit first fails, for all in queue, of whom the first has these options: where they all
+// fit nobody need be judged by himself. Those for whom a kind is short beside those before them are not among them, and where the
+// first is not nobody is asked. It reports whether the first is in.
+func (a *admission) together(options, queue []int) bool {
+	if a.asked || len(queue) < 2 || a.allShort(options) {
+		return false
+	}
+	a.asked = true
+	room := make(apportion.Resources, len(a.r.total))
+	for k := range room {
+		amount, _ := a.freeable(k)
+		room[k] = a.free(k) + amount
+	}
+	var group []int
+	for _, i := range queue {
+		need := make(apportion.Resources, len(room))
+		for k := range need {
+			need[k] = a.leastOf(i, k)
+		}
+		if a.in[i] || len(a.r.fitting(i)) == 0 || !need.FitsIn(room) {
+			continue
+		}
+		for k := range room {
+			room[k] -= need[k]
+		}
+		group = append(group, i)
+		a.enter(i)
+	}
+	if a.solve(embedded.Default) {
+		return true
+	}
+	for _, i := range group {
+		a.leaveOut(i)
+	}
+	return false
+}
+
+// allShort reports whether a kind is short for each of these options: that none of them can be had is known then.
+func (a *admission) allShort(options []int) bool {
+	return !slices.ContainsFunc(options, func(e int) bool { return a.shortKind(e) < 0 })
+}
+
 // search asks the solver whether the application with these options can be had beside all that are in, and takes its
 // answer over if so. Where the room of the whole cluster does not suffice for any of them nobody is asked: that is
 // known without a search, and it is the usual reason to wait.
 // It costs one of the questions, which run out: those late in the queue of a large problem are judged
 // by best fit alone.
 func (a *admission) search(options []int) bool {
-	if !slices.ContainsFunc(options, func(e int) bool { return a.shortKind(e) < 0 }) {
+	if a.allShort(options) || !a.spend() {
 		return false
 	}
 	// The solver is asked about all that are in, and this one is of them until it says no.
 	a.enter(options[0])
-	if a.solve() {
+	if a.solve(embedded.Quick) {
 		return true
 	}
 	a.leaveOut(options[0])
 	return false
 }
 
-// solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over. It reports whether it
-// got one: false as well where the questions are used up, or the context has ended. What comes back is checked like any
-// answer, and is as good as a draft.
-func (a *admission) solve() bool {
-	if a.questions == 0 || a.ctx.Err() != nil {
+// spend takes one of the questions, and reports whether there was one left.
+func (a *admission) spend() bool {
+	if a.questions == 0 {
 		return false
 	}
 	a.questions--
+	return true
+}
+
+// solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over. It reports whether it
+// got one: false as well where the context has ended. What comes back is checked like any answer, and is as good as a draft.
+func (a *admission) solve(effort embedded.Effort) bool {
+	if a.ctx.Err() != nil {
+		return false
+	}
 	// The question is P2 for those who are in, without its loss budget and stated worths: only whether there is an
 	// answer counts, and the fewest containers of each are what the draft takes from it.
 	apps := a.taken()
@@ -165,8 +214,8 @@ func (a *admission) solve() bool {
 	}
 	// A gap of 1 ends the search with the first solution. It is the embedded solver whoever solves P2, so that
 	// who runs does not depend on the solver.
-	s, err := embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: 1}).Solve(a.ctx, inst)
-	if err != nil || !s.Status.HasSolution() || inst.Check(s.Counts) != nil {
+	s, err := solve(a.ctx, inst, embedded.New(&embedded.Options{Effort: effort, Gap: 1}))
+	if err != nil || !s.Status.HasSolution() {
 		return false
 	}
 	a.adopt(apps, s.Counts)
@@ -228,12 +277,17 @@ func (a *admission) preempt(i int) bool {
 		return false
 	}
 	for _, v := range victims {
-		// Who fits all the same goes on.
-		if a.fits(v, before[v]) {
+		switch {
+		// Who fits all the same goes on, and who fits elsewhere goes on there: to be suspended would have cost nothing either.
+		case a.fits(v, before[v]):
 			undo(v)
-			continue
+		case a.anew(v):
+			a.enter(v)
+			a.r.yielding[v] = true
+			a.move(v)
+		default:
+			a.preempted[a.r.of[v]] = a.preemptedFor(v, i)
 		}
-		a.preempted[a.r.of[v]] = a.preemptedFor(v, i)
 	}
 	return true
 }
@@ -246,7 +300,7 @@ func (a *admission) preemptible(i int) []int {
 	var list []int
 	// Backwards, so that the stable sort leaves the last that came first.
 	for v := len(apps) - 1; v >= 0; v-- {
-		if a.in[v] && a.r.running(v) && apps[v].Preemptible && !a.r.pinned[v] && apps[v].Priority < apps[i].Priority && len(a.counts[v]) > 0 {
+		if a.in[v] && a.r.mayBePreempted(v) && apps[v].Priority < apps[i].Priority && len(a.counts[v]) > 0 {
 			list = append(list, v)
 		}
 	}
@@ -260,6 +314,11 @@ func (a *admission) preemptible(i int) []int {
 		}
 	})
 	return list
+}
+
+// mayBePreempted reports whether application i, if it runs, may be suspended for one of higher priority.
+func (r *resolved) mayBePreempted(i int) bool {
+	return r.running(i) && r.problem.Applications[i].Preemptible && !r.pinned[i]
 }
 
 // drain moves those away from cordoned servers who can go elsewhere within what is left of the budget. Whoever cannot stays
@@ -277,18 +336,16 @@ func (a *admission) drain() {
 			continue
 		}
 		// Who is too dear for what is left may be followed by somebody who is not.
-		cost := a.cost(i)
-		if cost > a.budget-a.spent {
+		if a.cost(i) > a.budget-a.spent {
 			continue
 		}
 		// P2 is told that it has to leave, or it would keep it where the utilization is highest. The dense form of the
 		// application says so from here on, which solve below relies upon.
 		a.r.leaving[i] = true
 		if a.leave(i) {
-			a.spent += cost
-			a.moved[i] = true
+			a.move(i)
 		} else {
-			a.r.leaving[i] = a.solve()
+			a.r.leaving[i] = a.spend() && a.solve(embedded.Quick)
 		}
 	}
 }
@@ -348,12 +405,25 @@ func (a *admission) refusal(i int) apportion.Reason {
 	}
 	if !short {
 		// There is enough of every kind, only not where it could be used.
-		reason.Constraint = solver.Adjust
 		fmt.Fprintf(&text, ": no way was found to have that on the servers that are open to it, with %d of %d left to adjust", a.budget-a.spent, a.budget)
-		reason.Need, reason.Have, reason.Kind = float64(a.spent+1), float64(a.budget), ""
+		reason.Need, reason.Have, reason.Kind = 0, 0, ""
+		if dearer := a.dearer(); dearer > 0 {
+			reason.Constraint, reason.Need, reason.Have = solver.Adjust, float64(a.spent+dearer), float64(a.budget)
+		}
 	}
 	reason.Text = text.String()
 	return reason
+}
+
+// dearer returns the least cost among those whose change is dearer than what is left of the budget, 0 where there is nobody.
+func (a *admission) dearer() int64 {
+	var least int64
+	for i := range a.counts {
+		if cost := a.cost(i); a.in[i] && !a.r.pinned[i] && cost > a.budget-a.spent && (least == 0 || cost < least) {
+			least = cost
+		}
+	}
+	return least
 }
 
 // containers writes a number of containers.

@@ -9,16 +9,7 @@ import "github.com/apportion/apportion/alloc/solver"
 // is there, and for losses in worth, which depend on that share. Bounds are cut to what there is room for; slices are
 // shared with the problem. O(1), and with a Worth O(numbers).
 func (r *resolved) app(i int) solver.App {
-	// A cost that the caller does not state is 1, as (16) counts applications.
 	app := &r.problem.Applications[i]
-	cost := int64(1)
-	if app.AdjustCost != nil {
-		cost = *app.AdjustCost
-	}
-	// Whoever must move is charged by the paper's rule alone.
-	if r.forced[i] && !r.problem.Options.PaperRule {
-		cost = 0
-	}
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
 	// there keeps products of counts and demands small.
 	//
@@ -43,7 +34,7 @@ func (r *resolved) app(i int) solver.App {
 		MaxServers: app.MaxServers,
 		Classes:    r.open.open[i],
 		Running:    r.running(i),
-		Cost:       cost,
+		Cost:       r.cost(i),
 		Pinned:     r.pinned[i],
 		Displaced:  r.displaced[i] || r.leaving[i],
 		Previous:   r.previous[i],
@@ -57,8 +48,29 @@ func (r *resolved) app(i int) solver.App {
 	return dense
 }
 
+// cost returns what a change of application i counts against (16). One that yields could have been suspended at no cost.
+func (r *resolved) cost(i int) int64 {
+	if r.yielding[i] {
+		return 0
+	}
+	return r.ownCost(i)
+}
+
+// ownCost returns what a change of application i counts for in the budget (16), whoever has to make room.
+func (r *resolved) ownCost(i int) int64 {
+	app := &r.problem.Applications[i]
+	switch {
+	// Whoever must move is charged by the paper's rule alone.
+	case r.forced[i] && !r.problem.Options.PaperRule:
+		return 0
+	case app.AdjustCost != nil:
+		return *app.AdjustCost
+	}
+	return 1 // as (16) counts applications
+}
+
 // fits reports whether the open servers, if they were empty, held a number of containers that application i may
-// have, and at least one. MaxServers is left out, so that yes may be too much, and no is certain.
+// have, and at least one. Who else is there is not asked, so that no is certain.
 // No solver is ever asked about a newcomer that does not fit.
 func (r *resolved) fits(i int) bool {
 	// The least number that is allowed is enough to ask about: room does not grow with the number.

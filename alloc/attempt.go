@@ -24,6 +24,8 @@ type attempt struct {
 	instance *solver.Instance
 	solution *solver.Solution
 	least    *LeastLoss // why the loss budget is above what Theta1 gives; nil: it is not
+	// certified is the least loss that the certificate in least proves, once Verify has computed it.
+	certified float64
 }
 
 // solve makes one attempt with the given applications, positions in the problem, ascending. That P2 has no solution is an
@@ -43,7 +45,7 @@ func (r *resolved) solve(ctx context.Context, apps []int, by solver.Solver) (*at
 func solve(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solver.Solution, error) {
 	// The solver sees the dense instance alone: no names, no clock, nothing that it could change in
 	// the caller's problem.
-	solution, err := by.Solve(ctx, inst)
+	solution, err := ask(ctx, inst, by)
 	if err != nil {
 		return nil, fmt.Errorf("alloc: solving P2: %w", err)
 	}
@@ -51,6 +53,16 @@ func solve(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solve
 		return nil, err
 	}
 	return solution, nil
+}
+
+// ask calls the solver, and turns its panic into ErrSolver: a scheduler outlives a solver's bug.
+func ask(ctx context.Context, inst *solver.Instance, by solver.Solver) (solution *solver.Solution, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			solution, err = nil, fmt.Errorf("%w: it panicked: %v", ErrSolver, fault)
+		}
+	}()
+	return by.Solve(ctx, inst)
 }
 
 // referee recomputes what a solver claims.

@@ -50,7 +50,7 @@ func (r *resolved) adjustBudget() int64 {
 	sum := int64(0)
 	for i := range r.previous {
 		if r.running(i) {
-			sum += r.app(i).Cost
+			sum += r.ownCost(i)
 		}
 	}
 	// (16) counts whole costs, so that whatever is below the next whole number is of no use.

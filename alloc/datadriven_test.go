@@ -34,7 +34,7 @@ func TestCases(t *testing.T) {
 				}
 				return "ok\n"
 			}
-			decision, err := alloc.Reallocate(context.Background(), p, nil)
+			decision, err := recorded(t, context.Background(), p, nil)
 			if err != nil {
 				return err.Error() + "\n"
 			}

@@ -37,13 +37,15 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		if ran && r.leaving[i] {
 			d.Draining = append(d.Draining, w.ID)
 		}
+		if ran && r.yielding[i] {
+			d.Yielding = append(d.Yielding, w.ID)
+		}
 		// Of those without containers P2 has left some with none, and admission has refused the others.
 		switch {
 		case d.Shares[o].Containers > 0:
 		case who.in[i]:
 			at, _ := slices.BinarySearch(a.apps, i)
-			w.Reason, _ = stop.next(at, &r.problem.Applications[i])
-			w.Reason = r.withOption(i, w.Reason)
+			w.Reason = r.stopped(stop, at, i)
 			d.add(w, ran)
 		default:
 			w.Reason = who.refused[o]
@@ -64,9 +66,8 @@ func (r *resolved) setApart(d *Decision) {
 	positions := appIndex(r.given.Applications)
 	for _, w := range d.Suspended {
 		if i := r.runs(positions[w.ID]); w.LeftOut && !r.forced[i] {
-			app := r.app(i)
 			d.Metrics.Preempted++
-			d.Metrics.AdjustCost -= app.Cost
+			d.Metrics.AdjustCost -= r.cost(i)
 		}
 	}
 }
@@ -254,8 +255,7 @@ func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
 	// refused.
 	if at, asked := slices.BinarySearch(a.apps, i); asked {
 		stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
-		reason, _ := stop.next(at, &r.problem.Applications[i])
-		return Waiting{Reason: r.withOption(i, reason)}
+		return Waiting{Reason: r.stopped(stop, at, i)}
 	}
 	// refused is there, since somebody who is not in a has been left out.
 	reason := r.reason(refused)

@@ -36,7 +36,8 @@ type Decision struct {
 	// worth it is the sum of worths, of all that P2 was about, and Bound is in the same unit.
 	Objective float64 `json:"objective"`
 	// Bound is an upper bound on the utilization of any solution of P2, at most solver.Instance.Cap;
-	// 0 when Kept. JSON leaves it out then, and where it is infinite.
+	// 0 when Kept. JSON leaves it out then, and where it is infinite. It is one for P2 among those who were taken in, as
+	// Gap is: nothing is said of those in Waiting and Suspended with LeftOut.
 	Bound float64 `json:"bound,omitzero"`
 	// Gap is (Bound - Objective) / |Bound|: 0 for a proven optimum, and when Kept. JSON leaves it out
 	// when Kept, and where it is infinite.
@@ -57,6 +58,9 @@ type Decision struct {
 	Suspended []Waiting `json:"suspended,omitzero"`
 	// Draining lists the applications that leave cordoned servers, in the order of the problem.
 	Draining []string `json:"draining,omitzero"`
+	// Yielding lists the preemptible applications whose place went to one of higher priority and that go on elsewhere, in the
+	// order of the problem: their change counts against no budget.
+	Yielding []string `json:"yielding,omitzero"`
 	// LeastLoss says why the loss budget is above what Theta1 gives; nil: it is not.
 	LeastLoss *LeastLoss `json:"least_loss,omitempty"`
 	// Reason says why the existing allocation was kept; nil when Decided.

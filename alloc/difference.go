@@ -71,7 +71,9 @@ func differences(a, b *Decision) []Difference {
 	c.waiting("Waiting", a.Waiting, b.Waiting)
 	c.waiting("Suspended", a.Suspended, b.Suspended)
 	c.text(whole, "Draining", strings.Join(a.Draining, ", "), strings.Join(b.Draining, ", "))
+	c.text(whole, "Yielding", strings.Join(a.Yielding, ", "), strings.Join(b.Yielding, ", "))
 	c.text(whole, "Reason", textOf(a.Reason), textOf(b.Reason))
+	c.reason(whole, "Reason", a.Reason, b.Reason)
 	c.text(whole, "Interrupted", strconv.FormatBool(a.Interrupted), strconv.FormatBool(b.Interrupted))
 	return c.found
 }
@@ -177,7 +179,22 @@ func (c *comparison) waiting(field string, a, b []Waiting) {
 			item, textB = apportion.Item{Kind: "application", ID: b[w].ID}, b[w].text()
 		}
 		c.text(item, fmt.Sprintf("%s[%d]", field, w), textA, textB)
+		if w < min(len(a), len(b)) {
+			c.reason(item, fmt.Sprintf("%s[%d].Reason", field, w), &a[w].Reason, &b[w].Reason)
+		}
 	}
+}
+
+// reason compares what two reasons say beside their text; one that is missing is told by its text.
+func (c *comparison) reason(item apportion.Item, field string, a, b *apportion.Reason) {
+	if a == nil || b == nil {
+		return
+	}
+	c.text(item, field+".Constraint", a.Constraint, b.Constraint)
+	c.text(item, field+".Kind", a.Kind, b.Kind)
+	c.text(item, field+".Applications", strings.Join(a.Applications, ", "), strings.Join(b.Applications, ", "))
+	c.number(item, field+".Need", a.Need, b.Need)
+	c.number(item, field+".Have", a.Have, b.Have)
 }
 
 // text is all that is said about an application that waits.
@@ -186,7 +203,6 @@ func (w *Waiting) text() string {
 }
 
 // textOf returns the sentence of a reason, or none.
-// The sentence has all numbers of the reason in it, so that two reasons that differ show here.
 func textOf(reason *apportion.Reason) string {
 	if reason == nil {
 		return none

@@ -69,6 +69,9 @@ func TestDifferences(t *testing.T) {
 		"nobody waits":    {func(d *Decision) { d.Waiting = nil }, Difference{waiting, "Waiting[0]", "b, left out false: no room", "none"}},
 		"left out":        {func(d *Decision) { d.Waiting[0].LeftOut = true }, Difference{waiting, "Waiting[0]", "b, left out false: no room", "b, left out true: no room"}},
 		"another reason":  {func(d *Decision) { d.Waiting[0].Reason.Text = "late" }, Difference{waiting, "Waiting[0]", "b, left out false: no room", "b, left out false: late"}},
+		"another need":    {func(d *Decision) { d.Waiting[0].Reason.Need = 5 }, Difference{waiting, "Waiting[0].Reason.Need", "0", "5"}},
+		"another kind":    {func(d *Decision) { d.Waiting[0].Reason.Kind = "gpu" }, Difference{waiting, "Waiting[0].Reason.Kind", "", "gpu"}},
+		"one that yields": {func(d *Decision) { d.Yielding = []string{"a"} }, Difference{whole, "Yielding", "", "a"}},
 		"why kept":        {func(d *Decision) { d.Reason = &apportion.Reason{Text: "full"} }, Difference{whole, "Reason", "none", "full"}},
 		"interrupted":     {func(d *Decision) { d.Interrupted = true }, Difference{whole, "Interrupted", "false", "true"}},
 	} {
@@ -83,12 +86,11 @@ func TestDifferences(t *testing.T) {
 // What says the same is no difference: rounding, an entry of zero, an empty application, other prices.
 func TestNoDifferences(t *testing.T) {
 	for name, change := range map[string]func(d *Decision){
-		"nothing":           func(*Decision) {},
-		"rounding":          func(d *Decision) { d.Objective += solver.ObjectiveTolerance / 2 },
-		"an entry of zero":  func(d *Decision) { d.Allocation["a"]["u"] = 0 },
-		"an empty entry":    func(d *Decision) { d.Allocation["c"] = nil },
-		"another proof":     func(d *Decision) { d.Certificate.Multipliers = &solver.Multipliers{Loss: 3} },
-		"numbers of reason": func(d *Decision) { d.Waiting[0].Reason.Need = 5 },
+		"nothing":          func(*Decision) {},
+		"rounding":         func(d *Decision) { d.Objective += solver.ObjectiveTolerance / 2 },
+		"an entry of zero": func(d *Decision) { d.Allocation["a"]["u"] = 0 },
+		"an empty entry":   func(d *Decision) { d.Allocation["c"] = nil },
+		"another proof":    func(d *Decision) { d.Certificate.Multipliers = &solver.Multipliers{Loss: 3} },
 	} {
 		recorded, replayed := decisionOfTwo(), decisionOfTwo()
 		change(replayed)

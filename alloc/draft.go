@@ -22,7 +22,7 @@ type draft struct {
 	below  []apportion.Resources // what is left of every ceiling
 	counts solver.Counts         // by application of the problem
 	in     []bool                // by application: taken in
-	moved  []bool                // by application: not as it was; changing it again costs nothing
+	moved  []bool                // by application: not as it was, or it did not run; changing it again costs nothing
 	spent  int64                 // the left side of (16)
 }
 
@@ -193,14 +193,34 @@ func (d *draft) least(i int) int64 {
 	return app.AtLeast(1)
 }
 
+// leastOf returns the least of kind k that the application of entry i may have, with whichever of its options.
+func (d *draft) leastOf(i, k int) int64 {
+	least := int64(math.MaxInt64)
+	for _, e := range d.r.options(i) {
+		if n := d.least(e); d.in[e] || n >= 0 && d.r.fits(e) {
+			least = min(least, max(0, n)*d.r.problem.Applications[e].Demand[k])
+		}
+	}
+	return least
+}
+
 // cost returns what changing application i takes from the budget (16), beyond what has been spent: an adjustment is paid
 // once, however often the draft changes its mind.
 func (d *draft) cost(i int) int64 {
-	if d.moved[i] {
-		return 0
+	for _, e := range d.r.options(i) {
+		if !d.moved[e] {
+			return d.r.cost(e)
+		}
 	}
-	app := d.r.app(i)
-	return app.Cost
+	return 0
+}
+
+// move charges the budget with a change of application i, with whichever option it goes on.
+func (d *draft) move(i int) {
+	d.spent += d.cost(i)
+	for _, e := range d.r.options(i) {
+		d.moved[e] = true
+	}
 }
 
 // adopt takes over counts, those of a solution for apps, less what those that have changed have beyond their
@@ -222,7 +242,7 @@ func (d *draft) adopt(apps []int, counts solver.Counts) {
 			continue
 		}
 		if d.r.running(i) {
-			d.spent += app.Cost
+			d.spent += d.r.cost(i)
 		}
 		d.moved[i] = true
 		// What a solver gives beyond the fewest containers would stand in the way of those who come later.
@@ -282,8 +302,11 @@ func (d *draft) freeable(k int) (amount int64, from []int) {
 		if !d.in[i] || d.r.pinned[i] {
 			continue
 		}
-		n := solver.Containers(d.counts[i]) - max(0, d.least(i))
-		if gives := n * d.r.problem.Applications[i].Demand[k]; gives > 0 {
+		if len(d.counts[i]) == 0 {
+			continue
+		}
+		gives := solver.Containers(d.counts[i])*d.r.problem.Applications[i].Demand[k] - d.leastOf(i, k)
+		if gives > 0 {
 			parts = append(parts, part{i, gives, d.cost(i)})
 		}
 	}

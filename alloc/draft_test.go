@@ -239,3 +239,26 @@ func TestFewer(t *testing.T) {
 		}
 	}
 }
+
+// Whoever makes room does so with another of its options, and what it could give counts as that.
+func TestDraftOptionsMakeRoom(t *testing.T) {
+	p := gpuProblem(8)
+	one := func(id string, gpus int64) Option {
+		return Option{ID: id, Demand: apportion.Resources{gpus}, Min: 1, Max: 1}
+	}
+	p.Applications = []Application{{ID: "a0", Weight: 1, Options: []Option{one("large", 8), one("small", 4)}}}
+	p.Previous["a0"] = map[string]int64{"s0": 1}
+	p.add(4, 1, 1)
+	d := newDraft(resolve(p))
+	if amount, from := d.freeable(0); amount != 4 || !cmp.Equal(from, []int{0}) {
+		t.Errorf("%d can be freed from %v, want 4 from 0", amount, from)
+	}
+	if !d.admit(2) || len(d.counts[0]) > 0 || len(d.counts[1]) == 0 || d.spent != 1 || d.cost(1) != 0 {
+		t.Errorf("%v, spent %d", d.counts, d.spent)
+	}
+	// The budget for that is not there.
+	p.Theta2 = 0
+	if d = newDraft(resolve(p)); d.admit(2) || len(d.counts[0]) == 0 || d.spent != 0 {
+		t.Errorf("without a budget: %v, spent %d", d.counts, d.spent)
+	}
+}

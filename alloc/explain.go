@@ -76,7 +76,7 @@ type KindValue struct {
 func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	// The certificate is a claim like any other: prices that do not fit the problem are refused
 	// before one is read.
-	a, err := rebuild(p, d)
+	a, _, err := rebuild(p, d, RecordVersion)
 	if err != nil {
 		return nil, err
 	}

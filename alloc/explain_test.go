@@ -43,7 +43,7 @@ func TestExplainStops(t *testing.T) {
 			p := tiny(c.previous, c.apps...)
 			p.Theta1 = c.theta1
 			answer := answering{c.counts, prices}
-			d, err := alloc.Reallocate(context.Background(), p, answer)
+			d, err := recorded(t, context.Background(), p, answer)
 			if err != nil || d.Status != alloc.Decided {
 				t.Fatalf("%v, %+v", err, d)
 			}
@@ -67,7 +67,7 @@ func TestExplainFairness(t *testing.T) {
 	p.Applications[0].Weight, p.Applications[1].Weight = 1, 2
 	p.Applications[0].Max, p.Applications[1].Max = 6, 2
 	// Shares: MF is capped at 2 of 4 containers, 0.5; LR has the other 4 CPUs, 0.5.
-	d, err := alloc.Reallocate(context.Background(), p, answering{
+	d, err := recorded(t, context.Background(), p, answering{
 		solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 1}}}, &solver.Multipliers{Server: [][]float64{{0, 0, 0}, {0, 0, 0}}, Loss: 2},
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestExplainDearer(t *testing.T) {
 		cpu, gpu float64
 		want     string
 	}{{.1, .5, "gpu"}, {.5, .1, "cpu"}, {.5, .5, "cpu"}} {
-		d, err := alloc.Reallocate(context.Background(), p, answering{counts, &solver.Multipliers{Server: [][]float64{{c.cpu, c.gpu, 0}, {0, 0, 0}}}})
+		d, err := recorded(t, context.Background(), p, answering{counts, &solver.Multipliers{Server: [][]float64{{c.cpu, c.gpu, 0}, {0, 0, 0}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func FuzzReallocate(f *testing.F) {
 		if json.Unmarshal(text, p) != nil || len(p.Servers) > 6 || len(p.Applications) > 6 || len(p.Kinds) > 4 {
 			return
 		}
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			if p.Validate() == nil {
 				t.Fatalf("a valid problem gave %v", err)

@@ -65,7 +65,7 @@ func TestKnownProblems(t *testing.T) {
 			if effort > embedded.Quick && len(p.Applications) > 50 && testing.Short() {
 				continue // a second each
 			}
-			d, err := alloc.Reallocate(t.Context(), p, embedded.New(&embedded.Options{Effort: effort}))
+			d, err := recorded(t, t.Context(), p, embedded.New(&embedded.Options{Effort: effort}))
 			if err != nil || d.Status != alloc.Decided {
 				t.Fatalf("%s: %+v, %v", k.name, d, err)
 			}

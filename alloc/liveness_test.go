@@ -128,7 +128,7 @@ func (w *world) happen() string {
 // decide decides, checks what must be true of every decision, and carries it out.
 func (w *world) decide(t *testing.T) *alloc.Decision {
 	t.Helper()
-	d, err := alloc.Reallocate(context.Background(), w.p, nil)
+	d, err := recorded(t, context.Background(), w.p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestLossesByTheWord(t *testing.T) {
 			}
 		}
 		p.Options.PaperRule, p.Previous = false, nil
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestLossInWorthOfManyNumbers(t *testing.T) {
 					{ID: "large", Demand: apportion.Resources{size / 8}, Weight: 1, Max: math.MaxInt64},
 				},
 			}
-			d, err := alloc.Reallocate(t.Context(), p, nil)
+			d, err := recorded(t, t.Context(), p, nil)
 			if err != nil {
 				t.Fatalf("%d from %d on: %v", size, least, err)
 			}

@@ -135,25 +135,35 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 	done := cost <= d.budget-d.spent && d.place(i, n)
 	placed := 0
 	for ; done && placed < len(victims); placed++ {
-		least := d.least(victims[placed])
-		done = least >= 0 && d.place(victims[placed], least)
+		done = d.anew(victims[placed])
 	}
 	if done {
 		for _, v := range victims {
-			d.spent += d.cost(v)
-			d.moved[v] = true
+			d.move(v)
 		}
 		return true
 	}
 	// Some of them may have been placed; taking away what has no containers does nothing.
 	for _, v := range victims {
-		d.remove(v)
+		for _, e := range d.r.options(v) {
+			d.remove(e)
+		}
 	}
 	d.remove(i)
 	for at, v := range victims {
 		d.put(v, before[at])
 	}
 	return false
+}
+
+// anew places application i, which has none, with its fewest containers: with the option that it had if there is room, else with
+// another.
+func (d *draft) anew(i int) bool {
+	fewest := func(e int) bool {
+		n := d.least(e)
+		return n >= 0 && d.place(e, n)
+	}
+	return fewest(i) || slices.ContainsFunc(d.r.options(i), func(e int) bool { return e != i && d.r.fits(e) && fewest(e) })
 }
 
 // suspend takes application i out and returns what it had.

@@ -106,6 +106,17 @@ func (r *resolved) inUse(o int, counts solver.Counts) int {
 	return entries[0]
 }
 
+// fitting lists the options of the application of entry i that the empty cluster could hold.
+func (r *resolved) fitting(i int) []int {
+	var fitting []int
+	for _, e := range r.options(i) {
+		if r.fits(e) {
+			fitting = append(fitting, e)
+		}
+	}
+	return fitting
+}
+
 // usedOption returns the ID of the option of entry i; empty where the application has none.
 func (r *resolved) usedOption(i int) string {
 	if r.given.Applications[r.of[i]].Options == nil {

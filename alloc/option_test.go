@@ -43,6 +43,33 @@ func moveTo(p *alloc.Problem, d *alloc.Decision) {
 	}
 }
 
+// A job that has the whole server goes on with less of it for one that comes, if it may be adjusted, and the reason is true if not.
+func TestOptionMakesRoom(t *testing.T) {
+	for _, test := range []struct {
+		theta2 string
+		runs   string
+		waits  string // why B waits; empty: it does not
+	}{
+		{"0.1", `{}`, ""},
+		{"1", `{"A": {"s": 1}}`, ""},
+		{"0", `{"A": {"s": 1}}`, "leave 0, and 0 can be freed"},
+	} {
+		p := read(t, `{"kinds": ["gpu"], "servers": [{"id": "s", "capacity": [8]}], "applications": [
+			{"id": "A", "options": [{"id": "large", "demand": [8], "max": 1, "min": 1}, {"id": "small", "demand": [4], "max": 1, "min": 1}]},
+			{"id": "B", "demand": [4], "max": 1, "min": 1}], "theta1": 0.1, "theta2": `+test.theta2+`, "previous": `+test.runs+`}`)
+		d := reallocate(t, p)
+		if test.waits != "" {
+			if r := without(t, d.Waiting, "B"); !strings.Contains(r.Text, test.waits) || d.Shares[0].Option != "large" {
+				t.Errorf("theta2 %s: %s", test.theta2, r.Text)
+			}
+			continue
+		}
+		if len(d.Waiting) > 0 || d.Shares[0].Option != "small" || d.Objective != 1 {
+			t.Errorf("theta2 %s, running %s: %+v, waiting %+v", test.theta2, test.runs, d.Shares, d.Waiting)
+		}
+	}
+}
+
 // The job is worth most on old machines while the other one needs a new one, and moves over when that has gone, if it may.
 func TestOptionsFollowWorth(t *testing.T) {
 	p := read(t, accelerators)

@@ -47,7 +47,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 func reallocate(t *testing.T, p *alloc.Problem) *alloc.Decision {
 	t.Helper()
-	d, err := alloc.Reallocate(context.Background(), p, nil)
+	d, err := recorded(t, context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

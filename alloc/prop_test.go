@@ -38,7 +38,7 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 		if damaged {
 			damage(t, p)
 		}
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 func TestPlanExecutes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestReallocateFixedPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
 		p.Theta2 = 1 // every step towards a better allocation is taken at once
-		first, err := alloc.Reallocate(context.Background(), p, nil)
+		first, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestReallocateFixedPoint(t *testing.T) {
 		for i := range p.Applications {
 			p.Applications[i].Option = first.Shares[i].Option
 		}
-		second, err := alloc.Reallocate(context.Background(), p, nil)
+		second, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestReallocateOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
 		p.Options.AdmitPrefix = false // it depends on the order of applications by definition
-		want, err := alloc.Reallocate(context.Background(), p, nil)
+		want, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestReallocateOrder(t *testing.T) {
 		q.Servers = slices.Clone(p.Servers)
 		rng := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "shuffle")))
 		rng.Shuffle(len(q.Servers), func(a, b int) { q.Servers[a], q.Servers[b] = q.Servers[b], q.Servers[a] })
-		got, err := alloc.Reallocate(context.Background(), &q, nil)
+		got, err := recorded(t, context.Background(), &q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

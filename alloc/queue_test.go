@@ -79,7 +79,7 @@ func TestPropCeilingsHold(t *testing.T) {
 		p := genProblem(t)
 		p.Options.PaperRule = false
 		genQueues(t, p)
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestPropCeilingsHold(t *testing.T) {
 func TestPropOneQueueForAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
-		want, err := alloc.Reallocate(context.Background(), p, nil)
+		want, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestPropOneQueueForAll(t *testing.T) {
 		for i := range p.Applications {
 			p.Applications[i].Queue = "all"
 		}
-		got, err := alloc.Reallocate(context.Background(), p, nil)
+		got, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

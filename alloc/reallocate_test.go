@@ -26,7 +26,7 @@ func TestUnservable(t *testing.T) {
 		{"a kind of which there is none", alloc.Application{Demand: apportion.Resources{1, 1, 1}, Min: 1, Max: 2}, "of which the cluster has none", "gpu"},
 		{"larger than any server", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 1, Max: 2}, "0 fit the empty cluster", ""},
 		{"a minimum above what fits", alloc.Application{Demand: apportion.Resources{2, 0, 1}, Min: 5, Max: 9}, "needs 5 containers and 4 fit", ""},
-		{"nothing fits and nothing is asked", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}, "needs 1 containers and 0 fit", ""},
+		{"nothing fits and nothing is asked", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}, "needs 1 container and 0 fit", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := tiny(nil, "LR")
@@ -128,7 +128,7 @@ func TestDisplaced(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	d, err := alloc.Reallocate(ctx, testbed(), nil)
+	d, err := recorded(t, ctx, testbed(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,6 +179,24 @@ func TestWrongSolver(t *testing.T) {
 	}
 }
 
+// panicking is a solver with a bug.
+type panicking struct{}
+
+func (panicking) Solve(context.Context, *solver.Instance) (*solver.Solution, error) {
+	panic("slice bounds out of range")
+}
+
+// A solver's bug is an error, and does not end the scheduler.
+func TestSolverPanics(t *testing.T) {
+	for _, paper := range []bool{false, true} {
+		p := tiny(nil, "LR")
+		p.Options.PaperRule = paper
+		if _, err := alloc.Reallocate(t.Context(), p, panicking{}); !errors.Is(err, alloc.ErrSolver) || !strings.Contains(err.Error(), "slice bounds") {
+			t.Errorf("%v, want ErrSolver", err)
+		}
+	}
+}
+
 // A solver without a solution or a proof leaves things as they are, and says so.
 func TestUnknownKeeps(t *testing.T) {
 	p := tiny(alloc.Allocation{"LR": {"s0": 3}}, "LR", "NN")
@@ -190,7 +208,7 @@ func TestUnknownKeeps(t *testing.T) {
 		{solver.Solution{Status: solver.Unknown, Bound: 3, Interrupted: true}, "interrupted"},
 		{solver.Solution{Status: solver.Infeasible}, "no solution"},
 	} {
-		d, err := alloc.Reallocate(context.Background(), p, fake{&c.solution, nil})
+		d, err := recorded(t, context.Background(), p, fake{&c.solution, nil})
 		if err != nil || d.Status != alloc.Kept || !strings.Contains(d.Reason.Text, c.text) {
 			t.Errorf("%v, %+v; want kept because of %q", err, d.Reason, c.text)
 		}

@@ -106,11 +106,18 @@ func listIDs(ids []string) string {
 // ceiling of a queue, or too little room for its minimum. It is asked only about whom fits has refused.
 func (r *resolved) unservable(i int) apportion.Reason {
 	app := &r.problem.Applications[i]
+	numbers := app.numbers()
+	first := numbers.AtLeast(1)
 	reason := apportion.Reason{
 		Constraint:   solver.Minimum,
 		Applications: []string{app.ID},
-		Need:         float64(max(1, app.Min)),
+		Need:         float64(first),
 		Have:         float64(r.room[i]),
+	}
+	if first < 0 {
+		reason.Need, reason.Have = float64(max(1, app.Min)), 0
+		reason.Text = fmt.Sprintf("there is no number of containers in [%d, %d] that it may have, by its step and counts", max(1, app.Min), app.Max)
+		return reason
 	}
 	// A missing kind is the better reason: no number of servers of the same shape would help.
 	for k, d := range app.Demand {
@@ -122,11 +129,11 @@ func (r *resolved) unservable(i int) apportion.Reason {
 		}
 	}
 	// Room is cut by ceilings already, so that without this the cluster would be blamed for what a queue forbids.
-	if ceiling := r.ceilingReason(i, max(1, app.Min), r.ceiling); ceiling.Constraint != "" {
+	if ceiling := r.ceilingReason(i, first, r.ceiling); ceiling.Constraint != "" {
 		ceiling.Applications = reason.Applications
 		return ceiling
 	}
-	reason.Text = fmt.Sprintf("it needs %d containers and %d fit the empty cluster", max(1, app.Min), r.room[i])
+	reason.Text = fmt.Sprintf("it needs %s and %d fit the empty cluster", containers(first), r.room[i]) + onServers(app.MaxServers)
 	return reason
 }
 

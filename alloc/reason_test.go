@@ -42,7 +42,7 @@ func TestConflictBecomesReason(t *testing.T) {
 	} {
 		p := tiny(alloc.Allocation{"LR": {"s0": 2}}, "LR", "MF", "NN")
 		answer := fake{&solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: &c.conflict}, nil}
-		d, err := alloc.Reallocate(context.Background(), p, answer)
+		d, err := recorded(t, context.Background(), p, answer)
 		if err != nil || d.Status != alloc.Kept {
 			t.Fatalf("%s: %+v, %v", c.name, d, err)
 		}
@@ -66,7 +66,7 @@ func TestReasonNamesTheRightOnes(t *testing.T) {
 	p := tiny(nil, "NN", "LR", "MF")
 	p.Servers[0].Capacity[1] = 0 // NN, the first in the list, needs a GPU
 	conflict := solver.Conflict{Constraints: []string{solver.Fairness}, Kind: -1, Apps: []int{1}, Need: 3, Have: 2}
-	d, err := alloc.Reallocate(context.Background(), p, fake{&solver.Solution{Status: solver.Infeasible, Conflict: &conflict}, nil})
+	d, err := recorded(t, context.Background(), p, fake{&solver.Solution{Status: solver.Infeasible, Conflict: &conflict}, nil})
 	if err != nil || !cmp.Equal(d.Reason.Applications, []string{"MF"}) {
 		t.Fatalf("%+v, %v; want MF named", d.Reason, err)
 	}
@@ -88,7 +88,7 @@ func TestReasonIsShort(t *testing.T) {
 			p.Applications = append(p.Applications, lr)
 		}
 		conflict := solver.Conflict{Constraints: []string{solver.Capacity}, Kind: -1}
-		d, err := alloc.Reallocate(context.Background(), p, fake{&solver.Solution{Status: solver.Infeasible, Conflict: &conflict}, nil})
+		d, err := recorded(t, context.Background(), p, fake{&solver.Solution{Status: solver.Infeasible, Conflict: &conflict}, nil})
 		if err != nil || !strings.Contains(d.Reason.Text, want) {
 			t.Errorf("%d applications: %+v, %v; want %s", n, d.Reason, err, want)
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// RecordVersion is the version of the form that NewRecord writes.
-const RecordVersion = 1
+// RecordVersion is the version of the form that NewRecord writes. Version 1 is read too: it has the same fields, and reasons in
+// other words, which Verify leaves unchecked.
+const RecordVersion = 2
 
 // Record is one decision as a document: the problem with its options, and the decision, whose
 // Certificate says which solver took it with how much effort. In JSON it is
@@ -22,7 +23,7 @@ const RecordVersion = 1
 //
 // The three fields are required when read: a record that lacks one is refused, not filled in.
 type Record struct {
-	// Version is RecordVersion.
+	// Version is at most RecordVersion.
 	Version  int       `json:"version"`
 	Problem  *Problem  `json:"problem"`
 	Decision *Decision `json:"decision"`
@@ -39,7 +40,7 @@ func (r *Record) Verify() (Proof, error) {
 	if err := r.check(); err != nil {
 		return Proof{}, err
 	}
-	return Verify(r.Problem, r.Decision)
+	return verify(r.Problem, r.Decision, r.Version)
 }
 
 // Replay takes the decision again and lists where the answers differ; nothing: they are the same but
@@ -72,7 +73,7 @@ func (r *Record) check() error {
 	// All faults are collected, as Validate does, so that a caller corrects a document in one round. A newer version is
 	// refused like any other: what it means is not known here.
 	var faults apportion.Faults
-	if r.Version != RecordVersion {
+	if r.Version < 1 || r.Version > RecordVersion {
 		faults.Add(apportion.Item{}, "Version", apportion.ErrRange, strconv.Itoa(r.Version))
 	}
 	if r.Problem == nil {

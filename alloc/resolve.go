@@ -31,6 +31,7 @@ func resolve(p *Problem) *resolved {
 		forced:    make([]bool, apps),
 		pinned:    make([]bool, apps),
 		leaving:   make([]bool, apps),
+		yielding:  make([]bool, apps),
 
 		overCeiling: make([]bool, apps),
 		limits:      standard,
@@ -66,11 +67,11 @@ func resolve(p *Problem) *resolved {
 		_ = exact.AddTo(r.total, r.total, r.capacity[j]) // Validate has seen that all capacities fit int64
 	}
 	for i := range p.Applications {
-		for j := range r.capacity {
-			// The sum cannot overflow: a container uses at least one unit of some kind, and the
-			// totals fit int64.
-			r.room[i] += r.most(i, j, p.Servers[j].Capacity)
+		rooms := make([]int64, len(p.Servers))
+		for j := range rooms {
+			rooms[j] = r.most(i, j, p.Servers[j].Capacity)
 		}
+		r.room[i] = largest(rooms, p.Applications[i].MaxServers)
 	}
 	r.resolveQueues()
 	r.findForced(used)

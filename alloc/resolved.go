@@ -31,6 +31,7 @@ type resolved struct {
 	forced    []bool                  // it cannot stay, or is on a server that is too full: a change is free
 	pinned    []bool                  // it must stay, and can
 	leaving   []bool                  // it leaves the cordoned servers that it is on
+	yielding  []bool                  // it gave its place to one of higher priority, and goes on elsewhere: a change is free
 	// tree is that of the queues, nil without any; limited lists those with a ceiling, above the positions in limited of
 	// those above each application.
 	tree        *drf.Tree
@@ -69,6 +70,19 @@ func (r *resolved) most(i, j int, room apportion.Resources) int64 {
 		n = min(n, app.PerServer)
 	}
 	return n
+}
+
+// largest returns the sum of the n largest of rooms, of all where n is 0. It sorts rooms. The sum cannot overflow: a container
+// uses at least one unit of some kind, and the totals fit int64.
+func largest(rooms []int64, n int64) (sum int64) {
+	if n > 0 && n < int64(len(rooms)) {
+		slices.Sort(rooms)
+		rooms = rooms[int64(len(rooms))-n:]
+	}
+	for _, room := range rooms {
+		sum += room
+	}
+	return sum
 }
 
 // used returns what is used on every server now, by those that still are in the problem: what has finished uses

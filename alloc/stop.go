@@ -92,9 +92,17 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 			Text: fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", s.loss+change, s.instance.LossBudget)}, s.lossPrice() * change
 	case next-n > room.most:
 		return apportion.Reason{Constraint: solver.Capacity, Need: float64(next - n), Have: float64(room.most),
-			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most)}, s.cheapest(a)
+			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most) + onServers(dense.MaxServers)}, s.cheapest(a)
 	}
 	return apportion.Reason{Text: "one more would fit; the search ended before it was given"}, 0
+}
+
+// onServers ends a sentence about how many containers have room, where it is on some of the servers alone.
+func onServers(most int64) string {
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" on at most %d servers", most)
 }
 
 // ceiling says which ceiling lacks for n more containers of application a; the reason has no Constraint if none does.
@@ -135,7 +143,7 @@ type room struct {
 	most    int64 // how many fit on the others, together
 	kind    int   // the kind that is short on most of them
 	short   int   // servers on which that kind is short
-	left    int64 // the most of that kind that one of them has left
+	left    int64 // the most of that kind that one of these has left
 }
 
 // room looks for room for a container of application a. Of several kinds that are short on as many servers, kind is
@@ -145,6 +153,7 @@ func (s *stopper) room(a int) room {
 	app := &s.instance.Apps[a]
 	demand := app.Demand
 	misses, costs, most := make([]int, len(demand)), make([]float64, len(demand)), make([]int64, len(demand))
+	var others []int64 // how many fit on servers that it is not on
 	// O(servers x kinds): misses counts servers short of a kind, costs sums what the demand would
 	// cost there.
 	for j, left := range s.left {
@@ -153,15 +162,19 @@ func (s *stopper) room(a int) room {
 		}
 		r.could++
 		fit := s.more(a, j)
-		r.most += fit // at most what the servers have
 		if fit == 0 {
 			r.blocked++
 		}
+		if slices.ContainsFunc(s.counts[a], func(p apportion.Placement) bool { return p.Server == j }) {
+			r.most += fit // at most what the servers have
+		} else {
+			others = append(others, fit)
+		}
 		for k, d := range demand {
-			most[k] = max(most[k], left[k])
 			// A kind that is not demanded is never short, also where a server has less than nothing
 			// left of it.
 			if d > max(0, left[k]) {
+				most[k] = max(most[k], left[k])
 				misses[k]++
 				costs[k] += float64(d) * s.price(j, k)
 			}
@@ -176,6 +189,8 @@ func (s *stopper) room(a int) room {
 		}
 	}
 	r.short, r.left = misses[r.kind], most[r.kind]
+	// Where it is on as many servers as it may be, others hold none.
+	r.most += largest(others, max(0, app.MaxServers-int64(len(s.counts[a]))))
 	return r
 }
 

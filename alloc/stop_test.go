@@ -34,7 +34,7 @@ type truth struct {
 	n       int64
 	could   int                 // servers that would hold a container if they were empty
 	room    string              // a server that holds one more; "": none
-	most    apportion.Resources // the most of each kind that one of the servers that could has left
+	most    apportion.Resources // the most of each kind that one of the servers short of it has left
 	lacks   []bool              // of each kind: short on one of them
 	full    bool                // a server has as many as it may
 	running bool
@@ -70,8 +70,9 @@ func truthOf(p *alloc.Problem, d *alloc.Decision, i int) truth {
 			v.room = p.Servers[j].ID
 		}
 		for k := range left {
-			v.most[k] = max(v.most[k], left[k])
-			v.lacks[k] = v.lacks[k] || app.Demand[k] > left[k]
+			if app.Demand[k] > left[k] {
+				v.most[k], v.lacks[k] = max(v.most[k], left[k]), true
+			}
 		}
 	}
 	return v
@@ -174,6 +175,33 @@ func (v truth) oneMore(p *alloc.Problem, d *alloc.Decision) string {
 	return ""
 }
 
+// No reason says that as much or more is there than is needed.
+func TestPropReasonsDoNotContradictThemselves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		if rapid.Bool().Draw(t, "damaged") {
+			damage(t, p)
+		}
+		d := quick(t, p)
+		e, err := alloc.Explain(p, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reasons := map[string]apportion.Reason{}
+		for _, w := range append(d.Waiting, d.Suspended...) {
+			reasons[w.ID+" waits"] = w.Reason
+		}
+		for _, s := range e.Applications {
+			reasons[s.ID+" is stopped"] = s.Reason
+		}
+		for who, r := range reasons {
+			if r.Constraint != "" && r.Need <= r.Have && (r.Need != 0 || r.Have > 0) {
+				t.Errorf("%s: %+v", who, r)
+			}
+		}
+	})
+}
+
 // Every reason is true: why nobody has one container more, and why those wait that do.
 func TestReasonsAreTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -183,7 +211,7 @@ func TestReasonsAreTrue(t *testing.T) {
 			p.Servers[j].Cordoned = false
 		}
 		p.Options.AdmitPrefix = false // then P2 is about everybody, and the loss is that of the metrics
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

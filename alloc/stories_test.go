@@ -213,6 +213,63 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
+// Whoever may be suspended is moved to a server that is free instead, at no cost, and goes on.
+func TestPreemptedGoesElsewhere(t *testing.T) {
+	p := cluster(2, 8)
+	p.Theta2, p.Options.Preempt = 0, true
+	p.Servers[0].Labels = map[string]string{"t": "x"}
+	job(p, "low", 1, 1, 8).Preemptible = true
+	p.Previous = alloc.Allocation{"low": {"s0": 1}}
+	high := job(p, "high", 1, 1, 8)
+	high.Priority, high.Requires = 5, []apportion.Requirement{{Key: "t", Op: apportion.In, Values: []string{"x"}}}
+	d := reallocate(t, p)
+	if d.Allocation["high"]["s0"] != 1 || d.Allocation["low"]["s1"] != 1 || !cmp.Equal(d.Yielding, []string{"low"}) || d.Metrics.AdjustCost != 0 || d.Metrics.Preempted != 0 {
+		t.Errorf("%v, yielding %v, suspended %+v, %+v", d.Allocation, d.Yielding, d.Suspended, d.Metrics)
+	}
+	// Nobody else may be said to have yielded: that would be an adjustment free of charge.
+	for _, id := range []string{"high", "nobody"} {
+		d.Yielding = []string{id}
+		if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) || !strings.Contains(err.Error(), "nobody to yield to") {
+			t.Errorf("%s is said to yield: %v", id, err)
+		}
+	}
+	// In a mixed cluster nobody is suspended who has room elsewhere.
+	p = known{name: "preempted_though_room"}.problem(t)
+	d = reallocate(t, p)
+	if !cmp.Equal(d.Yielding, []string{"j14"}) || d.Allocation.Containers("j14") == 0 {
+		t.Errorf("yielding %v, suspended %+v", d.Yielding, d.Suspended)
+	}
+}
+
+// Gangs that fill a cluster to the last unit are taken in together, as the paper's rule takes them.
+func TestAllAreAskedTogether(t *testing.T) {
+	p := known{name: "planted_default_waits_50x60"}.problem(t)
+	if d := reallocate(t, p); len(d.Waiting) > 0 {
+		t.Errorf("%d of %d wait, the first because %s", len(d.Waiting), len(p.Applications), d.Waiting[0].Reason.Text)
+	}
+}
+
+// Whoever is on fewer servers than it would need is told that, in an empty cluster and beside others.
+func TestReasonNamesMaxServers(t *testing.T) {
+	p := cluster(3, 3)
+	wide := job(p, "wide", 4, 4, 1)
+	wide.MaxServers = 1
+	r := without(t, reallocate(t, p).Waiting, "wide")
+	if r.Constraint != solver.Minimum || r.Text != "it needs 4 containers and 3 fit the empty cluster on at most 1 servers" {
+		t.Errorf("%+v", r)
+	}
+	p = cluster(2, 4)
+	p.Theta2, p.Options.NoCeil15 = 0, true
+	job(p, "there", 2, 2, 1).PerServer = 1
+	p.Previous = alloc.Allocation{"there": {"s0": 1, "s1": 1}}
+	idle := job(p, "idle", 0, 4, 1)
+	idle.MaxServers, idle.Step = 1, 4
+	r = without(t, reallocate(t, p).Waiting, "idle")
+	if r.Constraint != solver.Capacity || r.Need != 4 || r.Have != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestPinsAndCosts(t *testing.T) {
 	p := cluster(1, 8)
 	p.Theta2, p.Options.NoCeil15 = .5, true

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/internal/rapidtest"
+	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // examine asks everything about d as an answer to p that may be asked, and returns whether it is one. Nothing may panic.
@@ -37,7 +40,7 @@ func examine(t *rapid.T, p *alloc.Problem, d *alloc.Decision) bool {
 
 // quick takes a decision with little effort.
 func quick(t *rapid.T, p *alloc.Problem) *alloc.Decision {
-	d, err := alloc.Reallocate(context.Background(), p, embedded.New(&embedded.Options{Effort: 1}))
+	d, err := recorded(t, context.Background(), p, embedded.New(&embedded.Options{Effort: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +104,92 @@ func replaced(value any, path []any, with any) any {
 		v[i] = replaced(v[i], path[1:], with)
 	}
 	return value
+}
+
+// tampered returns what a leaf of a document is changed to: the same sort of value, and another one.
+func tampered(t *rapid.T, leaf any, path []any) any {
+	switch v := leaf.(type) {
+	case float64:
+		return v + rapid.SampledFrom([]float64{-1, -.125, .25, 1}).Draw(t, "more")
+	case bool:
+		return !v
+	case string:
+		if path[len(path)-1] == "proven" {
+			return rapid.SampledFrom([]string{"nothing", "utilization", "adjusted", "order"}).Filter(func(s string) bool { return s != v }).Draw(t, "rank")
+		}
+		return v + "x"
+	}
+	return nil
+}
+
+// Whatever one leaf of a decision is changed to, it is refused, or the answer says that this field was not checked; the prices
+// alone may be any that prove the bound.
+func TestPropTamperedLeaf(t *testing.T) {
+	fields := strictjson.NamesOf(alloc.Decision{})
+	refused, unchecked := 0, 0
+	rapidtest.Until(t, "no leaf was refused, or none left unchecked", func() bool { return refused > 0 && unchecked > 0 }, func(t *rapid.T) {
+		p := genProblem(t)
+		text, err := json.Marshal(quick(t, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document any
+		if err := json.Unmarshal(text, &document); err != nil {
+			t.Fatal(err)
+		}
+		path := rapid.SampledFrom(paths(document, nil)[1:]).Draw(t, "path")
+		leaf := document
+		for _, key := range path {
+			switch v := leaf.(type) {
+			case map[string]any:
+				leaf = v[key.(string)]
+			case []any:
+				leaf = v[key.(int)]
+			}
+		}
+		with := tampered(t, leaf, path)
+		if with == nil || slices.Contains(path, any("multipliers")) || slices.Contains(path, any("copies")) {
+			return
+		}
+		text, err = json.Marshal(replaced(document, path, with))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := new(alloc.Decision)
+		if json.Unmarshal(text, d) != nil {
+			refused++
+			return
+		}
+		proof, err := alloc.Verify(p, d)
+		if err != nil {
+			refused++
+			return
+		}
+		name := dotted(path)
+		for _, field := range proof.Unchecked {
+			if strings.HasPrefix(name, fields.JSON(field)) {
+				unchecked++
+				return
+			}
+		}
+		// That a search had to help is found anew, whatever is said, and so is a bound on the loss.
+		if !strings.HasSuffix(name, "certificate.searched") && !(name == "least_loss.bound" && d.LeastLoss.Bound <= proof.LeastLoss) {
+			t.Fatalf("%s: %v became %v, which is not refused and not among %v", name, leaf, with, proof.Unchecked)
+		}
+	})
+}
+
+// dotted writes a path as fields are written, waiting[0].reason.
+func dotted(path []any) string {
+	name := ""
+	for _, key := range path {
+		if i, at := key.(int); at {
+			name += fmt.Sprintf("[%d]", i)
+		} else {
+			name += "." + key.(string)
+		}
+	}
+	return strings.TrimPrefix(name, ".")
 }
 
 // A decision that was changed on its way is refused, or says the same still; whatever it says, nobody panics.

@@ -34,22 +34,32 @@ type Proof struct {
 	// ruled out the rest, a part of the proof that only another search can repeat, or because
 	// utilizations come in steps and none lies between.
 	Searched bool `json:"searched"`
+	// LeastLoss is, where the loss budget was raised, a lower bound on the loss of every allocation, from the certificate in
+	// Decision.LeastLoss.
+	LeastLoss float64 `json:"least_loss,omitzero"`
+	// Unchecked lists the fields of the decision that are its solver's or its admission's word, and do not follow from problem,
+	// allocation and certificate: how far down the preference it is Proven, or why somebody was left out.
+	Unchecked []string `json:"unchecked,omitzero"`
 }
 
-// Verify checks d as an answer to p with the referee alone, whoever gave it: that every number in it
-// follows from its allocation and p, that the allocation holds every constraint of P2 (when Kept: that it
-// is what runs), and which bound the certificate proves, by weak duality: the best of solver.DualBound,
-// solver.CopyBound and solver.Instance.Cap. When Kept nothing is claimed, and Bound is the Cap.
+// Verify checks d as an answer to p with the referee alone, whoever gave it: that every number in it, and the reason of
+// whoever is in and has nothing, follows from its allocation and p, that the allocation holds every constraint of P2 (when
+// Kept: that it is what runs), and which bound the certificate proves, by weak duality: the best of solver.DualBound,
+// solver.CopyBound and solver.Instance.Cap. When Kept nothing is claimed, and Bound is the Cap. What it cannot check
+// without a search is in Proof.Unchecked.
 //
 // Errors: what p.Validate finds; ErrMismatch with every field of d that does not follow. The cost is
 // that of the bounds: for thousands of servers some seconds.
-func Verify(p *Problem, d *Decision) (Proof, error) {
-	a, err := rebuild(p, d)
+func Verify(p *Problem, d *Decision) (Proof, error) { return verify(p, d, RecordVersion) }
+
+// verify is Verify for a decision of a record of some version.
+func verify(p *Problem, d *Decision, version int) (Proof, error) {
+	a, unchecked, err := rebuild(p, d, version)
 	if err != nil {
 		return Proof{}, err
 	}
 	if d.Status == Kept {
-		return Proof{Bound: a.instance.Cap()}, nil
+		return Proof{Bound: a.instance.Cap(), Unchecked: unchecked}, nil
 	}
 	// No bound lies below what is attained, whatever search is said to have found it.
 	tolerance := boundTolerance * math.Max(1, math.Abs(d.Bound))
@@ -60,11 +70,20 @@ func Verify(p *Problem, d *Decision) (Proof, error) {
 	if err != nil {
 		return Proof{}, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
-	proof := Proof{Bound: bound, Searched: bound > d.Bound+tolerance}
+	proof := Proof{Bound: bound, Searched: bound > d.Bound+tolerance, LeastLoss: a.certified, Unchecked: unchecked}
+	if proof.Searched {
+		proof.Unchecked = append(proof.Unchecked, "Bound")
+	}
+	if a.least != nil && a.least.Bound > a.certified+boundTolerance {
+		proof.Unchecked = append(proof.Unchecked, "LeastLoss.Bound")
+	}
 	// A decision without prices claims no proof, and one with Searched says that the prices are not
 	// all of it.
 	if d.Proven >= solver.ByUtilization && solver.Gap(d.Objective, d.Bound) > provenTolerance {
 		return proof, mismatch("Proven", fmt.Sprintf("%v, where the bound %g leaves room above %g", d.Proven, d.Bound, d.Objective))
+	}
+	if d.Proven < solver.ByUtilization && d.Bound-d.Objective <= solver.ObjectiveTolerance {
+		return proof, mismatch("Proven", fmt.Sprintf("%v, where the bound is the objective", d.Proven))
 	}
 	c := &d.Certificate
 	if proof.Searched && !c.Searched && (c.Multipliers != nil || c.Copies != nil) {
@@ -85,32 +104,32 @@ func mismatch(field, detail string) error {
 // does not belong together: ErrMismatch, with every field that does not follow. Nothing in d is believed but the
 // allocation, the options in use, who was left out and the certificate, and these are checked. Explain and Verify begin
 // with it, so that neither meets a decision of another problem.
-func rebuild(p *Problem, d *Decision) (*attempt, error) {
+func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []string, err error) {
 	if err := p.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if d == nil || d.Status != Decided && d.Status != Kept {
-		return nil, mismatch("Status", "neither decided nor kept")
+		return nil, nil, mismatch("Status", "neither decided nor kept")
 	}
 	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
 	// 4. compared.
 	r := resolve(p)
 	all, err := r.counts(d.Allocation, d.Shares)
 	if err != nil {
-		return nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
+		return nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
 	}
-	a, err := r.answered(d, all)
-	if err != nil {
-		return nil, err
+	if a, err = r.answered(d, all); err != nil {
+		return nil, nil, err
 	}
 	again, err := r.again(d, a.apps, all)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
+	unchecked = r.recount(again, d, a, version)
 	if found := differences(d, again); len(found) > 0 {
-		return nil, fmt.Errorf("%w:\n%w", ErrMismatch, faultsOf(found))
+		return nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, faultsOf(found))
 	}
-	return a, nil
+	return a, unchecked, nil
 }
 
 // answered returns the P2 behind d, and checks the counts and the certificate against it. all has an entry for each
@@ -135,6 +154,9 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 		return nil, err
 	}
 	if err := r.setLeaving(d); err != nil {
+		return nil, err
+	}
+	if err := r.setYielding(d); err != nil {
 		return nil, err
 	}
 	// The instance is that of the solver: the same code builds both, so that Verify proves the decision and not the program;
@@ -176,6 +198,26 @@ func (r *resolved) setLeaving(d *Decision) error {
 	return nil
 }
 
+// setYielding takes over who gave way to one of higher priority from a decision, and refuses those who could not be suspended for
+// anybody who came: their change would count against no budget.
+func (r *resolved) setYielding(d *Decision) error {
+	positions := appIndex(r.given.Applications)
+	for _, id := range d.Yielding {
+		o, known := positions[id]
+		i := -1
+		if known {
+			i = r.runs(o)
+		}
+		if i < 0 || r.forced[i] || !r.mayBePreempted(i) || !r.given.Options.Preempt || !slices.ContainsFunc(r.queue(), func(q int) bool {
+			return r.problem.Applications[q].Priority > r.problem.Applications[i].Priority && d.Allocation.Containers(r.problem.Applications[q].ID) > 0
+		}) {
+			return mismatch("Yielding", listIDs([]string{id})+" has nobody to yield to")
+		}
+		r.yielding[i] = true
+	}
+	return nil
+}
+
 // loosened sets the loss budget to the least loss, after it has checked what proves that: a decision that claims a loose
 // budget without need is refused.
 func (a *attempt) loosened() error {
@@ -188,8 +230,9 @@ func (a *attempt) loosened() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
-	if a.least.Bound > math.Max(0, -certified)+boundTolerance && !a.least.Certificate.Searched {
-		return mismatch("LeastLoss.Bound", fmt.Sprintf("%g, where the certificate proves %g", a.least.Bound, -certified))
+	a.certified = math.Min(a.least.Loss, math.Max(0, -certified))
+	if a.least.Bound > a.certified+boundTolerance && !a.least.Certificate.Searched {
+		return mismatch("LeastLoss.Bound", fmt.Sprintf("%g, where the certificate proves %g", a.least.Bound, a.certified))
 	}
 	a.instance.LossBudget = a.least.Loss
 	return nil
@@ -231,8 +274,7 @@ func (r *resolved) mayBeLeftOut(i int) bool {
 	return options.Preempt && r.problem.Applications[i].Preemptible
 }
 
-// again returns d with all that follows from its allocation computed afresh; who waits, too, but not
-// why: that is the solver's word.
+// again returns d with all that follows from its allocation computed afresh, but for who waits.
 func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision, error) {
 	// The copy keeps what is the solver's word: bound, rank, certificate. All else below is written over.
 	again := *d
@@ -245,15 +287,20 @@ func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision
 	}
 	if d.Status == Kept {
 		r.setKept(&again)
-		again.Bound = 0
+		again.Bound, again.Proven = 0, solver.ByNothing
 	} else {
 		// The sum runs in the solver's order, since floats added in another differ.
 		again.Objective = r.attained(asked, all)
 		r.setWorths(&again, asked, all)
 	}
 	again.Gap = again.gap()
-	// LeftOut and the words of a reason are copied from the claim; that the same applications wait
-	// is computed.
+	return &again, nil
+}
+
+// recount fills in who waits in again, and why, as far as that follows from the allocation; the rest is the word of d, and so are
+// the fields that it lists.
+func (r *resolved) recount(again, d *Decision, a *attempt, version int) (unchecked []string) {
+	unchecked = r.words(d)
 	claimed := make(map[string]Waiting, len(d.Waiting))
 	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
 		for _, w := range list {
@@ -261,15 +308,71 @@ func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision
 		}
 	}
 	again.Waiting, again.Suspended = nil, nil
+	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 	for o, share := range again.Shares {
-		if share.Containers == 0 {
-			w := claimed[share.ID]
-			w.ID = share.ID
-			again.add(w, r.runs(o) >= 0 && !r.problem.Options.PaperRule)
+		if share.Containers > 0 {
+			continue
 		}
+		list, field := &again.Waiting, "Waiting"
+		if r.runs(o) >= 0 && !r.problem.Options.PaperRule {
+			list, field = &again.Suspended, "Suspended"
+		}
+		w, follows := r.why(o, d, a, stop)
+		// What reasons said before this version is not recomputed.
+		if !follows || version < RecordVersion {
+			w.Reason = claimed[share.ID].Reason
+			unchecked = append(unchecked, fmt.Sprintf("%s[%d].Reason", field, len(*list)))
+		}
+		*list = append(*list, w)
 	}
 	if !r.problem.Options.PaperRule {
-		r.setApart(&again)
+		r.setApart(again)
 	}
-	return &again, nil
+	return unchecked
+}
+
+// words lists the fields of d that nothing but another search can check, but for reasons: those of a kept one are about a P2
+// without a solution.
+func (r *resolved) words(d *Decision) []string {
+	words := []string{"Interrupted", "Certificate.By"}
+	if d.Status == Kept {
+		return append(words, "Reason")
+	}
+	words = append(words, "Proven")
+	if d.LeastLoss != nil {
+		words = append(words, "LeastLoss.Certificate.By")
+	}
+	// How far drains went, and who gave way, depends on the draft.
+	if slices.ContainsFunc(r.problem.Servers, func(s apportion.Server) bool { return s.Cordoned }) {
+		words = append(words, "Draining")
+	}
+	if r.problem.Options.Preempt {
+		words = append(words, "Yielding")
+	}
+	return words
+}
+
+// why returns why application o has nothing under d, and whether the reason follows from the allocation: that of one who is in or
+// could never be served does, and that of one who was left out is admission's word.
+func (r *resolved) why(o int, d *Decision, a *attempt, stop *stopper) (w Waiting, follows bool) {
+	paper, i := r.problem.Options.PaperRule, r.inUse(o, make(solver.Counts, len(r.previous)))
+	at, in := slices.BinarySearch(a.apps, i)
+	w = Waiting{ID: r.given.Applications[o].ID, LeftOut: !in && (!paper || d.Status == Decided && r.fits(i))}
+	switch {
+	case len(r.fitting(i)) == 0 && !(in && d.Status == Decided) && !(paper && r.running(i)):
+		w.Reason = r.reasonOf(r.options(i), r.unservable)
+	case d.Status == Kept:
+		w.Reason = *d.Reason
+	case in:
+		w.Reason = r.stopped(stop, at, i)
+	default:
+		return w, false
+	}
+	return w, true
+}
+
+// stopped is the reason of application i, at its position in P2, that is in and has nothing.
+func (r *resolved) stopped(stop *stopper, at, i int) apportion.Reason {
+	reason, _ := stop.next(at, &r.problem.Applications[i])
+	return r.withOption(i, reason)
 }

@@ -41,7 +41,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := alloc.Reallocate(context.Background(), p, nil)
+		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func two() *alloc.Problem {
 // decide returns the decision on p, verified.
 func decide(t *testing.T, p *alloc.Problem) *alloc.Decision {
 	t.Helper()
-	d, err := alloc.Reallocate(t.Context(), p, nil)
+	d, err := recorded(t, t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestConsolidatedStays(t *testing.T) {
 		Applications: []alloc.Application{{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 4, Worth: []float64{1, 2, 3, 4}, StayWorth: &stay}},
 		Previous:     alloc.Allocation{"a": {"s": 4}},
 	}
-	d, err := alloc.Reallocate(t.Context(), p, spread{})
+	d, err := recorded(t, t.Context(), p, spread{})
 	if err != nil {
 		t.Fatal(err)
 	}
