@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -24,6 +25,8 @@ type dormOutput struct {
 	// Bound is at least the objective of every allocation, and Gap how far the objective may be from it.
 	Bound *float64 `json:"bound,omitempty"`
 	Gap   *float64 `json:"gap,omitempty"`
+	// LeftOut is how many of Waiting and Suspended were left out: Bound and Gap are about the others.
+	LeftOut int `json:"left_out,omitzero"`
 	// Proven says how far down the preference among optima the answer is proven.
 	Proven      string        `json:"proven"`
 	Interrupted bool          `json:"interrupted"`
@@ -32,9 +35,11 @@ type dormOutput struct {
 	// reason.
 	Shares  []alloc.Share   `json:"shares"`
 	Waiting []alloc.Waiting `json:"waiting"`
-	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers.
+	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers, Yielding those that
+	// went elsewhere for one of higher priority.
 	Suspended  []alloc.Waiting   `json:"suspended"`
 	Draining   []string          `json:"draining,omitempty"`
+	Yielding   []string          `json:"yielding,omitempty"`
 	Reason     *apportion.Reason `json:"reason,omitempty"`
 	Allocation alloc.Allocation  `json:"allocation"`
 	// Plan leads from the previous allocation to Allocation in an order that always fits.
@@ -81,6 +86,7 @@ func answerDorm(ctx context.Context, c *command) error {
 	out := dormOutput{
 		Status:      decision.Status,
 		Objective:   decision.Objective,
+		LeftOut:     leftOut(decision),
 		Proven:      decision.Proven.String(),
 		Interrupted: decision.Interrupted,
 		Metrics:     decision.Metrics,
@@ -89,6 +95,7 @@ func answerDorm(ctx context.Context, c *command) error {
 		Waiting:     append([]alloc.Waiting{}, decision.Waiting...),
 		Suspended:   append([]alloc.Waiting{}, decision.Suspended...),
 		Draining:    decision.Draining,
+		Yielding:    decision.Yielding,
 		Reason:      decision.Reason,
 		Allocation:  decision.Allocation,
 		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation, decision.Shares...).Steps...),
@@ -102,6 +109,16 @@ func answerDorm(ctx context.Context, c *command) error {
 		out.Bound, out.Gap = finite(decision.Bound), finite(decision.Gap)
 	}
 	return c.write(out)
+}
+
+// leftOut counts the applications that the decision was not about.
+func leftOut(d *alloc.Decision) (n int) {
+	for _, w := range slices.Concat(d.Waiting, d.Suspended) {
+		if w.LeftOut {
+			n++
+		}
+	}
+	return n
 }
 
 // finite returns x for JSON, which has no infinities: nil for those and for NaN.

@@ -55,6 +55,10 @@ type verifyOutput struct {
 	// Searched says that Bound is below ProvenBound because of a search, which "replay" repeats. Then
 	// verify alone cannot prove Bound, for a certificate holds prices and no search tree.
 	Searched bool `json:"searched"`
+	// LeastLoss is the lower bound on the loss that the certificate of a raised budget proves.
+	LeastLoss float64 `json:"least_loss,omitzero"`
+	// Unchecked lists the fields that are the word of whoever took the decision.
+	Unchecked []string `json:"unchecked"`
 }
 
 // recordNames are the names of the fields of a decision.
@@ -171,7 +175,10 @@ func answerVerify(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	out := verifyOutput{Status: r.Decision.Status, Objective: r.Decision.Objective, Searched: proof.Searched}
+	out := verifyOutput{Status: r.Decision.Status, Objective: r.Decision.Objective, Searched: proof.Searched, LeastLoss: proof.LeastLoss}
+	for _, field := range proof.Unchecked {
+		out.Unchecked = append(out.Unchecked, recordNames.JSON("Decision."+field))
+	}
 	// An allocation that was kept has no bound, and so nothing that could be proven about it.
 	if r.Decision.Status == alloc.Decided {
 		out.Bound, out.ProvenBound = finite(r.Decision.Bound), finite(proof.Bound)

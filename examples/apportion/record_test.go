@@ -140,7 +140,7 @@ func TestTampered(t *testing.T) {
 		{plus(1), "problem applications 2 weight", "shares"},
 		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
 		{nil, "problem previous", "multipliers"},
-		{2.0, "version", "version"},
+		{3.0, "version", "version"},
 		{nil, "decision", "decision"},
 		{nil, "problem", "problem"},
 		{[]any{}, "decision certificate multipliers server", "multipliers"},
@@ -153,6 +153,37 @@ func TestTampered(t *testing.T) {
 		if code != failed || out != "" || !strings.Contains(errs, test.want) {
 			t.Errorf("%s set to %v: exit %d, %s%s\nwant %q in the error", test.path, test.value, code, out, errs, test.want)
 		}
+	}
+}
+
+// A record that names any effort is taken again, and never ends the command with a trace.
+func TestReplayAtAnyEffort(t *testing.T) {
+	// No allocation holds the loss budget of this one.
+	problem := `{"kinds": ["cpu", "gpu", "mem"], "servers": [{"id": "s1", "capacity": [6, 11, 7]}, {"id": "s2", "capacity": [19, 14, 6]}],
+		"applications": [{"id": "a0", "demand": [6, 7, 1], "max": 2}, {"id": "a1", "demand": [2, 2, 0], "max": 8, "per_server": 2}], "theta1": 0, "theta2": 0.1}`
+	record := recorded(t, problem)
+	for _, effort := range []float64{1, 200, 1000} {
+		code, out, errs := call(t, change(t, record, effort, "decision", "certificate", "by", "effort"), "replay")
+		if code != answered && code != failed || code == failed && !strings.Contains(errs, `"error"`) {
+			t.Errorf("effort %g: exit %d, %s%s", effort, code, out, errs)
+		}
+	}
+}
+
+// The words of a record of version 1 are left unchecked, and what follows from its allocation is not.
+func TestOldRecord(t *testing.T) {
+	record := recorded(t, `{"kinds": ["cpu"], "theta1": 1, "theta2": 1, "servers": [{"id": "one", "capacity": [4]}],
+		"applications": [{"id": "a", "demand": [1], "max": 3}, {"id": "big", "demand": [5], "max": 1}]}`)
+	record = change(t, record, "it needs 1 containers and 0 fit the empty cluster", "decision", "waiting", "0", "reason", "text")
+	if code, _, errs := call(t, record, "verify"); code != failed || !strings.Contains(errs, "decision.waiting[0]") {
+		t.Errorf("in other words: exit %d, %s", code, errs)
+	}
+	old := change(t, record, 1.0, "version")
+	if code, out, errs := call(t, old, "verify"); code != answered || !strings.Contains(out, `"decision.waiting[0].reason"`) {
+		t.Errorf("version 1: exit %d, %s%s", code, out, errs)
+	}
+	if code, _, errs := call(t, change(t, old, 7.0, "decision", "objective"), "verify"); code != failed {
+		t.Errorf("another objective: exit %d, %s", code, errs)
 	}
 }
 

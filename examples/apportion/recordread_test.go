@@ -62,7 +62,10 @@ func TestVerifyAgainstLibrary(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &got); code != answered || err != nil {
 			t.Fatalf("%s: exit %d, %v: %s", name, code, err, errs)
 		}
-		want := verifyOutput{r.Decision.Status, r.Decision.Objective, finite(r.Decision.Bound), finite(proof.Bound), proof.Searched}
+		want := verifyOutput{r.Decision.Status, r.Decision.Objective, finite(r.Decision.Bound), finite(proof.Bound), proof.Searched, proof.LeastLoss, nil}
+		for _, field := range proof.Unchecked {
+			want.Unchecked = append(want.Unchecked, recordNames.JSON("Decision."+field))
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-library +command)\n%s", name, diff)
 		}
