@@ -175,7 +175,7 @@ func TestOldRecord(t *testing.T) {
 	record := recorded(t, `{"kinds": ["cpu"], "theta1": 1, "theta2": 1, "servers": [{"id": "one", "capacity": [4]}],
 		"applications": [{"id": "a", "demand": [1], "max": 3}, {"id": "big", "demand": [5], "max": 1}]}`)
 	record = change(t, record, "it needs 1 containers and 0 fit the empty cluster", "decision", "waiting", "0", "reason", "text")
-	if code, _, errs := call(t, record, "verify"); code != failed || !strings.Contains(errs, "decision.waiting[0]") {
+	if code, _, errs := call(t, record, "verify"); code != failed || !strings.Contains(errs, "waiting[0]") {
 		t.Errorf("in other words: exit %d, %s", code, errs)
 	}
 	old := change(t, record, 1.0, "version")
