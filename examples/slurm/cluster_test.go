@@ -1,6 +1,6 @@
 // This file runs a real Slurm cluster on the loopback for the tests: munge, slurmctld, and a slurmd for each node.
 
-package main
+package slurm
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file plays a day of a real trace on a real Slurm cluster: by Slurm's backfill alone, and with the controller beside it.
 
-package main
+package slurm
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
 
 // Elastic implements externaltest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
-	return b.sbatch(j.Name, "exec "+strings.Join(argv, " "), "--hold", "--comment="+mark+" max="+strconv.FormatInt(j.Max, 10))
+	return b.elastic(j.Name, "exec "+strings.Join(argv, " "), "--comment="+mark+" max="+strconv.FormatInt(j.Max, 10))
 }
 
 // Fixed implements externaltest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.

@@ -1,11 +1,11 @@
 // This file lets everything die, hang and come back on a real Slurm cluster, while jobs run on it.
 
-package main
+package slurm
 
 import (
 	"context"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +38,7 @@ func (b *bench) own() []externaltest.Fault {
 		{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
 			if ids := b.held(); len(ids) > 0 {
 				id := ids[r.IntN(len(ids))]
-				b.slurm("scancel", id[strings.LastIndex(id, ".")+1:])
+				b.slurm("scancel", numberOf(id))
 			}
 			b.more(r)
 		}},
@@ -46,12 +46,13 @@ func (b *bench) own() []externaltest.Fault {
 }
 
 // resume ends the drain of a node. slurmctld that was killed meanwhile may have forgotten the drain, and refuses then.
-func (b *bench) resume(node string) {
+func (b *bench) resume(name string) {
 	b.Bench.Helper()
-	externaltest.Eventually(b.Bench, node+" is not drained any more", 60*time.Second, func() bool {
-		_, _ = command(context.Background(), "", "scontrol", "update", "NodeName="+node, "State=RESUME") // what became of it is looked at
-		text, err := command(context.Background(), "", "scontrol", "-o", "show", "node", node)
-		return err == nil && !strings.Contains(readRecord(text)["State"], "DRAIN")
+	externaltest.Eventually(b.Bench, name+" is not drained any more", 60*time.Second, func() bool {
+		_, _ = command(context.Background(), "", "scontrol", "update", "NodeName="+name, "State=RESUME") // what became of it is looked at
+		list, err := ask[node](context.Background(), "sinfo", "nodes")
+		at := slices.IndexFunc(list, func(n node) bool { return n.Name == name })
+		return err == nil && !slices.Contains(list[at].Flags, "DRAIN")
 	})
 }
 
@@ -71,11 +72,16 @@ func (b *bench) slurm(name string, args ...string) string {
 func (b *bench) held() []string {
 	b.Bench.Helper()
 	var ids []string
-	for _, r := range readRecords(b.slurm("scontrol", "-o", "show", "job")) {
-		if strings.HasPrefix(r["Comment"], mark) && r["JobState"] == "PENDING" {
-			ids = append(ids, idOf(r))
+	externaltest.Eventually(b.Bench, "squeue answers", 60*time.Second, func() bool {
+		jobs, err := ask[job](context.Background(), "squeue", "jobs")
+		ids = nil
+		for i := range jobs {
+			if words, ours := jobs[i].words(); ours && endingOf(words) == "" && isAlive(jobs[i].State) {
+				ids = append(ids, jobs[i].id())
+			}
 		}
-	}
+		return err == nil
+	})
 	return ids
 }
 

@@ -1,7 +1,7 @@
 // This file starts and ends tasks by Slurm's commands: for each run and node a job of its own, with a guard around every
 // task.
 
-package main
+package slurm
 
 import (
 	"context"
@@ -78,6 +78,10 @@ const submitters = 8
 // That the note is there and the job is not, since the master died in between, is found by Trouble, and
 // costs an attempt: nothing ever runs twice for it.
 func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part) error {
+	args, err := arguments(declared, t, part)
+	if err != nil {
+		return err
+	}
 	// O_EXCL decides among all who try: exactly one makes the file.
 	note, err := os.OpenFile(s.noteOf(t.Job, t.Attempt, part.Server), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -87,7 +91,7 @@ func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, par
 		err = errors.Join(note.Sync(), note.Close())
 	}
 	if err == nil {
-		_, err = command(ctx, s.script(declared, t, part), "sbatch", options(declared, t, part)...)
+		_, err = command(ctx, s.script(declared, t, part), "sbatch", args...)
 	}
 	return err
 }
@@ -101,54 +105,46 @@ func (s *slurm) User(text json.RawMessage) (*trainer.User, error) {
 	if err := json.Unmarshal(text, &declared); err != nil {
 		return nil, err
 	}
-	uid, gid := owner(declared.Record)
-	if uid == os.Geteuid() {
-		return nil, nil
-	}
-	u := &trainer.User{UID: uint32(uid), GID: uint32(gid)}
-	return u, u.Validate()
+	return declared.Job.owner()
 }
 
-// owner is the user of a job and the group, as in UserId=anna(1000).
-// What cannot be read is 0, root; Slurm never prints that for a job of anybody else.
-func owner(r record) (uid, gid int) {
-	number := func(text string) int {
-		_, inner, _ := strings.Cut(text, "(")
-		n, _ := strconv.Atoi(strings.TrimSuffix(inner, ")")) // Slurm's own numbers
-		return n
-	}
-	return number(r["UserId"]), number(r["GroupId"])
-}
-
-// options are those of sbatch for a part of a run.
+// arguments are those of sbatch for a part of a run.
 // They are sorted, so that tests and logs show the same command each time.
-func options(declared *spec, t *managed.Task, part managed.Part) []string {
-	r, n := declared.Record, int64(part.Count)
-	// What is asked for is exact: this node, so many tasks, no requeue, so that Slurm never starts the part
-	// anywhere else or again.
-	demand, _ := demandOf(r) // which was read before
-	uid, gid := owner(r)
-	args := []string{"--parsable", "--no-requeue", "--job-name=" + nameOf(t.Job, t.Attempt, part.Server), "--nodelist=" + part.Server, "--nodes=1",
-		"--ntasks=" + strconv.Itoa(part.Count), "--cpus-per-task=" + strconv.FormatInt(demand[0], 10), "--chdir=" + r["WorkDir"],
-		// NONE keeps the controller's environment from the job; the script exports what the run is told.
-		"--output=" + filepath.Join(t.Dir, part.Server+".out"), "--export=NONE"}
-	// Memory and GPUs are asked for by node, as the number of tasks on it is known.
-	if demand[1] > 0 {
-		args = append(args, "--mem="+strconv.FormatInt(demand[1]*n, 10))
+func arguments(declared *spec, t *managed.Task, part managed.Part) ([]string, error) {
+	j, n := &declared.Job, int64(part.Count)
+	demand, err := j.demand()
+	output, err2 := j.output()
+	if err := errors.Join(err, err2); err != nil {
+		return nil, err
 	}
+	// The first task's node prints into the file of the user, and the others into the folder of the run, whose name may have a %,
+	// which is no pattern of Slurm's.
+	if part.First > 0 {
+		output = strings.ReplaceAll(filepath.Join(t.Dir, part.Server+".out"), "%", "%%")
+	}
+	// What is asked for is exact: this node, so many tasks, no requeue, so that Slurm never starts the part
+	// anywhere else or again. Memory and GPUs are asked for by node, as the number of tasks on it is known.
+	args := []string{"--parsable", "--no-requeue", "--job-name=" + nameOf(t.Job, t.Attempt, part.Server), "--nodelist=" + part.Server, "--nodes=1",
+		"--ntasks=" + strconv.Itoa(part.Count), "--cpus-per-task=" + strconv.FormatInt(demand[0], 10), "--mem=" + strconv.FormatInt(demand[1]*n, 10),
+		"--chdir=" + j.Dir, "--output=" + output, "--open-mode=append",
+		// NONE keeps the controller's environment from the job; the scripts export what the run and the job are told.
+		"--export=NONE"}
 	if demand[2] > 0 {
 		args = append(args, "--gres=gpu:"+strconv.FormatInt(demand[2]*n, 10))
 	}
-	for option, key := range map[string]string{"--partition=": "Partition", "--account=": "Account", "--qos=": "QOS", "--constraint=": "Features"} {
-		if r[key] != "" {
-			args = append(args, option+r[key])
+	if j.TimeLimit != nil {
+		args = append(args, "--time="+strconv.FormatInt(*j.TimeLimit, 10))
+	}
+	for option, value := range map[string]string{"--partition=": j.Partition, "--account=": j.Account, "--qos=": j.QOS, "--constraint=": j.Features} {
+		if value != "" {
+			args = append(args, option+value)
 		}
 	}
-	if os.Geteuid() == 0 {
-		args = append(args, "--uid="+strconv.Itoa(uid), "--gid="+strconv.Itoa(gid))
+	if t.User != nil {
+		args = append(args, fmt.Sprintf("--uid=%d", t.User.UID), fmt.Sprintf("--gid=%d", t.User.GID))
 	}
 	slices.Sort(args)
-	return args
+	return args, nil
 }
 
 // script is the batch script of a part: a guard around every task, and the user's script in it.
@@ -162,7 +158,7 @@ func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) strin
 		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
 	}
 	save := ""
-	for word := range strings.FieldsSeq(declared.Record["Comment"]) {
+	for word := range strings.FieldsSeq(declared.Job.Comment) {
 		if name, isSave := strings.CutPrefix(word, "save_signal="); isSave {
 			save, _ = signalName(name) // which was read before
 		}
@@ -194,7 +190,7 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 		left := false
 		for _, one := range runs {
 			// An attempt that is later than the one to stop is somebody else's business.
-			if one.job != job || one.attempt > attempt || one.node != server || !slices.Contains(alive, one.state) {
+			if one.job != job || one.attempt > attempt || one.node != server || !isAlive(one.state) {
 				continue
 			}
 			left = true
@@ -228,7 +224,7 @@ func troubleOf(runs []run, job string, attempt int64, server string, closed bool
 		// Slurm would hold it until somebody resumes the node, which may be never.
 		case one.state == "PENDING" && closed:
 			return fmt.Sprintf("Slurm's job %s waits for a node that is drained: %s", one.id, one.reason)
-		case slices.Contains(alive, one.state):
+		case isAlive(one.state):
 			return ""
 		default:
 			return fmt.Sprintf("Slurm's job %s is %s: %s", one.id, one.state, one.reason)

@@ -1,14 +1,28 @@
-// This program shares a Slurm cluster among elastic training jobs: it decides by Dorm's optimizer who has how many tasks on
+// Package slurm shares a Slurm cluster among elastic training jobs: it decides by Dorm's optimizer who has how many tasks on
 // which node, and resizes running jobs by checkpoints. Jobs are held and marked by their comment; see README.md.
-package main
+package slurm
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // program is the controller as a program. Slurm's commands find their cluster by themselves, or by SLURM_CONF.
-var program = external.Program{Name: "slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
+var program = external.Program{Name: "apportion-slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
 	return newSlurm(epoch, folder, g), nil
 }}
 
-func main() { program.Main() }
+// Main is the main function of apportion-slurm: the controller, or with the word submit in front of the arguments what users
+// submit a job by.
+func Main() {
+	if len(os.Args) < 2 || os.Args[1] != "submit" {
+		program.Main()
+		return
+	}
+	if err := submit(os.Args[2:], os.Environ()); err != nil {
+		fmt.Fprintf(os.Stderr, "%s submit: %v\n", program.Name, err)
+		os.Exit(1)
+	}
+}

@@ -1,10 +1,11 @@
 // This file reads what runs of elastic jobs have of the cluster: a part for each node, which is a job of Slurm's with a name
 // that says whose it is.
 
-package main
+package slurm
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,12 +14,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
 )
 
-// alive are the states of jobs of which something may live.
-// A job in none of them has ended, and its processes with it, as far as Slurm knows: the guards' leases
-// cover the rest.
-var alive = []string{"PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
+// over are the states of jobs that have ended, and their processes with them, as far as Slurm knows: the guards' leases cover the
+// rest. Of a job in any other something may live.
+var over = []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"}
+
+func isAlive(state string) bool { return !slices.Contains(over, state) }
 
 // nameOf is the name of a part: apportion/JOB/aATTEMPT/NODE.
 // The name is all that tells a later master whose the job is: slurmctld keeps it, and nobody has to
@@ -27,46 +30,36 @@ func nameOf(job string, attempt int64, node string) string {
 	return fmt.Sprintf("%s/%s/a%d/%s", mark, job, attempt, node)
 }
 
-// names are those of parts. A name of a job may have slashes.
-var names = regexp.MustCompile(`^` + mark + `/(.*)/a(\d+)/([^/]+)$`)
+// names are those of parts. A name of a job may have slashes, and line ends.
+var names = regexp.MustCompile(`(?s)^` + mark + `/(.*)/a(\d+)/([^/]+)$`)
 
-// readRun reads the line of a job; false: it is no part of a run.
-// Whoever submits a job under such a name by hand is taken at their word: it is counted as the controller's
-// own.
-func readRun(id, name, state, reason, tasks string) (run, bool) {
-	parts := names.FindStringSubmatch(name)
-	if parts == nil {
-		return run{}, false
+// read fills in what the name of a part says; false: it is no part of a run. owners has the user of each job that Slurm shows, by
+// number: a job that somebody else has submitted under such a name is none.
+func (r *run) read(name string, user int64, owners map[string]int64) bool {
+	found := names.FindStringSubmatch(name)
+	if found == nil {
+		return false
 	}
-	attempt, err := strconv.ParseInt(parts[2], 10, 64)
-	count, err2 := strconv.ParseInt(tasks, 10, 64)
-	return run{id, parts[1], parts[3], state, reason, attempt, count}, err == nil && err2 == nil
+	var err error
+	r.job, r.node = found[1], found[3]
+	r.attempt, err = strconv.ParseInt(found[2], 10, 64)
+	owner, there := owners[numberOf(r.job)]
+	return err == nil && (!there || owner == user)
 }
 
-// ownUse is what a record of a job says about a part of a run: its node, and what it takes there while it lives.
-// The demand is what Slurm has allocated and not what was asked for, as Slurm rounds memory and whole cores
-// up. It is zero where nothing can live any more.
-func ownUse(r record) (node string, demand apportion.Resources, isOwn bool) {
-	one, isOwn := readRun(r["JobId"], r["JobName"], r["JobState"], r["Reason"], r["NumTasks"])
-	if !isOwn {
+// ownUse is what a job says about a part of a run: its node, and what it takes there while it lives.
+// It is zero where nothing can live any more. Memory is always asked for by node, see options, and Slurm does not round that.
+func ownUse(j *job, owners map[string]int64) (node string, demand apportion.Resources, isOwn bool) {
+	var one run
+	if j.UID == nil || !one.read(j.Name, int64(*j.UID), owners) {
 		return "", nil, false
 	}
 	demand = make(apportion.Resources, len(kinds))
 	// A part that waits has a node in its name, but takes nothing of it yet.
-	if !slices.Contains(alive, one.state) || r["NodeList"] == "" {
-		return one.node, demand, true
+	if isAlive(j.State) && j.Nodes != "" && j.MemoryPerNode != nil {
+		gpus, _ := gpusOf(j.PerNode) // which options has written
+		demand = apportion.Resources{j.CPUs, *j.MemoryPerNode, gpus}
 	}
-	// TRES is a list such as cpu=4,mem=2000M,node=1,billing=4.
-	for one := range strings.SplitSeq(r["TRES"], ",") {
-		key, text, _ := strings.Cut(one, "=")
-		switch key {
-		case "cpu":
-			demand[0], _ = strconv.ParseInt(text, 10, 64) // Slurm's own numbers
-		case "mem":
-			demand[1], _ = megabytes(text)
-		}
-	}
-	demand[2] = gpus(r["TresPerNode"])
 	return one.node, demand, true
 }
 
@@ -76,26 +69,56 @@ func ownUse(r record) (node string, demand apportion.Resources, isOwn bool) {
 const runsAge = 100 * time.Millisecond
 
 // list returns all parts of runs that Slurm still knows.
-// The name stands last in the line, as it is the only field in which a separator may occur.
+// It is asked for often, and JSON of all jobs is long. What is between the fields is drawn anew each time, so that no text of a
+// user can hold it.
 func (s *slurm) list(ctx context.Context) ([]run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.looked) < runsAge {
 		return s.runs, nil
 	}
-	text, err := command(ctx, "", "squeue", "-h", "-t", "all", "--Format", "JobID:|,State:|,Reason:|,NumTasks:|,Name:1024")
+	between := "S" + rand.Text()
+	format := strings.Join([]string{"JobID", "UserID", "NumTasks", "State", "Reason", "Name", ""}, ":"+between+",")
+	text, err := command(ctx, "", "squeue", "-h", "-t", "all", "--Format", strings.TrimSuffix(format, ","))
 	if err != nil {
 		return nil, err
 	}
-	var runs []run
-	for line := range strings.SplitSeq(text, "\n") {
-		if f := strings.SplitN(line, "|", 5); len(f) == 5 {
-			if one, isRun := readRun(f[0], strings.TrimSpace(f[4]), f[1], f[2], f[3]); isRun {
-				runs = append(runs, one)
-			}
-		}
+	runs, err := readRuns(text, between)
+	if err != nil {
+		return nil, err
 	}
 	s.looked, s.runs = time.Now(), runs
+	return runs, nil
+}
+
+// readRuns reads a list with this text after each field.
+func readRuns(text, between string) ([]run, error) {
+	fields := strings.Split(text, between)
+	const width = 6
+	if len(fields)%width != 1 {
+		return nil, fmt.Errorf("squeue prints %d fields, which are no multiple of %d", len(fields)-1, width)
+	}
+	owners := map[string]int64{}
+	for rest := fields; len(rest) > width; rest = rest[width:] {
+		rest[0] = strings.TrimPrefix(rest[0], "\n")
+		user, err := strconv.ParseInt(rest[1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("squeue: the user of job %q: %w", rest[0], err)
+		}
+		owners[rest[0]] = user
+	}
+	var runs []run
+	for rest := fields; len(rest) > width; rest = rest[width:] {
+		one := run{id: rest[0], state: rest[3], reason: rest[4]}
+		if !one.read(rest[5], owners[rest[0]], owners) {
+			continue
+		}
+		var err error
+		if one.tasks, err = strconv.ParseInt(rest[2], 10, 64); err != nil {
+			return nil, fmt.Errorf("squeue: the tasks of job %q: %w", rest[0], err)
+		}
+		runs = append(runs, one)
+	}
 	return runs, nil
 }
 
@@ -104,4 +127,24 @@ func (s *slurm) forgetList() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looked = time.Time{}
+}
+
+// Running implements external.Cluster.
+// It serves a dry run, which has no journal to read.
+func (s *slurm) Running(ctx context.Context) (alloc.Allocation, error) {
+	runs, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running := alloc.Allocation{}
+	for _, one := range runs {
+		if !isAlive(one.state) {
+			continue
+		}
+		if running[one.job] == nil {
+			running[one.job] = map[string]int64{}
+		}
+		running[one.job][one.node] += one.tasks
+	}
+	return running, nil
 }

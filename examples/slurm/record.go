@@ -1,16 +1,20 @@
-// This file reads what Slurm's commands print: records of one line, key=value with spaces between.
+// This file reads what Slurm's commands print: JSON, in which no text of a user can pass for a field.
 
-package main
+package slurm
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
+
+	trainer "github.com/apportion/apportion/checkpoint/command"
 )
 
 // command runs one of Slurm's commands and returns what it prints.
@@ -26,94 +30,132 @@ func command(ctx context.Context, stdin string, name string, args ...string) (st
 	return out.String(), nil
 }
 
-// record is a line of `scontrol -o show`.
-// A key that is not there and one with an empty value are the same.
-type record map[string]string
-
-// keys begin with a letter at the start of the line or after a space, and end with an equals sign: values may have spaces.
-// Values such as Comment are free text, so that a key inside of one cannot be told from the next; those
-// that decide anything stand before it.
-var keys = regexp.MustCompile(`(?:^| )([A-Z][A-Za-z:/*]*)=`)
-
-// readRecord reads a line.
-// The value of a key reaches to the next key or the end of the line.
-func readRecord(line string) record {
-	r := record{}
-	found := keys.FindAllStringSubmatchIndex(line, -1)
-	for i, at := range found {
-		end := len(line)
-		if i+1 < len(found) {
-			end = found[i+1][0]
-		}
-		value := strings.TrimSpace(line[at[1]:end])
-		// The first of a key counts: a comment that holds equals signs comes after what matters.
-		if key := line[at[2]:at[3]]; r[key] == "" && value != "(null)" {
-			r[key] = value
-		}
-	}
-	return r
-}
-
-// readRecords reads all lines.
-// "No jobs in the system" is a line without a key, and no record.
-func readRecords(text string) []record {
-	var list []record
-	for line := range strings.SplitSeq(text, "\n") {
-		if strings.Contains(line, "=") {
-			list = append(list, readRecord(line))
-		}
-	}
-	return list
-}
-
-// number reads a number of a record; 0: there is none.
-func (r record) number(key string) (int64, error) {
-	if r[key] == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(r[key], 10, 64)
+// ask returns the list that a command prints under a key with --json. An answer without the list, or with errors, is none.
+func ask[T any](ctx context.Context, name, key string) ([]T, error) {
+	text, err := command(ctx, "", name, "--json")
 	if err != nil {
-		return 0, fmt.Errorf("%s=%s: %w", key, r[key], err)
+		return nil, err
+	}
+	var answer map[string]json.RawMessage
+	var faults []any
+	var list []T
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return nil, fmt.Errorf("%s --json: %w", name, err)
+	}
+	if err := errors.Join(json.Unmarshal(answer["errors"], &faults), json.Unmarshal(answer[key], &list)); err != nil || len(faults) > 0 {
+		return nil, fmt.Errorf("%s --json: %w, errors %v", name, err, faults)
+	}
+	return list, nil
+}
+
+// job is a job as `squeue --json` of Slurm 22.05 shows it: what decides something or is carried over. A number that Slurm does not
+// know is null there.
+type job struct {
+	ID            int64   `json:"job_id"`
+	Name          string  `json:"name"`
+	UID           *uint32 `json:"user_id"`
+	GID           *uint32 `json:"group_id"`
+	State         string  `json:"job_state"`
+	Reason        string  `json:"state_reason"`
+	Submitted     int64   `json:"submit_time"`
+	Restarts      int64   `json:"restart_cnt"`
+	Comment       string  `json:"comment"`
+	Command       string  `json:"command"`
+	Requeue       bool    `json:"requeue"`
+	CPUs          int64   `json:"cpus"`
+	MinCPUs       int64   `json:"minimum_cpus_per_node"`
+	Tasks         int64   `json:"tasks"`
+	NodeCount     int64   `json:"node_count"`
+	Nodes         string  `json:"nodes"`
+	MemoryPerCPU  *int64  `json:"memory_per_cpu"`
+	MemoryPerNode *int64  `json:"memory_per_node"`
+	PerNode       string  `json:"tres_per_node"`
+	PerTask       string  `json:"tres_per_task"`
+	Partition     string  `json:"partition"`
+	Features      string  `json:"features"`
+	Account       string  `json:"account"`
+	QOS           string  `json:"qos"`
+	Dir           string  `json:"current_working_directory"`
+	Output        string  `json:"standard_output"`
+	TimeLimit     *int64  `json:"time_limit"` // in minutes
+}
+
+// node is a node as `sinfo --json` shows it. Memory is in MB.
+type node struct {
+	Name        string   `json:"name"`
+	State       string   `json:"state"`
+	Flags       []string `json:"state_flags"`
+	Features    string   `json:"features"`
+	Partitions  []string `json:"partitions"`
+	CPUs        *int64   `json:"cpus"`
+	UsedCPUs    *int64   `json:"alloc_cpus"`
+	Memory      *int64   `json:"real_memory"`
+	UsedMemory  *int64   `json:"alloc_memory"`
+	Generic     string   `json:"gres"`
+	UsedGeneric string   `json:"gres_used"`
+}
+
+// id names a job of Slurm as an application.
+// Names are not unique in Slurm and numbers say little to people; together they are both. numberOf reads the number back.
+func (j *job) id() string { return j.Name + "." + strconv.FormatInt(j.ID, 10) }
+
+func numberOf(id string) string { return id[strings.LastIndex(id, ".")+1:] }
+
+// words are those of the comment of a job; false: it is not for the controller.
+func (j *job) words() ([]string, bool) {
+	list := strings.Fields(j.Comment)
+	if len(list) == 0 || list[0] != mark {
+		return nil, false
+	}
+	return list[1:], true
+}
+
+// owner returns the user and the group whom the job is started as; nil: those of this program. A controller that is not root starts
+// jobs of its own user alone, and root's are started by root alone.
+func (j *job) owner() (*trainer.User, error) {
+	own := os.Geteuid()
+	switch {
+	case j.UID == nil || j.GID == nil:
+		return nil, errors.New("Slurm does not say whose it is")
+	case int64(*j.UID) == int64(own):
+		return nil, nil
+	case own != 0:
+		return nil, fmt.Errorf("it is a job of user %d, and this controller starts those of user %d alone", *j.UID, own)
+	}
+	u := &trainer.User{UID: *j.UID, GID: *j.GID}
+	return u, u.Validate()
+}
+
+// generic is a request for GPUs without a type, as Slurm writes it.
+var generic = regexp.MustCompile(`^gres:gpu(?::(\d+))?$`)
+
+var errGeneric = errors.New("gpu:N is all of generic resources that can be decided by")
+
+// gpusOf reads a request for GPUs.
+func gpusOf(text string) (int64, error) {
+	found := generic.FindStringSubmatch(text)
+	switch {
+	case text == "":
+		return 0, nil
+	case found == nil:
+		return 0, fmt.Errorf("%q: %w", text, errGeneric)
+	case found[1] == "":
+		return 1, nil
+	}
+	n, err := strconv.ParseInt(found[1], 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%q: %w", text, errGeneric)
 	}
 	return n, nil
 }
 
-var errSize = errors.New("a number with K, M, G or T is a size")
+// installed are the GPUs in the list of a node's generic resources, as gpu:a100:2(S:0-1) or gpu:4(IDX:0-1), of all types.
+var installed = regexp.MustCompile(`(?:^|,)gpu(?::[^:,()]+)??:(\d+)`)
 
-// megabytes reads a size, in MB where no unit is said.
-// Results are rounded to the nearest MB. Sizes beyond 2^40 MB are refused, since sums of them could
-// overflow.
-func megabytes(text string) (int64, error) {
-	if text == "" || text == "0" {
-		return 0, nil
-	}
-	// The digits are what is left without the unit, and the unit what is left without the digits: anything
-	// else makes one of them invalid.
-	digits, unit := strings.TrimRight(text, "KMGT"), strings.TrimLeft(text, "0123456789.")
-	n, err := strconv.ParseFloat(digits, 64)
-	factor, known := map[string]float64{"": 1, "K": 1.0 / 1024, "M": 1, "G": 1024, "T": 1 << 20}[unit]
-	if err != nil || !known || n < 0 || n > 1<<40 {
-		return 0, fmt.Errorf("%q: %w", text, errSize)
-	}
-	return int64(n*factor + 0.5), nil
-}
-
-// gpus counts the GPUs in a list of generic resources, as gpu:4, gres:gpu:a100:2(IDX:0-1) or gres/gpu=3.
-// It counts entries of all types alike: an application asks for GPUs without a type, and a typed request is
-// one for as many.
-func gpus(list string) int64 {
+func gpusIn(list string) int64 {
 	total := int64(0)
-	for one := range strings.SplitSeq(list, ",") {
-		one = strings.NewReplacer("gres:", "", "gres/", "", "=", ":").Replace(one)
-		one, _, _ = strings.Cut(one, "(")
-		parts := strings.Split(one, ":")
-		if parts[0] != "gpu" {
-			continue
-		}
-		n, err := strconv.ParseInt(parts[len(parts)-1], 10, 32)
-		if err != nil {
-			n = 1 // a type without a number
-		}
+	for _, found := range installed.FindAllStringSubmatch(list, -1) {
+		n, _ := strconv.ParseInt(found[1], 10, 32) // digits of a number that slurm.conf has
 		total += n
 	}
 	return total

@@ -1,10 +1,10 @@
-// This file tests what is read of Slurm's records, without a cluster.
+// This file tests what is read of Slurm's records and what follows from it, without a cluster.
 
-package main
+package slurm
 
 import (
 	"encoding/json"
-	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,125 +14,161 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	trainer "github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/examples/internal/external"
 )
 
-// heldJob is what `scontrol -o show job` says of an elastic job.
-const heldJob = `JobId=12 JobName=lr UserId=anna(1000) GroupId=lab(100) MCS_label=N/A Priority=0 Account=vision QOS=(null) JobState=PENDING Reason=JobHeldUser ` +
-	`Dependency=(null) Partition=gpu ReqNodeList=(null) ExcNodeList=(null) NodeList= NumTasks=1 CPUs/Task=2 ReqB:S:C:T=0:0:*:* TRES=cpu=2,mem=1000M ` +
-	`MinCPUsNode=2 MinMemoryCPU=500M Features=fast&big Command=/home/anna/my job.sh WorkDir=/home/anna Comment=apportion max=8 min=2 weight=1.5 save_signal=USR1 ` +
-	`StdOut=/home/anna/slurm-12.out Power= TresPerNode=gres:gpu:a100:1 `
-
-const aNode = `NodeName=n1 Arch=x86_64 CPUAlloc=3 CPUEfctv=8 CPUTot=8 CPULoad=1.5 AvailableFeatures=fast,big Gres=gpu:4 GresUsed=gpu:2(IDX:0-1) RealMemory=16000 ` +
-	`AllocMem=2500 State=MIXED Partitions=gpu,all OS=Linux 6.1 #1 SMP BootTime=2026-11-22T12:02:33`
-
-func TestReadRecord(t *testing.T) {
-	r := readRecord(heldJob)
-	for key, want := range map[string]string{"JobId": "12", "QOS": "", "NodeList": "", "CPUs/Task": "2", "Command": "/home/anna/my job.sh",
-		"Comment": "apportion max=8 min=2 weight=1.5 save_signal=USR1", "TresPerNode": "gres:gpu:a100:1", "Reason": "JobHeldUser"} {
-		if r[key] != want {
-			t.Errorf("%s is %q, want %q", key, r[key], want)
-		}
+// shown is a job as Slurm prints it, and read what is read of that.
+func shown(t *testing.T, f fields) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if list := readRecords("No jobs in the system\n" + heldJob + "\n" + aNode + "\n"); len(list) != 2 {
-		t.Errorf("%d records", len(list))
-	}
+	return text
 }
 
-func TestSizes(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "0": 0, "500M": 500, "2G": 2048, "1T": 1 << 20, "1024K": 1, "16000": 16000, "1.5G": 1536} {
-		if got, err := megabytes(text); err != nil || got != want {
+func read(t *testing.T, f fields) *job {
+	t.Helper()
+	var j job
+	if err := json.Unmarshal(shown(t, f), &j); err != nil {
+		t.Fatal(err)
+	}
+	return &j
+}
+
+func TestGPUs(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "gres:gpu": 1, "gres:gpu:4": 4} {
+		if got, err := gpusOf(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"M", "-1", "5X", "1e99", "a"} {
-		if got, err := megabytes(text); err == nil {
+	for _, text := range []string{"gres:gpu:a100:1", "gres:shard:4", "gres:gpu:1,gres:nic:1", "gres:gpu:99999999999", "gpu:-1"} {
+		if got, err := gpusOf(text); err == nil {
 			t.Errorf("%q: %d", text, got)
 		}
 	}
-	for text, want := range map[string]int64{"": 0, "gpu:4": 4, "gres:gpu:1": 1, "gres/gpu=3": 3, "gpu:a100:2(IDX:0-1),gpu:t4:1": 3, "gpu:a100": 1, "shard:4": 0} {
-		if got := gpus(text); got != want {
+	for text, want := range map[string]int64{"": 0, "gpu:4": 4, "gpu:a100:2(IDX:0-1),gpu:t4:1(IDX:2)": 3, "gpu:4(S:0-1),nic:2": 4, "shard:gpu:4": 0, "N/A": 0} {
+		if got := gpusIn(text); got != want {
 			t.Errorf("%q: %d GPUs, want %d", text, got, want)
 		}
 	}
 }
 
+// A job is started as the user and the group that Slurm's numbers say, and where they say nothing, not at all.
+func TestOwner(t *testing.T) {
+	own := os.Geteuid()
+	for _, test := range []struct {
+		uid, gid any
+		want     *trainer.User
+		refused  bool
+	}{
+		{uint32(own), 100, nil, false},
+		{1000, 100, &trainer.User{UID: 1000, GID: 100}, false},
+		{1000, 0, nil, true}, {nil, 100, nil, true}, {1000, nil, nil, true}, {uint32(math.MaxUint32), 100, nil, true}, {1000, uint32(math.MaxUint32), nil, true},
+	} {
+		got, err := read(t, held(fields{"user_id": test.uid, "group_id": test.gid})).owner()
+		refused := test.refused || own != 0 && test.want != nil
+		if (err != nil) != refused || !refused && (got == nil) != (test.want == nil) || !refused && got != nil && (got.UID != test.want.UID || got.GID != test.want.GID) {
+			t.Errorf("%v:%v: %+v, %v", test.uid, test.gid, got, err)
+		}
+	}
+	// A record of a version that read other output says nothing of it.
+	s := newSlurm(4, t.TempDir(), external.Guarded{})
+	if u, err := s.User(json.RawMessage(`{"record": {"UserId": "root(0)", "GroupId": "root(0)"}, "script": "#!/bin/sh\n"}`)); err == nil {
+		t.Errorf("an old record is of %+v", u)
+	}
+}
+
 func TestApplicationOf(t *testing.T) {
-	r := readRecord(heldJob)
-	app, err := applicationOf(r, strings.Fields(r["Comment"])[1:])
+	j := read(t, held(fields{"features": "fast&big"}))
+	words, _ := j.words()
+	app, err := applicationOf(j, words)
 	if err != nil || app.ID != "lr.12" || app.Min != 2 || app.Max != 8 || app.Weight != 1.5 || !app.Demand.Equal(apportion.Resources{2, 1000, 1}) {
 		t.Fatalf("%+v, %v", app, err)
 	}
-	server, err := serverOf(readRecord(aNode), apportion.Resources{2, 1000, 1})
+	n := node{"n1", "mixed", nil, "fast,big", []string{"p", "all"}, new(int64), new(int64), new(int64), new(int64), "gpu:4", "gpu:2"}
+	*n.CPUs, *n.Memory, *n.UsedCPUs, *n.UsedMemory = 8, 16000, 3, 2500
+	server, err := serverOf(&n, apportion.Resources{2, 1000, 1})
 	if err != nil || server.ID != "n1" || server.Down != "" || server.Draining || !server.Capacity.Equal(apportion.Resources{7, 14500, 3}) {
 		t.Errorf("%+v, %v", server, err)
 	}
 	if !server.Satisfies(app.Requires) {
 		t.Errorf("%v does not satisfy %v", server.Labels, app.Requires)
 	}
-	for _, label := range []string{"partition:gpu", "feature:fast", "feature:big"} {
+	for _, label := range []string{"partition:p", "feature:fast", "feature:big"} {
 		delete(server.Labels, label)
 		if server.Satisfies(app.Requires) {
 			t.Errorf("a node without %s", label)
 		}
 		server.Labels[label] = "yes"
 	}
-	for want, change := range map[string]func(record){
-		"max=many":       func(r record) { r["Comment"] = "apportion max=many" },
-		"weight=-":       func(r record) { r["Comment"] = "apportion weight=-" },
-		"save_signal":    func(r record) { r["Comment"] = "apportion save_signal=KILL" },
-		"not known":      func(r record) { r["Comment"] = "apportion maximum=3" },
-		"ReqNodeList":    func(r record) { r["ReqNodeList"] = "n[1-2]" },
-		"Dependency":     func(r record) { r["Dependency"] = "afterok:3" },
-		"its features":   func(r record) { r["Features"] = "a|b" },
-		"its partition":  func(r record) { r["Partition"] = "a,b" },
-		"is a size":      func(r record) { r["MinMemoryCPU"] = "much" },
-		"CPUs/Task=some": func(r record) { r["CPUs/Task"] = "some" },
-	} {
-		r := readRecord(heldJob)
-		change(r)
-		if _, err := applicationOf(r, strings.Fields(r["Comment"])[1:]); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
-	}
-	for state, down := range map[string]bool{"IDLE": false, "MIXED+DRAIN": false, "DOWN*": true, "IDLE*": true, "DOWN+DRAIN": true, "ALLOCATED+POWERED_DOWN": true, "FAIL": true} {
-		r := readRecord(aNode)
-		r["State"] = state
-		if s, err := serverOf(r, nil); err != nil || (s.Down != "") != down || s.Draining != strings.Contains(state, "DRAIN") {
+	for state, down := range map[string]bool{"idle": false, "mixed DRAIN": false, "down": true, "idle NOT_RESPONDING": true, "down DRAIN": true, "allocated POWERED_DOWN": true,
+		"idle FAIL": true, "idle INVALID_REG": true, "unknown": true} {
+		n.State, n.Flags = strings.Fields(state)[0], strings.Fields(state)[1:]
+		if s, err := serverOf(&n, nil); err != nil || (s.Down != "") != down || s.Draining != strings.Contains(state, "DRAIN") {
 			t.Errorf("%s: %+v, %v", state, s, err)
 		}
 	}
-	bad := readRecord(aNode)
-	bad["CPUTot"] = "all"
-	if _, err := serverOf(bad, nil); err == nil {
-		t.Error("CPUTot=all")
+}
+
+// What a job asks for and its runs would not have refuses it, and so does a field that nobody knows.
+func TestRefused(t *testing.T) {
+	for _, test := range []struct {
+		changes fields
+		want    string
+	}{
+		{fields{"comment": "apportion max=many"}, "max=many"}, {fields{"comment": "apportion weight=-"}, "weight=-"},
+		{fields{"comment": "apportion save_signal=KILL"}, "save_signal"}, {fields{"comment": "apportion maximum=3"}, "not known"},
+		{fields{"command": "/home/anna/job.sh --lr 0.1"}, "apportion-slurm submit"}, {fields{"requeue": false}, "requeue"},
+		{fields{"tasks": 2}, "2 tasks"}, {fields{"node_count": 2}, "2 nodes"}, {fields{"user_id": nil}, "whose"}, {fields{"group_id": nil}, "whose"},
+		{fields{"features": "a|b"}, "its features"}, {fields{"partition": "a,b"}, "its partition"},
+		{fields{"memory_per_cpu": nil}, "--mem-per-cpu"}, {fields{"memory_per_cpu": 1 << 50}, "--mem-per-cpu"}, {fields{"minimum_cpus_per_node": 1 << 40}, "CPUs"},
+		{fields{"tres_per_node": "gres:gpu:a100:1"}, "gpu:N"}, {fields{"tres_per_task": "gres:shard:1"}, "gpu:N"},
+		{fields{"standard_output": "out.%t"}, "standard_output"}, {fields{"current_working_directory": "/a%b"}, "standard_output"},
+		// Each of these is what Slurm 22.05 shows of an option of sbatch.
+		{fields{"required_nodes": "n[1-2]"}, "required_nodes"}, {fields{"excluded_nodes": "n1"}, "excluded_nodes"}, {fields{"dependency": "afterok:3"}, "dependency"},
+		{fields{"shared": "none"}, "shared"}, {fields{"tres_per_job": "gres:gpu:2"}, "tres_per_job"}, {fields{"tasks_per_node": 2}, "tasks_per_node"},
+		{fields{"array_job_id": 12, "array_task_string": "1-3"}, "array_job_id"}, {fields{"standard_error": "/tmp/e"}, "standard_error"},
+		{fields{"standard_input": "/tmp/i"}, "standard_input"}, {fields{"nice": 10}, "nice"}, {fields{"deadline": 1795792923}, "deadline"},
+		{fields{"contiguous": true}, "contiguous"}, {fields{"minimum_tmp_disk_per_node": 10}, "minimum_tmp_disk_per_node"}, {fields{"max_nodes": 2}, "max_nodes"},
+		{fields{"threads_per_core": 1}, "threads_per_core"}, {fields{"time_minimum": 1}, "time_minimum"}, {fields{"profile": []string{"Task"}}, "profile"},
+		{fields{"container": "/x"}, "container"}, {fields{"reboot": true}, "reboot"}, {fields{"cpus_per_tres": "gres:gpu:2"}, "cpus_per_tres"},
+		{fields{"flags": []string{"JOB_CPUS_SET", "SPREAD_JOB"}}, "SPREAD_JOB"}, {fields{"flags": nil, "licenses": "a"}, "licenses"}, {fields{"flags": 3}, "flags"},
+		{fields{"of_a_later_version": "x"}, "of_a_later_version"},
+	} {
+		f := held(test.changes)
+		j := read(t, f)
+		words, _ := j.words()
+		_, err := applicationOf(j, words)
+		if err == nil {
+			err = unknown(shown(t, f))
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: %v", test.changes, err)
+		}
 	}
 }
 
 func TestParts(t *testing.T) {
-	for _, job := range []string{"lr.12", "team/lr.12", "a1/n2.3"} {
-		one, isRun := readRun("7", nameOf(job, 3, "n1"), "RUNNING", "None", "2")
-		if !isRun || one.job != job || one.attempt != 3 || one.node != "n1" || one.tasks != 2 {
-			t.Errorf("%+v, %v", one, isRun)
+	owners := map[string]int64{"12": 1000}
+	for _, id := range []string{"lr.12", "team/lr.12", "a1/n2.12", "a\nb.12"} {
+		var one run
+		if !one.read(nameOf(id, 3, "n1"), 1000, owners) || one.job != id || one.attempt != 3 || one.node != "n1" {
+			t.Errorf("%+v", one)
+		}
+		if one.read(nameOf(id, 3, "n1"), 1001, owners) {
+			t.Errorf("a part of %s by somebody else", id)
 		}
 	}
-	for _, name := range []string{"lr", "apportion", "apportion/lr", "other/lr/a3/n1"} {
-		if one, isRun := readRun("7", name, "RUNNING", "None", "1"); isRun {
+	for _, name := range []string{"lr", "apportion", "apportion/lr", "other/lr/a3/n1", "apportion/lr.13/a99999999999999999999/n1"} {
+		var one run
+		if one.read(name, 1000, owners) {
 			t.Errorf("%q is %+v", name, one)
 		}
-	}
-	r := readRecord("JobId=9 JobName=apportion/lr.12/a3/n1 JobState=RUNNING NodeList=n1 NumTasks=2 TRES=cpu=4,mem=2000M,node=1 TresPerNode=gres:gpu:2")
-	if node, use, isOwn := ownUse(r); !isOwn || node != "n1" || !use.Equal(apportion.Resources{4, 2000, 2}) {
-		t.Errorf("%s, %v, %v", node, use, isOwn)
-	}
-	r["JobState"] = "COMPLETED"
-	if _, use, isOwn := ownUse(r); !isOwn || !use.Equal(apportion.Resources{0, 0, 0}) {
-		t.Errorf("one that has ended takes %v", use)
-	}
-	if _, _, isOwn := ownUse(readRecord(heldJob)); isOwn {
-		t.Error("a job of a user is a part of a run")
 	}
 }
 
@@ -156,20 +192,27 @@ func TestTroubleOf(t *testing.T) {
 	}
 }
 
-// What is submitted for a part: exactly its tasks on its node, each with a guard.
+// What is submitted for a part: exactly its tasks on its node, each with a guard, as the user of the job.
 func TestScript(t *testing.T) {
-	declared := &spec{Record: readRecord(heldJob), Script: "#!/bin/sh\n"}
-	task := &managed.Task{Epoch: 4, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/lr/3"}}
+	declared := &spec{Job: *read(t, held(fields{"features": "fast&big", "account": "vision", "time_limit": 90})), Script: "#!/bin/sh\n"}
+	task := &managed.Task{Epoch: 4, User: &trainer.User{UID: 1000, GID: 100}, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/team%2Flr/3"}}
 	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	part := task.Servers()[1]
-	for _, want := range []string{"--nodelist=n2", "--ntasks=2", "--cpus-per-task=2", "--mem=2000", "--gres=gpu:2", "--partition=gpu", "--account=vision",
-		"--constraint=fast&big", "--no-requeue", "--job-name=apportion/it's.12/a3/n2", "--chdir=/home/anna"} {
-		if !slices.Contains(options(declared, task, part), want) {
-			t.Errorf("no %s: %q", want, options(declared, task, part))
+	args, err := arguments(declared, task, part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--nodelist=n2", "--ntasks=2", "--cpus-per-task=2", "--mem=2000", "--gres=gpu:2", "--partition=p", "--account=vision", "--time=90",
+		"--constraint=fast&big", "--no-requeue", "--job-name=apportion/it's.12/a3/n2", "--chdir=/home/anna", "--uid=1000", "--gid=100", "--output=/shared/runs/team%%2Flr/3/n2.out"} {
+		if !slices.Contains(args, want) {
+			t.Errorf("no %s: %q", want, args)
 		}
 	}
+	if first, err := arguments(declared, task, task.Servers()[0]); err != nil || !slices.Contains(first, "--output=/home/anna/slurm-12.out") {
+		t.Errorf("%q, %v", first, err)
+	}
 	text := s.script(declared, task, part)
-	for _, want := range []string{`export APPORTION_JOB='it'\''s.12'`, "export APPORTION_SERVER='n2'", "export APPORTION_EPOCH='4'", "-rank 1+$SLURM_PROCID", `-save "USR1"`, "exec srun"} {
+	for _, want := range []string{`export APPORTION_JOB='it'\''s.12'`, "export APPORTION_SERVER='n2'", "export APPORTION_EPOCH='4'", "-rank 1+$SLURM_PROCID", `-save ""`, "exec srun"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s:\n%s", want, text)
 		}
@@ -179,52 +222,70 @@ func TestScript(t *testing.T) {
 // A job that is over stays over, should Slurm show it again; a later one of its name and number is another.
 func TestBury(t *testing.T) {
 	s := newSlurm(4, t.TempDir(), external.Guarded{})
-	over := func(job, submitted string, want bool) {
+	over := func(job, submitted string, want checkpoint.Ending) {
 		t.Helper()
-		if got, err := s.isBuried(job, submitted); err != nil || got != want {
-			t.Errorf("%s of %s: %v, %v", job, submitted, got, err)
+		at, err := time.ParseInLocation(slurmTime, submitted, time.Local)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.buried(job, at.Unix()); err != nil || got != want {
+			t.Errorf("%s of %s: %q, %v", job, submitted, got, err)
 		}
 	}
-	over("lr.12", "2026-11-22T20:00:00", false)
-	if err := s.bury("lr.12", time.Date(2026, 11, 22, 20, 10, 0, 0, time.Local)); err != nil {
+	over("lr.12", "2026-11-22T20:00:00", "")
+	if err := s.bury("lr.12", checkpoint.Completed, time.Date(2026, 11, 22, 20, 10, 0, 0, time.Local)); err != nil {
 		t.Fatal(err)
 	}
-	over("lr.12", "2026-11-22T20:00:00", true)
-	over("lr.12", "2026-11-22T20:10:00", true)
-	over("lr.12", "2026-11-22T20:10:01", false)
-	over("lr.13", "2026-11-22T20:00:00", false)
+	over("lr.12", "2026-11-22T20:00:00", checkpoint.Completed)
+	over("lr.12", "2026-11-22T20:10:00", checkpoint.Completed)
+	over("lr.12", "2026-11-22T20:10:01", "")
+	over("lr.13", "2026-11-22T20:00:00", "")
 	// What is forgotten is buried as well, and the note of it stays.
 	if err := s.Forget(t.Context(), "lr.13"); err != nil {
 		t.Fatal(err)
 	}
-	over("lr.13", "2026-11-22T20:00:00", true)
+	over("lr.13", "2026-11-22T20:00:00", checkpoint.Cancelled)
+	// A note from before they said how.
+	if err := os.WriteFile(filepath.Join(s.folder, graves, "lr.14"), []byte("2026-11-22T20:10:00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over("lr.14", "2026-11-22T20:00:00", checkpoint.Cancelled)
+}
+
+// startable is the task of a job of this program's user, and a Slurm whose sbatch is this script.
+func startable(t *testing.T, sbatch string, servers ...string) (*slurm, managed.Task) {
+	t.Helper()
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for name, text := range map[string]string{"sbatch": sbatch, "squeue": ""} { // this Slurm says that it has nothing
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := json.Marshal(spec{Job: *read(t, held(fields{"user_id": os.Geteuid()})), Script: "#!/bin/sh\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard"}),
+		managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: servers, Dir: t.TempDir()}}
 }
 
 // A part is noted before it is submitted, so that what was asked for once is never asked for again.
 func TestStartOnce(t *testing.T) {
-	bin, dir := t.TempDir(), t.TempDir()
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	count := filepath.Join(dir, "count")
-	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/sh\necho x >> "+count+"\nexit $(cat "+filepath.Join(dir, "exit")+")\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"exit": "0", "token": "t"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	dir := t.TempDir()
+	count, exit := filepath.Join(dir, "count"), filepath.Join(dir, "exit")
+	s, task := startable(t, "echo x >> "+count+"\nexit $(cat "+exit+")", "n1", "n2")
+	fails := func(status string) {
+		t.Helper()
+		if err := os.WriteFile(exit, []byte(status), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := readRecord(heldJob)
-	r["UserId"], r["GroupId"] = "root(0)", "root(0)"
-	text, err := json.Marshal(spec{Record: r, Script: "#!/bin/sh\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard"})
-	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2"}, Dir: t.TempDir()}}
 	submitted := func() int {
 		text, _ := os.ReadFile(count)
 		return strings.Count(string(text), "x")
 	}
+	fails("0")
 	s.looked = time.Now()
 	for range 3 {
 		if err := s.Start(t.Context(), task); err != nil || submitted() != 2 {
@@ -237,9 +298,7 @@ func TestStartOnce(t *testing.T) {
 	if err := s.Forget(t.Context(), "lr.12"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "exit"), []byte("1"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fails("1")
 	if err := s.Start(t.Context(), task); err == nil || submitted() != 4 {
 		t.Errorf("%d are submitted, %v", submitted(), err)
 	}
@@ -247,26 +306,9 @@ func TestStartOnce(t *testing.T) {
 
 // Every server of a run asks for it at the same time, and whoever is told that it was asked for finds it in Slurm.
 func TestStartWaits(t *testing.T) {
-	bin, dir := t.TempDir(), t.TempDir()
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	count, token := filepath.Join(dir, "count"), filepath.Join(dir, "token")
-	for name, text := range map[string]string{filepath.Join(bin, "sbatch"): "#!/bin/sh\nsleep 0.2\necho x >> " + count + "\n", token: "t"} {
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := readRecord(heldJob)
-	r["UserId"], r["GroupId"] = fmt.Sprintf("me(%d)", os.Getuid()), fmt.Sprintf("me(%d)", os.Getgid())
-	text, err := json.Marshal(spec{Record: r, Script: "#!/bin/sh\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard"})
-	task := managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: []string{"n1", "n2", "n3"}, Dir: t.TempDir()}}
-	// The question how it stands comes before, while and after it is asked for. This Slurm says that it has nothing of it.
-	if err := os.WriteFile(filepath.Join(bin, "squeue"), []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	count := filepath.Join(t.TempDir(), "count")
+	s, task := startable(t, "sleep 0.2\necho x >> "+count, "n1", "n2", "n3")
+	// The question how it stands comes before, while and after it is asked for.
 	trouble := func() string {
 		why, err := s.Trouble(t.Context(), "lr.12", 3, "n2")
 		if err != nil {

@@ -1,12 +1,15 @@
 // This file declares the cluster as the controller remembers it between two looks: jobs, parts of runs, and nodes.
 
-package main
+package slurm
 
 import (
+	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/internal/external"
 )
 
@@ -29,8 +32,8 @@ type slurm struct {
 	mu sync.Mutex
 	// down are the nodes that did not answer Slurm at the newest look, and closed those on which nothing is started.
 	down, closed map[string]bool
-	// specs are the jobs that were read, by ID: nothing of a held job changes but by its user.
-	specs map[string]spec
+	// scripts are those of the jobs that were read, by ID.
+	scripts map[string]string
 	// starts keep apart those who have runs of one job started: each of its servers does.
 	starts map[string]*sync.Mutex
 	// looked is when the runs were read last.
@@ -41,17 +44,16 @@ type slurm struct {
 // newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
 // written.
 func newSlurm(epoch int64, folder string, g external.Guarded) *slurm {
-	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, specs: map[string]spec{}, starts: map[string]*sync.Mutex{}}
+	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, scripts: map[string]string{}, starts: map[string]*sync.Mutex{}}
 }
 
 var _ external.Cluster = (*slurm)(nil)
 
-// spec is what a job runs.
+// spec is what a job runs: the job as Slurm shows it, and its batch script.
 // It travels with the job through the controller's journal as JSON, so that a later master starts the job's
 // next run without asking Slurm for it.
 type spec struct {
-	// Record is the job as Slurm shows it, and Script its batch script.
-	Record record `json:"record"`
+	Job    job    `json:"job"`
 	Script string `json:"script"`
 }
 
@@ -64,4 +66,11 @@ const mark = "apportion"
 type run struct {
 	id, job, node, state, reason string
 	attempt, tasks               int64
+}
+
+// notes is the folder with the notes of a job's parts, and noteOf that of one.
+// A name of a job may hold anything; FolderOf makes a name of a folder of it that no other job has.
+func (s *slurm) notes(job string) string { return filepath.Join(s.folder, string(store.FolderOf(job))) }
+func (s *slurm) noteOf(job string, attempt int64, server string) string {
+	return filepath.Join(s.notes(job), fmt.Sprintf("%d-%s", attempt, server))
 }

@@ -1,11 +1,13 @@
 // This file plays elastic jobs on a real Slurm cluster and asks their workers' own logs whether anything ran twice or was
 // lost.
 
-package main
+package slurm
 
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,37 +28,69 @@ func newBench(t testing.TB, nodes int) *bench {
 	return &bench{c, externaltest.New(t, c.Dir)}
 }
 
-// submit submits an elastic job as its user does, and returns its ID. A task takes a CPU.
+// submit submits an elastic job as root, and returns its ID. A task takes a CPU.
 func (b *bench) submit(name string, most, steps int, more ...string) string {
 	b.Bench.Helper()
-	script := fmt.Sprintf("exec %s train -steps %d -cost 1ms", b.Trainer, steps)
-	return b.sbatch(name, script, "--hold", "--comment=apportion max="+strconv.Itoa(most)+" "+strings.Join(more, " "))
+	comment := "--comment=apportion max=" + strconv.Itoa(most) + " " + strings.Join(more, " ")
+	return b.elastic(name, fmt.Sprintf("exec %s train -steps %d -cost 1ms", b.Trainer, steps), comment)
 }
 
-// sbatch submits a job whose tasks take a CPU each, also to a slurmctld that was killed a moment ago, and returns its ID.
+// elastic submits a job for the controller as root.
+func (b *bench) elastic(name, script string, options ...string) string {
+	b.Bench.Helper()
+	file := filepath.Join(b.Dir, name+".sh")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		b.Bench.Fatal(err)
+	}
+	return b.taken(name, "", filepath.Join(b.Dir, "controller"), append(append([]string{"submit"}, b.usual(name, options)...), file)...)
+}
+
+// sbatch submits a job that is none of the controller's, as root.
 func (b *bench) sbatch(name, script string, options ...string) string {
 	b.Bench.Helper()
-	options = append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.Dir}, options...)
+	return b.taken(name, "#!/bin/sh\n"+script+"\n", "sbatch", b.usual(name, options)...)
+}
+
+// usual are the options of a job whose tasks take a CPU each.
+func (b *bench) usual(name string, more []string) []string {
+	return append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.Dir}, more...)
+}
+
+// taken submits a job, also to a slurmctld that was killed a moment ago, and returns its ID.
+func (b *bench) taken(name, stdin, program string, args ...string) string {
+	b.Bench.Helper()
 	var text string
 	externaltest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
 		var err error
-		text, err = command(context.Background(), "#!/bin/sh\n"+script+"\n", "sbatch", options...)
+		text, err = command(context.Background(), stdin, program, args...)
 		return err == nil
 	})
 	return name + "." + strings.TrimSpace(text)
 }
 
-// state is how Slurm says that a job stands.
-func (b *bench) state(id string) string {
+// job is how Slurm shows a job.
+func (b *bench) job(id string) *job {
 	b.Bench.Helper()
-	text, err := command(context.Background(), "", "scontrol", "-o", "show", "job", id[strings.LastIndex(id, ".")+1:])
+	jobs, err := ask[job](context.Background(), "squeue", "jobs")
 	if err != nil {
 		b.Bench.Fatal(err)
 	}
-	return readRecord(text)["JobState"]
+	for i := range jobs {
+		if strconv.FormatInt(jobs[i].ID, 10) == numberOf(id) {
+			return &jobs[i]
+		}
+	}
+	b.Bench.Fatalf("Slurm has no job %s", id)
+	return nil
 }
 
-// Jobs come, share the cluster, finish, and are withdrawn.
+// becomes waits until Slurm says so of a job.
+func (b *bench) becomes(id, state string) {
+	b.Bench.Helper()
+	externaltest.Eventually(b.Bench, id+" is "+state, 60*time.Second, func() bool { b.Report(); return b.job(id).State == state })
+}
+
+// Jobs come, share the cluster, finish, and are withdrawn. What waits for a job that has finished begins.
 func TestJobsAreShared(t *testing.T) {
 	b := newBench(t, 3)
 	first := b.submit("a", 24, 100000)
@@ -64,11 +98,57 @@ func TestJobsAreShared(t *testing.T) {
 	second := b.submit("b", 12, 100000, "weight=2")
 	b.Holds(map[string]int{first: 12, second: 12})
 	third := b.submit("c", 4, 20)
-	externaltest.Eventually(b.Bench, "c has done its work, and is cancelled", 60*time.Second, func() bool { b.Report(); return b.state(third) == "CANCELLED" })
+	after := b.sbatch("after", "exit 0", "--dependency=afterok:"+numberOf(third), "--output=/dev/null")
+	b.becomes(third, "COMPLETED")
 	b.Holds(map[string]int{first: 12, second: 12})
-	if _, err := command(context.Background(), "", "scancel", first[2:]); err != nil {
+	if b.job(after).Reason == "Dependency" {
+		t.Error("a job that waits for one that has completed waits on")
+	}
+	if _, err := command(context.Background(), "", "scancel", numberOf(first)); err != nil {
 		t.Fatal(err)
 	}
 	b.Holds(map[string]int{second: 12})
+	b.becomes(after, "COMPLETED")
 	b.Check()
+}
+
+// A job that its user releases, once and again, trains only in its elastic run, and that goes on.
+func TestReleased(t *testing.T) {
+	b := newBench(t, 1)
+	id := b.submit("a", 4, 100000)
+	b.Holds(map[string]int{id: 4})
+	pages := func() int64 { r := b.Report(); return r.Jobs[0].Job.Attempt }
+	attempt := pages()
+	for i := range 2 {
+		before := b.job(id).Restarts
+		if _, err := command(context.Background(), "", "scontrol", "release", numberOf(id)); err != nil {
+			t.Fatal(err)
+		}
+		externaltest.Eventually(b.Bench, "it is held again", 60*time.Second, func() bool {
+			// Slurm would let what was held again begin after two minutes only.
+			_, _ = command(context.Background(), "", "scontrol", "update", "JobId="+numberOf(id), "StartTime=now") // it may run just now
+			j := b.job(id)
+			return j.isHeld() && j.Restarts > before
+		})
+		b.Holds(map[string]int{id: 4})
+		if got := pages(); got != attempt {
+			t.Errorf("release %d: attempt %d runs, %d ran before", i+1, got, attempt)
+		}
+	}
+	b.Check()
+}
+
+// A job whose runs come to nothing ends as one that has failed, and what waits for that begins.
+func TestFailed(t *testing.T) {
+	b := newBench(t, 1)
+	b.Set("-max-deaths", "2")
+	id := b.elastic("broken", "echo the script is broken; exit 3", "--comment=apportion max=2")
+	after := b.sbatch("after", "exit 0", "--dependency=afternotok:"+numberOf(id), "--output=/dev/null")
+	b.becomes(id, "FAILED")
+	b.becomes(after, "COMPLETED")
+	text, err := os.ReadFile(filepath.Join(b.Dir, "slurm-"+numberOf(id)+".out"))
+	if err != nil || !strings.Contains(string(text), "the script is broken") || !strings.Contains(string(text), "apportion failed ") {
+		t.Errorf("%v: its output does not say why: %s", err, text)
+	}
+	t.Log(b.job(id).Comment)
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,10 +35,11 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	flags.Int64Var(&job.Steps, "steps", 100, "steps of the whole job")
 	flags.Uint64Var(&job.Seed, "seed", 1, "seed of data and parameters")
 	flags.DurationVar(&job.Cost, "cost", 0, "time that a sample takes")
+	t := &told{}
+	flags.StringVar(&t.locks, "locks", "", "the folder of the locks that keep two processes of one rank apart (default that of the job)")
 	if err := command.Parse(flags, args); err != nil {
 		return err
 	}
-	t := &told{}
 	if err := t.read(&job); err != nil {
 		return err
 	}
@@ -74,6 +76,7 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 // It is package checkpoint/command's contract, from the job's side.
 type told struct {
 	dir, request, acknowledgement string
+	locks                         string
 
 	out      io.Writer
 	curve    *os.File
@@ -114,7 +117,7 @@ func (t *told) read(job *train.Job) (err error) {
 // lock takes the place of this process in its job, which no other process may have.
 // It is a trap for faults of the scheduler and no part of it: two processes of one rank must never meet.
 func (t *told) lock(rank int) (*os.File, error) {
-	folder := filepath.Dir(t.dir) // of the job
+	folder := cmp.Or(t.locks, filepath.Dir(t.dir)) // of the job
 	file, err := os.OpenFile(filepath.Join(folder, fmt.Sprintf("rank-%d.lock", rank)), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,119 @@
+// This file runs the commands and the files of README.md as they are printed, on a real Slurm cluster.
+
+package slurm
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
+)
+
+// block is a piece of code in a list of README.md, with its language.
+var block = regexp.MustCompile("(?ms)^   ```(\\w+)\n(.*?)^   ```$")
+
+// blocks are the pieces of code of README.md, in their order, without the indentation of the list.
+func blocks(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, found := range block.FindAllStringSubmatch(string(text), -1) {
+		list = append(list, strings.TrimPrefix(strings.ReplaceAll("\n"+found[2], "\n   ", "\n"), "\n"))
+	}
+	return list
+}
+
+// goInstall is the go command of a machine that has this work tree in the place of the newest version: internal/tools/publish tests
+// `go install` itself.
+const goInstall = `#!/bin/sh
+[ "$1" = install ] && name=${2%@latest} && [ "$name" != "$2" ] || exit 2
+mkdir -p "$GOBIN" && exec REAL build -C ROOT -o "$GOBIN/" "$name"
+`
+
+// A reader of README.md who does what it says has elastic jobs that are resized and complete. The names of the shared folder and of
+// the address are the reader's own.
+func TestReadme(t *testing.T) {
+	c := newCluster(t, 1)
+	b := &bench{c, &externaltest.Bench{TB: t, Dir: c.Dir}}
+	list := blocks(t)
+	if len(list) != 4 {
+		t.Fatalf("README.md has %d pieces of code", len(list))
+	}
+	shared, root := filepath.Join(c.Dir, "shared"), "../.."
+	for _, folder := range []string{shared, filepath.Join(c.Dir, "go")} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := exec.LookPath("go")
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Write("go/go", strings.NewReplacer("REAL", program, "ROOT", root).Replace(goInstall), 0o755)
+	t.Setenv("PATH", filepath.Join(c.Dir, "go")+":"+os.Getenv("PATH"))
+	own := strings.NewReplacer("/mnt/shared", shared, "10.0.0.5:7190", "127.0.0.1:"+strconv.Itoa(externaltest.FreePorts(t, 1)))
+
+	controller := exec.Command("/bin/sh", "-ec", own.Replace(list[0]))
+	controller.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	log, err := os.Create(filepath.Join(c.Dir, "controller.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	controller.Stdout, controller.Stderr = log, log
+	if err := controller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-controller.Process.Pid, syscall.SIGKILL) // it may have ended
+		_ = controller.Wait()
+		if text, _ := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("%.4000s", text)
+		}
+	})
+	externaltest.Eventually(b.Bench, "the controller has begun", 2*time.Minute, func() bool {
+		text, _ := os.ReadFile(log.Name())
+		return strings.Contains(string(text), "page: ")
+	})
+
+	anna := b.newPerson("anna")
+	for name, text := range map[string]string{"train.sh": list[1], "train.py": list[2]} {
+		if err := os.WriteFile(filepath.Join(anna.HomeDir, name), []byte(own.Replace(text)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", shared+"/bin:"+os.Getenv("PATH"))
+	if out := b.as(anna, "/bin/sh", "-ec", list[3]); !strings.Contains(out, "Submitted batch job 1") || !strings.Contains(out, " lr ") {
+		t.Errorf("submit and squeue print %s", out)
+	}
+	output := func(number string) string {
+		text, _ := os.ReadFile(filepath.Join(anna.HomeDir, "slurm-"+number+".out")) // it may not be there yet
+		return string(text)
+	}
+	first := "begins at step 0 of 4 tasks with --lr 0.1"
+	externaltest.Eventually(b.Bench, "the job trains", time.Minute, func() bool { return strings.Contains(output("1"), first) })
+	out := b.as(anna, "/bin/sh", "-ec", list[3])
+	second := regexp.MustCompile(`Submitted batch job (\d+)`).FindStringSubmatch(out)
+	if second == nil {
+		t.Fatal(out)
+	}
+	for _, number := range []string{"1", second[1]} {
+		externaltest.Eventually(b.Bench, "job "+number+" is COMPLETED", 3*time.Minute, func() bool { return b.job("lr."+number).State == "COMPLETED" })
+	}
+	if resumed := regexp.MustCompile(`begins at step [1-9]\d* of 2 tasks`); !resumed.MatchString(output("1")) {
+		t.Errorf("the job was not resized from what it had saved: %s", output("1"))
+	}
+}

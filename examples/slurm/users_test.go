@@ -1,0 +1,176 @@
+// This file plays jobs of two ordinary users on a real Slurm cluster, with a controller that is root.
+
+package slurm
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
+)
+
+// person is an ordinary user of the test's own making, with a group beside the first.
+type person struct {
+	*user.User
+	groups []uint32
+}
+
+// newPerson makes a user until the test ends, whose home is in the folder of the cluster. Slurm starts no jobs of users that the
+// system does not know.
+func (b *bench) newPerson(name string) *person {
+	b.Bench.Helper()
+	name = "apportion-" + name
+	home := filepath.Join(b.Dir, "home-"+name)
+	run := func(args ...string) {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			b.Bench.Skipf("users cannot be made here: %v: %v: %s", args, err, out)
+		}
+	}
+	run("useradd", "--user-group", "--groups", "users", "--create-home", "--home-dir", home, "--shell", "/bin/sh", name)
+	b.Bench.Cleanup(func() {
+		if out, err := exec.Command("userdel", "--force", name).CombinedOutput(); err != nil {
+			b.Bench.Errorf("userdel %s: %v: %s", name, err, out)
+		}
+	})
+	found, err := user.Lookup(name)
+	if err != nil {
+		b.Bench.Fatal(err)
+	}
+	users, err := user.LookupGroup("users")
+	if err != nil {
+		b.Bench.Fatal(err)
+	}
+	p := &person{found, []uint32{b.number(found.Gid), b.number(users.Gid)}}
+	// What the test writes there is for the user to read.
+	if err := os.Chmod(home, 0o755); err != nil {
+		b.Bench.Fatal(err)
+	}
+	return p
+}
+
+func (b *bench) number(text string) uint32 {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		b.Bench.Fatal(err)
+	}
+	return uint32(n)
+}
+
+// as runs a program as a user and returns what it prints.
+func (b *bench) as(p *person, program string, args ...string) string {
+	b.Bench.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = p.HomeDir
+	cmd.Env = append(os.Environ(), "HOME="+p.HomeDir, "USER="+p.Username, "WORD=it's")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: b.number(p.Uid), Gid: b.number(p.Gid), Groups: p.groups}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Bench.Fatalf("%s %v as %s: %v: %s", program, args, p.Username, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// submitAs submits an elastic job as a user. It tells as whom it runs, and what it was told.
+func (b *bench) submitAs(p *person, name string, most int) string {
+	b.Bench.Helper()
+	file := filepath.Join(p.HomeDir, "train.sh")
+	script := fmt.Sprintf(`#!/bin/sh
+[ "$APPORTION_RANK" = 0 ] && echo "$(id -u):$(id -g):$(id -G) $1|$2|$WORD" >> ids
+mkdir -p "locks of $APPORTION_JOB"
+exec %s train -steps 100000 -cost 1ms -locks "locks of $APPORTION_JOB"
+`, b.Trainer)
+	if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+		b.Bench.Fatal(err)
+	}
+	number := b.as(p, filepath.Join(b.Dir, "controller"), "submit", "--parsable", "--job-name="+name, "--cpus-per-task=1", "--mem-per-cpu=500",
+		"--comment=apportion max="+strconv.Itoa(most), file, "--lr=0.1 2", "b'")
+	return name + "." + number
+}
+
+// Jobs of two users, of which one is to be root by its name, and another a part of the first, run as their users, outlive resizes, and are secret to each other.
+func TestUsers(t *testing.T) {
+	b := newBench(t, 3)
+	anna, bob := b.newPerson("anna"), b.newPerson("bob")
+	first := b.submitAs(anna, "x UserId=root(0) GroupId=root(0)", 24)
+	b.Holds(map[string]int{first: 24})
+	second := b.submitAs(bob, nameOf(first, 9, "n1"), 24)
+	b.Holds(map[string]int{first: 12, second: 12})
+	third := b.submitAs(bob, "c", 24)
+	b.Holds(map[string]int{first: 8, second: 8, third: 8})
+	_ = b.as(bob, "scancel", numberOf(third))
+	b.Holds(map[string]int{first: 12, second: 12})
+	b.saved(first, second)
+	for p, id := range map[*person]string{anna: first, bob: second} {
+		b.ran(p)
+		b.hidden(p, id, map[*person]*person{anna: bob, bob: anna}[p])
+	}
+	b.Check()
+}
+
+// saved waits until there are checkpoints of these jobs, of steps beyond none, from which they have gone on.
+func (b *bench) saved(ids ...string) {
+	b.Bench.Helper()
+	for _, id := range ids {
+		externaltest.Eventually(b.Bench, id+" has saved", 60*time.Second, func() bool {
+			for _, j := range b.Report().Jobs {
+				if j.Job.Name == id {
+					return j.Job.Newest().Step > 0
+				}
+			}
+			return false
+		})
+	}
+}
+
+// ran checks as whom each run of a user's jobs ran, and what these were told.
+func (b *bench) ran(p *person) {
+	b.Bench.Helper()
+	text, err := os.ReadFile(filepath.Join(p.HomeDir, "ids"))
+	if err != nil {
+		b.Bench.Fatal(err)
+	}
+	want := fmt.Sprintf("%s:%s:%s %d --lr=0.1 2|b'|it's", p.Uid, p.Gid, p.Gid, p.groups[1])
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range lines {
+		if line != want {
+			b.Bench.Errorf("a run of %s says %q, want %q", p.Username, line, want)
+		}
+	}
+	if len(lines) < 3 {
+		b.Bench.Errorf("%s: %d runs, and two resizes are three", p.Username, len(lines))
+	}
+}
+
+// hidden checks that another user reads nothing of a user's job: its runs with their credentials, and what was restored.
+func (b *bench) hidden(p *person, id string, other *person) {
+	b.Bench.Helper()
+	for _, folder := range []string{"runs", "restored"} {
+		var files []string
+		err := filepath.WalkDir(filepath.Join(b.Shared, folder, string(store.FolderOf(id))), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				files = append(files, path)
+			}
+			return nil // what has gone meanwhile is no matter
+		})
+		if err != nil {
+			b.Bench.Fatal(err)
+		}
+		readable := append([]string{"-c", `for file; do if [ -r "$file" ]; then echo "$file"; fi; done`, "sh"}, files...)
+		if seen := b.as(p, "sh", readable...); seen == "" {
+			b.Bench.Errorf("%s reads none of %q of the own job", p.Username, files)
+		}
+		if seen := b.as(other, "sh", readable...); seen != "" {
+			b.Bench.Errorf("%s reads of the job of %s: %s", other.Username, p.Username, seen)
+		}
+	}
+}
