@@ -5,6 +5,7 @@ package yarn
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -95,8 +96,9 @@ func readJobs(folder string, kinds apportion.Kinds) ([]submission, error) {
 // read reads the file of a job.
 // Everything that a shell, YARN or the holder would take for something else is refused here, by the field that it stands in.
 func (s *submission) read(name string, kinds apportion.Kinds) error {
-	// A link could name a file of somebody else's, who would then be the one that has submitted it.
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	// A link could name a file of somebody else's, who would then be the one that has submitted it. A pipe would have this
+	// program wait.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
@@ -112,8 +114,11 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 	if s.User, err = ownerOf(info); err != nil {
 		return err
 	}
+	if info.Size() > longestJob {
+		return fmt.Errorf("the file has %d bytes, more than %d", info.Size(), longestJob)
+	}
 	// A word that is misspelt would be a wish that nobody hears, so unknown ones are faults.
-	if err := strictjson.Decode(f, &s.declared, nil); err != nil {
+	if err := strictjson.Decode(io.LimitReader(f, longestJob), &s.declared, nil); err != nil {
 		return err
 	}
 	// Numbers are the optimizer's to judge, and queue and label are YARN's, with reasons of their own.
@@ -154,12 +159,19 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// ownerOf is the name of the user to whom a file belongs.
-// The file's owner is who the job runs as: whoever may write into the folder can name nobody else.
+// longestJob is how many bytes the file of a job may have: everybody may write one.
+const longestJob = 1 << 20
+
+// ownerOf is the name of the user to whom a file belongs, if it is a regular one without another name.
+// The file's owner is who the job runs as: whoever may write into the folder can name nobody else, and a second name is one
+// that another user may have given it.
 func ownerOf(info fs.FileInfo) (string, error) {
 	stat, isStat := info.Sys().(*syscall.Stat_t)
 	if !isStat {
 		return "", errors.ErrUnsupported
+	}
+	if !info.Mode().IsRegular() || stat.Nlink != 1 {
+		return "", errors.New("the file has other names, or is none: its owner need not be who has put it here")
 	}
 	owner, err := user.LookupId(strconv.FormatUint(uint64(stat.Uid), 10))
 	if err != nil {

@@ -3,9 +3,11 @@
 package yarn
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,6 +65,8 @@ func TestReadJobs(t *testing.T) {
 func TestBadJobs(t *testing.T) {
 	for want, change := range map[string]func(string) string{
 		"maxi":        func(s string) string { return strings.Replace(s, `"max"`, `"maxi"`, 1) },
+		"user":        func(s string) string { return strings.Replace(s, `"queue"`, `"user":"root","queue"`, 1) },
+		"1048576":     func(s string) string { return s + strings.Repeat(" ", longestJob) },
 		"queue":       func(s string) string { return strings.Replace(s, `"queue":"a",`, "", 1) },
 		"command":     func(s string) string { return strings.Replace(s, `"python3","train it.py"`, "", 1) },
 		"A-1":         func(s string) string { return strings.Replace(s, "A_1", "A-1", 1) },
@@ -93,6 +97,46 @@ func TestLinksAreNoJobs(t *testing.T) {
 	s := submission{}
 	if err := s.read(filepath.Join(dir, "lr.json"), kinds); err == nil {
 		t.Error("a link is followed")
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "lr.json")), os.Link(other, filepath.Join(dir, "lr.json")), syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := readJobs(dir, kinds); err != nil || len(list) != 1 || list[0].User != "" || list[0].fault == nil {
+		t.Errorf("a second name of somebody's file: %+v, %v", list, err)
+	}
+	if err := s.read(filepath.Join(dir, "pipe.json"), kinds); err == nil || s.User != "" {
+		t.Errorf("a pipe is %q's: %v", s.User, err)
+	}
+}
+
+// Everybody puts files into the folder of the jobs, and nobody takes others' away or has those that are over.
+func TestJobsFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "jobs")
+	for range 2 {
+		if err := makeJobs(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{dir: os.ModeDir | os.ModeSticky | 0o777, filepath.Join(dir, over): os.ModeDir | 0o755} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	// One that an operator has made for a group stays as it is.
+	if err := errors.Join(os.Chmod(dir, 0o770), makeJobs(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o770 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("a file of another user needs root")
+	}
+	if err := os.Chown(filepath.Join(dir, over), 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeJobs(dir); err == nil {
+		t.Error("a folder of somebody else's is taken for the files of jobs that are over")
 	}
 }
 

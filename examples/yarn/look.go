@@ -180,7 +180,7 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 
 // newestOf is the newest application of a job, or the one that it names; nil: YARN knows none.
 // A name may have been used before: the stamp, which is the file's time, tells submissions of one name
-// apart.
+// apart. Whoever sees name and tags can give them to an application, but not the user.
 func newestOf(apps []application, s *submission) *application {
 	var newest *application
 	for i := range apps {
@@ -192,7 +192,7 @@ func newestOf(apps []application, s *submission) *application {
 			continue
 		}
 		// Of several for one submission the newest counts: one before may have failed.
-		if a.Name == s.Job && stampOf(a) == s.Stamp && (newest == nil || numberOf(a.ID) > numberOf(newest.ID)) {
+		if a.Name == s.Job && a.User == s.User && stampOf(a) == s.Stamp && (newest == nil || numberOf(a.ID) > numberOf(newest.ID)) {
 			newest = a
 		}
 	}

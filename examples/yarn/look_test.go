@@ -122,7 +122,7 @@ func TestKnownApplications(t *testing.T) {
 			t.Fatal(err)
 		}
 		old := words["/ws/v1/cluster/apps"]
-		words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"application_1_0001","name":"lr","state":"` + state + `","applicationTags":"` + list[0].Stamp + `,apportion-x"}}}`
+		words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"application_1_0001","name":"lr","user":"` + list[0].User + `","state":"` + state + `","applicationTags":"` + list[0].Stamp + `,apportion-x"}}}`
 		view, err := y.Look(t.Context())
 		words["/ws/v1/cluster/apps"] = old
 		if err != nil {
@@ -145,6 +145,10 @@ func TestNewestOf(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if a := newestOf(apps, &submission{Job: "lr", Stamp: "t7"}); a != nil {
+		t.Errorf("%+v", a)
+	}
+	// Another user has given it name and tags.
+	if a := newestOf(apps, &submission{Job: "lr", User: "alice", Stamp: "t5"}); a != nil {
 		t.Errorf("%+v", a)
 	}
 	named := declared{Application: "application_1_10002"}

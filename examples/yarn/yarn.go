@@ -4,9 +4,12 @@ package yarn
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/external"
@@ -65,7 +68,7 @@ func newYARN(c conf, g external.Guarded) *yarn {
 func (y *yarn) keep(folder, command string) error {
 	y.folder = folder
 	y.masters = &masters{folder: filepath.Join(y.guard.Shared, "masters")}
-	if err := errors.Join(os.MkdirAll(filepath.Join(y.jobs, over), 0o755), os.MkdirAll(y.masters.folder, 0o755)); err != nil {
+	if err := errors.Join(makeJobs(y.jobs), os.MkdirAll(y.masters.folder, 0o755)); err != nil {
 		return err
 	}
 	instance, err := instanceIn(filepath.Join(folder, "instance"))
@@ -77,5 +80,30 @@ func (y *yarn) keep(folder, command string) error {
 		command = holderCommand
 	}
 	y.instance, y.holder = instance, newHolder(command, instance, filepath.Join(folder, "tokens"))
+	return nil
+}
+
+// makeJobs makes the folder of the jobs, into which everybody may put files and nobody change those of others, and in it the
+// folder for those that have ended. A folder that is there keeps its mode: it may be for a group alone.
+func makeJobs(folder string) error {
+	err := os.Mkdir(folder, 0o700)
+	switch {
+	case err == nil:
+		// The sticky bit is what keeps users apart. No mask of this program's takes a bit away.
+		err = errors.Join(os.Mkdir(filepath.Join(folder, over), 0o755), os.Chmod(folder, 0o777|os.ModeSticky))
+	case errors.Is(err, fs.ErrExist):
+		err = os.MkdirAll(filepath.Join(folder, over), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	// A user who was first would have the files of all others.
+	info, err := os.Lstat(filepath.Join(folder, over))
+	if err != nil {
+		return err
+	}
+	if stat, isStat := info.Sys().(*syscall.Stat_t); isStat && (!info.IsDir() || int(stat.Uid) != os.Geteuid()) {
+		return fmt.Errorf("%s is not this program's: remove it", filepath.Join(folder, over))
+	}
 	return nil
 }
