@@ -58,6 +58,19 @@ func (c *cluster) certify() (authority, certificate, key string) {
 	return filepath.Join(c.Dir, "ca.pem"), filepath.Join(c.Dir, "cert.pem"), filepath.Join(c.Dir, "key.pem")
 }
 
+// bootstrap returns the token of the cluster's first operator, which the test has from then on.
+func (c *cluster) bootstrap() string {
+	c.Helper()
+	var root *api.ACLToken
+	externaltest.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
+		var err error
+		root, _, err = c.client.ACLTokens().Bootstrap(nil)
+		return err == nil
+	})
+	c.client.SetSecretID(root.SecretID)
+	return root.SecretID
+}
+
 // The policy that is shipped lets the controller do its work, and nothing else.
 func TestLeastRights(t *testing.T) {
 	c := prepare(t, "n1")
@@ -76,13 +89,7 @@ tls {
   verify_https_client = true
 }
 `, ca, cert, key), config)
-	var root *api.ACLToken
-	externaltest.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
-		var err error
-		root, _, err = c.client.ACLTokens().Bootstrap(nil)
-		return err == nil
-	})
-	c.client.SetSecretID(root.SecretID)
+	root := c.bootstrap()
 	rules, err := os.ReadFile("policy.hcl")
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +112,7 @@ tls {
 	config.SecretID = token.SecretID
 	b.refuses(config)
 	// Without a client's certificate nobody gets in at all.
-	stranger, err := api.NewClient(&api.Config{Address: c.address("https"), SecretID: root.SecretID, TLSConfig: &api.TLSConfig{CACert: ca}})
+	stranger, err := api.NewClient(&api.Config{Address: c.address("https"), SecretID: root, TLSConfig: &api.TLSConfig{CACert: ca}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,13 +71,13 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	}
 	// Building takes seconds where the cache is warm. A test binary cannot be its own trainer, since the
 	// guards start it.
-	b.Trainer = b.build("inhouse", "../studies", "./inhouse")
+	b.Trainer = Build(t, dir, "inhouse", "../studies", "./inhouse")
 	program := "."
 	if found, _ := filepath.Glob("apportion-*"); len(found) == 1 {
 		program = "./" + found[0]
 	}
-	b.build("controller", ".", program)
-	guard := b.build("apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	Build(t, dir, "controller", ".", program)
+	guard := Build(t, dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
 	// Both are free for the length of the test.
 	b.front, b.port = newFront(t), FreePorts(t, 2)
 	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",
@@ -92,19 +92,6 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 		}
 	})
 	return b
-}
-
-// build builds a program into the folder of the test and returns its path.
-// The program is built in the module that it belongs to, hence from.
-func (b *Bench) build(name, from, pkg string) string {
-	b.Helper()
-	program := filepath.Join(b.Dir, name)
-	build := exec.Command("go", "build", "-o", program, pkg)
-	build.Dir = from
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
-	return program
 }
 
 // Begin starts the controller, as the one before where that has ended.
