@@ -16,8 +16,8 @@ import (
 var carried = setOf("job.id job.name job.type job.region job.namespace job.priority job.datacenters job.node_pool job.constraint job.meta job.group",
 	"job.update job.reschedule job.migrate",
 	"job.Stop job.Status job.StatusDescription job.Stable job.Version job.SubmitTime job.CreateIndex job.ModifyIndex job.JobModifyIndex job.NomadTokenID",
-	"group.name group.count group.constraint group.meta group.ephemeral_disk.size group.task",
-	"task.name task.driver task.user task.config task.constraint task.env task.meta task.artifact task.kill_timeout task.logs task.Identity",
+	"group.name group.count group.constraint group.meta group.ephemeral_disk.size group.volume group.task",
+	"task.name task.driver task.user task.config task.constraint task.env task.meta task.artifact task.kill_timeout task.volume_mount task.logs task.Identity",
 	"task.resources.cpu task.resources.memory task.resources.memory_max task.resources.device.Name task.resources.device.count")
 
 func setOf(lists ...string) map[string]bool {

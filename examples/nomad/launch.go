@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/user"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,7 +132,29 @@ func (n *nomad) Start(ctx context.Context, t managed.Task) error {
 }
 
 // User implements managed.Manager.
-func (n *nomad) User(json.RawMessage) (*command.User, error) { return nil, nil }
+func (n *nomad) User(spec json.RawMessage) (*command.User, error) {
+	declared, err := specOf(spec)
+	if err != nil {
+		return nil, err
+	}
+	return userOf(declared.TaskGroups[0].Tasks[0])
+}
+
+// userOf is whom Nomad runs a task as: the user of that name, for exec nobody if there is none, and for raw_exec the user of
+// Nomad's client, which is that of this program. Numbers are those of this machine.
+func userOf(task *api.Task) (*command.User, error) {
+	name := task.User
+	if name == "" && task.Driver == "raw_exec" {
+		return nil, nil
+	}
+	// As Nomad's clients do it: a number is no name.
+	known, err := user.Lookup(cmp.Or(name, "nobody"))
+	if err != nil {
+		return nil, err
+	}
+	u, err := command.ParseUser(known.Uid + ":" + known.Gid)
+	return &u, err
+}
 
 // childJob makes the child of a declared job for a run.
 // Priority and constraints are the user's.
@@ -193,17 +216,18 @@ func (n *nomad) group(declared *api.Job, t *managed.Task, part managed.Part) (*a
 // guardedConfig puts a guard before the command of a task.
 // What the user's task runs follows the two dashes.
 func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, credential string, part managed.Part) (map[string]any, error) {
-	command, isText := config["command"].(string)
-	if !isText || command == "" {
+	program, isText := config["command"].(string)
+	if !isText || program == "" {
 		return nil, errors.New("nomad: the task has no command")
 	}
 	signal, err := signalName(meta[metaPrefix+"save_signal"])
 	if err != nil {
 		return nil, err
 	}
-	// Nomad numbers the containers of each group from 0.
+	// Nomad numbers the containers of each group from 0. Into the folders of a task everybody on its node can write, so that the
+	// guard makes one of its own for the files of saves.
 	args := []any{"-url", n.guard.URL, "-token-file", credential, "-every", n.guard.Every.String(), "-save", signal,
-		"-rank", strconv.Itoa(part.First) + "+${NOMAD_ALLOC_INDEX}", "-dir", "${NOMAD_TASK_DIR}", "--", command}
+		"-rank", strconv.Itoa(part.First) + "+${NOMAD_ALLOC_INDEX}", "--", program}
 	list, _ := config["args"].([]any)
 	guarded := map[string]any{}
 	for key, value := range config {

@@ -198,7 +198,13 @@ func (n *nomad) node(ctx context.Context, stub *api.NodeListStub) (*api.Node, er
 	return node, nil
 }
 
-// labelsOf are the variables of a node that constraints name, without ${ and }.
+// volumeLabel begins the labels of a node's own volumes, which Nomad calls hostVolume.
+const (
+	volumeLabel = "volume."
+	hostVolume  = "host"
+)
+
+// labelsOf are the volumes, and the variables of a node that constraints name, without ${ and }.
 func labelsOf(node *api.Node) map[string]string {
 	labels := map[string]string{"node.datacenter": node.Datacenter, "node.class": node.NodeClass, "node.pool": node.NodePool,
 		"node.unique.name": node.Name, "node.unique.id": node.ID}
@@ -207,6 +213,9 @@ func labelsOf(node *api.Node) map[string]string {
 	}
 	for key, text := range node.Meta {
 		labels["meta."+key] = text
+	}
+	for name := range node.HostVolumes {
+		labels[volumeLabel+name] = "there"
 	}
 	maps.DeleteFunc(labels, func(_, text string) bool { return text == "" })
 	return labels

@@ -70,6 +70,14 @@ func checkGuarded(j *api.Job) error {
 			}
 		}
 	}
+	for name, v := range group.Volumes {
+		if v.Type != hostVolume {
+			return fmt.Errorf("volume %q is of type %q: a node's own can be decided by", name, v.Type)
+		}
+	}
+	if _, err := userOf(group.Tasks[0]); err != nil {
+		return err
+	}
 	return checkCarried(j)
 }
 
@@ -152,8 +160,8 @@ func typeOf(device string) string {
 	return parts[1]
 }
 
-// requirementsOf turns data centers, the node pool and the constraints of a job and its group into requirements on labels,
-// see labelsOf.
+// requirementsOf turns data centers, the node pool, the constraints of a job and its group, and the nodes' volumes into requirements
+// on labels, see labelsOf.
 func requirementsOf(j *api.Job) ([]apportion.Requirement, error) {
 	var list []apportion.Requirement
 	// A star matches more than a list of names can say.
@@ -171,6 +179,11 @@ func requirementsOf(j *api.Job) ([]apportion.Requirement, error) {
 				return nil, err
 			}
 			list = append(list, r)
+		}
+	}
+	for _, v := range group.Volumes {
+		if v.Type == hostVolume {
+			list = append(list, apportion.Requirement{Key: volumeLabel + v.Source, Op: apportion.Exists})
 		}
 	}
 	return list, nil

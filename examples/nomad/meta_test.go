@@ -21,7 +21,7 @@ func declared() *api.Job {
 	return &api.Job{ID: ptr("lr"), Name: ptr("lr"), Priority: ptr(70), Datacenters: []string{"dc1", "dc2"}, NodePool: ptr("gpus"),
 		Meta:        map[string]string{"apportion.max": "8", "apportion.min": "2", "apportion.weight": "1.5", "apportion.save_signal": "SIGUSR1", "team": "vision"},
 		Constraints: []*api.Constraint{{LTarget: "${attr.cpu.arch}", Operand: "=", RTarget: "amd64"}, {LTarget: "${meta.zone}", Operand: "is_set"}},
-		TaskGroups: []*api.TaskGroup{{Name: ptr("workers"), Count: ptr(0), Update: &api.UpdateStrategy{}, Migrate: &api.MigrateStrategy{}, Tasks: []*api.Task{{
+		TaskGroups: []*api.TaskGroup{{Name: ptr("workers"), Count: ptr(0), Volumes: map[string]*api.VolumeRequest{"shared": {Name: "shared", Type: "host", Source: "nfs"}}, Update: &api.UpdateStrategy{}, Migrate: &api.MigrateStrategy{}, Tasks: []*api.Task{{
 			Name: "train", Driver: "exec", Config: map[string]any{"command": "python3", "args": []any{"train.py"}}, Env: map[string]string{"LR": "0.1"},
 			Resources: &api.Resources{CPU: ptr(2000), MemoryMB: ptr(4000), Devices: []*api.RequestedDevice{{Name: "nvidia/gpu", Count: ptr(uint64(2))}}}}}}}}
 }
@@ -35,12 +35,13 @@ func TestJobOf(t *testing.T) {
 	if app.ID != "lr" || app.Min != 2 || app.Max != 8 || app.Weight != 1.5 || app.Priority != 70 || !app.Demand.Equal(apportion.Resources{2000, 4000, 2}) {
 		t.Errorf("%+v", app)
 	}
-	here := map[string]string{"node.datacenter": "dc2", "node.pool": "gpus", "attr.cpu.arch": "amd64", "meta.zone": "west"}
+	here := map[string]string{"node.datacenter": "dc2", "node.pool": "gpus", "attr.cpu.arch": "amd64", "meta.zone": "west", "volume.nfs": "there"}
 	for name, change := range map[string]func(map[string]string){
 		"":                func(map[string]string) {},
 		"another center":  func(l map[string]string) { l["node.datacenter"] = "dc3" },
 		"another pool":    func(l map[string]string) { l["node.pool"] = "default" },
 		"another machine": func(l map[string]string) { l["attr.cpu.arch"] = "arm64" },
+		"no volume":       func(l map[string]string) { delete(l, "volume.nfs") },
 		"no zone":         func(l map[string]string) { delete(l, "meta.zone") },
 	} {
 		labels := map[string]string{}
@@ -68,6 +69,11 @@ func TestJobsThatCannotBeRead(t *testing.T) {
 			r := j.TaskGroups[0].Tasks[0].Resources
 			r.Devices = append(r.Devices, &api.RequestedDevice{Name: "intel/fpga"})
 		},
+		`volume "data"`: func(j *api.Job) {
+			j.TaskGroups[0].Volumes = map[string]*api.VolumeRequest{"data": {Name: "data", Type: "csi"}}
+		},
+		"unknown user": func(j *api.Job) { j.TaskGroups[0].Tasks[0].User = "nobody-of-this-name" },
+		"as root":      func(j *api.Job) { j.TaskGroups[0].Tasks[0].User = "root" },
 		"apportion.max":          func(j *api.Job) { j.Meta["apportion.max"] = "many" },
 		"apportion.weight":       func(j *api.Job) { j.Meta["apportion.weight"] = "heavy" },
 		"apportion.adjust_cost":  func(j *api.Job) { j.Meta["apportion.adjust_cost"] = "-" },
@@ -106,7 +112,6 @@ func TestUncarried(t *testing.T) {
 		"group.migrate.max_parallel": func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Migrate = &api.MigrateStrategy{MaxParallel: ptr(3)} },
 		"group.network":              func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Networks = []*api.NetworkResource{{Mode: "host"}} },
 		"group.service":              func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Services = []*api.Service{{Name: "lr"}} },
-		"group.volume":               func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Volumes = map[string]*api.VolumeRequest{"data": {}} },
 		"group.scaling":              func(_ *api.Job, g *api.TaskGroup, _ *api.Task) { g.Scaling = &api.ScalingPolicy{Max: ptr(int64(4))} },
 		"group.ephemeral_disk.sticky": func(_ *api.Job, g *api.TaskGroup, _ *api.Task) {
 			g.EphemeralDisk = &api.EphemeralDisk{Sticky: ptr(true)}
@@ -122,9 +127,6 @@ func TestUncarried(t *testing.T) {
 		"task.leader":      func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.Leader = true },
 		"task.kill_signal": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.KillSignal = "SIGINT" },
 		"task.vault":       func(_ *api.Job, _ *api.TaskGroup, t *api.Task) { t.Vault = &api.Vault{} },
-		"task.volume_mount": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
-			t.VolumeMounts = []*api.VolumeMount{{Volume: ptr("data")}}
-		},
 		"task.dispatch_payload": func(_ *api.Job, _ *api.TaskGroup, t *api.Task) {
 			t.DispatchPayload = &api.DispatchPayloadConfig{File: "x"}
 		},
@@ -174,7 +176,7 @@ func TestChildJob(t *testing.T) {
 		}
 		task := g.Tasks[0]
 		args := []any{"-url", "http://c/lease", "-token-file", "/shared/token", "-every", "1s", "-save", "USR1", "-rank", want.rank,
-			"-dir", "${NOMAD_TASK_DIR}", "--", "python3", "train.py"}
+			"--", "python3", "train.py"}
 		if task.Config["command"] != "/bin/guard" || !reflect.DeepEqual(task.Config["args"], args) {
 			t.Errorf("%v\n%v", task.Config, args)
 		}
