@@ -16,6 +16,7 @@ const (
 	metaEpoch   = metaPrefix + "epoch"
 	metaAttempt = metaPrefix + "attempt"
 	metaStopped = metaPrefix + "stopped"
+	metaEnded   = metaPrefix + "ended" // how the job has ended, for people
 )
 
 // childEnding ends the names of child jobs. Others may call their jobs so as well: isChild tells them apart.

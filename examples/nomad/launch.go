@@ -45,6 +45,7 @@ func (n *nomad) child(job string) *child {
 // note is what a child's meta keys say, and the index at which that was so.
 type note struct {
 	epoch, attempt, stopped int64
+	ended                   string
 	index                   uint64
 }
 
@@ -62,7 +63,7 @@ func (n *nomad) read(ctx context.Context, job string) (note, *api.Job, error) {
 		v, _ := strconv.ParseInt(j.Meta[key], 10, 64) // which this program has written
 		return v
 	}
-	return note{number(metaEpoch), number(metaAttempt), number(metaStopped), *j.JobModifyIndex}, j, nil
+	return note{number(metaEpoch), number(metaAttempt), number(metaStopped), j.Meta[metaEnded], *j.JobModifyIndex}, j, nil
 }
 
 // errAgain says that somebody else has registered the child meanwhile.
@@ -77,7 +78,7 @@ func errForeign(job string) error {
 // Nomad compares the index itself, so that there is no moment between.
 func (n *nomad) write(ctx context.Context, j *api.Job, now note) error {
 	j.Meta = map[string]string{metaEpoch: strconv.FormatInt(n.epoch, 10), metaAttempt: strconv.FormatInt(now.attempt, 10),
-		metaStopped: strconv.FormatInt(now.stopped, 10)}
+		metaStopped: strconv.FormatInt(now.stopped, 10), metaEnded: now.ended}
 	_, _, err := n.client.Jobs().EnforceRegister(j, now.index, (&api.WriteOptions{}).WithContext(ctx))
 	if err != nil && strings.Contains(err.Error(), api.RegisterEnforceIndexErrPrefix) {
 		return errAgain
@@ -126,7 +127,7 @@ func (n *nomad) Start(ctx context.Context, t managed.Task) error {
 		if t.Attempt <= max(now.attempt, now.stopped) {
 			return nil, nil // it was asked for before, or is over
 		}
-		now.attempt = t.Attempt
+		now.attempt, now.ended = t.Attempt, ""
 		return n.childJob(declared, &t)
 	})
 }
@@ -141,7 +142,7 @@ func (n *nomad) User(spec json.RawMessage) (*command.User, error) {
 }
 
 // userOf is whom Nomad runs a task as: the user of that name, for exec nobody if there is none, and for raw_exec the user of
-// Nomad's client, which is that of this program. Numbers are those of this machine.
+// Nomad's client, which is this program's own. Numbers are those of this machine.
 func userOf(task *api.Task) (*command.User, error) {
 	name := task.User
 	if name == "" && task.Driver == "raw_exec" {

@@ -221,24 +221,41 @@ func labelsOf(node *api.Node) map[string]string {
 	return labels
 }
 
-// Ended implements controller.Cluster: the job is stopped, as its user would stop it.
-func (n *nomad) Ended(ctx context.Context, job string, _ checkpoint.Ending, _ string) error {
-	_, _, err := n.client.Jobs().Deregister(job, false, (&api.WriteOptions{}).WithContext(ctx))
+// Ended implements controller.Cluster: the child says how the job has ended, and the job is stopped, as its user would stop it.
+func (n *nomad) Ended(ctx context.Context, job string, how checkpoint.Ending, why string) error {
+	ended := string(how)
+	if why != "" {
+		ended += ": " + why
+	}
+	err := n.update(ctx, job, func(now *note, j *api.Job) (*api.Job, error) {
+		if j == nil || !isChild(*j.ID, j.Meta) || now.ended == ended {
+			return nil, nil
+		}
+		now.ended = ended
+		return j, nil
+	})
+	if err != nil {
+		return err
+	}
+	_, _, err = n.client.Jobs().Deregister(job, false, (&api.WriteOptions{}).WithContext(ctx))
 	return err
 }
 
-// Forget implements controller.Cluster: the child goes, and with it what was noted of its attempts.
-// A job of somebody else with the name of a child stays.
+// Forget implements controller.Cluster: what was noted of the job's attempts goes. The child stays until Nomad collects it, dead,
+// with what its containers came to: a batch job like others.
+// A job of somebody else with the name of a child stays as it is.
 func (n *nomad) Forget(ctx context.Context, job string) error {
-	_, j, err := n.read(ctx, job)
-	if err != nil || j == nil || !isChild(*j.ID, j.Meta) {
-		return err
-	}
-	_, _, err = n.client.Jobs().Deregister(childOf(job), true, (&api.WriteOptions{}).WithContext(ctx))
-	if isNotFound(err) {
-		err = nil
-	}
-	return err
+	return n.update(ctx, job, func(now *note, j *api.Job) (*api.Job, error) {
+		if j == nil || !isChild(*j.ID, j.Meta) || now.attempt == 0 && now.stopped == 0 {
+			return nil, nil
+		}
+		now.attempt, now.stopped = 0, 0
+		for _, group := range j.TaskGroups {
+			none := 0
+			group.Count = &none
+		}
+		return j, nil
+	})
 }
 
 // Running implements external.Cluster.

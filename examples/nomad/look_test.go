@@ -5,6 +5,7 @@ package nomad
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/examples/internal/external"
@@ -26,7 +28,7 @@ type answers struct {
 	jobs        map[string]*api.Job
 	order       []string // in which jobs were registered first
 	allocations []*api.AllocationListStub
-	purged      []string
+	stopped     []string
 	between     func() // is called once, after the first of the lists of allocations and of jobs
 }
 
@@ -63,7 +65,7 @@ func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.register(request.Job)
 		reply(map[string]any{})
 	case r.Method == http.MethodDelete:
-		s.purged = append(s.purged, id)
+		s.stopped = append(s.stopped, id)
 		delete(s.jobs, id)
 		reply(map[string]any{})
 	case strings.HasSuffix(id, "/allocations"):
@@ -140,7 +142,7 @@ func look(t *testing.T, n *nomad) (capacity apportion.Resources, jobs []string, 
 	return view.Servers[0].Capacity, jobs, view.Rejected
 }
 
-// A job of somebody else whose name ends as that of a child takes room as every other, and is neither changed nor purged.
+// A job of somebody else whose name ends as that of a child takes room as every other, and is neither changed nor stopped.
 func TestForeignChild(t *testing.T) {
 	foreign := named("lr/run")
 	n, s := onAnswers(t, declared(), foreign, named("web/run"))
@@ -168,8 +170,8 @@ func TestForeignChild(t *testing.T) {
 	if err := n.Forget(t.Context(), "lr"); err != nil {
 		t.Error(err)
 	}
-	if s.jobs["lr/run"] != foreign || len(s.purged) != 0 {
-		t.Errorf("the job of somebody else is %+v, purged: %v", s.jobs["lr/run"], s.purged)
+	if s.jobs["lr/run"] != foreign || len(s.stopped) != 0 {
+		t.Errorf("the job of somebody else is %+v, stopped: %v", s.jobs["lr/run"], s.stopped)
 	}
 	// When it has gone, lr is as any other.
 	delete(s.jobs, "lr/run")
@@ -205,11 +207,18 @@ func TestOwnChild(t *testing.T) {
 	if g := s.jobs["lr/run"].TaskGroups; len(g) != 1 || *g[0].Count != 0 {
 		t.Errorf("after a stop: %+v", g)
 	}
-	if err := n.Forget(t.Context(), "lr"); err != nil || !slices.Equal(s.purged, []string{"lr/run"}) {
-		t.Errorf("purged: %v, %v", s.purged, err)
+	// It has ended: the child says so, and what is left of it is in the way of no other of its name.
+	if err := n.Ended(t.Context(), "lr", checkpoint.GivenUp, "six have died"); err != nil || !slices.Equal(s.stopped, []string{"lr"}) {
+		t.Errorf("stopped: %v, %v", s.stopped, err)
 	}
-	if err := n.Forget(t.Context(), "lr"); err != nil || len(s.purged) != 1 {
-		t.Errorf("forgotten once more: %v, %v", s.purged, err)
+	if err := errors.Join(n.Forget(t.Context(), "lr"), n.Forget(t.Context(), "lr")); err != nil || len(s.stopped) != 1 {
+		t.Errorf("stopped: %v, %v", s.stopped, err)
+	}
+	if child := s.jobs["lr/run"]; child.Meta[metaEnded] != "failed: six have died" || *child.TaskGroups[0].Count != 0 {
+		t.Errorf("%v, %+v", child.Meta, child.TaskGroups[0])
+	}
+	if err := start(t, n, 1); err != nil || s.jobs["lr/run"].Meta[metaEnded] != "" || *s.jobs["lr/run"].TaskGroups[0].Count == 0 {
+		t.Errorf("another of its name: %v, %v", s.jobs["lr/run"].Meta, err)
 	}
 }
 

@@ -72,8 +72,8 @@ func TestJobsThatCannotBeRead(t *testing.T) {
 		`volume "data"`: func(j *api.Job) {
 			j.TaskGroups[0].Volumes = map[string]*api.VolumeRequest{"data": {Name: "data", Type: "csi"}}
 		},
-		"unknown user": func(j *api.Job) { j.TaskGroups[0].Tasks[0].User = "nobody-of-this-name" },
-		"as root":      func(j *api.Job) { j.TaskGroups[0].Tasks[0].User = "root" },
+		"unknown user":           func(j *api.Job) { j.TaskGroups[0].Tasks[0].User = "nobody-of-this-name" },
+		"as root":                func(j *api.Job) { j.TaskGroups[0].Tasks[0].User = "root" },
 		"apportion.max":          func(j *api.Job) { j.Meta["apportion.max"] = "many" },
 		"apportion.weight":       func(j *api.Job) { j.Meta["apportion.weight"] = "heavy" },
 		"apportion.adjust_cost":  func(j *api.Job) { j.Meta["apportion.adjust_cost"] = "-" },

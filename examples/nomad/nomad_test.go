@@ -4,6 +4,9 @@
 package nomad
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -33,6 +36,18 @@ func (b *bench) submit(id string, most, steps int, more map[string]string) {
 		meta[metaPrefix+key] = text
 	}
 	b.register(b.job(id, []string{b.Trainer, "train", "-steps", strconv.Itoa(steps), "-cost", "1ms"}, meta))
+}
+
+// as submits a job whose containers run as a user, or changes the most that it can use.
+func (b *bench) as(user, id string, most int) {
+	b.Bench.Helper()
+	locks := filepath.Join(b.cluster.Dir, "locks-"+id)
+	if err := errors.Join(os.MkdirAll(locks, 0o700), os.Chmod(locks, 0o777)); err != nil {
+		b.Bench.Fatal(err)
+	}
+	j := b.job(id, []string{b.Trainer, "train", "-steps", "100000", "-cost", "1ms", "-locks", locks}, map[string]string{metaPrefix + "max": strconv.Itoa(most)})
+	j.TaskGroups[0].Tasks[0].User = user
+	b.register(j)
 }
 
 // job is a job without containers, each of which would take an eighth of a node.

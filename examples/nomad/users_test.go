@@ -1,0 +1,181 @@
+// This file plays jobs of two ordinary users, and jobs that come to nothing, on a real Nomad cluster.
+
+package nomad
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
+)
+
+// users are two that every system has, neither of which is root.
+var users = []string{"daemon", "nobody"}
+
+// Jobs of two users run as these, outlive resizes, and are secret to each other.
+func TestUsers(t *testing.T) {
+	b := newBench(t, "n1", "n2")
+	// Programs and the folders of tasks lie below these, which are root's own until now.
+	for _, name := range []string{".", "n1", "n2"} {
+		if err := os.Chmod(filepath.Join(b.cluster.Dir, name), 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.as(users[0], "a", 16)
+	b.Holds(map[string]int{"a": 16})
+	for _, most := range []int{8, 4, 8} {
+		b.as(users[1], "b", most)
+		b.Holds(map[string]int{"a": 16 - most, "b": most})
+	}
+	ids := map[string]*user.User{}
+	for i, job := range []string{"a", "b"} {
+		known, err := user.Lookup(users[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[job] = known
+		for uid, n := range b.uids(job) {
+			if uid != known.Uid {
+				t.Errorf("%d processes of job %s are of user %s, want %s", n, job, uid, known.Uid)
+			}
+		}
+	}
+	for _, job := range []string{"a", "b"} {
+		b.hidden(job, ids)
+	}
+	for _, j := range b.Report().Jobs {
+		if j.Job.Newest().Step == 0 || j.Job.Deaths > 0 {
+			t.Errorf("job %s has saved step %d and died %d times", j.Job.Name, j.Job.Newest().Step, j.Job.Deaths)
+		}
+	}
+	b.Check()
+}
+
+// uids are the users of the trainers of a job, with how many processes each has.
+func (b *bench) uids(job string) map[string]int {
+	found := map[string]int{}
+	for _, pid := range externaltest.Processes(b.cluster.Dir, "inhouse") {
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+		if err == nil && strings.Contains(string(env), "APPORTION_JOB="+job+"\x00") {
+			found[strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Uid), 10)]++
+		}
+	}
+	if len(found) == 0 {
+		b.Bench.Errorf("job %s has no processes", job)
+	}
+	return found
+}
+
+// hidden checks that the user of a job reads what is the job's in the shared folder, and the others' nothing of it.
+func (b *bench) hidden(job string, ids map[string]*user.User) {
+	b.Bench.Helper()
+	for _, folder := range []string{"runs", "restored"} {
+		var files []string
+		err := filepath.WalkDir(filepath.Join(b.Shared, folder, string(store.FolderOf(job))), func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() {
+				files = append(files, name)
+			}
+			return err
+		})
+		if err != nil || len(files) == 0 {
+			b.Bench.Errorf("job %s has %d files in %s: %v", job, len(files), folder, err)
+		}
+		for of, u := range ids {
+			uid, _ := strconv.Atoi(u.Uid)
+			gid, _ := strconv.Atoi(u.Gid)
+			cmd := exec.Command("sh", append([]string{"-c", `for f; do test -r "$f" && echo "$f"; done; exit 0`, "sh"}, files...)...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+			seen, err := cmd.CombinedOutput()
+			if err != nil || of == job && len(seen) == 0 || of != job && len(seen) > 0 {
+				b.Bench.Errorf("%s reads of job %s: %s, %v", u.Username, job, seen, err)
+			}
+		}
+	}
+}
+
+// A job whose work is done and one that comes to nothing end in Nomad's own terms, and a guard that was killed is not started again
+// by Nomad.
+func TestEnds(t *testing.T) {
+	b := newBench(t, "n1")
+	b.Set("-max-deaths", "2")
+	b.submit("good", 2, 40, nil)
+	b.ends("good", "completed", api.TaskGroupSummary{Complete: 2})
+	b.register(b.job("bad", []string{"/bin/false"}, map[string]string{metaPrefix + "max": "1"}))
+	b.ends("bad", "failed: 2 runs have died without a step further", api.TaskGroupSummary{Failed: 2})
+	// Another one of that name is a job like any other, when this one is forgotten.
+	externaltest.Eventually(b.Bench, "bad is forgotten", 60*time.Second, func() bool {
+		r := b.Report()
+		return r != nil && !slices.ContainsFunc(r.Jobs, func(j controller.JobReport) bool { return j.Job.Name == "bad" })
+	})
+	b.submit("bad", 2, 100000, nil)
+	b.Holds(map[string]int{"bad": 2})
+	for _, pid := range externaltest.Processes(b.cluster.Dir, "apportion-guard") {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // keepers, which have that name as well, end by themselves
+	}
+	externaltest.Eventually(b.Bench, "another attempt runs", 90*time.Second, func() bool {
+		for _, j := range b.Report().Jobs {
+			if j.Job.Name == "bad" && j.Job.Attempt > 1 && j.Job.Phase == "running" {
+				return true
+			}
+		}
+		return false
+	})
+	list, _, err := b.client.Jobs().Allocations("bad/run", true, nil)
+	if err != nil || len(list) < 4 {
+		t.Fatalf("%d allocations, %v", len(list), err)
+	}
+	for _, a := range list {
+		if state := a.TaskStates["train"]; state != nil && state.Restarts > 0 {
+			t.Errorf("Nomad has started a container of %s again, %d times", a.TaskGroup, state.Restarts)
+		}
+	}
+	b.Check()
+}
+
+// ends waits until a job is stopped, and its child dead with that word on it and so many containers that came to this.
+func (b *bench) ends(id, ended string, want api.TaskGroupSummary) {
+	b.Bench.Helper()
+	got := ""
+	defer func() {
+		if b.Bench.Failed() {
+			b.Bench.Logf("it stands like this: %s", got)
+		}
+	}()
+	externaltest.Eventually(b.Bench, id+" ends by Nomad's own word", 90*time.Second, func() bool {
+		b.Report()
+		j, _, err := b.client.Jobs().Info(id, nil)
+		if err != nil {
+			return false
+		}
+		child, _, err := b.client.Jobs().Info(childOf(id), nil)
+		if err != nil {
+			return false
+		}
+		summary, _, err := b.client.Jobs().Summary(childOf(id), nil)
+		if err != nil {
+			return false
+		}
+		var sum api.TaskGroupSummary
+		for _, group := range summary.Summary {
+			sum.Complete += group.Complete
+			sum.Failed += group.Failed
+		}
+		got = fmt.Sprintf("%+v, %s, stop %v, %v", sum, *child.Status, *child.Stop, child.Meta)
+		return *j.Stop && *child.Status == "dead" && !*child.Stop && strings.HasPrefix(child.Meta[metaEnded], ended) && sum == want
+	})
+}
