@@ -234,7 +234,7 @@
 //	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply
 //	[loss of servers, no paper]	checkpoint/server.go	Machine.lose
 //	[silent servers, no paper]	checkpoint/server.go	ServerSilent.apply, Machine.silent
-//	[drains and deadlines, no paper]	checkpoint/drain.go	Drain.apply, Machine.hurry
+//	[drains and deadlines, no paper]	checkpoint/drain.go	Drain.apply
 //	[jobs that hang or die at once, no paper]	checkpoint/exit.go	Stalled.apply, Machine.died
 //	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
 //	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
@@ -254,6 +254,7 @@
 //	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendRecord, readRecords
 //	[room for a full disk, no paper]	checkpoint/journal/room.go	Journal.Spare
 //	[records that were lost, no paper]	checkpoint/witness.go	Witness, Gap, Orphan.apply
+//	[jobs that answer no save, no paper]	checkpoint/hurry.go	Machine.overdue, Machine.hurry
 //	[accepted losses, no paper]	checkpoint/loss.go	Machine.AcceptLoss
 //	[name of the store, no paper]	checkpoint/storenamed.go	StoreNamed.apply
 //	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent

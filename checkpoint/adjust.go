@@ -215,7 +215,9 @@ func (f Forget) apply(m *Machine) error {
 	// The record of this step says that the job is gone; whoever recovers will not know it.
 	delete(m.jobs, f.Job)
 	delete(m.ready.jobs, f.Job)
-	delete(m.rest, f.Job)
+	for _, times := range []map[string]time.Duration{m.rest, m.saving, m.longest} {
+		delete(times, f.Job)
+	}
 	m.names = slices.DeleteFunc(m.names, func(name string) bool { return name == f.Job })
 	m.ready.gone[f.Job] = true
 	m.books.change(f.Job)

@@ -3,6 +3,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -28,6 +29,10 @@ type Config struct {
 	Keep int
 	// Timeouts says how long an effect may take.
 	Timeouts Timeouts
+	// SaveLimit is how long a job whose containers are to change may be in saving at least before it is stopped without, and goes on
+	// from its newest confirmed checkpoint: ten times its longest save where that is more, and twice Timeouts.Save where that is
+	// less. So a job that hangs gives its room back. 0 means DefaultSaveLimit, below 0 never.
+	SaveLimit time.Duration
 	// Backoff is the pause before the first retry, doubled for each further one up to MaxBackoff. 0
 	// means DefaultBackoff and DefaultMaxBackoff.
 	Backoff, MaxBackoff time.Duration
@@ -49,6 +54,7 @@ const (
 	DefaultRestarts   = 3
 	DefaultKeep       = 2
 	DefaultTimeout    = time.Minute
+	DefaultSaveLimit  = time.Minute
 	DefaultBackoff    = time.Second
 	DefaultMaxBackoff = 30 * time.Second
 	DefaultMaxTick    = 10 * time.Second
@@ -110,6 +116,7 @@ func (c Config) filled() Config {
 			*d.value = d.zero
 		}
 	}
+	c.SaveLimit = cmp.Or(c.SaveLimit, DefaultSaveLimit)
 	c.Retries = count(c.Retries, DefaultRetries)
 	c.Restarts = count(c.Restarts, DefaultRestarts)
 	c.Keep = count(c.Keep, DefaultKeep)

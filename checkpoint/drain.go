@@ -65,19 +65,3 @@ func (m *Machine) evict(j *Job, server string, deadline time.Time) {
 		}
 	}
 }
-
-// hurry stops a job whose deadline is over without saving it: it goes on from its newest confirmed checkpoint.
-func (m *Machine) hurry(j *Job) {
-	// A job that has stopped, or is being stopped, takes up what was asked when that is over: what is being released for
-	// another target must not change under way.
-	if !live[j.Phase] || j.Phase == Stopping {
-		return
-	}
-	deadline := j.Deadline
-	// What was asked for last counts, also where the job was still on its way to something else.
-	if j.Order != 0 {
-		m.aim(j, false)
-	}
-	j.blame(Late, "it was not saved by "+deadline.Format(time.RFC3339))
-	m.enter(j, Stopping)
-}

@@ -79,7 +79,7 @@ type Adjust struct {
 	Targets map[string][]string `json:"targets"`
 	// Deadline is when the jobs must begin to stop, by the clock of Tick: one that is not saved by then, because it
 	// answers no save or waits for room, is stopped all the same and goes on from its newest confirmed checkpoint. Zero:
-	// never; a job that cannot be saved keeps what it has.
+	// none; a job that answers, and cannot be saved, keeps what it has then, and one that does not answer has Config.SaveLimit.
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 

@@ -49,6 +49,8 @@ type Machine struct {
 	now  time.Duration
 	last time.Time
 	due  map[string]time.Duration
+	// saving is since when a job that is to change is being saved, and longest what its longest save has taken.
+	saving, longest map[string]time.Duration
 	// rest is until when no attempt of a job begins that has died again and again.
 	rest map[string]time.Duration
 

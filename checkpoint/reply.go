@@ -44,6 +44,7 @@ func (m *Machine) done(j *Job, r Reply) {
 	switch j.Phase {
 	case Saving:
 		// That the save was reported is not enough: it counts when it was read back.
+		m.saved(j)
 		j.Saving.Step = r.Step
 		tries := j.Tries
 		m.enter(j, Verifying)
@@ -156,7 +157,7 @@ func (m *Machine) giveUp(j *Job, detail string) {
 		m.enter(j, Stopping) // nothing is left to save: go on from the checkpoint before
 	// To wait for the deadline would change nothing: it was tried as often as it may be.
 	case !j.Deadline.IsZero():
-		m.hurry(j)
+		m.hurry(j, detail)
 		j.blame(constraint, detail)
 	default:
 		m.refuse(j, constraint, detail)

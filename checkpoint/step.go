@@ -23,7 +23,7 @@ func New(config Config, epoch int64) (*Machine, error) {
 	m := &Machine{
 		config: config, epoch: epoch, jobs: make(map[string]*Job),
 		servers: make(map[string]*Host), due: make(map[string]time.Duration),
-		rest: make(map[string]time.Duration), books: newBooks(),
+		saving: make(map[string]time.Duration), longest: make(map[string]time.Duration), rest: make(map[string]time.Duration), books: newBooks(),
 	}
 	m.forgetChanges()
 	return m, nil

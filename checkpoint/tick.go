@@ -4,6 +4,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"time"
 )
 
 // apply lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
@@ -26,7 +27,10 @@ func (t Tick) apply(m *Machine) error {
 		j := m.jobs[name]
 		// A deadline is a time of day, unlike all that is due: it is over when the clock says so, also by a jump.
 		if !j.Deadline.IsZero() && !t.Now.Before(j.Deadline) {
-			m.hurry(j)
+			m.hurry(j, "it was not saved by "+j.Deadline.Format(time.RFC3339))
+		}
+		if m.overdue(j) {
+			m.hurry(j, fmt.Sprintf("it was not saved within %v", m.patience(j)))
 		}
 		due, waits := m.due[name]
 		if !waits || due > m.now {

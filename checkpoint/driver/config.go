@@ -57,8 +57,9 @@ type Options struct {
 	Silence time.Duration
 	// SaveEvery is how often a running job is saved; 0: only when it is adjusted.
 	SaveEvery time.Duration
-	// StallAfter is how long a running job may report no new step before its processes are ended and another attempt goes
-	// on from the newest checkpoint; 0: for ever. It must be longer than the longest step.
+	// StallAfter is how long a running job that was seen to get on may report no new one before its processes are ended and another
+	// attempt goes on from the newest checkpoint, or three times as long as it has ever taken from one report to the next, where
+	// that is more; 0: DefaultStallAfter, below 0: for ever.
 	StallAfter time.Duration
 	// CordonAfter is how many effects of one kind in a row must fail at a server that answers, those of several jobs or such
 	// as end one, until nothing more is placed there for CordonFor, see checkpoint.Cordon; 0: none are too many. Then it is
@@ -92,6 +93,7 @@ type Options struct {
 // What zero stands for in Options.
 const (
 	DefaultPoll         = 100 * time.Millisecond
+	DefaultStallAfter   = 10 * time.Minute
 	DefaultCordonFor    = time.Minute
 	DefaultCompactBytes = 4 << 20
 	DefaultAppendLimit  = 30 * time.Second
@@ -123,7 +125,7 @@ func (c *Config) check(o *Options) error {
 		field string
 		value int64
 	}{
-		{"Poll", int64(o.Poll)}, {"Silence", int64(o.Silence)}, {"StallAfter", int64(o.StallAfter)},
+		{"Poll", int64(o.Poll)}, {"Silence", int64(o.Silence)},
 		{"SaveEvery", int64(o.SaveEvery)}, {"Retain", int64(o.Retain)},
 		{"CordonAfter", int64(o.CordonAfter)}, {"CordonFor", int64(o.CordonFor)},
 		{"CompactBytes", o.CompactBytes}, {"AppendLimit", int64(o.AppendLimit)},
@@ -139,6 +141,9 @@ func (c *Config) check(o *Options) error {
 func (o *Options) setDefaults() {
 	if o.Poll == 0 {
 		o.Poll = DefaultPoll
+	}
+	if o.StallAfter == 0 {
+		o.StallAfter = DefaultStallAfter
 	}
 	if o.CordonFor == 0 {
 		o.CordonFor = DefaultCordonFor

@@ -19,6 +19,9 @@ func TestStalledJob(t *testing.T) {
 		w.options.StallAfter = time.Minute
 		w.open()
 		slow, stuck := w.runs("slow", "s1"), w.runs("stuck", "s2")
+		time.Sleep(time.Second)
+		w.servers["s2"].Work(1)
+		w.await("stuck", func(j *driver.JobState) bool { return j.Progress.Step == 1 })
 		began := time.Now()
 		w.must(checkpoint.Checkpoint{Job: "stuck"})
 		w.await("stuck", func(j *driver.JobState) bool { return j.Job.Newest().Number != 0 })
@@ -37,6 +40,54 @@ func TestStalledJob(t *testing.T) {
 		if j := w.await("slow", on("s1")); j.Job.Attempt != slow.Job.Attempt {
 			t.Errorf("a slow job was ended: %+v", j.Job)
 		}
+		w.close()
+	})
+}
+
+// Without any option a job that hangs is ended, one that tells no steps is not, and one that tells them rarely has the time that it takes.
+func TestStallsByDefault(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		first := map[string]int64{}
+		for job, server := range map[string]string{"stuck": "s1", "mute": "s2", "rare": "s3"} {
+			first[job] = w.runs(job, server).Job.Attempt
+		}
+		time.Sleep(time.Second)
+		w.servers["s1"].Work(1)
+		for range 4 {
+			time.Sleep(29 * time.Minute)
+			w.servers["s3"].Work(1)
+		}
+		s := w.d.State()
+		for job, ended := range map[string]bool{"stuck": true, "mute": false, "rare": false} {
+			if j, _ := s.Job(job); (j.Job.Attempt != first[job]) != ended || ended && j.Job.Reason.Constraint != checkpoint.Hung {
+				t.Errorf("%s: begun as attempt %d, now %+v", job, first[job], j.Job)
+			}
+		}
+		w.close()
+	})
+}
+
+// A job that answers no save is preempted without any deadline.
+func TestHungSaveByDefault(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		release := make(chan struct{})
+		defer close(release)
+		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Action == checkpoint.Save {
+				<-release // whatever the context says
+			}
+			return nil
+		}
+		w.open()
+		w.runs("deaf", "s1", "s1", "s1", "s1")
+		began := time.Now()
+		w.must(adjust("deaf", "s2"))
+		j := w.await("deaf", on("s2"))
+		if took := time.Since(began); took < checkpoint.DefaultSaveLimit || took > checkpoint.DefaultSaveLimit+5*time.Second {
+			t.Errorf("it gave its server back after %v", took)
+		}
+		wantReason(t, j, checkpoint.Late)
 		w.close()
 	})
 }

@@ -78,6 +78,8 @@ type view struct {
 type moved struct {
 	attempt, step int64
 	at            time.Time
+	// slowest is the longest time from one news to the next, of all attempts; 0: it has told nothing yet.
+	slowest time.Duration
 }
 
 // settled are the phases in which all processes of the newest attempt have been seen running.
@@ -190,7 +192,8 @@ func (v *view) in(phase checkpoint.Phase) []string {
 }
 
 // stalled returns the events of running jobs that have told no new step for so long, ascending by name. A job that does
-// not run, or has just begun to, is counted from now on: to create, resume and save takes what it takes. O(jobs log jobs).
+// not run, or has just begun to, is counted from now on: to create, resume and save takes what it takes. One that tells no steps at
+// all is never stalled, and one that tells them rarely is given three times what it has taken before. O(jobs log jobs).
 func (v *view) stalled(now time.Time, limit time.Duration) []checkpoint.Event {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -198,10 +201,14 @@ func (v *view) stalled(now time.Time, limit time.Duration) []checkpoint.Event {
 	for _, name := range slices.Sorted(maps.Keys(v.jobs)) {
 		j, step, last := v.jobs[name], v.progress[name].Step, v.moved[name]
 		if j.Phase != checkpoint.Running || last.attempt != j.Attempt || last.step != step {
-			v.moved[name] = moved{j.Attempt, step, now}
+			slowest := last.slowest
+			if j.Phase == checkpoint.Running && last.attempt == j.Attempt {
+				slowest = max(slowest, now.Sub(last.at))
+			}
+			v.moved[name] = moved{j.Attempt, step, now, slowest}
 			continue
 		}
-		if now.Sub(last.at) > limit {
+		if limit := max(limit, 3*last.slowest); last.slowest > 0 && now.Sub(last.at) > limit {
 			news = append(news, checkpoint.Stalled{Job: name, Attempt: j.Attempt, Detail: fmt.Sprintf("step %d for %v", step, limit)})
 		}
 	}
