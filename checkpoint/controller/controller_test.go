@@ -120,7 +120,7 @@ func newBench(t *testing.T) *bench {
 		defer b.mu.Unlock()
 		b.reports = append(b.reports, err.Error())
 	}
-	b.config = controller.Config{Cluster: b.fake, Report: report, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Secret: wire.NewSecret(),
+	b.config = controller.Config{Cluster: b.fake, Report: report, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: managedtest.Shared(t), Secret: wire.NewSecret(),
 		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1},
 		Lease:   lease, Look: 5 * time.Millisecond, Missing: 50 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
 	b.begin()

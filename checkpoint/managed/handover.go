@@ -61,6 +61,13 @@ func (f *Fleet) fetch(ctx context.Context, s store.Store, job string, number int
 // handOver gives the user of a run its folders and the credential of its guards. Nothing of the run is started before, and what was
 // handed over once stays the user's: a server that is asked for later changes nothing.
 func (f *Fleet) handOver(t *Task) error {
+	u := ownerOf(t.User)
+	if t.User != nil {
+		// Root by name is nobody's user, also where this program is root.
+		if err := u.Validate(); err != nil {
+			return err
+		}
+	}
 	credential, err := json.Marshal(f.config.Secret.Credential(guard.Party(t.Job, t.Attempt)))
 	if err != nil {
 		return err
@@ -68,7 +75,6 @@ func (f *Fleet) handOver(t *Task) error {
 	h := f.handedOf(t.Job, t.Dir)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	u := ownerOf(t.User)
 	if t.User != nil && u.UID != uint32(os.Geteuid()) {
 		if err := errors.Join(u.Possible(), f.giveFolders(t, u)); err != nil {
 			return err

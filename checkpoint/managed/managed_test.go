@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
@@ -48,7 +49,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	b := &bench{T: t, clock: &clock{now: time.Unix(1000, 0)}}
 	b.Cluster = managedtest.New(func() *guard.Desk { return b.desk() }, b.clock.time)
-	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: t.TempDir(), Epoch: 1, Secret: wire.NewSecret(),
+	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: managedtest.Shared(t), Epoch: 1, Secret: wire.NewSecret(),
 		Lease: lease, Slack: slack, Window: window, Clock: b.clock.time, Poll: time.Millisecond}
 	b.begin()
 	ctx, stop := context.WithCancel(context.Background())
@@ -120,9 +121,13 @@ func (c current) Status(ctx context.Context, q agent.Question) (agent.Status, er
 	return c.now().Status(ctx, q)
 }
 
-func TestSuite(t *testing.T) {
+// The suite holds for jobs of this program's user, and for those of an ordinary one.
+func TestSuite(t *testing.T) { suite(t, nil) }
+
+func suite(t *testing.T, user *command.User) {
 	agenttest.Run(t, func(t *testing.T) *agenttest.Subject {
 		b := newBench(t)
+		b.SetUser(user, nil)
 		return &agenttest.Subject{
 			Agent: current{b}, Server: "here", Store: b.config.Store, Spec: []byte(`{}`), Patience: 5 * time.Second,
 			Alive:  func(job string) []int64 { return b.Live(job, "here") },
@@ -464,7 +469,7 @@ func TestConfigFaults(t *testing.T) {
 	for _, f := range faults {
 		fields[f.Field] = true
 	}
-	for _, want := range []string{"Manager", "Store", "Dir", "Shared", "Epoch", "Lease", "Slack", "Window"} {
+	for _, want := range []string{"Manager", "Store", "Dir", "Shared", "Secret", "Epoch", "Lease", "Slack", "Window"} {
 		if !fields[want] {
 			t.Errorf("no fault of %s: %v", want, err)
 		}

@@ -7,17 +7,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // Container is a container with its guard and its trainer. A test that changes one does it inside of Each, under the cluster's
@@ -32,9 +37,13 @@ type Container struct {
 	// Until is when its lease is over.
 	Until time.Time
 
-	// The trainer's own: no test has to know them. dir is where the trainer writes its checkpoints, and saved the newest save that it has acknowledged.
-	dir   string
-	saved int64
+	// Fault is why it could not begin; nil: it could, or has not tried.
+	Fault error
+
+	// The trainer's own: no test has to know them. task is what it was started with, saved the newest save that it has acknowledged, and
+	// step the one that it began from.
+	task        managed.Task
+	saved, step int64
 }
 
 // Alive reports whether the trainer runs: it was granted a lease once, and nothing has ended it since.
@@ -81,6 +90,20 @@ func New(desk func() *guard.Desk, now func() time.Time) *Cluster {
 		now = time.Now
 	}
 	return &Cluster{desk: desk, now: now, asked: map[string]int64{}, starts: map[string]int{}, refused: map[string]string{}, down: map[string]bool{}}
+}
+
+// Shared is a new folder, until the test ends, that every user may pass; those of package testing are closed to others.
+func Shared(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "managed-")
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // runOf names a run.
@@ -152,7 +175,7 @@ func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 		// What is asked for on a server that is down is lost: this manager does not make up for it when it is back.
 		for rank := part.First; rank < part.First+part.Count && !c.down[part.Server]; rank++ {
 			id := guard.ID{Job: task.Job, Attempt: task.Attempt, Server: part.Server, Rank: rank}
-			c.containers = append(c.containers, &Container{dir: task.Dir, Deaf: c.late && rank > 0,
+			c.containers = append(c.containers, &Container{task: task, Deaf: c.late && rank > 0,
 				Claim: guard.Claim{ID: id, Epoch: task.Epoch, Life: fmt.Sprint(len(c.containers)), Clock: agent.Stamp{Boot: "b", At: time.Second}}})
 		}
 	}
@@ -217,7 +240,8 @@ func (c *Cluster) Step() error {
 		default:
 			// The lease counts from the answer and not from the claim, which is the later of the two: a desk whose slack is
 			// too small for that is found by it.
-			one.Until, one.State.Started, one.State.Progress.Running = c.now().Add(grant.Length), true, true
+			one.Until = c.now().Add(grant.Length)
+			one.begin()
 			if err := one.save(grant.Save); err != nil {
 				return err
 			}
@@ -226,16 +250,65 @@ func (c *Cluster) Step() error {
 	return nil
 }
 
-// save writes a checkpoint, if that is asked for, and acknowledges it: one file, whose name and step are the number of the save.
+// begin starts the trainer with the first grant: it reads the checkpoint that it begins from and what its guard signs with, as its own
+// user, and dies if it may not.
+func (c *Container) begin() {
+	if c.State.Started {
+		return
+	}
+	c.State.Started, c.State.Progress.Running = true, true
+	c.Fault = errors.Join(as(c.task.User, c.restore), as(c.task.User, c.sign))
+	if c.State.Progress.Step = c.step; c.Fault != nil {
+		c.End(guard.End{Code: 1})
+	}
+}
+
+// restore reads what was saved, whose name has the step.
+func (c *Container) restore() error {
+	if c.task.Restore == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(c.task.Restore)
+	for _, entry := range entries {
+		_, more := os.ReadFile(filepath.Join(c.task.Restore, entry.Name()))
+		step, wrong := strconv.ParseInt(strings.TrimPrefix(entry.Name(), prefix), 10, 64)
+		err, c.step = errors.Join(err, more, wrong), max(c.step, step)
+	}
+	return err
+}
+
+// sign reads the credential, which is that of its own run.
+func (c *Container) sign() error {
+	if c.task.Credential == "" {
+		return nil
+	}
+	text, err := os.ReadFile(c.task.Credential)
+	if err != nil {
+		return err
+	}
+	credential, err := wire.ReadCredential(text)
+	if err == nil && credential.Party != guard.Party(c.Job, c.Attempt) {
+		err = fmt.Errorf("managedtest: attempt %d of job %q signs as %v", c.Attempt, c.Job, credential.Party)
+	}
+	return err
+}
+
+// prefix comes before the step in the name of the file of a checkpoint.
+const prefix = "state-"
+
+// save writes a checkpoint, if that is asked for, and acknowledges it: one file, as the trainer's own user, whose name has the step: as
+// many more than it began from as saves were asked for.
 // A save is asked for with every grant until a higher one is, and written once.
 func (c *Container) save(number int64) error {
 	if number <= c.saved || c.Mute {
 		return nil
 	}
 	c.saved = number
-	name, step := fmt.Sprint("state-", number), number
+	step := c.step + number
+	name := prefix + strconv.FormatInt(step, 10)
+	c.State.Progress.Step = max(c.State.Progress.Step, step)
 	c.State.Checkpoint = &command.Acknowledgement{Request: number, Step: &step, Files: []string{name}}
-	return os.WriteFile(filepath.Join(c.dir, name), []byte("learnt"), 0o600)
+	return as(c.task.User, func() error { return os.WriteFile(filepath.Join(c.task.Dir, name), []byte("learnt"), 0o600) })
 }
 
 // Live returns the attempts of a job that live on a server, ascending, each once.
