@@ -125,22 +125,23 @@ func TestAdvisorIsBlind(t *testing.T) {
 func TestAdvisorHandler(t *testing.T) {
 	d := newAdvised(t)
 	handler := d.a.Handler("secret")
-	get := func(path string) *httptest.ResponseRecorder {
-		r := httptest.NewRecorder()
-		handler.ServeHTTP(r, httptest.NewRequest(http.MethodGet, path, nil))
+	get := func(path, token string) *httptest.ResponseRecorder {
+		r, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
+		request.Header.Set("Authorization", "Bearer "+token)
+		handler.ServeHTTP(r, request)
 		return r
 	}
 	d.submit("a", 8)
 	d.gives("a", 8)
 	var taken controller.Taken
-	if r := get("/decision?token=secret"); json.Unmarshal(r.Body.Bytes(), &taken) != nil || taken.Decision.Allocation.Containers("a") != 8 {
+	if r := get("/decision", "secret"); json.Unmarshal(r.Body.Bytes(), &taken) != nil || taken.Decision.Allocation.Containers("a") != 8 {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
-	if r := get("/explain?token=secret"); r.Code != http.StatusOK || !strings.Contains(r.Body.String(), "a                  8 in [1, 8]") {
+	if r := get("/explain", "secret"); r.Code != http.StatusOK || !strings.Contains(r.Body.String(), "a                  8 in [1, 8]") {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
-	for _, path := range []string{"/decision", "/explain?token=wrong"} {
-		if r := get(path); r.Code != http.StatusUnauthorized {
+	for _, path := range []string{"/decision", "/explain", "/decision?token=secret"} {
+		if r := get(path, "wrong"); r.Code != http.StatusUnauthorized {
 			t.Errorf("%s: %d", path, r.Code)
 		}
 	}

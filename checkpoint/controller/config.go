@@ -28,8 +28,10 @@ type Config struct {
 	Journal driver.Journal
 	// Store keeps the checkpoints.
 	Store store.Store
-	// Secret is that of the masters, see managed.Config. Guards are let in by it.
-	Secret wire.Secret
+	// Secret is that of the masters, and Authorities by what guards believe their server, see managed.Config. Guards are let in by the
+	// Secret, and links to the page are signed with it.
+	Secret      wire.Secret
+	Authorities string
 	// Dir is the folder with the memory of the agents, and Shared the one that all servers see, see managed.Config.
 	Dir, Shared string
 	// Problem has the Kinds of the machine, the thresholds and the options of every decision; the rest is filled in.

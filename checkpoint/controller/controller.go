@@ -76,8 +76,8 @@ func New(config Config) (*Controller, error) {
 	// The fleet stands between the driver and the manager. It is told of the machine's jobs, since guards of runs that
 	// an earlier controller has started claim from the first moment on.
 	c.fleet, err = managed.NewFleet(managed.Config{Manager: config.Cluster, Store: config.Store, Dir: config.Dir, Shared: config.Shared,
-		Secret: config.Secret,
-		Epoch:  config.Machine.Epoch(), Lease: c.config.Lease, Slack: c.config.Lease/10 + slack, Window: window,
+		Secret: config.Secret, Authorities: config.Authorities,
+		Epoch: config.Machine.Epoch(), Lease: c.config.Lease, Slack: c.config.Lease/10 + slack, Window: window,
 		Report: c.config.Report}, config.Machine.Jobs())
 	if err != nil {
 		return nil, err

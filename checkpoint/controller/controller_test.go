@@ -560,12 +560,8 @@ func TestNoBound(t *testing.T) {
 	b.begin()
 	b.submit(4, "a")
 	b.holds(map[string]int{"a": 4})
-	request := httptest.NewRequest(http.MethodGet, "/state?token=user", nil)
 	for _, path := range []string{"/state", "/decision", "/metrics", "/"} {
-		request.URL.Path = path
-		answer := httptest.NewRecorder()
-		b.now().Handler("user").ServeHTTP(answer, request)
-		if answer.Code != http.StatusOK {
+		if answer := b.get(path); answer.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
 	}
@@ -680,8 +676,14 @@ func TestHandler(t *testing.T) {
 			}
 		}
 	}
-	if status, _ := get("/?token=user", ""); status != http.StatusOK {
-		t.Errorf("a browser: %d", status)
+	// A link opens the page, and a token in an address opens nothing.
+	_, link := get("/link", "user")
+	for path, want := range map[string]int{strings.TrimSpace(link): http.StatusOK, "/state" + strings.TrimPrefix(strings.TrimSpace(link), "/"): http.StatusUnauthorized,
+		"/?token=user": http.StatusUnauthorized, b.config.Secret.Link("/", time.Now().Add(-time.Second)): http.StatusUnauthorized,
+		wire.NewSecret().Link("/", time.Now().Add(time.Hour)): http.StatusUnauthorized} {
+		if status, _ := get(path, ""); status != want {
+			t.Errorf("a browser at %s: %d, want %d", path, status, want)
+		}
 	}
 	var report controller.Report
 	if _, text := get("/state", "user"); json.Unmarshal([]byte(text), &report) != nil || len(report.Jobs) != 13 || len(report.Servers) != 3 || report.Objective <= 0.99 {

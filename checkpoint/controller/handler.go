@@ -7,11 +7,19 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 )
+
+// linkLife is how long a link opens the page.
+const linkLife = 24 * time.Hour
+
+// Link returns the address of the page, without its host, by which a browser may read it for a day: that and nothing else.
+func (c *Controller) Link() string { return c.config.Secret.Link("/", time.Now().Add(linkLife)) }
 
 // Handler answers requests:
 //
 //	GET /             a page for people
+//	GET /link         a Link
 //	GET /state        a Report
 //	GET /explain      why the jobs have what they have, as text
 //	GET /decision     the newest decision with its problem, a Taken
@@ -19,10 +27,15 @@ import (
 //	POST /lease       claims of guards, see guard.Desk.Handler
 //
 // The claims are signed by the guards of Config.Secret, see package wire. All others ask for the token of users, as a bearer token,
-// or for the page as ?token=; without a token nobody may look.
+// and the page for that or a Link; without a token nobody may look.
 func (c *Controller) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
-	handle(mux, "GET /{$}", token, c.page)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		guarded(w, r, allowed(r, token) || token != "" && c.config.Secret.Opens(r.URL, time.Now()), c.page)
+	})
+	handle(mux, "GET /link", token, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(c.Link() + "\n")) // whoever asked is gone
+	})
 	handle(mux, "GET /state", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
 	handle(mux, "GET /metrics", token, c.metrics)
 	handleDecision(mux, token, c.Last)
@@ -34,14 +47,23 @@ func (c *Controller) Handler(token string) http.Handler {
 
 // handle answers those who show the token.
 func handle(mux *http.ServeMux, pattern, token string, answer http.HandlerFunc) {
-	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if !allowed(r, token) {
-			http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
-			return
-		}
-		answer(w, r)
-	})
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { guarded(w, r, allowed(r, token), answer) })
 }
+
+// guarded answers whoever is allowed in. No browser shows the answer inside of another page, or tells the next one its address.
+func guarded(w http.ResponseWriter, r *http.Request, allowed bool, answer http.HandlerFunc) {
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	if !allowed {
+		http.Error(w, "the token is missing or wrong, or the link is over", http.StatusUnauthorized)
+		return
+	}
+	answer(w, r)
+}
+
+// policy has a browser load and run nothing. IDs and reasons come from users: the template of the page escapes them, and this holds
+// even if it did not.
+const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 // handleDecision answers with the newest decision, as JSON and in words. Controller and Advisor share it.
 func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
@@ -58,14 +80,10 @@ func handleDecision(mux *http.ServeMux, token string, last func() Taken) {
 	})
 }
 
-// allowed reports whether a request shows the token. A browser shows it as ?token=. Without a token nobody is let in, and
-// the comparison takes equally long whatever is given, so that its time tells nothing of the token.
+// allowed reports whether a request shows the token, which never stands in an address: those are logged. Without a token nobody is let
+// in, and the comparison takes equally long whatever is given, so that its time tells nothing of the token.
 func allowed(r *http.Request, token string) bool {
-	// The header wins: a token in an address may be an old one that a browser has kept.
 	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if given == "" {
-		given = r.URL.Query().Get("token")
-	}
 	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
 }
 

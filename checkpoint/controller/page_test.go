@@ -140,6 +140,9 @@ func TestNoToken(t *testing.T) {
 		request.Header.Set("Authorization", header)
 		answer := httptest.NewRecorder()
 		b.now().Handler("").ServeHTTP(answer, request)
+		if h := answer.Header(); !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("a browser may frame it or tell its address: %v", h)
+		}
 		if answer.Code != http.StatusUnauthorized || strings.Contains(answer.Body.String(), "servers") {
 			t.Errorf("%q: %d %s", header, answer.Code, answer.Body)
 		}

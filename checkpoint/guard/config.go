@@ -19,6 +19,9 @@ import (
 // EnvEpoch holds the epoch of the master that has started a run; the other variables are those of package command.
 const EnvEpoch = "APPORTION_EPOCH"
 
+// EnvCA names the file with the authorities by which a guard believes the server that it claims from; not set: those of its machine.
+const EnvCA = "APPORTION_CA"
+
 // Config says what a guard guards. ID, Authority and Argv are required.
 type Config struct {
 	ID

@@ -96,13 +96,17 @@ type Road struct {
 	Open func(value string) (Authority, error)
 }
 
-// ownRoads are those of apportion-guard. token is read when all flags were.
+// ownRoads are those of apportion-guard. The files of token and ca are read when all flags were.
 // Only -url needs one: a folder and the folder of a socket say by their permissions who may speak.
-func ownRoads(token *string) []Road {
+func ownRoads(token, ca *string) []Road {
 	return []Road{
 		{"url", "where claims are posted to", func(url string) (Authority, error) {
 			credential, err := readCredential(*token)
-			return &HTTP{URL: url, Credential: credential}, err
+			if err != nil || *ca == "" {
+				return &HTTP{URL: url, Credential: credential}, err
+			}
+			config, err := wire.ReadAuthorities(*ca)
+			return &HTTP{URL: url, Credential: credential, Client: wire.HTTP(config)}, err
 		}},
 		{"files", "the folder for claims by files", func(dir string) (Authority, error) { return &Files{Dir: dir}, nil }},
 		{"socket", "the Unix socket to which claims are posted", func(path string) (Authority, error) { return NewSocket(path), nil }},
@@ -148,7 +152,8 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	flags.SetOutput(stderr)
 	// The flags are read into the Config itself where they can be, and beside it where they need more than a look.
 	token := flags.String("token-file", "", "the file of the credential that signs claims to -url")
-	roads := append(ownRoads(token), more...)
+	ca := flags.String("ca", os.Getenv(EnvCA), "the file of the authorities by which the server of -url is believed (default $"+EnvCA+")")
+	roads := append(ownRoads(token, ca), more...)
 	values := make([]*string, len(roads))
 	for i, r := range roads {
 		values[i] = flags.String(r.Name, "", r.Usage)

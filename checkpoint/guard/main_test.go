@@ -93,6 +93,8 @@ func TestParse(t *testing.T) {
 		"-files f -save STOP sh":            "-save",
 		"-url u -token-file " + bad + " sh": "credential",
 		"-url u -token-file /nowhere a":     "/nowhere",
+		"-url u -token-file " + token + " -ca /nowhere a":    "/nowhere",
+		"-url u -token-file " + token + " -ca " + bad + " a": "no certificate",
 	} {
 		var text strings.Builder
 		if got := Main(nil, strings.Fields(args), &text); got != exitUsage || !strings.Contains(text.String(), want) {

@@ -22,7 +22,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/wire"
 )
 
-// Config says what a Fleet works with. Every field but Clock, Poll and Report is required.
+// Config says what a Fleet works with. Every field but Authorities, Clock, Poll and Report is required.
 type Config struct {
 	// Manager starts and ends containers.
 	Manager Manager
@@ -35,6 +35,8 @@ type Config struct {
 	Shared string
 	// Secret is that of the masters: the guards of each run get a credential of their own by it. They are let in by its gate.
 	Secret wire.Secret
+	// Authorities is the path, on all servers, of the file by which guards believe the master's server; "": those of their machines.
+	Authorities string
 	// Epoch is that of the master, as its machine says.
 	Epoch int64
 	// Lease is how long a run goes on without a master; Slack how much longer it may take until nothing of it lives: what

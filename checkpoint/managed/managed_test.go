@@ -492,6 +492,12 @@ func TestTaskParts(t *testing.T) {
 	if _, there := env["APPORTION_RESTORE_DIR"]; there {
 		t.Error("a run that begins anew has nothing to restore")
 	}
+	if _, there := env[guard.EnvCA]; there {
+		t.Error("without TLS there are no authorities")
+	}
+	if task.Authorities = "/ca"; task.Environment("a")[guard.EnvCA] != "/ca" {
+		t.Error("by what the server is believed is not told")
+	}
 	if task.Restore = "/in"; task.Environment("a")["APPORTION_RESTORE_DIR"] != "/in" {
 		t.Error("where to restore from is not told")
 	}

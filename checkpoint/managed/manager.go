@@ -48,6 +48,8 @@ type Task struct {
 	// Credential is the path of the file with the credential that the guards of this run sign claims with: they and no others.
 	// Nobody but User can read it.
 	Credential string
+	// Authorities is that of the Config.
+	Authorities string
 }
 
 // WriteScript writes a file into the folder of the run, in place of one that is there, which the user of the run may run and nobody
@@ -100,6 +102,9 @@ func (t *Task) Environment(server string) map[string]string {
 	}
 	if t.Restore != "" {
 		env[command.EnvRestoreDir] = t.Restore
+	}
+	if t.Authorities != "" {
+		env[guard.EnvCA] = t.Authorities
 	}
 	return env
 }

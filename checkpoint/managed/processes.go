@@ -36,7 +36,7 @@ func (p *processes) Resume(ctx context.Context, run runner.Run) error {
 	if err != nil {
 		return fmt.Errorf("managed: whom job %q runs as: %w", run.Job, err)
 	}
-	t := Task{Run: run, Epoch: p.config.Epoch, Spec: p.spec, User: user, Credential: filepath.Join(run.Dir, credentialName)}
+	t := Task{Run: run, Epoch: p.config.Epoch, Spec: p.spec, User: user, Credential: filepath.Join(run.Dir, credentialName), Authorities: p.config.Authorities}
 	if err := p.handOver(&t); err != nil {
 		return fmt.Errorf("managed: job %q is not handed over: %w", run.Job, err)
 	}

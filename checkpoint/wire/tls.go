@@ -17,13 +17,24 @@ func ReadTLS(certificate, key string) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wire: certificate %s, key %s: %w", certificate, key, err)
 	}
-	chain, err := os.ReadFile(certificate)
+	config, err := ReadAuthorities(certificate)
+	if err == nil {
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, err
+}
+
+// ReadAuthorities reads certificates as PEM, for [HTTP]: those that they vouch for are believed, and no others.
+func ReadAuthorities(file string) (*tls.Config, error) {
+	chain, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(chain)
-	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
+	if !roots.AppendCertsFromPEM(chain) {
+		return nil, fmt.Errorf("wire: %s has no certificate", file)
+	}
+	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }
 
 // HTTP returns what asks servers of the https scheme, which config must believe; nil: servers of this machine's authorities.

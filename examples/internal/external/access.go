@@ -5,6 +5,7 @@ package external
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,13 +21,31 @@ type access struct {
 	secret wire.Secret
 }
 
+// userToken is the file of the token of people, and clusterName that in the shared folder which names the cluster.
+const (
+	userToken   = "user.token"
+	clusterName = "cluster"
+)
+
+// belongs refuses a private folder of another cluster than the shared one. Journal, checkpoints and secret of the controller before are
+// in its private folder: whoever takes over without them knows no job that runs. It is asked by the controller that leads, and the
+// name tells nothing of the secret.
+func belongs(shared, private string, secret wire.Secret) error {
+	name, err := made(filepath.Join(shared, clusterName), secret.Cluster)
+	if err == nil && name != secret.Cluster() {
+		err = fmt.Errorf("external: the private folder %s is that of cluster %s, and %s belongs to cluster %s: give this controller the private folder of the one before it",
+			private, secret.Cluster(), shared, name)
+	}
+	return err
+}
+
 // accessIn reads what lets people and guards in, or makes it at the first time.
 // Both secrets are drawn once and kept, so that a page that was bookmarked and guards that run survive the
 // controller.
 func accessIn(private string) (access, error) {
 	var a access
 	var err error
-	if a.user, err = made(filepath.Join(private, "user.token"), rand.Text); err != nil {
+	if a.user, err = made(filepath.Join(private, userToken), rand.Text); err != nil {
 		return a, err
 	}
 	// A secret can always be written. What is none is refused until somebody removes the file.

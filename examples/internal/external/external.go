@@ -4,6 +4,7 @@ package external
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/wire"
 )
 
 // Guarded is how the guards of containers are started.
@@ -80,6 +82,7 @@ type Program struct {
 // shared, private and url have defaults that follow from others, which parse fills in.
 type settings struct {
 	shared, private, listen, url, guard string
+	cert, key, ca                       string
 	acceptLoss                          string
 	theta1, theta2                      float64
 	lease, every, look, save            time.Duration
@@ -96,7 +99,10 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.shared, "shared", "", "the folder that all servers and this program see, by its absolute path")
 	flags.StringVar(&s.private, "private", "", "the folder of this program alone, for journal and checkpoints (default SHARED/master)")
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:7190", "the address of page, API and leases")
-	flags.StringVar(&s.url, "url", "", "how servers reach that address (default http://ADDRESS)")
+	flags.StringVar(&s.url, "url", "", "how servers reach that address (default http://ADDRESS, or https with -tls-cert)")
+	flags.StringVar(&s.cert, "tls-cert", "", "the file of the certificate of that address, with its chain, as PEM: TLS is spoken there")
+	flags.StringVar(&s.key, "tls-key", "", "the file of the certificate's key, as PEM")
+	flags.StringVar(&s.ca, "tls-ca", "", "the file, on all servers, of the authorities by which guards believe it (default those of the servers)")
 	flags.StringVar(&s.guard, "guard", "/usr/local/bin/apportion-guard", "the path of apportion-guard on the servers")
 	// The two thresholds are those of [Dorm] (15) and (16), a little wider than the paper's: a cluster with
 	// others' jobs in it moves by itself.
@@ -125,8 +131,11 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	if !filepath.IsAbs(s.shared) && !s.dryRun {
 		return s, errors.New("-shared is needed, an absolute path")
 	}
+	if (s.cert == "") != (s.key == "") {
+		return s, errors.New("-tls-cert and -tls-key go together")
+	}
 	if s.url == "" {
-		s.url = "http://" + s.listen
+		s.url = s.scheme() + s.listen
 	}
 	return s, nil
 }
@@ -213,7 +222,10 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return p.advise(ctx, s, config, access, stdout)
 	}
 	// 2. What the one before has left.
-	config.Secret = access.secret
+	config.Secret, config.Authorities = access.secret, s.ca
+	if err := belongs(s.shared, master, access.secret); err != nil {
+		return err
+	}
 	closer, err := p.open(ctx, s, &config, master)
 	if err != nil {
 		return err
@@ -224,12 +236,12 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 		return err
 	}
 	// 3. The guards that it has started wait for an answer.
-	address, end, err := serve(s.listen, c.Handler(access.user))
+	address, end, err := s.serve(c.Handler(access.user))
 	if err != nil {
 		return err
 	}
 	defer end()
-	fmt.Fprintf(stdout, "page: http://%s/?token=%s\n", address, access.user)
+	fmt.Fprintf(stdout, "page: %s%s\ntoken: %s\n", address, c.Link(), filepath.Join(master, userToken))
 	// What tells must have ended before the journal is closed, hence the wait in the deferred call.
 	if teller, tells := config.Cluster.(Teller); tells {
 		ctx, stop := context.WithCancel(ctx)
@@ -251,27 +263,42 @@ func (p *Program) advise(ctx context.Context, s *settings, config controller.Con
 	}
 	config.Cluster = cluster
 	a := controller.NewAdvisor(config, cluster.Running)
-	address, end, err := serve(s.listen, a.Handler(access.user))
+	address, end, err := s.serve(a.Handler(access.user))
 	if err != nil {
 		return err
 	}
 	defer end()
-	fmt.Fprintf(stdout, "decisions: http://%s/decision?token=%s\n", address, access.user)
+	fmt.Fprintf(stdout, "decisions: %s/decision\ntoken: %s\n", address, filepath.Join(s.private, userToken))
 	a.Run(ctx)
 	return nil
 }
 
-// serve answers requests at an address until end is called.
-// The caller's address may have port 0: the one that was chosen is returned. A client that sends no header
-// in ten seconds is dropped.
-func serve(listen string, handler http.Handler) (address net.Addr, end func(), err error) {
-	listener, err := net.Listen("tcp", listen)
-	if err != nil {
-		return nil, nil, err
+// scheme is how the address is spoken to.
+func (s *settings) scheme() string {
+	if s.cert != "" {
+		return "https://"
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(listener) }()                 // it ends with Close
-	return listener.Addr(), func() { _ = server.Close() }, nil // nobody is answered any more, whatever it says
+	return "http://"
+}
+
+// serve answers requests at the address until end is called, with the limits of package wire, and returns its URL. It may have port 0:
+// the one that was chosen is returned.
+func (s *settings) serve(handler http.Handler) (url string, end func(), err error) {
+	listener, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		return "", nil, err
+	}
+	url = s.scheme() + listener.Addr().String()
+	if s.cert != "" {
+		config, err := wire.ReadTLS(s.cert, s.key)
+		if err != nil {
+			return "", nil, errors.Join(err, listener.Close())
+		}
+		listener = tls.NewListener(listener, config)
+	}
+	server := wire.Server(handler)
+	go func() { _ = server.Serve(listener) }()     // it ends with Close
+	return url, func() { _ = server.Close() }, nil // nobody is answered any more, whatever it says
 }
 
 // tell tells how everything stands, as often as the cluster is looked at.

@@ -171,7 +171,12 @@ func (b *Bench) ask(address, path string) []byte {
 		return nil
 	}
 	client := http.Client{Timeout: 10 * time.Second}
-	response, err := client.Get("http://" + address + path + "?token=" + strings.TrimSpace(string(token)))
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		return nil
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	response, err := client.Do(request)
 	if err != nil {
 		return nil
 	}
