@@ -144,14 +144,14 @@ func TestLookAtNode(t *testing.T) {
 		want apportion.Resources
 	}{
 		{"nobody of ours", nil, apportion.Resources{5, 13500, 2}},
-		{"a part has more CPUs than the node says are used", []fields{part(nil)}, apportion.Resources{8, 15500, 4}},
-		{"two parts", []fields{part(nil), part(fields{"memory_per_node": 400})}, apportion.Resources{8, 15900, 4}},
-		{"a part on another node", []fields{part(fields{"nodes": "n2", "name": "apportion/lr.12/a3/n2"})}, apportion.Resources{5, 13500, 2}},
-		{"a part that has ended", []fields{part(fields{"job_state": "COMPLETED"})}, apportion.Resources{5, 13500, 2}},
-		{"a part that waits", []fields{part(fields{"nodes": "", "job_state": "PENDING"})}, apportion.Resources{5, 13500, 2}},
-		{"a job of somebody else", []fields{part(fields{"name": "other/lr.12/a3/n1"})}, apportion.Resources{5, 13500, 2}},
-		{"a part of a job by its user", []fields{held(nil), part(nil)}, apportion.Resources{8, 15500, 4}},
-		{"one by somebody else", []fields{held(nil), part(fields{"user_id": 1001})}, apportion.Resources{5, 13500, 2}},
+		{"a part of no job", []fields{part(nil)}, apportion.Resources{5, 13500, 2}},
+		{"a part has more CPUs than the node says are used", []fields{held(nil), part(nil)}, apportion.Resources{8, 15500, 4}},
+		{"two parts", []fields{held(nil), part(nil), part(fields{"memory_per_node": 400})}, apportion.Resources{8, 15900, 4}},
+		{"a part on another node", []fields{held(nil), part(fields{"nodes": "n2", "name": "apportion/lr.12/a3/n2"})}, apportion.Resources{5, 13500, 2}},
+		{"a part that has ended", []fields{held(nil), part(fields{"job_state": "COMPLETED"})}, apportion.Resources{5, 13500, 2}},
+		{"a part that waits", []fields{held(nil), part(fields{"nodes": "", "job_state": "PENDING"})}, apportion.Resources{5, 13500, 2}},
+		{"a job of somebody else", []fields{held(nil), part(fields{"name": "other/lr.12/a3/n1"})}, apportion.Resources{5, 13500, 2}},
+		{"a part by somebody else", []fields{held(nil), part(fields{"user_id": 1001})}, apportion.Resources{5, 13500, 2}},
 		{"one that waits to end", []fields{held(ending)}, apportion.Resources{4, 13499, 2}},
 		{"one that waits to end elsewhere", []fields{held(ending), held(fields{"comment": "apportion failed", "state_reason": "Resources", "partition": "q"})}, apportion.Resources{4, 13499, 2}},
 	} {
@@ -299,7 +299,7 @@ func TestRunning(t *testing.T) {
 	f.write("runs", strings.Join([]string{
 		"1|1000|2|RUNNING|None|apportion/lr.12/a3/n1", "2|1000|1|PENDING|Resources|apportion/lr.12/a3/n2", "3|1000|4|COMPLETED|None|apportion/lr.12/a2/n1",
 		"4|1000|3|COMPLETING|None|apportion/lr.12/a2/n1", "5|1000|9|RUNNING|None|somebody's", "6|1001|5|RUNNING|None|apportion/mf.7/a1/n1",
-		"12|1000|1|PENDING|JobHeldUser|lr", "8|1001|7|RUNNING|None|apportion/lr.12/a3/n1", "9|1001|N/A|PENDING|None|other", ""}, "\n"))
+		"12|1000|1|PENDING|JobHeldUser|lr", "7|1001|1|PENDING|JobHeldUser|mf", "8|1001|7|RUNNING|None|apportion/lr.12/a3/n1", "9|1001|N/A|PENDING|None|other", ""}, "\n"))
 	running, err := f.Running(t.Context())
 	if err != nil || len(running) != 2 || running["lr.12"]["n1"] != 5 || running["lr.12"]["n2"] != 1 || running["mf.7"]["n1"] != 5 || len(running["lr.12"]) != 2 {
 		t.Errorf("%v, %v", running, err)
@@ -313,11 +313,11 @@ func TestRunning(t *testing.T) {
 
 // No text of a user passes for a field of a list, and a list that cannot be read is none.
 func TestReadRuns(t *testing.T) {
-	runs, err := readRuns("7;1000;2;RUNNING;None;apportion/lr|8|1001\n3/a3/n1;\n8;1001;1;FAILED;a|b\nc;x;\n", ";")
-	if err != nil || len(runs) != 1 || runs[0] != (run{"7", "lr|8|1001\n3", "n1", "RUNNING", "None", 3, 2}) {
+	runs, err := readRuns("7;1000;2;RUNNING;None;apportion/lr|8|1001\n.3/a3/n1;\n8;1001;1;FAILED;a|b\nc;x;\n3;1000;1;PENDING;;y;\n", ";")
+	if err != nil || len(runs) != 1 || runs[0] != (run{"7", "lr|8|1001\n.3", "n1", "RUNNING", "None", 3, 2}) {
 		t.Errorf("%+v, %v", runs, err)
 	}
-	for _, text := range []string{"7;1000;2;RUNNING;None;lr", "7;1000;2;RUNNING;None;", "7;root;2;RUNNING;None;lr;\n", "7;1000;N/A;RUNNING;None;apportion/lr.12/a3/n1;\n"} {
+	for _, text := range []string{"7;1000;2;RUNNING;None;lr", "7;1000;2;RUNNING;None;", "7;root;2;RUNNING;None;lr;\n", "12;1000;N/A;RUNNING;None;apportion/lr.12/a3/n1;\n"} {
 		if runs, err := readRuns(text, ";"); err == nil {
 			t.Errorf("%q is %+v", text, runs)
 		}
@@ -329,7 +329,8 @@ func TestStopOfParts(t *testing.T) {
 	f := newFake(t)
 	f.write("runs", strings.Join([]string{
 		"1|0|2|RUNNING|None|apportion/lr.12/a3/n1", "2|0|1|RUNNING|None|apportion/lr.12/a2/n1", "3|0|4|RUNNING|None|apportion/lr.12/a4/n1",
-		"4|0|3|RUNNING|None|apportion/lr.12/a3/n2", "5|0|5|RUNNING|None|apportion/mf.7/a3/n1", "6|0|5|FAILED|None|apportion/lr.12/a1/n1", ""}, "\n"))
+		"4|0|3|RUNNING|None|apportion/lr.12/a3/n2", "5|0|5|RUNNING|None|apportion/mf.13/a3/n1", "6|0|5|FAILED|None|apportion/lr.12/a1/n1",
+		"12|0|1|PENDING|JobHeldUser|lr", "13|0|1|PENDING|JobHeldUser|mf", ""}, "\n"))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := f.Stop(ctx, "lr.12", 3, "n1"); err != nil {
@@ -341,7 +342,7 @@ func TestStopOfParts(t *testing.T) {
 		}
 	}
 	// A node that Slurm does not reach keeps nobody waiting.
-	f.write("runs", "7|0|2|COMPLETING|None|apportion/lr.12/a3/n1\n")
+	f.write("runs", "7|0|2|COMPLETING|None|apportion/lr.12/a3/n1\n12|0|1|PENDING|JobHeldUser|lr\n")
 	f.looked, f.down = time.Time{}, map[string]bool{"n1": true}
 	if err := f.Stop(ctx, "lr.12", 3, "n1"); err != nil || f.called("scancel 7") != 1 {
 		t.Errorf("cancelled %d times, %v", f.called("scancel 7"), err)
@@ -360,7 +361,7 @@ func TestTroubleOfDrained(t *testing.T) {
 		}
 		return why
 	}
-	f.write("runs", "1|0|2|PENDING|Resources|apportion/lr.12/a3/n1\n")
+	f.write("runs", "1|0|2|PENDING|Resources|apportion/lr.12/a3/n1\n12|0|1|PENDING|JobHeldUser|lr\n")
 	if err := os.MkdirAll(f.notes("lr.12"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,8 @@ func nameOf(job string, attempt int64, node string) string {
 var names = regexp.MustCompile(`(?s)^` + mark + `/(.*)/a(\d+)/([^/]+)$`)
 
 // read fills in what the name of a part says; false: it is no part of a run. owners has the user of each job that Slurm shows, by
-// number: a job that somebody else has submitted under such a name is none.
+// number: a job that somebody else has submitted under such a name is none. Where Slurm has forgotten the job, the guards' leases say
+// when its parts are over.
 func (r *run) read(name string, user int64, owners map[string]int64) bool {
 	found := names.FindStringSubmatch(name)
 	if found == nil {
@@ -44,7 +45,7 @@ func (r *run) read(name string, user int64, owners map[string]int64) bool {
 	r.job, r.node = found[1], found[3]
 	r.attempt, err = strconv.ParseInt(found[2], 10, 64)
 	owner, there := owners[numberOf(r.job)]
-	return err == nil && (!there || owner == user)
+	return err == nil && there && owner == user
 }
 
 // ownUse is what a job says about a part of a run: its node, and what it takes there while it lives.
