@@ -382,7 +382,7 @@ func TestTroubleOfDrained(t *testing.T) {
 // A command that fails is an error of whoever asked, with its words, and so is an answer that cannot be read.
 func TestCommandsFail(t *testing.T) {
 	f := newFake(t)
-	for _, text := range []string{"", "{}", `{"errors": [], "nodes": {}}`, `{"errors": ["no"], "nodes": []}`, `{"errors": [], "nodes": [{"cpus": "x"}]}`} {
+	for _, text := range []string{"", "{}", `{"errors": []}`, `{"errors": [], "nodes": {}}`, `{"errors": ["no"], "nodes": []}`, `{"errors": [], "nodes": [{"cpus": "x"}]}`} {
 		f.write("nodes", text)
 		if view, err := f.Look(t.Context()); err == nil {
 			t.Errorf("%q is %+v", text, view)
