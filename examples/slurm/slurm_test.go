@@ -152,3 +152,32 @@ func TestFailed(t *testing.T) {
 	}
 	t.Log(b.job(id).Comment)
 }
+
+// What Slurm says of a job that no run would have refuses it, whether its user has written that by sbatch or later, and the page says why.
+func TestRefusals(t *testing.T) {
+	b := newBench(t, 1)
+	comment := "--comment=apportion max=1"
+	want := map[string]string{
+		b.sbatch("held", "exit 0", "--hold", comment):                    "apportion-slurm submit",
+		b.sbatch("array", "exit 0", "--hold", "--array=1-3", comment):    "array_job_id",
+		b.sbatch("free", "exec sleep 60", comment):                       "apportion-slurm submit",
+		b.sbatch("alone", "exit 0", "--hold", "--exclusive", comment):    "shared",
+		b.sbatch("input", "exit 0", "--hold", "--input=/tmp/i", comment): "standard_input",
+	}
+	for update, field := range map[string]string{"Nice=10": "nice", "ReqNodeList=n1": "required_nodes", "NumTasks=2": "2 tasks", "Contiguous=1": "contiguous", "Dependency=afterok:1": "dependency"} {
+		id := b.submit("changed", 1, 100000)
+		if _, err := command(context.Background(), "", "scontrol", "update", "JobId="+numberOf(id), update); err != nil {
+			t.Fatal(err)
+		}
+		want[id] = field
+	}
+	externaltest.Eventually(b.Bench, "all are refused", 60*time.Second, func() bool {
+		r := b.Report()
+		return r != nil && len(r.Rejected) == len(want)
+	})
+	for id, why := range b.Report().Rejected {
+		if want[id] == "" || !strings.Contains(why, want[id]) {
+			t.Errorf("%s is refused: %s; want %s", id, why, want[id])
+		}
+	}
+}

@@ -102,6 +102,7 @@ func TestUsers(t *testing.T) {
 	b := newBench(t, 3)
 	anna, bob := b.newPerson("anna"), b.newPerson("bob")
 	first := b.submitAs(anna, "x UserId=root(0) GroupId=root(0)", 24)
+	b.ran(anna, 1)
 	b.Holds(map[string]int{first: 24})
 	second := b.submitAs(bob, nameOf(first, 9, "n1"), 24)
 	b.Holds(map[string]int{first: 12, second: 12})
@@ -111,7 +112,7 @@ func TestUsers(t *testing.T) {
 	b.Holds(map[string]int{first: 12, second: 12})
 	b.saved(first, second)
 	for p, id := range map[*person]string{anna: first, bob: second} {
-		b.ran(p)
+		b.ran(p, 3) // two resizes are three
 		b.hidden(p, id, map[*person]*person{anna: bob, bob: anna}[p])
 	}
 	b.Check()
@@ -132,23 +133,20 @@ func (b *bench) saved(ids ...string) {
 	}
 }
 
-// ran checks as whom each run of a user's jobs ran, and what these were told.
-func (b *bench) ran(p *person) {
+// ran waits until a user's jobs have had so many runs, and checks as whom each of them ran, and what it was told.
+func (b *bench) ran(p *person, runs int) {
 	b.Bench.Helper()
-	text, err := os.ReadFile(filepath.Join(p.HomeDir, "ids"))
-	if err != nil {
-		b.Bench.Fatal(err)
-	}
 	want := fmt.Sprintf("%s:%s:%s %d --lr=0.1 2|b'|it's", p.Uid, p.Gid, p.Gid, p.groups[1])
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	for _, line := range lines {
-		if line != want {
-			b.Bench.Errorf("a run of %s says %q, want %q", p.Username, line, want)
+	externaltest.Eventually(b.Bench, fmt.Sprintf("%d runs of %s have begun", runs, p.Username), 60*time.Second, func() bool {
+		text, _ := os.ReadFile(filepath.Join(p.HomeDir, "ids")) // it may not be there yet
+		lines := strings.Split(string(text), "\n")
+		for _, line := range lines[:len(lines)-1] {
+			if line != want {
+				b.Bench.Fatalf("a run of %s says %q, want %q", p.Username, line, want)
+			}
 		}
-	}
-	if len(lines) < 3 {
-		b.Bench.Errorf("%s: %d runs, and two resizes are three", p.Username, len(lines))
-	}
+		return len(lines) > runs
+	})
 }
 
 // hidden checks that another user reads nothing of a user's job: its runs with their credentials, and what was restored.
