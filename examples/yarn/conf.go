@@ -3,6 +3,7 @@
 package yarn
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -81,6 +82,19 @@ func (c conf) kinds() apportion.Kinds {
 		}
 	}
 	return kinds
+}
+
+// runsAs is whom the nodes start the containers of a user's job as, by what Hadoop takes where nothing is said; "": as whom the
+// NodeManagers themselves run, which must be this program's user then.
+func (c conf) runsAs(owner string) string {
+	const executor = "yarn.nodemanager.linux-container-executor.nonsecure-mode."
+	switch {
+	case !strings.HasSuffix(c["yarn.nodemanager.container-executor.class"], ".LinuxContainerExecutor"):
+		return ""
+	case c["hadoop.security.authentication"] == "kerberos" || c[executor+"limit-users"] == "false":
+		return owner
+	}
+	return cmp.Or(c[executor+"local-user"], "nobody")
 }
 
 // addresses are where the web services of the ResourceManagers are: one, or several of which one is active.

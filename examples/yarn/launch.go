@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -120,7 +121,8 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	if err := os.MkdirAll(notes, 0o700); err != nil {
 		return err
 	}
-	if err := y.prepare(&s, &t); err != nil {
+	// It has the user's variables, which nobody else can read there.
+	if err := t.WriteScript(scriptName, []byte(y.script(&s, &t))); err != nil {
 		return err
 	}
 	// The order has what the holder asks YARN for, server by server, with the rank of the first container there.
@@ -199,17 +201,23 @@ func launchCommand(dir string) string {
 	return "exec /bin/sh " + name + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr"
 }
 
-// prepare puts the script into the folder of the run, for the user of the job.
-// Nobody else can read it: it has the user's variables.
-func (y *yarn) prepare(s *submission, t *managed.Task) error {
-	if err := t.WriteScript(scriptName, []byte(y.script(s, t))); err != nil {
-		return err
-	}
-	return giveTo(s.User, t.Dir, filepath.Join(t.Dir, scriptName), t.Credential)
-}
-
 // User implements managed.Manager.
-func (y *yarn) User(json.RawMessage) (*command.User, error) { return nil, nil }
+func (y *yarn) User(spec json.RawMessage) (*command.User, error) {
+	var s submission
+	if err := json.Unmarshal(spec, &s); err != nil {
+		return nil, err
+	}
+	name := y.conf.runsAs(s.User)
+	if name == "" {
+		return nil, nil
+	}
+	known, err := user.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	u, err := command.ParseUser(known.Uid + ":" + known.Gid)
+	return &u, err
+}
 
 // script is what every container of a run runs: a guard, and the user's command in it. Server and rank come from the
 // holder. The files by which saves are asked for are in the container's own folder.

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -239,30 +239,47 @@ func TestGhosts(t *testing.T) {
 	}
 }
 
-// A run finds its script and its token in its folder, which only its user can read; a token that is not there, or a folder, is
-// an error before anything is asked for.
-func TestPrepare(t *testing.T) {
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
+// Containers run as the nodes' configuration says, and nobody is guessed: a user whom the system does not know, and root by its name,
+// are errors.
+func TestUser(t *testing.T) {
+	const executor = "yarn.nodemanager.linux-container-executor.nonsecure-mode."
+	linux := "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
+	for _, c := range []struct {
+		owner string
+		more  conf
+		want  string
+	}{
+		{"daemon", conf{}, "nil"},
+		{"daemon", conf{"yarn.nodemanager.container-executor.class": linux}, "nobody"},
+		{"root", conf{"yarn.nodemanager.container-executor.class": linux}, "nobody"},
+		{"daemon", conf{"yarn.nodemanager.container-executor.class": linux, executor + "local-user": "games"}, "games"},
+		{"daemon", conf{"yarn.nodemanager.container-executor.class": linux, executor + "limit-users": "false"}, "daemon"},
+		{"daemon", conf{"yarn.nodemanager.container-executor.class": linux, "hadoop.security.authentication": "kerberos"}, "daemon"},
+		{"root", conf{"yarn.nodemanager.container-executor.class": linux, executor + "limit-users": "false"}, "error"},
+		{"stranger-to-all", conf{"yarn.nodemanager.container-executor.class": linux, executor + "limit-users": "false"}, "error"},
+	} {
+		spec, err := json.Marshal(&submission{User: c.owner})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := newYARN(c.more, guarded()).User(spec)
+		got := "nil"
+		switch {
+		case err != nil:
+			got = "error"
+		case u != nil:
+			known, err := user.LookupId(strconv.FormatUint(uint64(u.UID), 10))
+			if err != nil || known.Gid != strconv.FormatUint(uint64(u.GID), 10) {
+				t.Fatalf("%+v, %v", u, err)
+			}
+			got = known.Username
+		}
+		if got != c.want {
+			t.Errorf("%s's job with %v runs as %s, want %s: %v", c.owner, c.more, got, c.want, err)
+		}
 	}
-	y := newYARN(conf{}, guarded())
-	s := &submission{User: me.Username, declared: declared{Command: []string{"train", "it's"}}}
-	task := &managed.Task{Credential: credential(t), Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1"}, Dir: t.TempDir()}}
-	if err := y.prepare(s, task); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(task.Dir, scriptName)
-	text, err := os.ReadFile(name)
-	if err != nil || string(text) != y.script(s, task) {
-		t.Errorf("it has %q, %v", text, err)
-	}
-	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info, err)
-	}
-	task.Dir = filepath.Join(task.Dir, "not there")
-	if err := y.prepare(s, task); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a folder: %v", err)
+	if _, err := newYARN(conf{}, guarded()).User([]byte("no spec")); err == nil {
+		t.Error("a spec that is none has a user")
 	}
 }
 

@@ -29,7 +29,8 @@ import (
 //	folder/JOB/N      that attempt N was asked for: how many containers on which server
 //	masters/ID/       orders to the master of a user's own application, and what it answers
 type yarn struct {
-	// manager answers reads by the web services, guard says how the processes of a run are guarded.
+	// conf is Hadoop's configuration, manager answers reads by the web services, and guard says how the processes of a run are guarded.
+	conf    conf
 	kinds   apportion.Kinds
 	manager *manager
 	guard   external.Guarded
@@ -59,7 +60,7 @@ var _ external.Cluster = (*yarn)(nil)
 
 // newYARN returns a cluster that can be read and not changed: without a holder nothing is asked of YARN.
 func newYARN(c conf, g external.Guarded) *yarn {
-	return &yarn{kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
+	return &yarn{conf: c, kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
 }
 
 // keep keeps what must be remembered in a folder, and has a holder started by a command when one is needed.

@@ -111,6 +111,7 @@ func TestYARN(t *testing.T) {
 	c := newCluster(t, 3)
 	t.Run("share", c.share)
 	t.Run("refuse", c.refuse)
+	t.Run("readme", c.readme)
 	t.Run("queues", c.queues)
 	t.Run("day", c.day)
 	t.Run("faults", c.faults)
@@ -241,8 +242,13 @@ func (c *cluster) queues(t *testing.T) {
 	if _, err := c.manager.do(ctx, "PUT", "/ws/v1/cluster/apps/"+made.ID+"/state?user.name=root", []byte("<appstate><state>KILLED</state></appstate>")); err != nil {
 		t.Fatal(err)
 	}
-	// The other tests have the queues as they were.
-	if err := c.manager.set(ctx, map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 500, "root.small": 500}); err != nil {
+	c.resetQueues(t)
+}
+
+// resetQueues gives the other tests the queues as they were.
+func (c *cluster) resetQueues(t *testing.T) {
+	t.Helper()
+	if err := c.manager.set(t.Context(), map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 500, "root.small": 500}); err != nil {
 		t.Fatal(err)
 	}
 }

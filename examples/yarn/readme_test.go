@@ -1,0 +1,167 @@
+// This file runs the commands and the job file of the README as they are printed, on a real YARN cluster.
+
+package yarn
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
+)
+
+// reader is somebody who does what the README says, with the programs in the path.
+type reader struct {
+	*cluster
+	testing.TB
+	dir string
+	env []string
+}
+
+// write writes a file of the reader's that everybody may read and run.
+func (r *reader) write(name, text string) {
+	r.TB.Helper()
+	name = filepath.Join(r.dir, name)
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = os.WriteFile(name, []byte(text), 0o755)
+	}
+	if err != nil {
+		r.TB.Fatal(err)
+	}
+}
+
+func (c *cluster) newReader(t *testing.T) *reader {
+	r := &reader{c, t, filepath.Join(c.dir, "readme"), nil}
+	java := func(class string) string {
+		var words []string
+		for _, word := range c.java(rmName, class) {
+			words = append(words, quote(word))
+		}
+		return strings.Join(words, " ")
+	}
+	trainer, err := os.ReadFile("../train.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("shared/train.py", string(trainer))
+	// What `hadoop jar FILE` and `yarn application` run, from the jars; and the controller, with its guard in another place.
+	r.write("bin/hadoop", "#!/bin/sh\nshift 2\nexec "+java("com.github.apportion.yarn.Holder")+` "$@"`+"\n")
+	r.write("bin/yarn", "#!/bin/sh\nexec "+java("org.apache.hadoop.yarn.client.cli.ApplicationCLI")+` "$@"`+"\n")
+	r.write("bin/apportion-yarn", "#!/bin/sh\ntest \"$1\" = queues && exec "+r.dir+"/controller \"$@\"\nexec "+r.dir+"/controller \"$@\" -guard "+r.dir+"/apportion-guard -look 300ms -max-deaths 2\n")
+	externaltest.Build(t, r.dir, "controller", ".", "./apportion-yarn")
+	externaltest.Build(t, r.dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	r.env = append(os.Environ(), "PATH="+r.dir+"/bin:"+os.Getenv("PATH"))
+	return r
+}
+
+// command is a script of the README's in the reader's folder.
+func (r *reader) command(script string) *exec.Cmd {
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	return cmd
+}
+
+// run runs commands of the README to their end, as a user, and returns what they print.
+func (r *reader) run(uid uint32, script string) string {
+	r.TB.Helper()
+	cmd := r.command(script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.TB.Fatalf("%s\n%v: %s", script, err, out)
+	}
+	return string(out)
+}
+
+// final is how YARN says that a job has ended, and as whose.
+func (r *reader) final(job string) (user, status string, containers int) {
+	var answer struct {
+		Apps struct {
+			App []struct {
+				Name, User, FinalStatus string
+				RunningContainers       int
+			}
+		}
+	}
+	text, err := r.manager.do(context.Background(), "GET", "/ws/v1/cluster/apps", nil)
+	if err != nil || json.Unmarshal(text, &answer) != nil {
+		return "", "", 0
+	}
+	for _, a := range answer.Apps.App {
+		if a.Name == job {
+			user, status, containers = a.User, a.FinalStatus, a.RunningContainers
+		}
+	}
+	return user, status, containers
+}
+
+// What the README prints can be run as it stands: but for go install, which internal/tools/publish runs, and the places and the
+// queue that are a reader's own. An ordinary user submits the job, and one that comes to nothing fails by YARN's own word.
+func (c *cluster) readme(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a command as another user needs root")
+	}
+	const daemon = 1 // an ordinary user, whom every system has
+	if err := os.Chmod(c.dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	r := c.newReader(t)
+	listen := "127.0.0.1:" + strconv.Itoa(externaltest.FreePorts(t, 1))
+	own := []string{"/etc/hadoop/conf", filepath.Join(c.dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen, "research", "a"}
+	sh, files := externaltest.Blocks(t, "README.md", "sh", own...), externaltest.Blocks(t, "README.md", "json", own...)
+	if len(sh) != 3 || len(files) != 1 {
+		t.Fatalf("%d blocks of commands, %d of jobs", len(sh), len(files))
+	}
+	var install []string
+	for line := range strings.Lines(sh[0]) {
+		if !strings.HasPrefix(line, "go install ") {
+			install = append(install, line)
+		}
+	}
+	controller := r.command(strings.Join(install, ""))
+	log, err := os.Create(filepath.Join(r.dir, "controller.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller.Stdout, controller.Stderr = log, log
+	if err := controller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, pid := range externaltest.Processes(r.dir, "controller") {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // its shell alone is the test's child
+		}
+		_ = controller.Wait()
+		text, _ := os.ReadFile(log.Name())
+		if t.Failed() {
+			t.Logf("%.3000s", text)
+		}
+	})
+	externaltest.Eventually(t, "the controller runs", 120*time.Second, func() bool {
+		text, _ := os.ReadFile(log.Name())
+		return strings.Contains(string(text), "page: http://"+listen)
+	})
+	r.write("lr.json", files[0])
+	list := r.run(daemon, sh[1])
+	externaltest.Eventually(t, "the job runs", 120*time.Second, func() bool { user, _, n := r.final("lr"); return user == "daemon" && n > 1 })
+	if !strings.Contains(list, "Application-Name") {
+		t.Errorf("the list of applications is %s", list)
+	}
+	_ = r.run(daemon, "rm shared/jobs/lr.json")
+	externaltest.Eventually(t, "it is withdrawn", 90*time.Second, func() bool { _, status, _ := r.final("lr"); return status == "KILLED" })
+	r.write("bad.json", strings.NewReplacer("python3", "/bin/false", "16", "1", `"min": 2`, `"min": 1`).Replace(files[0]))
+	_ = r.run(daemon, strings.ReplaceAll(strings.SplitAfter(sh[1], "\n")[0], "lr.json", "bad.json"))
+	externaltest.Eventually(t, "what comes to nothing has failed", 120*time.Second, func() bool { _, status, _ := r.final("bad"); return status == "FAILED" })
+	// The reader is still in the shell in which the first commands were.
+	r.env = append(r.env, confVariable+"="+own[1])
+	_ = r.run(0, sh[2])
+	c.resetQueues(t)
+}
