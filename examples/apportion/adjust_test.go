@@ -227,6 +227,27 @@ func TestAdjustFenced(t *testing.T) {
 	}
 }
 
+// grown closes a channel when the files of a folder have become so many bytes longer.
+func grown(t *testing.T, folder string, bytes int64) <-chan struct{} {
+	length := func() (sum int64) {
+		entries, _ := os.ReadDir(folder) // there is none at first
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				sum += info.Size()
+			}
+		}
+		return sum
+	}
+	until, reached := length()+bytes, make(chan struct{})
+	go func() {
+		for length() < until && t.Context().Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		close(reached)
+	}()
+	return reached
+}
+
 // The master in Python is killed again and again, with its trainers or without: no job runs twice, and none loses a step.
 func TestPythonMaster(t *testing.T) {
 	python, err := exec.LookPath("python3")
@@ -247,9 +268,9 @@ func TestPythonMaster(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		var kill <-chan time.Time // the last run has all the time that it needs
+		var kill <-chan struct{} // the last run has all the time that it needs
 		if kills < 5 {
-			kill = time.After(time.Duration(300+random.IntN(500)) * time.Millisecond)
+			kill = grown(t, filepath.Join(folder, "logs"), 1000+random.Int64N(3000))
 		}
 		select {
 		case err := <-ended:
