@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
@@ -33,6 +35,11 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	flags.DurationVar(&o.Patience, "patience", o.Patience, "how long a save, a stop or a start may take")
 	flags.DurationVar(&o.Grace, "grace", cluster.Grace, "how long a server may be silent: longer than every agent's lease")
 	flags.DurationVar(&o.SaveEvery, "save-every", 5*time.Second, "how often a running job is saved")
+	flags.DurationVar(&o.SaveLimit, "save-limit", checkpoint.DefaultSaveLimit, "how long a job that is to change may take to be saved, at least; then it is stopped without")
+	flags.DurationVar(&o.StallAfter, "stall-after", driver.DefaultStallAfter, "how long a job that gets on may tell no new step; then it is begun again from what was saved")
+	flags.DurationVar(&o.Retain, "retain", 24*time.Hour, "how long a job that has ended is remembered, with its checkpoints")
+	flags.StringVar(&o.AcceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
+	o.TLS.Flags(flags)
 	if err := command.Parse(flags, args); err != nil {
 		return err
 	}
@@ -49,6 +56,7 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags.StringVar(&o.Master, "master", "", "address of the master, \"http://host:port\", where -dir does not name it")
 	flags.StringVar(&o.Key, "key", "", "file that inhouse key has written for this agent, where -dir has no secret")
 	flags.DurationVar(&o.Lease, "lease", cluster.Lease, "how long jobs run on without a master")
+	o.TLS.Flags(flags)
 	cluster.ServerFlags(flags, &o.Server)
 	if err := command.Parse(flags, args); err != nil {
 		return err

@@ -115,8 +115,8 @@ func playOnce(ctx context.Context, p cluster.Place, name string, seconds int64, 
 	}
 	var began time.Time
 	for moved := int64(0); ; {
-		var l master.List
-		if err := p.Call(ctx, "/list", master.Nothing{}, &l); err != nil {
+		l, err := p.List(ctx)
+		if err != nil {
 			return 0, err
 		}
 		// Jobs are listed in the order of submission, and this one is the newest.

@@ -44,7 +44,7 @@ func submit(ctx context.Context, _, stderr io.Writer, args []string) error {
 	return dir.Call(ctx, "/submit", app, &master.Nothing{})
 }
 
-// A job that has ended stays in the list.
+// A job that has ended stays in the list until it is forgotten.
 func list(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("inhouse list", stderr)
 	dir := cluster.Flag(flags, home)
@@ -53,8 +53,8 @@ func list(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	var l master.List
-	if err := dir.Call(ctx, "/list", master.Nothing{}, &l); err != nil {
+	l, err := dir.List(ctx)
+	if err != nil {
 		return err
 	}
 	return printList(stdout, &l)

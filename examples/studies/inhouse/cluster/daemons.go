@@ -5,6 +5,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,6 +45,11 @@ type MasterOptions struct {
 	Kinds     apportion.Kinds
 	Decider   master.Decider
 	SaveEvery time.Duration
+	// SaveLimit, StallAfter and Retain are those of checkpoint.Config and driver.Options, and AcceptLoss as well.
+	SaveLimit, StallAfter, Retain time.Duration
+	AcceptLoss                    string
+	// TLS are the files of a certificate; zero: calls are signed and not encrypted.
+	TLS TLS
 	// Listen is the address, "host:port"; port 0: a free one.
 	Listen string
 	// Store keeps the checkpoints; nil: the place's own.
@@ -64,10 +70,10 @@ const TraceFile = "effects.jsonl"
 func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) error {
 	config := master.Config{
 		Dir: p.Join("master"), Shared: p.Shared(), Store: o.Store, Decider: o.Decider,
-		Grace: cmp.Or(o.Grace, Grace), SaveEvery: o.SaveEvery, Poll: poll,
+		Grace: cmp.Or(o.Grace, Grace), SaveEvery: o.SaveEvery, Poll: poll, StallAfter: o.StallAfter, Retain: o.Retain, AcceptLoss: o.AcceptLoss,
 		// A thousand restarts: in these clusters a job dies because something was killed, and never by
 		// itself.
-		Protocol: checkpoint.Config{Kinds: o.Kinds, Restarts: 1000, Backoff: 200 * time.Millisecond, MaxBackoff: 2 * time.Second,
+		Protocol: checkpoint.Config{Kinds: o.Kinds, Restarts: 1000, SaveLimit: o.SaveLimit, Backoff: 200 * time.Millisecond, MaxBackoff: 2 * time.Second,
 			Timeouts: checkpoint.Timeouts{Save: o.Patience, Verify: o.Patience, Stop: o.Patience, Resume: o.Patience, Confirm: o.Patience}},
 	}
 	for _, name := range []string{"journal", "specs"} {
@@ -92,11 +98,22 @@ func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) 
 		defer file.Close()
 		config.Trace = file
 	}
+	secured, err := o.TLS.config()
+	if err != nil {
+		return err
+	}
+	if err := p.publishAuthority(o.TLS); err != nil {
+		return err
+	}
+	config.HTTP = wire.HTTP(secured)
 	m, err := master.Open(config)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, o.Listen, func(ctx context.Context, url string) error {
+	if o.AcceptLoss != "" {
+		fmt.Fprintf(stdout, "the loss of journal %s is accepted: all servers are left alone for %v\n", o.AcceptLoss, config.Grace)
+	}
+	return serve(ctx, o.Listen, secured, func(ctx context.Context, url string) error {
 		fmt.Fprintf(stdout, "master on %s\n", url)
 		if err := p.publish(url); err != nil {
 			return err
@@ -115,6 +132,8 @@ type AgentOptions struct {
 	Listen string
 	// Master is the master's address, "http://host:port"; empty: the one that the place names.
 	Master string
+	// TLS are the files of a certificate; zero: calls are signed and not encrypted.
+	TLS TLS
 	// Key is the file of the agent's credential, which "inhouse key" writes; empty: the place's secret makes it.
 	Key string
 	// Store keeps the checkpoints; nil: the place's own.
@@ -161,7 +180,11 @@ func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) er
 	go func() { _ = wire.Serve(ctx, guards, guard.Vouching(a)) }() // without it leases end, which is safe
 	mux := http.NewServeMux()
 	wire.HandleAgent(mux, credential.Gate(), a)
-	return serve(ctx, cmp.Or(o.Listen, "127.0.0.1:0"), func(ctx context.Context, url string) error {
+	secured, err := o.TLS.config()
+	if err != nil {
+		return err
+	}
+	return serve(ctx, cmp.Or(o.Listen, "127.0.0.1:0"), secured, func(ctx context.Context, url string) error {
 		go o.register(ctx, p, credential, master.Registration{URL: url, Server: o.Server}, stderr)
 		a.Run(ctx)
 		return nil
@@ -207,14 +230,19 @@ func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.R
 // register tells the master again and again where the agent is: master or agent may be new.
 // The same complaint is printed once.
 func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential, r master.Registration, stderr io.Writer) {
+	var client *wire.Client // kept for as long as the master has this address
 	for said := ""; ; {
 		limited, cancel := context.WithTimeout(ctx, announce*4)
 		base, err := o.Master, error(nil)
 		if base == "" {
 			base, err = p.masterURL()
 		}
+		if err == nil && (client == nil || client.Base != base) {
+			client = c.Client(base)
+			client.HTTP, err = p.asks(base, o.TLS)
+		}
 		if err == nil {
-			err = c.Client(base).Call(limited, "/register", r, &master.Nothing{})
+			err = client.Call(limited, "/register", r, &master.Nothing{})
 		}
 		cancel()
 		text := ""
@@ -235,7 +263,7 @@ func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential,
 
 // serve runs a daemon and what answers requests to it; the end of one ends the other.
 // An error is whichever of the two ended first, with the other's.
-func serve(ctx context.Context, address string, daemon func(ctx context.Context, url string) error, handler http.Handler) error {
+func serve(ctx context.Context, address string, secured *tls.Config, daemon func(ctx context.Context, url string) error, handler http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var config net.ListenConfig
@@ -243,12 +271,16 @@ func serve(ctx context.Context, address string, daemon func(ctx context.Context,
 	if err != nil {
 		return err
 	}
+	url := "http://" + listener.Addr().String()
+	if secured != nil {
+		listener, url = tls.NewListener(listener, secured), "https://"+listener.Addr().String()
+	}
 	served := make(chan error, 1)
 	go func() {
 		served <- wire.Serve(ctx, listener, handler)
 		cancel()
 	}()
-	err = daemon(ctx, "http://"+listener.Addr().String())
+	err = daemon(ctx, url)
 	cancel()
 	return errors.Join(err, <-served)
 }

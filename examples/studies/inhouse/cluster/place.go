@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/internal/durable"
 )
 
@@ -103,7 +104,9 @@ func (p Place) Master() (*wire.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return secret.Credential(wire.Party{Role: wire.User, Name: "local"}).Client(url), nil
+	client := secret.Credential(wire.Party{Role: wire.User, Name: "local"}).Client(url)
+	client.HTTP, err = p.asks(url, TLS{})
+	return client, err
 }
 
 // Page returns the address of the status page, good for a day.
@@ -114,6 +117,18 @@ func (p Place) Page() (string, error) {
 	}
 	secret, err := p.Secret()
 	return client.Base + secret.Link("/", time.Now().Add(24*time.Hour)), err
+}
+
+// List returns how all jobs stand, of which the master tells a part at a time.
+func (p Place) List(ctx context.Context) (all master.List, err error) {
+	client, err := p.Master()
+	for more := err == nil; more; more = err == nil && all.Next != 0 {
+		var part master.List
+		err = client.Call(ctx, "/list", master.Page{From: all.Next}, &part)
+		part.Jobs = append(all.Jobs, part.Jobs...)
+		all = part
+	}
+	return all, err
 }
 
 // Call asks the master.

@@ -27,6 +27,12 @@ type Move struct {
 	Containers []string `json:"containers"`
 }
 
+// Page asks for a part of the list.
+type Page struct {
+	// From is where it begins: 0, or the Next of the part before.
+	From int `json:"from,omitempty"`
+}
+
 // Registration is what an agent says of itself, again and again.
 type Registration struct {
 	URL    string           `json:"url"`
@@ -52,7 +58,7 @@ func (m *Master) Handler() http.Handler {
 	wire.Handle(mux, "/move", gate, func(ctx context.Context, mv Move) (Nothing, error) {
 		return Nothing{}, m.driver.Apply(ctx, checkpoint.Adjust{Targets: map[string][]string{mv.Job: mv.Containers}})
 	}, wire.User)
-	wire.Handle(mux, "/list", gate, func(context.Context, Nothing) (List, error) { return m.list(), nil }, wire.User)
+	wire.Handle(mux, "/list", gate, func(_ context.Context, p Page) (List, error) { return m.list(p.From, pageLength), nil }, wire.User)
 	wire.Handle(mux, "/explain", gate, func(context.Context, Nothing) (string, error) { return m.last().Explanation, nil }, wire.User)
 	mux.HandleFunc("GET /{$}", m.page)
 	return mux
@@ -67,6 +73,7 @@ func (m *Master) register(ctx context.Context, r Registration) error {
 		return fmt.Errorf("%v registers as %v", caller, party)
 	}
 	remote := &wire.Remote{Client: m.config.Secret.Client(r.URL, party)}
+	remote.HTTP = m.config.HTTP
 	if known, ok := m.driver.Agent(r.Server.ID).(*wire.Remote); ok && known.Base == r.URL {
 		s := m.driver.State()
 		if slices.ContainsFunc(s.Servers, func(s apportion.Server) bool { return s.ID == r.Server.ID && s.Capacity.Equal(r.Server.Capacity) }) {

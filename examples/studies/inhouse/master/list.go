@@ -23,20 +23,30 @@ type View struct {
 type List struct {
 	Jobs    []View             `json:"jobs"`
 	Servers []apportion.Server `json:"servers"`
+	// Next is where the next part begins; 0: this is the last.
+	Next int `json:"next,omitempty"`
 	// Utilization and Bound are those of the last verdict; not there if its decider does not know.
 	Utilization float64 `json:"utilization,omitzero"`
 	Bound       float64 `json:"bound,omitzero"`
 }
 
-// list returns how all jobs stand, in the order of submission.
+// pageLength is how many jobs an answer has at most: each is some hundred bytes, with its containers some thousand.
+const pageLength = 100
+
+// list returns how at most limit jobs stand, in the order of submission, from a number in that order on.
 // The shares are those of the newest verdict, which may be older than the jobs.
-func (m *Master) list() List {
+func (m *Master) list(from, limit int) List {
 	s, verdict := m.driver.State(), m.last()
 	l := List{Servers: s.Servers, Utilization: verdict.Utilization, Bound: verdict.Bound}
-	for _, app := range m.specs.all() {
+	for _, spec := range m.specs.all() {
+		app := &spec.Application
 		j, known := s.Job(app.ID)
-		if !known {
-			continue // it is being submitted
+		if !known || spec.Order < from {
+			continue // it is being submitted, or was forgotten
+		}
+		if len(l.Jobs) == limit {
+			l.Next = spec.Order
+			break
 		}
 		l.Jobs = append(l.Jobs, View{Job: j.Job, Progress: j.Progress, Checkpoint: j.Job.Newest(),
 			Share: verdict.Shares[app.ID], Waiting: verdict.Waiting[app.ID]})

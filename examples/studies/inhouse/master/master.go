@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,8 +41,13 @@ type Config struct {
 	Decider Decider
 	// Grace is how long a server may be silent before it counts as lost: longer than the agents' lease.
 	Grace time.Duration
-	// SaveEvery is how often a running job is saved.
-	SaveEvery time.Duration
+	// SaveEvery is how often a running job is saved, StallAfter how long one that gets on may tell no step, and Retain how long one
+	// that has ended is remembered, see [driver.Options].
+	SaveEvery, StallAfter, Retain time.Duration
+	// AcceptLoss is the name of a journal that has lost records for good, see [driver.Options].
+	AcceptLoss string
+	// HTTP asks the agents; nil: without TLS.
+	HTTP *http.Client
 	// Trace gets a line of JSON, a [driver.Traced], for every effect that was replied to; nil: nothing does.
 	Trace io.Writer
 	// Poll is how often the agents are asked, and time is told to the protocol.
@@ -79,15 +85,17 @@ func Open(config Config) (*Master, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, app := range specs.all() {
-		if _, known := machine.Job(app.ID); !known {
-			if err := machine.Step(app.event()); err != nil {
+	for _, s := range specs.all() {
+		// One that had ended was forgotten, and is not begun again.
+		if _, known := machine.Job(s.Application.ID); !known && !s.Ended {
+			if err := machine.Step(s.Application.event()); err != nil {
 				return nil, err
 			}
 		}
 	}
 	m := &Master{config: config, specs: specs, verdict: &Verdict{}}
-	options := &driver.Options{Spec: specs.work, Poll: config.Poll, SaveEvery: config.SaveEvery}
+	options := &driver.Options{Spec: specs.work, Poll: config.Poll, SaveEvery: config.SaveEvery, StallAfter: config.StallAfter,
+		Retain: config.Retain, AcceptLoss: config.AcceptLoss}
 	if config.Trace != nil {
 		options.Trace = func(t driver.Traced) { _ = json.NewEncoder(config.Trace).Encode(t) } // the work goes on without
 	}
@@ -115,6 +123,9 @@ func (m *Master) Run(ctx context.Context) error {
 func (m *Master) decide(ctx context.Context) error {
 	for shape, due := "", time.Now(); ; {
 		s := m.driver.State()
+		if err := m.specs.settle(&s); err != nil {
+			return err
+		}
 		if now := shapeOf(&s); now != shape || !time.Now().Before(due) {
 			wait, err := m.decideOn(ctx, &s)
 			if err != nil {
@@ -189,7 +200,8 @@ func (m *Master) state(now *driver.State) *State {
 			clear(s.Servers[i].Capacity)
 		}
 	}
-	for _, app := range m.specs.all() {
+	for _, spec := range m.specs.all() {
+		app := &spec.Application
 		if j, known := now.Job(app.ID); known && j.Job.Ending == "" {
 			s.Jobs = append(s.Jobs, JobState{app.Application, app.Policy, j.Job, j.Progress})
 		}

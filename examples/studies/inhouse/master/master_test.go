@@ -444,6 +444,96 @@ func TestCurve(t *testing.T) {
 	}
 }
 
+// Many jobs are listed in parts, in the order of submission.
+func TestListInParts(t *testing.T) {
+	b := newBench(t)
+	const jobs = 2*pageLength + 30
+	for i := range jobs {
+		app := Submission{Application: alloc.Application{ID: fmt.Sprintf("job%03d", i), Weight: 1, Min: 1, Max: 1, Demand: apportion.Resources{4},
+			Executor: "e", Start: []string{"x"}, Resume: []string{"x"}}}
+		if err := b.call("/submit", app, &Nothing{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names []string
+	parts, from := 0, 0
+	for more := true; more; more = from != 0 {
+		var l List
+		if err := b.call("/list", Page{From: from}, &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range l.Jobs {
+			names = append(names, v.Job.Name)
+		}
+		parts, from = parts+1, l.Next
+		if len(l.Jobs) > pageLength || len(l.Servers) != 1 {
+			t.Errorf("part %d has %d jobs and %d servers", parts, len(l.Jobs), len(l.Servers))
+		}
+	}
+	if parts != 3 || len(names) != jobs || !slices.IsSorted(names) {
+		t.Errorf("%d parts with %d jobs: %v", parts, len(names), names)
+	}
+}
+
+// A job that has ended is forgotten after a while: its specification goes, its name is free, and no master that follows begins it again.
+func TestEndedIsForgotten(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Retain = time.Second
+	b.start()
+	b.register()
+	b.submit()
+	b.await("it runs", runs)
+	b.agent.Finish("lr")
+	gone := func(when string) {
+		t.Helper()
+		for limit := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			var l List
+			if err := b.call("/list", Page{}, &l); err != nil {
+				t.Fatal(err)
+			}
+			files, err := os.ReadDir(filepath.Join(b.config.Dir, "specs"))
+			if err == nil && len(l.Jobs) == 0 && len(files) == 0 {
+				return
+			}
+			if time.Now().After(limit) {
+				t.Fatalf("%s: %d jobs, files %v", when, len(l.Jobs), files)
+			}
+		}
+	}
+	gone("after it has ended")
+	b.stop()
+	b.start()
+	b.register()
+	gone("after a restart")
+	b.submit()
+	b.await("it runs again", runs)
+	// A master that dies between the forgetting of a job and the end of its file does not begin it again.
+	b.agent.Finish("lr")
+	file := filepath.Join(b.config.Dir, "specs", "lr.json")
+	var text []byte
+	for limit := time.Now().Add(time.Minute); !strings.Contains(string(text), `"ended": true`); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("its end is not in its file: %s", text)
+		}
+		text, _ = os.ReadFile(file) // it may be gone already
+	}
+	gone("after its second end")
+	b.stop()
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told := len(b.agent.did())
+	b.start()
+	b.register()
+	gone("after a restart in between")
+	for _, action := range b.agent.did()[told:] {
+		if action == string(checkpoint.Create) || action == string(checkpoint.Resume) {
+			t.Errorf("the agent was told to %s", action)
+		}
+	}
+}
+
 func TestDamagedSpec(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "lr.json"), []byte("{"), 0o600); err != nil {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	_ "embed"
 	"html/template"
+	"math"
 	"net/http"
 	"time"
 
@@ -59,7 +60,7 @@ type row struct {
 
 // It reads the curve of every job from disk, so that the page is for people and not for a monitor.
 func (m *Master) content() *content {
-	l := m.list()
+	l := m.list(0, math.MaxInt)
 	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight}
 	for _, view := range l.Jobs {
 		shown := row{View: view}

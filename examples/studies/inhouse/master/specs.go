@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
 	"github.com/apportion/apportion/internal/durable"
@@ -47,7 +48,9 @@ func (s *Submission) UnmarshalJSON(text []byte) error {
 // The order is kept, since a folder has none.
 type spec struct {
 	// Order numbers the submissions.
-	Order       int        `json:"order"`
+	Order int `json:"order"`
+	// Ended says that the job has ended: when the protocol has forgotten it, nothing of it stays.
+	Ended       bool       `json:"ended,omitempty"`
 	Application Submission `json:"application"`
 }
 
@@ -58,12 +61,12 @@ func (s *Submission) event() checkpoint.Event {
 }
 
 // specs are the specifications of all jobs, in the order of submission. They are safe for concurrent use.
-// A job keeps its file when it has ended: its name is not to be used again.
+// A job keeps its file when it has ended, until it is forgotten: its name is not to be used before.
 type specs struct {
 	dir string
 
 	mu   sync.Mutex
-	apps []Submission // only ever appended to
+	apps []spec // replaced, and never changed, but by appending
 }
 
 // Files that are not .json are the rest of a write that was cut off.
@@ -90,15 +93,11 @@ func openSpecs(dir string) (*specs, error) {
 		found = append(found, s)
 	}
 	slices.SortFunc(found, func(a, b spec) int { return cmp.Compare(a.Order, b.Order) })
-	s := &specs{dir: dir}
-	for _, f := range found {
-		s.apps = append(s.apps, f.Application)
-	}
-	return s, nil
+	return &specs{dir: dir, apps: found}, nil
 }
 
 // all returns the specifications. Read them only.
-func (s *specs) all() []Submission {
+func (s *specs) all() []spec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clip(s.apps)
@@ -109,25 +108,65 @@ func (s *specs) all() []Submission {
 func (s *specs) add(app Submission) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.ContainsFunc(s.apps, func(known Submission) bool { return known.ID == app.ID }) {
+	if slices.ContainsFunc(s.apps, func(known spec) bool { return known.Application.ID == app.ID }) {
 		return fmt.Errorf("job %q %w", app.ID, apportion.ErrDuplicate)
 	}
-	data, err := json.MarshalIndent(spec{len(s.apps), app}, "", "\t")
+	// Numbers begin at 1, and are used again only if the newest of all jobs was forgotten.
+	added := spec{Order: 1, Application: app}
+	if n := len(s.apps); n > 0 {
+		added.Order = s.apps[n-1].Order + 1
+	}
+	if err := s.write(&added); err != nil {
+		return err
+	}
+	s.apps = append(s.apps, added)
+	return nil
+}
+
+// name is the file of a job.
+func (s *specs) name(job string) string {
+	return filepath.Join(s.dir, string(store.FolderOf(job))+".json")
+}
+
+func (s *specs) write(one *spec) error {
+	data, err := json.MarshalIndent(one, "", "\t")
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(filepath.Join(s.dir, string(store.FolderOf(app.ID))+".json"), data); err != nil {
-		return err
+	return durable.WriteFile(s.name(one.Application.ID), data)
+}
+
+// settle notes which jobs have ended, and drops those that are forgotten since. What has ended is on the disk long before it is
+// forgotten, so that no master begins it again.
+func (s *specs) settle(now *driver.State) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var left []spec
+	for _, one := range s.apps {
+		j, known := now.Job(one.Application.ID)
+		switch {
+		case known && j.Job.Ending != "" && !one.Ended:
+			one.Ended = true
+			if err := s.write(&one); err != nil {
+				return err
+			}
+		case !known && one.Ended:
+			if err := os.Remove(s.name(one.Application.ID)); err != nil {
+				return err
+			}
+			continue
+		}
+		left = append(left, one)
 	}
-	s.apps = append(s.apps, app)
+	s.apps = left
 	return nil
 }
 
 // work is what a job runs.
 // nil: nobody has submitted it.
 func (s *specs) work(job string) json.RawMessage {
-	for _, app := range s.all() {
-		if app.ID == job {
+	for _, spec := range s.all() {
+		if app := &spec.Application; app.ID == job {
 			return wire.Work{Executor: app.Executor, Start: app.Start, Resume: app.Resume}.Spec()
 		}
 	}
