@@ -48,6 +48,44 @@ func crowd(family alloctest.Family, seed uint64, servers, running, newcomers int
 	return p
 }
 
+// withOptions lets half of the applications of a crowd run in other ways too, limits some of the newcomers by server, and has those
+// of low priority make way.
+func withOptions(p *Problem, seed uint64) *Problem {
+	r := rand.New(rand.NewPCG(seed, 2))
+	p.Options.Preempt = true
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		app.Priority, app.Preemptible = r.Int64N(3), r.IntN(2) == 0
+		if p.Previous[app.ID] == nil && r.IntN(4) == 0 {
+			app.PerServer, app.MaxServers = 1+r.Int64N(4), 1+r.Int64N(8)
+		}
+		if r.IntN(2) == 0 {
+			continue
+		}
+		own := Option{ID: "own", Demand: app.Demand, Min: app.Min, Max: app.Max}
+		app.Options, app.Option = []Option{own}, own.ID
+		for o := range 1 + r.IntN(2) {
+			other := own
+			other.ID, other.Demand = fmt.Sprint("other", o), own.Demand.Clone()
+			k := r.IntN(len(p.Kinds))
+			other.Demand[k] = max(1, other.Demand[k]/2)
+			app.Options = append(app.Options, other)
+		}
+		app.Demand, app.Min, app.Max = nil, 0, 0
+	}
+	return p
+}
+
+// BenchmarkAdmissionOfAll is admission at 500 servers and 1,000 applications with all of these features at once.
+func BenchmarkAdmissionOfAll(b *testing.B) {
+	p := withOptions(crowd(alloctest.Families()[1], 0, 500, 700, 300), 0)
+	refused := 0
+	for b.Loop() {
+		refused = len(resolve(p).admitAll(context.Background()).refused)
+	}
+	b.ReportMetric(float64(refused), "refused")
+}
+
 // crowds are the clusters on which the limits are judged: where pieces do not fit each other questions are asked, and
 // where more run than are asked to make room that limit binds.
 var crowds = []struct {

@@ -188,6 +188,9 @@ func (a *admission) search(options []int) bool {
 	return false
 }
 
+// manyChoices is beyond how many applications with options a question tries no ways to choose but those that prices prefer.
+const manyChoices = 64
+
 // spend takes one of the questions, and reports whether there was one left.
 func (a *admission) spend() bool {
 	if a.questions == 0 {
@@ -211,6 +214,10 @@ func (a *admission) solve(effort embedded.Effort) bool {
 	for at := range inst.Apps {
 		app := &inst.Apps[at]
 		app.Worth, app.Idle, app.Stay, app.Losses = nil, 0, 0, nil // whatever it is worth
+	}
+	// With many options each further way to choose them is a search by itself: the first few ways must do, for one question.
+	if len(inst.Choices) > manyChoices {
+		effort, a.questions = 1, 0
 	}
 	// A gap of 1 ends the search with the first solution. It is the embedded solver whoever solves P2, so that
 	// who runs does not depend on the solver.
@@ -250,24 +257,25 @@ func (a *admission) preempt(i int) bool {
 		a.enter(v)
 		a.put(v, before[v])
 	}
+	list := a.preemptible(i)
+	if !a.couldGive(i, list) {
+		return false
+	}
 	// One is enough as a rule, and then the cheapest one that is.
-	for _, v := range a.preemptible(i) {
+	for at, v := range list {
 		before[v] = a.suspend(v)
-		if a.admit(i) {
+		// Others are asked to make room beside the first few alone, as that takes longest.
+		if at < fewVictims && a.admit(i) || at >= fewVictims && a.enters(i) {
 			victims = []int{v}
 			break
 		}
 		undo(v)
 	}
-	// Else they go one after the other, until there is room.
-	if victims == nil {
-		for _, v := range a.preemptible(i) {
-			before[v] = a.suspend(v)
-			victims = append(victims, v)
-			if a.admit(i) {
-				break
-			}
-		}
+	// Else they go one after the other, until there is room, and others make some once all have gone.
+	for at := 0; at < len(list) && !a.in[i]; at++ {
+		before[list[at]] = a.suspend(list[at])
+		victims = append(victims, list[at])
+		_ = (at < fewVictims || at == len(list)-1) && a.admit(i) || a.enters(i)
 	}
 	// All of them together are not enough: everybody goes on as before.
 	if !a.in[i] {
@@ -289,6 +297,34 @@ func (a *admission) preempt(i int) bool {
 			a.preempted[a.r.of[v]] = a.preemptedFor(v, i)
 		}
 	}
+	return true
+}
+
+// fewVictims is beside how many suspended ones others are asked to make room as well.
+const fewVictims = 2
+
+// couldGive reports whether those in list and those who may be changed within the budget hold enough of every kind for
+// application i, as shortKind does without list. O(kinds x applications).
+func (a *admission) couldGive(i int, list []int) bool {
+	n := a.least(i)
+	for k, q := range a.r.problem.Applications[i].Demand {
+		amount, _ := a.freeable(k)
+		for _, v := range list {
+			amount += solver.Containers(a.counts[v]) * a.r.problem.Applications[v].Demand[k]
+		}
+		if q > 0 && n > (a.free(k)+amount)/q {
+			return false
+		}
+	}
+	return true
+}
+
+// enters takes application i in where there is room for its fewest containers, and asks nobody to make some.
+func (a *admission) enters(i int) bool {
+	if n := a.least(i); n < 0 || !a.place(i, n) {
+		return false
+	}
+	a.enter(i)
 	return true
 }
 
