@@ -105,7 +105,7 @@ func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 		d.Proven = max(d.Proven, solver.ByUtilization)
 	}
 	// The gap follows from bound and rank, so that both must be settled first.
-	d.Gap = d.gap()
+	d.Gap = r.gap(d, a.instance)
 	all := r.scatter(a.apps, s.Counts)
 	if err := r.report(d, sharing, all); err != nil {
 		return nil, err
@@ -146,12 +146,15 @@ func (r *resolved) setKept(d *Decision) {
 }
 
 // gap returns the gap between Objective and Bound; general solvers prove an optimum to a tolerance
-// above ours, and then it is 0.
-func (d *Decision) gap() float64 {
-	if d.Status == Kept || d.Proven >= solver.ByUtilization {
+// above ours, and then it is 0. The zero of worths is the caller's, so that theirs is a part of what they can differ by.
+func (r *resolved) gap(d *Decision, inst *solver.Instance) float64 {
+	switch {
+	case d.Status == Kept || d.Proven >= solver.ByUtilization:
 		return 0
+	case !r.problem.worthy() || d.Objective >= d.Bound || math.IsInf(d.Bound, 0):
+		return solver.Gap(d.Objective, d.Bound)
 	}
-	return solver.Gap(d.Objective, d.Bound)
+	return (d.Bound - d.Objective) / math.Max(spread(inst), solver.ObjectiveTolerance)
 }
 
 // report fills in what follows from the counts alone: allocation, metrics and shares, those of DRF among the

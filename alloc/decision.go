@@ -39,8 +39,8 @@ type Decision struct {
 	// 0 when Kept. JSON leaves it out then, and where it is infinite. It is one for P2 among those who were taken in, as
 	// Gap is: nothing is said of those in Waiting and Suspended with LeftOut.
 	Bound float64 `json:"bound,omitzero"`
-	// Gap is (Bound - Objective) / |Bound|: 0 for a proven optimum, and when Kept. JSON leaves it out
-	// when Kept, and where it is infinite.
+	// Gap is (Bound - Objective) / |Bound|, where any application states a worth in parts of what all worths together can
+	// differ by: 0 for a proven optimum, and when Kept. JSON leaves it out when Kept, and where it is infinite.
 	Gap float64 `json:"gap,omitzero"`
 	// Proven is how far down the preference among optima the answer is proven.
 	Proven solver.Rank `json:"proven"`

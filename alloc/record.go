@@ -13,7 +13,7 @@ import (
 )
 
 // RecordVersion is the version of the form that NewRecord writes. Version 1 is read too: it has the same fields, and reasons in
-// other words, which Verify leaves unchecked.
+// other words and another gap of worths, which Verify leaves unchecked.
 const RecordVersion = 2
 
 // Record is one decision as a document: the problem with its options, and the decision, whose

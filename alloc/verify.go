@@ -121,7 +121,7 @@ func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []stri
 	if a, err = r.answered(d, all); err != nil {
 		return nil, nil, err
 	}
-	again, err := r.again(d, a.apps, all)
+	again, err := r.again(d, a, all)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
@@ -275,12 +275,12 @@ func (r *resolved) mayBeLeftOut(i int) bool {
 }
 
 // again returns d with all that follows from its allocation computed afresh, but for who waits.
-func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision, error) {
+func (r *resolved) again(d *Decision, a *attempt, all solver.Counts) (*Decision, error) {
 	// The copy keeps what is the solver's word: bound, rank, certificate. All else below is written over.
 	again := *d
 	sharing := r.servable()
 	if !r.problem.Options.PaperRule {
-		sharing = asked
+		sharing = a.apps
 	}
 	if err := r.report(&again, sharing, all); err != nil {
 		return nil, err
@@ -290,10 +290,10 @@ func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision
 		again.Bound, again.Proven = 0, solver.ByNothing
 	} else {
 		// The sum runs in the solver's order, since floats added in another differ.
-		again.Objective = r.attained(asked, all)
-		r.setWorths(&again, asked, all)
+		again.Objective = r.attained(a.apps, all)
+		r.setWorths(&again, a.apps, all)
 	}
-	again.Gap = again.gap()
+	again.Gap = r.gap(&again, a.instance)
 	return &again, nil
 }
 
@@ -301,6 +301,9 @@ func (r *resolved) again(d *Decision, asked []int, all solver.Counts) (*Decision
 // the fields that it lists.
 func (r *resolved) recount(again, d *Decision, a *attempt, version int) (unchecked []string) {
 	unchecked = r.words(d)
+	if version < RecordVersion && r.problem.worthy() {
+		again.Gap, unchecked = d.Gap, append(unchecked, "Gap") // it was a part of the bound
+	}
 	claimed := make(map[string]Waiting, len(d.Waiting))
 	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
 		for _, w := range list {

@@ -5,6 +5,7 @@ package alloc
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -30,7 +31,71 @@ func (s *stopper) warnings(r *resolved) []string {
 	if all := mostCost(inst); s.problem.Theta2 < 1 && all > 0 && inst.AdjustBudget >= all {
 		found = append(found, fmt.Sprintf("the adjustment budget of %d cannot bind: all adjustments together cost %d", inst.AdjustBudget, all))
 	}
+	return append(found, s.problem.ignored(r)...)
+}
+
+// ignored lists what applications and options state that has no effect, or not the one that it seems to have; each with those
+// whom it concerns.
+func (p *Problem) ignored(r *resolved) []string {
+	var found []string
+	for _, o := range [...]struct {
+		set  bool
+		text string
+	}{
+		{r.given.Options.AdmitPrefix && !r.given.Options.PaperRule, "admit_prefix has no effect without paper_rule"},
+		{r.given.Options.Displace && !r.given.Options.PaperRule, "displace has no effect without paper_rule"},
+		{r.given.Options.Preempt && r.given.Options.PaperRule, "preempt has no effect with paper_rule"},
+	} {
+		if o.set {
+			found = append(found, o.text)
+		}
+	}
+	for _, w := range warnedAbout {
+		var ids []string
+		for i := range p.Applications {
+			if w.holds(r, i) {
+				ids = append(ids, p.Applications[i].ID)
+			}
+		}
+		if ids = slices.Compact(ids); len(ids) > 0 { // options follow each other
+			found = append(found, w.text+": "+listIDs(ids))
+		}
+	}
 	return found
+}
+
+// warnedAbout is what may hold of an entry, and is told.
+var warnedAbout = [...]struct {
+	text  string
+	holds func(r *resolved, i int) bool
+}{
+	{"a speed has no effect unless losses are measured in worth", func(r *resolved, i int) bool {
+		return r.problem.Applications[i].Speed != nil && r.problem.Options.Loss != LossInWorth
+	}},
+	{"what staying is worth has no effect, as it does not run", func(r *resolved, i int) bool {
+		return r.problem.Applications[i].StayWorth != nil && r.runs(r.of[i]) < 0
+	}},
+	{"to stay is worth as much as its number, which is more than stated: it could be restarted where it is", func(r *resolved, i int) bool {
+		stay, app := r.problem.Applications[i].StayWorth, r.app(i)
+		held := solver.Containers(app.Previous)
+		return stay != nil && app.Running && app.Allows(held) && *stay < float64(app.Value*float64(held))+app.Extra(held)
+	}},
+	{"it runs with a number of containers that it may not have, and cannot stay", func(r *resolved, i int) bool {
+		numbers := r.problem.Applications[i].numbers()
+		return len(r.previous[i]) > 0 && !numbers.Allows(solver.Containers(r.previous[i]))
+	}},
+	{"it runs with an option that it does not have, and cannot stay", func(r *resolved, i int) bool {
+		app := &r.given.Applications[r.of[i]]
+		return app.present(app.Option) < 0
+	}},
+	{"no number of containers is within its bounds, step and counts", func(r *resolved, i int) bool {
+		numbers := r.problem.Applications[i].numbers()
+		return numbers.AtLeast(1) < 0
+	}},
+	{"to have none is worth no less than its fewest containers, so that it may wait for ever", func(r *resolved, i int) bool {
+		app := &r.problem.Applications[i]
+		return app.Worth != nil && app.Min == 0 && len(app.Worth) > 0 && app.Worth[0] <= app.IdleWorth
+	}},
 }
 
 // mostLoss returns an upper bound on the fairness loss of every allocation: what each loses at the end of its numbers

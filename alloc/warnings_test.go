@@ -46,6 +46,52 @@ func TestMostLoss(t *testing.T) {
 	}
 }
 
+// What would be ignored, or mean something else than it seems to, is told with whom it concerns.
+func TestIgnoredIsTold(t *testing.T) {
+	half := .5
+	for want, change := range map[string]func(p *Problem){
+		"admit_prefix has no effect without paper_rule":                                  func(p *Problem) { p.Options.AdmitPrefix = true },
+		"displace has no effect without paper_rule":                                      func(p *Problem) { p.Options.Displace = true },
+		"preempt has no effect with paper_rule":                                          func(p *Problem) { p.Options.Preempt, p.Options.PaperRule = true, true },
+		`a speed has no effect unless losses are measured in worth: "a0"`:                 func(p *Problem) { p.Applications[0].Speed = []float64{1, 2} },
+		`what staying is worth has no effect, as it does not run: "a0"`:                   func(p *Problem) { p.Applications[0].StayWorth = &half },
+		`to stay is worth as much as its number, which is more than stated`:              func(p *Problem) { p.Applications[1].StayWorth, p.Applications[1].Worth = &half, []float64{1, 2} },
+		`it runs with a number of containers that it may not have, and cannot stay: "a1"`: func(p *Problem) { p.Applications[1].Counts = []int64{1} },
+		`it runs with an option that it does not have, and cannot stay: "a1"`: func(p *Problem) {
+			b := &p.Applications[1]
+			b.Options, b.Option, b.Demand, b.Max = []Option{{ID: "new", Demand: b.Demand, Max: 2}}, "old", nil, 0
+		},
+		`no number of containers is within its bounds, step and counts: "a0"`: func(p *Problem) {
+			p.Applications[0].Step, p.Applications[0].Max, p.Applications[0].Counts = 3, 8, []int64{4}
+		},
+		`to have none is worth no less than its fewest containers, so that it may wait for ever: "a0"`: func(p *Problem) {
+			p.Applications[0].Worth = []float64{-1, 1}
+		},
+	} {
+		p := gpuProblem(8)
+		p.add(1, 0, 2)
+		p.add(1, 0, 2, 2)
+		told := func() string {
+			d, err := Reallocate(t.Context(), p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := Explain(p, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(e.Warnings, "\n")
+		}
+		if got := told(); got != "" {
+			t.Errorf("before: %q", got)
+		}
+		change(p)
+		if got := told(); !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Budgets that cannot bind are named, and a ceiling that says more than the threshold; those that are meant to be none
 // are not.
 func TestWarnings(t *testing.T) {

@@ -66,6 +66,58 @@ func (p *Problem) worthy() bool {
 	return false
 }
 
+// spread returns by how much the worths of all in inst together can differ, whatever there is room for: with the best number of each,
+// of any of its options, and with the worst. O(numbers).
+func spread(inst *solver.Instance) float64 {
+	// Options of one application count once, where the first of them stands.
+	head := make([]int, len(inst.Apps))
+	for i := range head {
+		head[i] = i
+	}
+	for _, choice := range inst.Choices {
+		for _, i := range choice.Apps {
+			head[i] = choice.Apps[0]
+		}
+	}
+	low, high := make([]float64, len(head)), make([]float64, len(head))
+	for i, h := range head {
+		least, most := worthRange(&inst.Apps[i])
+		if i == h {
+			low[h], high[h] = least, most
+		}
+		low[h], high[h] = math.Min(low[h], least), math.Max(high[h], most)
+	}
+	sum := 0.0
+	for i := range head {
+		sum += high[i] - low[i] // 0 for all but the first option
+	}
+	return sum
+}
+
+// worthRange returns the least and the most that an application may be worth.
+func worthRange(app *solver.App) (low, high float64) {
+	first := app.AtLeast(0)
+	if first < 0 {
+		return 0, 0
+	}
+	low = float64(app.Value*float64(first)) + app.Extra(first)
+	high = low
+	if app.Worth == nil {
+		high = app.Value * float64(app.AtMost(app.Max))
+	}
+	for n, extra := range app.Numbers() {
+		if app.Worth == nil {
+			break // a line, whose ends say it all
+		}
+		worth := float64(app.Value*float64(n)) + extra
+		low, high = math.Min(low, worth), math.Max(high, worth)
+	}
+	if held := solver.Containers(app.Previous); app.Stay > 0 {
+		high = math.Max(high, float64(app.Value*float64(held))+app.Extra(held)+app.Stay)
+	}
+	return low, high
+}
+
 // worths returns the worths of application i for the numbers of its dense form, whose bounds are narrower than its own:
 // without Counts one entry for each number that is left, with Counts one for each number in the list. O(numbers).
 func (r *resolved) worths(i int, dense *solver.App) []float64 {

@@ -67,6 +67,21 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 	})
 }
 
+// The zero of worths is the caller's: a constant that is added to all of them changes no gap.
+func TestGapKnowsNoZero(t *testing.T) {
+	for _, shift := range []float64{0, 100, -3} {
+		p := cluster(1, 4)
+		job(p, "a", 1, 2, 1).Worth = []float64{1 + shift, 2 + shift}
+		job(p, "b", 0, 1, 1).Worth = []float64{3 + shift}
+		p.Applications[1].IdleWorth = 1 + shift
+		counts := solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}}}
+		d, err := recorded(t, t.Context(), p, fake{&solver.Solution{Status: solver.Feasible, Counts: counts, Objective: 4 + 2*shift, Bound: 4.75 + 2*shift}, nil})
+		if err != nil || d.Gap != .25 {
+			t.Errorf("shifted by %g: a gap of %g, want 0.75 of 3; %v", shift, d.Gap, err)
+		}
+	}
+}
+
 // distinct counts the different numbers in a list.
 func distinct(list []int) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(list))))

@@ -19,6 +19,9 @@
 //	[Alpha]      x^(1-a)/(1-a)            between them: a = 0 is Speedup, 1 is Fair, and
 //	                                      large a raises whoever is slowest                     [Mo00] §III
 //
+// With Fair a job slower than its fair speed is worth less than 0: one with Min 0 is better off with nothing unless its
+// IdleWorth, w u(floor), is lower still. Explanation.Warnings names those.
+//
 // and [Linear], v n, is the paper's utilization, [Dorm] (10). Factors of the weight w, to be multiplied:
 //
 //	[Priority]    base^priority           a level up counts as base jobs                        [Ghodsi11] §4.3, weights

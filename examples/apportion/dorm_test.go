@@ -209,3 +209,15 @@ func TestSolverOf(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong within an option names the application: others may have an option of that name.
+func TestFaultInOption(t *testing.T) {
+	code, _, errs := call(t, `{"kinds": ["cpu"], "theta1": 1, "theta2": 1, "servers": [{"id": "s", "capacity": [4]}], "applications": [
+		{"id": "a", "options": [{"id": "o0", "demand": [1], "max": 1}]},
+		{"id": "b", "options": [{"id": "o0", "demand": ["1"], "max": 1}, {"id": "o1", "demand": [1], "max": 1, "luck": 3}]}]}`, "dorm")
+	for _, want := range []string{`"application \"b\""`, `"options[0].demand`, `"options[1].luck"`} {
+		if code != failed || !strings.Contains(errs, want) {
+			t.Errorf("exit %d, no %s in %s", code, want, errs)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type command struct {
 	// read.
 	solver backend.Backend
 	form   string
+	// effort is that of -effort; 0: the solver's own.
+	effort int64
 	// record and state are paths, empty where nothing is to be written.
 	record string
 	state  string

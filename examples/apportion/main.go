@@ -77,7 +77,7 @@ var subcommands = map[string]subcommand{
 	"drf": {func(*command) {}, answerDRF, false},
 	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
 	// program.
-	"dorm": {func(c *command) { c.solverFlag(backend.Embedded); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
+	"dorm": {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
 	// Writing a program and checking a decision take time that grows with their input alone, so that they
 	// need no interrupt of their own.
 	"mps":     {(*command).formFlag, answerMPS, false},

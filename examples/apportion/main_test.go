@@ -37,6 +37,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"drf", filepath.Dir(file)}, failed, "", "directory"},
 		{[]string{"drf", "-timeout", "1s", file}, misused, "", "not defined: -timeout"},
 		{[]string{"dorm", "-timeout", "soon", file}, misused, "", "-timeout"},
+		{[]string{"dorm", "-effort", "0", file}, misused, "", "-effort"},
 		{[]string{"oasis", "-h"}, answered, "-state", ""},
 		{[]string{"flowcon", "-state", "x", file}, misused, "", "not defined: -state"},
 		{[]string{"specon", file}, failed, "", "faults in the input"},

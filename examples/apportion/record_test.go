@@ -170,6 +170,17 @@ func TestReplayAtAnyEffort(t *testing.T) {
 	}
 }
 
+// The effort that was asked for is on record, and is that of a replay.
+func TestEffort(t *testing.T) {
+	record := recorded(t, smallDorm, "-effort", "20")
+	if !strings.Contains(record, `"effort": 20`) {
+		t.Errorf("not on record: %s", record)
+	}
+	if code, out, errs := call(t, record, "replay"); code != answered {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
 // The words of a record of version 1 are left unchecked, and what follows from its allocation is not.
 func TestOldRecord(t *testing.T) {
 	record := recorded(t, `{"kinds": ["cpu"], "theta1": 1, "theta2": 1, "servers": [{"id": "one", "capacity": [4]}],

@@ -3,10 +3,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
@@ -33,8 +36,21 @@ func (c *command) solverFlag(otherwise string) {
 	c.Func("solver", text+fmt.Sprintf("\n(default %q)", otherwise), find)
 }
 
+// effortFlag declares -effort, for the subcommand that decides.
+func (c *command) effortFlag() {
+	c.Func("effort", "how much work the embedded solver may do, a whole number of at least 1: 20 is quick, 1000 thorough\n(default 100)", func(text string) (err error) {
+		if c.effort, err = strconv.ParseInt(text, 10, 64); err == nil && c.effort < 1 {
+			err = errors.New("must be at least 1")
+		}
+		return err
+	})
+}
+
 // decider returns the chosen solver of P2. A general one climbs down the whole preference.
 func (c *command) decider() solver.Solver {
+	if c.solver.Name == backend.Embedded && c.effort > 0 {
+		return embedded.New(&embedded.Options{Effort: embedded.Effort(c.effort)})
+	}
 	// Among allocations of one utilization the one with fewer adjusted applications is preferred; a
 	// general program goes no further down the order.
 	return c.solver.P2(&mip.Options{Preference: solver.ByAdjusted})

@@ -68,6 +68,8 @@ type walker struct {
 	words, spoken bool
 	// inItem says that the value belongs to an item that a key of Options.Items has named.
 	inItem bool
+	// within says that the value belongs to an item of a list.
+	within bool
 }
 
 // newCursor returns a cursor at the beginning of a text.

@@ -196,8 +196,11 @@ func (w *walker) list(t reflect.Type, path string) {
 		// Only here null is let pass; the inner list stays nil, and is as long as an empty one.
 		case isList && w.nextIsNull():
 			w.next()
-		case isItem:
+		// An item within another has a path in that: its ID alone may be that of others.
+		case isItem && !w.within:
+			w.within = true
 			w.item(element, i)
+			w.within = false
 		default:
 			w.value(element, fmt.Sprintf("%s[%d]", path, i))
 		}
