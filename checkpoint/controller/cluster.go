@@ -62,4 +62,6 @@ type Job struct {
 	Application alloc.Application `json:"application"`
 	// Spec is handed to Start as Task.Spec.
 	Spec json.RawMessage `json:"spec,omitempty"`
+	// MaxDeaths is Config.MaxDeaths for this job, where its user says another number; 0: that of the Config.
+	MaxDeaths int `json:"max_deaths,omitempty"`
 }

@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +167,7 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 		case j.Job.Phase == checkpoint.Ended:
 			err = errors.Join(err, c.ended(ctx, &j.Job))
 		case j.Job.Ending == "":
-			err = errors.Join(err, c.giveUp(ctx, j.Job.Name))
+			err = errors.Join(err, c.giveUp(ctx, job))
 		}
 	}
 	// One that cannot be understood any more runs on as it was. It is there, so its clock stops as well: one that is missing
@@ -205,21 +206,22 @@ func (c *Controller) ended(ctx context.Context, j *checkpoint.Job) error {
 const maxBySave = 2
 
 // giveUp ends a job as failed whose runs come to nothing.
-func (c *Controller) giveUp(ctx context.Context, job string) error {
-	if c.config.MaxDeaths < 0 {
+func (c *Controller) giveUp(ctx context.Context, job *Job) error {
+	most := cmp.Or(job.MaxDeaths, c.config.MaxDeaths)
+	if most < 0 {
 		return nil
 	}
-	deaths, why := c.fleet.Desk().Deaths(job), ""
+	deaths, why := c.fleet.Desk().Deaths(job.Application.ID), ""
 	switch {
 	case deaths.BySave >= maxBySave:
 		why = fmt.Sprintf("the signal that asks it to save has ended it %d times (%v): its trainer does not handle it", deaths.BySave, deaths.Last)
-	case deaths.Futile >= c.config.MaxDeaths:
+	case deaths.Futile >= most:
 		why = fmt.Sprintf("%d runs have died without a step further, the last by %v", deaths.Futile, deaths.Last)
 	}
 	if why == "" {
 		return nil
 	}
-	return c.driver.Apply(ctx, checkpoint.Cancel{Job: job, Failed: why})
+	return c.driver.Apply(ctx, checkpoint.Cancel{Job: job.Application.ID, Failed: why})
 }
 
 // isWithdrawn reports whether a job that is not in the view was withdrawn: the manager says so, or it has been missing for
