@@ -502,3 +502,26 @@ func TestTaskParts(t *testing.T) {
 		t.Error("where to restore from is not told")
 	}
 }
+
+// holder is a cluster that is told to hold the room of a run, and says what lives then.
+type holder struct {
+	*managedtest.Cluster
+	held chan int
+}
+
+func (h *holder) Hold(_ context.Context, job string, _ int64) {
+	h.held <- len(h.Live(job, "here")) + len(h.Live(job, "there"))
+}
+
+// Room is held before anything of the run is ended.
+func TestHeldBeforeTheEnd(t *testing.T) {
+	b := newBench(t)
+	h := &holder{b.Cluster, make(chan int, 1)}
+	b.config.Manager = h
+	b.begin()
+	b.start()
+	b.done(1, checkpoint.Stop)
+	if live := <-h.held; live != 2 {
+		t.Errorf("%d containers live when their room is held", live)
+	}
+}

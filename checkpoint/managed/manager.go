@@ -35,6 +35,13 @@ type Manager interface {
 	Trouble(ctx context.Context, job string, attempt int64, server string) (string, error)
 }
 
+// Holder is a Manager that keeps the room of containers that are about to end for the next ones of this program, where others'
+// containers wait for any. It is optional.
+type Holder interface {
+	// Hold is called for each server of a run before anything of the run is ended. What cannot be held is no reason not to end it.
+	Hold(ctx context.Context, job string, attempt int64)
+}
+
 // Task is a run that a cluster manager is to start.
 type Task struct {
 	runner.Run

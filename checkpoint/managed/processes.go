@@ -48,6 +48,9 @@ func (p *processes) Resume(ctx context.Context, run runner.Run) error {
 // that are cut off end them when their leases are over. What the manager does comes beside that, and frees the room.
 func (p *processes) Stop(ctx context.Context, run runner.Run) error {
 	desk, last := p.desk, p.id(&run, 0)
+	if h, holds := p.config.Manager.(Holder); holds {
+		h.Hold(ctx, run.Job, run.Attempt)
+	}
 	desk.Fence(run.Job, run.Attempt)
 	asked := make(chan error, 1)
 	go func() { asked <- p.config.Manager.Stop(ctx, run.Job, run.Attempt, p.server) }()

@@ -26,7 +26,11 @@ import (
 )
 
 // User implements managed.Manager.
-func (o *owner) User(json.RawMessage) (*command.User, error) { return nil, nil }
+func (o *owner) User(spec json.RawMessage) (*command.User, error) {
+	var d snapshot.Declared
+	err := json.Unmarshal(spec, &d)
+	return d.User, err
+}
 
 // Start implements managed.Manager. The note comes first: whoever finds it knows that pods of the attempt may live. An attempt
 // is noted by one master, and only that one makes its pods: after its death nobody could tell one that was never made from
@@ -83,29 +87,35 @@ const together = 8
 // makeAll makes those pods of a run that this program has not made. w.mu is held.
 func (o *owner) makeAll(ctx context.Context, w *work, pods []*corev1.Pod) error {
 	due := slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return w.pods[p.Name] })
-	var mu sync.Mutex // keeps what follows apart
-	var making sync.WaitGroup
+	errs := each(due, func(p *corev1.Pod) error { return o.make(ctx, p) })
 	var faults []error
-	free := make(chan struct{}, together)
-	for _, p := range due {
-		free <- struct{}{}
-		making.Go(func() {
-			defer func() { <-free }()
-			err := o.make(ctx, p)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				faults = append(faults, err)
-			} else {
-				w.pods[p.Name] = true
-			}
-		})
+	for i := range due {
+		if errs[i] != nil {
+			faults = append(faults, errs[i])
+		} else {
+			w.pods[due[i].Name] = true
+		}
 	}
-	making.Wait()
 	if len(faults) > 0 {
 		return fmt.Errorf("kubernetes: %d of %d pods could not be made: %w", len(faults), len(pods), faults[0])
 	}
 	return nil
+}
+
+// each calls do for all of a list, some at the same time, and returns the error of each.
+func each[T any](list []T, do func(T) error) []error {
+	errs := make([]error, len(list))
+	var doing sync.WaitGroup
+	free := make(chan struct{}, together)
+	for i := range list {
+		free <- struct{}{}
+		doing.Go(func() {
+			defer func() { <-free }()
+			errs[i] = do(list[i])
+		})
+	}
+	doing.Wait()
+	return errs
 }
 
 // make makes a pod. One of its name that belongs to the same run was made by a call whose answer was lost.

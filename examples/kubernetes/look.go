@@ -19,6 +19,7 @@ func (o *owner) Look(ctx context.Context) (*controller.View, error) {
 	view := o.reader.View(&objects)
 	if o.epoch > 0 {
 		o.sweep(ctx, objects.Jobs)
+		o.release(ctx, objects.Pods)
 	}
 	return view, nil
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/examples/internal/external"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
@@ -44,6 +45,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		flags.DurationVar(&s.leaderLease, "leader-lease", 2*time.Minute, "how long the API server may be away before another may lead")
 		flags.StringVar(&s.claim, "claim", "", "the PersistentVolumeClaim with the shared folder, in the namespace of each job; empty: pods have it anyhow")
 		flags.StringVar(&s.image, "guard-image", "", "an image with /usr/local/bin/apportion-guard and cp, by which the guard comes to the path of -guard; empty: pods have it anyhow")
+		flags.Func("user", "whom pods run as whose template does not say it, as 1000:1000; the default is that of their images", func(text string) error {
+			user, err := command.ParseUser(text)
+			s.user = &user
+			return err
+		})
 		flags.Func("kinds", "the kinds of resources, with commas (default "+strings.Join(program.Kinds, ",")+")", func(text string) error {
 			program.Kinds = apportion.Kinds(strings.Split(text, ","))
 			return nil
@@ -67,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return nil, err
 		}
 		s.path = g.Shared
-		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount})
+		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount, s.namespace})
 	}
 	return program.Run(ctx, args, stdout, stderr)
 }

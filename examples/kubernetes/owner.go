@@ -39,6 +39,9 @@ type owner struct {
 	removed map[types.UID]time.Time
 	// told is what the users of each Job were told last.
 	told map[types.UID]told
+	// rests is whether no job is being changed, as was told last, and unheld what went wrong since when room was held.
+	rests  bool
+	unheld []error
 }
 
 // master is what an owner works for: the master of an epoch, 0 if nothing is to be changed, and how its guards are started.
@@ -46,6 +49,8 @@ type master struct {
 	epoch int64
 	guard external.Guarded
 	mount mount
+	// namespace is that of this program, in which room is held.
+	namespace string
 }
 
 // work is what is known of a job.
@@ -59,6 +64,8 @@ type work struct {
 	pods    map[string]bool
 	// parts are how many pods of that attempt each node is to have.
 	parts map[string]int
+	// held is the newest attempt whose room is held.
+	held int64
 }
 
 // madePod is a pod that was made here and not seen since.
@@ -76,6 +83,7 @@ func newOwner(ctx context.Context, client kubernetes.Interface, kinds apportion.
 	}
 	o := &owner{master: m, client: client, seen: seen, reader: snapshot.NewReader(kinds), works: map[string]*work{},
 		made: map[types.UID]*madePod{}, removed: map[types.UID]time.Time{}, told: map[types.UID]told{}}
+	o.reader.User = m.mount.user
 	err = seen.OnPod(func(p *corev1.Pod) {
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -117,7 +117,7 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	s.blind = stop
-	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, guard: external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}})
+	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, namespace: inNamespace, guard: external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -76,7 +77,7 @@ func (o *owner) pod(d *snapshot.Declared, t *managed.Task, part *managed.Part, r
 		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: env[name]})
 	}
 	c.Env = append(c.Env, corev1.EnvVar{Name: command.EnvRank, Value: strconv.Itoa(rank)}, corev1.EnvVar{Name: indexVariable, Value: strconv.Itoa(rank)})
-	o.mount.add(&p.Spec, o.guard)
+	o.mount.add(&p.Spec, o.guard, t)
 	return p, nil
 }
 
@@ -88,20 +89,36 @@ func with(m map[string]string, key, value string) map[string]string {
 	return more
 }
 
-// add mounts the shared folder, and has the guard copied to where it is called.
-func (m *mount) add(spec *corev1.PodSpec, g external.Guarded) {
+// saysUser reports whether a pod says whom its guarded container runs as.
+func saysUser(spec *corev1.PodSpec) bool {
+	pod, own := spec.SecurityContext, spec.Containers[0].SecurityContext
+	return pod != nil && pod.RunAsUser != nil || own != nil && own.RunAsUser != nil
+}
+
+// add mounts the folders of the run and nothing else of the shared one, and has the guard copied to where it is called.
+func (m *mount) add(spec *corev1.PodSpec, g external.Guarded, t *managed.Task) {
 	c := &spec.Containers[0]
+	if m.user != nil && !saysUser(spec) {
+		spec.SecurityContext = cmp.Or(spec.SecurityContext, &corev1.PodSecurityContext{})
+		uid, gid := int64(m.user.UID), int64(m.user.GID)
+		spec.SecurityContext.RunAsUser, spec.SecurityContext.RunAsGroup = &uid, &gid
+	}
 	if m.claim != "" {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: sharedVolume, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: m.claim}}})
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: sharedVolume, MountPath: m.path})
+		for _, folder := range []string{t.Dir, t.Restore} {
+			if below, err := filepath.Rel(m.path, folder); err == nil && folder != "" {
+				c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: sharedVolume, MountPath: folder, SubPath: below})
+			}
+		}
 	}
 	if m.image != "" {
 		folder := filepath.Dir(g.Program)
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: guardVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 		at := corev1.VolumeMount{Name: guardVolume, MountPath: folder}
 		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: guardVolume, Image: m.image,
-			Command: []string{"cp", "/usr/local/bin/apportion-guard", g.Program}, VolumeMounts: []corev1.VolumeMount{at}})
+			Command: []string{"cp", "/usr/local/bin/apportion-guard", g.Program}, VolumeMounts: []corev1.VolumeMount{at},
+			SecurityContext: c.SecurityContext.DeepCopy()})
 		at.ReadOnly = true
 		c.VolumeMounts = append(c.VolumeMounts, at)
 	}

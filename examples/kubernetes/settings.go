@@ -8,6 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/apportion/apportion/checkpoint/command"
 )
 
 // settings are the flags that are for Kubernetes.
@@ -24,6 +26,8 @@ type mount struct {
 	claim, path string
 	// image holds the guard; "": it is in pods anyhow.
 	image string
+	// user is whom pods run as whose template does not say it; nil: the users of their images.
+	user *command.User
 }
 
 // rate is how many calls a second the controller may make: it asks for what has to be done, not for lists.

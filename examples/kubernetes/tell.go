@@ -38,7 +38,7 @@ func (o *owner) Tell(ctx context.Context, r *controller.Report) error {
 		reports[r.Jobs[i].Job.Name] = &r.Jobs[i]
 	}
 	there := map[types.UID]bool{}
-	var err error
+	err := o.rest(r)
 	for _, j := range o.seen.Jobs() {
 		id := snapshot.ID(j.Namespace, j.Name)
 		if !snapshot.IsElastic(j) || snapshot.IsFinished(j) || j.DeletionTimestamp != nil {

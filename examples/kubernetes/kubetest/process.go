@@ -3,6 +3,7 @@
 package kubetest
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -14,7 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Process is a Run: the command of the first container, as a process of this machine. Its output goes to a file in the folder.
+// Process is a Run: the command of the first container, as a process of this machine, of the user that the pod says. Its output goes
+// to a file in the folder.
 func Process(dir string) Run {
 	return func(ctx context.Context, p *corev1.Pod) int {
 		c := &p.Spec.Containers[0]
@@ -35,6 +37,7 @@ func Process(dir string) Run {
 		for i := range c.Env {
 			command.Env = append(command.Env, c.Env[i].Name+"="+valueOf(p, &c.Env[i]))
 		}
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: credentialOf(p)}
 		command.Dir, command.Stdout, command.Stderr = dir, log, log
 		if command.Run() == nil {
 			return 0
@@ -56,4 +59,27 @@ func valueOf(p *corev1.Pod, v *corev1.EnvVar) string {
 		return p.Spec.NodeName
 	}
 	return ""
+}
+
+// credentialOf is whom the first container runs as, as container runtimes have it: of group 0 where none is said; nil: nobody is.
+func credentialOf(p *corev1.Pod) *syscall.Credential {
+	pod, own := p.Spec.SecurityContext, p.Spec.Containers[0].SecurityContext
+	if pod == nil {
+		pod = &corev1.PodSecurityContext{}
+	}
+	if own == nil {
+		own = &corev1.SecurityContext{}
+	}
+	uid, gid := cmp.Or(own.RunAsUser, pod.RunAsUser), cmp.Or(own.RunAsGroup, pod.RunAsGroup)
+	if uid == nil {
+		return nil
+	}
+	c := &syscall.Credential{Uid: uint32(*uid)}
+	if gid != nil {
+		c.Gid = uint32(*gid)
+	}
+	if pod.FSGroup != nil {
+		c.Groups = []uint32{uint32(*pod.FSGroup)}
+	}
+	return c
 }

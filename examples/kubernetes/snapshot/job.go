@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/command"
 )
 
 // Declared is what the pods of a job are made of, as its user has declared it.
@@ -25,11 +26,25 @@ type Declared struct {
 	UID        types.UID              `json:"uid"`
 	Template   corev1.PodTemplateSpec `json:"template"`
 	SaveSignal string                 `json:"save_signal,omitempty"`
+	// User is whom the guarded container runs as; nil: the user of its image.
+	User *command.User `json:"user,omitempty"`
 }
 
 // declare is what the pods of a Job are made of, as JSON.
-func declare(j *batchv1.Job) (json.RawMessage, error) {
-	return json.Marshal(Declared{j.Namespace, j.Name, j.UID, j.Spec.Template, strings.TrimPrefix(j.Annotations[Prefix+saveSignal], "SIG")})
+func (r *Reader) declare(j *batchv1.Job) (json.RawMessage, error) {
+	user, err := r.userOf(&j.Spec.Template.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Declared{j.Namespace, j.Name, j.UID, j.Spec.Template, strings.TrimPrefix(j.Annotations[Prefix+saveSignal], "SIG"), user})
+}
+
+// maxDeaths is how many runs of a Job may die without a step further, 0 if nothing is said. The API server says it of each Job.
+func maxDeaths(j *batchv1.Job) int {
+	if j.Spec.BackoffLimit == nil {
+		return 0
+	}
+	return int(*j.Spec.BackoffLimit) + 1
 }
 
 // application reads what a Job asks for, without its requirements on nodes. priorities are those of the classes.
@@ -44,7 +59,8 @@ func (r *Reader) application(j *batchv1.Job, priorities map[string]int64) (alloc
 	} else if spec.Priority != nil {
 		app.Priority = int64(*spec.Priority)
 	}
-	return app, errors.Join(checkJob(j), checkPod(spec), readAnnotations(&app, j.Annotations))
+	err := errors.Join(checkJob(j), checkPod(spec), readAnnotations(&app, j.Annotations))
+	return app, errors.Join(err, checkPorts(&app, spec))
 }
 
 // checkJob says what of a Job cannot be kept.
@@ -56,6 +72,8 @@ func checkJob(j *batchv1.Job) error {
 		return errors.New("activeDeadlineSeconds is not kept by the controller: leave it out")
 	case j.Spec.PodFailurePolicy != nil:
 		return errors.New("podFailurePolicy is not kept by the controller: leave it out")
+	case j.Spec.SuccessPolicy != nil:
+		return errors.New("successPolicy is not kept by the controller: leave it out")
 	case j.Spec.BackoffLimitPerIndex != nil:
 		return errors.New("backoffLimitPerIndex is not kept by the controller: leave it out")
 	}
@@ -67,20 +85,43 @@ func checkPod(spec *corev1.PodSpec) error {
 	switch {
 	case len(spec.Containers[0].Command) == 0:
 		return fmt.Errorf("container %q has no command: the guard is put before it, and cannot know that of the image", spec.Containers[0].Name)
+	case spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+		return errors.New("restartPolicy OnFailure is not kept: the controller starts a run again as a whole, so say Never")
+	case spec.SchedulerName != "" && spec.SchedulerName != corev1.DefaultSchedulerName:
+		return fmt.Errorf("scheduler %q would not place its pods, the controller does: leave schedulerName out", spec.SchedulerName)
 	case spec.NodeName != "":
 		return fmt.Errorf("its pods are bound to node %q: leave nodeName out", spec.NodeName)
 	case len(spec.SchedulingGates) > 0:
 		return errors.New("its pods have scheduling gates: the controller binds them when they are due")
 	case len(spec.ResourceClaims) > 0:
 		return errors.New("its pods have resource claims: devices are counted by extended resources only")
-	case spec.Affinity != nil && spec.Affinity.PodAffinity != nil && len(spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0:
-		return errors.New("required pod affinity cannot be decided by")
-	case spec.Affinity != nil && spec.Affinity.PodAntiAffinity != nil && len(spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0:
-		return fmt.Errorf("required pod anti-affinity cannot be decided by: the annotation %sper-server bounds the containers on a node", Prefix)
+	case len(spec.TopologySpreadConstraints) > 0:
+		return errors.New("a topology spread cannot be decided by")
 	}
-	for i := range spec.TopologySpreadConstraints {
-		if spec.TopologySpreadConstraints[i].WhenUnsatisfiable == corev1.DoNotSchedule {
-			return errors.New("a topology spread that must hold cannot be decided by")
+	return checkAffinity(spec.Affinity)
+}
+
+// checkAffinity says what of an affinity cannot be decided on. Preferences are no exception: they would be dropped.
+func checkAffinity(a *corev1.Affinity) error {
+	switch {
+	case a == nil:
+	case a.PodAffinity != nil:
+		return errors.New("pod affinity cannot be decided by")
+	case a.PodAntiAffinity != nil:
+		return fmt.Errorf("pod anti-affinity cannot be decided by: the annotation %sper-server bounds the containers on a node", Prefix)
+	case a.NodeAffinity != nil && len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0:
+		return errors.New("preferences among nodes cannot be decided by: only what is required")
+	}
+	return nil
+}
+
+// checkPorts refuses ports of nodes where two pods of the job may be on one.
+func checkPorts(app *alloc.Application, spec *corev1.PodSpec) error {
+	for i := range spec.Containers {
+		for _, port := range spec.Containers[i].Ports {
+			if (port.HostPort != 0 || spec.HostNetwork) && app.PerServer != 1 {
+				return fmt.Errorf("port %d of a node is for one pod there: say the annotation %sper-server: \"1\"", port.ContainerPort, Prefix)
+			}
 		}
 	}
 	return nil

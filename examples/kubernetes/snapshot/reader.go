@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/command"
 )
 
 // Objects are what a cluster holds at one moment. They are read and not changed.
@@ -28,6 +29,9 @@ type Objects struct {
 
 // Reader reads views. It is not safe for concurrent use.
 type Reader struct {
+	// User is whom pods run as whose template does not say it; nil: the users of their images.
+	User *command.User
+
 	kinds apportion.Kinds
 	// declared are the pods of Jobs as JSON, by the versions of these.
 	declared map[types.UID]declared
@@ -41,5 +45,5 @@ type declared struct {
 
 // NewReader returns a reader that counts these kinds of resources.
 func NewReader(kinds apportion.Kinds) *Reader {
-	return &Reader{kinds, map[types.UID]declared{}}
+	return &Reader{kinds: kinds, declared: map[types.UID]declared{}}
 }

@@ -105,11 +105,11 @@ func (r *Reader) job(j *batchv1.Job, priorities map[string]int64, places *places
 	}
 	known := r.declared[j.UID]
 	if known.version != j.ResourceVersion || known.text == nil {
-		if known.text, err = declare(j); err != nil {
+		if known.text, err = r.declare(j); err != nil {
 			return controller.Job{}, err
 		}
 		known.version = j.ResourceVersion
 		r.declared[j.UID] = known
 	}
-	return controller.Job{Application: app, Spec: known.text}, nil
+	return controller.Job{Application: app, Spec: known.text, MaxDeaths: maxDeaths(j)}, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/drf"
 )
@@ -101,13 +102,28 @@ func TestJobsThatCannotBeRead(t *testing.T) {
 		"scheduling gates":      func(_ *batchv1.Job, s *corev1.PodSpec) { s.SchedulingGates = []corev1.PodSchedulingGate{{}} },
 		"resource claims":       func(_ *batchv1.Job, s *corev1.PodSpec) { s.ResourceClaims = []corev1.PodResourceClaim{{}} },
 		"pod affinity": func(_ *batchv1.Job, s *corev1.PodSpec) {
-			s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
+			s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{}}}}
 		},
 		"per-server": func(_ *batchv1.Job, s *corev1.PodSpec) {
 			s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}
 		},
 		"topology spread": func(_ *batchv1.Job, s *corev1.PodSpec) {
-			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{WhenUnsatisfiable: corev1.DoNotSchedule}}
+			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{WhenUnsatisfiable: corev1.ScheduleAnyway}}
+		},
+		"preferences": func(_ *batchv1.Job, s *corev1.PodSpec) {
+			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{}}}}
+		},
+		"successPolicy":    func(j *batchv1.Job, _ *corev1.PodSpec) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} },
+		"OnFailure":        func(_ *batchv1.Job, s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure },
+		`scheduler "mine"`: func(_ *batchv1.Job, s *corev1.PodSpec) { s.SchedulerName = "mine" },
+		"port 80": func(_ *batchv1.Job, s *corev1.PodSpec) {
+			s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+		},
+		"runAsNonRoot without runAsUser": func(_ *batchv1.Job, s *corev1.PodSpec) {
+			s.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: ptr(true)}
+		},
+		"runAsUser -1": func(_ *batchv1.Job, s *corev1.PodSpec) {
+			s.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptr(int64(-1))}
 		},
 		`"Near"`:      func(_ *batchv1.Job, s *corev1.PodSpec) { s.Affinity = requires(expression("zone", "Near", "a")) },
 		"not known":   func(j *batchv1.Job, _ *corev1.PodSpec) { j.Annotations[Prefix+"maximum"] = "3" },
@@ -338,5 +354,50 @@ func TestReader(t *testing.T) {
 	}
 	if namespace, name := Split(ID("team", "lr")); namespace != "team" || name != "lr" {
 		t.Errorf("%s, %s", namespace, name)
+	}
+}
+
+// A pod runs as its container says, then as itself says, then as is said of all; its files have its group, or its user's own.
+func TestUserOf(t *testing.T) {
+	type context struct{ uid, gid int64 }
+	for _, c := range []struct {
+		pod, own, said context
+		fsGroup        int64
+		want           string
+	}{
+		{want: ""},
+		{pod: context{1001, 0}, want: "1001:1001"},
+		{pod: context{1001, 100}, own: context{1002, 0}, want: "1002:100"},
+		{pod: context{1001, 0}, fsGroup: 7, want: "1001:7"},
+		{pod: context{1001, 0}, said: context{5, 5}, want: "1001:1001"},
+		{said: context{5, 6}, want: "5:6"},
+	} {
+		numbers := func(of context) (uid, gid *int64) {
+			if of.uid != 0 {
+				uid = &of.uid
+			}
+			if of.gid != 0 {
+				gid = &of.gid
+			}
+			return uid, gid
+		}
+		spec := &corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{}, Containers: []corev1.Container{{SecurityContext: &corev1.SecurityContext{}}}}
+		spec.SecurityContext.RunAsUser, spec.SecurityContext.RunAsGroup = numbers(c.pod)
+		spec.Containers[0].SecurityContext.RunAsUser, spec.Containers[0].SecurityContext.RunAsGroup = numbers(c.own)
+		if c.fsGroup != 0 {
+			spec.SecurityContext.FSGroup = &c.fsGroup
+		}
+		r := NewReader(Kinds())
+		if c.said.uid != 0 {
+			r.User = &command.User{UID: uint32(c.said.uid), GID: uint32(c.said.gid)}
+		}
+		user, err := r.userOf(spec)
+		got := ""
+		if user != nil {
+			got = user.String()
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
 	}
 }

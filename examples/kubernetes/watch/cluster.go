@@ -30,14 +30,17 @@ type Cluster struct {
 	nodes, pods, jobs, namespaces, quotas, classes cache.Indexer // jobs is nil where they are not watched
 }
 
-// byJob is the index of pods by the Job that owns them.
-const byJob = "job"
+// The indexes of pods: by the Job that owns them, and those that wait for a scheduler, under the key "".
+const (
+	byJob   = "job"
+	waiting = "waiting"
+)
 
 // New prepares informers for a cluster, for its Jobs too if withJobs.
 func New(client kubernetes.Interface, withJobs bool) (*Cluster, error) {
 	c := &Cluster{shared: informers.NewSharedInformerFactory(client, 0), changed: make(chan struct{}, 1)}
 	core := c.shared.Core().V1()
-	err := core.Pods().Informer().AddIndexers(cache.Indexers{byJob: jobOf})
+	err := core.Pods().Informer().AddIndexers(cache.Indexers{byJob: jobOf, waiting: waits})
 	for _, one := range []struct {
 		to       *cache.Indexer
 		informer cache.SharedIndexInformer
@@ -60,6 +63,14 @@ func New(client kubernetes.Interface, withJobs bool) (*Cluster, error) {
 func jobOf(object any) ([]string, error) {
 	if uid := snapshot.Owner(object.(*corev1.Pod)); uid != "" {
 		return []string{string(uid)}, nil
+	}
+	return nil, nil
+}
+
+// waits is the key of a pod that a scheduler may bind at any moment.
+func waits(object any) ([]string, error) {
+	if p := object.(*corev1.Pod); p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) == 0 && p.DeletionTimestamp == nil && snapshot.IsLive(p) {
+		return []string{""}, nil
 	}
 	return nil, nil
 }
@@ -186,6 +197,12 @@ func (c *Cluster) Node(name string) *corev1.Node {
 func (c *Cluster) HasPod(namespace, name string) bool {
 	_, there, err := c.pods.GetByKey(namespace + "/" + name)
 	return there && err == nil
+}
+
+// PodsWait reports whether any pod waits for a scheduler to bind it.
+func (c *Cluster) PodsWait() bool {
+	keys, err := c.pods.IndexKeys(waiting, "")
+	return err == nil && len(keys) > 0
 }
 
 // PodsOf returns the pods that a Job owns. O(pods of the Job).
