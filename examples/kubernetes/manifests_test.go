@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -53,12 +53,9 @@ func testManifests(t *testing.T, s *stage) {
 		t.Errorf("the elastic Job is left alone: %v, %d are shared", view.Rejected, len(view.Jobs))
 	}
 	// The Job of the README is the same.
-	shown := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(readFile(t, "README.md"))
+	shown := externaltest.Blocks(t, "README.md", "yaml")
 	var told, is batchv1.Job
-	if shown == nil {
-		t.Fatal("the README shows no Job")
-	}
-	for text, into := range map[string]*batchv1.Job{shown[1]: &told, readFile(t, "deploy/job.yaml"): &is} {
+	for text, into := range map[string]*batchv1.Job{shown[len(shown)-1]: &told, readFile(t, "deploy/job.yaml"): &is} {
 		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
 			t.Fatal(err)
 		}

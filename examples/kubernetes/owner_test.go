@@ -442,7 +442,7 @@ func TestTwoControllers(t *testing.T) {
 	b := newBench(t, "n1")
 	b.submit(b.job("a", 4, 100000, nil))
 	b.Holds(map[string]int{"default/a": 4})
-	second := b.second(t)
+	second, _ := b.second(t)
 	time.Sleep(3 * time.Second)
 	if text, _ := os.ReadFile(second); strings.Contains(string(text), "page:") {
 		t.Fatal("two lead")

@@ -8,14 +8,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
-// second starts another controller as the first was started, under another name, and returns its log.
-func (b *bench) second(t *testing.T) string {
+// second starts another controller as the first was started, under another name and with more flags, and returns its log and what kills
+// it.
+func (b *bench) second(t *testing.T, flags ...string) (name string, kill func()) {
 	t.Helper()
 	pids := externaltest.Processes(b.Dir, "controller")
 	if len(pids) != 1 {
@@ -32,7 +35,7 @@ func (b *bench) second(t *testing.T) string {
 		}
 		return list
 	}
-	args := append(read("cmdline"), "-identity", "second")
+	args := append(read("cmdline"), append(flags, "-identity", "second")...)
 	log, err := os.Create(filepath.Join(b.Dir, "second.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,11 +46,12 @@ func (b *bench) second(t *testing.T) string {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	kill = func() {
 		_ = command.Process.Kill() // it may have ended
 		_ = command.Wait()
-	})
-	return log.Name()
+	}
+	t.Cleanup(kill)
+	return log.Name(), kill
 }
 
 // stand tells the first controller to end, so that it gives the Lease back.
@@ -62,4 +66,30 @@ func (b *bench) stand(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A second controller with a private folder of its own, as each replica of a StatefulSet has one, changes nothing when it never leads:
+// what is started after it is served. When it comes to lead it says that it has not what the first has left, and ends.
+func TestStandby(t *testing.T) {
+	b := newBench(t, "n1")
+	b.submit(b.job("a", 4, 1000000, nil))
+	b.Holds(map[string]int{"default/a": 4})
+	own := []string{"-private", filepath.Join(b.Dir, "own")}
+	says := func(log, what string) {
+		t.Helper()
+		externaltest.Eventually(b.Bench, "the second says "+what, 90*time.Second, func() bool {
+			text, _ := os.ReadFile(log)
+			return strings.Contains(string(text), what)
+		})
+	}
+	log, kill := b.second(t, own...)
+	says(log, "Attempting to acquire leader lease")
+	kill()
+	b.submit(b.job("b", 4, 1000000, nil))
+	b.Holds(map[string]int{"default/a": 4, "default/b": 4})
+	b.delete("a")
+	b.Holds(map[string]int{"default/b": 4})
+	b.submit(b.job("c", 8, 1000000, nil))
+	b.Holds(map[string]int{"default/b": 4, "default/c": 4})
+	b.check()
 }
