@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file reads Hadoop's configuration: where the ResourceManager answers, and what kinds of resources there are.
 
 package yarn

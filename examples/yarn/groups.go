@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file makes the queues of the CapacityScheduler groups of the optimizer: what a queue is guaranteed and may have at
 // most is shared among its elastic jobs as YARN would let them have it.
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file speaks with the holder of application masters: a process that answers lines of JSON by lines of JSON. Its pipes
 // are nobody else's, so whoever may tell it anything is this process.
 

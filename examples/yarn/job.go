@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file reads jobs: files in a folder, each of the user to whom it belongs.
 
 package yarn

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file starts and ends containers by the holder: each on its node and no other, with a guard around its command.
 
 package yarn

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file reads a YARN cluster: nodes with what others leave of them, and the jobs that are for the controller.
 
 package yarn

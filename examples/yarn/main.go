@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package yarn shares a YARN cluster among elastic training jobs: it decides by Dorm's optimizer who has how many containers
 // on which node, and resizes running jobs by checkpoints. Jobs are files; see README.md.
 package yarn

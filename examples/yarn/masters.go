@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file speaks with application masters of users' own, which follow decisions by the holder's library: orders and
 // answers are files, each in a folder that only its writer can change.
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file reads the nodes of a cluster, and what is held on them.
 
 package yarn

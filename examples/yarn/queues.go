@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file sets the capacities of queues by Dorm's shares, for applications whose containers nobody but themselves can
 // change: what they deserve is what their queues get.
 

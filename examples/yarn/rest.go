@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file asks the ResourceManager's web services.
 
 package yarn

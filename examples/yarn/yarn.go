@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file declares the cluster as the controller remembers it between two looks.
 
 package yarn

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -25,12 +24,11 @@ func hold(ctx context.Context, name string) (release func(), err error) {
 		return nil, err
 	}
 	for {
-		// The lock is the open file's: it goes when the process dies, however it dies.
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		locked, err := tryLock(f)
+		if locked {
 			return func() { _ = f.Close() }, nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		select {

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file implements Bench: a controller as its user starts it, on a real cluster, with real jobs.
 
 // Package externaltest plays elastic jobs on real clusters and asks their workers' own logs whether anything ran twice or was

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file runs the daemons of a cluster as processes of a test.
 
 package externaltest

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file plays days of a real trace: the same jobs with the numbers that their users asked for, as the cluster manager
 // by itself runs them, and as elastic jobs.
 

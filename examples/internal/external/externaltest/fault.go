@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file lets one thing after the other go wrong while jobs run.
 
 package externaltest

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file implements front: the one address behind which controllers follow each other, as a name or an address that moves
 // does for a cluster of machines.
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file has the small things that tests with processes need.
 
 package externaltest
