@@ -80,7 +80,8 @@
 // control groups. Processes outlive the runner; whoever wants them dead stops them.
 //
 // Guards: with Options.Guard each process is the child of a guard, which ends it when nobody vouches for the run in time:
-// the agent is dead, stopped or cannot read its book. Stop ends guards as all else, and how a process ended is known
+// the agent is dead, stopped or cannot read its book. Where the system allows it all that the process starts is in a PID namespace, from
+// which nothing escapes. Stop ends guards as all else, and how a process ended is known
 // also when no runner ran.
 //
 // Users: with Options.User the processes of a job run as a user of their own, which needs a runner that is root. They have that user's

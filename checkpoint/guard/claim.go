@@ -4,6 +4,7 @@ package guard
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -85,6 +86,19 @@ type End struct {
 	Signal string `json:"signal,omitempty"`
 	// Why says for what reason the guard has ended it; empty: it ended by itself.
 	Why Why `json:"why,omitempty"`
+}
+
+// String returns the end in words.
+func (e End) String() string {
+	// A signal has no exit status, and the reason of the guard is told beside either.
+	text := fmt.Sprintf("exit status %d", e.Code)
+	if e.Signal != "" {
+		text = "signal: " + e.Signal
+	}
+	if e.Why != "" {
+		text += fmt.Sprintf(" (ended: %s)", e.Why)
+	}
+	return text
 }
 
 // Why is a reason for which a guard ends a run, or does not start it. Empty: the trainer has ended by itself.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,13 +57,48 @@ type Config struct {
 	Acknowledgement string
 	// Record is the file in which the guard writes down what it knows; empty: nowhere.
 	Record string
+	// HostPID leaves the trainer among the processes of the machine: no PID namespace is made.
+	HostPID bool
 	// Cgroup is a folder of cgroup v2 below which a group may be made for the trainer; empty: no group. Where that is not
 	// allowed the guard goes on without.
 	Cgroup string
+	// Containment is the least by which the run must be held; one that cannot be had is not started.
+	Containment Containment
 	// Held is a file that the keeper and the trainer hold, the trainer as its descriptor 3; nil: none is.
 	Held *os.File
 	// Keeper is the command of the keeper, a program that calls [Keep]; nil: this program with the argument "keep".
 	Keeper []string
+}
+
+// Containment is what holds the processes of a run together, whatever becomes of those that watch them. A greater one holds more.
+type Containment int
+
+const (
+	// Watched: guard and keeper watch each other. If both are killed at once the trainer dies, and what it has started lives on.
+	Watched Containment = iota
+	// ControlGroup: the same, and the one that is left ends all at once.
+	ControlGroup
+	// Namespace: a PID namespace, of which the keeper is init, or the guard where it is that of a container: the kernel ends all with it.
+	Namespace
+)
+
+// containments are the names of the constants.
+var containments = []string{"none", "cgroup", "namespace"}
+
+// String returns the name that UnmarshalText reads.
+func (c Containment) String() string { return containments[c] }
+
+// MarshalText returns what String returns, and never an error.
+func (c Containment) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads "none", "cgroup" or "namespace"; of all else the error wraps apportion.ErrUnknown.
+func (c *Containment) UnmarshalText(text []byte) error {
+	i := slices.Index(containments, string(text))
+	if i < 0 {
+		return &apportion.FieldError{Item: apportion.Item{ID: "config"}, Field: "Containment", Err: apportion.ErrUnknown, Detail: strconv.Quote(string(text))}
+	}
+	*c = Containment(i)
+	return nil
 }
 
 // DefaultStart is what a Start of 0 means.

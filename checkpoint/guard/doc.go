@@ -28,16 +28,28 @@
 //
 // # Who watches whom
 //
-//	process   is killed by                                   kills
-//	guard     nobody                                         the keeper's descendants, when the keeper is gone
-//	keeper    nobody                                         all its descendants: lease over, fenced, guard gone, trainer gone
-//	trainer   the kernel, when the keeper dies (PDEATHSIG)
+//	process   is killed by                                           kills
+//	guard     the kernel, a second after its lease, stopped or not    the keeper that is late, and its descendants when it is gone
+//	keeper    the kernel, when the guard dies                         all others: lease over, fenced, guard gone, trainer gone
+//	trainer   the kernel, when the keeper dies
 //
 // The guard speaks to the authority and tells the keeper until when the lease goes; the keeper needs no network and no
-// disk. So a guard that hangs, is stopped or is dead ends the run as well as a lease that runs out; a keeper that is
-// stopped ends it when it goes on. Both gather orphans (PR_SET_CHILD_SUBREAPER), so a process that has left the group, the
-// session and its parent is found all the same. With [Config.Cgroup] the trainer has a control group of its own, which
-// cgroup.kill ends at once.
+// disk. So a guard that hangs, is stopped or is dead ends the run as well as a lease that runs out, and a keeper that hangs or is stopped
+// is killed by its guard. Where both are stopped, a timer of the kernel's (timer_create(2)) kills the guard.
+//
+// The keeper is init of a PID namespace, so that its end is that of all that the trainer has started, whatever has left its group, its
+// session and its parent: the kernel sees to that, though guard and keeper be killed at once. Root may make one as it is, others in a user
+// namespace. Where the system allows neither, and with [Config.HostPID], the two watch each other only: they gather orphans
+// (PR_SET_CHILD_SUBREAPER), the timer wakes a stopped guard and the death of the guard a stopped keeper, and the trainer itself dies with
+// the keeper (PDEATHSIG). With [Config.Cgroup] the trainer has a control group of its own beside, which cgroup.kill ends at once. A guard
+// that is init of a container makes no namespace, since it has one. Standard error says what holds the run, and [Config.Containment]
+// refuses less.
+//
+// In the namespace the trainer has other numbers, for itself and in /proc, which is the namespace's own, and it sees and signals its own
+// processes only; the rest is the machine's: files, mounts, network, shared memory. Where /proc cannot be mounted anew standard error says
+// so. In a user namespace it keeps user and group; files of other users look as nobody's, and programs with a set-user-ID bit, such as
+// sudo, give it nothing. What finds its peers on the machine by process numbers, as CUDA's IPC between the processes of several guards,
+// needs Config.HostPID.
 //
 // # Contract
 //
@@ -66,6 +78,8 @@
 //	a sixth of the lease   from one claim to the next, or of what is left of it; Config.Every where that is less
 //	a quarter of it        how much longer than that an answer may take, so that several may fail in one lease
 //	20 ms                  from one look of the keeper at the clock to the next: how late it sees that the lease is over
+//	100 ms                 how late a keeper may be before its guard kills it
+//	1 s                    how late both may be before the kernel kills the guard; a desk's slack must be more
 //	200 ms                 from one claim to the next before the first grant, for as long as Config.Start
 //	50 ms                  from one look for an acknowledgement to the next while a save is under way, else 500 ms
 //	500 ms                 how old the record may be, as long as the disk takes it
@@ -82,8 +96,8 @@
 //
 // # Limits
 //
-// If guard and keeper are killed at the same moment the kernel kills the trainer's first process, and its children live
-// on unless their control group, or the container's PID namespace, ends with them. What the kernel cannot kill, a process
-// in an uninterruptible wait, ends when it wakes up. A machine that is stopped as a whole, and goes on later, has all its
-// leases over: the processes run for as long as the keeper needs to be scheduled.
+// Without a namespace, if guard and keeper are killed at the same moment, the kernel kills the trainer's first process, and its children
+// live on unless the container's PID namespace ends with them. What the kernel cannot kill, a process in an uninterruptible wait, ends
+// when it wakes up. A machine that is stopped as a whole, and goes on later, has all its leases over: the processes run for as long as
+// the keeper, or the kernel's timer, needs to be scheduled. A freezer of control groups (v1) keeps what is killed until it thaws.
 package guard

@@ -43,7 +43,7 @@ func Keep() {
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
 	syscall.CloseOnExec(5)
-	k := &keeper{reports: json.NewEncoder(os.NewFile(4, "reports")), words: make(chan word), ended: make(chan syscall.WaitStatus, 1)}
+	k := &keeper{reports: json.NewEncoder(os.NewFile(4, "reports")), words: make(chan word), ended: make(chan syscall.WaitStatus, 1), empty: make(chan struct{})}
 	// Whoever ends the guard's group may mean the keeper as well, which ends when the guard does. The signals are caught
 	// and not ignored, for the trainer would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -80,6 +80,7 @@ type keeper struct {
 	reports *json.Encoder
 	words   chan word               // from the guard; closed when it has died
 	ended   chan syscall.WaitStatus // has room for one: how the trainer ended
+	empty   chan struct{}           // closed when no child is left
 
 	boot    string        // the boot in which the lease was granted
 	until   time.Duration // since that boot: when the lease is over
@@ -111,8 +112,12 @@ func (k *keeper) start(o *order) error {
 			return err
 		}
 	}
+	group, err := k.contain(o)
+	if err != nil {
+		return err
+	}
 	// The trainer begins its life in the control group, so that no child of it is ever outside.
-	if group := k.makeCgroup(o.Cgroup); group != nil {
+	if group != nil {
 		defer group.Close()
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(group.Fd())
 	}
@@ -161,8 +166,9 @@ func (k *keeper) makeCgroup(below string) *os.File {
 }
 
 // reap waits for all children, those that were adopted as well, and tells how the trainer ended.
-// It ends when no child is left, for which nobody waits: ended has room for the one status that counts.
+// It ends when no child is left; ended has room for the one status that counts.
 func (k *keeper) reap() {
+	defer close(k.empty)
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
@@ -254,8 +260,14 @@ func (k *keeper) finish(end End) {
 	k.report(report{Ended: &end})
 }
 
-// endAll kills the control group, the process group and every descendant, until none is left.
+// endAll kills the namespace, or else the control group, the process group and every descendant, until none is left.
 func (k *keeper) endAll() {
+	// Init kills all others by one call, and is the parent of every one that loses its own: when it has no child there is nobody.
+	if isInit() {
+		_ = syscall.Kill(-1, syscall.SIGKILL) // there may be none
+		<-k.empty
+		return
+	}
 	// From the surest to the last resort: the group has all that has ever come of the trainer, the process group what has
 	// not left it, and the list of processes whoever has.
 	if k.cgroup != "" {

@@ -84,10 +84,6 @@ func status(end End, err error) int {
 	return end.Code
 }
 
-// signals are those that may ask for a save, by name.
-// SIGTERM and SIGINT are not among them: they end the run.
-var signals = map[string]os.Signal{"": nil, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "HUP": syscall.SIGHUP}
-
 // Road is a way to an authority, for a guard's program that has others than apportion-guard.
 type Road struct {
 	// Name is the flag that chooses it, and Usage what -help says of that.
@@ -166,6 +162,8 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	flags.DurationVar(&c.Every, "every", 0, "how often to claim at least (default a sixth of the lease)")
 	flags.StringVar(&c.Record, "record", "", "the file in which to write down what is known of the run")
 	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2 below which a group may be made")
+	flags.BoolVar(&c.HostPID, "host-pid", false, "leave the trainer among the processes of the machine: no PID namespace")
+	flags.TextVar(&c.Containment, "require-containment", Watched, "what must hold the run, or it is not started: none, cgroup or namespace")
 	flags.DurationVar(&c.Start, "start", DefaultStart, "how long to ask before giving up")
 	flags.DurationVar(&c.Grace, "grace", 10*time.Second, "the time between SIGTERM and SIGKILL")
 	if err := flags.Parse(args); err != nil {

@@ -118,6 +118,9 @@ func TestClaimHears(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if len(g.saves) != 1 {
+		t.Fatal("nobody hears of the saves")
+	}
 	if number := <-g.saves; number != 5 || len(g.saves) != 0 || g.asked != 5 {
 		t.Errorf("save %d is asked for, %d more, %d is the newest", number, len(g.saves), g.asked)
 	}
@@ -127,7 +130,7 @@ func TestClaimHears(t *testing.T) {
 	if len(g.renewed) != 1 {
 		t.Error("the keeper is not told")
 	}
-	<-g.renewed
+	wasWoken(g.renewed)
 	for _, length := range []time.Duration{0, -1} {
 		if err := claim(Grant{Length: length}); err == nil || len(g.renewed) != 0 {
 			t.Errorf("length %v: %v", length, err)
@@ -137,6 +140,9 @@ func TestClaimHears(t *testing.T) {
 		if err := claim(Grant{Length: time.Hour, Fenced: "over", Save: 9}); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "over") {
 			t.Error(err)
 		}
+	}
+	if len(g.refused) != 1 {
+		t.Fatal("nobody hears that the run is fenced off")
 	}
 	if why := <-g.refused; why != "over" || len(g.refused) != 0 || len(g.saves) != 0 || g.left() > time.Minute {
 		t.Errorf("%q, %d more, %d saves, %v left", why, len(g.refused), len(g.saves), g.left())

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -29,6 +30,11 @@ func Run(ctx context.Context, c Config) (End, error) {
 	if err := c.Validate(); err != nil {
 		return End{}, err
 	}
+	// The kernel tells the keeper of the end of the thread that has started it: that must be the guard's.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	// A guard that is stopped when its parent dies goes on by the kernel's SIGCONT, and must live through the SIGHUP before it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	if err := adopt(); err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
@@ -37,9 +43,13 @@ func Run(ctx context.Context, c Config) (End, error) {
 		news: make(chan struct{}, 1), requested: make(chan struct{}, 1)}
 	// 1. No trainer is started for whom nobody vouches. The keeper begins meanwhile, which starts none before it has its order.
 	keeper, err := g.startKeeper()
+	if err == nil {
+		g.alarm, err = newAlarm(keeper.lastSignal())
+	}
 	if err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
+	defer g.alarm.remove()
 	if err := g.begin(ctx); err != nil {
 		keeper.dismiss()
 		return End{}, err
@@ -76,51 +86,65 @@ func Run(ctx context.Context, c Config) (End, error) {
 	return end, nil
 }
 
-// String returns the end in words.
-func (e End) String() string {
-	// A signal has no exit status, and the reason of the guard is told beside either.
-	text := fmt.Sprintf("exit status %d", e.Code)
-	if e.Signal != "" {
-		text = "signal: " + e.Signal
-	}
-	if e.Why != "" {
-		text += fmt.Sprintf(" (ended: %s)", e.Why)
-	}
-	return text
-}
-
 // guard gives the keeper its order, and returns how the trainer ended.
 // The error says that the trainer was not started.
 func (g *guard) guard(ctx context.Context, keeper *kept) (End, error) {
-	go g.readOutput(keeper.output, keeper.read)         // which ends with the keeper, though the guard is told nothing any more
+	go g.readOutput(keeper.output, keeper.read) // which ends with the keeper, though the guard is told nothing any more
+	g.arm()
 	_ = json.NewEncoder(keeper.words).Encode(g.order()) // a keeper that is gone is seen by its reports
 	// attend returns when the keeper has said its last word, or is gone without one.
 	end, err := g.attend(ctx, keeper)
+	// Init has ended when nothing of its namespace lives; its report has told how the trainer ended.
+	_, _ = keeper.cmd.Process.Wait()
 	// A keeper that died has left its children to this process, and the kernel has killed the first of them.
-	killDescendants()
+	if !keeper.isInit {
+		killDescendants()
+	}
+	g.alarm.set(0)
 	// The output ends with the last process that could write it; what is still in the pipe is read before it is closed.
 	select {
 	case <-keeper.read:
 	case <-time.After(lastWords):
 	}
-	_ = keeper.cmd.Wait() // its report has told how the trainer ended; its own status says nothing
+	_ = keeper.output.Close() // it was read only
 	return end, err
 }
 
 // kept is the keeper as the guard sees it.
 type kept struct {
 	cmd     *exec.Cmd
-	words   io.WriteCloser
+	isInit  bool // of a PID namespace
+	words   *os.File
 	reports chan report   // closed when the keeper is gone
-	output  io.Reader     // what the trainer prints
+	output  *os.File      // what the trainer prints
 	read    chan struct{} // closed when the trainer's output has ended
 }
+
+// lastSignal is what the kernel sends to a guard that has let its lease pass, stopped or not. One that is killed takes a namespace with
+// it; another must go on, and kill.
+func (k *kept) lastSignal() syscall.Signal {
+	if k.isInit {
+		return syscall.SIGKILL
+	}
+	return syscall.SIGCONT
+}
+
+// say tells the keeper a word. One that has not read for so long that the pipe is full is killed: this process must not wait.
+func (k *kept) say(w word) {
+	_ = k.words.SetWriteDeadline(time.Now().Add(late)) // which a pipe has
+	if err := json.NewEncoder(k.words).Encode(w); errors.Is(err, os.ErrDeadlineExceeded) {
+		k.kill()
+	}
+}
+
+// kill ends the keeper, stopped or not. It may have ended.
+func (k *kept) kill() { _ = k.cmd.Process.Kill() }
 
 // dismiss ends a keeper that was given no order, and waits for it. It has no children, so SIGKILL leaves nothing behind.
 func (k *kept) dismiss() {
 	_ = k.words.Close()
-	_ = k.cmd.Process.Kill() // it may have ended
-	for range k.reports {    // it has nothing to report, and its end closes the channel
+	k.kill()
+	for range k.reports { // it has nothing to report, and its end closes the channel
 	}
 	_ = k.cmd.Wait() // however it ended, nothing was started
 }
@@ -128,7 +152,7 @@ func (k *kept) dismiss() {
 // order is what the keeper must know to start the trainer, and until when the lease goes.
 func (g *guard) order() order {
 	o := order{Argv: g.config.Argv, Env: g.config.Env, Dir: g.config.Dir, Cgroup: g.config.Cgroup, Held: g.config.Held != nil,
-		User: g.config.User, word: g.word()}
+		Containment: g.config.Containment, User: g.config.User, word: g.word()}
 	// The keeper has the environment of this process, but a trainer is given what Config says, or that.
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -159,22 +183,31 @@ func (g *guard) startKeeper() (*kept, error) {
 	}
 	// This process keeps its own two ends only: as long as it held the others it would not see the keeper die.
 	defer reportsWrite.Close()
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stderr, cmd.ExtraFiles = g.stderr(), []*os.File{ordersRead, reportsWrite}
-	if g.config.Held != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, g.config.Held)
-	}
-	// What ends this process' group, as a terminal does, leaves the keeper to do its work.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// The trainer inherits the keeper's output, which this process reads for progress.
-	output, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	output, outputWrite, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, orders.Close(), reports.Close())
 	}
-	k := &kept{cmd: cmd, words: orders, reports: make(chan report), output: output, read: make(chan struct{})}
+	defer outputWrite.Close()
+	// A guard that is init of a container holds all by that.
+	k := &kept{isInit: !g.config.HostPID && os.Getpid() != 1, words: orders, reports: make(chan report), output: output, read: make(chan struct{})}
+	// What ends this process' group, as a terminal does, leaves the keeper to do its work: it has a group of its own.
+	start := func(of *syscall.SysProcAttr) error {
+		k.cmd = exec.Command(argv[0], argv[1:]...)
+		k.cmd.Stdout, k.cmd.Stderr, k.cmd.ExtraFiles, k.cmd.SysProcAttr = outputWrite, g.stderr(), []*os.File{ordersRead, reportsWrite}, of
+		if g.config.Held != nil {
+			k.cmd.ExtraFiles = append(k.cmd.ExtraFiles, g.config.Held)
+		}
+		return k.cmd.Start()
+	}
+	// Where the system allows no namespace the two watch each other all the same.
+	k.isInit = k.isInit && start(isolated()) == nil
+	if !k.isInit {
+		err = start(watched())
+	}
+	if err != nil {
+		return nil, errors.Join(err, orders.Close(), reports.Close(), output.Close())
+	}
 	go k.hear(reports) // which ends with the pipe, when the keeper is gone
 	return k, nil
 }
@@ -229,27 +262,50 @@ func (t told) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// late is how much later than its lease a run may end: then the guard kills a keeper that has not ended it. After alarmLate the kernel has the
+// guard itself killed, or go on.
+const (
+	late      = 5 * look
+	alarmLate = 10 * late
+)
+
+// arm has the kernel wait for the end of the lease, and returns how long the guard itself has to.
+func (g *guard) arm() time.Duration {
+	left := g.left()
+	g.alarm.set(left + alarmLate)
+	return left + late
+}
+
 // attend waits for the end of the run, and passes on what happens meanwhile.
 // It returns when the keeper has said its last word or is gone, and not with the context, whose end only begins a polite end.
 func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 	// The keeper kills all when this pipe is closed, whatever else has gone wrong here.
 	defer k.words.Close()
-	// Words are written by this goroutine alone, so that two never mix in the pipe.
-	say := func(w word) { _ = json.NewEncoder(k.words).Encode(w) } // a keeper that is gone is seen by its reports
 	saves := make(chan os.Signal, 1)
 	if g.config.Save != nil {
 		signal.Notify(saves, g.config.Save)
 		defer signal.Stop(saves)
 	}
-	// asked is nil once the end was asked for, and patience until then: neither is waited for while it is nil.
-	asked, patience := ctx.Done(), (<-chan time.Time)(nil)
+	// asked is nil once the end was asked for, and patience until then; renewed is nil once all must end. None is waited for while it is nil.
+	asked, patience, renewed := ctx.Done(), (<-chan time.Time)(nil), g.renewed
+	over := time.NewTimer(g.arm())
+	defer over.Stop()
+	why := KeeperGone // as long as nobody has ended it
+	end := func(reason Why) {
+		if renewed == nil {
+			return // a fence is told again and again
+		}
+		why, renewed = reason, nil
+		k.say(word{Kill: reason})
+		over.Reset(lastWords)
+	}
 	for {
 		select {
 		case r, there := <-k.reports:
 			switch {
-			// The kernel has killed the trainer with its keeper, by its death signal.
+			// The kernel has killed the trainer with its keeper.
 			case !there:
-				return End{Code: -1, Signal: syscall.SIGKILL.String(), Why: KeeperGone}, nil
+				return End{Code: -1, Signal: syscall.SIGKILL.String(), Why: why}, nil
 			case r.Fault != "":
 				return End{}, fmt.Errorf("guard: the trainer was not started: %s", r.Fault)
 			case r.Ended != nil:
@@ -259,31 +315,43 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 			g.change(func(s *State) { s.Started, s.Progress.Running = true, true })
 			wake(g.news)
 		// The keeper counts by itself from what it was told last, so that a guard which hangs here ends the run.
-		case <-g.renewed:
-			say(g.word())
+		case <-renewed:
+			k.say(g.word())
+			over.Reset(g.arm())
+		// The keeper should have ended all by now, and may be stopped: that keeps nobody from being killed.
+		case <-over.C:
+			if renewed != nil && g.left() > 0 {
+				over.Reset(g.arm())
+				continue
+			}
+			if renewed != nil {
+				why = LeaseOver
+			}
+			k.kill()
+			g.alarm.set(0) // what is left to do is not what a stopped process is killed for
 		// Fenced off means at once: another attempt may be waiting for this end.
 		case <-g.refused:
-			say(word{Kill: Fenced})
+			end(Fenced)
 		// Whoever signals the guard means the trainer: a cluster manager signals the process that it has started.
 		case sig := <-saves:
 			if number, ok := sig.(syscall.Signal); ok {
-				say(word{Signal: int(number)})
+				k.say(word{Signal: int(number)})
 			}
 		// A save that the authority asks for: the file first, for a trainer that is woken looks there.
 		case number := <-g.saves:
 			g.request(ctx, number)
 			wake(g.requested)
 			if sig, ok := g.config.Save.(syscall.Signal); ok {
-				say(word{Signal: int(sig)})
+				k.say(word{Signal: int(sig)})
 			}
 		case <-asked:
 			// SIGTERM goes to the trainer alone, which may want its children for a last save.
 			asked = nil
-			say(word{Signal: int(syscall.SIGTERM)})
+			k.say(word{Signal: int(syscall.SIGTERM)})
 			patience = time.After(g.config.Grace)
 		// Grace is over, or was none.
 		case <-patience:
-			say(word{Kill: Asked})
+			end(Asked)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 type guard struct {
 	config  Config
 	life    string        // names this guard, in all its claims
+	alarm   alarm         // goes off when the lease is over, though this process is stopped
 	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
 	refused chan string   // has room for one: why the run must end
 	saves   chan int64    // has room for one: a save that is asked for

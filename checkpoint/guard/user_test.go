@@ -48,14 +48,21 @@ func newUserBench(t *testing.T, length time.Duration) *bench {
 // A trainer with a user of its own is that user and nothing else, cannot become more, and can neither end its guard nor read what that
 // knows. It saves as any other does.
 func TestUser(t *testing.T) {
+	for _, host := range []bool{false, true} {
+		t.Run(fmt.Sprintf("host-pid=%t", host), func(t *testing.T) { testUser(t, host) })
+	}
+}
+
+func testUser(t *testing.T, host bool) {
 	b := newUserBench(t, time.Minute)
+	b.set.HostPID = host
 	secret := filepath.Join(b.dir, "token")
 	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.start(`cd $DIR/own; trap : USR1
 		{ echo $(id -u) $(id -g) $(id -G); grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status; } > who
-		guard=$(awk '{print $4}' /proc/$PPID/stat)
+		guard=$(awk '{print $4}' /proc/$PPID/stat); [ $guard -gt 0 ] || guard=$PPID # which has no number in the namespace
 		try() { if "$@" > /dev/null 2>&1; then echo "$*" >> done; else echo "$1" >> refused; fi; }
 		try kill -0 $PPID; try kill -9 $PPID; try kill -9 $guard; try cat $DIR/token; try cat $DIR/record.json
 		try cat /proc/$PPID/environ; try cat /proc/$guard/environ; try ls /proc/$guard/fd; try ls $DIR; try touch $DIR/new
@@ -95,6 +102,7 @@ func TestUser(t *testing.T) {
 // process dies with when its user changes, was told after that.
 func TestUserDiesWithItsKeeper(t *testing.T) {
 	b := newUserBench(t, time.Hour)
+	b.set.HostPID = true
 	b.start("exec sleep 300")
 	b.runs(1)
 	keeper := b.keeper()

@@ -18,6 +18,8 @@ type order struct {
 	Cgroup string   `json:"cgroup,omitempty"`
 	// Held says that descriptor 5 is to be held by the trainer as well.
 	Held bool `json:"held,omitempty"`
+	// Containment is the least that is enough.
+	Containment Containment `json:"containment,omitempty"`
 	// User is whom the trainer runs as; nil: as the keeper does.
 	User *command.User `json:"user,omitempty"`
 	word

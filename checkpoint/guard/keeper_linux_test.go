@@ -1,0 +1,166 @@
+// This file tests the keeper's program by what it is told, and the ends of what it has started.
+
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/agent"
+)
+
+// keeperOf is a keeper's program without a guard, the ends of its pipes that a guard has, and a decoder of its reports.
+func keeperOf(t *testing.T, of *syscall.SysProcAttr) (*kept, *json.Decoder) {
+	t.Helper()
+	ordersRead, orders, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports, reportsWrite, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = append(os.Environ(), "GUARD_TEST=keep"), []*os.File{ordersRead, reportsWrite}, of
+	if err := errors.Join(cmd.Start(), ordersRead.Close(), reportsWrite.Close()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()         // by the kill
+		if err := errors.Join(orders.Close(), reports.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &kept{cmd: cmd, words: orders}, json.NewDecoder(reports)
+}
+
+// A keeper starts nothing when its lease is over by its own clock, though it was not when the order was written: it may have been stopped
+// in between. The clock of another boot says nothing of a lease.
+func TestLateKeeper(t *testing.T) {
+	const lease = 300 * time.Millisecond
+	for name, c := range map[string]struct {
+		boot    string
+		left    time.Duration
+		stopped bool
+		want    string
+	}{
+		"in time":      {agent.Uptime().Boot, time.Hour, false, ""},
+		"over":         {agent.Uptime().Boot, -time.Second, false, errLate.Error()},
+		"stopped":      {agent.Uptime().Boot, lease, true, errLate.Error()},
+		"another boot": {"another", time.Hour, false, errLate.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, reports := keeperOf(t, watched())
+			if c.stopped {
+				if err := k.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			file := filepath.Join(t.TempDir(), "ran")
+			give(t, k, order{Argv: []string{"touch", file}, word: word{Boot: c.boot, Until: agent.Uptime().At + c.left}})
+			if c.stopped {
+				time.Sleep(2 * lease)
+				if err := k.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var first report
+			if err := reports.Decode(&first); err != nil {
+				t.Fatal(err)
+			}
+			if first.Fault != c.want || first.Started != (c.want == "") {
+				t.Errorf("it reports %+v, want the fault %q", first, c.want)
+			}
+			var last report
+			if c.want == "" && (reports.Decode(&last) != nil || last.Ended == nil) {
+				t.Errorf("it reports %+v, want the end", last)
+			}
+			if _, err := os.Stat(file); err == nil != (c.want == "") {
+				t.Errorf("the trainer ran: %t", err == nil)
+			}
+		})
+	}
+}
+
+// give gives a keeper its order.
+func give(t *testing.T, k *kept, o order) {
+	t.Helper()
+	if err := json.NewEncoder(k.words).Encode(o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A lease never gets shorter by a word that comes late, nor longer by one with the clock of another boot.
+func TestHear(t *testing.T) {
+	k := keeper{boot: "b", until: time.Minute}
+	for _, c := range []struct {
+		word word
+		want time.Duration
+	}{
+		{word{Boot: "b", Until: time.Hour}, time.Hour},
+		{word{Boot: "b", Until: time.Second}, time.Hour},
+		{word{Boot: "another", Until: 2 * time.Hour}, time.Hour},
+	} {
+		if why := k.hear(c.word, true); why != "" || k.until != c.want {
+			t.Errorf("after %+v the lease goes until %v, want %v; %q", c.word, k.until, c.want, why)
+		}
+	}
+}
+
+// A process that is not listed when its parent goes is killed by the next look.
+func TestForkInTheGap(t *testing.T) {
+	child := exec.Command("sleep", "300")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- child.Wait() }()
+	looks := 0
+	killFound(func() ([]int, error) {
+		if looks++; looks == 2 {
+			return []int{child.Process.Pid}, nil
+		}
+		return nil, nil
+	})
+	if looks != 4 {
+		t.Errorf("%d looks, want 4: two that find nobody after the one that does", looks)
+	}
+	if looks < 2 {
+		_ = child.Process.Kill() // it was not
+	}
+	<-ended
+}
+
+// A keeper that has read nothing for so long that the pipe is full is killed, stopped as it is: its guard waits for nobody.
+func TestFullPipe(t *testing.T) {
+	k, _ := keeperOf(t, watched())
+	if err := k.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	// A pipe has room for 64 KiB, and one word is nearly that.
+	give(t, k, order{Dir: strings.Repeat("x", 60_000)})
+	limit := time.AfterFunc(30*time.Second, func() {
+		t.Error("the guard waits for a keeper that reads nothing")
+		k.kill()
+	})
+	defer limit.Stop()
+	var status syscall.WaitStatus
+	for pid := 0; pid == 0; pid, _ = syscall.Wait4(k.cmd.Process.Pid, &status, syscall.WNOHANG, nil) {
+		k.say(word{Kill: Asked})
+	}
+	if status.Signal() != syscall.SIGKILL {
+		t.Errorf("it ended by %v", status.Signal())
+	}
+}
