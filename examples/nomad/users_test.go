@@ -3,6 +3,7 @@
 package nomad
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -61,6 +62,54 @@ func TestUsers(t *testing.T) {
 		if j.Job.Newest().Step == 0 || j.Job.Deaths > 0 {
 			t.Errorf("job %s has saved step %d and died %d times", j.Job.Name, j.Job.Newest().Step, j.Job.Deaths)
 		}
+	}
+	b.Check()
+}
+
+// A job of the driver exec, which sees the shared folder as a volume of its node and little else, runs as nobody and outlives
+// resizes.
+func TestExec(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0") // there are no libraries where the programs run
+	c := prepare(t, "n1")
+	text, err := os.ReadFile(filepath.Join(c.Dir, "n1.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := "client {\n  chroot_env {\n"
+	for _, name := range []string{"/etc/passwd", filepath.Join(c.Dir, "apportion-guard"), filepath.Join(c.Dir, "inhouse")} {
+		more += fmt.Sprintf("    %q = %q\n", name, name)
+	}
+	more += fmt.Sprintf("  }\n  host_volume \"shared\" {\n    path = %q\n  }\n", filepath.Join(c.Dir, "shared"))
+	c.Write("n1.hcl", strings.NewReplacer("client {\n", more, `= "raw_exec"`, `= "raw_exec,exec"`).Replace(string(text)), 0o600)
+	c.Write("shared/locks/empty", "", 0o600)
+	// The folders above the programs are as these in what is seen.
+	if err := errors.Join(os.Chmod(c.Dir, 0o711), os.Chmod(filepath.Join(c.Dir, "shared", "locks"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	c.up("", &api.Config{Address: c.address("http")})
+	c.ready(1)
+	list, _, err := c.client.Nodes().List(nil)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d nodes, %v", len(list), err)
+	}
+	if driver := list[0].Drivers["exec"]; driver == nil || !driver.Healthy {
+		t.Skipf("Nomad's client does not run exec here: %+v", driver)
+	}
+	b := &bench{c, externaltest.New(t, c.Dir, "NOMAD_ADDR="+c.address("http"))}
+	for _, most := range []int{8, 4, 8} {
+		j := b.job("a", []string{b.Trainer, "train", "-steps", "100000", "-cost", "1ms", "-locks", filepath.Join(b.Shared, "locks")},
+			map[string]string{metaPrefix + "max": strconv.Itoa(most)})
+		group := j.TaskGroups[0]
+		group.Volumes = map[string]*api.VolumeRequest{"shared": {Name: "shared", Type: hostVolume, Source: "shared"}}
+		group.Tasks[0].Driver, group.Tasks[0].VolumeMounts = "exec", []*api.VolumeMount{{Volume: ptr("shared"), Destination: ptr(b.Shared)}}
+		b.register(j)
+		b.Holds(map[string]int{"a": most})
+	}
+	if nobody, err := user.Lookup("nobody"); err != nil || b.uids("a")[nobody.Uid] == 0 || len(b.uids("a")) != 1 {
+		t.Errorf("%v, %v", b.uids("a"), err)
+	}
+	if j := b.Report().Jobs[0].Job; j.Newest().Step == 0 || j.Deaths > 0 {
+		t.Errorf("it has saved step %d and died %d times", j.Newest().Step, j.Deaths)
 	}
 	b.Check()
 }

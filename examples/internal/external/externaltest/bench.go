@@ -61,7 +61,7 @@ type process struct {
 // Number stands in a variable's value for the number of the controller, 0 or 1, that is started with it.
 const Number = "{number}"
 
-// New builds the controller of the folder in which the test runs, the guard and the trainer, and starts the controller with
+// New builds the controller of the folder in which the test runs, NAME/apportion-NAME, the guard and the trainer, and starts the controller with
 // these variables beside the test's. The folder lies two below the repository's.
 // Leases are six seconds and looks a third of one, so that a fault shows within seconds; the thresholds let
 // every decision move everything, which is the hardest case for what carries it out.
@@ -74,11 +74,11 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	// Building takes seconds where the cache is warm. A test binary cannot be its own trainer, since the
 	// guards start it.
 	b.Trainer = Build(t, dir, "inhouse", "../studies", "./inhouse")
-	program := "."
-	if found, _ := filepath.Glob("apportion-*"); len(found) == 1 {
-		program = "./" + found[0]
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
 	}
-	Build(t, dir, "controller", ".", program)
+	Build(t, dir, "controller", ".", "./apportion-"+filepath.Base(folder))
 	guard := Build(t, dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
 	// Both are free for the length of the test.
 	b.front, b.port = newFront(t), FreePorts(t, 2)
