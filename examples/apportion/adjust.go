@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,10 +25,12 @@ import (
 	"github.com/apportion/apportion/internal/strictjson"
 )
 
-// journalFlag adds -journal.
+// journalFlag adds -journal and -accept-loss.
 func (c *command) journalFlag() {
 	c.StringVar(&c.journal, "journal", "",
 		"folder that holds the records of the jobs; if there are any, they are taken up. Whoever had\nit before is fenced off")
+	c.StringVar(&c.acceptLoss, "accept-loss", "",
+		"go on without what the journal of this name has lost. Nothing that was begun before may run\nany more: end it first, or wait until it has ended by itself")
 }
 
 // adjustInput is the first line. What is left out has the library's default.
@@ -123,8 +126,13 @@ func (a *adjusting) open(config checkpoint.Config) error {
 	if err != nil {
 		return err
 	}
-	a.machine, a.journal, err = journal.Open(disk, config)
-	return err
+	if a.machine, a.journal, err = journal.Open(disk, config); err != nil || a.c.acceptLoss == "" {
+		return err
+	}
+	if err := a.machine.AcceptLoss(a.c.acceptLoss, rand.Text()); err != nil {
+		return errors.Join(err, a.journal.Close())
+	}
+	return nil
 }
 
 // line takes one line.

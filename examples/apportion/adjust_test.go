@@ -204,6 +204,34 @@ func TestAdjustRefuses(t *testing.T) {
 	}
 }
 
+// A master whose journal has lost records ends at every start, and goes on when that is accepted, by name and once.
+func TestAdjustAcceptsLoss(t *testing.T) {
+	folder := t.TempDir()
+	lines := strings.Join([]string{`{"event":"server-up","server":{"id":"n","capacity":[9]}}`, `{"event":"submit","job":"a","demand":[1]}`,
+		`{"event":"adjust","totals":{"a":3}}`}, "\n")
+	_, out, _ := once(t, adjustHead+lines, "adjust", "-journal", folder)
+	_, rest, found := strings.Cut(out, `"journal":"`)
+	name, _, _ := strings.Cut(rest, `"`)
+	if !found || name == "" {
+		t.Fatalf("no effect names its journal: %s", out)
+	}
+	up := `{"event":"server-up","server":{"id":"n","capacity":[9]},"witness":{"journal":"` + name + `","number":99999999}}`
+	for range 2 {
+		if code, _, errs := once(t, adjustHead+up, "adjust", "-journal", folder); code == answered || !strings.Contains(errs, "journal "+name+" does not know it") {
+			t.Fatalf("%d %s", code, errs)
+		}
+	}
+	if code, _, errs := once(t, adjustHead+up, "adjust", "-journal", folder, "-accept-loss", "another"); code == answered || !strings.Contains(errs, "the journal that is there is "+name) {
+		t.Errorf("another name: %d %s", code, errs)
+	}
+	for _, args := range [][]string{{"-accept-loss", name}, {"-accept-loss", name}, nil} {
+		code, out, errs := once(t, adjustHead+up, append([]string{"adjust", "-journal", folder}, args...)...)
+		if code != answered || strings.Contains(out, `"error"`) || !strings.Contains(out, `"former":["`+name+`"]`) || !strings.Contains(out, `"action":"stop"`) {
+			t.Errorf("%v: %d %s %s", args, code, errs, out)
+		}
+	}
+}
+
 // Whoever opens the journal fences off who had it: that one says so and ends, and has done nothing.
 func TestAdjustFenced(t *testing.T) {
 	if testing.Short() {

@@ -35,6 +35,8 @@ type command struct {
 	state  string
 	// journal is that of -journal.
 	journal string
+	// acceptLoss is that of -accept-loss.
+	acceptLoss string
 	// strict is that of -strict, and refused how many lines of a stream were at fault.
 	strict  bool
 	refused int
