@@ -95,7 +95,7 @@ func saysUser(spec *corev1.PodSpec) bool {
 	return pod != nil && pod.RunAsUser != nil || own != nil && own.RunAsUser != nil
 }
 
-// add mounts the folders of the run and nothing else of the shared one, and has the guard copied to where it is called.
+// add mounts the folders of the run, with the authorities that its guards trust, and nothing else of the shared one, and has the guard copied to where it is called.
 func (m *mount) add(spec *corev1.PodSpec, g external.Guarded, t *managed.Task) {
 	c := &spec.Containers[0]
 	if m.user != nil && !saysUser(spec) {
@@ -106,9 +106,9 @@ func (m *mount) add(spec *corev1.PodSpec, g external.Guarded, t *managed.Task) {
 	if m.claim != "" {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: sharedVolume, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: m.claim}}})
-		for _, folder := range []string{t.Dir, t.Restore} {
-			if below, err := filepath.Rel(m.path, folder); err == nil && folder != "" {
-				c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: sharedVolume, MountPath: folder, SubPath: below})
+		for _, path := range []string{t.Dir, t.Restore, t.Authorities} {
+			if below, err := filepath.Rel(m.path, path); err == nil && filepath.IsLocal(below) {
+				c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: sharedVolume, MountPath: path, SubPath: below})
 			}
 		}
 	}

@@ -91,5 +91,11 @@ func TestStandby(t *testing.T) {
 	b.Holds(map[string]int{"default/b": 4})
 	b.submit(b.job("c", 8, 1000000, nil))
 	b.Holds(map[string]int{"default/b": 4, "default/c": 4})
+	log, _ = b.second(t, own...)
+	says(log, "Attempting to acquire leader lease")
+	b.stand(t)
+	says(log, "is that of cluster")
+	b.Begin()
+	b.Holds(map[string]int{"default/b": 4, "default/c": 4})
 	b.check()
 }
