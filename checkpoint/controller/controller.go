@@ -20,6 +20,7 @@ type Controller struct {
 	config Config
 	fleet  *managed.Fleet
 	driver *driver.Driver
+	starts *starts
 
 	// These three belong to the goroutine of follow and need no lock. missing is since when jobs are missing in the cluster,
 	// agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs; and
@@ -58,6 +59,7 @@ func New(config Config) (*Controller, error) {
 		return nil, err
 	}
 	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
+	c.starts = newStarts(config.Machine.Jobs())
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
 	if config.Options != nil {
@@ -87,7 +89,7 @@ func New(config Config) (*Controller, error) {
 	}
 	// The driver may take a server for lost only when no run can live there any more, which the fleet knows: a lease, what
 	// clocks drift apart, and what it takes to kill.
-	c.driver, err = driver.New(config.Machine, config.Journal, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
+	c.driver, err = driver.New(config.Machine, counted{config.Journal, c.starts}, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
 	return c, err
 }
 

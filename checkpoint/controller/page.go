@@ -10,8 +10,10 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/checkpoint/driver"
 )
 
 //go:embed page.html
@@ -27,6 +29,9 @@ type content struct {
 	// Explanation is Explain's text, and Rows are the jobs of the report in its order.
 	Explanation string
 	Rows        []row
+	// Lease, StallAfter and MaxDeaths are the limits that jobs run under.
+	Lease, StallAfter time.Duration
+	MaxDeaths         int
 }
 
 // row is a job on the page, with its containers on each server.
@@ -38,7 +43,10 @@ type row struct {
 
 // page shows servers, jobs with their containers, and why.
 func (c *Controller) page(w http.ResponseWriter, _ *http.Request) {
-	shown := content{Report: c.Report(), Kinds: c.config.Problem.Kinds}
+	shown := content{Report: c.Report(), Kinds: c.config.Problem.Kinds, Lease: c.config.Lease, MaxDeaths: c.config.MaxDeaths, StallAfter: driver.DefaultStallAfter}
+	if o := c.config.Options; o != nil && o.StallAfter != 0 {
+		shown.StallAfter = o.StallAfter
+	}
 	for _, j := range shown.Jobs {
 		// A server that is in no look any more has no column, though a job may still be counted there.
 		one, held := row{JobReport: j}, bridge.Counts(j.Job.Containers)
@@ -62,34 +70,41 @@ func (c *Controller) page(w http.ResponseWriter, _ *http.Request) {
 	_, _ = text.WriteTo(w) // the browser is gone
 }
 
-// metrics writes numbers in the text format of Prometheus. All are gauges, attempts as well: they count those of jobs that
-// are known, and jobs are forgotten.
+// metrics writes numbers in the text format of Prometheus. Those of runs are counted since this controller began.
 func (c *Controller) metrics(w http.ResponseWriter, _ *http.Request) {
 	r, last := c.Report(), c.Last()
-	phases, attempts, containers := map[string]int{}, int64(0), 0
+	phases, containers := map[string]int64{}, 0
 	for _, j := range r.Jobs {
 		phases[string(j.Job.Phase)]++
-		attempts += j.Job.Attempt
 		containers += len(j.Job.Containers)
 	}
+	starts, again := c.starts.counts()
 	var text bytes.Buffer
-	// Names and help are constants of ours, so nothing in them has to be escaped; phases are quoted.
-	gauge := func(name, help string, value any) {
-		fmt.Fprintf(&text, "# HELP apportion_%s %s\n# TYPE apportion_%s gauge\napportion_%s %v\n", name, help, name, name, value)
+	// Names and help are constants of ours, so nothing in them has to be escaped; labels are quoted.
+	head := func(name, kind, help string) {
+		fmt.Fprintf(&text, "# HELP apportion_%s %s\n# TYPE apportion_%s %s\n", name, help, name, kind)
 	}
-	fmt.Fprintf(&text, "# HELP apportion_jobs Jobs by phase of the checkpoint protocol.\n# TYPE apportion_jobs gauge\n")
-	// In the order of their names, so that two answers can be compared line by line.
-	for _, phase := range slices.Sorted(maps.Keys(phases)) {
-		fmt.Fprintf(&text, "apportion_jobs{phase=%q} %d\n", phase, phases[phase])
+	number := func(name, kind, help string, value any) {
+		head(name, kind, help)
+		fmt.Fprintf(&text, "apportion_%s %v\n", name, value)
 	}
-	gauge("servers", "Servers in the cluster.", len(r.Servers))
-	gauge("servers_silent", "Servers that do not answer.", len(r.Silent))
-	gauge("containers", "Containers of elastic jobs.", containers)
-	gauge("attempts", "Attempts of all jobs that are known.", attempts)
-	gauge("objective", "Objective of the newest decision.", r.Objective)
-	gauge("bound", "Upper bound on the objective.", r.Bound)
-	gauge("gap", "Gap between the two, as a part of the bound.", r.Gap)
-	gauge("decision_seconds", "How long the newest decision took.", last.Took.Seconds())
+	labelled := func(name, kind, help, label string, values map[string]int64) {
+		head(name, kind, help)
+		// In the order of their names, so that two answers can be compared line by line.
+		for _, value := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(&text, "apportion_%s{%s=%q} %d\n", name, label, value, values[value])
+		}
+	}
+	labelled("jobs", "gauge", "Jobs by phase of the checkpoint protocol.", "phase", phases)
+	number("starts_total", "counter", "Runs of jobs that were begun.", starts)
+	labelled("restarts_total", "counter", "Those of jobs that had run before, by what has begun them.", "cause", again)
+	number("servers", "gauge", "Servers in the cluster.", len(r.Servers))
+	number("servers_silent", "gauge", "Servers that do not answer.", len(r.Silent))
+	number("containers", "gauge", "Containers of elastic jobs.", containers)
+	number("objective", "gauge", "Objective of the newest decision.", r.Objective)
+	number("bound", "gauge", "Upper bound on the objective.", r.Bound)
+	number("gap", "gauge", "Gap between the two, as a part of the bound.", r.Gap)
+	number("decision_seconds", "gauge", "How long the newest decision took.", last.Took.Seconds())
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = text.WriteTo(w) // whoever asked is gone
 }

@@ -8,10 +8,13 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 )
 
 // get asks a controller for something by the token of a user.
@@ -85,7 +88,6 @@ func TestNumbersOnThePage(t *testing.T) {
 		text, metrics = b.get("/").Body.String(), b.get("/metrics").Body.String()
 		return fmt.Sprint(before) == "map[a:6 b:6]" && fmt.Sprint(b.now().Report().Jobs) == fmt.Sprint(report.Jobs)
 	})
-	attempts := int64(0)
 	for _, j := range report.Jobs {
 		held := map[string]int{}
 		for _, server := range j.Job.Containers {
@@ -101,9 +103,8 @@ func TestNumbersOnThePage(t *testing.T) {
 		if row := text[strings.Index(text, "<td>"+j.Job.Name+"</td>"):]; !strings.Contains(row[:strings.Index(row, "</tr>")], cells) {
 			t.Errorf("%s has %v, and its row is %s", j.Job.Name, held, row[:strings.Index(row, "</tr>")])
 		}
-		attempts += j.Job.Attempt
 	}
-	for _, want := range []string{`apportion_jobs{phase="running"} 2`, "apportion_servers 3", "apportion_servers_silent 0", "apportion_containers 12", fmt.Sprint("apportion_attempts ", attempts),
+	for _, want := range []string{`apportion_jobs{phase="running"} 2`, "apportion_servers 3", "apportion_servers_silent 0", "apportion_containers 12", "apportion_starts_total 2",
 		"apportion_objective 1", "apportion_gap 0", "apportion_decision_seconds "} {
 		if !strings.Contains(metrics, want+"\n") && want != "apportion_decision_seconds " || !strings.Contains(metrics, want) {
 			t.Errorf("no %q:\n%s", want, metrics)
@@ -113,11 +114,46 @@ func TestNumbersOnThePage(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(metrics), "\n") {
 		if name, _, _ := strings.Cut(line, " "); !strings.HasPrefix(line, "#") {
 			name, _, _ = strings.Cut(name, "{")
-			if !strings.Contains(metrics, "# HELP "+name+" ") || !strings.Contains(metrics, "# TYPE "+name+" gauge\n") {
+			if !strings.Contains(metrics, "# HELP "+name+" ") || !strings.Contains(metrics, "# TYPE "+name+" "+kindOf(name)+"\n") {
 				t.Errorf("nobody says what %s is", name)
 			}
 		}
 	}
+}
+
+// kindOf is what Prometheus is to take a number for: what ends in _total only ever rises.
+func kindOf(name string) string {
+	if strings.HasSuffix(name, "_total") {
+		return "counter"
+	}
+	return "gauge"
+}
+
+// Runs are counted once each, and those of jobs that had run before by their causes, from the beginning of a controller on.
+func TestStartsAreCounted(t *testing.T) {
+	b := newBench(t)
+	counts := func(want ...string) {
+		t.Helper()
+		b.eventually(fmt.Sprint(want), func() bool {
+			text := b.get("/metrics").Body.String()
+			return !slices.ContainsFunc(want, func(line string) bool { return !strings.Contains(text, line+"\n") })
+		})
+	}
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	counts("apportion_starts_total 1")
+	b.fake.Each("a", func(c *managedtest.Container) { c.End(guard.End{Code: 3}) })
+	counts("apportion_starts_total 2", `apportion_restarts_total{cause="exited"} 1`)
+	b.holds(map[string]int{"a": 12})
+	b.submit(12, "b")
+	b.holds(map[string]int{"a": 6, "b": 6})
+	counts("apportion_starts_total 4", `apportion_restarts_total{cause="exited"} 1`, `apportion_restarts_total{cause="moved"} 1`)
+	b.stop()
+	b.begin()
+	counts("apportion_starts_total 0")
+	b.submit(12, "c")
+	b.holds(map[string]int{"a": 4, "b": 4, "c": 4})
+	counts("apportion_starts_total 3", `apportion_restarts_total{cause="moved"} 2`)
 }
 
 // The page says of each server why it takes nothing new.

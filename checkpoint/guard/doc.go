@@ -65,8 +65,8 @@
 // Linux only; elsewhere Run returns an error that wraps errors.ErrUnsupported. It uses no cgo.
 //
 // Claims by HTTP are signed, and so are their answers: whoever listens in the place of a desk that is gone learns no secret
-// and vouches for nobody. The credential is the
-// same for all guards of a cluster, and a trainer can read what its guard can, unless it runs as a user of its own.
+// and vouches for nobody. The credential is that of one run, see [Party], and signs for no other. A trainer can read what its guard
+// can, unless it runs as a user of its own.
 //
 // With [Config.User] a guard that is root starts its trainer as that user: with the groups that were named, no others and no way to
 // more, so that it can neither end guard and keeper nor read their credential, their record or their environment. The kernel is told

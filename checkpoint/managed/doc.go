@@ -10,7 +10,7 @@
 // master, whose jobs are started by a [Manager] and are known to live, to have saved and to have ended by the claims of
 // their guards at a [guard.Desk].
 //
-// An importer implements Manager, three calls of the manager's API, and says which servers are up.
+// An importer implements Manager, three calls of the manager's API and whom a job runs as, and says which servers are up.
 //
 // # Notation
 //
@@ -24,6 +24,10 @@
 //
 // A server that the manager calls down gives no status, so nothing new is started there. A driver takes its jobs for ended
 // after its Grace, which must be at least [Fleet.Grace]: no guard there was granted anything since the server was last up.
+//
+// What a run writes, what it is restored from and what its guards sign with are its user's and nobody else's: a fleet that is root's
+// hands them over before the run starts, and one that is not refuses jobs of others. A credential is that of one attempt of one job;
+// no other claims with it.
 //
 // Saves are read from the folder Shared by the program that holds the Fleet, and restored into it: all servers see it
 // under the same path.

@@ -86,6 +86,7 @@ type settings struct {
 	acceptLoss                          string
 	theta1, theta2                      float64
 	lease, every, look, save            time.Duration
+	saveTimeout, saveLimit, stall       time.Duration
 	deaths                              int
 	dryRun, advise                      bool
 }
@@ -112,6 +113,9 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.DurationVar(&s.every, "every", 500*time.Millisecond, "how often guards claim")
 	flags.DurationVar(&s.look, "look", controller.DefaultLook, "the pause between two looks at the cluster")
 	flags.DurationVar(&s.save, "save", 10*time.Minute, "how often a running job is saved")
+	flags.DurationVar(&s.saveTimeout, "save-timeout", checkpoint.DefaultTimeout, "how long one try to save a job may take")
+	flags.DurationVar(&s.saveLimit, "save-limit", checkpoint.DefaultSaveLimit, "how long a job that is to move may take to be saved at least, until it is moved without; below 0: for ever")
+	flags.DurationVar(&s.stall, "stall-after", driver.DefaultStallAfter, "how long a job may tell no new step until it is resumed from its newest checkpoint; below 0: for ever")
 	flags.IntVar(&s.deaths, "max-deaths", controller.DefaultMaxDeaths, "how many runs of a job may die without a step further until it has failed; -1: any number")
 	flags.StringVar(&s.acceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
@@ -159,7 +163,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	}
 	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look,
-		MaxDeaths: s.deaths, Options: &driver.Options{SaveEvery: s.save, AcceptLoss: s.acceptLoss},
+		MaxDeaths: s.deaths, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
 		Report: func(err error) { fmt.Fprintf(stderr, "%s: %v\n", p.Name, err) }}
 	if s.dryRun {
 		return p.plan(ctx, config, stdout)
@@ -331,7 +335,7 @@ func (p *Program) open(ctx context.Context, s *settings, config *controller.Conf
 	if open == nil {
 		open = files(filepath.Join(master, "journal"))
 	}
-	config.Machine, config.Journal, closer, err = open(ctx, checkpoint.Config{Kinds: p.Kinds})
+	config.Machine, config.Journal, closer, err = open(ctx, checkpoint.Config{Kinds: p.Kinds, SaveLimit: s.saveLimit, Timeouts: checkpoint.Timeouts{Save: s.saveTimeout}})
 	if err != nil {
 		return nil, err
 	}
