@@ -21,12 +21,15 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	// -growth and -certificates are programs of their own.
+	// -growth, -certificates and -features are programs of their own.
 	if o.growth {
 		return o.runGrowth(ctx, stdout, stderr)
 	}
 	if o.certificates {
 		return o.runCertificates(ctx, stdout, stderr)
+	}
+	if o.features > 0 {
+		return o.runFeatures(ctx, stdout, stderr)
 	}
 	s, err := newStudy(o)
 	if err != nil {

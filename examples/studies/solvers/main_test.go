@@ -20,7 +20,7 @@ import (
 func TestCases(t *testing.T) { commandtest.Cases(t, run) }
 
 func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "instances", "solvers", "forms", "limit", "workers", "growth", "certificates", "data", "out")
+	commandtest.Help(t, run, "instances", "solvers", "forms", "limit", "workers", "growth", "certificates", "features", "data", "out")
 }
 
 // hasty are flags for a run whose answers do not matter.

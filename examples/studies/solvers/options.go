@@ -30,8 +30,10 @@ type options struct {
 	growth    bool
 	// certificates: bounds and proofs are compared instead; data is a folder of instances, none if empty.
 	certificates bool
-	data         string
-	out          string
+	// features is how many problems of each feature are compared instead; 0: none.
+	features int
+	data     string
+	out      string
 }
 
 // allForms are the ways to write P2.
@@ -49,6 +51,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.workers, "workers", 2, "threads of the solvers that can be told")
 	flags.BoolVar(&o.growth, "growth", false, "instead: how the embedded solver's time grows with servers, applications, kinds and demands, until it exceeds -limit")
 	flags.BoolVar(&o.certificates, "certificates", false, "instead: the embedded solver's bound beside the linear relaxation, and its time to proof beside that of HiGHS, both of the disjunctive form")
+	flags.IntVar(&o.features, "features", 0, "instead: so many problems of each feature whose loss budget binds, decided by the embedded solver and by the first general one of -solvers, as highs")
 	flags.StringVar(&o.data, "data", "", "take the instances from the JSON files of this folder, in the form of alloc/alloctest/testdata/p2")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {

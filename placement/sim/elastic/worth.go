@@ -129,7 +129,7 @@ func orOne(theta float64) float64 {
 
 // types returns a type of servers for each job: that of its configuration in Sia's program where there are several, and
 // otherwise that which it is on, or on which it is fastest.
-// Package alloc has no worth that depends on the type, so that it cannot choose between types itself.
+// Options of alloc.Application have worths by type too; here the type is chosen before, and the optimizer keeps to it.
 func (p *Worth) types(ctx context.Context, state *sim.State) ([]int, error) {
 	types := make([]int, len(state.Jobs))
 	if len(p.book.kinds) < 2 {

@@ -1,0 +1,41 @@
+// This file tests the comparison by features on problems that branch and bound settles.
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/backend"
+)
+
+// Each feature is in the problems of its row, which are valid.
+func TestBinding(t *testing.T) {
+	for _, f := range features {
+		for seed := range uint64(4) {
+			p := binding(f, seed, 4, 6, seed > 1)
+			if err := p.Validate(); err != nil {
+				t.Errorf("%s, seed %d: %v", f.name, seed, err)
+			}
+		}
+	}
+}
+
+// Small problems are answered as branch and bound answers them, whatever features they have.
+func TestFeatures(t *testing.T) {
+	bb, err := backend.Find(backend.All(), backend.BranchAndBound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := compareFeatures(t.Context(), &out, io.Discard, bb, &options{features: 2, limit: 5 * time.Second}, apportion.Resources{2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(out.String(), "100"); rows < 2*len(features) {
+		t.Errorf("%d cells of 100 %%, want two in each row:\n%s", rows, &out)
+	}
+}
