@@ -25,7 +25,6 @@ func worthInstance(family string, seed uint64, servers, apps int, previous bool)
 	if seed/2%2 == 0 {
 		inst.AdjustBudget = int64(apps)
 	}
-	inst.LossBudget *= 2
 	return inst
 }
 

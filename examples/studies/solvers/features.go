@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/problemtest"
@@ -120,19 +119,28 @@ func (o *options) runFeatures(ctx context.Context, stdout, stderr io.Writer) err
 	if err := available(general); err != nil {
 		return err
 	}
-	return compareFeatures(ctx, stdout, stderr, general, o, apportion.Resources{20, 30})
+	c := contest{general: general, limit: o.limit, seeds: o.features, servers: 20, apps: 30}
+	return c.print(ctx, stdout, stderr)
 }
 
-// compareFeatures is runFeatures at a size, servers and applications.
-func compareFeatures(ctx context.Context, stdout, stderr io.Writer, general backend.Backend, o *options, size apportion.Resources) error {
-	fmt.Fprintf(stdout, "Loss budget of 0.02 2m, %d x %d: the embedded solver beside %s, which has %v for a decision.\n\n", size[0], size[1], general.Name, o.limit)
+// contest is the comparison with one general solver at one size.
+type contest struct {
+	general       backend.Backend
+	limit         time.Duration
+	seeds         int // problems of each feature
+	servers, apps int
+}
+
+// print decides all problems, and prints the table.
+func (c *contest) print(ctx context.Context, stdout, stderr io.Writer) error {
+	fmt.Fprintf(stdout, "Loss budget of 0.02 2m, %d x %d: the embedded solver beside %s, which has %v for a decision.\n\n", c.servers, c.apps, c.general.Name, c.limit)
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "feature\tproblems\twithin 0.1 %\tfurthest\tleast loss within 0.1 %\tms\tms of "+general.Name)
-	tick := command.Progress(stderr, len(features)*o.features, "deciding")
+	fmt.Fprintln(table, "feature\tproblems\twithin 0.1 %\tfurthest\tleast loss within 0.1 %\tms\tms of "+c.general.Name)
+	tick := command.Progress(stderr, len(features)*c.seeds, "deciding")
 	for _, f := range features {
 		var s standing
-		for seed := range uint64(o.features) {
-			if err := s.compare(ctx, binding(f, seed, int(size[0]), int(size[1]), seed/2%2 == 1), general.P2(nil), o.limit); err != nil {
+		for seed := range uint64(c.seeds) {
+			if err := s.compare(ctx, binding(f, seed, c.servers, c.apps, seed/2%2 == 1), c.general.P2(nil), c.limit); err != nil {
 				return err
 			}
 			tick()

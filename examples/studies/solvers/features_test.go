@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
@@ -32,7 +31,8 @@ func TestFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := compareFeatures(t.Context(), &out, io.Discard, bb, &options{features: 2, limit: 5 * time.Second}, apportion.Resources{2, 3}); err != nil {
+	c := contest{general: bb, limit: 5 * time.Second, seeds: 2, servers: 2, apps: 3}
+	if err := c.print(t.Context(), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if rows := strings.Count(out.String(), "100"); rows < 2*len(features) {
