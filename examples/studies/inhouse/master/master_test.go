@@ -353,7 +353,8 @@ func TestPage(t *testing.T) {
 		}
 	}
 	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
-	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`, "1 jobs; utilization 0.75, at most 0.75 is possible."} {
+	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`, "1 jobs; utilization 0.75, at most 0.75 is possible.",
+		"stopped without after 1m0s, or ten times its longest save", "begun again after 10m0s", "remembered for ever"} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
 		}

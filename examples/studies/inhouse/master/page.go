@@ -4,13 +4,16 @@ package master
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"html/template"
 	"math"
 	"net/http"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/checkpoint/driver"
 )
 
 //go:embed page.html
@@ -45,6 +48,8 @@ type content struct {
 	Explanation   string
 	Rows          []row
 	Width, Height int
+	// SaveLimit, StallAfter and Retain are how long jobs are waited for and remembered, see Config.
+	SaveLimit, StallAfter, Retain time.Duration
 }
 
 // row is a job on the page.
@@ -61,7 +66,8 @@ type row struct {
 // It reads the curve of every job from disk, so that the page is for people and not for a monitor.
 func (m *Master) content() *content {
 	l := m.list(0, math.MaxInt)
-	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight}
+	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight,
+		SaveLimit: cmp.Or(m.config.Protocol.SaveLimit, checkpoint.DefaultSaveLimit), StallAfter: cmp.Or(m.config.StallAfter, driver.DefaultStallAfter), Retain: m.config.Retain}
 	for _, view := range l.Jobs {
 		shown := row{View: view}
 		// What a job has written is the job's: what cannot be read is told in its own cell.
