@@ -105,16 +105,18 @@
 //	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
 //	[general program H]	alloc/option.go	Problem.apart, resolved.choices
 //	[general program H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
-//	[general program H, bound]	alloc/solver/dualbound.go	DualBound, Multipliers.choose
-//	[general program H, rows]	alloc/mip/choices.go	builder.choices
+//	[general program H, bound]	alloc/solver/dualbound.go	DualBound, filler.choose
+//	[general program H, rows]	alloc/internal/program/choices.go	builder.choices
 //	[general program H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
 //	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/joining.go	NewTotals, Totals.compress
 //	[Pisinger95, ways of applications]	alloc/embedded/internal/lagrange/lister.go	lister, newCells
 //	[Pisinger95, what is used]	alloc/embedded/internal/lagrange/ledger.go	Totals.Best, ledger.run
 //	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, pack
 //	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, chooser.byTotals, fix
+//	[Danna05, near the relaxation]	alloc/embedded/program.go	Solver.answerBest, programmer.near
+//	[Shaw98, neighbourhoods]	alloc/embedded/neighbourhood.go	programmer.around, remainder
 //	[general program (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room
-//	[general program (G), rows]	alloc/mip/ceilings.go	builder.ceilings
+//	[general program (G), rows]	alloc/internal/program/ceilings.go	builder.ceilings
 //	[general program (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
 //	[general program (G), maxima]	alloc/embedded/maxima.go	run.apportioned, run.divide
 //	[general program (G), kept ceilings]	alloc/embedded/internal/lagrange/whole.go	Dual.Whole
@@ -123,13 +125,13 @@
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure
-//	[Dorm (6)-(18)]	alloc/mip/build.go	Build, BuildFor
-//	[Dorm (13), (14), big M]	alloc/mip/verbatim.go	verbatim, builder.adjusted
-//	[Dorm (6)-(18), classes of servers]	alloc/mip/class.go	byClass
-//	[Dorm (6)-(18), no big M]	alloc/mip/disjunctive.go	disjunctive
-//	[Dorm (11), (12), (15)]	alloc/mip/loss.go	builder.loss, builder.wholeLoss
-//	[Dorm (7), (8), (16), steps, lists, costs]	alloc/mip/numbers.go	builder.numbers, builder.adjustCosts
-//	[Dorm P1 (5), containers moved]	alloc/mip/moved.go	movement
+//	[Dorm (6)-(18)]	alloc/internal/program/build.go	Build
+//	[Dorm (13), (14), big M]	alloc/internal/program/verbatim.go	verbatim, builder.adjusted
+//	[Dorm (6)-(18), classes of servers]	alloc/internal/program/class.go	byClass
+//	[Dorm (6)-(18), no big M]	alloc/internal/program/disjunctive.go	disjunctive
+//	[Dorm (11), (12), (15)]	alloc/internal/program/loss.go	builder.loss, builder.wholeLoss
+//	[Dorm (7), (8), (16), steps, lists, costs]	alloc/internal/program/numbers.go	builder.numbers, builder.adjustCosts
+//	[Dorm P1 (5), containers moved]	alloc/internal/program/moved.go	movement
 //	[proofs refuted by what is attained, no paper]	alloc/mip/refute.go	Solver.refute
 //	[Dorm (10)-(16)]	alloc/solver/instance.go	Instance, App, Choice, Group
 //	[Dorm (3), who stays]	alloc/solver/place.go	App.Adjusted, Instance.MayStay
@@ -143,7 +145,7 @@
 //	[worths of a job, no paper]	alloc/worth/worth.go	Of, FairSpeed
 //	[worth by number, as stated, no paper]	alloc/worth.go	Application.numbers, resolved.stay
 //	[worth by number, next step, no paper]	alloc/stop.go	stopper.gain
-//	[worth by number, concave, no paper]	alloc/mip/worth.go	builder.concave
+//	[worth by number, concave, no paper]	alloc/internal/program/worth.go	builder.concave
 //	[worth by number, envelope, no paper]	alloc/embedded/internal/problem/curve.go	Curve
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound

@@ -22,13 +22,14 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 		a.solution.Bound = a.solution.Objective
 		return a, nil
 	}
+	a.instance.Start = gather(apps, d.counts)
 	var err error
 	if a.solution, err = solve(ctx, a.instance, by); err != nil || a.solution.Status.HasSolution() {
 		return a, err
 	}
 	// The budget cannot be held, or nobody has found how: from here on it is the least loss.
 	interrupted := a.solution.Interrupted
-	counts, err := r.loosen(ctx, a, gather(apps, d.counts), by)
+	counts, err := r.loosen(ctx, a, by)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 // budget stays, and a.least is nil.
 // One more search of the solver, with the effort of the first. The decision carries its certificate, so
 // that anybody can check that the budget had to be raised.
-func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, by solver.Solver) (solver.Counts, error) {
+func (r *resolved) loosen(ctx context.Context, a *attempt, by solver.Solver) (solver.Counts, error) {
 	// The instance of a keeps its budget until the least loss is known, since (15) is measured on it below.
 	inst := leastLossInstance(a.instance)
 	s, err := solve(ctx, inst, by)
@@ -62,7 +63,7 @@ func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, 
 		return nil, err
 	}
 	// The draft is a solution of everything but (15), and stands in where the solver finds none.
-	counts, loss := draft, a.instance.FairnessLoss(draft)
+	counts, loss := a.instance.Start, a.instance.FairnessLoss(a.instance.Start)
 	if s.Status.HasSolution() {
 		if found := a.instance.FairnessLoss(s.Counts); found < loss {
 			counts, loss = s.Counts, found
@@ -72,6 +73,7 @@ func (r *resolved) loosen(ctx context.Context, a *attempt, draft solver.Counts, 
 	if s.Status == solver.Infeasible {
 		least.Bound = 0 // the draft shows that this is not so
 	}
+	a.instance.Start = counts
 	// The loss of a solution that the solver found only now may even be within the budget.
 	if loss > a.instance.LossBudget {
 		a.instance.LossBudget, a.least = loss, least

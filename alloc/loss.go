@@ -43,9 +43,12 @@ func (r *resolved) setLosses(apps []int, dense []solver.App, fair []float64) {
 	for a, i := range apps {
 		app, own := &r.problem.Applications[i], fair[r.of[i]]
 		switch {
-		// Who is due nothing, or counts for nothing, loses nothing whatever it has: a single point says so.
-		case own == 0 || !(dense[a].Delta > 0):
+		// Who is due nothing loses nothing whatever it has: a single point says so.
+		case own == 0:
 			dense[a].Losses = []solver.LossPoint{{}}
+		// An option that only demands what the cluster has none of has no container, and all options lose the same then.
+		case !(dense[a].Delta > 0):
+			dense[a].Losses = []solver.LossPoint{{N: 0, Loss: 1}}
 		case app.Speed != nil:
 			dense[a].Losses = app.losses(own)
 		default:

@@ -42,7 +42,7 @@ var ablations = []struct {
 	{"joined servers", func(n *tuning.Numbers) { n.Totals = 0 }},
 	{"ceiling work", func(n *tuning.Numbers) { n.CeilingWork = n.Work }},
 	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
-	{"ways", func(n *tuning.Numbers) { n.Ways = 0 }},
+	{"program", func(n *tuning.Numbers) { n.ProgramNodes = 0 }},
 	{"looks", func(n *tuning.Numbers) { n.Looks = 0 }},
 	{"total rounds", func(n *tuning.Numbers) { n.TotalRounds = 1 }},
 	{"warm-ups", func(n *tuning.Numbers) { n.WarmUps = 1 }},
@@ -55,7 +55,7 @@ func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solv
 	if len(inst.Choices) > 0 {
 		s := New(nil)
 		s.tune = tune
-		return s.answer(context.Background(), inst)
+		return s.answerBest(context.Background(), inst)
 	}
 	p := problem.New(inst)
 	if !lattice {
@@ -80,7 +80,7 @@ func judges() map[string][]instancetest.Known {
 		known["ceilings"] = append(known["ceilings"], instancetest.Known{Instance: inst})
 	}
 	for seed := range uint64(16) {
-		// Four jobs have 16 ways together, and thirty more than are tried one by one.
+		// Programs settle those of four jobs.
 		size := [...][2]int{{4, 4}, {20, 30}}[seed%2]
 		inst := alloctest.Accelerators(seed, size[0], size[1], seed/2%2 == 0)
 		known["options"] = append(known["options"], instancetest.Known{Instance: inst})
@@ -212,7 +212,7 @@ func TestAblationsMatter(t *testing.T) {
 	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2),
 		alloctest.Table2(1, 500, 400, true), alloctest.Accelerators(0, 4, 4, false),
-		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false)}
+		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false), below(alloctest.Accelerators(7, 4, 4, false), 0.6)}
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
 	instances = append(instances, worthy, shrunk(0, alloctest.Accelerators(0, 20, 30, true)), tight(0, 5, 8, 1), tight(1, 5, 8, 1), alloctest.Mixed(1, 600, 300, false))
@@ -256,7 +256,7 @@ func looksAt(part string, inst *solver.Instance) bool {
 	switch part {
 	case "kept ceilings", "maxima", "near", "ceiling work", "divided work":
 		return len(inst.Groups) > 0
-	case "ways", "looks":
+	case "program", "looks":
 		return len(inst.Choices) > 0
 	case "climb", "slack of a container", "crowd":
 		return len(inst.Apps) >= 200

@@ -34,7 +34,7 @@ func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver
 	sol, _ := s.solveKnowing(ctx, inst, knowledge{listed: listed})
 	sol.Effort += relaxed.Effort
 	if sol.Status != solver.Infeasible && relaxed.Bound < sol.Bound-solver.ObjectiveTolerance {
-		sol.Bound, sol.Searched = relaxed.Bound, true
+		sol.Bound = relaxed.Bound
 		if sol.Status.HasSolution() {
 			settle(sol, inst)
 		}

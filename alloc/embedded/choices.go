@@ -24,26 +24,22 @@ type chooser struct {
 	apart *problem.Problem
 	// priced is the bound that the prices alone prove.
 	priced float64
-	// most is the largest bound of those that were fixed, as far as all of them were.
-	most float64
 }
 
-// solveChoices answers an instance with options. Where all ways to fix them are few each is solved, which proves as much
-// as their solutions do. Else the search starts from the options that prices prefer, and goes on to others, those first
-// of which the prices think nearly as well.
+// solveChoices answers an instance with options. The search starts from those that prices prefer, and goes on to others, those
+// first of which the prices think nearly as well.
 func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solver.Solution {
-	c := &chooser{Solver: s, inst: inst, most: math.Inf(-1), best: &solver.Solution{}}
+	c := &chooser{Solver: s, inst: inst, best: &solver.Solution{}}
+	if inst.Start != nil {
+		c.offer(inst.Start)
+	}
 	r := c.bound(ctx)
-	// The product is cut one above the limit, and so never overflows.
-	ways := 1
-	for _, choice := range inst.Choices {
-		ways = min(ways*len(choice.Apps), c.tune.Ways+1)
+	if conflict := unattainable(c.apart, r.Bound); conflict != nil {
+		sol := infeasible(conflict)
+		sol.Effort = c.best.Effort
+		return sol
 	}
-	if ways <= c.tune.Ways {
-		c.all(ctx)
-	} else {
-		c.search(ctx, r)
-	}
+	c.search(ctx, r)
 	c.best.Interrupted = ctx.Err() != nil
 	return c.best
 }
@@ -63,38 +59,6 @@ func (c *chooser) bound(ctx context.Context) *lagrange.Descent {
 	return r.better()
 }
 
-// all solves the instance with every way to fix the options, up to tuning.Options.Ways of them, each with the whole effort. If
-// none has a solution the instance has none.
-func (c *chooser) all(ctx context.Context) {
-	// visit goes through the options of one application after the other, the first ones first.
-	picked := make([]int, len(c.inst.Choices))
-	infeasible := true
-	var visit func(at int)
-	visit = func(at int) {
-		if at < len(picked) {
-			for _, i := range c.inst.Choices[at].Apps {
-				picked[at] = i
-				visit(at + 1)
-			}
-			return
-		}
-		status, _ := c.try(ctx, c.Solver, picked)
-		infeasible = infeasible && status == solver.Infeasible
-	}
-	visit(0)
-	if infeasible {
-		effort := c.best.Effort
-		c.best = &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Effort: effort}
-		return
-	}
-	// What every way was proven to be below, all are; the prices alone prove less.
-	if c.most < c.best.Bound {
-		c.best.Searched = c.most < c.best.Bound-solver.ObjectiveTolerance
-		c.best.Bound = c.most
-	}
-	c.settled()
-}
-
 // settled brings status and bound up to date, once the last counts are known; without any the status stays Unknown.
 func (c *chooser) settled() {
 	if c.best.Counts != nil {
@@ -106,6 +70,10 @@ func (c *chooser) settled() {
 // something better.
 func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	c.offer(asItIs(c.inst))
+	if c.near() {
+		c.settled()
+		return
+	}
 	picked, others := c.preferred(prices)
 	// Joined servers choose for all at once, which prices one by one do not.
 	others = c.byTotals(ctx, picked, others)
@@ -155,9 +123,6 @@ func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []
 	}
 	t.Lower(ctx, c.tune.TotalRounds)
 	bound, counts := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), math.Inf(-1), 0)
-	// The certificate has the multipliers that prices by server have, which prove what they prove: anything below needs
-	// another search to be believed.
-	c.best.Searched = c.best.Searched || bound < c.best.Bound-solver.ObjectiveTolerance
 	c.best.Bound = math.Min(c.best.Bound, bound)
 	if counts == nil {
 		return others
@@ -182,7 +147,7 @@ func (c *chooser) hopeless(o other) bool {
 
 // near reports whether the best answer is as near to the bound as was asked for.
 func (c *chooser) near() bool {
-	return c.best.Counts != nil && c.best.Bound-c.inst.Objective(c.best.Counts) <= math.Max(solver.ObjectiveTolerance, c.opts.Gap*math.Abs(c.best.Bound))
+	return c.best.Counts != nil && near(c.inst.Objective(c.best.Counts), c.best.Bound, c.opts.Gap)
 }
 
 // other is an option that is not the preferred one, and by how much the prices prefer that.
@@ -264,15 +229,10 @@ func (c *chooser) try(ctx context.Context, by *Solver, picked []int) (solver.Sta
 	}
 	sol := by.solveFixed(ctx, fixed)
 	c.best.Effort += sol.Effort
-	c.most = math.Max(c.most, sol.Bound)
 	if !sol.Status.HasSolution() {
 		return sol.Status, math.Inf(-1)
 	}
-	// The options that were left out have nothing.
-	counts := make(solver.Counts, len(c.inst.Apps))
-	for a, i := range apps {
-		counts[i] = sol.Counts[a]
-	}
+	counts := spread(sol.Counts, apps, len(c.inst.Apps))
 	c.offer(counts)
 	return sol.Status, c.inst.Objective(counts)
 }
@@ -292,19 +252,39 @@ func (c *chooser) offer(counts solver.Counts) {
 	c.best.Counts = counts
 }
 
-// fix returns inst with one option for each of its choices, and the positions in inst of what is left; nil where the
-// others cannot be left: one is pinned, or the budget does not pay for it.
-func fix(inst *solver.Instance, picked []int) (fixed *solver.Instance, apps []int) {
-	// drop marks the options that are left out, and required those whose application must have some containers.
-	drop, required := make([]bool, len(inst.Apps)), make([]bool, len(inst.Apps))
-	for c, choice := range inst.Choices {
-		for _, i := range choice.Apps {
-			drop[i] = i != picked[c]
+// stuck returns by Choice the option that is in use in every solution, -1 where nothing says which: one that is pinned stays, and
+// so does one that no budget pays for.
+func stuck(inst *solver.Instance) []int {
+	picked := make([]int, len(inst.Choices))
+	for c := range inst.Choices {
+		picked[c] = -1
+		for _, i := range inst.Choices[c].Apps {
+			if app := &inst.Apps[i]; app.Pinned || app.Cost > inst.AdjustBudget && inst.MayStay(i) {
+				picked[c] = i
+			}
 		}
-		required[picked[c]] = choice.Required
 	}
+	return picked
+}
+
+// spread returns counts of the applications at the positions apps among n of them, the others of which have nothing; nil for nil.
+func spread(counts solver.Counts, apps []int, n int) solver.Counts {
+	if counts == nil {
+		return nil
+	}
+	all := make(solver.Counts, n)
+	for a, i := range apps {
+		all[i] = counts[a]
+	}
+	return all
+}
+
+// fix returns inst with one option for each of its choices, all of them where none is picked, which is -1, and the positions in inst
+// of what is left; nil where the others cannot be left: one is pinned, or the budget does not pay for it.
+func fix(inst *solver.Instance, picked []int) (fixed *solver.Instance, apps []int) {
 	plain := *inst
-	plain.Apps, plain.Groups, plain.Choices = nil, nil, nil
+	plain.Apps, plain.Groups, plain.Choices, plain.Start = nil, nil, nil, nil
+	drop, required := notPicked(inst, picked)
 	position := make([]int, len(inst.Apps))
 	for i := range inst.Apps {
 		app := inst.Apps[i]
@@ -319,17 +299,42 @@ func fix(inst *solver.Instance, picked []int) (fixed *solver.Instance, apps []in
 			}
 			position[i] = len(apps)
 			plain.Apps, apps = append(plain.Apps, app), append(apps, i)
-		}
-	}
-	// Ceilings stay as they are, and their applications get their new positions.
-	for _, group := range inst.Groups {
-		below := solver.Group{Ceiling: group.Ceiling}
-		for _, i := range group.Apps {
-			if !drop[i] {
-				below.Apps = append(below.Apps, position[i])
+			if inst.Start != nil {
+				plain.Start = append(plain.Start, inst.Start[i])
 			}
 		}
-		plain.Groups = append(plain.Groups, below)
+	}
+	// Ceilings and open choices stay as they are, and their applications get their new positions.
+	left := func(all []int) (left []int) {
+		for _, i := range all {
+			if !drop[i] {
+				left = append(left, position[i])
+			}
+		}
+		return left
+	}
+	for _, group := range inst.Groups {
+		plain.Groups = append(plain.Groups, solver.Group{Ceiling: group.Ceiling, Apps: left(group.Apps)})
+	}
+	for c, choice := range inst.Choices {
+		if picked[c] < 0 {
+			plain.Choices = append(plain.Choices, solver.Choice{Apps: left(choice.Apps), Required: choice.Required})
+		}
 	}
 	return &plain, apps
+}
+
+// notPicked marks the options that are left out, and those whose application must have some containers.
+func notPicked(inst *solver.Instance, picked []int) (drop, required []bool) {
+	drop, required = make([]bool, len(inst.Apps)), make([]bool, len(inst.Apps))
+	for c, choice := range inst.Choices {
+		if picked[c] < 0 {
+			continue
+		}
+		for _, i := range choice.Apps {
+			drop[i] = i != picked[c]
+		}
+		required[picked[c]] = choice.Required
+	}
+	return drop, required
 }

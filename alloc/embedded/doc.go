@@ -55,10 +55,15 @@
 // have lists of patterns a search by sets comes first (maxima.go), below maxima under which the ceilings hold: with
 // nobody who may stay it is mostly the answer, and what it leaves is less than a part of a container.
 //
-// Of applications with options (solver.Choice) an option each is fixed, and the rest is an instance without: up to 16 ways
-// to fix them are all tried, which is exact; beyond that the search starts from what prices prefer, one option in use in
-// each, or by the best numbers on joined servers where these are found, and goes on to the others by what these would lose at
-// the prices. The bound is the lesser one of the prices and of the joined servers.
+// Of applications with options (solver.Choice) an option each is fixed, and the rest is an instance without: the search starts
+// from what prices prefer, one option in use in each, or by the best numbers on joined servers where these are found, and goes on
+// to the others by what these would lose at the prices. The bound is the lesser one of the prices and of the joined servers. An
+// option that every solution uses, as that of a pinned application, is fixed before anything else.
+//
+// Where an instance is small and not the paper's P2 its linear program is written as well (program.go). A quick answer comes first.
+// The relaxation is a bound, and the numbers of containers next to its own are an instance that is searched for itself, [Danna05];
+// then programs of a few applications beside what all others have improve the answer (neighbourhood.go), [Shaw98], and branch and
+// bound of package bb settles what it can.
 //
 // # Notation
 //
@@ -109,6 +114,8 @@
 //
 // # References
 //
+//	[Danna05]    E. Danna, E. Rothberg, C. Le Pape. Exploring relaxation induced neighborhoods to
+//	             improve MIP solutions. Mathematical Programming 102, 2005.
 //	[Dantzig60]  G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations
 //	             Research 8(1), 1960.
 //	[Dorm]       P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
@@ -130,4 +137,6 @@
 //	[Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking
 //	             optimization results using the ruin and recreate principle. Journal of Computational
 //	             Physics 159(2), 2000.
+//	[Shaw98]     P. Shaw. Using constraint programming and local search methods to solve vehicle routing
+//	             problems. CP 1998.
 package embedded

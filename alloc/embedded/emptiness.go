@@ -33,6 +33,19 @@ func (r *run) searchedConflict(ctx context.Context) *solver.Conflict {
 	return c
 }
 
+// unattainable returns the constraints that cannot hold together where a bound of prices is below what every solution is worth,
+// else nil.
+func unattainable(p *problem.Problem, bound float64) *solver.Conflict {
+	if !(bound < p.Floor()) {
+		return nil
+	}
+	c := &solver.Conflict{Constraints: []solver.Constraint{solver.Fairness, solver.Minimum, solver.Capacity}, Kind: -1}
+	if p.Pinnable > p.Budget {
+		c.Constraints = append(c.Constraints, solver.Adjust)
+	}
+	return c
+}
+
 // empty reports whether the tree has shown that there is no solution: any has a utilization of at least 0.
 func (r *run) empty() bool {
 	// A margin of half of ProofMargin keeps rounding in the bound from proving what is not so.

@@ -136,6 +136,7 @@ func TestSearchAgainstOracle(t *testing.T) {
 		if why, _ := conflict.Priced(context.Background(), r.p); why != nil {
 			t.Fatalf("conflict %+v, but %v is a solution", why, want)
 		}
+		sol.Searched = searched(inst, sol)
 		checkBound(t, inst, sol, inst.Objective(want))
 		if sol.Status == solver.Optimal && sol.Objective < inst.Objective(want)-solver.ObjectiveTolerance {
 			t.Fatalf("optimal with %g of %g", sol.Objective, inst.Objective(want))

@@ -62,8 +62,10 @@ func (r *root) lower(ctx context.Context, d *lagrange.Dual, opts *rootOptions) {
 		d.Refine(descent.X, r.d, r.descent.Best)
 		descent.Start()
 	}
-	// The target is a part of the bound, as the incumbent here may be far from the optimum.
-	descent.Run(ctx, opts.rounds(d), lagrange.BlindTarget*descent.Bound, opts.stop+lastGain)
+	// The target is a part of the bound, as the incumbent here may be far from the optimum. Without a solution the bound falls
+	// for ever: below the floor that is proven.
+	stop := math.Max(opts.stop+lastGain, r.p.Floor())
+	descent.Run(ctx, opts.rounds(d), lagrange.BlindTarget*descent.Bound, stop)
 	descent.Back()
 	r.d, r.descent = d, descent
 }

@@ -153,17 +153,11 @@ func (r *run) lastFreed() []bool {
 func (r *run) solution() *solver.Solution {
 	sol := &solver.Solution{Bound: math.Min(r.bound(), r.p.Inst.Cap())}
 	sol.Multipliers = r.root.multipliers()
-	relaxed := r.root.bound()
 	if r.s != nil {
 		// The certificate has the multipliers of the root, which anyone can evaluate; those of nodes hold for
 		// nodes alone.
 		sol.Copies = lagrange.CopyPrices(r.s, r.tree.RootX)
 	}
-	if r.tree != nil {
-		relaxed = math.Min(relaxed, r.tree.RootBound)
-	}
-	// Searched says that the bound needs the search: the multipliers alone prove less.
-	sol.Searched = sol.Bound < relaxed-solver.ObjectiveTolerance
 	if !r.a.Best.Found {
 		return sol
 	}
@@ -245,7 +239,7 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 	switch {
 	// The whole order is proven, so that the bound is the objective itself.
 	case done && e.Found:
-		sol.Status, sol.Proven, sol.Bound, sol.Searched = solver.Optimal, solver.ByOrder, sol.Objective, true
+		sol.Status, sol.Proven, sol.Bound = solver.Optimal, solver.ByOrder, sol.Objective
 	// All was tried, and nothing was a solution.
 	case done:
 		*sol = *infeasible(conflict.Smallest(ctx, r.p, e.Limit))

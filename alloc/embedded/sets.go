@@ -17,6 +17,9 @@ import (
 // have.
 func (r *run) searchListed(ctx context.Context) bool {
 	r.a.Construct(ctx)
+	if start := r.p.Inst.Start; start != nil && r.p.Inst.Check(start) == nil {
+		r.a.Load(start)
+	}
 	if r.p.Plain {
 		r.s = pattern.New(r.p, pattern.MostPatterns)
 	}

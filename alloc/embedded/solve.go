@@ -48,8 +48,8 @@ func (s *Solver) concluded(ctx context.Context, run *run) *solver.Solution {
 	if run.enumerable() {
 		run.enumerate(ctx, sol)
 	}
-	// Whoever is in a hurry does not wait for a reason.
-	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible && ctx.Err() == nil {
+	// Whoever is in a hurry, or content with any solution, does not wait for a reason.
+	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible && ctx.Err() == nil && s.opts.Gap < 1 {
 		// The cheapest proof first: prices, then what filling has tried, then branch and bound once more for each constraint.
 		conflict, rounds := conflict.Priced(ctx, run.p)
 		run.extra += rounds
@@ -58,6 +58,9 @@ func (s *Solver) concluded(ctx context.Context, run *run) *solver.Solution {
 		}
 		if conflict == nil {
 			conflict = run.searchedConflict(ctx)
+		}
+		if conflict == nil {
+			conflict = unattainable(run.p, run.bound())
 		}
 		if conflict != nil {
 			sol = infeasible(conflict)

@@ -4,6 +4,7 @@ package embedded
 
 import (
 	"context"
+	"math"
 
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -19,9 +20,44 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 	if err := inst.Validate(); err != nil {
 		return nil, err
 	}
-	sol := s.answer(ctx, inst)
-	sol.By = s.settings()
+	sol := s.answerBest(ctx, inst)
+	sol.By, sol.Searched = s.settings(), searched(inst, sol)
 	return sol, nil
+}
+
+// searched reports whether the bound of an answer needs the search to be believed: whether the referee makes less of its prices.
+// An answer that was interrupted says so unasked, as nobody waits for the referee then.
+func searched(inst *solver.Instance, sol *solver.Solution) bool {
+	if sol.Status == solver.Infeasible || sol.Interrupted {
+		return sol.Interrupted
+	}
+	prices := sol.Certificate
+	if copiesCost(inst) > mostCopies {
+		prices.Copies = nil
+	}
+	certified, err := prices.Certified(inst)
+	return err != nil || sol.Bound < certified-solver.ObjectiveTolerance
+}
+
+// mostCopies bounds the sets of applications on servers that are tried to see what prices of copies prove.
+const mostCopies = 20_000
+
+// copiesCost returns about how many sets of applications CopyBound tries.
+func copiesCost(inst *solver.Instance) float64 {
+	sets := make([]float64, len(inst.Capacity))
+	for i := range inst.Apps {
+		if !inst.MayStay(i) {
+			continue
+		}
+		for _, placed := range inst.Apps[i].Previous {
+			sets[placed.Server] = 2 * math.Max(1, sets[placed.Server])
+		}
+	}
+	sum := 0.0
+	for _, n := range sets {
+		sum += n
+	}
+	return sum
 }
 
 // answer answers an instance that has been checked. With options the answer is the best of several instances without.

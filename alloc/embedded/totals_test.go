@@ -65,7 +65,7 @@ func TestJoinedServersProve(t *testing.T) {
 				without++
 			}
 			options := alloctest.Accelerators(seed, 8, 12, previous)
-			sol := New(nil).answer(t.Context(), options)
+			sol := solve(t, nil, options)
 			certified := certifiedOf(t, sol, options)
 			if sol.Status != solver.Optimal || certified < sol.Objective-solver.ObjectiveTolerance {
 				t.Errorf("options, seed %d, previous %v: %v, %g of %g, certified %g", seed, previous, sol.Status, sol.Objective, sol.Bound, certified)

@@ -67,8 +67,10 @@ func TestSolveNeverPanics(t *testing.T) {
 				inst.Apps[i].Min = 0
 			}
 		}
-		effort := rapid.SampledFrom([]Effort{1, 3, math.MaxInt64}).Draw(t, "effort")
-		sol, err := New(&Options{Effort: effort, Gap: -1}).Solve(instancetest.NewFuse(200), inst)
+		effort := rapid.SampledFrom([]Effort{1, 3, Quick, Default, 200, Thorough, Prove, math.MaxInt64}).Draw(t, "effort")
+		// A descent looks once a round: many rounds are what lets numbers grow.
+		looks := rapid.SampledFrom([]int{200, 2000}).Draw(t, "looks")
+		sol, err := New(&Options{Effort: effort, Gap: -1}).Solve(instancetest.NewFuse(looks), inst)
 		if err != nil {
 			return
 		}

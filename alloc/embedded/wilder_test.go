@@ -73,14 +73,17 @@ func TestSolveNeverPanicsOnTheGeneral(t *testing.T) {
 		inst := wild(t)
 		decorate(t, inst)
 		opts := &Options{
-			Effort: rapid.SampledFrom([]Effort{math.MinInt64, -1, 0, 1, 2}).Draw(t, "effort"),
+			Effort: rapid.SampledFrom([]Effort{math.MinInt64, -1, 0, 1, 2, 200, Thorough, Prove}).Draw(t, "effort"),
 			Gap:    rapid.SampledFrom([]float64{math.NaN(), math.Inf(-1), -1, 0, 0.5, 1, 1.5, math.Inf(1)}).Draw(t, "gap"),
 			Seed:   rapid.SampledFrom([]uint64{0, 1, math.MaxUint64}).Draw(t, "seed"),
 		}
 		if rapid.Bool().Draw(t, "warm") {
 			opts.Warm = lie(t, inst)
 		}
-		looks := rapid.SampledFrom([]int{0, 1, 5, 60, 300}).Draw(t, "looks")
+		if rapid.Bool().Draw(t, "no loss") {
+			inst.LossBudget = 0
+		}
+		looks := rapid.SampledFrom([]int{0, 1, 5, 60, 300, 2000}).Draw(t, "looks")
 		sol, err := New(opts).Solve(instancetest.NewFuse(looks), inst)
 		if err != nil {
 			return

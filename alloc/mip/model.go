@@ -1,34 +1,34 @@
-// This file holds P2 as a mixed-integer linear program, [Dorm §IV-B]: Form, Model, and the lower levels
-// of the preference as expressions.
+// This file gives the programs of package program to callers, [Dorm (6)-(18)].
 
 package mip
 
 import (
+	"github.com/apportion/apportion/alloc/internal/program"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
 // Form is one of the ways to write P2 as a linear program with integers. In JSON it is its name.
-type Form string
+type Form = program.Form
 
 // The forms. All of them maximize (10), and bound every solution of P2 from above.
 const (
 	// Verbatim is (6)-(18) as printed, on x[i][j], with the big number M of (13) and (14) chosen as
 	// small as each pair of application and server allows.
-	Verbatim Form = "verbatim"
+	Verbatim = program.Verbatim
 	// Class pools servers of equal capacity, and of one Instance.Class, into classes and decides
 	// x[i][class]. It is smaller, and a relaxation: its optimum is an upper bound, which a packing step tries to turn into an
 	// allocation on servers. With a previous allocation the bound is up to 10 % too high, because
 	// an application that stays is tied to its servers and moves inside a class cost nothing here.
-	Class Form = "class"
+	Class = program.Class
 	// Disjunctive decides for every running application whether it stays exactly as it is (z = 1)
 	// or is placed anew (z = 0). It has the solutions of Verbatim without a big M, and a tighter
 	// relaxation.
-	Disjunctive Form = "disjunctive"
+	Disjunctive = program.Disjunctive
 )
 
 // Forms lists the forms.
-func Forms() []Form { return []Form{Verbatim, Class, Disjunctive} }
+func Forms() []Form { return program.Forms() }
 
 // Model is P2 as a program, and the way back from its solutions.
 //
@@ -43,64 +43,39 @@ type Model struct {
 	// quantities are so large that the program counts them in larger units, see Build.
 	Relaxed bool
 
-	levels levels
-	decode func(values []float64) solver.Counts
+	program *program.Program
 }
 
 // Counts reads the counts of containers off a solution of MILP. For a relaxed model they may miss a
 // minimum, a budget or a capacity: Instance.Check tells. values must have one entry for each variable.
-func (m *Model) Counts(values []float64) solver.Counts { return m.decode(values) }
+func (m *Model) Counts(values []float64) solver.Counts { return m.program.Counts(values) }
 
-// expression is a linear expression with its variables by index.
+// Build writes inst in the given form: O(applications x servers) variables, kinds times as
+// many coefficients.
 //
-// A milp.Var belongs to the builder that made it; its index is the same in every copy of the model.
-type expression struct {
-	columns  []int
-	coefs    []float64
-	constant float64
+// Rows hold whole numbers up to 2^53 exactly, and some back-ends take none above 10^15. A kind of which a server, or a
+// class of them, has more than that is counted in a larger unit: the greatest common divisor of the demands, which is
+// exact, or where that leaves more than 2^53 so many times it that demands and capacities, rounded down, fit; the model is
+// then Relaxed.
+//
+// The error is a *apportion.FieldError: apportion.ErrUnknown for a form that is none of the three, apportion.ErrRange where
+// applications that state their losses may have more than a million numbers of containers together, a variable each; or it is the
+// builder's for numbers of containers above 2^53.
+func Build(inst *solver.Instance, form Form) (*Model, error) {
+	return model(program.Build(inst, form, false))
 }
 
-// expressionOf turns terms and a constant into an expression that outlives the builder.
-func expressionOf(terms []milp.Term, constant float64) expression {
-	e := expression{make([]int, len(terms)), make([]float64, len(terms)), constant}
-	for t, term := range terms {
-		e.columns[t], e.coefs[t] = term.Var.Index(), term.Coef
+// BuildFor is Build in terms that the solver can state: where it takes integer variables only,
+// the fairness losses are written with whole numbers, exactly, in rows c11 and c12 of another shape
+// and variables p_a2, q_a2, b_a2 in place of l_a2.
+func BuildFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, error) {
+	return model(program.Build(inst, form, milp.Capabilities(backend)&milp.CanContinuous == 0))
+}
+
+// model returns p for callers.
+func model(p *program.Program, err error) (*Model, error) {
+	if err != nil {
+		return nil, err
 	}
-	return e
-}
-
-// terms states the expression without its constant over vars.
-func (e expression) terms(vars []milp.Var) []milp.Term {
-	terms := make([]milp.Term, len(e.columns))
-	for t, column := range e.columns {
-		terms[t] = milp.Term{Var: vars[column], Coef: e.coefs[t]}
-	}
-	return terms
-}
-
-// at returns the value of the expression at a point.
-func (e expression) at(values []float64) float64 {
-	sum := e.constant
-	for t, column := range e.columns {
-		sum += float64(e.coefs[t] * values[column])
-	}
-	return sum
-}
-
-// levels are the lower levels of the preference over the variables of a model: the fairness loss (2), the
-// adjusted applications (4), and the containers moved, which few ask for and which are written only then.
-type levels struct {
-	loss, adjusted expression
-	moved          func() movement
-}
-
-// at returns the value of the k-th of these levels at a point.
-func (l *levels) at(k int, values []float64) float64 {
-	switch k {
-	case 0:
-		return l.loss.at(values)
-	case 1:
-		return l.adjusted.at(values)
-	}
-	return l.moved().at(values)
+	return &Model{MILP: p.MILP, Relaxed: p.Relaxed, program: p}, nil
 }

@@ -62,7 +62,7 @@ func (p *preference) climb(ctx context.Context) error {
 		if p.opts.Preference < level.rank {
 			return nil
 		}
-		program, err := p.fixed()
+		program, err := p.model.program.Next(p.answer.Values, p.reached)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (p *preference) climb(ctx context.Context) error {
 		if !answer.HasSolution() {
 			return nil
 		}
-		p.answer, p.reached = answer, append(p.reached, p.model.levels.at(len(p.reached), answer.Values))
+		p.answer, p.reached = answer, append(p.reached, p.model.program.Level(len(p.reached), answer.Values))
 		p.adopt(answer.Values)
 		// What a relaxed model reaches its counts may miss, and then nothing is proven.
 		if answer.Status != milp.Optimal || !p.attains(p.solution.Counts) {
@@ -140,57 +140,4 @@ func (p *preference) attains(counts solver.Counts) bool {
 		}
 	}
 	return true
-}
-
-// fixed returns the model again with the utilization and the levels so far held at what was reached, and the
-// next level as its objective.
-func (p *preference) fixed() (*milp.Model, error) {
-	b := milp.NewBuilder(p.model.MILP.Name())
-	vars := copyModel(b, p.model.MILP)
-	// Costs include the price of the fairness loss, where there is one: that is the objective to hold.
-	utilization := make([]milp.Term, len(vars))
-	sum := 0.0
-	for j := range vars {
-		utilization[j] = milp.Term{Var: vars[j], Coef: p.model.MILP.Variable(j).Cost}
-		sum += float64(utilization[j].Coef * p.answer.Values[j])
-	}
-	// The slack keeps the last answer feasible although floats are summed in another order.
-	b.AtLeast("c10", utilization, sum-solver.ObjectiveTolerance)
-	l := &p.model.levels
-	if len(p.reached) == 0 {
-		b.Minimize(l.loss.terms(vars), l.loss.constant)
-		return b.Build()
-	}
-	b.AtMost("c2", l.loss.terms(vars), p.reached[0]-l.loss.constant+solver.LossTolerance)
-	if len(p.reached) == 1 {
-		b.Minimize(l.adjusted.terms(vars), l.adjusted.constant)
-		return b.Build()
-	}
-	// Adjusted applications are whole; what a search returns for their number may be off by its tolerance.
-	b.AtMost("c4", l.adjusted.terms(vars), math.Round(p.reached[1])-l.adjusted.constant)
-	l.moved().minimize(b, vars)
-	return b.Build()
-}
-
-// copyModel adds the variables and rows of m to b and returns the variables.
-func copyModel(b *milp.Builder, m *milp.Model) []milp.Var {
-	// Variables are added in their order, so that an index means the same in both models.
-	vars := make([]milp.Var, m.Variables())
-	for j := range vars {
-		v := m.Variable(j)
-		if v.Integer {
-			vars[j] = b.Integer(v.Lower, v.Upper, m.VariableName(j))
-		} else {
-			vars[j] = b.Continuous(v.Lower, v.Upper, m.VariableName(j))
-		}
-	}
-	for i := range m.Rows() {
-		row := m.Row(i)
-		terms := make([]milp.Term, len(row.Columns))
-		for t, column := range row.Columns {
-			terms[t] = milp.Term{Var: vars[column], Coef: row.Coefs[t]}
-		}
-		b.Row(m.RowName(i), row.Lower, terms, row.Upper)
-	}
-	return vars
 }

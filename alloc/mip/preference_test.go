@@ -2,12 +2,14 @@ package mip
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/program"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/solver"
@@ -50,12 +52,27 @@ func climbing(t *testing.T, reached ...float64) *preference {
 	}
 	p := &preference{inst: inst, model: model, solution: &solver.Solution{Bound: 1}}
 	// The first has one and the second three: as good, but of more loss, and both are adjusted.
-	p.adopt(pointOf(model, inst, solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}, Verbatim))
+	p.adopt(pointOf(model, solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}))
 	if p.solution.Status != solver.Optimal || p.solution.Proven != solver.ByUtilization {
 		t.Fatalf("%+v", p.solution)
 	}
 	p.reached = reached
 	return p
+}
+
+// pointOf sets the cells of counts in the verbatim form.
+func pointOf(m *Model, counts solver.Counts) []float64 {
+	values := make([]float64, m.MILP.Variables())
+	for j := range values {
+		for a := range counts {
+			for _, p := range counts[a] {
+				if m.MILP.VariableName(j) == fmt.Sprintf("x_a%d_s%d", a, p.Server) {
+					values[j] = float64(p.Count)
+				}
+			}
+		}
+	}
+	return values
 }
 
 // A lower level takes over what is better there and no worse above; anything else leaves the answer as it was.
@@ -81,7 +98,7 @@ func TestAdopt(t *testing.T) {
 		if c.want {
 			want = c.counts
 		}
-		p.adopt(pointOf(p.model, p.inst, c.counts, Verbatim))
+		p.adopt(pointOf(p.model, c.counts))
 		if diff := cmp.Diff(want, p.solution.Counts); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
@@ -98,28 +115,28 @@ func TestFixed(t *testing.T) {
 		rows    []string
 	}{{nil, []string{"c10"}}, {[]float64{.5}, []string{"c10", "c2"}}, {[]float64{.5, 2}, []string{"c10", "c2", "c4", "moved_0", "moved_0_less", "moved_1", "moved_1_less"}}} {
 		p := climbing(t, c.reached...)
-		p.answer.Values = pointOf(p.model, p.inst, p.solution.Counts, Verbatim)
-		program, err := p.fixed()
+		p.answer.Values = pointOf(p.model, p.solution.Counts)
+		next, err := p.model.program.Next(p.answer.Values, p.reached)
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := p.model.MILP.Rows()
-		if program.Rows() != first+len(c.rows) || program.Sense() != milp.Minimize {
-			t.Fatalf("%d rows, %s", program.Rows()-first, program.Sense())
+		if next.Rows() != first+len(c.rows) || next.Sense() != milp.Minimize {
+			t.Fatalf("%d rows, %s", next.Rows()-first, next.Sense())
 		}
 		for k, want := range c.rows {
-			if got := program.RowName(first + k); got != want {
+			if got := next.RowName(first + k); got != want {
 				t.Errorf("row %d is %s, want %s", k, got, want)
 			}
 		}
 		p.backend = unhinted{}
-		if hint := p.options(program).Hint; hint != nil {
+		if hint := p.options(next).Hint; hint != nil {
 			t.Errorf("a hint for nobody: %v", hint)
 		}
 		p.backend = bb.Solver{}
-		hint := p.options(program).Hint
-		if len(hint) != program.Variables() {
-			t.Fatalf("a hint of %d for %d variables", len(hint), program.Variables())
+		hint := p.options(next).Hint
+		if len(hint) != next.Variables() {
+			t.Fatalf("a hint of %d for %d variables", len(hint), next.Variables())
 		}
 		for j := range hint {
 			if (j >= p.model.MILP.Variables()) != math.IsNaN(hint[j]) {
@@ -136,25 +153,25 @@ func TestFixedHolds(t *testing.T) {
 			p := climbing(t)
 			p.inst.Apps[0].Share = .4 // between one container and two
 			var err error
-			if p.model, err = build(p.inst, form, whole); err != nil {
+			if p.model, err = model(program.Build(p.inst, form, whole)); err != nil {
 				t.Fatal(err)
 			}
 			p.answer = answerTo(t, p.model.MILP)
 			for k := range 3 {
-				program, err := p.fixed()
+				next, err := p.model.program.Next(p.answer.Values, p.reached)
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.answer = answerTo(t, program)
-				p.reached = append(p.reached, p.model.levels.at(k, p.answer.Values))
+				p.answer = answerTo(t, next)
+				p.reached = append(p.reached, p.model.program.Level(k, p.answer.Values))
 				if math.Abs(p.reached[k]-p.answer.Objective) > 1e-9 {
 					t.Errorf("%s, whole %v: level %d is %g, the program says %g", form, whole, k, p.reached[k], p.answer.Objective)
 				}
-				for i := range program.Rows() {
-					row, sum := program.Row(i), program.Activity(i, p.answer.Values)
-					slack := map[string]float64{"c10": sum - row.Lower, "c2": row.Upper - sum, "c4": row.Upper - sum}[program.RowName(i)]
+				for i := range next.Rows() {
+					row, sum := next.Row(i), next.Activity(i, p.answer.Values)
+					slack := map[string]float64{"c10": sum - row.Lower, "c2": row.Upper - sum, "c4": row.Upper - sum}[next.RowName(i)]
 					if math.Abs(slack) > 2*solver.LossTolerance {
-						t.Errorf("%s, whole %v: at level %d row %s has a slack of %g", form, whole, k, program.RowName(i), slack)
+						t.Errorf("%s, whole %v: at level %d row %s has a slack of %g", form, whole, k, next.RowName(i), slack)
 					}
 				}
 			}

@@ -5,6 +5,7 @@ package solver
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -35,7 +36,7 @@ import (
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
 //
-// Cost: O(applications x servers x (kinds + log servers) + entries of Worth and Losses + applications of all groups x kinds),
+// Cost: O(demands x servers x (kinds + log servers) + applications x servers + entries of Worth and Losses + applications of all groups x kinds),
 // whatever the numbers of containers are.
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
@@ -57,7 +58,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	}
 	// Every application brings what it brings at best as it is, and the knapsack pays for those that gain most by leaving.
 	k := knapsack{budget: inst.AdjustBudget}
-	room, net := inst.roomWithin(), m.netOfCeilings(inst)
+	f, net := filler{Multipliers: m, inst: inst, room: inst.roomWithin(), known: make(map[string][]step)}, m.netOfCeilings(inst)
 	add := func(i int, free, keep float64) {
 		switch {
 		case !inst.Apps[i].Running:
@@ -75,35 +76,35 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	// Applications first, then choices, each as one that is in use.
 	for i := range inst.Apps {
 		if of[i] < 0 {
-			none, some := m.free(inst, i, net[i], room)
+			none, some := f.free(i, net[i])
 			add(i, math.Max(none, some), m.keep(inst, i, net[i]))
 		}
 	}
 	for c := range choices {
-		add(m.choose(inst, &choices[c], net, room))
+		add(f.choose(&choices[c], net))
 	}
 	return bound + k.best(), nil
 }
 
 // choose returns the entry of a Choice that runs, or one of them, and what the Choice brings at best placed anew, and as
 // it is.
-func (m *Multipliers) choose(inst *Instance, choice *Choice, net []float64, room []apportion.Resources) (runs int, free, keep float64) {
+func (f *filler) choose(choice *Choice, net []float64) (runs int, free, keep float64) {
 	// nothing is what all entries bring without containers, which most and own are measured from.
 	var nothing float64
 	most, own := math.Inf(-1), 0.0 // the most that one option adds to what all bring without containers
 	runs = choice.Apps[0]
 	for _, i := range choice.Apps {
-		none, some := m.free(inst, i, net[i], room)
+		none, some := f.free(i, net[i])
 		nothing += none
 		most = math.Max(most, some-none)
-		if inst.Apps[i].Running {
+		if f.inst.Apps[i].Running {
 			runs, own = i, none
 		}
 	}
 	if !choice.Required {
 		most = math.Max(most, 0)
 	}
-	return runs, nothing + most, nothing - own + m.keep(inst, runs, net[runs])
+	return runs, nothing + most, nothing - own + f.keep(f.inst, runs, net[runs])
 }
 
 // netOfCeilings returns v_i - e_i of every application: what a container of it is worth beside what it uses of the
@@ -198,22 +199,55 @@ type step struct {
 	count  int64
 }
 
+// filler computes free_i; applications of equal demand that may be on the same servers have their steps in common.
+type filler struct {
+	*Multipliers
+	inst  *Instance
+	room  []apportion.Resources
+	known map[string][]step // those of ordered
+}
+
+// ordered returns what each server holds of application i, the largest profit first. It must not be changed. O(servers x (kinds +
+// log servers)) for the first of its demand.
+func (f *filler) ordered(i int, net float64) []step {
+	app := &f.inst.Apps[i]
+	key := binary.LittleEndian.AppendUint64(nil, math.Float64bits(net))
+	key = binary.LittleEndian.AppendUint64(key, uint64(app.PerServer))
+	for _, d := range app.Demand {
+		key = binary.LittleEndian.AppendUint64(key, uint64(d))
+	}
+	for _, class := range app.Classes {
+		key = binary.LittleEndian.AppendUint64(key, uint64(class))
+	}
+	if app.Classes != nil {
+		key = append(key, 'c') // no class at all is not every class
+	}
+	if steps, ok := f.known[string(key)]; ok {
+		return steps
+	}
+	steps := make([]step, len(f.inst.Capacity))
+	for j := range steps {
+		steps[j] = step{f.profit(f.inst, i, j, net), f.inst.most(i, j, f.room[j])}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.profit, a.profit) })
+	f.known[string(key)] = steps
+	return steps
+}
+
 // free returns free_i in two parts: without containers, and with some. Without Worth the sum of fill_i and minus the loss is
 // on a line between any two of these: the ends of steps, the n whose share is share_i, the points of Losses, and the bounds.
 // The maximum so is at an allowed number next to one of them; with Worth it may be at any.
-func (m *Multipliers) free(inst *Instance, i int, net float64, room []apportion.Resources) (none, some float64) {
-	app := &inst.Apps[i]
-	steps := make([]step, len(inst.Capacity))
-	for j := range steps {
-		steps[j] = step{m.profit(inst, i, j, net), inst.most(i, j, room[j])}
-	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.profit, a.profit) })
+func (from *filler) free(i int, net float64) (none, some float64) {
+	app := &from.inst.Apps[i]
 	// Having nothing is apart, since a choice needs both parts of each option.
-	f := filling{inst: inst, app: app, lossPrice: m.Loss + inst.LossPrice, best: math.Inf(-1)}
+	f := filling{inst: from.inst, app: app, lossPrice: from.Loss + from.inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
 	none, f.best = f.best, math.Inf(-1)
 	fair, next, points := app.fairCount(), app.AtLeast(1), app.Losses
-	for _, s := range steps {
+	for _, s := range from.ordered(i, net) {
+		if f.n == app.Max {
+			break
+		}
 		f.step = s
 		f.end = f.n + min(s.count, app.Max-f.n)
 		// Where numbers have worths of their own each is looked at once, in the step that it ends in.

@@ -42,6 +42,9 @@ type Instance struct {
 	// LossPrice is what a unit of fairness loss takes from the objective; not negative, 0 in P2. With
 	// every Value 0 and a LossPrice of 1 the optimum is the allocation of least loss.
 	LossPrice float64
+	// Start is an allocation to begin with, where the caller knows one: a solver looks whether it is a solution, and may
+	// leave it aside. Optional.
+	Start Counts
 }
 
 // App is one application of an Instance, or one option of it: then a Choice says which others there are. The fields that are

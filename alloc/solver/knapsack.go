@@ -38,6 +38,8 @@ func (k *knapsack) best() float64 {
 	if k.budget < 0 {
 		return math.Inf(-1)
 	}
+	// What costs more than there is no solution pays for, not even in part.
+	k.items = slices.DeleteFunc(k.items, func(item gain) bool { return item.cost > k.budget })
 	// The dearest gain for its cost comes first; what costs nothing is always taken. Of equals the cheaper
 	// one comes first, so that the order of the applications does not matter.
 	slices.SortFunc(k.items, func(a, b gain) int {

@@ -64,3 +64,12 @@ func TestKnapsackMust(t *testing.T) {
 		}
 	}
 }
+
+// What no budget pays for gains nothing, not even in part: who is dearer than the whole budget stays.
+func TestKnapsackDearer(t *testing.T) {
+	k := knapsack{budget: 1}
+	k.add(4, 2)
+	if got := k.best(); got != 0 {
+		t.Errorf("a budget of 1 gains %g by an adjustment that costs 2", got)
+	}
+}

@@ -17,8 +17,8 @@ var apart = []struct {
 	folder string
 	never  []string
 }{
-	// A scheduler that takes decisions needs no layer of linear programs: that comes with alloc/mip.
-	{"alloc", []string{module + "/alloc/milp", module + "/alloc/mip", "gonum.org/v1/gonum"}},
+	// A scheduler that takes decisions searches small programs by our own branch and bound, and needs no other solver of them.
+	{"alloc", []string{module + "/alloc/milp/ortools", module + "/alloc/mip", "gonum.org/v1/gonum"}},
 }
 
 // checkApart adds every import by which a package of apart gets what it must not.

@@ -168,14 +168,14 @@ func TestPlantedFaults(t *testing.T) {
 
 		"linear programs for a scheduler": {
 			map[string]string{
-				"alloc/a.go":         "// Package alloc decides.\npackage alloc\n\nimport _ \"github.com/apportion/apportion/alloc/search\"\n",
-				"alloc/search/s.go":  "// Package search imports what alloc must not get.\npackage search\n\nimport _ \"github.com/apportion/apportion/alloc/milp\"\n",
-				"alloc/other/o.go":   "// Package other may import it: alloc does not import it.\npackage other\n\nimport _ \"github.com/apportion/apportion/alloc/milp\"\n",
-				"alloc/a_test.go":    "package alloc\n\nimport _ \"github.com/apportion/apportion/alloc/other\"\n",
-				"alloc/milp/milp.go": "// Package milp is linked by nobody but its importers.\npackage milp\n",
+				"alloc/a.go":              "// Package alloc decides.\npackage alloc\n\nimport _ \"github.com/apportion/apportion/alloc/search\"\n",
+				"alloc/search/s.go":       "// Package search imports what alloc must not get.\npackage search\n\nimport _ \"github.com/apportion/apportion/alloc/milp/ortools\"\n",
+				"alloc/other/o.go":        "// Package other may import it: alloc does not import it.\npackage other\n\nimport _ \"github.com/apportion/apportion/alloc/milp/ortools\"\n",
+				"alloc/a_test.go":         "package alloc\n\nimport _ \"github.com/apportion/apportion/alloc/other\"\n",
+				"alloc/milp/ortools/o.go": "// Package ortools is linked by nobody but its importers.\npackage ortools\n",
 			},
 			[]string{
-				"alloc/search/s.go:4: imports github.com/apportion/apportion/alloc/milp, which an importer of alloc must not get",
+				"alloc/search/s.go:4: imports github.com/apportion/apportion/alloc/milp/ortools, which an importer of alloc must not get",
 				"doc.go:1: the index has no row for alloc",
 			},
 		},

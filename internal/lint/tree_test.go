@@ -40,10 +40,10 @@ func TestApart(t *testing.T) {
 		want    []string
 	}{
 		"at once":          {map[string]string{"alloc/a.go": pack("alloc", "mip")}, []string{refused("alloc/a.go:4", "mip"), row}},
-		"below what never": {map[string]string{"alloc/a.go": pack("alloc", "milp/bb")}, []string{refused("alloc/a.go:4", "milp/bb"), row}},
+		"below what never": {map[string]string{"alloc/a.go": pack("alloc", "milp/ortools")}, []string{refused("alloc/a.go:4", "milp/ortools"), row}},
 		"like it":          {map[string]string{"alloc/a.go": pack("alloc", "mipmap"), "alloc/mipmap/m.go": pack("mipmap")}, []string{row}},
-		"three down": {map[string]string{"alloc/a.go": pack("alloc", "b"), "alloc/b/b.go": pack("b", "c"), "alloc/c/c.go": pack("c", "d"), "alloc/d/d.go": pack("d", "milp")},
-			[]string{refused("alloc/d/d.go:4", "milp"), row}},
+		"three down": {map[string]string{"alloc/a.go": pack("alloc", "b"), "alloc/b/b.go": pack("b", "c"), "alloc/c/c.go": pack("c", "d"), "alloc/d/d.go": pack("d", "mip")},
+			[]string{refused("alloc/d/d.go:4", "mip"), row}},
 		"by two ways": {map[string]string{"alloc/a.go": pack("alloc", "b", "c"), "alloc/b/b.go": pack("b", "d"), "alloc/c/c.go": pack("c", "d"), "alloc/d/d.go": pack("d", "mip")},
 			[]string{refused("alloc/d/d.go:4", "mip"), row}},
 		"in a circle": {map[string]string{"alloc/a.go": pack("alloc", "b"), "alloc/b/b.go": pack("b", "c"), "alloc/c/c.go": pack("c", "b")}, []string{row}},

@@ -10,8 +10,8 @@
 // The relaxation is solved by a dual simplex method for bounded variables that starts from whatever
 // basis the last node left: only bounds differ between nodes, so that basis stays dual feasible, and
 // nodes need to store no more than one pair of bounds. A primal simplex method finishes where
-// the costs had to be changed on the way. The basis inverse is explicit and dense, made afresh by
-// gonum's LU factorisation every 100 pivots.
+// the costs had to be changed on the way. The basis inverse is explicit and dense, made afresh
+// every 100 pivots.
 //
 // # Notation
 //

@@ -71,9 +71,9 @@ func (s *search) tryHint(hint []float64) {
 			s.lp.lower[j], s.lp.upper[j] = whole, whole
 		}
 	}
-	// Variables that the hint leaves out may come out fractional. The hint is no point then, and
-	// process installs the root's bounds again before it goes on.
-	if s.lp.solve(math.Inf(1)) == optimal && s.costs.choose(s.model, s.lp) < 0 {
-		s.accept()
+	// Variables that the hint leaves out may come out fractional, and a dive completes them. process installs the root's bounds
+	// again before it goes on.
+	if s.lp.solve(math.Inf(1)) == optimal {
+		s.dive()
 	}
 }

@@ -3,11 +3,7 @@
 
 package bb
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "math"
 
 const (
 	// primalTol is what a basic variable may miss its bound by, relative to 1 + the bound's size.
@@ -173,20 +169,17 @@ func (s *simplex) exchange(r, j int) {
 // Rows whose own slack is basic need no inversion: with R the rows without and J the basic model
 // variables, only A[R][J] is inverted; the other rows are -A[S][J] times that.
 func (s *simplex) refactor() bool {
-	var inverted mat.Dense
 	// Most rows are slack in a large model, so the kernel is small and the inversion cheap: O(k^3
 	// + k m).
 	rows, vars := s.kernel()
-	if len(rows) > 0 {
-		// gonum reports a badly conditioned matrix as an error, too. The slacks are a basis that
-		// is never singular.
-		if err := inverted.Inverse(s.kernelMatrix(rows, vars)); err != nil {
-			s.slackBasis()
-			s.recompute()
-			return false
-		}
+	inverted, ok := invert(s.kernelMatrix(rows, vars))
+	if !ok {
+		// The slacks are a basis that is never singular.
+		s.slackBasis()
+		s.recompute()
+		return false
 	}
-	s.setInverse(&inverted, rows, vars)
+	s.setInverse(inverted, rows, vars)
 	s.recompute()
 	return true
 }
@@ -207,17 +200,20 @@ func (s *simplex) kernel() (rows, vars []int32) {
 }
 
 // kernelMatrix returns A[rows][vars].
-func (s *simplex) kernelMatrix(rows, vars []int32) *mat.Dense {
+func (s *simplex) kernelMatrix(rows, vars []int32) [][]float64 {
 	// 0 stands for "not in rows", hence plus 1.
 	position := make([]int, s.m) // of a row in rows, plus 1
 	for k, i := range rows {
 		position[i] = k + 1
 	}
-	kernel := mat.NewDense(len(rows), len(rows), nil)
+	kernel := make([][]float64, len(rows))
+	for k := range kernel {
+		kernel[k] = make([]float64, len(rows))
+	}
 	for c, j := range vars {
 		for at := s.columns.Start[j]; at < s.columns.Start[j+1]; at++ {
 			if k := position[s.columns.Rows[at]]; k > 0 {
-				kernel.Set(k-1, c, s.columns.Coefs[at])
+				kernel[k-1][c] = s.columns.Coefs[at]
 			}
 		}
 	}
@@ -226,7 +222,7 @@ func (s *simplex) kernelMatrix(rows, vars []int32) *mat.Dense {
 
 // setInverse writes the inverse of the whole basis from that of its kernel. A slack that is basic
 // moves to its own row.
-func (s *simplex) setInverse(inverted *mat.Dense, rows, vars []int32) {
+func (s *simplex) setInverse(inverted [][]float64, rows, vars []int32) {
 	clear(s.inverse)
 	for i := range s.m {
 		if s.place[s.n+i] >= 0 {
@@ -241,7 +237,7 @@ func (s *simplex) setInverse(inverted *mat.Dense, rows, vars []int32) {
 		s.basis[r], s.place[j] = j, r
 		row := s.inverseRow(int(r))
 		for k, i := range rows {
-			row[i] = inverted.At(c, k)
+			row[i] = inverted[c][k]
 		}
 	}
 	// Rows with a basic slack: row i of B^-1 is e_i less A[i][J] times the inverse of the kernel.

@@ -49,7 +49,7 @@ type totalWay struct {
 // Lower lowers the bound by so many rounds, and returns the least one so far: it holds whenever ctx ends. O(ways x rows) a round.
 // It may be called again, and goes on where it ended.
 func (t *Totals) Lower(ctx context.Context, rounds int) float64 {
-	t.descent.Run(ctx, rounds, BlindTarget*t.descent.Bound, math.Inf(-1))
+	t.descent.Run(ctx, rounds, BlindTarget*t.descent.Bound, t.p.Floor())
 	return t.descent.Bound
 }
 

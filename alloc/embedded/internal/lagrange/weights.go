@@ -32,7 +32,7 @@ type weights struct {
 
 // solve changes w until no cut without weight gains more than tolerance over those with weight, or until it
 // has tried three times as many sets as there are cuts: any weights of sum 1 make a valid cut.
-// in has one cut at least: weights sum to 1 from the first one on.
+// in has one cut at least, as weights sum to 1 from the first one on, unless numbers have left the range of float64: then w stays.
 func (q *weights) solve(tolerance float64) {
 	q.in = q.in[:0]
 	// The cuts with weight are where the last call ended: the model changes by a cut a round, so that most of
@@ -41,6 +41,9 @@ func (q *weights) solve(tolerance float64) {
 		if w > 0 {
 			q.in = append(q.in, i)
 		}
+	}
+	if len(q.in) == 0 {
+		return
 	}
 	q.differentiate()
 	// The limit on the number of sets is a safeguard against cycling by rounding, which an active-set method

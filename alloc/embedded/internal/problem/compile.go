@@ -13,7 +13,7 @@ import (
 
 // New compiles inst in O(servers + applications + shapes x types) times kinds.
 func New(inst *solver.Instance) *Problem {
-	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: plain(inst), Worthy: worthy(inst)}
+	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: Plain(inst), Worthy: worthy(inst)}
 	// The order matters: servers are grouped by what they hold of the types, and maxima of applications need
 	// the shapes of servers.
 	p.compileTypes(p.compileCeilings())
@@ -29,10 +29,10 @@ func New(inst *solver.Instance) *Problem {
 	return p
 }
 
-// plain reports whether inst is the paper's P2.
+// Plain reports whether inst is the paper's P2.
 // The methods that this allows (patterns, the tree, closed forms) assume linear worth, one budget that counts
 // heads, and servers that are open to all; one exception makes them wrong, and hence each is tested here.
-func plain(inst *solver.Instance) bool {
+func Plain(inst *solver.Instance) bool {
 	// A price on loss adds a second term to (10).
 	if inst.LossPrice > 0 {
 		return false

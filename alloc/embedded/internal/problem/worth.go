@@ -9,6 +9,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
+// floorMargin is well above rounding, in parts of what is summed.
+const floorMargin = 1e-6
+
 // LeastLoss returns the least loss that application i can have within its bounds, or within its
 // maximum alone.
 func (p *Problem) LeastLoss(i int32, minima bool) float64 {
@@ -34,6 +37,21 @@ func (p *Problem) Loss(i int32, n int64) float64 {
 // worthy reports whether anything is worth something beside its Value.
 func worthy(inst *solver.Instance) bool {
 	return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Worth != nil || app.Stay > 0 })
+}
+
+// Floor returns what every solution is worth at least, and a little less for rounding: a bound below it proves that there is
+// none. O(applications + entries of Worth).
+func (p *Problem) Floor() float64 {
+	floor := -float64(p.Inst.LossPrice * (math.Max(0, p.Inst.LossBudget) + solver.LossTolerance))
+	for i := range p.Inst.Apps {
+		app := &p.Inst.Apps[i]
+		least := math.Min(0, app.Idle)
+		for _, w := range app.Worth {
+			least = math.Min(least, w)
+		}
+		floor += least
+	}
+	return floor - floorMargin*(1+math.Abs(floor))
 }
 
 // scale returns Scale: what all applications can gain together by their numbers and by staying, by kind.

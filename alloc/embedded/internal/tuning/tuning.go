@@ -54,6 +54,9 @@ type Budgets struct {
 	// numbers of containers have worths of their own, after TotalRounds of its descent. Row "joined servers".
 	Totals      float64
 	TotalRounds int
+	// ProgramNodes is how many nodes of the linear program of a small instance a unit of effort pays for, times the square of its
+	// rows. Row "program".
+	ProgramNodes float64
 }
 
 // Phases say how the work of annealing is spent.
@@ -168,9 +171,6 @@ type Ceilings struct {
 
 // Options says how instances with options of applications are solved.
 type Options struct {
-	// Ways is how many ways to fix all options are solved one by one, each with the whole effort, which proves the best of
-	// them. Row "ways".
-	Ways int
 	// Looks is how many options beside those that prices prefer are looked at for a unit of effort, each by a Quick
 	// solution.
 	Looks float64
@@ -184,7 +184,7 @@ func Standard() *Numbers {
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
 			Work: 120, FreshWork: 40, CeilingWork: 22, DividedWork: 5, Crowd: 833, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
-			Totals: 3000, TotalRounds: 60,
+			Totals: 3000, TotalRounds: 60, ProgramNodes: 500_000,
 		},
 		Phases: Phases{
 			WarmUp: 0.03, WarmUps: 4, Polish: 0.1, MostPolish: 100_000,
@@ -200,6 +200,6 @@ func Standard() *Numbers {
 			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
 		},
 		Ceilings: Ceilings{Tried: 5000, Divided: 0.25, Near: 0.04},
-		Options:  Options{Ways: 16, Looks: 0.2},
+		Options:  Options{Looks: 0.2},
 	}
 }

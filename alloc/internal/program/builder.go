@@ -1,7 +1,7 @@
 // This file holds what the three forms of P2 share: names, terms, and the variables x[i][j] with the
 // capacities (6).
 
-package mip
+package program
 
 import (
 	"fmt"

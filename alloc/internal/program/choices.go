@@ -1,6 +1,6 @@
 // This file writes that an application uses one of its options, H of the general program.
 
-package mip
+package program
 
 import "github.com/apportion/apportion/alloc/milp"
 

@@ -1,6 +1,6 @@
 // This file tests containers whose class has no room for them: sums of a class may fit where whole containers do not.
 
-package mip
+package program
 
 import (
 	"testing"

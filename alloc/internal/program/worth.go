@@ -1,7 +1,7 @@
 // This file writes worths by number that are concave without a variable for each number: the worth is below every
 // line that continues one of its pieces.
 
-package mip
+package program
 
 import (
 	"math"

@@ -1,7 +1,7 @@
 // This file writes the fairness loss of P2, [Dorm (11), (12) and (15)]: with a continuous variable for
 // each application as printed, or with whole numbers only.
 
-package mip
+package program
 
 import (
 	"math"

@@ -1,7 +1,7 @@
 // This file holds the places of containers, and chooses the units in which the rows of (6) count large
 // quantities.
 
-package mip
+package program
 
 import (
 	"math"

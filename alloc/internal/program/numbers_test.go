@@ -1,4 +1,4 @@
-package mip
+package program
 
 import (
 	"errors"
@@ -204,7 +204,7 @@ func TestLossesOfManyNumbers(t *testing.T) {
 			continue
 		}
 		for _, form := range Forms() {
-			if _, err := Build(inst, form); !errors.Is(err, apportion.ErrRange) {
+			if _, err := Build(inst, form, false); !errors.Is(err, apportion.ErrRange) {
 				t.Errorf("%s, %s: %v, want an error about the numbers", name, form, err)
 			}
 		}

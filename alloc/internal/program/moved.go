@@ -1,7 +1,7 @@
 // This file writes the containers that an allocation creates or destroys for running applications, a level
 // of the preference below the paper's own, [Dorm P1 (5)].
 
-package mip
+package program
 
 import (
 	"math"

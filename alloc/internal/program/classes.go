@@ -1,6 +1,6 @@
 // This file holds the classes of equal servers, and packs a solution by classes back onto the servers.
 
-package mip
+package program
 
 import (
 	"cmp"

@@ -1,7 +1,7 @@
 // This file writes P2 with servers of equal capacity and openness pooled into classes, a relaxation, [Dorm
 // (6)-(18)].
 
-package mip
+package program
 
 import (
 	"github.com/apportion/apportion"
@@ -17,7 +17,7 @@ import (
 // Servers of a class are open to the same applications. One may have PerServer times so many containers in a
 // class as that has servers, and o_ig says of how many servers of the class it is on, for MaxServers. Every
 // solution of P2 gives one of it with the same utilization, so its optimum is an upper bound.
-func byClass(b *builder) *Model {
+func byClass(b *builder) *Program {
 	c := classesOf(b.inst)
 	pools := places{make([]apportion.Resources, len(c.servers)), make([]int64, len(c.servers)), make([]int, len(c.servers))}
 	for g, servers := range c.servers {
@@ -28,7 +28,7 @@ func byClass(b *builder) *Model {
 	b.capacities(b.use(x, len(pools.size)), pools)
 	// The pool forgets which server has how much left; decode packs, and may fail where the pool
 	// had room.
-	model := &Model{Relaxed: true, decode: func(values []float64) solver.Counts { return c.unpool(x.counts(values)) }}
+	model := &Program{Relaxed: true, decode: func(values []float64) solver.Counts { return c.unpool(x.counts(values)) }}
 	b.budgets(model, x, c.had)
 	return model
 }

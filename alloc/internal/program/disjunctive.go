@@ -1,7 +1,7 @@
 // This file writes P2 with one decision for every running application: stay or be placed anew,
 // [Dorm (6)-(18)] without a big M.
 
-package mip
+package program
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ import (
 // the pinned. LossPrice times the left side of (15) comes off (10), and builder.numbers writes what (7) and
 // (8) do not say. An integer point is one of the verbatim form and the other way round,
 // except that an application placed anew exactly where it was counts as adjusted here.
-func disjunctive(b *builder) *Model {
+func disjunctive(b *builder) *Program {
 	on := servers(b.inst)
 	d := &disjunction{builder: b, y: b.cells("y", on, nil), stays: make([]milp.Var, len(b.inst.Apps))}
 	// The rows of (6) are collected before they are added, because choose puts what stays into the
@@ -55,7 +55,7 @@ func disjunctive(b *builder) *Model {
 	b.choices(d.y, d.stays)
 	b.Maximize(b.cost, b.worth)
 	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
-	return &Model{decode: d.counts, levels: levels{
+	return &Program{decode: d.counts, encode: d.values, amounts: d.amounts, levels: levels{
 		loss: expressionOf(b.losses, b.lost), adjusted: expressionOf(d.adjusted, float64(len(d.adjusted))),
 		moved: func() movement { return d.y.movement(b.inst, had, d.stays) },
 	}}
@@ -118,6 +118,40 @@ func (d *disjunction) stay(a int) milp.Var {
 		d.AtLeast(name("pinned_a", a), []milp.Term{term(z, 1)}, 1)
 	}
 	return z
+}
+
+// values sets what stays and what is placed anew, in values that are NaN elsewhere.
+func (d *disjunction) values(counts solver.Counts, values []float64) {
+	for a := range d.inst.Apps {
+		app, placed := &d.inst.Apps[a], counts[a]
+		stays := app.Running && !app.Adjusted(placed)
+		if app.Running {
+			values[d.stays[a].Index()] = 0
+			if stays {
+				values[d.stays[a].Index()] = 1
+			}
+		}
+		for s, j := range d.y.servers[a] {
+			values[d.y.vars[a][s].Index()] = 0
+			if !stays {
+				values[d.y.vars[a][s].Index()] = float64(held(placed, j))
+			}
+		}
+	}
+}
+
+// amounts reads off how much of each stays and is placed anew.
+func (d *disjunction) amounts(values []float64) []Amount {
+	amounts := make([]Amount, len(d.inst.Apps))
+	for a := range amounts {
+		if d.inst.Apps[a].Running {
+			amounts[a].Stays = values[d.stays[a].Index()]
+		}
+		for _, v := range d.y.vars[a] {
+			amounts[a].Containers += values[v.Index()]
+		}
+	}
+	return amounts
 }
 
 // counts reads off what stays and what is placed anew.

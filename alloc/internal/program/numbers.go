@@ -1,7 +1,7 @@
 // This file writes which numbers of containers an application may have, [Dorm (7), (8)] with steps, lists
 // and applications that need not run, and what adjusting them costs, (16).
 
-package mip
+package program
 
 import (
 	"fmt"

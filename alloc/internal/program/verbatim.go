@@ -1,6 +1,6 @@
 // This file writes P2 as the paper prints it, on x[i][j] with a big M, [Dorm (6)-(18)].
 
-package mip
+package program
 
 import (
 	"slices"
@@ -25,19 +25,19 @@ import (
 // that is not open to i has x_ij only where i runs on it, and there x_ij <= xprev_ij (1 - r_i) in place of
 // (14). Pinned applications have r_i = 0, LossPrice times l_i comes off (10), and builder.numbers writes
 // what (7) and (8) do not say.
-func verbatim(b *builder) *Model {
+func verbatim(b *builder) *Program {
 	on := servers(b.inst)
 	had := func(a, j int) int64 { return held(b.inst.Apps[a].Previous, j) }
 	x := b.cells("x", on, had)
 	b.capacities(b.use(x, len(on.size)), on)
-	model := &Model{decode: x.counts}
+	model := &Program{decode: x.counts}
 	b.budgets(model, x, had)
 	return model
 }
 
 // budgets adds (7), (8) and (10)-(16) over cells; had says how many containers application a holds
 // now in place j. It serves the verbatim form and, with classes for servers, the pooled one.
-func (b *builder) budgets(model *Model, x *cells, had func(a, j int) int64) {
+func (b *builder) budgets(model *Program, x *cells, had func(a, j int) int64) {
 	var adjusted, costs []milp.Term
 	cost, budget := b.adjustCosts()
 	for a := range b.inst.Apps {

@@ -1,6 +1,6 @@
 // This file writes the ceilings of groups, (G) of the general program.
 
-package mip
+package program
 
 import (
 	"slices"

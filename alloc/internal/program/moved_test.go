@@ -1,4 +1,4 @@
-package mip
+package program
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 )
 
 // pointOf sets the cells of counts, and z where the form has one, for what stays.
-func pointOf(m *Model, inst *solver.Instance, counts solver.Counts, form Form) []float64 {
+func pointOf(m *Program, inst *solver.Instance, counts solver.Counts, form Form) []float64 {
 	values := make([]float64, m.MILP.Variables())
 	column := map[string]int{}
 	for j := range values {
@@ -62,7 +62,7 @@ func TestMovement(t *testing.T) {
 		inst := solvertest.Medium(seed)
 		counts := scattered(rand.New(rand.NewPCG(seed, 8)), inst)
 		for _, form := range []Form{Verbatim, Disjunctive} {
-			m, err := Build(inst, form)
+			m, err := Build(inst, form, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,9 +85,9 @@ func TestMovement(t *testing.T) {
 
 // charged returns the least objective of the program of a level at a point, whose own variables are at the
 // least that their two rows admit; it fails where that is above their bound.
-func charged(t *testing.T, m *Model, held movement, values []float64) float64 {
+func charged(t *testing.T, m *Program, held movement, values []float64) float64 {
 	b := milp.NewBuilder("")
-	held.minimize(b, copyModel(b, m.MILP))
+	held.minimize(b, copyModel(b, m.MILP, false))
 	program, err := b.Build()
 	if err != nil {
 		t.Fatal(err)

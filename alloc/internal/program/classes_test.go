@@ -1,4 +1,4 @@
-package mip
+package program
 
 import (
 	"math"
