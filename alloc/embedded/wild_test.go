@@ -80,6 +80,24 @@ func TestSolveNeverPanics(t *testing.T) {
 	t.Logf("%d answered", answered)
 }
 
+// Where no allocation holds the loss budget bounds fall for ever: every search ends with a proof, at any effort.
+func TestNoLossToBeHad(t *testing.T) {
+	inst := instancetest.Finish(&solver.Instance{
+		Capacity: []apportion.Resources{{6, 11, 7}, {19, 14, 6}},
+		Apps: []solver.App{
+			{Demand: apportion.Resources{6, 7, 1}, Max: 2, Elective: true, Share: .56},
+			{Demand: apportion.Resources{2, 2, 0}, Max: 8, PerServer: 2, Elective: true, Share: .32},
+		},
+	})
+	for _, effort := range []Effort{1, Quick, Default, 200, Thorough, 10 * Thorough, Prove} {
+		// The programs of small instances would tell before any descent falls.
+		s := New(&Options{Effort: effort})
+		if sol := s.answer(t.Context(), inst); sol.Status != solver.Infeasible || sol.Conflict == nil {
+			t.Errorf("effort %d: %v, bound %g", effort, sol.Status, sol.Bound)
+		}
+	}
+}
+
 // mustHold checks an answer: what is claimed to be a solution is one, and none is worth more than the bound says.
 func mustHold(t *rapid.T, inst *solver.Instance, sol *solver.Solution) {
 	if sol.Status.HasSolution() {

@@ -69,6 +69,7 @@ func TestKnapsackMust(t *testing.T) {
 func TestKnapsackDearer(t *testing.T) {
 	k := knapsack{budget: 1}
 	k.add(4, 2)
+	k.add(1, 3)
 	if got := k.best(); got != 0 {
 		t.Errorf("a budget of 1 gains %g by an adjustment that costs 2", got)
 	}
