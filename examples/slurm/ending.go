@@ -28,8 +28,9 @@ func (s *slurm) Ended(ctx context.Context, job string, how checkpoint.Ending, wh
 	return s.end(ctx, numberOf(job), how, why)
 }
 
-// small is what a job is made to ask for when it is to end: the least that Slurm starts a script for.
-var small = []string{"NumCPUs=1", "CPUsPerTask=1", "MinCPUsNode=1", "MinMemoryCPU=1", "Gres=gpu:0", "StartTime=now"}
+// small is what a job is made to ask for when it is to end: the least that Slurm starts a script for. When it begins is left to Slurm,
+// which waits for two minutes where the script was requeued: earlier a node may take its credential for the one that was revoked.
+var small = []string{"NumCPUs=1", "CPUsPerTask=1", "MinCPUsNode=1", "MinMemoryCPU=1", "Gres=gpu:0"}
 
 // end ends a job. One that was cancelled is cancelled, as its user would do; any other is told by its comment how it has ended and
 // released, so that its script, which is inert, ends it so: COMPLETED or FAILED, with all that Slurm does then.

@@ -29,16 +29,9 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]job, len(shown))
-	owners := map[string]int64{}
-	for i := range jobs {
-		j := &jobs[i]
-		if err := json.Unmarshal(shown[i], j); err != nil {
-			return nil, fmt.Errorf("a job of squeue: %w", err)
-		}
-		if j.UID != nil {
-			owners[strconv.FormatInt(j.ID, 10)] = int64(*j.UID)
-		}
+	jobs, owners, err := read(shown)
+	if err != nil {
+		return nil, err
 	}
 	view := &controller.View{Rejected: map[string]string{}}
 	// own sums, by node, what the parts of runs take. The rest of a node's use is other people's.
@@ -71,6 +64,21 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 	makeRoom(view.Servers, waiting)
 	s.seeServers(view.Servers)
 	return view, nil
+}
+
+// read reads jobs, and returns the user of each by its number as well.
+func read(shown []json.RawMessage) ([]job, map[string]int64, error) {
+	jobs, owners := make([]job, len(shown)), map[string]int64{}
+	for i := range jobs {
+		j := &jobs[i]
+		if err := json.Unmarshal(shown[i], j); err != nil {
+			return nil, nil, fmt.Errorf("a job of squeue: %w", err)
+		}
+		if j.UID != nil {
+			owners[strconv.FormatInt(j.ID, 10)] = int64(*j.UID)
+		}
+	}
+	return jobs, owners, nil
 }
 
 // add adds what a part takes to the sum of its node.

@@ -58,7 +58,6 @@ type job struct {
 	State         string  `json:"job_state"`
 	Reason        string  `json:"state_reason"`
 	Submitted     int64   `json:"submit_time"`
-	Restarts      int64   `json:"restart_cnt"`
 	Comment       string  `json:"comment"`
 	Command       string  `json:"command"`
 	Requeue       bool    `json:"requeue"`

@@ -21,7 +21,7 @@ import (
 	"github.com/apportion/apportion/examples/internal/external"
 )
 
-// shown is a job as Slurm prints it, and read what is read of that.
+// shown is a job as Slurm prints it, and jobOf what is read of that.
 func shown(t *testing.T, f fields) json.RawMessage {
 	t.Helper()
 	text, err := json.Marshal(f)
@@ -31,7 +31,7 @@ func shown(t *testing.T, f fields) json.RawMessage {
 	return text
 }
 
-func read(t *testing.T, f fields) *job {
+func jobOf(t *testing.T, f fields) *job {
 	t.Helper()
 	var j job
 	if err := json.Unmarshal(shown(t, f), &j); err != nil {
@@ -70,7 +70,7 @@ func TestOwner(t *testing.T) {
 		{1000, 100, &trainer.User{UID: 1000, GID: 100}, false},
 		{1000, 0, nil, true}, {nil, 100, nil, true}, {1000, nil, nil, true}, {uint32(math.MaxUint32), 100, nil, true}, {1000, uint32(math.MaxUint32), nil, true},
 	} {
-		got, err := read(t, held(fields{"user_id": test.uid, "group_id": test.gid})).owner()
+		got, err := jobOf(t, held(fields{"user_id": test.uid, "group_id": test.gid})).owner()
 		refused := test.refused || own != 0 && test.want != nil
 		if (err != nil) != refused || !refused && (got == nil) != (test.want == nil) || !refused && got != nil && (got.UID != test.want.UID || got.GID != test.want.GID) {
 			t.Errorf("%v:%v: %+v, %v", test.uid, test.gid, got, err)
@@ -84,7 +84,7 @@ func TestOwner(t *testing.T) {
 }
 
 func TestApplicationOf(t *testing.T) {
-	j := read(t, held(fields{"features": "fast&big"}))
+	j := jobOf(t, held(fields{"features": "fast&big"}))
 	words, _ := j.words()
 	app, err := applicationOf(j, words)
 	if err != nil || app.ID != "lr.12" || app.Min != 2 || app.Max != 8 || app.Weight != 1.5 || !app.Demand.Equal(apportion.Resources{2, 1000, 1}) {
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 		{fields{"of_a_later_version": "x"}, "of_a_later_version"},
 	} {
 		f := held(test.changes)
-		j := read(t, f)
+		j := jobOf(t, f)
 		words, _ := j.words()
 		_, err := applicationOf(j, words)
 		if err == nil {
@@ -194,7 +194,7 @@ func TestTroubleOf(t *testing.T) {
 
 // What is submitted for a part: exactly its tasks on its node, each with a guard, as the user of the job.
 func TestScript(t *testing.T) {
-	declared := &spec{Job: *read(t, held(fields{"features": "fast&big", "account": "vision", "time_limit": 90})), Script: "#!/bin/sh\n"}
+	declared := &spec{Job: *jobOf(t, held(fields{"features": "fast&big", "account": "vision", "time_limit": 90})), Script: "#!/bin/sh\n"}
 	task := &managed.Task{Epoch: 4, User: &trainer.User{UID: 1000, GID: 100}, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/team%2Flr/3"}}
 	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	part := task.Servers()[1]
@@ -262,7 +262,7 @@ func startable(t *testing.T, sbatch string, servers ...string) (*slurm, managed.
 			t.Fatal(err)
 		}
 	}
-	text, err := json.Marshal(spec{Job: *read(t, held(fields{"user_id": os.Geteuid()})), Script: "#!/bin/sh\n"})
+	text, err := json.Marshal(spec{Job: *jobOf(t, held(fields{"user_id": os.Geteuid()})), Script: "#!/bin/sh\n"})
 	if err != nil {
 		t.Fatal(err)
 	}

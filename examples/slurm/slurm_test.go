@@ -117,22 +117,23 @@ func TestReleased(t *testing.T) {
 	b := newBench(t, 1)
 	id := b.submit("a", 4, 100000)
 	b.Holds(map[string]int{id: 4})
-	pages := func() int64 { r := b.Report(); return r.Jobs[0].Job.Attempt }
-	attempt := pages()
-	for i := range 2 {
-		before := b.job(id).Restarts
-		if _, err := command(context.Background(), "", "scontrol", "release", numberOf(id)); err != nil {
-			t.Fatal(err)
-		}
-		externaltest.Eventually(b.Bench, "it is held again", 60*time.Second, func() bool {
-			// Slurm would let what was held again begin after two minutes only.
-			_, _ = command(context.Background(), "", "scontrol", "update", "JobId="+numberOf(id), "StartTime=now") // it may run just now
-			j := b.job(id)
-			return j.isHeld() && j.Restarts > before
-		})
+	attempt := b.Report().Jobs[0].Job.Attempt
+	for _, then := range []struct {
+		what string
+		so   func(*job) bool
+	}{
+		{"its script holds it again", func(j *job) bool {
+			text, _ := os.ReadFile(filepath.Join(b.Dir, "slurm-"+numberOf(id)+".out")) // it may not be there
+			return j.isHeld() && strings.Contains(string(text), "released, and held again")
+		}},
+		// Slurm starts what was requeued two minutes later.
+		{"it waits", func(j *job) bool { return j.State == "PENDING" && j.Reason == "BeginTime" }},
+	} {
+		b.slurm("scontrol", "release", numberOf(id))
+		externaltest.Eventually(b.Bench, "it is released, and "+then.what, 60*time.Second, func() bool { return then.so(b.job(id)) })
 		b.Holds(map[string]int{id: 4})
-		if got := pages(); got != attempt {
-			t.Errorf("release %d: attempt %d runs, %d ran before", i+1, got, attempt)
+		if got := b.Report().Jobs[0].Job.Attempt; got != attempt {
+			t.Errorf("it is released, and %s: attempt %d runs, and %d ran before", then.what, got, attempt)
 		}
 	}
 	b.Check()

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -77,8 +78,11 @@ func wrap(text, name string, args, env []string) (options []string, wrapped stri
 		}
 		head.WriteString(line)
 		if rest, isOption := strings.CutPrefix(line, "#SBATCH"); isOption {
-			rest, _, _ = strings.Cut(rest, " #")
-			options = append(options, word.FindAllString(rest, -1)...)
+			list := word.FindAllString(rest, -1)
+			if note := slices.IndexFunc(list, func(w string) bool { return w[0] == '#' }); note >= 0 {
+				list = list[:note]
+			}
+			options = append(options, list...)
 		}
 	}
 	const end = "APPORTION_SCRIPT"

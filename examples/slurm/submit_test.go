@@ -12,7 +12,7 @@ import (
 )
 
 // trains is a script of a user that prints its arguments and a variable.
-const trains = "#!/bin/sh\n# trains\n#SBATCH --comment=\"apportion max=16 min=2\" --cpus-per-task=2 # of each task\n\n#SBATCH --gres=gpu:1\n" +
+const trains = "#!/bin/sh\n# trains\n#SBATCH --comment=\"apportion max=16 # min=2\" --cpus-per-task=2 # of each task\n\n#SBATCH --gres=gpu:1\n" +
 	"echo \"$# $1 $2 $WORD $SLURM_NODEID\"\n#SBATCH --exclusive\n"
 
 // The script that is submitted runs the user's with its arguments and environment inside of an elastic run, and nothing outside.
@@ -62,7 +62,7 @@ func TestWrap(t *testing.T) {
 // The head of the script goes to sbatch as it is, and its options are read as sbatch does.
 func TestHead(t *testing.T) {
 	options, wrapped, err := wrap(trains, "train.sh", nil, nil)
-	if err != nil || !slices.Equal(options, []string{`--comment="apportion max=16 min=2"`, "--cpus-per-task=2", "--gres=gpu:1"}) {
+	if err != nil || !slices.Equal(options, []string{`--comment="apportion max=16 # min=2"`, "--cpus-per-task=2", "--gres=gpu:1"}) {
 		t.Errorf("%q, %v", options, err)
 	}
 	if head, _, _ := strings.Cut(wrapped, inert); !strings.Contains(head, "\n#SBATCH --gres=gpu:1\n") || strings.Contains(head, "exclusive") {
