@@ -103,8 +103,11 @@ func groups(t *testing.T) string {
 // With a control group all of a trainer is in it, and it is gone with the trainer.
 func TestCgroup(t *testing.T) {
 	b := newBench(t, time.Minute)
-	b.set.Cgroup = groups(t)
+	b.set.Cgroup, b.set.HostPID, b.set.Containment = groups(t), true, guard.ControlGroup
 	b.begins()
+	if text := b.heldBy(); !strings.Contains(text, "held by: cgroup\n") {
+		t.Error(text)
+	}
 	made, _ := filepath.Glob(filepath.Join(b.set.Cgroup, "apportion-*"))
 	if len(made) != 1 {
 		t.Fatalf("groups: %v", made)
