@@ -4,6 +4,7 @@ package guard
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -85,11 +86,19 @@ const (
 // containments are the names of the constants.
 var containments = []string{"none", "cgroup", "namespace"}
 
-// String returns the name that UnmarshalText reads.
-func (c Containment) String() string { return containments[c] }
+// String returns the name that UnmarshalText reads, or a number that it does not.
+func (c Containment) String() string {
+	if c < 0 || int(c) >= len(containments) {
+		return fmt.Sprintf("Containment(%d)", int(c))
+	}
+	return containments[c]
+}
 
-// MarshalText returns what String returns, and never an error.
-func (c Containment) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+// MarshalText returns what String returns; the error wraps apportion.ErrUnknown for what is none of the constants.
+func (c Containment) MarshalText() ([]byte, error) {
+	text := []byte(c.String())
+	return text, new(Containment).UnmarshalText(text)
+}
 
 // UnmarshalText reads "none", "cgroup" or "namespace"; of all else the error wraps apportion.ErrUnknown.
 func (c *Containment) UnmarshalText(text []byte) error {

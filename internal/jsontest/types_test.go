@@ -96,7 +96,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[guard.ID](), reflect.TypeFor[guard.Claim](), reflect.TypeFor[guard.State](),
 	reflect.TypeFor[guard.End](), reflect.TypeFor[guard.Why](), reflect.TypeFor[guard.Grant](),
-	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](),
+	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](), reflect.TypeFor[guard.Containment](),
 
 	reflect.TypeFor[wire.Role](), reflect.TypeFor[wire.Party](), reflect.TypeFor[wire.Key](), reflect.TypeFor[wire.Secret](), reflect.TypeFor[wire.Credential](),
 
