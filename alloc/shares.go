@@ -92,7 +92,7 @@ func (r *resolved) claimed(apps []int) []float64 {
 }
 
 // sharesOfTree is shares by the tree of queues. Whole containers are handed out one by one there: where more could
-// fit than drf.MostTreeContainers, they are divisible.
+// fit than 2^24, they are divisible.
 // The claims are changed by it: each gets its queue.
 func (r *resolved) sharesOfTree(apps []int, claims []drf.Claim) []float64 {
 	shares := make([]float64, len(apps))

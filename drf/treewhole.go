@@ -9,8 +9,8 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// MostTreeContainers is how many containers [Tree.FillWhole] may be asked to hand out one by one.
-const MostTreeContainers = 1 << 24
+// mostTreeContainers is how many containers [Tree.FillWhole] may be asked to hand out one by one.
+const mostTreeContainers = 1 << 24
 
 // FillWhole hands out containers one by one in the order that [Tree] states; equal levels by ID, equality decided
 // exactly. Every Min is given first, as in [Tree.Fill]. A claim whose turn comes while its container is within no
@@ -18,7 +18,7 @@ const MostTreeContainers = 1 << 24
 // ceiling stops, and the others go on.
 //
 // The error is [apportion.Faults] as of Tree.Fill, and ErrRange for a capacity that could hold more than
-// MostTreeContainers: use larger units.
+// 2^24: use larger units.
 //
 // The time is O(c d (K + log n)) for c containers above Min, depth d, K kinds and n claims.
 //
@@ -28,7 +28,7 @@ func (t *Tree) FillWhole(claims []Claim) (*TreeFilling[int64], error) {
 		return nil, err
 	}
 	floors, short := t.floors(claims)
-	if most := t.mostContainers(claims, floors); most > MostTreeContainers {
+	if most := t.mostContainers(claims, floors); most > mostTreeContainers {
 		return nil, apportion.Faults{{Field: "Capacity", Err: apportion.ErrRange, Detail: fmt.Sprintf("%.3g containers could fit", most)}}
 	}
 	w := newTreeWhole(t, claims, floors, short)
@@ -125,7 +125,7 @@ func (w *treeWhole) activate(client *Client, active bool) {
 // serve hands out containers until nobody is left in the order; in the first round only such as are within a
 // guarantee.
 // Each turn gives a container or takes a client out of the order, so that it ends after at most
-// MostTreeContainers containers and a turn more for each client.
+// mostTreeContainers containers and a turn more for each client.
 func (w *treeWhole) serve(within bool) {
 	for client := w.sorter.Next(); client != nil; client = w.sorter.Next() {
 		claim, filled := &w.claims[client.claim], &w.out.Claims[client.claim]

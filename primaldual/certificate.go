@@ -77,7 +77,7 @@ type CertificateOptions struct {
 	// Steps is the number of subgradient steps; 0 means 60, negative none. A step costs about as much
 	// as offering all jobs once more.
 	Steps int
-	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells, a negative
+	// MaxCells is the most cells of any one table; 0 means 2^27, a negative
 	// limit is ErrNegative.
 	MaxCells int64
 }

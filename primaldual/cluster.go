@@ -123,9 +123,9 @@ func cloneServers(servers []apportion.Server) []apportion.Server {
 	return out
 }
 
-// DefaultMaxCells is the limit on the size of any table where the options leave it 0: 2^27 cells of
+// defaultMaxCells is the limit on the size of any table where the options leave it 0: 2^27 cells of
 // eight bytes are one GiB.
-const DefaultMaxCells = schedule.DefaultMaxCells
+const defaultMaxCells = schedule.DefaultMaxCells
 
 // ErrTooLarge reports that a computation would need a table with more cells than the limit of the
 // options. Nothing was allocated for it and no state has changed.
@@ -140,7 +140,7 @@ func cellLimit(option int64) (int64, error) {
 		detail := strconv.FormatInt(option, 10)
 		return 0, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "MaxCells", Err: apportion.ErrNegative, Detail: detail}
 	case option == 0:
-		return DefaultMaxCells, nil
+		return defaultMaxCells, nil
 	}
 	return option, nil
 }

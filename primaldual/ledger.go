@@ -29,7 +29,7 @@ type Ledger struct {
 // LedgerOptions limit a ledger. nil and the zero value are the defaults.
 type LedgerOptions struct {
 	// MaxCells is the most cells (slots x servers x kinds, 16 bytes each) of the ledger; 0 means
-	// DefaultMaxCells. NewLedger refuses a cluster that could exceed it.
+	// 2^27. NewLedger refuses a cluster that could exceed it.
 	MaxCells int64
 }
 

@@ -39,7 +39,7 @@ type offlineJob struct {
 
 // OfflineOptions limit the program. nil and the zero value are the defaults.
 type OfflineOptions struct {
-	// MaxCells is the most variables; 0 means DefaultMaxCells, a negative
+	// MaxCells is the most variables; 0 means 2^27, a negative
 	// limit is ErrNegative.
 	MaxCells int64
 }

@@ -47,7 +47,7 @@ type running struct {
 type SchedulerOptions struct {
 	// Method finds the best schedule; BoundsFirst is the default.
 	Method Method
-	// MaxCells is the most cells of any one table; 0 means DefaultMaxCells, a negative
+	// MaxCells is the most cells of any one table; 0 means 2^27, a negative
 	// limit is ErrNegative.
 	MaxCells int64
 	// Codecs save and restore utilities of the caller's own types in snapshots; see [UtilityCodec].

@@ -104,12 +104,12 @@ func TestGrace(t *testing.T) {
 		}
 	}
 	count("at once", 1)
-	*s.shift = DefaultGrace + time.Minute
+	*s.shift = defaultGrace + time.Minute
 	count("after the grace", 1)
 	if _, err := late.Commit(); !errors.Is(err, errLate) {
 		t.Errorf("Commit after the grace: %v, want errLate", err)
 	}
-	*s.shift = 2*DefaultGrace + time.Minute
+	*s.shift = 2*defaultGrace + time.Minute
 	count("after twice the grace", 0)
 	if err := late.Abort(); err != nil {
 		t.Errorf("Abort of what was collected: %v", err)
@@ -165,7 +165,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	*s.shift = 3 * DefaultGrace
+	*s.shift = 3 * defaultGrace
 	if err := s.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestCollectKeepsDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	*s.shift = 3 * DefaultGrace
+	*s.shift = 3 * defaultGrace
 	for _, data := range [][]byte{[]byte("damaged"), nowhere} {
 		if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil); err != nil {
 			t.Fatal(err)

@@ -161,7 +161,7 @@ func TestRequestsFail(t *testing.T) {
 			outcome := fmt.Sprintf("the server %s, number %d: %v; %v; %v", fault, from, first, second, deleted)
 			s.check(t, 1, cond(deleted == nil, mustNot), outcome) // a Delete that fails may have deleted
 			s.check(t, 2, cond(second == nil, must), outcome)
-			*s.shift = 2*DefaultGrace + time.Minute
+			*s.shift = 2*defaultGrace + time.Minute
 			if err := s.Collect(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func New(bucket *blob.Bucket, o *Options) (*Store, error) {
 	}
 	// The default comes after the checks, so that a negative Grace is a fault.
 	if s.options.Grace == 0 {
-		s.options.Grace = DefaultGrace
+		s.options.Grace = defaultGrace
 	}
 	return s, faults.Err()
 }

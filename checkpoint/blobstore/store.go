@@ -21,15 +21,15 @@ import (
 	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
-// DefaultGrace is how long a writer may take if Options do not say.
+// defaultGrace is how long a writer may take if Options do not say.
 //
 // A day is longer than any upload of a checkpoint takes, and parts that nobody names cost room for two
 // of them.
-const DefaultGrace = 24 * time.Hour
+const defaultGrace = 24 * time.Hour
 
 // Options are the choices that a Store leaves to its caller.
 type Options struct {
-	// Grace is how long a writer may take from Begin to Commit; zero is DefaultGrace. All processes that
+	// Grace is how long a writer may take from Begin to Commit; zero is 24 hours. All processes that
 	// use the bucket must have the same.
 	Grace time.Duration
 	// BlockBytes is the size of the pieces in which parts are uploaded; zero is the driver's choice. S3

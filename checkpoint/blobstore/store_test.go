@@ -112,7 +112,7 @@ func (s subject) Restart(t testing.TB) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	*s.shift = 2*DefaultGrace + time.Minute
+	*s.shift = 2*defaultGrace + time.Minute
 	next.now = s.now
 	return subject{next, s.shift}
 }

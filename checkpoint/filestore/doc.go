@@ -39,7 +39,7 @@
 // A commit of small parts syncs one file and the directory of the job; the root is synced too, and has nothing new but
 // for a job's first checkpoint. Where a part has its own file, the manifest and its directory are synced with the last such
 // part, all at the same time, see [vfs.SyncAll]; each part before adds a sync. Of a part that is longer than 8 MiB the disk gets each 8 MiB while the rest is written,
-// on Linux, and nothing waits for that before the one sync at the end. Parts of up to a MiB are short, see DefaultInlineBytes:
+// on Linux, and nothing waits for that before the one sync at the end. Parts of up to a MiB are short:
 // a plain file that must not be lost needs two syncs as well, its own and that of the directory.
 //
 // What that comes to says -bench Commit, beside a plain file that is written and synced, and one that gets its name behind

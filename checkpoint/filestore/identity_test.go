@@ -128,7 +128,7 @@ func TestIdentityCrash(t *testing.T) {
 			if idErr != nil || err == nil && i >= len(crashed)-20 && id != told {
 				t.Fatalf("operation %d failed, %q was told (%v), and after a crash %q, %v", k, told, err, id, idErr)
 			}
-			next.now = func() time.Time { return time.Now().Add(2 * DefaultGrace) }
+			next.now = func() time.Time { return time.Now().Add(2 * defaultGrace) }
 			if err := next.Collect(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	}
 	// Negative stays as it is: it is the caller's word that nobody else writes here.
 	if s.options.Grace == 0 {
-		s.options.Grace = DefaultGrace
+		s.options.Grace = defaultGrace
 	}
 	// Another medium is neither synced nor collected.
 	if err := s.expect(); err != nil {

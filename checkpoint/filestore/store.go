@@ -24,8 +24,8 @@ import (
 // for what List reads more, see BenchmarkCommit.
 const DefaultInlineBytes = 1 << 20
 
-// DefaultGrace is how old a writer of another process must be before it is taken for dead.
-const DefaultGrace = 24 * time.Hour
+// defaultGrace is how old a writer of another process must be before it is taken for dead.
+const defaultGrace = 24 * time.Hour
 
 // Options are the choices that a Store leaves to its caller. The zero value keeps everything.
 type Options struct {
@@ -39,10 +39,10 @@ type Options struct {
 	// for concurrent use if the store is used so.
 	Pinned func(job string, number int64) bool
 	// Grace is the age at which what a writer of another process has left is deleted; zero is
-	// DefaultGrace. A negative one says that no other process writes here: all of it is deleted at once.
+	// 24 hours. A negative one says that no other process writes here: all of it is deleted at once.
 	Grace time.Duration
 	// Form is how parts are kept: with a digest, with the manifest. The zero value has sums of chunks and no digest,
-	// and keeps parts of up to DefaultInlineBytes with the manifest.
+	// and keeps parts of up to a MiB with the manifest.
 	Form medium.Form
 	// Identity is what the directory must have as its identity, see store.Identity: Open and New refuse every other
 	// one, and one without, with an error that wraps store.ErrIdentity. Empty takes every directory.

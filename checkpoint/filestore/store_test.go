@@ -106,7 +106,7 @@ func damage(t testing.TB, name string, how storetest.Damage) {
 
 func (s onDisk) Restart(t testing.TB) store.Store {
 	next := open(t, s.dir, &Options{Form: s.options.Form})
-	next.now = func() time.Time { return time.Now().Add(DefaultGrace + time.Minute) }
+	next.now = func() time.Time { return time.Now().Add(defaultGrace + time.Minute) }
 	return onDisk{next, s.dir}
 }
 

@@ -36,7 +36,7 @@ func TestPropBounds(t *testing.T) {
 			if err := f.Step(s.now, s.readings, &d); err != nil {
 				t.Fatal(err)
 			}
-			bound := 1 / (flowcon.DefaultBeta * float64(len(s.readings)))
+			bound := 1 / (2 * float64(len(s.readings)))
 			for _, limit := range d.Limits {
 				if !(limit.Value >= bound && limit.Value <= 1) || limit.Value == limit.Was {
 					t.Fatalf("at %v %v with bound %v", s.now, limit, bound)

@@ -12,9 +12,9 @@ import (
 	"github.com/apportion/apportion/growth/internal/monitor"
 )
 
-// DefaultBeta is the thesis' lower bound: with two jobs on a worker the converged one was held at
+// defaultBeta is the thesis' lower bound: with two jobs on a worker the converged one was held at
 // 0.25, which is 1/(2 * 2).
-const DefaultBeta = 2
+const defaultBeta = 2
 
 // Config is what an Executor needs to be told.
 type Config struct {
@@ -34,7 +34,7 @@ type Options struct {
 	// kind (the thesis reports CPU only).
 	Steering int
 	// Beta sets the lower bound 1/(Beta n) of a limit on a worker with n jobs; at least 1, 0
-	// means [DefaultBeta].
+	// means 2.
 	Beta float64
 	// MaxInterval caps the back-off; 0 means no cap, as in the thesis.
 	MaxInterval time.Duration
@@ -76,7 +76,7 @@ func (c *Config) complete(options *Options) Options {
 		chosen = *options
 	}
 	if chosen.Beta == 0 && !chosen.BoundOneMore {
-		chosen.Beta = DefaultBeta
+		chosen.Beta = defaultBeta
 	}
 	chosen.Silence = monitor.Silence(chosen.Silence, c.Interval)
 	if chosen.Classifier == nil {

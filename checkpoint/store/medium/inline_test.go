@@ -151,8 +151,8 @@ func TestKeptParts(t *testing.T) {
 		lengths []int
 		objects int
 	}{
-		{0, []int{0, 1, DefaultInlineBytes}, 0},
-		{0, []int{DefaultInlineBytes + 1, 5}, 1},
+		{0, []int{0, 1, defaultInlineBytes}, 0},
+		{0, []int{defaultInlineBytes + 1, 5}, 1},
 		{10, []int{10, 11, 0, 9}, 1},
 		{-1, []int{0, 1}, 2},
 		{math.MaxInt, []int{maxInline - 1, 1, 0, 1}, 1},

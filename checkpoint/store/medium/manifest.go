@@ -17,10 +17,10 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// MaxManifestBytes bounds an encoded manifest. A checkpoint of fifty thousand parts with the longest
+// maxManifestBytes bounds an encoded manifest. A checkpoint of fifty thousand parts with the longest
 // names stays below it; what is larger is refused when it is written and damaged when it is read.
 // Without a bound a damaged length or a hostile file would have a reader of lists fill its memory.
-const MaxManifestBytes = 64 << 20
+const maxManifestBytes = 64 << 20
 
 // magic opens every manifest, and the version of the form follows: one digit, and a space.
 // It is readable, so that whoever comes upon such a file knows whose it is.
@@ -63,7 +63,7 @@ type Stored struct {
 
 // Encode returns the bytes of a record: "apportion-checkpoint 2", the SHA-256 sum of the second line, a
 // newline, the record as one line of JSON, and the contents of the inline parts. A record that the first version of
-// the form has is written in that. An error means that it is not valid or that it is larger than MaxManifestBytes.
+// the form has is written in that. An error means that it is not valid or that it is larger than 64 MiB.
 func Encode(r Stored) ([]byte, error) {
 	head, err := Head(r)
 	if err != nil {
@@ -91,9 +91,9 @@ func Head(r Stored) ([]byte, error) {
 	}
 	// The newline belongs to what the checksum covers, so that a manifest which was cut there is damaged.
 	body = append(body, '\n')
-	if headerBytes+len(body) > MaxManifestBytes {
+	if headerBytes+len(body) > maxManifestBytes {
 		return nil, &apportion.FieldError{Field: "Parts", Err: apportion.ErrRange,
-			Detail: fmt.Sprintf("a manifest of %d bytes, more than %d", headerBytes+len(body), MaxManifestBytes)}
+			Detail: fmt.Sprintf("a manifest of %d bytes, more than %d", headerBytes+len(body), maxManifestBytes)}
 	}
 	header := magic + string(r.version()) + " " + store.Digest(sha256.Sum256(body)).String() + "\n"
 	return append([]byte(header), body...), nil
@@ -133,11 +133,11 @@ func Decode(data []byte, folder store.Folder, number int64) (Stored, error) {
 	return r, nil
 }
 
-// Read decodes what from holds. It reads MaxManifestBytes at most.
+// Read decodes what from holds. It reads 64 MiB at most.
 func Read(from io.Reader, folder store.Folder, number int64) (Stored, error) {
 	// One byte more than allowed is read, which tells a manifest that is too long from one that is just as
 	// long.
-	data, err := io.ReadAll(io.LimitReader(from, MaxManifestBytes+1))
+	data, err := io.ReadAll(io.LimitReader(from, maxManifestBytes+1))
 	if err != nil {
 		return Stored{}, err
 	}
@@ -148,8 +148,8 @@ func Read(from io.Reader, folder store.Folder, number int64) (Stored, error) {
 // O(bytes): the JSON is parsed once and written once, and the contents are compared. The result shares the
 // bytes of data.
 func decode(data []byte) (Stored, error) {
-	if len(data) > MaxManifestBytes {
-		return Stored{}, fmt.Errorf("more than %d bytes", MaxManifestBytes)
+	if len(data) > maxManifestBytes {
+		return Stored{}, fmt.Errorf("more than %d bytes", maxManifestBytes)
 	}
 	// The header is of one length, so the rest needs no parsing before the checksum was compared.
 	if len(data) < headerBytes || !strings.HasPrefix(string(data[:headerBytes]), magic) {

@@ -167,7 +167,7 @@ func TestManifestSize(t *testing.T) {
 	}
 	r := record()
 	name := strings.Repeat("<", 255) + "/" + strings.Repeat("<", 255) // six bytes each in JSON
-	for i := range MaxManifestBytes / (6 * len(name)) {
+	for i := range maxManifestBytes / (6 * len(name)) {
 		r.Parts = append(r.Parts, store.Part{Name: fmt.Sprint(i, "/", name)})
 	}
 	if _, err := Encode(r); !errors.Is(err, apportion.ErrRange) {
@@ -181,7 +181,7 @@ func TestManifestSize(t *testing.T) {
 	if _, err := Decode(data, store.FolderOf(r.Job), r.Number); err != nil {
 		t.Errorf("a manifest of %d bytes: %v", len(data), err)
 	}
-	if _, err := Decode(make([]byte, MaxManifestBytes+1), "lr", 7); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := Decode(make([]byte, maxManifestBytes+1), "lr", 7); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("too many bytes: error %v, want ErrCorrupt", err)
 	}
 }

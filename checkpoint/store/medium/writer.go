@@ -60,15 +60,15 @@ type Form struct {
 	// SHA256 asks for a digest of each part beside the sums of its chunks. It takes most of the time of writing.
 	SHA256 bool
 	// InlineBytes is the length up to which a part is kept with the manifest; zero is what the store takes, as a rule
-	// DefaultInlineBytes, and a negative one says that none is. All of them together are at most four times as long, and
+	// 64 KiB, and a negative one says that none is. All of them together are at most four times as long, and
 	// never longer than 4 MiB.
 	InlineBytes int
 }
 
 // What is kept with a manifest.
 const (
-	// DefaultInlineBytes is the length up to which a part is, unless Form says another.
-	DefaultInlineBytes = 64 << 10
+	// defaultInlineBytes is the length up to which a part is, unless Form says another.
+	defaultInlineBytes = 64 << 10
 	// maxInline bounds all of it, in bytes, and so does inlineParts, in parts of the length up to which one is: whoever
 	// lists checkpoints reads it.
 	maxInline   = 4 << 20
@@ -81,7 +81,7 @@ const (
 func (f Form) inline(taken int) int {
 	limit := f.InlineBytes
 	if limit == 0 {
-		limit = DefaultInlineBytes
+		limit = defaultInlineBytes
 	}
 	// The bound comes first: a length that somebody has made up cannot overflow then.
 	limit = min(limit, maxInline)

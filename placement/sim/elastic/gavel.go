@@ -16,8 +16,8 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// DefaultRound is how long a round of Gavel lasts.
-const DefaultRound = 360 * time.Second
+// defaultRound is how long a round of Gavel lasts.
+const defaultRound = 360 * time.Second
 
 // leastRounds is how many times as long as a pause a round is at least.
 const leastRounds = 4
@@ -27,7 +27,7 @@ const leastRounds = 4
 // most. Between rounds nobody is moved; whoever comes takes what is free.
 type Gavel struct {
 	// Round is how long nobody is moved, at least four times what a change costs: else turns would be all pause. 0 means
-	// DefaultRound.
+	// 360 s. 
 	Round time.Duration
 
 	book book
@@ -65,7 +65,7 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	}
 	orders := p.begin(state)
 	// The round begins now, whenever it was due: nobody was there to ask for it.
-	p.next = state.Now + max(cmp.Or(p.Round, DefaultRound), leastRounds*state.Scenario.AdjustCost)
+	p.next = state.Now + max(cmp.Or(p.Round, defaultRound), leastRounds*state.Scenario.AdjustCost)
 	p.ask(state, &orders)
 	return orders, nil
 }

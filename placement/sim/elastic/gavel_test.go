@@ -98,7 +98,7 @@ func TestTurns(t *testing.T) {
 // takes what is free.
 func TestRounds(t *testing.T) {
 	for _, test := range []struct{ round, cost, want time.Duration }{
-		{0, 0, DefaultRound}, {time.Minute, 0, time.Minute}, {time.Minute, 10 * time.Second, time.Minute},
+		{0, 0, defaultRound}, {time.Minute, 0, time.Minute}, {time.Minute, 10 * time.Second, time.Minute},
 		{time.Minute, 20 * time.Second, 80 * time.Second}, {0, 2 * time.Minute, 8 * time.Minute},
 	} {
 		s := scenario(servers(2, ""), job("a", 0, 9000, 1, 2), job("b", 0, 9000, 2, 2), job("c", 0, 9000, 1, 2))

@@ -10,14 +10,14 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// DefaultThreshold is the service, in container seconds, beyond which a job belongs to the second queue: 16 hours of one.
-const DefaultThreshold = 16 * 3600
+// defaultThreshold is the service, in container seconds, beyond which a job belongs to the second queue: 16 hours of one.
+const defaultThreshold = 16 * 3600
 
 // Tiresias gives jobs their fixed numbers of containers: first those that have attained less than a threshold, in the
 // order of submission, and then the others, in the same order. Whoever finds no room is suspended.
 type Tiresias struct {
 	// Threshold is the service, in container seconds, with which a job falls into the second queue; 0 means
-	// DefaultThreshold.
+	// 57,600. 
 	Threshold float64
 
 	book book
@@ -34,7 +34,7 @@ func (p *Tiresias) Decide(_ context.Context, state *sim.State) (sim.Orders, erro
 	// With a threshold of 0 all jobs would be in the second queue from the start: it stands for the default.
 	threshold := p.Threshold
 	if threshold == 0 {
-		threshold = DefaultThreshold
+		threshold = defaultThreshold
 	}
 	order := make([]int, 0, len(state.Jobs))
 	for i := range state.Jobs {

@@ -38,8 +38,8 @@ func (p Price) MarshalText() ([]byte, error) { return enum.Marshal(p, prices) }
 // UnmarshalText reads what MarshalText writes.
 func (p *Price) UnmarshalText(text []byte) error { return enum.Unmarshal(p, text, prices) }
 
-// DefaultHorizon is how long Flat expects a job to run before its next change.
-const DefaultHorizon = 300 * time.Second
+// defaultHorizon is how long Flat expects a job to run before its next change.
+const defaultHorizon = 300 * time.Second
 
 // Worth maximizes the sum of what the containers of all jobs are worth, by their speeds.
 type Worth struct {
@@ -48,12 +48,12 @@ type Worth struct {
 	// Utility is what a speed is worth; nil means worth.Fair.
 	Utility worth.Utility
 	// Power weighs a job by (1 + service/Scale)^-Power; 0: all weigh alike. Scale is in container seconds; 0 means
-	// DefaultScale.
+	// 7,200. 
 	Power, Scale float64
 	// Floor is what having no container is valued as, in parts of the speed with a fair number of them; 0 means
 	// worth.DefaultFloor.
 	Floor float64
-	// Price is what a restart costs; Horizon is for Flat, 0 means DefaultHorizon.
+	// Price is what a restart costs; Horizon is for Flat, 0 means 300 s.
 	Price   Price
 	Horizon time.Duration
 	// Any lets a job have any number of containers; without it one that needs more than a server gets whole servers.
@@ -76,8 +76,8 @@ type Worth struct {
 	optimizer optimizer
 }
 
-// DefaultScale is the service, in container seconds, that halves the weight of a job at power 1.
-const DefaultScale = 7200
+// defaultScale is the service, in container seconds, that halves the weight of a job at power 1.
+const defaultScale = 7200
 
 // Name returns the label.
 func (p *Worth) Name() string {
@@ -174,7 +174,7 @@ func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Ap
 		app.Min = max(1, job.Min)
 	}
 	app.Counts = p.counts(app.Max, max(1, job.Min), one)
-	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, DefaultScale), p.Power), Floor: p.Floor, Restart: p.restart(state, job, r)}
+	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, defaultScale), p.Power), Floor: p.Floor, Restart: p.restart(state, job, r)}
 	if p.Weigh != nil {
 		w.Weight *= p.Weigh(job)
 	}
@@ -237,7 +237,7 @@ func (p *Worth) restart(state *sim.State, job *sim.JobState, r *record) float64 
 	// nothing has no logarithm.
 	horizon := p.Horizon
 	if horizon == 0 {
-		horizon = DefaultHorizon
+		horizon = defaultHorizon
 	}
 	return max(0.01, 1-cost.Seconds()/horizon.Seconds())
 }

@@ -82,7 +82,7 @@ func TestWorthIsThatOfSpeeds(t *testing.T) {
 		{"alone", &Worth{}, 1, 0, 1},
 		{"of four", &Worth{}, 4, 0, 1},
 		{"attained twice the scale", &Worth{Power: 1, Scale: 100}, 4, 200, 1. / 3},
-		{"the standard scale", &Worth{Power: 2}, 4, DefaultScale, 1. / 4},
+		{"the standard scale", &Worth{Power: 2}, 4, defaultScale, 1. / 4},
 		{"weighed by hand", &Worth{Weigh: func(*sim.JobState) float64 { return 5 }}, 4, 0, 5},
 	} {
 		state := at(s, 0, map[string][]apportion.Placement{"a": nil})
