@@ -88,7 +88,7 @@
 //
 // Where each part of the papers is: paper and section, file, names. Each key is there once.
 //
-//	[Ghodsi11 §4.1, §4.3, divisible]	drf/waterfill.go	Fill
+//	[Ghodsi11 §4.1, §4.3, divisible]	drf/water.go	water.pass, water.freeze
 //	[Ghodsi11 Algorithm 1, whole containers]	drf/progressive.go	FillWhole
 //	[Ghodsi11 Algorithm 1, in bulk]	drf/leap.go	progress.leap
 //	[Ghodsi11 §4.3, exact levels]	drf/level.go	compareLevels, countBelow
@@ -96,7 +96,8 @@
 //	[Ghodsi11 §3]	drf/verify.go	Verify
 //	[Ghodsi11 §3, the five properties]	drf/properties.go	verifier.checkPareto, verifier.checkEnvy, verifier.checkIncentive
 //	[Bhattacharya13 §3, trees]	drf/tree.go	Tree, NewTree
-//	[Bhattacharya13 §4, divisible]	drf/fluid.go	Tree.Fill, fluid.survey
+//	[Bhattacharya13 §4, divisible]	drf/fill.go	Fill, Tree.Fill, fluid.happen
+//	[Bhattacharya13 §4, least children]	drf/vessel.go	vessel.regroup, vessel.changed
 //	[Bhattacharya13, whole containers]	drf/treewhole.go	Tree.FillWhole
 //	[Bhattacharya13, next client]	drf/treesorter.go	TreeSorter
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree

@@ -68,6 +68,36 @@ func (s *exactSum) sub(x float64) {
 	}
 }
 
+// addWhole adds x >= 0.
+func (s *exactSum) addWhole(x int64) {
+	carry := uint64(x)
+	for i := sumBase / 64; carry != 0; i++ {
+		s[i], carry = bits.Add64(s[i], carry, 0)
+	}
+}
+
+// subWhole takes x away, which must have been added before.
+func (s *exactSum) subWhole(x int64) {
+	borrow := uint64(x)
+	for i := sumBase / 64; borrow != 0; i++ {
+		s[i], borrow = bits.Sub64(s[i], borrow, 0)
+	}
+}
+
+// below returns limit less the sum, rounded once, 0 where the sum is more.
+func (s *exactSum) below(limit int64) float64 {
+	var left exactSum
+	left.addWhole(limit)
+	var borrow uint64
+	for i := range left {
+		left[i], borrow = bits.Sub64(left[i], s[i], borrow)
+	}
+	if borrow != 0 {
+		return 0
+	}
+	return left.value()
+}
+
 // value returns the sum rounded to a float64, within two units of the last place.
 func (s *exactSum) value() float64 {
 	// Only the two highest words that hold something count: what lies below is less than 2^-64 of them.

@@ -60,7 +60,7 @@ func TestFillEdges(t *testing.T) {
 		{
 			"minima that fill a kind", apportion.Resources{8, 10},
 			[]drf.Claim{claim("a", 1, 2, top, 1, 0), claim("b", 1, 3, 3, 2, 1), claim("c", 1, 0, top, 0, 2)},
-			[]float64{2, 3, 3.5}, []drf.Stop{exhausted(0), exhausted(0), exhausted(1)}, []float64{0, 0}, -1,
+			[]float64{2, 3, 3.5}, []drf.Stop{exhausted(0), max, exhausted(1)}, []float64{0, 0}, -1,
 		},
 		{
 			"a cap does not freeze others", apportion.Resources{10, 10},
@@ -110,10 +110,10 @@ func TestFillTies(t *testing.T) {
 	}
 }
 
-// A kind that the minima use up stops everyone who demands it at level 0; c goes on to 7/10.
+// A kind that the minima use up stops a at level 0, b has its maximum, and c goes on to 7/10.
 func TestFillLevels(t *testing.T) {
 	in := instance{apportion.Resources{8, 10}, []drf.Claim{claim("a", 1, 2, top, 1, 0), claim("b", 1, 3, 3, 2, 1), claim("c", 1, 0, top, 0, 2)}}
-	for i, want := range []float64{0, 0, .7} {
+	for i, want := range []float64{0, .75, .7} {
 		if got := in.fill(t).Claims[i]; !isClose(got.Level, want) {
 			t.Errorf("%s stops at level %v, want %v", got.ID, got.Level, want)
 		}

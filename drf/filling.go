@@ -34,9 +34,8 @@ type Filled[N Amount] struct {
 	// Share is the dominant share: the largest part of the capacity that the claim has of any
 	// kind; in [0, 1]. The share of a claim that cannot be served is 0.
 	Share float64 `json:"share"`
-	// Level is the weighted share, Share/Weight, up to which the filling had risen when the
-	// claim stopped. A divisible claim that is held up by its Min has a Share above
-	// Level*Weight.
+	// Level is the weighted share up to which the claims of its queue had risen when the claim stopped: Share/Weight, or
+	// less where a divisible claim is held up by its Min.
 	Level float64 `json:"level"`
 	// StoppedBy is the reason why the claim has no more.
 	StoppedBy Stop `json:"stopped_by"`

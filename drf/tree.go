@@ -146,6 +146,11 @@ func NewTree(capacity apportion.Resources, queues []Queue) (*Tree, error) {
 	if err := validateQueues(capacity, queues); err != nil {
 		return nil, err
 	}
+	return newTree(capacity, queues), nil
+}
+
+// newTree is NewTree of queues that have been checked.
+func newTree(capacity apportion.Resources, queues []Queue) *Tree {
 	t := &Tree{
 		capacity: capacity.Clone(),
 		nodes:    []treeNode{{parent: -1, weight: 1, position: -1, ceiling: capacity.Clone(), guarantee: make(apportion.Resources, len(capacity))}},
@@ -165,7 +170,7 @@ func NewTree(capacity apportion.Resources, queues []Queue) (*Tree, error) {
 			t.nodes = append(t.nodes, newTreeNode(&queues[i], at, i, len(capacity)))
 		}
 	}
-	return t, nil
+	return t
 }
 
 // newTreeNode returns a queue with vectors of its own.
@@ -252,9 +257,9 @@ func (t *Tree) check(faults *apportion.Faults, claims []Claim, sort string) {
 
 // floors returns what every claim has before anything is filled: its Min, or 0 where all Min below a queue above
 // it do not fit its ceiling together; and for each node the first kind that lacked for them, -1 where none
-// did. Dropping begins at the lowest queues: nobody loses a Min to a queue elsewhere that asks for too
-// much. O(K (n + nodes)).
-func (t *Tree) floors(claims []Claim) (floors []int64, short []int) {
+// did. below lists the claims of each node. Dropping begins at the lowest queues: no claim loses a Min to a queue elsewhere
+// that asks for too much. O(K (n + nodes)).
+func (t *Tree) floors(claims []Claim, below [][]int) (floors []int64, short []int) {
 	floors, short = make([]int64, len(claims)), make([]int, len(t.nodes))
 	// Words without a sign, which stay at their largest value: Min times demand may be above 2^63, and
 	// any such sum is above every ceiling.
@@ -262,7 +267,6 @@ func (t *Tree) floors(claims []Claim) (floors []int64, short []int) {
 	for at := range t.nodes {
 		need[at], short[at] = make([]uint64, len(t.capacity)), -1
 	}
-	below := t.below(claims)
 	for at := len(t.nodes) - 1; at >= 0; at-- {
 		for _, i := range below[at] {
 			if unservable(t.capacity, claims[i].Demand) < 0 {
@@ -310,16 +314,12 @@ func addNeed(need []uint64, n uint64, demand []uint64) {
 	}
 }
 
-// below lists the claims of each node, by ID.
-// The order by ID makes all sums over claims independent of the order of the input.
+// below lists the claims of each node.
 func (t *Tree) below(claims []Claim) [][]int {
 	lists := make([][]int, len(t.nodes))
 	for i := range claims {
 		at := t.index[claims[i].Queue]
 		lists[at] = append(lists[at], i)
-	}
-	for _, list := range lists {
-		slices.SortFunc(list, func(a, b int) int { return cmp.Compare(claims[a].ID, claims[b].ID) })
 	}
 	return lists
 }

@@ -4,6 +4,7 @@ package drf_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -128,15 +129,25 @@ func (p *plainTree) least(id string) (claim int, share float64, used [3]float64)
 	return claim, share, used
 }
 
+// Claims of a tree beside the same claims of a cluster without queues.
 func BenchmarkTreeFill(b *testing.B) {
-	for _, leaves := range []int{100, 1000} {
+	for _, leaves := range []int{100, 1000, 10_000, 100_000} {
 		o := benchOrganization(leaves)
+		flat := instance{o.capacity, slices.Clone(o.claims)}
+		for i := range flat.claims {
+			flat.claims[i].Queue = ""
+		}
 		tree := o.tree(b)
 		b.Run(fmt.Sprintf("leaves=%d/queues=%d", leaves, len(o.queues)), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := tree.Fill(o.claims); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+		b.Run(fmt.Sprintf("leaves=%d/queues=0", leaves), func(b *testing.B) {
+			for b.Loop() {
+				flat.fill(b)
 			}
 		})
 	}

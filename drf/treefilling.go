@@ -21,29 +21,27 @@ type FilledQueue[N Amount] struct {
 	ShortOf int `json:"short_of"`
 }
 
-// finish returns the filling once nobody can be served.
-// The level of a claim is that of what it has, not that of its queue when it stopped.
+// finish returns the filling once no claim can be served.
 func (f *fluid) finish() *TreeFilling[float64] {
-	for i := range f.leaves {
-		leaf, filled := &f.leaves[i], &f.out.Claims[i]
-		filled.Containers = leaf.n
-		filled.Share = leaf.n * leaf.delta
-		filled.Level = filled.Share / f.claims[i].Weight
+	for i := range f.drops {
+		f.out.Claims[i].Containers = f.drops[i].n
 	}
+	root := &f.vessels[0]
 	f.out.Unused = make([]float64, len(f.tree.capacity))
 	for k, c := range f.tree.capacity {
 		// A kind that is used up has exactly 0 left, whatever rounding says.
-		if !f.nodes[0].full[k] {
-			f.out.Unused[k] = float64(c) - f.nodes[0].used[k]
+		if !root.full[k] {
+			f.out.Unused[k] = max(0, root.left(k, c))
 		}
 	}
-	for at := range f.nodes[1:] {
-		node, used := &f.tree.nodes[at+1], f.nodes[at+1].used
+	for at := range f.vessels[1:] {
+		node, v := &f.tree.nodes[at+1], &f.vessels[at+1]
 		queue := &f.out.Queues[node.position]
-		queue.ID, queue.Used = node.id, used
+		queue.ID, queue.Used = node.id, make([]float64, len(f.tree.capacity))
 		for k, c := range f.tree.capacity {
+			queue.Used[k] = v.used(k)
 			if c > 0 {
-				queue.Share = max(queue.Share, used[k]/float64(c))
+				queue.Share = max(queue.Share, queue.Used[k]/float64(c))
 			}
 		}
 	}

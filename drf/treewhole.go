@@ -27,7 +27,7 @@ func (t *Tree) FillWhole(claims []Claim) (*TreeFilling[int64], error) {
 	if err := t.validate(claims); err != nil {
 		return nil, err
 	}
-	floors, short := t.floors(claims)
+	floors, short := t.floors(claims, t.below(claims))
 	if most := t.mostContainers(claims, floors); most > mostTreeContainers {
 		return nil, apportion.Faults{{Field: "Capacity", Err: apportion.ErrRange, Detail: fmt.Sprintf("%.3g containers could fit", most)}}
 	}
