@@ -36,6 +36,13 @@ func TestRemainder(t *testing.T) {
 		if err := rest.Check(have); err != nil {
 			t.Fatalf("%d: what they have is no solution of the remainder: %v", seed, err)
 		}
+		// Both leave as much of either budget.
+		if left, want := rest.AdjustBudget-rest.AdjustCost(have), inst.AdjustBudget-inst.AdjustCost(s.Counts); left != want {
+			t.Errorf("%d: %d adjustments are left, want %d", seed, left, want)
+		}
+		if left, want := rest.LossBudget-rest.FairnessLoss(have), inst.LossBudget-inst.FairnessLoss(s.Counts); math.Abs(left-want) > 1e-9 {
+			t.Errorf("%d: a loss of %g is left, want %g", seed, left, want)
+		}
 		best, _ := p2oracle.Best(rest)
 		for a, i := range apps {
 			whole[i] = best[a]
