@@ -28,7 +28,7 @@
 //	      sum_i |speed_i(n_i)/speed_i(fair) - 1| <= max(theta1 applications, the least loss)
 //	(16)  sum over those that ran and are not forced of AdjustCost r_i <= ceil(theta2 sum AdjustCost)
 //	(G)   sum over i below g of what i uses of k <= L_g[k]   for every queue g with a ceiling
-//	r_i = 0 for the pinned
+//	r_i = 0 for the pinned, a_i = 0 for the preemptible whose place went to one of higher priority
 //
 // over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
 // servers is taken. W_i is what an application states that its containers are worth by their number, of any shape, or
@@ -44,8 +44,8 @@
 //  2. Names become positions, every option of an application an entry of its own, and labels classes of servers. Who
 //     cannot stay as it is, is found here, by the same rule that checks answers.
 //  3. Admission says who is in. It holds an allocation of all who are in, each at its fewest containers, and takes others
-//     in while that fits: by best fit, by asking a few to make room, by a short search, and last by preemption. This
-//     allocation is why a decision is always possible.
+//     in while that fits: by best fit, by asking a few to make room, by a search for all who still ask together, by a short one
+//     for each, and last by preemption. This allocation is why a decision is always possible.
 //  4. P2 for those who are in is stated in vectors and handed to the solver. Where the loss budget cannot be held it is
 //     raised to the least loss, and P2 is solved once more.
 //  5. What the solver answers is checked by code that it does not share. A wrong answer is ErrSolver, and nothing of it is
@@ -59,7 +59,7 @@
 //
 // With n applications, their options counted, J servers and m kinds, steps 2 and 7 take O(n J m), and so do Instance, Measure,
 // Explain and a plan's list of the forced. Step 3 takes O((P + 256 J) m) for each that asks, with P placements, since at most
-// 256 are asked to make room, and at most 4 short searches: in a crowded cluster whose servers and demands do not fit each
+// 256 are asked to make room, and at most 4 short searches beside the one for all: in a crowded cluster whose servers and demands do not fit each
 // other these can take longer than step 4 (BenchmarkAdmission). Step 4 takes what the solver takes; the embedded one bounds
 // its work by Effort, and its memory by the sizes of the problem, see its documentation. Memory of this package grows with
 // the problem; vectors are shared with it, and a solver sees the same slices.

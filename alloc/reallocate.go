@@ -14,9 +14,10 @@ import (
 //
 // A decision is always possible. Who cannot stay as it is (its server is gone or too full, its bounds or
 // requirements have changed) is moved, which counts against no budget, and suspended where it finds no room.
-// Newcomers are taken in one by one, by Priority and then in the order of p.Applications, each if all who are
-// in still fit at their fewest containers within the adjustment budget (16); whoever does not fit waits, with a
-// reason, and blocks nobody. Applications leave cordoned servers as far as the budget allows. Shares are those
+// Newcomers are taken in all together where a search finds room for that, else one by one, by Priority and then in the order of
+// p.Applications, each if all who are in still fit at their fewest containers, with any of their options, within the adjustment
+// budget (16); whoever does not fit waits, with a reason, and blocks nobody: a gang may wait for ever behind a stream of small jobs.
+// With Options.Preempt a preemptible application goes elsewhere, free of charge, where it would be suspended else. Applications leave cordoned servers as far as the budget allows. Shares are those
 // among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least
 // loss that one has. Then P2 is solved for all who are in.
 //

@@ -19,7 +19,7 @@ const RecordVersion = 2
 // Record is one decision as a document: the problem with its options, and the decision, whose
 // Certificate says which solver took it with how much effort. In JSON it is
 //
-//	{"version": 1, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
+//	{"version": 2, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
 //
 // The three fields are required when read: a record that lacks one is refused, not filled in.
 type Record struct {

@@ -50,12 +50,12 @@ func TestMostLoss(t *testing.T) {
 func TestIgnoredIsTold(t *testing.T) {
 	half := .5
 	for want, change := range map[string]func(p *Problem){
-		"admit_prefix has no effect without paper_rule":                                  func(p *Problem) { p.Options.AdmitPrefix = true },
-		"displace has no effect without paper_rule":                                      func(p *Problem) { p.Options.Displace = true },
-		"preempt has no effect with paper_rule":                                          func(p *Problem) { p.Options.Preempt, p.Options.PaperRule = true, true },
+		"admit_prefix has no effect without paper_rule":                                   func(p *Problem) { p.Options.AdmitPrefix = true },
+		"displace has no effect without paper_rule":                                       func(p *Problem) { p.Options.Displace = true },
+		"preempt has no effect with paper_rule":                                           func(p *Problem) { p.Options.Preempt, p.Options.PaperRule = true, true },
 		`a speed has no effect unless losses are measured in worth: "a0"`:                 func(p *Problem) { p.Applications[0].Speed = []float64{1, 2} },
 		`what staying is worth has no effect, as it does not run: "a0"`:                   func(p *Problem) { p.Applications[0].StayWorth = &half },
-		`to stay is worth as much as its number, which is more than stated`:              func(p *Problem) { p.Applications[1].StayWorth, p.Applications[1].Worth = &half, []float64{1, 2} },
+		`to stay is worth as much as its number, which is more than stated`:               func(p *Problem) { p.Applications[1].StayWorth, p.Applications[1].Worth = &half, []float64{1, 2} },
 		`it runs with a number of containers that it may not have, and cannot stay: "a1"`: func(p *Problem) { p.Applications[1].Counts = []int64{1} },
 		`it runs with an option that it does not have, and cannot stay: "a1"`: func(p *Problem) {
 			b := &p.Applications[1]
