@@ -134,15 +134,23 @@ func commands(t *testing.T, pattern *regexp.Regexp) map[string]string {
 	return found
 }
 
-// TestFetch runs every command of a README that installs or runs a program of a version, and builds a program on the
-// library and on each module below checkpoint: each as a stranger does once that is published.
+// TestFetch installs the controllers, runs every command of a README that installs or runs a program of a version, and builds a
+// program on the library and on each module below checkpoint: each as a stranger does once that is published.
 func TestFetch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the library in a fresh module cache")
 	}
 	download(t)
 	s := publish(t)
-	for command := range commands(t, fetched) {
+	lines := commands(t, fetched)
+	controllers, err := filepath.Glob(root + "/examples/*/apportion-*") // of which one is read about as an image
+	if err != nil || len(controllers) < 4 {
+		t.Fatalf("%q, %v", controllers, err)
+	}
+	for _, folder := range controllers {
+		lines["go install "+library+strings.TrimPrefix(folder, root)+"@latest"] = folder
+	}
+	for command := range lines {
 		t.Run(command, func(t *testing.T) {
 			words := fetched.FindStringSubmatch(command)
 			out := s.run(t, t.TempDir(), strings.Fields(command)[1:]...)
