@@ -27,7 +27,7 @@ const leastRounds = 4
 // most. Between rounds nobody is moved; whoever comes takes what is free.
 type Gavel struct {
 	// Round is how long nobody is moved, at least four times what a change costs: else turns would be all pause. 0 means
-	// 360 s. 
+	// 360 s.
 	Round time.Duration
 
 	book book

@@ -17,7 +17,7 @@ const defaultThreshold = 16 * 3600
 // order of submission, and then the others, in the same order. Whoever finds no room is suspended.
 type Tiresias struct {
 	// Threshold is the service, in container seconds, with which a job falls into the second queue; 0 means
-	// 57,600. 
+	// 57,600.
 	Threshold float64
 
 	book book

@@ -48,7 +48,7 @@ type Worth struct {
 	// Utility is what a speed is worth; nil means worth.Fair.
 	Utility worth.Utility
 	// Power weighs a job by (1 + service/Scale)^-Power; 0: all weigh alike. Scale is in container seconds; 0 means
-	// 7,200. 
+	// 7,200.
 	Power, Scale float64
 	// Floor is what having no container is valued as, in parts of the speed with a fair number of them; 0 means
 	// worth.DefaultFloor.
