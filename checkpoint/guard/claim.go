@@ -132,7 +132,7 @@ type Grant struct {
 	Fenced string `json:"fenced,omitempty"`
 }
 
-// Authority vouches for runs: it answers claims. [HTTP], [Files], [Letters] and a socket by [NewSocket] are some.
+// Authority vouches for runs: it answers claims. [HTTP] and a socket by [NewSocket] are some.
 type Authority interface {
 	// Renew tells the authority of a claim and returns its newest answer to a claim of this run. An error renews nothing. It is
 	// called by several goroutines, may take as long as the context lasts, and is left alone after that.

@@ -76,7 +76,7 @@ func TestConfigFromOddEnvironment(t *testing.T) {
 // Every fault is told, by its field and in one order; those of the name come alone, since nothing else is of use without one.
 func TestConfigValidate(t *testing.T) {
 	right := func() Config {
-		return Config{ID: ID{Job: "lr", Attempt: 1, Server: "s1"}, Authority: &Files{Dir: "/leases"}, Argv: []string{"sh"}}
+		return Config{ID: ID{Job: "lr", Attempt: 1, Server: "s1"}, Authority: &HTTP{URL: "http://x"}, Argv: []string{"sh"}}
 	}
 	for name, c := range map[string]struct {
 		change func(*Config)

@@ -143,7 +143,7 @@ func (d *Desk) Fence(job string, attempt int64) {
 // Answer answers a claim. The error wraps checkpoint.ErrFenced if the claim comes from a run of a newer master: this
 // desk's master was replaced. Otherwise it says that the attempt is not known here.
 func (d *Desk) Answer(c Claim) (Grant, error) {
-	// A claim comes from a network or a folder and may say anything.
+	// A claim comes from a network and may say anything.
 	if err := c.validate(); err != nil {
 		return Grant{}, fmt.Errorf("guard: %w", err)
 	}

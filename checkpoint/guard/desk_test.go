@@ -3,14 +3,11 @@
 package guard_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -221,60 +218,6 @@ func TestHTTPRefusesNonsense(t *testing.T) {
 			t.Errorf("%s: %+v", name, g)
 		}
 		server.Close()
-	}
-}
-
-// The answer in a folder is one to this guard, and the same claim is answered once.
-func TestFilesOfAnother(t *testing.T) {
-	d, _ := desk()
-	d.Admit("lr", 5)
-	dir := t.TempDir()
-	f := &guard.Files{Dir: dir}
-	if g, err := f.Renew(t.Context(), claim(5, "a")); err == nil {
-		t.Fatalf("nobody has answered: %+v", g)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "stray.claim"), []byte(`{"job":"lr","attempt":5,"server":"s1"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	look := func() { // once: the context has ended
-		ctx, cancel := contextThatEnded()
-		defer cancel()
-		if err := d.AnswerFiles(ctx, dir, time.Hour); err != nil {
-			t.Fatal(err)
-		}
-	}
-	look()
-	if g, err := f.Renew(t.Context(), claim(5, "a")); err != nil || g.Heard != claim(5, "a").Clock || g.Length != 10*time.Second {
-		t.Errorf("%+v, %v", g, err)
-	}
-	if g, err := f.Renew(t.Context(), claim(5, "b")); err == nil {
-		t.Errorf("the answer to another guard: %+v", g)
-	}
-}
-
-// A desk whose folder is gone says so.
-func TestFilesGone(t *testing.T) {
-	d, _ := desk()
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
-	defer end()
-	if err := d.AnswerFiles(ctx, filepath.Join(t.TempDir(), "gone"), time.Millisecond); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v, want os.ErrNotExist", err)
-	}
-}
-
-// A claim that lies in the folder is answered once: its guard may be dead.
-func TestFilesAnswersOnce(t *testing.T) {
-	d := guard.NewDesk(3, 50*time.Millisecond, 0, nil)
-	d.Admit("lr", 5)
-	f := &guard.Files{Dir: t.TempDir()}
-	_, _ = f.Renew(t.Context(), claim(5, "a")) // nobody has answered yet
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if err := d.AnswerFiles(ctx, f.Dir, 5*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	if seen, ok := d.Seen(claim(5, "a").ID); !ok || seen.Granted.IsZero() || !d.Over(seen.Claim.ID) {
-		t.Errorf("%+v, %v: an old claim renews the lease again and again", seen, ok)
 	}
 }
 

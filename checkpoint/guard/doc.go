@@ -12,8 +12,7 @@
 //
 // Where an agent starts runs, as package command's Options.Guard has it, [Vouching] is the other side: a run has what is
 // left of its agent's lease. Elsewhere [Desk] is: it vouches for runs, on whatever road the claims come. [HTTP] asks a desk
-// by HTTP, [Files] by a folder that both see, [Letters] by objects in a store, as blobstore.Letters has them; an [Authority]
-// of one's own may ask a Lease of Kubernetes. A desk also asks for saves, see [Desk.AskSave]: the guard tells its trainer by
+// by HTTP; an [Authority] of one's own may ask a Lease of Kubernetes. A desk also asks for saves, see [Desk.AskSave]: the guard tells its trainer by
 // a file and by a signal, and the desk what was acknowledged.
 //
 // The program apportion-guard is Run with flags, to be put before a trainer's command.

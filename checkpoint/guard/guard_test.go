@@ -53,12 +53,12 @@ func TestMain(m *testing.M) {
 
 // settings are what a test wants of a guard in a process of its own.
 type settings struct {
-	URL, Files, Record, Ack, Request, Script, Cgroup string
-	Start, Grace, Every                              time.Duration
-	Attempt                                          int64
-	User                                             *command.User
-	HostPID                                          bool
-	Containment                                      guard.Containment
+	URL, Record, Ack, Request, Script, Cgroup string
+	Start, Grace, Every                       time.Duration
+	Attempt                                   int64
+	User                                      *command.User
+	HostPID                                   bool
+	Containment                               guard.Containment
 }
 
 // guardMain is a guard; its arguments are settings.
@@ -67,10 +67,7 @@ func guardMain() int {
 	if err := json.Unmarshal([]byte(os.Args[1]), &s); err != nil {
 		panic(err)
 	}
-	var a guard.Authority = &guard.HTTP{URL: s.URL, Credential: secret.Credential(guard.Party("lr", s.Attempt))}
-	if s.Files != "" {
-		a = &guard.Files{Dir: s.Files}
-	}
+	a := &guard.HTTP{URL: s.URL, Credential: secret.Credential(guard.Party("lr", s.Attempt))}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if s.Grace > 0 {
@@ -474,24 +471,5 @@ func TestSignals(t *testing.T) {
 	b.ends()
 	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.Asked {
 		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// Claims by files do what claims by HTTP do.
-func TestFiles(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 4*time.Second)
-	b.set.Files = t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	answered := make(chan error, 1)
-	go func() { answered <- b.desk.AnswerFiles(ctx, b.set.Files, 20*time.Millisecond) }()
-	b.begins()
-	b.outlives()
-	cancel()
-	if err := <-answered; err != nil {
-		t.Fatal(err)
-	}
-	if code := b.ends(); code != 98 {
-		t.Errorf("exit status %d", code)
 	}
 }

@@ -93,7 +93,7 @@ type Road struct {
 }
 
 // ownRoads are those of apportion-guard. The files of token and ca are read when all flags were.
-// Only -url needs one: a folder and the folder of a socket say by their permissions who may speak.
+// Only -url needs one: the folder of a socket says by its permissions who may speak.
 func ownRoads(token, ca *string) []Road {
 	return []Road{
 		{"url", "where claims are posted to", func(url string) (Authority, error) {
@@ -104,7 +104,6 @@ func ownRoads(token, ca *string) []Road {
 			config, err := wire.ReadAuthorities(*ca)
 			return &HTTP{URL: url, Credential: credential, Client: wire.HTTP(config)}, err
 		}},
-		{"files", "the folder for claims by files", func(dir string) (Authority, error) { return &Files{Dir: dir}, nil }},
 		{"socket", "the Unix socket to which claims are posted", func(path string) (Authority, error) { return NewSocket(path), nil }},
 	}
 }

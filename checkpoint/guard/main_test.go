@@ -64,12 +64,9 @@ func TestParse(t *testing.T) {
 	if h, ok := c.Authority.(*HTTP); !ok || h.URL != "http://x" || h.Credential != credential {
 		t.Errorf("%+v", c.Authority)
 	}
-	if c, err := parse([]string{"-files", "/leases", "sh"}, io.Discard, nil); err != nil || c.Authority.(*Files).Dir != "/leases" {
-		t.Errorf("%+v, %v", c, err)
-	}
 	// The number of the container and the files of saves are told to the trainer as well.
 	dir := t.TempDir()
-	c, err = parse([]string{"-files", "f", "-rank", "4+2", "-dir", dir, "-every", "1s", "-start", "7s", "sh"}, io.Discard, nil)
+	c, err = parse([]string{"-socket", "s", "-rank", "4+2", "-dir", dir, "-every", "1s", "-start", "7s", "sh"}, io.Discard, nil)
 	if err != nil || c.Rank != 6 || c.Every != time.Second || c.Start != 7*time.Second || c.Request != filepath.Join(dir, "request") || c.Acknowledgement != filepath.Join(dir, "acknowledgement") {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -82,15 +79,14 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for args, want := range map[string]string{
-		"-files f -rank 4+ sh":              "-rank",
-		"-files f -rank -1 sh":              "-rank",
-		"-files f -rank 2147483647+1 a":     "-rank",
-		"sh":                                "-url or -files",
-		"-url u -files f sh":                "-url or -files",
-		"-socket s -files f sh":             "-url or -files or -socket",
-		"-files f":                          "Argv",
+		"-socket s -rank 4+ sh":             "-rank",
+		"-socket s -rank -1 sh":             "-rank",
+		"-socket s -rank 2147483647+1 a":    "-rank",
+		"sh":                                "-url or -socket",
+		"-url u -socket s sh":               "-url or -socket",
+		"-socket s":                         "Argv",
 		"-url u sh":                         "-token-file",
-		"-files f -save STOP sh":            "-save",
+		"-socket s -save STOP sh":           "-save",
 		"-url u -token-file " + bad + " sh": "credential",
 		"-url u -token-file /nowhere a":     "/nowhere",
 		"-url u -token-file " + token + " -ca /nowhere a":    "/nowhere",

@@ -3,9 +3,10 @@
 package guard
 
 import (
-	"github.com/apportion/apportion/internal/durable"
-
 	"encoding/json"
+
+	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/internal/regular"
 )
 
 // Record is what a guard writes down of its run: in the file Config.Record, which is there as a whole or not at all. An
@@ -34,4 +35,13 @@ func (r *Record) write(name string) error {
 		return durable.WriteFile(name, append(text, '\n'))
 	}
 	return durable.ReplaceFile(name, append(text, '\n'))
+}
+
+// read reads a file that holds one value as JSON, and waits for nobody.
+func read(name string, value any) error {
+	text, err := regular.Read(name, maxBody)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, value)
 }

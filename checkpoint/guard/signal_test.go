@@ -17,13 +17,6 @@ type (
 	request     = *http.Request
 )
 
-// contextThatEnded returns a context that has ended.
-func contextThatEnded() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx, cancel
-}
-
 // notify ends a context with SIGTERM.
 func notify(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGTERM)

@@ -152,11 +152,11 @@ func TestUserFlag(t *testing.T) {
 	dir := t.TempDir()
 	for _, bad := range []string{"0:0", "root", "0", "1000:0", "nobody-of-this-name", "1:nobody-of-this-name", "4294967295:1"} {
 		var text strings.Builder
-		if got := guard.Main(nil, []string{"-files", dir, "-dir", dir, "-user", bad, "sh"}, &text); got != 64 || !strings.Contains(text.String(), "-user") {
+		if got := guard.Main(nil, []string{"-socket", filepath.Join(dir, "s"), "-dir", dir, "-user", bad, "sh"}, &text); got != 64 || !strings.Contains(text.String(), "-user") {
 			t.Errorf("%s: %d, %s", bad, got, text.String())
 		}
 	}
-	c := guard.Config{ID: guard.ID{Job: "lr", Attempt: 5, Server: "s1"}, Authority: &guard.Files{Dir: dir}, Argv: []string{"sh"}, User: &stranger}
+	c := guard.Config{ID: guard.ID{Job: "lr", Attempt: 5, Server: "s1"}, Authority: &guard.HTTP{URL: "http://x"}, Argv: []string{"sh"}, User: &stranger}
 	err := c.Validate()
 	if os.Geteuid() != 0 {
 		if !errors.Is(err, fs.ErrPermission) {
@@ -172,7 +172,7 @@ func TestUserFlag(t *testing.T) {
 		t.Errorf("root: %v", err)
 	}
 	// -start 1ms: nobody answers, and nothing is started.
-	if got := guard.Main(nil, []string{"-files", dir, "-dir", dir, "-user", stranger.String(), "-start", "1ms", "sh"}, io.Discard); got != 75 {
+	if got := guard.Main(nil, []string{"-socket", filepath.Join(dir, "s"), "-dir", dir, "-user", stranger.String(), "-start", "1ms", "sh"}, io.Discard); got != 75 {
 		t.Errorf("exit status %d", got)
 	}
 	info, err := os.Stat(filepath.Join(dir, "own"))
