@@ -69,6 +69,9 @@ type Config struct {
 	Held *os.File
 	// Keeper is the command of the keeper, a program that calls [Keep]; nil: this program with the argument "keep".
 	Keeper []string
+
+	// made is a folder that Main has made for this run, and removes.
+	made string
 }
 
 // Containment is what holds the processes of a run together, whatever becomes of those that watch them. A greater one holds more.

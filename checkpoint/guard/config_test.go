@@ -35,7 +35,7 @@ func TestConfigFromEnvironment(t *testing.T) {
 		if err := got.FromEnvironment(func(name string) string { return c.env[name] }); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(Config{})); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
 		}
 	}
@@ -150,8 +150,9 @@ func TestSetFiles(t *testing.T) {
 		t.Setenv(command.EnvSaveRequest, c.request)
 		t.Setenv(command.EnvSaveAck, c.ack)
 		own := map[string]string{}
-		if err := setFiles(own, c.dir, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
+		made, err := setFiles(own, c.dir, nil)
+		if err != nil || (made != "") != (c.within == temporary) {
+			t.Errorf("%s: made %q, %v", name, made, err)
 		}
 		request, ack := own[command.EnvSaveRequest], own[command.EnvSaveAck]
 		if c.within == "" {
@@ -170,7 +171,7 @@ func TestSetFiles(t *testing.T) {
 	t.Setenv(command.EnvSaveRequest, "")
 	t.Setenv(command.EnvSaveAck, "")
 	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
-	if err := setFiles(map[string]string{}, "", nil); err == nil {
+	if _, err := setFiles(map[string]string{}, "", nil); err == nil {
 		t.Error("a folder was made where there can be none")
 	}
 }

@@ -45,6 +45,9 @@ func Main(program, args []string, stderr io.Writer, roads ...Road) int {
 		return 0
 	}
 	c, err := parse(args, stderr, roads)
+	if c.made != "" {
+		defer os.RemoveAll(c.made) // a folder that stays does no harm
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
@@ -190,7 +193,8 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 		c.User = &u
 	}
 	own := map[string]string{}
-	if err := errors.Join(setRank(own, *rank), setFiles(own, *dir, c.User)); err != nil {
+	c.made, err = setFiles(own, *dir, c.User)
+	if err := errors.Join(err, setRank(own, *rank)); err != nil {
 		return c, err
 	}
 	// The trainer is told what the guard goes by.
@@ -225,16 +229,16 @@ func setRank(own map[string]string, sum string) error {
 
 // setFiles names the files by which a trainer is asked to save and says that it has, where the environment does not. A user of its own
 // may write into a folder of its own below the guard's, and only there.
-func setFiles(own map[string]string, dir string, user *command.User) error {
+// Without a folder it makes one, and returns that.
+func setFiles(own map[string]string, dir string, user *command.User) (made string, err error) {
 	if os.Getenv(command.EnvSaveRequest) != "" && os.Getenv(command.EnvSaveAck) != "" {
-		return nil
+		return "", nil
 	}
-	// A folder that is made here is nobody else's. It stays when the guard ends, with what was acknowledged.
 	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "apportion-"); err != nil {
-			return err
+		if made, err = os.MkdirTemp("", "apportion-"); err != nil {
+			return "", err
 		}
+		dir = made
 	}
 	// Both or none: a request without an acknowledgement would be waited for in vain.
 	own[command.EnvSaveRequest] = filepath.Join(dir, "request")
@@ -242,11 +246,11 @@ func setFiles(own map[string]string, dir string, user *command.User) error {
 	if user != nil {
 		answers = filepath.Join(dir, "own")
 		if err := errors.Join(owner.Pass(dir), owner.Folder(answers, user.UID, user.GID)); err != nil {
-			return err
+			return made, err
 		}
 	}
 	own[command.EnvSaveAck] = filepath.Join(answers, "acknowledgement")
-	return nil
+	return made, nil
 }
 
 // readCredential reads the credential of a guard. What is posted to a URL must be signed: anybody may listen there.

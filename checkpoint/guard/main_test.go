@@ -100,4 +100,13 @@ func TestParse(t *testing.T) {
 	if got := Main(nil, []string{"-help"}, io.Discard); got != 0 {
 		t.Errorf("-help: %d", got)
 	}
+	// A cluster starts many guards on a machine: nothing of one is left.
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	if got := Main(nil, []string{"-socket", "/s"}, io.Discard); got != exitUsage {
+		t.Errorf("no command: %d", got)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }
