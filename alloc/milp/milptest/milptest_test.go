@@ -283,6 +283,11 @@ func optionMutants() []mutant {
 				c.opts.NodeLimit = 1
 			}
 		}},
+		{name: "searches more nodes than it may", caught: "limit/nodes, no solution", after: func(s *milp.Solution) error {
+			s.Nodes = 13
+			return nil
+		}},
+		{name: "is wrong when asked at once", caught: "option/concurrent", after: turning(milp.Optimal, milp.Feasible)},
 		{name: "claims a log and never calls it", caught: "option/log", before: func(c *call) { c.opts.Log = nil }},
 	}
 }
@@ -308,8 +313,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// TestRandomChecksFindFaults: each comparison with the enumeration notices a row that is a little
-// too tight.
+// Each comparison with the enumeration notices a row that is a little too tight, and a limit in place of a proof.
 func TestRandomChecksFindFaults(t *testing.T) {
 	tight := mutant{before: editing(edit{row: func(r *milp.Row) {
 		if r.Lower < r.Upper-1 {
@@ -317,8 +321,10 @@ func TestRandomChecksFindFaults(t *testing.T) {
 		}
 	}})}
 	for _, c := range randomChecks(modelsPerFamily) {
-		if c.run(context.Background(), tight) == nil {
-			t.Errorf("%s: passed", c.name)
+		for _, by := range []mutant{tight, {after: turning(milp.Infeasible, milp.LimitReached)}} {
+			if c.run(context.Background(), by) == nil {
+				t.Errorf("%s: passed", c.name)
+			}
 		}
 	}
 }
@@ -368,29 +374,42 @@ func TestHangIsNamed(t *testing.T) {
 
 // The number of random models is the caller's, and small with -short.
 func TestOptions(t *testing.T) {
-	if o := (&Options{Models: 3, Deadline: time.Second}).complete(); o.Models != 3 || o.Deadline != time.Second {
+	if o := (&Options{Models: 3, Deadline: time.Second}).complete(); o != (Options{3, time.Second}) {
 		t.Errorf("%+v", o)
 	}
-	want := modelsPerFamily
+	want := Options{150, 2 * time.Minute}
 	if testing.Short() {
-		want = modelsInShort
+		want.Models = 25
 	}
-	if o := (*Options)(nil).complete(); o.Models != want || o.Deadline != defaultDeadline {
-		t.Errorf("%+v, want %d models", o, want)
-	}
-	solved := 0
-	counting := mutant{before: func(*call) { solved++ }}
-	for _, c := range randomChecks(2) {
-		if err := c.run(context.Background(), counting); err != nil {
-			t.Error(err)
-		}
-	}
-	if solved != 2*len(randomChecks(2)) {
-		t.Errorf("%d models for %d families of 2", solved, len(randomChecks(2)))
+	if o := (*Options)(nil).complete(); o != want {
+		t.Errorf("%+v, want %+v", o, want)
 	}
 }
 
-// TestSkips: a back-end that claims little passes what is left.
+// A back-end that claims little passes what is left.
 func TestSkips(t *testing.T) {
-	Run(t, func(*testing.T) milp.Solver { return mutant{can: milp.CanInteger | milp.CanInterrupt} }, nil)
+	Run(t, func(*testing.T) milp.Solver {
+		return mutant{can: milp.CanInteger | milp.CanInterrupt | milp.CanTolerances}
+	}, nil)
+}
+
+// fickle claims no seed when it is asked first, and everything from then on.
+type fickle struct {
+	bb.Solver
+	asked bool
+}
+
+func (f *fickle) Capabilities() milp.Capability {
+	if !f.asked {
+		f.asked = true
+		return milp.CanEverything &^ milp.CanSeed
+	}
+	return milp.CanEverything
+}
+
+// What is not claimed must be refused.
+func TestRefusalsAreChecked(t *testing.T) {
+	if err := refusals(context.Background(), &fickle{}); err == nil || !strings.Contains(err.Error(), "is not claimed") {
+		t.Errorf("a back-end that claims a seed at the second question: %v", err)
+	}
 }
