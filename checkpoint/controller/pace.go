@@ -35,8 +35,14 @@ func (p *pace) decided(now shape, targets map[string][]string, err error, at tim
 	if now.asked != p.last.asked {
 		p.again = patience{first: p.again.first}
 	}
+	p.last = now
+	// What was asked for may have been denied, because a server had less for a moment: jobs then have what they had before, and
+	// nothing else would tell it from a problem without anything to do.
+	if len(targets) > 0 {
+		p.last.has = ""
+	}
 	// After a fault nothing counts as decided, and the next round tries again.
-	if p.last = now; err != nil {
+	if err != nil {
 		p.last = shape{}
 	}
 	p.due = at.Add(p.again.after(targets))

@@ -42,16 +42,19 @@ func TestPace(t *testing.T) {
 		err        error
 		pause      time.Duration
 	}{
-		{"one", "none", 0, true, move, nil, time.Second},
+		{"one", "none", 0, true, nil, nil, 0},
 		{"one", "none", time.Hour, false, nil, nil, 0},                           // nothing has changed, however late it is
-		{"one", "a", 0, true, move, nil, 2 * time.Second},                        // the same targets again
+		{"one", "a", 0, true, move, nil, time.Second},                            // jobs have something else
+		{"one", "a", time.Second - 1, false, nil, nil, 0},                        // the move was denied: a moment too early
+		{"one", "a", 1, true, move, nil, 2 * time.Second},                        // at the very moment, and the same targets again
 		{"one", "b", 2*time.Second - 1, false, nil, nil, 0},                      // a moment too early
 		{"one", "b", 1, true, move, nil, 4 * time.Second},                        // at the very moment
 		{"one", "c", 4 * time.Second, true, nil, nil, 4 * time.Second},           // no targets leave the pause as it is
+		{"one", "c", time.Hour, false, nil, nil, 0},                              // and nothing to do is done
 		{"two", "c", 0, true, move, nil, time.Second},                            // something else is asked: at once, and anew
 		{"two", "d", time.Second, true, move, errors.New("no"), 2 * time.Second}, // after a fault nothing counts as decided
 		{"two", "d", 0, true, move, nil, time.Second},                            // so that the same is decided once more
-		{"two", "d", time.Hour, false, nil, nil, 0},
+		{"two", "d", time.Second, true, nil, nil, time.Second},
 	} {
 		at = at.Add(c.after)
 		now := shape{c.asked, c.has}
