@@ -1,16 +1,17 @@
 package alloctest
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/exact"
 )
 
@@ -116,57 +117,63 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func TestGenerators(t *testing.T) {
-	generators := map[string]func(uint64, int, int, bool) *solver.Instance{"Table2": Table2, "Mixed": Mixed, "Nodes": Nodes}
-	for name, generate := range generators {
-		for _, previous := range []bool{false, true} {
-			for seed := range uint64(20) {
-				inst := generate(seed, 20, 30, previous)
-				checkSound(t, inst)
-				if len(inst.Capacity) != 20 || len(inst.Apps) != 30 || inst.LossBudget != 1 {
-					t.Fatalf("%s: %d servers, %d applications, budget %g", name, len(inst.Capacity), len(inst.Apps), inst.LossBudget)
+// What a family draws is sound, has its size, newcomers and budgets, shares nothing with the next one, and has the shares
+// of DRF within the bounds by the weights beside it.
+func TestFamilies(t *testing.T) {
+	named := map[string]func(uint64, int, int, bool) *solver.Instance{"Table2": Table2, "Mixed": Mixed, "Nodes": Nodes, "": Table2}
+	for _, family := range append(Families(), Family{}) {
+		for seed := range uint64(20) {
+			previous := seed%2 == 1
+			inst, weights := family.Draw(seed, 20, 30, previous)
+			checkSound(t, inst)
+			if !reflect.DeepEqual(inst, named[family.Name](seed, 20, 30, previous)) {
+				t.Errorf("%q, seed %d: another instance than that of its function", family.Name, seed)
+			}
+			running := 0
+			claims := make([]drf.Claim, len(inst.Apps))
+			for i := range inst.Apps {
+				app := &inst.Apps[i]
+				if app.Running {
+					running++
 				}
-				running := 0
-				for i := range inst.Apps {
-					if inst.Apps[i].Running {
-						running++
-					}
-				}
-				if previous != (running > 0) || running > 28 || inst.AdjustBudget != int64(running+9)/10 {
-					t.Errorf("%s: %d running, adjustment budget %d", name, running, inst.AdjustBudget)
-				}
-				if inst.Apps[28].Running || inst.Apps[29].Running {
-					t.Errorf("%s: the newcomers run", name)
-				}
-				if diff := cmp.Diff(inst, generate(seed, 20, 30, previous)); diff != "" {
-					t.Errorf("%s: the same seed gives another instance:\n%s", name, diff)
-				}
-				if cmp.Equal(inst, generate(seed+1, 20, 30, previous)) {
-					t.Errorf("%s: seeds %d and %d give the same instance", name, seed, seed+1)
+				claims[i] = drf.Claim{ID: string(rune('a' + i)), Demand: app.Demand, Weight: weights[i], Min: app.Min, Max: app.Max}
+			}
+			if len(inst.Capacity) != 20 || len(inst.Apps) != 30 || inst.LossBudget != 1 || inst.AdjustBudget != int64(running+9)/10 ||
+				previous != (running > 0) || inst.Apps[28].Running || inst.Apps[29].Running {
+				t.Errorf("%s, seed %d: %d servers, %d of %d applications run, budgets %g and %d", family.Name, seed, len(inst.Capacity), running, len(inst.Apps), inst.LossBudget, inst.AdjustBudget)
+			}
+			filling, err := drf.Fill(inst.Total, claims)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range claims {
+				if got, want := inst.Apps[i].Share, filling.Claims[i].Share; math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s, seed %d: application %d has the share %g, want %g", family.Name, seed, i, got, want)
 				}
 			}
+			for _, capacity := range inst.Capacity {
+				clear(capacity)
+			}
+			for i := range inst.Apps {
+				clear(inst.Apps[i].Demand)
+			}
+			again, _ := family.Draw(seed, 20, 30, previous)
+			checkSound(t, again)
 		}
 	}
 }
 
+// Sized has the size that is asked for, and panics where there is none.
 func TestSized(t *testing.T) {
 	for _, size := range []Size{{1, 1, 1, 1}, {20, 30, 1, 5}, {20, 40, 3, 20}, {7, 60, 8, 12}} {
-		for _, previous := range []bool{false, true} {
-			if previous && size.Apps < 3 {
-				continue
-			}
-			inst := Sized(5, size, previous)
-			checkSound(t, inst)
-			demands := map[string]bool{}
-			for i := range inst.Apps {
-				demands[fmt.Sprint(inst.Apps[i].Demand)] = true
-			}
-			if len(inst.Capacity) != size.Servers || len(inst.Apps) != size.Apps || len(inst.Total) != size.Kinds || len(demands) > size.Demands || 3*len(demands) < size.Demands {
-				t.Errorf("%+v: %d servers, %d applications, %d kinds, %d demands", size, len(inst.Capacity), len(inst.Apps), len(inst.Total), len(demands))
-			}
-			if diff := cmp.Diff(inst, Sized(5, size, previous)); diff != "" {
-				t.Errorf("%+v: the same seed gives another instance:\n%s", size, diff)
-			}
+		inst := Sized(5, size, size.Apps > 2)
+		checkSound(t, inst)
+		demands := map[string]bool{}
+		for i := range inst.Apps {
+			demands[fmt.Sprint(inst.Apps[i].Demand)] = true
+		}
+		if len(inst.Capacity) != size.Servers || len(inst.Apps) != size.Apps || len(inst.Total) != size.Kinds || len(demands) > size.Demands || 3*len(demands) < size.Demands {
+			t.Errorf("%+v: %d servers, %d applications, %d kinds, %d demands", size, len(inst.Capacity), len(inst.Apps), len(inst.Total), len(demands))
 		}
 	}
 	for _, size := range []Size{{0, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 0}, {1, 1, 1, 6}, {1, 1, 2, 36}, {1, 2, 1, 1}} {
@@ -181,28 +188,33 @@ func TestSized(t *testing.T) {
 	}
 }
 
-// No two nodes are equal, and each is less than its shape by some KiB.
-func TestNodesDiffer(t *testing.T) {
-	for seed := range uint64(5) {
-		seen := map[string]bool{}
-		for j, capacity := range Nodes(seed, 1000, 3, false).Capacity {
-			seen[fmt.Sprint(capacity)] = true
-			alike := false
-			for _, shape := range nodes {
-				less := shape[2] - capacity[2]
-				alike = alike || shape[0] == capacity[0] && less >= 0 && less <= int64(j+1)*nodeMemory
+// Instances with worths and options are valid, and what runs may stay as it is.
+func TestWorthsAndAccelerators(t *testing.T) {
+	for seed := range uint64(50) {
+		for name, inst := range map[string]*solver.Instance{"worths": withWorths(seed, 6, 9, true), "accelerators": Accelerators(seed, 6, 9, true)} {
+			for c := range inst.Choices {
+				inst.Choices[c].Required = false // newcomers have nothing yet
 			}
-			if !alike {
-				t.Errorf("seed %d: server %d has %v", seed, j, capacity)
+			for i := range inst.Apps {
+				inst.Apps[i].Elective = true
 			}
-		}
-		if len(seen) != 1000 {
-			t.Errorf("seed %d: %d different servers of 1000", seed, len(seen))
+			if err := errors.Join(inst.Validate(), inst.Check(held(inst))); err != nil {
+				t.Errorf("%s, seed %d: %v", name, seed, err)
+			}
 		}
 	}
 }
 
-// Reference: [Dorm] §V: 20 slaves with 240 CPUs, 5 GPUs and 2.5 TB.
+// Rounding up forgives what a product adds to a whole number.
+func TestCeil(t *testing.T) {
+	for x, want := range map[float64]float64{.1 * 2 * 3: 1, .1 * 30: 3, 1 + 1e-12: 1, 1.001: 2} {
+		if got := ceil(x); got != want {
+			t.Errorf("ceil(%.17g) = %g, want %g", x, got, want)
+		}
+	}
+}
+
+// Reference: [Dorm] §V: 20 slaves with 240 CPUs, 5 GPUs and 2.5 TB; the workload of Table II has 50 applications.
 func TestTable2IsTheTestbed(t *testing.T) {
 	if got := Table2(0, 20, 50, false).Total; !got.Equal(apportion.Resources{240, 5, 2560}) {
 		t.Errorf("total %v", got)
@@ -213,35 +225,5 @@ func TestTable2IsTheTestbed(t *testing.T) {
 	}
 	if number != 50 {
 		t.Errorf("%d applications", number)
-	}
-}
-
-// A full cluster is full: no running application fits one more container within its maximum.
-func TestPreviousIsFull(t *testing.T) {
-	inst := Table2(3, 20, 30, true)
-	claims := []claim{}
-	for i := range inst.Apps {
-		claims = append(claims, claim{inst.Apps[i].Demand, 1, inst.Apps[i].Min, inst.Apps[i].Max})
-	}
-	counts := handOut(inst, claims)
-	left := make([]apportion.Resources, len(inst.Capacity))
-	for j, capacity := range inst.Capacity {
-		left[j] = capacity.Clone()
-		for i := range counts {
-			if err := exact.AddTimesTo(left[j], left[j], -counts[i][j], claims[i].demand); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for i, row := range counts {
-		var n int64
-		for _, c := range row {
-			n += c
-		}
-		for j := range left {
-			if n < claims[i].max && claims[i].demand.FitsIn(left[j]) {
-				t.Errorf("application %d fits on server %d", i, j)
-			}
-		}
 	}
 }

@@ -39,28 +39,3 @@ func TestDraw(t *testing.T) {
 		}
 	}
 }
-
-// What runs fits the servers, the newcomers come last, and problems share nothing.
-func TestDrawIsSound(t *testing.T) {
-	for _, family := range alloctest.Families() {
-		p := Draw(family, 4, 9, 12, true)
-		if err := p.Validate(); err != nil {
-			t.Fatalf("%s: %v", family.Name, err)
-		}
-		last := p.Applications[len(p.Applications)-2:]
-		if p.Previous.Containers(last[0].ID)+p.Previous.Containers(last[1].ID) > 0 || len(p.Previous) == 0 {
-			t.Errorf("%s: %v runs, want all but the last two", family.Name, p.Previous)
-		}
-		p.Servers[0].Capacity[0], p.Applications[0].Demand[0], p.Previous = -1, -1, nil
-		if err := Draw(family, 4, 9, 12, true).Validate(); err != nil {
-			t.Errorf("%s: the next problem is %v", family.Name, err)
-		}
-	}
-}
-
-// The zero family is the first.
-func TestZeroFamily(t *testing.T) {
-	if diff := cmp.Diff(Draw(alloctest.Families()[0], 1, 4, 6, true), Draw(alloctest.Family{}, 1, 4, 6, true)); diff != "" {
-		t.Error(diff)
-	}
-}

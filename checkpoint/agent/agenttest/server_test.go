@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -160,30 +159,5 @@ func TestLeaseToTheMoment(t *testing.T) {
 	now++
 	if err := s.alive(); err != nil || server.Containers(job) != 0 {
 		t.Errorf("%v, and %d containers", err, server.Containers(job))
-	}
-}
-
-// What a check complains about says what was asked, what came of it, and what was wanted.
-func TestComplaints(t *testing.T) {
-	server, s := running(t)
-	s.Patience = time.Nanosecond
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{s.ends(), "attempts [1] of the job are alive, want []"},
-		{s.started(1, 2), "processes of attempt 1 were started 1 times, want 2"},
-		{s.expect(t.Context(), checkpoint.Done, of(checkpoint.Confirm, 2)), "confirm of attempt 2 under master 1: failed"},
-		{s.refuses(t.Context(), of(checkpoint.Stop, 1)), "stop of attempt 1 under master 1: done (), want fenced"},
-	} {
-		if !strings.HasPrefix(fmt.Sprint(test.err), test.want) {
-			t.Errorf("%v, want it to begin with %q", test.err, test.want)
-		}
-	}
-	if s.Starts = nil; s.started(1, 99) != nil {
-		t.Error("what a Subject cannot tell is held against it")
-	}
-	if len(server.Alive(job)) != 0 {
-		t.Error("the Stop was not done")
 	}
 }

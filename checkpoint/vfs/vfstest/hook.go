@@ -15,7 +15,6 @@ import (
 var ErrInjected = errors.New("vfstest: injected fault")
 
 // Op is one of the operations of FS and File.
-// It is a text, so that a log of operations reads by itself.
 type Op string
 
 // The operations. Open stands for opening and reading, which are one operation.
@@ -71,7 +70,6 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 	if err := h.hook(Create, name); err != nil {
 		return nil, err
 	}
-	// The hook was asked before anything happened: an operation that it refuses leaves no trace.
 	file, err := h.fsys.Create(name)
 	if err != nil {
 		return nil, err
@@ -114,43 +112,36 @@ func (h *hooked) share(op Op, name string, do func(vfs.Sharer) (vfs.File, error)
 	return &hookedFile{file, name, h.hook}, nil
 }
 
-// Link implements vfs.FS. The hook is asked with the name that is there.
-func (h *hooked) Link(from, to string) error {
-	if err := h.hook(Link, from); err != nil {
+// ask does an operation unless the hook refuses it.
+func (h *hooked) ask(op Op, name string, do func() error) error {
+	if err := h.hook(op, name); err != nil {
 		return err
 	}
-	return h.fsys.Link(from, to)
+	return do()
+}
+
+// Link implements vfs.FS. The hook is asked with the name that is there.
+func (h *hooked) Link(from, to string) error {
+	return h.ask(Link, from, func() error { return h.fsys.Link(from, to) })
 }
 
 // Rename implements vfs.FS. The hook is asked with the old name.
 func (h *hooked) Rename(from, to string) error {
-	// A rename that is refused leaves both names as they are.
-	if err := h.hook(Rename, from); err != nil {
-		return err
-	}
-	return h.fsys.Rename(from, to)
+	return h.ask(Rename, from, func() error { return h.fsys.Rename(from, to) })
 }
 
 // Remove implements vfs.FS.
 func (h *hooked) Remove(name string) error {
-	// A directory is removed by the same operation, and is asked about in the same way.
-	if err := h.hook(Remove, name); err != nil {
-		return err
-	}
-	return h.fsys.Remove(name)
+	return h.ask(Remove, name, func() error { return h.fsys.Remove(name) })
 }
 
 // Mkdir implements vfs.FS.
 func (h *hooked) Mkdir(name string) error {
-	if err := h.hook(Mkdir, name); err != nil {
-		return err
-	}
-	return h.fsys.Mkdir(name)
+	return h.ask(Mkdir, name, func() error { return h.fsys.Mkdir(name) })
 }
 
 // List implements vfs.FS.
 func (h *hooked) List(dir string) ([]vfs.Entry, error) {
-	// Nothing is returned beside the error, though FS would allow a part of the list.
 	if err := h.hook(List, dir); err != nil {
 		return nil, err
 	}
@@ -159,11 +150,7 @@ func (h *hooked) List(dir string) ([]vfs.Entry, error) {
 
 // SyncDir implements vfs.FS.
 func (h *hooked) SyncDir(dir string) error {
-	// What was to be synced stays at risk, as with Sync.
-	if err := h.hook(SyncDir, dir); err != nil {
-		return err
-	}
-	return h.fsys.SyncDir(dir)
+	return h.ask(SyncDir, dir, func() error { return h.fsys.SyncDir(dir) })
 }
 
 // hookedFile asks a hook before each operation on a file.
@@ -187,7 +174,6 @@ func (f *hookedFile) Write(p []byte) (int, error) {
 
 // Sync implements vfs.File. One that fails has synced nothing.
 func (f *hookedFile) Sync() error {
-	// What was written stays written, and stays at risk.
 	if err := f.hook(Sync, f.name); err != nil {
 		return err
 	}

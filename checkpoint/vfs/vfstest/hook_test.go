@@ -53,6 +53,7 @@ func TestRefusedDoesNothing(t *testing.T) {
 	for op, use := range map[vfstest.Op]func(fsys vfs.FS) error{
 		vfstest.Create:  func(fsys vfs.FS) error { _, err := fsys.Create("new"); return err },
 		vfstest.Open:    func(fsys vfs.FS) error { _, err := fsys.Open("a"); return err },
+		vfstest.Link:    func(fsys vfs.FS) error { return fsys.Link("a", "b") },
 		vfstest.Rename:  func(fsys vfs.FS) error { return fsys.Rename("a", "b") },
 		vfstest.Remove:  func(fsys vfs.FS) error { return fsys.Remove("a") },
 		vfstest.Mkdir:   func(fsys vfs.FS) error { return fsys.Mkdir("new") },
@@ -127,62 +128,5 @@ func TestFailAtOnce(t *testing.T) {
 				t.Errorf("operation %d with FailAt(%d): %v", i, k, err)
 			}
 		}
-	}
-}
-
-// Hooks can be stacked; the outer one is asked first, and hides from the inner one what it refuses.
-func TestHooksStack(t *testing.T) {
-	var heard []string
-	note := func(who string, err error) vfstest.Hook {
-		return func(vfstest.Op, string) error { heard = append(heard, who); return err }
-	}
-	inner := vfstest.Hooked(vfstest.NewMem(), note("inner", nil))
-	if err := vfstest.Hooked(inner, note("outer", nil)).Mkdir("d"); err != nil {
-		t.Fatal(err)
-	}
-	if err := vfstest.Hooked(inner, note("refusing", vfstest.ErrInjected)).Mkdir("e"); err == nil {
-		t.Error("a refused Mkdir succeeded")
-	}
-	if got := strings.Join(heard, " "); got != "outer inner refusing" {
-		t.Error(got)
-	}
-}
-
-// Errors of the file system behind pass through as they are.
-func TestHookPassesErrors(t *testing.T) {
-	fsys := vfstest.Hooked(vfstest.NewMem(), refusing("none"))
-	_, create := fsys.Create("no/such")
-	_, open := fsys.Open("no")
-	_, list := fsys.List("no")
-	for what, err := range map[string]error{
-		"Create": create, "Open": open, "List": list, "Rename": fsys.Rename("no", "b"), "Remove": fsys.Remove("no"),
-	} {
-		if kind(err) != "not there" {
-			t.Errorf("%s of what is not there: %v", what, err)
-		}
-	}
-}
-
-// A tree is told in the order of names, with what is in each folder, and with what cannot be read.
-func TestTree(t *testing.T) {
-	mem := vfstest.NewMem()
-	vfstest.WriteFile(t, mem, "b", "two", false)
-	for _, dir := range []string{"a", "a/c", "z"} {
-		if err := mem.Mkdir(dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	vfstest.WriteFile(t, mem, "a/c/f", "one", true)
-	if got, want := vfstest.Tree(mem, "."), "a/ a/c/ a/c/f=one b=two z/ "; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := vfstest.Tree(mem, "a"), "a/c/ a/c/f=one "; got != want {
-		t.Errorf("below a: %q, want %q", got, want)
-	}
-	if got := vfstest.Tree(mem, "b"); got == "" {
-		t.Error("a file has a tree")
-	}
-	if got := vfstest.Content(mem, "a/b"); got != "missing" {
-		t.Errorf("what is not there reads %q", got)
 	}
 }

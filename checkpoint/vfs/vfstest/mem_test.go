@@ -1,15 +1,13 @@
-// This file tests what a crash leaves of a Mem, and that a hook lets operations fail.
+// This file tests what a crash leaves of a Mem.
 
 package vfstest_test
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
@@ -58,92 +56,6 @@ func TestCrash(t *testing.T) {
 				t.Errorf("without a crash: %q", got)
 			}
 		})
-	}
-}
-
-// TestCrashForgets: without luck, all that was not synced is gone, with directories and all in them.
-func TestCrashForgets(t *testing.T) {
-	mem := vfstest.NewMem()
-	for _, dir := range []string{"kept", "lost"} {
-		if err := mem.Mkdir(dir); err != nil {
-			t.Fatal(err)
-		}
-		vfstest.WriteFile(t, mem, dir+"/a", "1", true)
-		vfstest.WriteFile(t, mem, dir+"/b", "2", false)
-		if err := mem.SyncDir(dir); err != nil {
-			t.Fatal(err)
-		}
-		if dir == "kept" {
-			if err := mem.SyncDir("."); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if got := vfstest.Tree(mem.Crash(nil), "."); got != "kept/ kept/a=1 kept/b= " {
-		t.Errorf("left: %s", got)
-	}
-	after := mem.Crash(nil)
-	vfstest.WriteFile(t, after, "c", "", false)
-	if got := vfstest.Tree(mem, "."); strings.Contains(got, "c=") {
-		t.Errorf("the one from before knows what came after: %s", got)
-	}
-}
-
-// TestFailAt lets each operation fail in turn.
-func TestFailAt(t *testing.T) {
-	var ops []vfstest.Op
-	work := func(fsys vfs.FS) (errs int) {
-		count := func(err error) {
-			if err != nil {
-				errs++
-			}
-		}
-		count(fsys.Mkdir("d"))
-		if file, err := fsys.Create("a"); err == nil {
-			_, err := file.Write([]byte("four"))
-			count(err)
-			count(file.Sync())
-			count(file.Close())
-		} else {
-			count(err)
-		}
-		_, err := fsys.List(".")
-		count(err)
-		if file, err := fsys.Open("a"); err == nil {
-			_ = file.Close()
-		} else {
-			count(err)
-		}
-		count(fsys.SyncDir("."))
-		count(fsys.Rename("a", "b"))
-		count(fsys.Remove("b"))
-		return errs
-	}
-	if errs := work(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, _ string) error { ops = append(ops, op); return nil })); errs != 0 {
-		t.Fatalf("%d errors", errs)
-	}
-	want := "[mkdir create write sync close list open syncdir rename remove]"
-	if fmt.Sprint(ops) != want {
-		t.Errorf("%v, want %s", ops, want)
-	}
-	for k := range ops {
-		mem := vfstest.NewMem()
-		if errs := work(vfstest.Hooked(mem, vfstest.FailAt(k+1, vfstest.ErrInjected))); errs == 0 {
-			t.Errorf("%s does not fail", ops[k])
-		}
-		if ops[k] == vfstest.Write {
-			if _, err := mem.Open("b"); err == nil {
-				t.Error("b was not removed")
-			}
-		}
-	}
-	mem := vfstest.NewMem()
-	file, err := vfstest.Hooked(mem, vfstest.FailAt(2, vfstest.ErrInjected)).Create("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := file.Write([]byte("four")); n != 2 || !errors.Is(err, vfstest.ErrInjected) || vfstest.Content(mem, "a") != "fo" {
-		t.Errorf("a write that fails: %d, %v, %q", n, err, vfstest.Content(mem, "a"))
 	}
 }
 

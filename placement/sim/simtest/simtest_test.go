@@ -3,6 +3,7 @@
 package simtest_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -74,10 +75,23 @@ func TestRun(t *testing.T) {
 	simtest.Run(t, simtest.Containers, 8, func() sim.Policy { return policies.Swarm{} })
 }
 
-func TestWorldString(t *testing.T) {
-	for i, want := range []string{"containers", "workers", "slots"} {
-		if got := worlds[i].String(); got != want {
-			t.Errorf("%q, want %q", got, want)
+// The curve falls from 1, ever more slowly, and never rises.
+func TestFalling(t *testing.T) {
+	curve := simtest.Falling()
+	before, fell := curve.Value(0), 1.0
+	if before != 1 {
+		t.Errorf("it begins at %g", before)
+	}
+	for i := 1; i <= 10; i++ {
+		value := curve.Value(float64(i) / 10)
+		if step := before - value; step <= 0 || step > fell+1e-12 {
+			t.Errorf("it falls by %g at %d tenths, by %g before", step, i, fell)
+		} else {
+			fell = step
 		}
+		before = value
+	}
+	if fmt.Sprint(before) != "0.1836" {
+		t.Errorf("it ends at %g", before)
 	}
 }
