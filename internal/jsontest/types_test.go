@@ -96,7 +96,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[guard.ID](), reflect.TypeFor[guard.Claim](), reflect.TypeFor[guard.State](),
 	reflect.TypeFor[guard.End](), reflect.TypeFor[guard.Why](), reflect.TypeFor[guard.Grant](),
-	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Files](), reflect.TypeFor[guard.Record](), reflect.TypeFor[guard.Containment](),
+	reflect.TypeFor[guard.Seen](), reflect.TypeFor[guard.Record](), reflect.TypeFor[guard.Containment](),
 
 	reflect.TypeFor[wire.Role](), reflect.TypeFor[wire.Party](), reflect.TypeFor[wire.Key](), reflect.TypeFor[wire.Secret](), reflect.TypeFor[wire.Credential](),
 
@@ -217,7 +217,6 @@ var exempt = map[string]string{
 	"checkpoint/guard.Road":          "holds a function or an interface of the caller's",
 	"checkpoint/guard.Config":        "holds a function or an interface of the caller's",
 	"checkpoint/guard.HTTP":          "holds a function or an interface of the caller's",
-	"checkpoint/guard.Letters":       "holds a function or an interface of the caller's",
 	"checkpoint/controller.Taken":    "its problem and its decision, which survive each, must fit each other",
 	"checkpoint/controller.Config":   "holds a function or an interface of the caller's",
 	"checkpoint/managed.Agent":       "holds a function or an interface of the caller's",
