@@ -33,22 +33,12 @@ func (Caffe) Name() string { return "caffe" }
 
 // Newest implements [Format].
 func (f Caffe) Newest(fsys fs.FS) (Found, error) {
-	list, err := names(fsys)
-	if err != nil {
-		return Found{}, err
-	}
-	var candidates []candidate
-	// The state is written last: where it is missing the model may be half of one, so the state makes the
-	// candidate.
-	for _, name := range list {
-		if stem, ok := strings.CutSuffix(name, stateSuffix); ok {
-			// Other files of that ending are none that Caffe has written by itself.
-			if n := iteration(stem); n >= 0 {
-				candidates = append(candidates, candidate{stem, n})
-			}
-		}
-	}
-	return newest(f, fsys, candidates)
+	// The state is written last: where it is missing the model may be half of one.
+	return newestFile(f, fsys, func(name string) (candidate, bool) {
+		stem, ok := strings.CutSuffix(name, stateSuffix)
+		n := iteration(stem)
+		return candidate{stem, n}, ok && n >= 0
+	})
 }
 
 // iteration returns N of PREFIX_iter_N, -1 if the name has another form.

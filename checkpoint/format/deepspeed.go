@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -32,31 +31,17 @@ const (
 
 // The files of a folder: the parts of the model, and the shards of the optimizer or, of ZeRO's third stage, the model.
 var (
-	// The group of modelPart is the rank within the model's parallel parts, with a leading zero. Those of
-	// zeroPart are the rank within the data's parallel parts, without one, that within the model's, and what
-	// the file holds. The prefix tells in which precision the process trained, which does not matter here.
-	modelPart = regexp.MustCompile(`^mp_rank_([0-9]+)_model_states\.pt$`)
-	zeroPart  = regexp.MustCompile(`^(?:bf16_|fp16_)?zero_pp_rank_([0-9]+)_mp_rank_([0-9]+)_(optim|model)_states\.pt$`)
+	// The groups of zeroPart are the rank within the data's parallel parts and that within the model's, without zeros
+	// before them, and what the file holds. The prefix tells in which precision the process trained.
+	modelPart = regexp.MustCompile(`^mp_rank_[0-9]+_model_states\.pt$`)
+	zeroPart  = regexp.MustCompile(`^(?:bf16_|fp16_)?zero_pp_rank_0*([0-9]+)_mp_rank_0*([0-9]+)_(optim|model)_states\.pt$`)
 )
 
 // Newest implements [Format].
 // Candidates are folders with at least one file of states, by the last number of their names; the file latest
 // is for Verify to judge, so that a candidate which it rules out is told with that reason.
 func (f DeepSpeed) Newest(fsys fs.FS) (Found, error) {
-	candidates, err := foldersOf(fsys, func(name string) bool {
-		// The folder is looked at by its own name, and no pattern is made of that: jobs choose the tags.
-		entries, _ := fs.ReadDir(fsys, name) // one that cannot be listed has none
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), "_states.pt") {
-				return true
-			}
-		}
-		return false
-	})
-	if err != nil {
-		return Found{}, err
-	}
-	return newest(f, fsys, candidates)
+	return newestFolder(f, fsys, holds(fsys, func(name string) bool { return strings.HasSuffix(name, "_states.pt") }))
 }
 
 // Verify implements [Format]; name is the tag.
@@ -128,8 +113,7 @@ func (f *folder) verifyRanks() (int64, error) {
 			told = file
 		} else if m := zeroPart.FindStringSubmatch(file); m != nil {
 			counts[m[3]]++
-			// Leading zeros are taken away, since the widths of the two ranks differ.
-			shards[m[3]+" "+trimZeros(m[1])+" "+trimZeros(m[2])] = true
+			shards[m[3]+" "+m[1]+" "+m[2]] = true
 			if m[3] == "model" && told == "" {
 				told = file
 			}
@@ -174,14 +158,4 @@ func (f *folder) verifyRanks() (int64, error) {
 		step = -1
 	}
 	return step, nil
-}
-
-// trimZeros returns a decimal number without the zeros before it.
-// Digits beyond int64 stay as they are: they fit no rank, and the shard counts as missing.
-func trimZeros(digits string) string {
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return digits
-	}
-	return strconv.FormatInt(n, 10)
 }

@@ -4,12 +4,13 @@ package format
 
 import (
 	"archive/zip"
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 )
 
 // Distributed knows what torch.distributed.checkpoint has written into a folder: files of many processes, *.distcp, and
@@ -35,20 +36,8 @@ const tableName = ".metadata"
 
 // Newest implements [Format].
 func (f Distributed) Newest(fsys fs.FS) (Found, error) {
-	candidates, err := foldersOf(fsys, func(name string) bool {
-		// The folder has the name that a job gave it, which is never part of a pattern: one called [ would make a
-		// wrong one. A folder that cannot be listed has no shards.
-		entries, _ := fs.ReadDir(fsys, name)
-		// A folder with shards and no table is a candidate too: it is one that was cut short, and is reported
-		// as such.
-		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-			return e.Name() == tableName || path.Ext(e.Name()) == ".distcp"
-		})
-	})
-	if err != nil {
-		return Found{}, err
-	}
-	return newest(f, fsys, candidates)
+	// A folder with shards and no table was cut short, and is reported as such.
+	return newestFolder(f, fsys, holds(fsys, func(name string) bool { return name == tableName || path.Ext(name) == ".distcp" }))
 }
 
 // Verify implements [Format]; name is the folder.
@@ -121,13 +110,8 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 	if len(list) == 0 {
 		return nil, incomplete(name, "it lists nothing")
 	}
-	// compareDown with its arguments exchanged orders the offsets upward. Of equal places the order does not
-	// matter: Compact needs them side by side, and leaves one.
 	slices.SortFunc(list, func(a, b stored) int {
-		if a.file != b.file {
-			return bytes.Compare([]byte(a.file), []byte(b.file))
-		}
-		return compareDown(b.offset, a.offset)
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset), cmp.Compare(a.length, b.length))
 	})
 	return slices.Compact(list), nil
 }

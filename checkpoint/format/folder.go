@@ -28,12 +28,11 @@ type folder struct {
 	files []string
 }
 
-// foldersOf returns the folders of a directory that keep takes, with the last numbers in their names.
-// A folder that vanishes meanwhile, as retention takes old ones away, is the affair of whoever opens it later.
-func foldersOf(fsys fs.FS, keep func(name string) bool) ([]candidate, error) {
+// newestFolder is newest among the folders of a directory that keep takes, by the last numbers in their names.
+func newestFolder(f Format, fsys fs.FS, keep func(name string) bool) (Found, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		return nil, fmt.Errorf("format: %w", err)
+		return Found{}, fmt.Errorf("format: %w", err)
 	}
 	var candidates []candidate
 	for _, e := range entries {
@@ -42,7 +41,16 @@ func foldersOf(fsys fs.FS, keep func(name string) bool) ([]candidate, error) {
 			candidates = append(candidates, candidate{e.Name(), number(e.Name())})
 		}
 	}
-	return candidates, nil
+	return newest(f, fsys, candidates)
+}
+
+// holds is a keep of newestFolder: folders in which a file's name is like that. A folder that cannot be listed has none.
+func holds(fsys fs.FS, like func(name string) bool) func(folder string) bool {
+	return func(folder string) bool {
+		// Jobs choose the names of folders, so none is ever part of a pattern.
+		entries, _ := fs.ReadDir(fsys, folder)
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return like(e.Name()) })
+	}
 }
 
 // enter returns the checkpoint in a folder of the directory.
@@ -163,6 +171,28 @@ func readJSON(fsys fs.FS, name string, value any) error {
 // inPickle shows the literals in the pickle of an archive of torch.save.
 // It reads no tensor: these are other records. The checksum of the pickle is for verifyArchive to compare.
 func inPickle(fsys fs.FS, name string, visit func(value any)) error {
+	return damaged(name, inArchive(fsys, name, func(file *opened, records []*zip.File) error {
+		for _, record := range records {
+			// The folder within the archive has a free name, see records.
+			if _, base, _ := strings.Cut(record.Name, "/"); base != "data.pkl" {
+				continue
+			}
+			// Damage may have made a record compressed or its length negative as an int64.
+			offset, err := record.DataOffset()
+			if err != nil || record.Method != zip.Store || int64(record.UncompressedSize64) < 0 {
+				return fmt.Errorf("record %s: %w", record.Name, errMalformed)
+			}
+			// A length beyond the file gets what is there, and the walk finds the pickle without its end.
+			size := min(int64(record.UncompressedSize64), file.size-offset)
+			return literals(newCursor(io.NewSectionReader(file, offset, size), size), visit)
+		}
+		return fmt.Errorf("no record data.pkl: %w", errMalformed)
+	}))
+}
+
+// inArchive opens a zip archive and hands its records to visit. The directory of an archive is its end, so that one which
+// was cut is refused unread.
+func inArchive(fsys fs.FS, name string, visit func(file *opened, records []*zip.File) error) error {
 	file, err := open(fsys, name)
 	if err != nil {
 		return err
@@ -170,26 +200,9 @@ func inPickle(fsys fs.FS, name string, visit func(value any)) error {
 	defer file.Close()
 	archive, err := zip.NewReader(file, file.size)
 	if err != nil {
-		return damaged(name, err)
+		return err
 	}
-	for _, record := range archive.File {
-		// The folder within the archive has a free name, see records; data.pkl below it is the one pickle that
-		// torch.load begins with.
-		if _, base, _ := strings.Cut(record.Name, "/"); base != "data.pkl" {
-			continue
-		}
-		// Damage may have made a record compressed or its length negative as an int64; both are refused before
-		// anything is read.
-		// The records are stored as they are, so that the pickle is a section of the file.
-		offset, err := record.DataOffset()
-		if err != nil || record.Method != zip.Store || int64(record.UncompressedSize64) < 0 {
-			return damaged(name, fmt.Errorf("record %s: %w", record.Name, errMalformed))
-		}
-		// A length beyond the file gets what is there, and the walk finds the pickle without its end.
-		size := min(int64(record.UncompressedSize64), file.size-offset)
-		return damaged(name, literals(newCursor(io.NewSectionReader(file, offset, size), size), visit))
-	}
-	return damaged(name, fmt.Errorf("no record data.pkl: %w", errMalformed))
+	return visit(file, archive.File)
 }
 
 // settings returns the whole numbers that follow these keys in a pickle, each at its first place; -1 stands for None.

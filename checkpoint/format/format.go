@@ -4,6 +4,7 @@
 package format
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,7 @@ var (
 // not those below it, and never writes. Its files must be regular and implement io.ReaderAt, as those
 // of os.Root.FS and os.DirFS do; the first also keeps links from leading out of the directory.
 type Format interface {
-	// Name is the framework's name in lower case, as [ByName] takes it.
+	// Name is the framework's name in lower case.
 	Name() string
 	// Newest returns the newest complete checkpoint: of the candidates, newest first, the first that
 	// Verify accepts. Without one the error wraps ErrNone and the reason for each candidate. It costs
@@ -77,20 +78,13 @@ type candidate struct {
 // newest verifies candidates in the order of their numbers, highest first, equal ones by name, until
 // one is complete.
 func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
-	// The number decides; of two with one number the name does, so that the answer is always the same.
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
-		// The numbers are compared and not subtracted: -1 and the largest differ by more than an int64
-		// holds.
-		if a.number != b.number {
-			return compareDown(a.number, b.number)
-		}
-		return strings.Compare(b.name, a.name)
+		return cmp.Or(cmp.Compare(b.number, a.number), strings.Compare(b.name, a.name))
 	})
 	var skipped []Skip
 	// The error begins with ErrNone, and lists every candidate: a checkpoint that is there and not taken
 	// needs an explanation.
 	faults := []error{fmt.Errorf("%w of %s", ErrNone, f.Name())}
-	// The first that is complete ends the search, so older ones cost nothing.
 	for _, c := range candidates {
 		found, err := f.Verify(fsys, c.name)
 		if err == nil {
@@ -104,12 +98,19 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 	return Found{}, errors.Join(faults...)
 }
 
-// compareDown orders numbers from the highest to the lowest.
-func compareDown(a, b int64) int {
-	if a > b {
-		return -1
+// newestFile is newest among the files of the directory: like returns the candidate that a file's name makes, if any.
+func newestFile(f Format, fsys fs.FS, like func(name string) (candidate, bool)) (Found, error) {
+	list, err := names(fsys)
+	if err != nil {
+		return Found{}, err
 	}
-	return 1
+	var candidates []candidate
+	for _, name := range list {
+		if c, ok := like(name); ok {
+			candidates = append(candidates, c)
+		}
+	}
+	return newest(f, fsys, candidates)
 }
 
 // names returns the names of the files in the directory that may belong to checkpoints: regular ones

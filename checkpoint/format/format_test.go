@@ -22,18 +22,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/format"
 )
 
-func TestByName(t *testing.T) {
-	for _, name := range []string{"tensorflow", "pytorch", "mxnet", "caffe"} {
-		format, ok := format.ByName(name)
-		if !ok || format.Name() != name {
-			t.Errorf("%s: %v, %v", name, format, ok)
-		}
-	}
-	if format, ok := format.ByName("theano"); ok {
-		t.Errorf("theano is %v", format)
-	}
-}
-
 func TestNothingThere(t *testing.T) {
 	for name, f := range fixtures() {
 		if found, err := f.format.Newest(fstest.MapFS{}); !errors.Is(err, format.ErrNone) {

@@ -33,11 +33,7 @@ var checkpointFolder = regexp.MustCompile(`^checkpoint-[0-9]+$`)
 
 // Newest implements [Format].
 func (f HuggingFace) Newest(fsys fs.FS) (Found, error) {
-	candidates, err := foldersOf(fsys, checkpointFolder.MatchString)
-	if err != nil {
-		return Found{}, err
-	}
-	return newest(f, fsys, candidates)
+	return newestFolder(f, fsys, checkpointFolder.MatchString)
 }
 
 // Verify implements [Format]; name is the folder.

@@ -106,11 +106,6 @@ func TestLibraries(t *testing.T) {
 		if _, err := format.Of(w.format, found.Files).Newest(only(dir, found.Files)); err != nil {
 			t.Errorf("%s, named: %v", name, err)
 		}
-		if byName, ok := format.ByName(w.format.Name()); !ok {
-			t.Errorf("%s has no name", name)
-		} else if found, err := byName.Newest(dir); err != nil || found.Name != w.newest {
-			t.Errorf("%s by name: %+v, %v", name, found, err)
-		}
 	}
 }
 

@@ -22,27 +22,18 @@ func (Lightning) Name() string { return "lightning" }
 
 // Newest implements [Format].
 func (f Lightning) Newest(fsys fs.FS) (Found, error) {
-	list, err := names(fsys)
-	if err != nil {
-		return Found{}, err
-	}
-	var candidates []candidate
-	for _, name := range list {
+	return newestFile(f, fsys, func(name string) (candidate, bool) {
 		if path.Ext(name) != ".ckpt" {
-			continue
+			return candidate{}, false
 		}
-		// Names are made of patterns that users choose, with epochs and losses in them, so that no number in
-		// one is to be trusted.
-		// The step stands in the file. One that does not tell is damaged, and is said to be.
+		// Users choose the patterns of names, with epochs and losses in them: the step stands in the file. One that does not
+		// tell it is looked at first, so that it is passed over with its reason.
 		step, err := trainingStep(fsys, name)
 		if err != nil {
-			// The highest number has it looked at first and passed over with its reason, instead of left out
-			// without a word.
 			step = math.MaxInt64
 		}
-		candidates = append(candidates, candidate{name, step})
-	}
-	return newest(f, fsys, candidates)
+		return candidate{name, step}, true
+	})
 }
 
 // Verify implements [Format]; name is the file.

@@ -19,20 +19,11 @@ import (
 // as well as the two of them, and nobody would notice.
 var ErrAmbiguous = errors.New("format: it cannot be told which files belong together; name all of them in the acknowledgement")
 
-// Listing is a format that cannot always see which files belong together, and can be told.
-// [Of] asks whether a format is one.
-type Listing interface {
-	Format
-	// Of returns the format for a directory in which the checkpoint consists of these files, as the job has said.
-	// Files that are none of the format's are not looked at. Where no file is one of the format's, it is the format
-	// itself.
-	Of(files []string) Format
-}
-
-// Of returns the format for a directory in which a job has named the files of its checkpoint: f itself, unless it is
-// a Listing.
+// Of returns the format for a directory in which a job has named the files of its checkpoint. A format that cannot always
+// see which files belong together has a method Of that returns it; every other is f itself. Files that are none of the
+// format's are not looked at.
 func Of(f Format, files []string) Format {
-	if listing, ok := f.(Listing); ok && len(files) > 0 {
+	if listing, ok := f.(interface{ Of(files []string) Format }); ok && len(files) > 0 {
 		return listing.Of(files)
 	}
 	return f

@@ -5,7 +5,6 @@ package format
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -36,21 +35,12 @@ func (MXNet) Name() string { return "mxnet" }
 
 // Newest implements [Format].
 func (f MXNet) Newest(fsys fs.FS) (Found, error) {
-	list, err := names(fsys)
-	if err != nil {
-		return Found{}, err
-	}
-	var candidates []candidate
-	for _, name := range list {
-		// The arrays make the candidate; network and state are demanded by Verify, so that their absence is
-		// told.
-		if stem, ok := strings.CutSuffix(name, ".params"); ok {
-			if _, n := numbered(stem); n >= 0 {
-				candidates = append(candidates, candidate{stem, n})
-			}
-		}
-	}
-	return newest(f, fsys, candidates)
+	// Network and state are demanded by Verify, so that their absence is told.
+	return newestFile(f, fsys, func(name string) (candidate, bool) {
+		stem, ok := strings.CutSuffix(name, ".params")
+		_, n := numbered(stem)
+		return candidate{stem, n}, ok && n >= 0
+	})
 }
 
 // numbered splits PREFIX-0001 into PREFIX and 1; the number is -1 if the name has another form.
@@ -79,7 +69,7 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 	if err := walk(fsys, files[0], arrays); err != nil {
 		return Found{}, err
 	}
-	if err := walk(fsys, files[1], symbol); err != nil {
+	if err := symbol(fsys, files[1]); err != nil {
 		return Found{}, err
 	}
 	states := name + ".states"
@@ -96,29 +86,18 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 }
 
 // symbol reads a network: one JSON object with nodes, the arguments among them, and outputs.
-func symbol(c *cursor) error {
-	// The text is read as a whole, so this is the bound on memory that the package promises.
-	const longest = 64 << 20 // bytes; networks take kilobytes
-	if c.left() > longest {
-		return fmt.Errorf("%d bytes of network: %w", c.left(), errMalformed)
-	}
-	// A network that was cut has lost its closing brace, which Unmarshal sees.
-	text, err := io.ReadAll(io.NewSectionReader(c.source, 0, c.end))
-	if err != nil {
-		return err
-	}
+func symbol(fsys fs.FS, name string) error {
 	var network struct {
 		Nodes     []json.RawMessage `json:"nodes"`
 		Arguments []int             `json:"arg_nodes"`
 		Heads     []json.RawMessage `json:"heads"`
 	}
-	if err := json.Unmarshal(text, &network); err != nil {
-		return fmt.Errorf("network: %w", err)
+	if err := readJSON(fsys, name, &network); err != nil {
+		return err
 	}
-	// Arguments are indexes into nodes. One outside is damage that JSON does not see.
 	outside := func(i int) bool { return i < 0 || i >= len(network.Nodes) }
 	if len(network.Nodes) == 0 || len(network.Heads) == 0 || slices.ContainsFunc(network.Arguments, outside) {
-		return fmt.Errorf("network without nodes or outputs: %w", errMalformed)
+		return damaged(name, fmt.Errorf("network without nodes or outputs: %w", errMalformed))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -33,11 +34,7 @@ const unfinished = ".orbax-checkpoint-tmp"
 // Newest implements [Format].
 // The number in a folder's name is the step, whatever prefix the manager was given.
 func (f Orbax) Newest(fsys fs.FS) (Found, error) {
-	candidates, err := foldersOf(fsys, func(name string) bool { return number(name) >= 0 })
-	if err != nil {
-		return Found{}, err
-	}
-	return newest(f, fsys, candidates)
+	return newestFolder(f, fsys, func(name string) bool { return number(name) >= 0 })
 }
 
 // Verify implements [Format]; name is the folder.
@@ -95,8 +92,9 @@ func (f *folder) verifyItems(items any) error {
 				return f.missing(manifest)
 			}
 		case base == "manifest.ocdbt":
-			if !f.hasAnyIn(path.Join(path.Dir(file), "d")) {
-				return f.missing(path.Join(path.Dir(file), "d"))
+			dir := path.Join(path.Dir(file), "d")
+			if !slices.ContainsFunc(f.files, func(other string) bool { return strings.HasPrefix(other, dir+"/") }) {
+				return f.missing(dir)
 			}
 			err = verifyManifest(f.fsys, f.at(file))
 		// These are JSON by their contents and not by their names.
@@ -108,17 +106,6 @@ func (f *folder) verifyItems(items any) error {
 		}
 	}
 	return nil
-}
-
-// hasAnyIn reports whether there are files in a folder below.
-// The slash keeps a folder whose name only begins like dir from counting. O(files).
-func (f *folder) hasAnyIn(dir string) bool {
-	for _, file := range f.files {
-		if strings.HasPrefix(file, dir+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // The form of a manifest of TensorStore's OCDBT: a magic number, big endian, the length of all, and at the end the
@@ -146,7 +133,7 @@ func verifyManifest(fsys fs.FS, name string) error {
 		length > maxManifest || length < uint64(len(head))+crc32.Size {
 		return fmt.Errorf("a manifest of %d bytes in %d: %w", length, file.size, errMalformed)
 	}
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	sum := crc32.New(castagnoli)
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, file.size-crc32.Size)); err != nil {
 		return err
 	}

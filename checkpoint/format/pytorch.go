@@ -42,8 +42,6 @@ type PyTorch struct {
 	Files []string
 }
 
-var _ Listing = PyTorch{}
-
 // Name returns "pytorch".
 func (PyTorch) Name() string { return "pytorch" }
 
@@ -56,7 +54,7 @@ func (f PyTorch) loose() *loose {
 	return l
 }
 
-// Of implements [Listing].
+// Of returns the format for these files of a job, see the function [Of].
 func (f PyTorch) Of(files []string) Format {
 	if mine := f.loose().of(files); mine != nil {
 		f.Files = mine
@@ -72,18 +70,7 @@ func (f PyTorch) Verify(fsys fs.FS, name string) (Found, error) { return f.loose
 
 // verifyArchive reads all records of an archive of torch.save.
 func verifyArchive(fsys fs.FS, name string) error {
-	file, err := open(fsys, name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	// The directory of a zip archive is its end. NewReader finds it from there, so a file that was cut is
-	// refused without reading the rest.
-	archive, err := zip.NewReader(file, file.size)
-	if err != nil {
-		return err
-	}
-	return records(file, archive.File)
+	return inArchive(fsys, name, func(file *opened, files []*zip.File) error { return records(file, files) })
 }
 
 // fileNumber returns the last number in a name, without what follows the last dot.

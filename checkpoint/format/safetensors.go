@@ -34,8 +34,6 @@ type SafeTensors struct {
 	Files []string
 }
 
-var _ Listing = SafeTensors{}
-
 // indexEnding is what the names of indexes end with.
 const indexEnding = ".safetensors.index.json"
 
@@ -55,7 +53,7 @@ func (f SafeTensors) loose() *loose {
 	return l
 }
 
-// Of implements [Listing]. A job that names an index means the model in shards.
+// Of returns the format for these files of a job, see the function [Of]. A job that names an index means the model in shards.
 // Its shards are named by the index, so that a job need not name them all.
 func (f SafeTensors) Of(files []string) Format {
 	index := slices.ContainsFunc(files, func(name string) bool { return strings.HasSuffix(name, indexEnding) })

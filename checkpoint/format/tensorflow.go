@@ -39,27 +39,17 @@ func (TensorFlow) Name() string { return "tensorflow" }
 
 // Newest implements [Format].
 func (f TensorFlow) Newest(fsys fs.FS) (Found, error) {
-	list, err := names(fsys)
-	if err != nil {
-		return Found{}, err
-	}
 	// The hint matters only where a name has no number, for numbers are more reliable than a file that is
-	// written over at each save.
+	// written over at each save. A job that saves under one name has no number that could grow.
 	latest := latestOf(fsys)
-	var candidates []candidate
-	for _, name := range list {
+	return newestFile(f, fsys, func(name string) (candidate, bool) {
 		prefix, ok := strings.CutSuffix(name, ".index")
-		if !ok || prefix == "" {
-			continue
-		}
 		c := candidate{prefix, trailingNumber(prefix)}
 		if c.number < 0 && prefix == latest {
-			// It goes before all numbers: a job that saves under one name has no number that could grow.
 			c.number = math.MaxInt64
 		}
-		candidates = append(candidates, c)
-	}
-	return newest(f, fsys, candidates)
+		return c, ok && prefix != ""
+	})
 }
 
 // Verify implements [Format]; name is the prefix that Saver.save and Checkpoint.save return, without its
