@@ -185,7 +185,7 @@
 //	[Dorm P2, compiled]	alloc/embedded/internal/problem/compile.go	New
 //	[Dorm Table II]	alloc/alloctest/generate.go	Table2, Mixed
 //	[linear programs, no paper]	alloc/milp/builder.go	Builder
-//	[LandDoig60, branch and bound]	alloc/milp/bb/search.go	search.run
+//	[Land60, branch and bound]	alloc/milp/bb/search.go	search.run
 //	[BGGHRV71, branching by pseudo-costs]	alloc/milp/bb/branching.go	pseudocosts
 //	[Koberstein05 ch. 3]	alloc/milp/bb/dual.go	simplex.dual
 //	[Maros03 ch. 9]	alloc/milp/bb/primal.go	simplex.primal
@@ -321,13 +321,13 @@
 //	[shapes of learning curves, no paper]	growth/shape.go	gallery
 //	[estimate of growth, no paper]	growth/estimate.go	Estimate
 //	[robust classifier, no paper]	growth/prospect.go	Prospect
-//	[Amdahl], [Peng (3)]	growth/speedup/model.go	Model, sum
-//	[non-negative least squares, Huber]	growth/speedup/nonnegative.go	fitSum, leastSquares
-//	[Qiao (8)-(11)]	growth/speedup/pollux.go	twoPhase, fitPollux
-//	[Barlow, isotonic regression]	growth/speedup/table.go	rise, lookUp
-//	[Qiao §4.1, prior]	growth/speedup/curve.go	Cold, Curve.Speeds, Curve.Outlook
+//	[Amdahl67], [Peng18 (3)]	growth/speedup/model.go	Model, sum
+//	[Huber64, non-negative least squares]	growth/speedup/nonnegative.go	fitSum, leastSquares
+//	[Qiao21 (8)-(11)]	growth/speedup/pollux.go	twoPhase, fitPollux
+//	[Barlow72, isotonic regression]	growth/speedup/table.go	rise, lookUp
+//	[Qiao21 §4.1, prior]	growth/speedup/curve.go	Cold, Curve.Speeds, Curve.Outlook
 //	[error on what was left out, no paper]	growth/speedup/fit.go	Fit, leaveOut
-//	[Qiao §4.1, measurements]	growth/speedup/observation.go	Observation
+//	[Qiao21 §4.1, measurements]	growth/speedup/observation.go	Observation
 //	[curve of a running job, no paper]	growth/speedup/estimator.go	Estimator
 //	[Zheng Algorithm 1, lines 1-17]	growth/flowcon/flowcon.go	Executor.classify, Executor.schedule
 //	[Zheng Algorithm 1, lines 14-26]	growth/flowcon/limits.go	round.limit
@@ -368,35 +368,131 @@
 //	[worths of speeds, simulated, no paper]	placement/sim/elastic/worth.go	Worth
 //	[Mahajan20 (1), finish-time fairness]	placement/sim/elastic/measure.go	Measure
 //
+// # Index by question
+//
+//	[who deserves how much?]	drf/progressive.go	FillWhole
+//	[which team is next?]	drf/treesorter.go	TreeSorter
+//	[who has borrowed, and what is taken back?]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
+//	[who is let in, and in which order?]	alloc/admit.go	resolved.admitAll, resolved.queue
+//	[who is preempted?]	alloc/admit.go	admission.preemptible, resolved.mayBePreempted
+//	[who must move?]	alloc/resolve.go	resolved.findForced
+//	[who is put on few servers?]	alloc/consolidate.go	resolved.consolidate
+//	[why does a job wait?]	alloc/reason.go	resolved.reason, resolved.unservable
+//	[why not one container more?]	alloc/explain.go	Explain, Stop
+//	[how many running jobs may one decision move?]	alloc/budgets.go	resolved.adjustBudget
+//	[what does a restart cost?]	alloc/worth/weight.go	Restart
+//	[how fast is a job with more containers?]	growth/speedup/fit.go	Fit
+//	[which containers start and stop?]	alloc/plan.go	NewPlan
+//	[is the answer right?]	alloc/verify.go	Verify
+//	[how is a decision taken again later?]	alloc/record.go	Record
+//	[is room in pieces too small to use?]	alloc/fragments.go	NewFragmentation
+//	[how long may a search take?]	alloc/embedded/options.go	Effort
+//	[where is the time limit of a decision?]	checkpoint/controller/config.go	Decide, Config
+//	[is a new job worth its resources?]	primaldual/scheduler.go	Scheduler.Offer
+//	[how is a job resized?]	checkpoint/driver/driver.go	Driver.Apply
+//	[in which order do jobs change places?]	checkpoint/queue.go	Machine.schedule
+//	[when is a server given up?]	checkpoint/driver/config.go	Config, Options
+//	[where does a job restart whose server or agent is killed?]	checkpoint/server.go	ServerFenced.apply, Machine.lose
+//	[when does a job that dies end as failed?]	checkpoint/controller/follow.go	Controller.giveUp
+//	[which lease is the default?]	checkpoint/controller/config.go	Config
+//	[what ends a run when its master is gone?]	checkpoint/guard/run_linux.go	Run
+//	[where are checkpoints?]	checkpoint/filestore/write.go	draft.Commit
+//	[is a checkpoint whole?]	checkpoint/format/format.go	Format
+//	[what does a master know after a crash?]	checkpoint/journal/takeover.go	Open
+//	[as which user does a job run?]	checkpoint/command/user.go	User
+//	[which credentials are trusted?]	checkpoint/wire/key.go	Secret, Credential
+//	[what may the author of an agent rely on?]	checkpoint/effect.go	Effect
+//	[what must the author of a controller write?]	checkpoint/controller/cluster.go	Cluster, View
+//	[what must the author of a solver keep?]	alloc/solver/solver.go	Solver
+//	[what may the author of a policy rely on?]	placement/sim/policy.go	Policy, State
+//
+// # What it does not do
+//
+//   - Gangs of unlike containers: an application's containers are alike, and Min is how many must be there together.
+//   - Racks, networks and slices: labels say where containers may be and MaxServers on how many servers, not how near to each other.
+//   - Devices: GPUs are a number for each server. Fractions are a matter of units (thousandths), and which device it is, and what
+//     jobs on the same device do to each other, is known to nothing here.
+//   - Starvation: admission goes by priority and submission, and a job that finds no room blocks none behind it; it reserves nothing and
+//     does not age. A caller raises its Priority.
+//   - Deadlines and lengths of jobs in alloc: a decision is about now. primaldual plans ahead.
+//   - Resizing without a stop: containers change by a checkpoint, of a job that can write and read it.
+//   - Servers that come and go by demand: controller.Advisor says what jobs should have, and buys nothing.
+//   - Secrecy: calls are signed, and can be read on the wire unless TLS is around them; checkpoints are as private as their store.
+//   - Several clusters: a problem, a journal and a controller are of one.
+//
 // # References
 //
-//   - [BGGHRV71] M. Bénichou, J. M. Gauthier, P. Girodet, G. Hentges, G. Ribière, O. Vincent. Experiments
-//     in mixed-integer linear programming. Mathematical Programming 1, 1971.
-//   - [Bhattacharya13] A. Bhattacharya, D. Culler, E. Friedman, A. Ghodsi, S. Shenker, I. Stoica.
-//     Hierarchical Scheduling for Diverse Datacenter Workloads. SoCC 2013.
-//   - [Dantzig60] G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations
-//     Research 8(1), 1960.
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
-//   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant
-//     Resource Fairness: Fair Allocation of Multiple Resource Types. NSDI 2011.
+// Keys in brackets stand for these in all packages.
+//
+//   - [Achterberg09] T. Achterberg. SCIP: solving constraint integer programs. Mathematical Programming Computation 1, 2009.
+//   - [Amdahl67] G. M. Amdahl. Validity of the single processor approach to achieving large scale computing capabilities.
+//     AFIPS 1967.
+//   - [Barlow72] R. E. Barlow, H. D. Brunk. The isotonic regression problem and its dual. JASA 67, 1972.
+//   - [BGGHRV71] M. Bénichou, J. M. Gauthier, P. Girodet, G. Hentges, G. Ribière, O. Vincent. Experiments in mixed-integer
+//     linear programming. Mathematical Programming 1, 1971.
+//   - [Bhattacharya13] A. Bhattacharya, D. Culler, E. Friedman, A. Ghodsi, S. Shenker, I. Stoica. Hierarchical Scheduling
+//     for Diverse Datacenter Workloads. SoCC 2013.
+//   - [Bixby98] R. E. Bixby, S. Ceria, C. M. McZeal, M. W. P. Savelsbergh. An Updated Mixed Integer Programming Library:
+//     MIPLIB 3.0. Optima 58, 1998.
+//   - [Bland77] R. G. Bland. New finite pivoting rules for the simplex method. Mathematics of Operations Research 2, 1977.
+//   - [CornuejolsDawande98] G. Cornuéjols, M. Dawande. A class of hard small 0-1 programs. IPCO 1998.
+//   - [Danna05] E. Danna, E. Rothberg, C. Le Pape. Exploring relaxation induced neighborhoods to improve MIP solutions.
+//     Mathematical Programming 102, 2005.
+//   - [Dantzig60] G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations Research 8(1), 1960.
+//   - [Dean11] J. Dean, S. Ghemawat. LevelDB file format: table and block. Google 2011.
+//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared Clusters: A
+//     Dynamically-Partitioned Approach. SMARTCOMP 2017.
+//   - [Geoffrion74] A. M. Geoffrion. Lagrangean relaxation for integer programming. Mathematical Programming Study 2, 1974.
+//   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant Resource Fairness: Fair
+//     Allocation of Multiple Resource Types. NSDI 2011.
+//   - [Gilmore61] P. C. Gilmore, R. E. Gomory. A linear programming approach to the cutting-stock problem. Operations
+//     Research 9(6), 1961.
+//   - [Gu19] J. Gu et al. Tiresias: A GPU Cluster Manager for Distributed Deep Learning. NSDI 2019.
+//   - [Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean bounds. Mathematical
+//     Programming 39, 1987.
+//   - [HuangfuHall18] Q. Huangfu, J. A. J. Hall. Parallelizing the dual revised simplex method. Mathematical Programming
+//     Computation 10, 2018.
+//   - [Huber64] P. J. Huber. Robust estimation of a location parameter. Annals of Mathematical Statistics 35, 1964.
 //   - [IBM76] IBM. Mathematical Programming System Extended (MPSX) Program Reference. SH19-1095, 1976.
-//   - [Irwin04] D. Irwin, L. Grit, J. Chase. Balancing Risk and Reward in a Market-Based Task Service.
-//     HPDC 2004.
-//   - [Koberstein05] A. Koberstein. The dual simplex method: techniques for a fast and stable
-//     implementation. Thesis, Paderborn 2005.
-//   - [LandDoig60] A. H. Land, A. G. Doig. An automatic method of solving discrete programming
-//     problems. Econometrica 28, 1960.
+//   - [Irwin04] D. Irwin, L. Grit, J. Chase. Balancing Risk and Reward in a Market-Based Task Service. HPDC 2004.
+//   - [Jayaram23] S. Jayaram Subramanya et al. Sia: Heterogeneity-aware, Goodput-optimized ML-Cluster Scheduling. SOSP 2023.
+//   - [Jia14] Y. Jia et al. Caffe: Convolutional Architecture for Fast Feature Embedding. MM 2014.
+//   - [Kelly98] F. P. Kelly, A. K. Maulloo, D. K. H. Tan. Rate control for communication networks: shadow prices,
+//     proportional fairness and stability. Journal of the Operational Research Society 49, 1998.
+//   - [Kiwiel86] K. C. Kiwiel. A method for solving certain quadratic programming problems arising in nonsmooth
+//     optimization. IMA Journal of Numerical Analysis 6(2), 1986.
+//   - [Kiwiel90] K. C. Kiwiel. Proximity control in bundle methods for convex nondifferentiable minimization. Mathematical
+//     Programming 46, 1990.
+//   - [Koberstein05] A. Koberstein. The dual simplex method: techniques for a fast and stable implementation. Thesis,
+//     Paderborn 2005.
+//   - [Land60] A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems. Econometrica 28(3),
+//     1960.
 //   - [Law15] A. M. Law. Simulation Modeling and Analysis. 5th edition, McGraw-Hill 2015.
+//   - [Mahajan20] K. Mahajan et al. Themis: Fair and Efficient GPU Cluster Scheduling. NSDI 2020.
 //   - [Maros03] I. Maros. Computational Techniques of the Simplex Method. Kluwer 2003.
-//   - [Moore68] J. M. Moore. An n job, one machine sequencing algorithm for minimizing the number of late jobs.
-//     Management Science 15(1), 1968.
-//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
-//     Clusters. INFOCOM 2018.
-//   - [Pisinger95] D. Pisinger. A minimal algorithm for the multiple-choice knapsack problem. European Journal
-//     of Operational Research 83(2), 1995.
-//   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization
-//     results using the ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
-//   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//     Containers. Master's thesis (FlowCon and SpeCon).
+//   - [Meyer74] R. R. Meyer. On the existence of optimal solutions to integer and mixed-integer programming problems.
+//     Mathematical Programming 7, 1974.
+//   - [Mo00] J. Mo, J. Walrand. Fair end-to-end window-based congestion control. IEEE/ACM Transactions on Networking 8(5),
+//     2000.
+//   - [Moore68] J. M. Moore. An n job, one machine sequencing algorithm for minimizing the number of late jobs. Management
+//     Science 15(1), 1968.
+//   - [Narayanan20] D. Narayanan et al. Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads. OSDI
+//     2020.
+//   - [NemhauserWolsey88] G. L. Nemhauser, L. A. Wolsey. Integer and Combinatorial Optimization. Wiley 1988.
+//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning Clusters. INFOCOM 2018.
+//   - [Parkes15] D. C. Parkes, A. D. Procaccia, N. Shah. Beyond Dominant Resource Fairness: Extensions, Limitations, and
+//     Indivisibilities. ACM TEAC 3(1), 2015.
+//   - [Peng18] Y. Peng, Y. Bao, Y. Chen, C. Wu, C. Guo. Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning
+//     Clusters. EuroSys 2018.
+//   - [PEP307] Python Software Foundation. Extensions to the pickle protocol. 2003; PEP 3154, protocol 4, 2011.
+//   - [Pisinger95] D. Pisinger. A minimal algorithm for the multiple-choice knapsack problem. European Journal of
+//     Operational Research 83(2), 1995.
+//   - [Program] alloc/PROGRAM.md, the program that package alloc decides by.
+//   - [Qiao21] A. Qiao et al. Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning. OSDI 2021.
+//   - [Schrijver86] A. Schrijver. Theory of Linear and Integer Programming. Wiley 1986.
+//   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization results using the
+//     ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
+//   - [Shaw98] P. Shaw. Using constraint programming and local search methods to solve vehicle routing problems. CP 1998.
+//   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual Containers. Master's
+//     thesis; its chapters FlowCon, ICPP 2019, and SpeCon, arXiv 2010.11307, 2020.
 package apportion

@@ -134,10 +134,4 @@
 //   - An application with options claims the first that there is room for, in its theoretical share, whichever it uses:
 //     another order of options is another claim. Changing its option is an adjustment.
 //   - Among the many optima of P2 the preference follows P1: see solver.Rank.
-//
-// # References
-//
-//	[Dorm]     P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//	           Clusters: A Dynamically-Partitioned Approach. 2017.
-//	[Ghodsi11] A. Ghodsi et al. Dominant Resource Fairness. NSDI 2011.
 package alloc

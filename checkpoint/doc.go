@@ -115,9 +115,4 @@
 //   - Containers of the old allocation that the new one has too are kept.
 //   - The paper does not say what happens when a step fails.
 //   - Steps done between a save and the stop are done again, as in the paper.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 package checkpoint

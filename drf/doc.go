@@ -49,15 +49,4 @@
 //     at are those that hold; queues of different claims may envy one another.
 //   - [FillWhole] by default goes on with other claims when a container does not fit.
 //     WholeOptions.StopAtFirst is Algorithm 1 as printed.
-//
-// # References
-//
-//   - [Bhattacharya13] A. Bhattacharya, D. Culler, E. Friedman, A. Ghodsi, S. Shenker, I. Stoica.
-//     Hierarchical Scheduling for Diverse Datacenter Workloads. SoCC 2013.
-//   - [Ghodsi11] A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica. Dominant
-//     Resource Fairness: Fair Allocation of Multiple Resource Types. NSDI 2011.
-//   - [Parkes15] D. C. Parkes, A. D. Procaccia, N. Shah. Beyond Dominant Resource Fairness:
-//     Extensions, Limitations, and Indivisibilities. ACM TEAC 3(1), 2015.
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 package drf

@@ -51,9 +51,4 @@
 //   - (4.1) and (5.1) take sizes of changes, so a loss that rises grows. A series may be told its
 //     [Direction]; Prospect follows it, the thesis' tests do not.
 //   - Prospect, and all that it needs, is not in the thesis.
-//
-// # References
-//
-//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//	        Containers. Master's thesis.
 package growth

@@ -42,11 +42,4 @@
 //     the listing.
 //   - bf = 0 where there are fewer containers than workers, so nothing moves, as printed;
 //     RebalanceOptions.Ceiling rounds up.
-//
-// # References
-//
-//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//	        Containers. Master's thesis.
-//	[Dorm]  P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//	        Clusters: A Dynamically-Partitioned Approach. 2017.
 package placement

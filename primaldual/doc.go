@@ -115,11 +115,4 @@
 //     displaced, from the load offered so far, which is forgotten exponentially. Schedules end as early as can be, and
 //     a job that finds no room may move others, earliest promise first.
 //   - A kind without capacity, or that no job demands, has price 0. A demand of 0 limits nothing.
-//
-// # References
-//
-//   - [Moore68] J. M. Moore. An n job, one machine sequencing algorithm for minimizing the number of late jobs. Management
-//     Science 15(1), 1968.
-//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
-//     Clusters. INFOCOM 2018.
 package primaldual

@@ -18,9 +18,4 @@
 // Pure functions: the same arguments give the same instance on every machine. Instances are fresh.
 // Budgets are ceil(2m/10) = 1 share for three kinds, and a tenth of the running applications,
 // rounded up.
-//
-// # References
-//
-//	[Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//	       Clusters: A Dynamically-Partitioned Approach. 2017.
 package alloctest

@@ -111,32 +111,4 @@
 // leaf (mostStateBytes), and those of joined servers (mostLedger). An entry of Worth takes 24 bytes more; numbers of
 // containers that nobody lists take nothing, however many there may be. At the usual efforts hardly any of it is used:
 // 1,000 servers and 500 applications that all differ take 3 MB, see BenchmarkHeap.
-//
-// # References
-//
-//	[Danna05]    E. Danna, E. Rothberg, C. Le Pape. Exploring relaxation induced neighborhoods to
-//	             improve MIP solutions. Mathematical Programming 102, 2005.
-//	[Dantzig60]  G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations
-//	             Research 8(1), 1960.
-//	[Dorm]       P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//	             Clusters: A Dynamically-Partitioned Approach. 2017.
-//	[Geoffrion74] A. M. Geoffrion. Lagrangean relaxation for integer programming. Mathematical
-//	             Programming Study 2, 1974.
-//	[Gilmore61]  P. C. Gilmore, R. E. Gomory. A linear programming approach to the cutting-stock
-//	             problem. Operations Research 9(6), 1961.
-//	[Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean
-//	             bounds. Mathematical Programming 39, 1987.
-//	[Kiwiel86]   K. C. Kiwiel. A method for solving certain quadratic programming problems arising in
-//	             nonsmooth optimization. IMA Journal of Numerical Analysis 6(2), 1986.
-//	[Kiwiel90]   K. C. Kiwiel. Proximity control in bundle methods for convex nondifferentiable
-//	             minimization. Mathematical Programming 46, 1990.
-//	[Land60]     A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems.
-//	             Econometrica 28(3), 1960.
-//	[Pisinger95] D. Pisinger. A minimal algorithm for the multiple-choice knapsack problem. European
-//	             Journal of Operational Research 83(2), 1995.
-//	[Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking
-//	             optimization results using the ruin and recreate principle. Journal of Computational
-//	             Physics 159(2), 2000.
-//	[Shaw98]     P. Shaw. Using constraint programming and local search methods to solve vehicle routing
-//	             problems. CP 1998.
 package embedded

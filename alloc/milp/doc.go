@@ -50,12 +50,4 @@
 // A row with two different finite bounds is written as one bound and a width (RANGES). Where no
 // float64 width joins the two exactly, the second is off by one unit in the last place after
 // reading back.
-//
-// # References
-//
-// [Bixby98] R. E. Bixby, S. Ceria, C. M. McZeal, M. W. P. Savelsbergh, An Updated Mixed Integer
-// Programming Library: MIPLIB 3.0, Optima 58, 1998 (the test instances).
-//
-// [IBM76] IBM, Mathematical Programming System Extended (MPSX) Program Reference, SH19-1095, 1976
-// (the MPS format).
 package milp

@@ -44,9 +44,4 @@
 //   - M is as small as each pair of application and server allows, not one large number.
 //   - (15) is widened by solver.LossTolerance, as the referee allows.
 //   - Kinds of which there are more than 10^15 units are counted in larger ones, see [Build].
-//
-// # References
-//
-//	[Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//	       Clusters: A Dynamically-Partitioned Approach. 2017. (6)-(18).
 package mip

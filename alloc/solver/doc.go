@@ -43,11 +43,4 @@
 //
 // An Instance is read-only once built: solvers neither change nor retain it. Utilization and
 // shares are float64; capacities and counts are exact.
-//
-// # References
-//
-//	[Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//	       Clusters: A Dynamically-Partitioned Approach. 2017.
-//	[Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean
-//	       bounds. Mathematical Programming 39, 1987.
 package solver

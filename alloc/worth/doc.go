@@ -52,17 +52,4 @@
 // resource; of two containers that can be exchanged none is left with the one who gains less (Pareto within the
 // budgets); who is alone, or equal to all others, has his fair part, and the more of the loss budget is allowed the more
 // an unequal one may gain.
-//
-// # References
-//
-//	[Dorm]     P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared Clusters: A
-//	           Dynamically-Partitioned Approach. 2017.
-//	[Ghodsi11] A. Ghodsi et al. Dominant Resource Fairness. NSDI 2011.
-//	[Gu19]     J. Gu et al. Tiresias: A GPU Cluster Manager for Distributed Deep Learning. NSDI 2019.
-//	[Kelly98]  F. P. Kelly, A. K. Maulloo, D. K. H. Tan. Rate control for communication networks: shadow prices,
-//	           proportional fairness and stability. Journal of the Operational Research Society 49, 1998.
-//	[Mo00]     J. Mo, J. Walrand. Fair end-to-end window-based congestion control. IEEE/ACM Transactions on Networking
-//	           8(5), 2000.
-//	[Qiao21]   A. Qiao et al. Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning. OSDI 2021.
-//	[Zheng]    The thesis behind packages growth, flowcon and specon.
 package worth

@@ -38,9 +38,4 @@
 //
 // The paper's slaves create and destroy containers when they are told, [Dorm] §III-C2. What comes twice or
 // late, masters that are replaced, and servers that hear nothing are ours.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 package agent

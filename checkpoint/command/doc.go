@@ -106,9 +106,4 @@
 //
 // The paper's pair of scripts takes no arguments and says nothing about how a job is asked to save, how
 // anyone knows that it has, and what becomes of late processes; all of that is ours.
-//
-// # References
-//
-// [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan, Towards Distributed Machine Learning in Shared Clusters: A
-// Dynamically-Partitioned Approach, SMARTCOMP 2017.
 package command

@@ -28,9 +28,4 @@
 //
 // A job whose runs die by themselves again and again, without a step further than all before, ends as failed, and so does one that
 // dies of the signal that asks it to save. What is counted for that is in memory: the next controller begins anew.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 package controller

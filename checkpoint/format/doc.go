@@ -54,12 +54,4 @@
 // What the frameworks read and this package does not: TensorFlow's first version of its format and
 // compressed indexes, PyTorch's pickles before 1.6 and archives without checksums, MXNet's oldest
 // arrays, which have no magic number, Caffe's HDF5 snapshots, and files in directories below other than those in the table.
-//
-// # References
-//
-// [Dean11] J. Dean, S. Ghemawat, LevelDB file format: table and block, Google 2011.
-//
-// [Jia14] Y. Jia et al., Caffe: Convolutional Architecture for Fast Feature Embedding, MM 2014.
-//
-// [PEP 307], [PEP 3154] Python Software Foundation, pickle protocols 2 and 4.
 package format

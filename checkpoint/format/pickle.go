@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// The opcodes by what follows them, [PEP 307] and [PEP 3154]: nothing; one, two, four or eight bytes;
+// The opcodes by what follows them, [PEP307] and PEP 3154: nothing; one, two, four or eight bytes;
 // two lines; or a length of one, four or eight bytes and as many bytes. Those of protocol 0 are missing:
 // nobody writes that for arrays.
 var (

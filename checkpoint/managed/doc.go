@@ -35,9 +35,4 @@
 // # Limits
 //
 // The folder Dir is the memory of the agents. A master on another machine must see it too, as it must see the journal's.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
 package managed

@@ -4,9 +4,4 @@
 // [Runner] is the contract, [Run] one attempt to run a job, [Saved] the checkpoint that a job has
 // written on its own disk, [Progress] how a job stands. Package command implements Runner by the
 // commands that an application is submitted with, [Dorm] §III-C2.
-//
-// # References
-//
-// [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan, Towards Distributed Machine Learning in Shared Clusters: A
-// Dynamically-Partitioned Approach, SMARTCOMP 2017.
 package runner

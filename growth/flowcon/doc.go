@@ -62,10 +62,4 @@
 //   - (4.3), of which the listings are an approximation, prints "s.t. sum r_i R_max" without a relation,
 //     and an objective without the variable. Read as growth in proportion to what is granted it gives
 //     all to one job, which in the simulator did no better than shares and is left out.
-//
-// # References
-//
-//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//	        Containers. Master's thesis.
-//	        FlowCon: W. Zheng, M. Tynes, H. Gorelick, Y. Mao, L. Cheng, Y. Hou. ICPP 2019.
 package flowcon

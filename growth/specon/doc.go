@@ -56,10 +56,4 @@
 //     either: nobody knows whether it runs.
 //   - A job that stays only because workers with a smaller score have no room is not marked, so that
 //     it may ask again; the thesis ignores room.
-//
-// # References
-//
-//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//	        Containers. Master's thesis.
-//	        SpeCon: Y. Mao, Y. Fu, W. Zheng, L. Cheng, Q. Liu, D. Tao. arXiv 2010.11307, 2020.
 package specon

@@ -1,4 +1,4 @@
-// This file implements a job's curve: fitted step times, and what they make of other numbers of containers, [Qiao] §4.1.
+// This file implements a job's curve: fitted step times, and what they make of other numbers of containers, [Qiao21] §4.1.
 
 package speedup
 

@@ -37,7 +37,7 @@
 //
 // The same observations in any order give the same curve. Nothing is extrapolated for ever: a curve promises no more beyond
 // Curve.Most containers than it does there, which is the request of the user, or twice the most that was
-// measured where that is more, [Qiao §4.1]. Speeds never fall with more containers, although a measurement may.
+// measured where that is more, [Qiao21 §4.1]. Speeds never fall with more containers, although a measurement may.
 //
 // # Deviations
 //
@@ -46,13 +46,4 @@
 //     so that single wrong measurements do not carry the fit; the same holds for the other models.
 //   - Where no step on several servers was seen, Pollux assumes that none costs more; here that holds too: it costs what
 //     it does on one.
-//
-// # References
-//
-//	[Amdahl] G. M. Amdahl. Validity of the Single Processor Approach. AFIPS 1967.
-//	[Peng]   Y. Peng, Y. Bao, Y. Chen, C. Wu, C. Guo. Optimus: An Efficient Dynamic Resource Scheduler
-//	         for Deep Learning Clusters. EuroSys 2018.
-//	[Qiao]   A. Qiao et al. Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning. OSDI 2021.
-//	[Huber]  P. J. Huber. Robust Estimation of a Location Parameter. Annals of Mathematical Statistics 1964.
-//	[Barlow] R. E. Barlow, H. D. Brunk. The Isotonic Regression Problem and Its Dual. JASA 1972.
 package speedup

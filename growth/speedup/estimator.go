@@ -1,4 +1,4 @@
-// This file implements the curve of a running job: measurements come one by one, and old ones make room for new ones, [Qiao] §4.1.
+// This file implements the curve of a running job: measurements come one by one, and old ones make room for new ones, [Qiao21] §4.1.
 
 package speedup
 

@@ -17,7 +17,7 @@ const (
 	// simpler is by how much a model with more parameters must predict better to be taken.
 	// Where the difference is a twentieth or less it is mostly luck with what was left out.
 	simpler = 0.95
-	// beyond is how many times what was measured a curve is trusted, [Qiao §4.1].
+	// beyond is how many times what was measured a curve is trusted, [Qiao21 §4.1].
 	beyond = 2
 )
 

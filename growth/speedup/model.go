@@ -1,4 +1,4 @@
-// This file names the models of step times, and implements those that are sums of terms with non-negative weights: [Amdahl], [Peng] (3).
+// This file names the models of step times, and implements those that are sums of terms with non-negative weights: [Amdahl67], [Peng18] (3).
 
 package speedup
 

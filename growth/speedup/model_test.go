@@ -27,7 +27,7 @@ func grid(time func(c configuration) float64) []Observation {
 	return all
 }
 
-// Reference: [Peng] (3), all five terms; [Amdahl], two.
+// Reference: [Peng18] (3), all five terms; [Amdahl67], two.
 func TestSumsAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model := rapid.SampledFrom([]Model{Linear, Amdahl, Optimus}).Draw(t, "model")

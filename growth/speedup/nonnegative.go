@@ -1,5 +1,5 @@
 // This file implements the fit of a sum of terms: least squares of relative errors with weights at least 0, and large
-// residuals counted by their size, [Huber].
+// residuals counted by their size, [Huber64].
 
 package speedup
 
@@ -60,7 +60,7 @@ func reweigh(params []float64, rows []row) {
 		r.scale = max(sum(params, r.configuration), least*r.seconds)
 		errors[i] = math.Abs(math.Log(r.scale / r.seconds))
 	}
-	// A residual e beyond the limit weighs limit/e, so that its square counts as its size, [Huber].
+	// A residual e beyond the limit weighs limit/e, so that its square counts as its size, [Huber64].
 	limit := bound(errors)
 	for i, e := range errors {
 		rows[i].weight = min(1, limit/max(e, leastUsual))

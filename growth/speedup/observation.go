@@ -1,4 +1,4 @@
-// This file implements the measurements of a job's steps, [Qiao] §4.1, and the checks on them.
+// This file implements the measurements of a job's steps, [Qiao21] §4.1, and the checks on them.
 
 package speedup
 

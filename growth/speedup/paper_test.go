@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Reference: [Amdahl]: with a serial part of a tenth eight containers are 1/(0.1 + 0.9/8) times as fast as one, and no number
+// Reference: [Amdahl67]: with a serial part of a tenth eight containers are 1/(0.1 + 0.9/8) times as fast as one, and no number
 // of them is ten times as fast.
 func TestPaperAmdahl(t *testing.T) {
 	c := &Curve{Model: Amdahl, Params: []float64{0.9, 0.1}, Samples: 1, Most: mostContainers}
@@ -26,7 +26,7 @@ func TestPaperAmdahl(t *testing.T) {
 	}
 }
 
-// Reference: [Peng] (3): T = theta_0 m + theta_1 + theta_2 w/p + theta_3 w + theta_4 p with m = M/w. Eight containers on two
+// Reference: [Peng18] (3): T = theta_0 m + theta_1 + theta_2 w/p + theta_3 w + theta_4 p with m = M/w. Eight containers on two
 // servers, M = 160: 20, 1, 4, 8 and 2 times the parameters.
 func TestPaperOptimus(t *testing.T) {
 	params := []float64{0.01, 0.2, 0.03, 0.004, 0.05}
@@ -43,7 +43,7 @@ func TestPaperOptimus(t *testing.T) {
 	}
 }
 
-// Reference: [Qiao] (11): with phases of 3 and 4 and gamma 2 a step takes 5, the hypotenuse.
+// Reference: [Qiao21] (11): with phases of 3 and 4 and gamma 2 a step takes 5, the hypotenuse.
 func TestPaperOverlap(t *testing.T) {
 	for gamma, want := range map[float64]float64{1: 7, 2: 5} {
 		c := &Curve{Model: Pollux, Params: []float64{1, 0.2, 4, 9, 4, 9, gamma}}
@@ -59,7 +59,7 @@ func TestPaperOverlap(t *testing.T) {
 	}
 }
 
-// Reference: [Qiao] §4.1: gamma lies in [1, 10], and a step takes between the longer phase and their sum, the less the larger
+// Reference: [Qiao21] §4.1: gamma lies in [1, 10], and a step takes between the longer phase and their sum, the less the larger
 // gamma is.
 func TestPropOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestPropOverlap(t *testing.T) {
 	})
 }
 
-// Reference: [Qiao] §4.1: what was never seen costs nothing, and on several servers what it does on one.
+// Reference: [Qiao21] §4.1: what was never seen costs nothing, and on several servers what it does on one.
 func TestPaperPrior(t *testing.T) {
 	f := polluxFit{params: [polluxParams]float64{1, 2, 3, 4, 5, 6, 7}}
 	for _, test := range []struct {

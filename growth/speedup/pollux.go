@@ -1,4 +1,4 @@
-// This file implements the two-phase model of Pollux and its fit, [Qiao] §3.2, (8)-(11), and §4.1.
+// This file implements the two-phase model of Pollux and its fit, [Qiao21] §3.2, (8)-(11), and §4.1.
 
 package speedup
 
@@ -174,7 +174,7 @@ func (f *polluxFit) loss(x []float64) float64 {
 	total := 0.0
 	for i := range f.observations {
 		o := &f.observations[i]
-		// As for the sums, errors are those of logarithms, and large ones count by their size, [Huber].
+		// As for the sums, errors are those of logarithms, and large ones count by their size, [Huber64].
 		e := math.Abs(math.Log(twoPhase(&f.params, o.configuration()) / o.Seconds))
 		if e <= usualLog {
 			total += float64(e * e / 2)
@@ -293,7 +293,7 @@ func (f *polluxFit) logSlope(c configuration) (d [polluxParams]float64) {
 // complete fills in what was never seen: on several servers a step costs at least what it does on one, and what was
 // not seen at all costs nothing.
 func (f *polluxFit) complete() {
-	// Nothing on several servers was seen: [Qiao] §4.1 takes them for as cheap as one server, until they are
+	// Nothing on several servers was seen: [Qiao21] §4.1 takes them for as cheap as one server, until they are
 	// tried.
 	if !f.free[remoteAlpha] {
 		f.params[remoteAlpha], f.params[remoteBeta] = f.params[localAlpha], f.params[localBeta]

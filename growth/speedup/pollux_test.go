@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Reference: [Qiao] (8)-(11): gamma of 1 adds the phases, a large one leaves the longer.
+// Reference: [Qiao21] (8)-(11): gamma of 1 adds the phases, a large one leaves the longer.
 func TestTwoPhase(t *testing.T) {
 	p := [polluxParams]float64{0.1, 0.01, 0.03, 0.002, 0.3, 0.05, 1}
 	for _, test := range []struct {

@@ -1,4 +1,4 @@
-// This file implements the table of measured rates: made to rise by isotonic regression, [Barlow], with straight lines in
+// This file implements the table of measured rates: made to rise by isotonic regression, [Barlow72], with straight lines in
 // between.
 
 package speedup

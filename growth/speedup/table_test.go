@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Reference: [Barlow]: of all sequences that rise the result has the least sum of squares. The twin tries every division into
+// Reference: [Barlow72]: of all sequences that rise the result has the least sum of squares. The twin tries every division into
 // blocks that have their means.
 func TestRise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

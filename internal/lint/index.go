@@ -4,37 +4,37 @@ package lint
 
 import (
 	"go/ast"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// checkIndex looks for the rows in the root's doc.go: every row must point at something and have a
-// key of its own, and there must be one for each folder of packages that compute and for each file
-// that implements an algorithm.
+// checkIndex checks the rows in the root's doc.go and its references, and that every file that implements an algorithm has a
+// row.
 func (t *files) checkIndex(doc *file) {
-	// indexed are the files that rows name, in any order and perhaps several times.
-	indexed := t.checkRows(doc)
-	// A folder that is not there yet, or holds tests only, needs no row.
-	for _, folder := range computing {
-		exists := slices.ContainsFunc(t.list, func(f *file) bool { return !f.test && f.computes() && within(f.dir, folder) })
-		// One row suffices here. Which algorithms must have one is asked below, file by file.
-		if exists && !slices.ContainsFunc(indexed, func(name string) bool { return within(path.Dir(name), folder) }) {
-			t.add(doc, doc.syntax.Doc.Pos(), "the index has no row for %s", folder)
-		}
-	}
-	keys := references(doc)
+	keys := t.checkReferences(doc)
+	indexed := t.checkRows(doc, keys)
 	for _, f := range t.list {
-		// A file may implement several algorithms: one row is enough to find it.
-		if key := f.implements(keys); key != "" && !slices.Contains(indexed, f.path) {
-			t.add(f, f.syntax.Comments[0].Pos(), "implements an algorithm of %s, for which the index has no row", key)
+		// The first comment of a file is the detached one that says what it implements.
+		if len(f.syntax.Comments) == 0 || f.syntax.Comments[0] == f.syntax.Doc {
+			continue
+		}
+		opening := f.syntax.Comments[0]
+		cited := citation.FindAllStringSubmatch(opening.Text(), -1)
+		for _, found := range cited {
+			if !slices.Contains(keys, found[1]) {
+				t.add(f, opening.Pos(), "cites [%s], which is not among the references", found[1])
+			}
+		}
+		if len(cited) > 0 && f.implements() && !slices.Contains(indexed, f.path) {
+			t.add(f, opening.Pos(), "implements an algorithm of %s, for which the index has no row", cited[0][1])
 		}
 	}
 }
 
-// checkRows checks all rows and returns the files that they name.
-func (t *files) checkRows(doc *file) (indexed []string) {
+// checkRows checks all rows and returns the files that they name. The key of a row begins with that of a reference, or ends
+// in "no paper" or in a question mark.
+func (t *files) checkRows(doc *file, keys []string) (indexed []string) {
 	// Two rows of one key would be two answers to one question.
 	seen := make(map[string]bool)
 	for _, line := range doc.syntax.Doc.List {
@@ -49,50 +49,49 @@ func (t *files) checkRows(doc *file) (indexed []string) {
 		}
 		indexed = append(indexed, name)
 		key, _, _ := strings.Cut(row, "]")
-		// Only rows of the right form are compared, since the key of another is not certain.
 		if seen[key] {
 			t.add(doc, line.Pos(), "the index has the key [%s] twice", key)
 		}
 		seen[key] = true
+		paper := !strings.HasSuffix(key, ", no paper") && !strings.HasSuffix(key, "?")
+		if found := citation.FindStringSubmatch("[" + row); paper && (found == nil || !slices.Contains(keys, found[1])) {
+			t.add(doc, line.Pos(), "the key [%s] of the index begins with no reference", key)
+		}
 	}
 	return indexed
 }
 
-// citation finds the key of a paper or book in a text: "[Dorm" or "[Irwin04".
-var citation = regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]*)[^\]]*\]`)
+var (
+	// citation finds the key of a paper or book in a text: "[Dorm" or "[Irwin04".
+	citation = regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]*)[^\]]*\]`)
+	// reference finds the items of the root's list that begin with a key.
+	reference = regexp.MustCompile(`(?m)^  - \[(\w+)\] (.*\n(?:    .*\n)*)`)
+)
 
-// references returns the keys that the root package comment explains.
-func references(doc *file) (keys []string) {
-	for _, line := range doc.syntax.Doc.List {
-		// A reference is an item of a list that begins with its key; links to types begin elsewhere.
-		if entry, ok := strings.CutPrefix(line.Text, "//   - ["); ok {
-			// Only the key is kept; title and year are for readers.
-			key, _, _ := strings.Cut(entry, "]")
-			keys = append(keys, key)
+// checkReferences returns the keys of the list of references, in which a key and a paper may be once.
+func (t *files) checkReferences(doc *file) (keys []string) {
+	papers := make(map[string]string)
+	for _, entry := range reference.FindAllStringSubmatch(doc.syntax.Doc.Text(), -1) {
+		// Initials end in periods as well, so that the longest sentence of an entry is its title.
+		title := slices.MaxFunc(strings.Split(strings.Join(strings.Fields(entry[2]), " "), ". "),
+			func(a, b string) int { return len(a) - len(b) })
+		if other := papers[title]; other != "" {
+			t.add(doc, doc.syntax.Doc.Pos(), "the references have %q as [%s] and as [%s]", title, other, entry[1])
 		}
+		if slices.Contains(keys, entry[1]) {
+			t.add(doc, doc.syntax.Doc.Pos(), "the references have the key [%s] twice", entry[1])
+		}
+		papers[title] = entry[1]
+		keys = append(keys, entry[1])
 	}
 	return keys
 }
 
-// implements returns the key of the paper or book whose algorithm f says that it implements, or "".
-// Commands, twins for tests and other modules need no row.
-func (f *file) implements(keys []string) string {
-	// A twin is the same algorithm once more, and its row would compete with the real one.
-	if f.test || f.nested || f.syntax.Name.Name == "main" || within(f.dir, "internal/oracle") || len(f.syntax.Comments) == 0 {
-		return ""
-	}
-	// The first comment of a file is the detached one that says what it implements.
-	text := f.syntax.Comments[0].Text()
-	if !strings.HasPrefix(text, "This file implements ") {
-		return ""
-	}
-	for _, found := range citation.FindAllStringSubmatch(text, -1) {
-		// Brackets also link to types. A key is one that the root explains, or one that ends in a year.
-		if key := found[1]; slices.Contains(keys, key) || key[len(key)-1] <= '9' {
-			return key
-		}
-	}
-	return ""
+// implements reports whether f says that it implements something. Tests, commands, twins, which would compete with the
+// real ones, and other modules need no row.
+func (f *file) implements() bool {
+	return !f.test && !f.nested && f.syntax.Name.Name != "main" && !within(f.dir, "internal/oracle") &&
+		strings.HasPrefix(f.syntax.Comments[0].Text(), "This file implements ")
 }
 
 // checkRow checks one row and returns the file that it names.

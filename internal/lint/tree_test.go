@@ -155,14 +155,6 @@ func TestRenamingFiles(t *testing.T) {
 	}
 }
 
-// References are the items of the list that begin with a key; links in the text are none.
-func TestReferences(t *testing.T) {
-	doc := &file{syntax: parsed(t, "// Package a is one of [Ghodsi11].\n//\n//   - [Dorm] P. Sun.\n//   - drf: what [Claim] wants\n//   - [OASiS] Y. Bao.\n//\t[Zheng §4]\ta.go\tF\npackage a\n")}
-	if diff := cmp.Diff([]string{"Dorm", "OASiS"}, references(doc)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // A symbol is what a row of the index would call it.
 func TestSymbol(t *testing.T) {
 	got := map[string]bool{}

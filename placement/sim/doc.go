@@ -89,14 +89,4 @@
 // Changes cost nothing in OASiS: AdjustCost is 0 from FromSlots. Its fairness loss, and Dorm's view of
 // it, count a worker with its part b/B of a parameter server as one container, in thousandths of a
 // parameter server, rounded up, and give each server an equal part of all parameter servers.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
-//   - [Law15] A. M. Law. Simulation Modeling and Analysis. 5th edition, McGraw-Hill 2015.
-//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
-//     Clusters. INFOCOM 2018.
-//   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//     Containers. Master's thesis.
 package sim

@@ -3,7 +3,7 @@
 // # What it computes
 //
 // The optimum of a mixed-integer program, with proof, by splitting on integer variables whose value
-// in the linear relaxation is not whole ([LandDoig60]). Open nodes wait in order of their bound;
+// in the linear relaxation is not whole ([Land60]). Open nodes wait in order of their bound;
 // after a split the search plunges into the child nearer to the relaxation's value and stays
 // in the subtree until it ends. The branching variable is chosen by pseudo-costs.
 //
@@ -48,29 +48,4 @@
 // rank. On the eight test instances one relaxation takes it 1 ms to 1 s and misc03 ends with
 // "A is singular", where a node here takes some ten to hundreds of microseconds
 // (BenchmarkRelaxation). gonum's method serves as the twin in the tests.
-//
-// # References
-//
-// [BGGHRV71] M. Bénichou, J. M. Gauthier, P. Girodet, G. Hentges, G. Ribière, O. Vincent, Experiments
-// in mixed-integer linear programming, Mathematical Programming 1, 1971: pseudo-costs.
-//
-// [Bixby98] R. E. Bixby, S. Ceria, C. M. McZeal, M. W. P. Savelsbergh, An Updated Mixed Integer
-// Programming Library: MIPLIB 3.0, Optima 58, 1998.
-//
-// [Bland77] R. G. Bland, New finite pivoting rules for the simplex method, Mathematics of Operations
-// Research 2, 1977.
-//
-// [Koberstein05] A. Koberstein, The dual simplex method: techniques for a fast and stable
-// implementation, thesis, Paderborn 2005.
-//
-// [LandDoig60] A. H. Land, A. G. Doig, An automatic method of solving discrete programming problems,
-// Econometrica 28, 1960.
-//
-// [Maros03] I. Maros, Computational Techniques of the Simplex Method, Kluwer 2003.
-//
-// [Meyer74] R. R. Meyer, On the existence of optimal solutions to integer and mixed-integer
-// programming problems, Mathematical Programming 7, 1974.
-//
-// [NemhauserWolsey88] G. L. Nemhauser, L. A. Wolsey, Integer and Combinatorial Optimization, Wiley
-// 1988.
 package bb

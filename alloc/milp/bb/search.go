@@ -1,4 +1,4 @@
-// This file implements branch and bound, [LandDoig60]: best first with plunging.
+// This file implements branch and bound, [Land60]: best first with plunging.
 
 package bb
 

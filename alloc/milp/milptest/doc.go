@@ -35,9 +35,4 @@
 // A node limit counts as kept up to twice its number and ten more, because engines look at it between
 // batches of nodes. A memory limit is checked at one byte alone: what a byte is to an engine, its
 // allocator decides.
-//
-// # References
-//
-// [CornuejolsDawande98] G. Cornuéjols, M. Dawande, A class of hard small 0-1 programs, IPCO 1998:
-// the market split problem, which keeps every solver busy.
 package milptest

@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
-// CPSAT is the constraint programming solver of OR-Tools [PerronFurnon]. It takes integer variables
+// CPSAT is the constraint programming solver of OR-Tools. It takes integer variables
 // with finite bounds only. Its zero value is ready; it may be used by many goroutines.
 type CPSAT struct {
 	// Library is the folder of the libraries, or one of them; empty: EnvLibrary, then the usual places.

@@ -70,20 +70,4 @@
 // objective itself. A linear program that HiGHS or GLOP leave unfinished comes without a bound.
 // Where an engine finds the relaxation unbounded, a second solve without costs decides between
 // Unbounded and Infeasible ([Meyer74]).
-//
-// # References
-//
-// [Achterberg09] T. Achterberg, SCIP: solving constraint integer programs, Mathematical Programming
-// Computation 1, 2009.
-//
-// [Bixby98] R. E. Bixby, S. Ceria, C. M. McZeal, M. W. P. Savelsbergh, An Updated Mixed Integer
-// Programming Library: MIPLIB 3.0, Optima 58, 1998.
-//
-// [HuangfuHall18] Q. Huangfu, J. A. J. Hall, Parallelizing the dual revised simplex method,
-// Mathematical Programming Computation 10, 2018.
-//
-// [Meyer74] R. R. Meyer, On the existence of optimal solutions to integer and mixed-integer
-// programming problems, Mathematical Programming 7, 1974.
-//
-// [PerronFurnon] L. Perron, V. Furnon, OR-Tools 9.15, Google, https://developers.google.com/optimization.
 package ortools

@@ -11,9 +11,4 @@
 // A Roster changes only in Match and Remove; a Match that returns an error leaves its members as they
 // were. Sums over members are taken in the order of their IDs, so they do not depend on the order of
 // the input. Checks add to the faults that they are given, so a caller has all faults at once.
-//
-// # References
-//
-//	[Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//	        Containers. Master's thesis.
 package monitor

@@ -13,11 +13,7 @@
 //
 // At most [MaxPoints] combinations of integers, four continuous variables and a handful of rows.
 // A model beyond that, or with an infinite bound, panics: a test that asks for it is wrong.
-//
-// # References
-//
-// [Schrijver86] A. Schrijver, Theory of Linear and Integer Programming, Wiley 1986, §8.5: the
-// minimum of a linear function over a polytope is attained at a vertex.
+// The minimum of a linear function over a polytope is attained at a vertex, [Schrijver86 §8.5].
 package milporacle
 
 import (

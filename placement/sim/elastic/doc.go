@@ -43,19 +43,4 @@
 //   - Gavel's rounds follow the program by what a job is behind on a type in its life. Jobs share no accelerator.
 //   - Sia decides when somebody comes or goes, unless Round says more, and knows speeds where it learns them.
 //   - Worth and Dorm end their search at a gap of a part in a thousand.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
-//   - [Gu19] J. Gu et al. Tiresias: A GPU Cluster Manager for Distributed Deep Learning. NSDI 2019.
-//   - [Jayaram23] S. Jayaram Subramanya et al. Sia: Heterogeneity-aware, Goodput-optimized ML-Cluster Scheduling.
-//     SOSP 2023.
-//   - [Kelly98] F. P. Kelly, A. K. Maulloo, D. K. H. Tan. Rate control for communication networks: shadow prices,
-//     proportional fairness and stability. Journal of the Operational Research Society 49, 1998.
-//   - [Mahajan20] K. Mahajan et al. Themis: Fair and Efficient GPU Cluster Scheduling. NSDI 2020.
-//   - [Narayanan20] D. Narayanan et al. Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads.
-//     OSDI 2020.
-//   - [Peng18] Y. Peng et al. Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters. EuroSys 2018.
-//   - [Qiao21] A. Qiao et al. Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning. OSDI 2021.
 package elastic

@@ -51,16 +51,4 @@
 //     last ones first.
 //   - SpeCon evens out when all jobs have converged, as Zheng §6.2.3 tells, whether or not each was decided
 //     on: a job that converges last on its worker never asks for another host.
-//
-// # References
-//
-//   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared
-//     Clusters: A Dynamically-Partitioned Approach. SMARTCOMP 2017.
-//   - [Ghodsi11] A. Ghodsi et al. Dominant Resource Fairness. NSDI 2011.
-//   - [Irwin04] D. Irwin, L. Grit, J. Chase. Balancing Risk and Reward in a Market-Based Task Service.
-//     HPDC 2004.
-//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
-//     Clusters. INFOCOM 2018.
-//   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual
-//     Containers. Master's thesis.
 package policies

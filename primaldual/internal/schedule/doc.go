@@ -22,9 +22,4 @@
 // increase. Payoffs within 1e-10 of the best value count as equal, and of equal ones the earliest
 // completion is taken. The same tables give the same answer. Both methods are exact: bounds first is the
 // fast one, the plain dynamic program is there for comparison and where bounds leave too much open.
-//
-// # References
-//
-//   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning
-//     Clusters. INFOCOM 2018.
 package schedule
