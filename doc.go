@@ -103,26 +103,26 @@
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
 //	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Problem, Application, Option
-//	[general program (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
-//	[general program H]	alloc/option.go	Problem.apart, resolved.choices
-//	[general program H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
-//	[general program H, bound]	alloc/solver/dualbound.go	DualBound, filler.choose
-//	[general program H, rows]	alloc/internal/program/choices.go	builder.choices
-//	[general program H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
+//	[Program §2, (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
+//	[Program §1, H]	alloc/option.go	Problem.apart, resolved.choices
+//	[Program §2, H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
+//	[Program §4, H, bound]	alloc/solver/dualbound.go	DualBound, filler.choose
+//	[Program §2, H, rows]	alloc/internal/program/choices.go	builder.choices
+//	[Program §4, H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
 //	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/joining.go	NewTotals, Totals.compress
 //	[Pisinger95, ways of applications]	alloc/embedded/internal/lagrange/lister.go	lister, newCells
 //	[Pisinger95, what is used]	alloc/embedded/internal/lagrange/ledger.go	Totals.Best, ledger.run
 //	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, pack
-//	[general program H, search]	alloc/embedded/choices.go	Solver.solveChoices, chooser.byTotals, fix
+//	[Program §2, H, search]	alloc/embedded/choices.go	Solver.solveChoices, chooser.byTotals, fix
 //	[Danna05, near the relaxation]	alloc/embedded/program.go	Solver.answerBest, programmer.near
 //	[Shaw98, neighbourhoods]	alloc/embedded/neighbourhood.go	programmer.around, remainder
-//	[general program (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room
-//	[general program (G), rows]	alloc/internal/program/ceilings.go	builder.ceilings
-//	[general program (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
-//	[general program (G), maxima]	alloc/embedded/maxima.go	run.apportioned, run.divide
-//	[general program (G), kept ceilings]	alloc/embedded/internal/lagrange/whole.go	Dual.Whole
-//	[general program (G), moves]	alloc/embedded/internal/search/ceilings.go	Annealer.relieve, Annealer.giveWay
-//	[general program §4, nu]	alloc/embedded/internal/problem/ceilings.go	Problem.compileCeilings
+//	[Program §2, (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room
+//	[Program §2, (G), rows]	alloc/internal/program/ceilings.go	builder.ceilings
+//	[Program §2, (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
+//	[Program §2, (G), maxima]	alloc/embedded/maxima.go	run.apportioned, run.divide
+//	[Program §2, (G), kept ceilings]	alloc/embedded/internal/lagrange/whole.go	Dual.Whole
+//	[Program §2, (G), moves]	alloc/embedded/internal/search/ceilings.go	Annealer.relieve, Annealer.giveWay
+//	[Program §4, nu]	alloc/embedded/internal/problem/ceilings.go	Problem.compileCeilings
 //	[Dorm §III-C1]	alloc/reallocate.go	Reallocate
 //	[Dorm §III-C2, plan]	alloc/plan.go	NewPlan
 //	[Dorm (1)-(4)]	alloc/metrics.go	Measure

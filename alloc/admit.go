@@ -1,4 +1,4 @@
-// This file decides who runs, before anybody asks how many containers he gets: section 3 of the general program,
+// This file decides who runs, before anybody asks how many containers he gets: [Program §3],
 // points 1 and 2.
 
 package alloc

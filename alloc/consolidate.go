@@ -1,5 +1,5 @@
 // This file puts the containers of those who are placed anew on few servers: the last rank of the preference,
-// section 3 of the general program.
+// [Program §3].
 
 package alloc
 

@@ -1,5 +1,5 @@
 // This file builds a draft of a decision by best fit: everyone who is taken in at the fewest containers, the
-// others as they are. Where a draft holds somebody P2 has a solution, whatever a solver finds, section 3 of the general program.
+// others as they are. Where a draft holds somebody P2 has a solution, whatever a solver finds, [Program §3].
 
 package alloc
 

@@ -1,5 +1,5 @@
 // This file holds the elastic loss budget: where no allocation within the adjustment budget (16) holds (15), the
-// budget is the least loss that one has, section 3 of the general program, point 4.
+// budget is the least loss that one has, [Program §3], point 4.
 
 package alloc
 

@@ -1,5 +1,4 @@
-// This file holds decisions to what must be true whatever happens to a cluster: section 3 of the general
-// program, at its end.
+// This file holds decisions to what must be true whatever happens to a cluster: [Program §3], at its end.
 
 package alloc_test
 

@@ -1,5 +1,5 @@
 // This file measures losses in worth, in place of shares (2): how far an application's speed is from the one with its fair
-// number of containers, section 6 of the general program.
+// number of containers, [Program §6].
 
 package alloc
 

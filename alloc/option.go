@@ -1,4 +1,4 @@
-// This file takes applications apart that may run in one of several ways: the options H of the general program. Each
+// This file takes applications apart that may run in one of several ways: the options H of [Program §1]. Each
 // option becomes an entry of its own, and an application without any is one entry.
 
 package alloc

@@ -1,5 +1,5 @@
 // This file holds the tree of queues of a Problem: whose ceilings are above whom, and who must change where one has
-// been lowered, (G) of the general program.
+// been lowered, (G) of [Program §2].
 
 package alloc
 

@@ -1,4 +1,4 @@
-// This file finds which servers the requirements of the applications leave, the sets E of the general program.
+// This file finds which servers the requirements of the applications leave, the sets E of [Program §1].
 
 package alloc
 

@@ -1,5 +1,4 @@
-// This file looks the names of a Problem up, and finds who cannot stay as it is, [Dorm §III-B] and section 3 of the
-// general program.
+// This file looks the names of a Problem up, and finds who cannot stay as it is, [Dorm §III-B] and [Program §3].
 
 package alloc
 
@@ -78,7 +77,7 @@ func resolve(p *Problem) *resolved {
 	return r
 }
 
-// findForced tells who cannot stay as it is, section 3 of the general program: a server is gone or too full, or
+// findForced tells who cannot stay as it is, [Program §3]: a server is gone or too full, or
 // the numbers and places that the application may have have changed.
 func (r *resolved) findForced(used []apportion.Resources) {
 	// 1. Each by itself: labels, numbers, limits by server, and a server that is too small even for it alone.

@@ -1,4 +1,4 @@
-// This file turns the worths that an application states into those of package solver: W and K of the general program,
+// This file turns the worths that an application states into those of package solver: W and K of [Program §1],
 // in place of v_i n_i in (10), [Dorm §IV].
 
 package alloc

@@ -1,4 +1,4 @@
-// This file solves P2 with ceilings of groups, (G) of the general program: without them where they are not in the
+// This file solves P2 with ceilings of groups, (G) of [Program §2]: without them where they are not in the
 // way, else with them priced, and kept by the search by containers.
 
 package embedded

@@ -1,4 +1,4 @@
-// This file solves P2 with applications that may run in one of several ways, H of the general program: an option for
+// This file solves P2 with applications that may run in one of several ways, H of [Program §1]: an option for
 // each is fixed, and the rest is P2 without options. Prices say which options are worth a look, and bound them all.
 
 package embedded

@@ -11,8 +11,8 @@ import (
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
-// Search and bound alone, without the enumeration that settles small instances, cope with all that the general
-// program has: no answer is wrong, no bound below the optimum, and hardly any solution is missed.
+// Search and bound alone, without the enumeration that settles small instances, cope with all that [Program]
+// has: no answer is wrong, no bound below the optimum, and hardly any solution is missed.
 func TestSearchOfGeneral(t *testing.T) { checkSearch(t, solvertest.General, .99) }
 
 // And with all that worths by number add.

@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// decorate gives a wild instance what the general program has beside the paper's: anything, valid or not.
+// decorate gives a wild instance what [Program] has beside the paper's: anything, valid or not.
 func decorate(t *rapid.T, inst *solver.Instance) {
 	count := func(name string) int64 {
 		return rapid.SampledFrom([]int64{-1, 0, 0, 1, 2, 3, 1 << 40, math.MaxInt64}).Draw(t, name)
@@ -66,7 +66,7 @@ func decorate(t *rapid.T, inst *solver.Instance) {
 	}
 }
 
-// Nothing of the general program makes Solve panic either, whatever its options are, and whatever another decision has left.
+// Nothing of [Program] makes Solve panic either, whatever its options are, and whatever another decision has left.
 func TestSolveNeverPanicsOnTheGeneral(t *testing.T) {
 	answered := 0
 	rapid.Check(t, func(t *rapid.T) {

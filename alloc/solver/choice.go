@@ -1,5 +1,5 @@
 // This file checks and relaxes applications that may run in one of several ways, of which at most one is in use: the
-// options H of the general program.
+// options H of [Program §2].
 
 package solver
 

@@ -1,4 +1,4 @@
-// This file sums up what groups of applications use below the ceiling that they have together: (G) of the general program.
+// This file sums up what groups of applications use below the ceiling that they have together: (G) of [Program §2].
 
 package solver
 

@@ -42,7 +42,7 @@ func on(containers ...int64) solver.Counts {
 }
 
 // A ceiling is what all below it use together, kind by kind; up to it everything is allowed.
-// Reference: the general program (G).
+// Reference: [Program §2] (G).
 func TestCeilings(t *testing.T) {
 	for name, c := range map[string]struct {
 		containers []int64

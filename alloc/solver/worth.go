@@ -1,5 +1,5 @@
 // This file says what the containers of an application are worth by their number and where they are: W and K of
-// the general program, in place of (10), [Dorm §IV].
+// [Program §2], in place of (10), [Dorm §IV].
 
 package solver
 

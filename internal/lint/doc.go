@@ -12,15 +12,16 @@
 //   - Files are renamed by internal/durable, and by the few that say why not.
 //   - Every exported name and every package has a comment.
 //   - No function is longer than 80 lines and none takes more than five parameters.
-//   - The index in the root package comment names files and symbols that exist, each under a key of
-//     its own. No file that opens with "This file implements ... [paper §]" is missing in it.
+//   - The index in the root package comment names files and symbols that exist, each under a key of its own. Keys of papers,
+//     in rows and where files open, are among the references, in which a paper is once. No file that opens with "This file
+//     implements ... [paper §]" is missing in the index.
 //   - The glossary in the root package comment links to what exists. Names and comments have none of
 //     the private words for which the field has a word of its own.
 //
 // # The index
 //
 // A row of the index is a line of a preformatted block in the root doc.go with three cells, a tab
-// between them: the place in a paper, in brackets; a file; the names declared in that file, with
+// between them: the place in a paper, or a question, in brackets; a file; the names declared in that file, with
 // commas between them, a method as Type.Method.
 //
 //	[Dorm §IV-A (1)-(4)]	alloc/solver/metrics.go	Instance.Objective, Instance.FairnessLoss

@@ -33,6 +33,9 @@ var clean = map[string]string{
 //
 //	[Ghodsi11 §4]	drf/fill.go	Fill, Claim
 //	[Ghodsi11 §4 Algorithm 1]	drf/fill.go	Claim.Share, key
+//
+//   - [Ghodsi11] A. Ghodsi, M. Zaharia. Dominant
+//     Resource Fairness. NSDI 2011.
 package apportion
 `,
 	"drf/fill.go": `// This file implements Fill.
@@ -176,7 +179,6 @@ func TestPlantedFaults(t *testing.T) {
 			},
 			[]string{
 				"alloc/search/s.go:4: imports github.com/apportion/apportion/alloc/milp/ortools, which an importer of alloc must not get",
-				"doc.go:1: the index has no row for alloc",
 			},
 		},
 
@@ -227,45 +229,28 @@ func TestHelpersOfTests(t *testing.T) {
 }
 
 func TestIndex(t *testing.T) {
+	const rows = "[A §1]\tdrf/fill.go\tFill\n"
 	for name, test := range map[string]struct {
-		rows string
-		want []string
+		rows, references string
+		want             []string
 	}{
-		"two rows": {"[A §1]\tdrf/fill.go\tFill\n[B]\tdrf/fill.go\tkey", nil},
-		"absent file": {
-			"[A §1]\tdrf/fill.go\tFill\n[B]\tdrf/empty.go\tFill",
-			[]string{"doc.go:4: the index names drf/empty.go, which does not exist"},
-		},
-		"absent name": {
-			"[A §1]\tdrf/fill.go\tFill, Claim.Fill, Share",
-			[]string{
-				"doc.go:3: the index names Claim.Fill, which drf/fill.go does not declare",
-				"doc.go:3: the index names Share, which drf/fill.go does not declare",
-			},
-		},
-		"spaces for tabs": {
-			"[A §1]\tdrf/fill.go\tFill\n[B] drf/fill.go Fill",
-			[]string{`doc.go:4: index row "[B] drf/fill.go Fill" has not the form "[paper §]<tab>file<tab>names"`},
-		},
-		"key twice": {
-			"[A §1]\tdrf/fill.go\tFill\n[B]\tdrf/fill.go\tkey\n[A §1]\tdrf/fill.go\tClaim",
-			[]string{"doc.go:5: the index has the key [A §1] twice"},
-		},
-		"folder left out": {"", []string{"doc.go:1: the index has no row for drf"}},
+		"rows":        {rows + "[B]\tdrf/fill.go\tkey\n[what else?]\tdrf/fill.go\tkey\n[A claim, no paper]\tdrf/fill.go\tkey", "", nil},
+		"absent file": {rows + "[B]\tdrf/empty.go\tFill", "", []string{"doc.go:4: the index names drf/empty.go, which does not exist"}},
+		"absent name": {"[A §1]\tdrf/fill.go\tFill, Claim.Fill, Share", "", []string{
+			"doc.go:3: the index names Claim.Fill, which drf/fill.go does not declare",
+			"doc.go:3: the index names Share, which drf/fill.go does not declare",
+		}},
+		"spaces for tabs": {rows + "[B] drf/fill.go Fill", "", []string{`doc.go:4: index row "[B] drf/fill.go Fill" has not the form "[paper §]<tab>file<tab>names"`}},
+		"key twice":       {rows + "[B]\tdrf/fill.go\tkey\n[A §1]\tdrf/fill.go\tClaim", "", []string{"doc.go:5: the index has the key [A §1] twice"}},
+		"no reference":    {rows + "[C, (1)]\tdrf/fill.go\tkey", "", []string{"doc.go:4: the key [C, (1)] of the index begins with no reference"}},
+		"no key":          {rows + "[a claim]\tdrf/fill.go\tkey", "", []string{"doc.go:4: the key [a claim] of the index begins with no reference"}},
+		"paper twice": {rows, "//   - [C60] G. B. Dantzig. A book on\n//     fairness of shares. 2001.\n",
+			[]string{`doc.go:1: the references have "A book on fairness of shares" as [A] and as [C60]`}},
+		"reference twice": {rows, "//   - [B] J. Doe. Another text of that key. 2000.\n", []string{"doc.go:1: the references have the key [B] twice"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			doc := "// Package apportion is the root.\n//\n"
-			if test.rows != "" {
-				doc += "//\t" + strings.ReplaceAll(test.rows, "\n", "\n//\t") + "\n"
-			}
-			findings, err := Check(tree(map[string]string{"doc.go": doc + "package apportion\n"}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, texts(findings)); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
+		doc := "// Package apportion is the root.\n//\n//\t" + strings.ReplaceAll(strings.TrimSpace(test.rows), "\n", "\n//\t") +
+			"\n//\n//   - [A] A. Bee. A book on fairness of shares. 2000.\n//   - [B] C. Dee. Trees. 2000.\n" + test.references
+		checkTree(t, name, map[string]string{"doc.go": doc + "package apportion\n"}, test.want...)
 	}
 	t.Run("no comment", func(t *testing.T) {
 		findings, err := Check(tree(map[string]string{"doc.go": "package apportion\n", "a.go": "// Package apportion.\npackage apportion\n"}))
@@ -276,8 +261,8 @@ func TestIndex(t *testing.T) {
 	})
 }
 
-// A file that implements an algorithm has a row, whether its source is among the references or has a
-// year in its key. Types, commands, twins and tests need none.
+// A file that implements an algorithm has a row, and what files cite when they open is among the references. Types, commands,
+// twins and tests need no row.
 func TestAlgorithms(t *testing.T) {
 	algorithm := func(key string) string { return "// This file implements filling,\n// [" + key + "] §2.\n\n" }
 	for name, test := range map[string]struct {
@@ -286,8 +271,8 @@ func TestAlgorithms(t *testing.T) {
 	}{
 		"of a reference":   {"drf/new.go", algorithm("Ghodsi") + "package drf\n", []string{"drf/new.go:1: implements an algorithm of Ghodsi, for which the index has no row"}},
 		"key with section": {"drf/new.go", "// This file implements filling, [Ghodsi §2].\n\npackage drf\n", []string{"drf/new.go:1: implements an algorithm of Ghodsi, for which the index has no row"}},
-		"key with a year":  {"internal/fill/new.go", algorithm("Land60") + "// Package fill fills.\npackage fill\n", []string{"internal/fill/new.go:1: implements an algorithm of Land60, for which the index has no row"}},
-		"link to a type":   {"drf/new.go", algorithm("Claim") + "package drf\n", nil},
+		"not a reference":  {"internal/fill/new.go", algorithm("Land60") + "// Package fill fills.\npackage fill\n", []string{"internal/fill/new.go:1: cites [Land60], which is not among the references", "internal/fill/new.go:1: implements an algorithm of Land60, for which the index has no row"}},
+		"test of nothing":  {"drf/new_test.go", algorithm("Claim") + "package drf\n", []string{"drf/new_test.go:1: cites [Claim], which is not among the references"}},
 		"types":            {"drf/new.go", "// This file holds types of [Ghodsi] §2.\n\npackage drf\n", nil},
 		"test":             {"drf/new_test.go", algorithm("Ghodsi") + "package drf\n", nil},
 		"command":          {"examples/fill.go", algorithm("Ghodsi") + "// Fill fills.\npackage main\n", nil},
@@ -296,7 +281,7 @@ func TestAlgorithms(t *testing.T) {
 		"in the index":     {"drf/fill.go", strings.Replace(clean["drf/fill.go"], "// This file implements Fill.", algorithm("Ghodsi"), 1), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := strings.Replace(clean["doc.go"], "package apportion", "//\n// # References\n//\n//   - [Ghodsi] A. Ghodsi.\npackage apportion", 1)
+			root := strings.Replace(clean["doc.go"], "package apportion", "//   - [Ghodsi] A. Ghodsi.\npackage apportion", 1)
 			findings, err := Check(tree(map[string]string{"doc.go": root, test.path: test.text}))
 			if diff := cmp.Diff(test.want, texts(findings)); diff != "" || err != nil {
 				t.Errorf("error %v, findings (-want +got):\n%s", err, diff)

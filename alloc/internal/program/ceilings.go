@@ -1,4 +1,4 @@
-// This file writes the ceilings of groups, (G) of the general program.
+// This file writes the ceilings of groups, (G) of [Program §2].
 
 package program
 

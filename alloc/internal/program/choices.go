@@ -1,4 +1,4 @@
-// This file writes that an application uses one of its options, H of the general program.
+// This file writes that an application uses one of its options, H of [Program §2].
 
 package program
 

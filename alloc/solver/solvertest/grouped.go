@@ -1,4 +1,4 @@
-// This file draws ceilings of groups, (G) of the general program, over any instance.
+// This file draws ceilings of groups, (G) of [Program §2], over any instance.
 
 package solvertest
 

@@ -1,4 +1,4 @@
-// This file evaluates at prices which of its options an application takes, H of the general program.
+// This file evaluates at prices which of its options an application takes, H of [Program §4].
 
 package lagrange
 

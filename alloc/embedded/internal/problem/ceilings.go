@@ -1,4 +1,4 @@
-// This file compiles the ceilings of groups, (G) of the general program: a row for each kind of a group in which its
+// This file compiles the ceilings of groups, (G) of [Program §2]: a row for each kind of a group in which its
 // applications could have more than they may.
 
 package problem

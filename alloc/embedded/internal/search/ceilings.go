@@ -1,4 +1,4 @@
-// This file holds what the moves of the search do about ceilings of groups, (G) of the general program.
+// This file holds what the moves of the search do about ceilings of groups, (G) of [Program §2].
 
 package search
 
