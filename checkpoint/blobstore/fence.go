@@ -43,7 +43,7 @@ func fenceKey(folder store.Folder, number int64) string {
 
 // Fence implements store.Store. It costs one request for each checkpoint of the job, and five more.
 func (s *Store) Fence(ctx context.Context, job string, number int64) error {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
 	return medium.Wrap(job, number, s.raise(ctx, store.FolderOf(job), number))

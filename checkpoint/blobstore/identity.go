@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"gocloud.dev/blob"
 
@@ -18,38 +17,18 @@ import (
 // digits.
 const identityKey = "%identity"
 
-// maxIdentity bounds what is read of it, in bytes.
-const maxIdentity = 100
-
 // Identity implements store.Store. It costs one request, and two more for the first who asks.
 func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
-	id, err := s.identify(ctx)
-	if err != nil {
-		return "", fmt.Errorf("blobstore: %w", err)
-	}
-	return id, nil
-}
-
-// identify is Identity without the words around its errors.
-func (s *Store) identify(ctx context.Context) (store.Identity, error) {
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return "", fmt.Errorf("blobstore: %w", err)
 	}
 	s.mu.Lock()
 	known := s.options.Identity
 	s.mu.Unlock()
-	id, err := s.readIdentity(ctx)
-	// A store that had an identity gets no second one: its bucket was emptied, or is another.
-	if errors.Is(err, store.ErrNotFound) && known == "" {
-		id, err = s.makeIdentity(ctx)
-	} else if errors.Is(err, store.ErrNotFound) {
-		id, err = "", nil
-	}
-	if err == nil {
-		err = known.Same(id)
-	}
+	id, err := medium.Identify(known, func() (store.Identity, error) { return s.readIdentity(ctx) },
+		func() (store.Identity, error) { return s.makeIdentity(ctx) })
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("blobstore: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,9 +60,6 @@ func (s *Store) readIdentity(ctx context.Context) (store.Identity, error) {
 		return "", explain(ctx, err)
 	}
 	defer r.Close()
-	line, err := io.ReadAll(io.LimitReader(r, maxIdentity))
-	if err != nil {
-		return "", explain(ctx, err)
-	}
-	return store.ParseIdentity(line)
+	id, err := medium.ReadIdentity(r)
+	return id, explain(ctx, err)
 }

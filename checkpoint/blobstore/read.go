@@ -17,7 +17,7 @@ import (
 
 // Open implements store.Store.
 func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	// Only the manifest is read here; parts are opened when they are asked for.
@@ -81,43 +81,19 @@ func (p part) Read(data []byte) (int, error) {
 
 // List implements store.Store.
 func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
-	manifests, err := s.list(ctx, job)
-	if err != nil {
-		err = fmt.Errorf("job %.60q: %w", job, err)
-	}
-	return manifests, err
-}
-
-// list is List without the words around its errors.
-func (s *Store) list(ctx context.Context, job string) ([]store.Manifest, error) {
-	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
-		return nil, err
-	}
-	folder := store.FolderOf(job)
-	numbers, err := s.numbers(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	// The fence is read behind the numbers: what it does not know was there before it.
-	f, err := s.fence(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	var manifests []store.Manifest
-	// Damaged checkpoints are told of beside those that are whole, so that one does not hide the
-	// others. O(checkpoints) requests.
-	var faults []error
-	for _, number := range numbers {
-		record, err := s.record(ctx, folder, number)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil && f.hides(number, record.Place): // it came behind the fence
-		case err == nil:
-			manifests = append(manifests, record.Manifest)
-		case !errors.Is(err, store.ErrNotFound): // otherwise it is not committed
-			faults = append(faults, medium.Wrap(job, number, err))
+	var f fence
+	numbers := func(folder store.Folder) (found []int64, err error) {
+		if found, err = s.numbers(ctx, folder); err == nil {
+			// The fence is read behind the numbers: what it does not know was there before it.
+			f, err = s.fence(ctx, folder)
 		}
+		return found, err
 	}
-	return manifests, errors.Join(faults...)
+	return medium.List(ctx, job, numbers, func(folder store.Folder, number int64) (medium.Stored, error) {
+		record, err := s.record(ctx, folder, number)
+		if err == nil && f.hides(number, record.Place) {
+			err = store.ErrNotFound
+		}
+		return record, err
+	})
 }

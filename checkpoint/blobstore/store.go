@@ -113,14 +113,6 @@ func partKey(folder store.Folder, number int64, place medium.Place, index int) s
 	return path.Join(at(folder, number), string(place), strconv.Itoa(index))
 }
 
-// enter begins a method: it looks at the context and the names.
-func enter(ctx context.Context, job string, number int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return medium.CheckID(job, number)
-}
-
 // explain adds to the error of a driver what our callers match: the context's error, if it has ended, or
 // ErrNotFound.
 func explain(ctx context.Context, err error) error {
@@ -195,7 +187,7 @@ func parseNumber(text string) (int64, bool) {
 // Delete implements store.Store. A checkpoint goes with its manifest; parts that cannot be deleted
 // then are collected later.
 func (s *Store) Delete(ctx context.Context, job string, number int64) error {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
 	return medium.Wrap(job, number, s.delete(ctx, store.FolderOf(job), number))

@@ -32,7 +32,7 @@ type draft struct {
 
 // Begin implements store.Store. It makes no request.
 func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	// The time is in the place, so Collect can tell from a key alone how old a writer is.

@@ -60,7 +60,7 @@ func parseLeftover(name string) (l leftover, ok bool) {
 // It costs a rename, a sync of the directory and the removal of each file. A part that is being read is read to
 // its end; a reader finds no further ones.
 func (s *Store) Delete(ctx context.Context, job string, number int64) error {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
 	folder := store.FolderOf(job)

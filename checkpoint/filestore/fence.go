@@ -26,7 +26,7 @@ const fencePrefix = ".fence-"
 // The order on both sides is what makes this right without a lock between processes. It costs two syncs and two
 // lists of the job's directory, and a rename for each writer that is ended.
 func (s *Store) Fence(ctx context.Context, job string, number int64) error {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
 	return medium.Wrap(job, number, s.raise(store.FolderOf(job), number))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
@@ -20,8 +19,6 @@ const (
 	// identityName is no folder of a job, in which a percent sign stands before two digits.
 	identityName = "%identity"
 	identityFile = "id"
-	// maxIdentity bounds what is read of it, in bytes.
-	maxIdentity = 100
 )
 
 // Identity implements store.Store.
@@ -36,18 +33,7 @@ func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
 	s.mu.Lock()
 	known := s.identity
 	s.mu.Unlock()
-	// An empty id from here on is what a medium has that has lost its own; Same says what that means beside
-	// what was known.
-	id, err := s.readIdentity()
-	// A store that had an identity gets no second one: its medium is gone, or another one is in its place.
-	if errors.Is(err, fs.ErrNotExist) && known == "" {
-		id, err = s.makeIdentity()
-	} else if errors.Is(err, fs.ErrNotExist) {
-		id, err = "", nil
-	}
-	if err == nil {
-		err = known.Same(id)
-	}
+	id, err := medium.Identify(known, s.readIdentity, s.makeIdentity)
 	if err != nil {
 		return "", fmt.Errorf("filestore: %w", err)
 	}
@@ -67,12 +53,7 @@ func (s *Store) readIdentity() (store.Identity, error) {
 		return "", err
 	}
 	defer f.Close()
-	// Of a file that somebody has made longer the beginning is refused as well, for it is another line.
-	line, err := io.ReadAll(io.LimitReader(f, maxIdentity))
-	if err != nil {
-		return "", err
-	}
-	return store.ParseIdentity(line)
+	return medium.ReadIdentity(f)
 }
 
 // makeIdentity gives the store an identity, unless somebody else does meanwhile, and returns the one that it has.

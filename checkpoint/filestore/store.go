@@ -97,19 +97,11 @@ func at(folder store.Folder, number int64) string {
 	return path.Join(string(folder), strconv.FormatInt(number, 10))
 }
 
-// enter begins a method: it looks at the context and the names.
-func enter(ctx context.Context, job string, number int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return medium.CheckID(job, number)
-}
-
 // Open implements store.Store.
 // It opens one file, that of the manifest; the file of a part is opened when the part is. A checkpoint that is
 // deleted meanwhile is missing parts from then on, which the reader calls damaged or not found.
 func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	dir := at(store.FolderOf(job), number)
@@ -221,31 +213,9 @@ func (s *Store) entry(dir, name string) (vfs.Entry, error) {
 
 // List implements store.Store.
 func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
-	if err := errors.Join(ctx.Err(), store.CheckJob(job)); err != nil {
-		return nil, fmt.Errorf("job %.60q: %w", job, err)
-	}
-	folder := store.FolderOf(job)
-	numbers, err := s.numbers(folder)
-	if err != nil {
-		return nil, fmt.Errorf("job %.60q: %w", job, err)
-	}
-	var manifests []store.Manifest
-	var faults []error
-	// O(manifests): the parts are not looked at.
-	for _, number := range numbers {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("job %.60q: %w", job, err)
-		}
-		// A checkpoint that cannot be read is named in the error, beside those that can.
-		record, err := s.record(folder, number, at(folder, number))
-		switch {
-		case err == nil:
-			manifests = append(manifests, record.Manifest)
-		case !errors.Is(err, store.ErrNotFound): // otherwise it was deleted a moment ago
-			faults = append(faults, medium.Wrap(job, number, err))
-		}
-	}
-	return manifests, errors.Join(faults...)
+	return medium.List(ctx, job, s.numbers, func(folder store.Folder, number int64) (medium.Stored, error) {
+		return s.record(folder, number, at(folder, number))
+	})
 }
 
 // numbers returns the checkpoints of a job, ascending, damaged ones among them.

@@ -42,7 +42,7 @@ func (d *draft) path() string {
 // It makes an empty file under a name that nobody lists, and syncs nothing. A read-only disk, and one without
 // room for a name, say so here.
 func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
-	if err := enter(ctx, job, number); err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
 	d := &draft{s: s, ctx: ctx, folder: store.FolderOf(job), number: number, place: medium.NewPlace(s.now())}

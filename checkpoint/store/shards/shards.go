@@ -54,11 +54,7 @@ func check(job string) error {
 // enter begins a method that is about one checkpoint. The context is looked at first, as in every store, so that one that has
 // ended is told whatever the names are.
 func enter(ctx context.Context, job string, number int64) error {
-	err := ctx.Err()
-	if err == nil {
-		err = medium.CheckID(job, number)
-	}
-	if err != nil {
+	if err := medium.Enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
 	return check(job)
