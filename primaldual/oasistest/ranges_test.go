@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -38,7 +36,7 @@ func TestRanges(t *testing.T) {
 		note("epochs", j.Epochs)
 		note("chunks", j.Chunks)
 		note("minibatches", j.Minibatches)
-		for k, kind := range Kinds[:4] {
+		for k, kind := range kinds[:4] {
 			note("worker "+kind, j.Worker[k])
 			note("ps "+kind, j.PS[k])
 		}
@@ -66,23 +64,6 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// The literal reading draws the time of a mini-batch: a chunk of as many as a hundred takes up to ten slots.
-func TestPerMinibatch(t *testing.T) {
-	_, jobs := Generate(rand.New(rand.NewPCG(9, 9)), Settings{Slots: 1000, WorkerServers: 1, PSServers: 1, Jobs: 2000, PerMinibatch: true})
-	var slow int
-	for i := range jobs {
-		if m := jobs[i].MinibatchSlots; m < .001 || m > .1 {
-			t.Fatalf("a mini-batch takes %g slots", m)
-		}
-		if jobs[i].ChunkSlots() > 1 {
-			slow++
-		}
-	}
-	if slow < len(jobs)/2 {
-		t.Errorf("%d of %d jobs need more than a slot for a chunk", slow, len(jobs))
-	}
-}
-
 // Worker servers are of the four types with GPUs, parameter servers of the type without; disk and network vary.
 func TestServers(t *testing.T) {
 	cluster, _ := Generate(rand.New(rand.NewPCG(1, 2)), Settings{Slots: 1, WorkerServers: 200, PSServers: 100})
@@ -99,20 +80,5 @@ func TestServers(t *testing.T) {
 	}
 	if len(types) != 5 || types[cpuServers[0]] != 100 {
 		t.Errorf("types %v", types)
-	}
-}
-
-// Another seed is another workload, and no job arrives outside the span.
-func TestSeeds(t *testing.T) {
-	settings := Settings{Slots: 30, WorkerServers: 2, PSServers: 2, Jobs: 50}
-	_, a := Generate(rand.New(rand.NewPCG(1, 1)), settings)
-	_, b := Generate(rand.New(rand.NewPCG(1, 2)), settings)
-	if cmp.Equal(a, b) {
-		t.Error("two seeds give one workload")
-	}
-	for i := range a {
-		if a[i].Arrival < 1 || a[i].Arrival > 30 {
-			t.Errorf("%s arrives in slot %d", a[i].ID, a[i].Arrival)
-		}
 	}
 }

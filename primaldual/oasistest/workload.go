@@ -36,8 +36,8 @@ import (
 	"github.com/apportion/apportion/primaldual"
 )
 
-// Kinds are the kinds of resources of a generated cluster, in whole GPUs and CPUs, GB and Mb/s.
-var Kinds = apportion.Kinds{"gpu", "cpu", "memory", "disk", "bandwidth"}
+// kinds are the kinds of resources of a generated cluster, in whole GPUs and CPUs, GB and Mb/s.
+var kinds = apportion.Kinds{"gpu", "cpu", "memory", "disk", "bandwidth"}
 
 // Settings are what varies between workloads.
 type Settings struct {
@@ -52,7 +52,7 @@ const slotLength = time.Hour
 
 // Generate draws a cluster and its jobs. All counts of the settings must be positive.
 func Generate(rng *rand.Rand, settings Settings) (*primaldual.Cluster, []primaldual.Job) {
-	cluster := &primaldual.Cluster{Kinds: Kinds, Slots: settings.Slots}
+	cluster := &primaldual.Cluster{Kinds: kinds, Slots: settings.Slots}
 	for h := range settings.WorkerServers {
 		cluster.WorkerServers = append(cluster.WorkerServers, server(rng, fmt.Sprint("worker", h), gpuServers))
 	}

@@ -4,7 +4,6 @@ package oasistest
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,35 +34,5 @@ func TestGenerate(t *testing.T) {
 		if !cmp.Equal(cluster, again) || !cmp.Equal(jobs, same) {
 			t.Error("the same seed gives another workload")
 		}
-	}
-}
-
-// Read as slots a chunk, the times make most jobs last about as long as their targets allow and train
-// several chunks a slot, as the paper's text says.
-func TestGenerateFitsTheText(t *testing.T) {
-	_, jobs := Generate(rand.New(rand.NewPCG(5, 6)), Settings{Slots: 1000, WorkerServers: 1, PSServers: 1, Jobs: 5000})
-	var shortest []int64
-	var critical, insensitive, slowChunks int
-	for _, j := range jobs {
-		shortest = append(shortest, j.ShortestSlots())
-		if j.ChunkSlots() > 1 {
-			slowChunks++
-		}
-		switch u := j.Utility.(interface{ Value(int) float64 }); {
-		case u.Value(0) == u.Value(900):
-			insensitive++
-		case u.Value(30) < 1e-9:
-			critical++
-		}
-	}
-	slices.Sort(shortest)
-	if median := shortest[len(shortest)/2]; median < 7 || median > 13 {
-		t.Errorf("median of the shortest completions %d slots, want about 10", median)
-	}
-	if slowChunks > len(jobs)/20 {
-		t.Errorf("%d of %d jobs need more than a slot for a chunk", slowChunks, len(jobs))
-	}
-	if insensitive < 400 || insensitive > 600 || critical < 1500 {
-		t.Errorf("%d insensitive, %d critical of %d", insensitive, critical, len(jobs))
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	milptest.Run(t, func(*testing.T) milp.Solver { return bb.Solver{} }, nil)
+	milptest.Run(t, func(*testing.T) milp.Solver { return bb.Solver{} })
 }
 
 // countdown is a context that ends when it has been asked a number of times: a cancellation at

@@ -13,7 +13,7 @@ func TestMIPLIB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	milptest.RunMIPLIB(t, func(*testing.T) milp.Solver { return bb.Solver{} }, nil)
+	milptest.RunMIPLIB(t, func(*testing.T) milp.Solver { return bb.Solver{} })
 }
 
 // instance returns one of the models.

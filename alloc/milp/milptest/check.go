@@ -6,59 +6,26 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"testing"
 	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
 )
 
-// How much is asked by default, and how long it may take.
+// How much is asked, and how long it may take.
 const (
 	// Patience is how long after a time limit or a cancellation a back-end may take to return. It is
 	// generous because test machines are loaded.
 	Patience = 5 * time.Second
-	// modelsPerFamily and modelsInShort are how many random models of a family there are by default.
+	// modelsPerFamily and modelsInShort are how many random models of a family there are.
 	modelsPerFamily, modelsInShort = 150, 25
-	// defaultDeadline is how long one check may take before its back-end counts as hanging.
-	defaultDeadline = 2 * time.Minute
+	// deadline is how long one check may take, and one instance of RunMIPLIB, before its back-end counts as hanging.
+	deadline = 2 * time.Minute
 )
 
 // answerTol is what an objective may differ from the known optimum by, relative to the larger of 1
 // and the optimum: gap and feasibility tolerances of the usual solvers.
 // It is ten times the usual feasibility tolerance, since several rows may each be missed by that.
 const answerTol = 1e-5
-
-// Options says how much the suite asks. nil and the zero value mean the defaults.
-type Options struct {
-	// Models is how many random models of each family are compared with enumeration; 0: 150, with
-	// -short 25.
-	Models int
-	// Deadline is how long one check may take, and one instance of RunMIPLIB. Then the back-end counts as
-	// hanging: its context ends, where it claims to obey one, and the test fails and names it and the
-	// check; 0: two minutes.
-	Deadline time.Duration
-}
-
-// complete returns the options with every default filled in.
-// o may be nil, and is left as it is.
-func (o *Options) complete() Options {
-	full := Options{}
-	if o != nil {
-		full = *o
-	}
-	// A suite without random models would hide what the tiny ones miss, so 0 is no way to ask for
-	// none.
-	if full.Models == 0 {
-		full.Models = modelsPerFamily
-		if testing.Short() {
-			full.Models = modelsInShort
-		}
-	}
-	if full.Deadline == 0 {
-		full.Deadline = defaultDeadline
-	}
-	return full
-}
 
 // check is one thing that a back-end must do right. run returns soon after ctx has ended, if the
 // back-end does.
@@ -119,7 +86,6 @@ func (c oneCase) check() check {
 	if err != nil {
 		panic("milptest: " + err.Error()) // a fault of the suite
 	}
-	// Needs says what the model uses, so the check is skipped where the back-end cannot state it.
 	return check{"model/" + c.name, model.Needs(), func(ctx context.Context, solver milp.Solver) error {
 		got, err := milp.Solve(ctx, solver, model, c.opts)
 		if err != nil {
@@ -141,7 +107,6 @@ func (c oneCase) compare(got milp.Solution) error {
 	if got.Status != c.want {
 		return fmt.Errorf("status %v (%s), want %v", got.Status, got.Reason, c.want)
 	}
-	// milp.Solve has set objective and bound of the other outcomes itself.
 	if c.want != milp.Optimal {
 		return nil
 	}

@@ -71,7 +71,7 @@ func TestCompare(t *testing.T) {
 // The list of checks is the same each time.
 func TestNamesOfChecks(t *testing.T) {
 	names := func() (all []string) {
-		for _, c := range checks(Options{Models: 1}) {
+		for _, c := range checks(1) {
 			all = append(all, c.name)
 		}
 		return all

@@ -23,8 +23,8 @@ var knownOptima = []struct {
 	{"off_494", 89.15298731890469},
 }
 
-// Known returns those programs.
-func Known() []Instance {
+// known returns those programs.
+func known() []Instance {
 	// Instances are read anew in each call, so that no test can spoil them for another.
 	var all []Instance
 	for _, k := range knownOptima {
@@ -39,9 +39,8 @@ func Known() []Instance {
 
 // knownChecks returns one check for each of them.
 func knownChecks() []check {
-	// SCIP, CP-SAT and branch and bound agree on the optima, so a difference is the back-end's.
 	var all []check
-	for _, i := range Known() {
+	for _, i := range known() {
 		all = append(all, check{"known/" + i.Name, i.Model.Needs(), func(ctx context.Context, solver milp.Solver) error {
 			got, err := milp.Solve(ctx, solver, i.Model, nil)
 			if err != nil {

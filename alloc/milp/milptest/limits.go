@@ -23,7 +23,6 @@ const (
 // marketSplit returns the problem of splitting customers in two halves by every product. With
 // slack, a difference is allowed and minimised, so that every split is feasible.
 func marketSplit(slack bool) *milp.Model {
-	// The seed is fixed: every back-end and every run gets the same problem.
 	random := rand.New(rand.NewPCG(1998, products))
 	b := milp.NewBuilder("market split")
 	half := make([]milp.Var, customers)
@@ -123,8 +122,6 @@ func cancelled(ctx context.Context, solver milp.Solver, after time.Duration) err
 	if after == 0 {
 		cancel()
 	} else {
-		// The timer is stopped with the function: a back-end that returns early is not cancelled
-		// later.
 		defer time.AfterFunc(after, cancel).Stop()
 	}
 	start := time.Now()

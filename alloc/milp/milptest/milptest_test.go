@@ -301,7 +301,7 @@ func TestMutantsAreCaught(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			var failed []string
-			for _, c := range checks((*Options)(nil).complete()) {
+			for _, c := range checks(modelsPerFamily) {
 				if strings.Contains(c.name, m.caught) && c.needs&^m.Capabilities() == 0 && c.run(context.Background(), m) != nil {
 					failed = append(failed, c.name)
 				}
@@ -351,7 +351,6 @@ func (s stuck) Solve(ctx context.Context, model *milp.Model, opts *milp.Options)
 
 // A back-end that hangs is named with the check at which it hangs, and stopped if it can be.
 func TestHangIsNamed(t *testing.T) {
-	const deadline = 50 * time.Millisecond
 	for _, obeys := range []bool{true, false} {
 		s := stuck{variables: knapsack().Variables(), obeys: obeys, stopped: make(chan struct{})}
 		c := check{"option/hang", 0, func(ctx context.Context, solver milp.Solver) error {
@@ -359,7 +358,7 @@ func TestHangIsNamed(t *testing.T) {
 			return err
 		}}
 		start := time.Now()
-		err := c.within(deadline, s)
+		err := c.within(50*time.Millisecond, s)
 		if took := time.Since(start); took > Patience {
 			t.Errorf("waited for %v", took)
 		}
@@ -372,25 +371,11 @@ func TestHangIsNamed(t *testing.T) {
 	}
 }
 
-// The number of random models is the caller's, and small with -short.
-func TestOptions(t *testing.T) {
-	if o := (&Options{Models: 3, Deadline: time.Second}).complete(); o != (Options{3, time.Second}) {
-		t.Errorf("%+v", o)
-	}
-	want := Options{150, 2 * time.Minute}
-	if testing.Short() {
-		want.Models = 25
-	}
-	if o := (*Options)(nil).complete(); o != want {
-		t.Errorf("%+v, want %+v", o, want)
-	}
-}
-
 // A back-end that claims little passes what is left.
 func TestSkips(t *testing.T) {
 	Run(t, func(*testing.T) milp.Solver {
 		return mutant{can: milp.CanInteger | milp.CanInterrupt | milp.CanTolerances}
-	}, nil)
+	})
 }
 
 // fickle claims no seed when it is asked first, and everything from then on.

@@ -37,14 +37,12 @@ type Instance struct {
 func MIPLIB() []Instance {
 	file, err := files.Open("miplib/optima.csv")
 	must(err)
-	// The first row is the header: name, optimum.
 	rows, err := csv.NewReader(file).ReadAll()
 	must(err)
 	var all []Instance
 	for _, row := range rows[1:] {
 		optimum, err := strconv.ParseFloat(row[1], 64)
 		must(err)
-		// The catalogue is sorted by name, and so is what is returned.
 		file, err := files.Open("miplib/" + row[0] + ".mps.gz")
 		must(err)
 		// The instances are packed because they are linked into every test binary.
@@ -65,14 +63,12 @@ func must(err error) {
 }
 
 // RunMIPLIB solves every instance of MIPLIB to its optimum with a back-end made by newSolver, each in a
-// sub-test; nil options mean the defaults. What the back-end does not claim to be able to state is
-// skipped.
-func RunMIPLIB(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) {
+// sub-test. What the back-end does not claim to be able to state is skipped.
+func RunMIPLIB(t *testing.T, newSolver func(t *testing.T) milp.Solver) {
 	t.Helper()
 	for _, i := range MIPLIB() {
 		t.Run(i.Name, func(t *testing.T) {
-			// Each instance has the deadline of a check of its own.
-			err := check{i.Name, i.Model.Needs(), i.solve(t.Logf)}.within(opts.complete().Deadline, newSolver(t))
+			err := check{i.Name, i.Model.Needs(), i.solve(t.Logf)}.within(deadline, newSolver(t))
 			var cannot *milp.CapabilityError
 			// Integer programs with continuous variables are beyond some engines; that is no
 			// failure.

@@ -62,7 +62,6 @@ func optionChecks() []check {
 
 // needsOf returns the capabilities that these options call for.
 func needsOf(opts milp.Options) milp.Capability {
-	// Each set of options above asks for one thing only.
 	switch {
 	case opts.Hint != nil:
 		return milp.CanHint
@@ -112,7 +111,6 @@ func invalid(ctx context.Context, solver milp.Solver) error {
 // CanInteger, CanContinuous, CanInfiniteBounds and CanInterrupt belong to models and contexts, not
 // to options.
 func refusals(ctx context.Context, solver milp.Solver) error {
-	// What is claimed is covered by the other checks; this one is about the rest.
 	lacks := milp.CanEverything &^ milp.Capabilities(solver)
 	for capability, opts := range map[milp.Capability]milp.Options{
 		milp.CanTimeLimit: {TimeLimit: 1e9}, milp.CanNodeLimit: {NodeLimit: 9}, milp.CanMemoryLimit: {MemoryLimitBytes: 9},

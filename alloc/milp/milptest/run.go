@@ -8,14 +8,16 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
-// Run runs every check against the back-end, each on one made by newSolver; nil options mean the
-// defaults.
-func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) {
-	// A failure is reported at the line of the caller's test and not in here.
+// Run runs every check against the back-end, each on one made by newSolver. A check that takes longer than two minutes fails,
+// and names the back-end.
+func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver) {
 	t.Helper()
-	full := opts.complete()
 	// Every check has a back-end of its own: what one leaves behind cannot help or hurt the next.
-	for _, c := range checks(full) {
+	models := modelsPerFamily
+	if testing.Short() {
+		models = modelsInShort
+	}
+	for _, c := range checks(models) {
 		t.Run(c.name, func(t *testing.T) {
 			solver := newSolver(t)
 			// A skip is printed with its reason, so that a claim that is dropped by accident shows
@@ -23,7 +25,7 @@ func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) 
 			if missing := c.needs &^ milp.Capabilities(solver); missing != 0 {
 				t.Skipf("the back-end does not claim: %s", missing)
 			}
-			if err := c.within(full.Deadline, solver); err != nil {
+			if err := c.within(deadline, solver); err != nil {
 				t.Error(err)
 			}
 		})
@@ -32,14 +34,13 @@ func Run(t *testing.T, newSolver func(t *testing.T) milp.Solver, opts *Options) 
 
 // checks returns the whole suite.
 // The order is that of the sub-tests: from what is simplest to what takes longest.
-func checks(opts Options) []check {
+func checks(models int) []check {
 	var all []check
 	for _, c := range cases() {
 		all = append(all, c.check())
 	}
-	// Checks that wait come before the random ones, whose number the caller may raise.
 	all = append(all, limitChecks()...)
 	all = append(all, optionChecks()...)
 	all = append(all, knownChecks()...)
-	return append(all, randomChecks(opts.Models)...)
+	return append(all, randomChecks(models)...)
 }

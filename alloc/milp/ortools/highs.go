@@ -44,7 +44,7 @@ const (
 	sharper, sharpest = 0.1, 1e-10
 	// presolveRuleOff has a bit for each rule of presolve that is left out: the aggregator, bit 12. With it
 	// and the rule for parallel rows and columns, bit 13, presolve cuts off the optimum of one in a hundred
-	// tiny programs of OASiS (milptest.Known); without either of the two it does not.
+	// tiny programs of OASiS (those that milptest knows); without either of the two it does not.
 	presolveRuleOff = 1 << 12
 	// maxNonzeros is what its 32 bit indices take.
 	maxNonzeros = math.MaxInt32

@@ -14,7 +14,7 @@ func TestMIPLIB(t *testing.T) {
 	}
 	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
-			milptest.RunMIPLIB(t, func(*testing.T) milp.Solver { return e.solver }, nil)
+			milptest.RunMIPLIB(t, func(*testing.T) milp.Solver { return e.solver })
 		})
 	}
 }

@@ -82,11 +82,11 @@ func build(t testing.TB, b *milp.Builder) *milp.Model {
 func TestConformance(t *testing.T) {
 	for _, e := range engines(t) {
 		t.Run(e.name, func(t *testing.T) {
-			milptest.Run(t, func(*testing.T) milp.Solver { return e.solver }, nil)
+			milptest.Run(t, func(*testing.T) milp.Solver { return e.solver })
 		})
 	}
 	t.Run("cp-sat deterministic", func(t *testing.T) {
-		milptest.Run(t, func(*testing.T) milp.Solver { return ortools.CPSAT{Deterministic: true} }, nil)
+		milptest.Run(t, func(*testing.T) milp.Solver { return ortools.CPSAT{Deterministic: true} })
 	})
 }
 

@@ -14,10 +14,10 @@ import (
 
 // How much is asked by default, and how long it may take.
 const (
-	// Patience is how long after the end of its context a solver may take to return. It is generous
+	// patience is how long after the end of its context a solver may take to return. It is generous
 	// because test machines are loaded.
 	// It is no deadline for a search, which may take as long as Options.Deadline allows.
-	Patience = 5 * time.Second
+	patience = 5 * time.Second
 	// defaultInstances and instancesInShort are how many random instances there are by default.
 	defaultInstances, instancesInShort = 200, 40
 	// defaultGeneral and generalInShort are how many have what the paper's P2 has not: more, since a feature
@@ -58,10 +58,7 @@ type Options struct {
 }
 
 // complete returns the options with every default filled in.
-// Everything that -short changes is here, so that a caller's own choice always stands.
 func (o *Options) complete() Options {
-	// The caller's options are copied, never changed: one value may serve several tests at once.
-	// 0 and nil are never what a caller may ask for, so that they can stand for the defaults.
 	full := Options{}
 	if o != nil {
 		full = *o
@@ -123,7 +120,6 @@ func (p *probe) askWithin(ctx context.Context, name string, inst *solver.Instanc
 	if p.ctx.Err() != nil {
 		return nil, p.ctx.Err() // the check was stopped during the instance before
 	}
-	// The name is stored before the call: if Solve never returns, it is all that is known.
 	p.busy.Store(&name)
 	s, err := p.Solve(ctx, inst)
 	if err == nil && s == nil {
@@ -136,9 +132,9 @@ func (p *probe) askWithin(ctx context.Context, name string, inst *solver.Instanc
 }
 
 // within runs the check and returns what it finds, or that the solver hangs. One that does not obey its
-// context is left behind Patience later.
+// context is left behind patience later.
 func (c check) within(opts Options, by solver.Solver) error {
-	// 1. The context asks the solver to stop at the deadline. 2. Patience later the check stops
+	// 1. The context asks the solver to stop at the deadline. 2. patience later the check stops
 	// waiting for it; a goroutine cannot be ended from outside, and it must not keep the whole test
 	// from reporting.
 	ctx, cancel := context.WithTimeout(context.Background(), opts.Deadline)
@@ -148,7 +144,7 @@ func (c check) within(opts Options, by solver.Solver) error {
 	// more.
 	found := make(chan error, 1)
 	go func() { found <- c.run(p) }()
-	timer := time.NewTimer(opts.Deadline + Patience)
+	timer := time.NewTimer(opts.Deadline + patience)
 	defer timer.Stop()
 	select {
 	case err := <-found:

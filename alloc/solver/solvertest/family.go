@@ -52,8 +52,6 @@ func (f family) each(p *probe, do func(name string, inst *solver.Instance) error
 // It needs no optimum, and so reaches sizes that nobody can enumerate.
 func (f family) refereed(p *probe) error {
 	return f.each(p, func(name string, inst *solver.Instance) error {
-		// The copy is taken before the call: a solver that changes its input would change what it
-		// is compared with.
 		before := clone(inst)
 		s, err := p.ask(name, inst)
 		if err != nil {
@@ -120,7 +118,6 @@ func clone(inst *solver.Instance) *solver.Instance {
 }
 
 // refused hands over what is no instance: an error, not a panic.
-// The order in which they are tried does not matter: the first finding is reported by its name.
 func refused(p *probe) (err error) {
 	// Each spoils a valid instance in one respect: among them are those that index out of range,
 	// divide by zero or run without end in a solver that trusts its input.
@@ -222,13 +219,12 @@ func (p *probe) cancelled(after time.Duration) error {
 		ctx, cancel := context.WithTimeout(p.ctx, after)
 		start := time.Now()
 		s, err := p.askWithin(ctx, name, inst)
-		// Only here does the suite look at a clock: how soon a solver returns is what is asked.
 		took := time.Since(start)
 		cancel()
 		switch {
 		case err != nil:
 			return err
-		case took > after+Patience:
+		case took > after+patience:
 			return fmt.Errorf("%s: returned %v after the context had ended", name, took-after)
 		// A search that was cut short before it began cannot have finished, however small the
 		// instance is.

@@ -49,7 +49,6 @@ func judge(inst *solver.Instance, s *solver.Solution) error {
 	if (s.Status == solver.Optimal) != (s.Proven >= solver.ByUtilization) {
 		return fmt.Errorf("%s, proven by %s", s.Status, s.Proven)
 	}
-	// JSON comes last: what is wrong in itself need not survive.
 	if err := certified(inst, s); err != nil {
 		return err
 	}
@@ -64,7 +63,6 @@ func certified(inst *solver.Instance, s *solver.Solution) error {
 	if err != nil {
 		return err
 	}
-	// The price of loss is in both: Objective and the bounds charge it alike.
 	if proven < s.Objective-solver.ObjectiveTolerance {
 		return fmt.Errorf("the prices prove %g, below the objective %g", proven, s.Objective)
 	}

@@ -15,7 +15,6 @@ import (
 // next. The checks run one after another, because those of cancellation measure time.
 func Run(t *testing.T, newSolver func(t *testing.T) solver.Solver, opts *Options) {
 	t.Helper()
-	// What the caller leaves open is settled once, and is the same for every check.
 	full := opts.complete()
 	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {

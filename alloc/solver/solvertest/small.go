@@ -32,8 +32,6 @@ func (p *probe) enumerates(draw string, instance func(seed uint64) *solver.Insta
 		if err != nil {
 			return err
 		}
-		// Enumeration visits at most 4^(applications x servers) points of a small instance, 4,096 of them,
-		// and 6^6 of a general one.
 		best, _ := p2oracle.Best(inst)
 		if err := p.opts.compare(inst, s, best); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -56,7 +54,6 @@ func Small(seed uint64) *solver.Instance {
 		AdjustBudget: r.Int64N(4),
 	}
 	addServers(r, inst, 1+r.IntN(2))
-	// Applications know the total, which is why servers are drawn first.
 	for range 1 + r.IntN(3) {
 		inst.Apps = append(inst.Apps, smallApp(r, inst))
 	}
@@ -143,7 +140,6 @@ func Everything(seed uint64) *solver.Instance {
 	// So much together leaves few solutions, unless budgets are larger and most may have nothing.
 	inst.LossBudget += float64(2 * r.IntN(5))
 	inst.AdjustBudget += r.Int64N(20)
-	// Worths and losses go to some, so that formulas and numbers meet in one instance.
 	for i := range inst.Apps {
 		inst.Apps[i].Elective = inst.Apps[i].Elective || r.IntN(8) > 0
 		if r.IntN(3) == 0 {
@@ -153,7 +149,6 @@ func Everything(seed uint64) *solver.Instance {
 			addLosses(r, &inst.Apps[i])
 		}
 	}
-	// A choice needs what its options have in common.
 	if r.IntN(3) == 0 {
 		inst.Apps[4].Losses = inst.Apps[3].Losses // of the two together
 		choice := solver.Choice{Apps: []int{3, 4}, Required: r.IntN(3) == 0}
@@ -191,7 +186,6 @@ func generalize(r *rand.Rand, inst *solver.Instance) {
 		inst.LossBudget += 1
 		inst.AdjustBudget += 2 * int64(len(inst.Apps))
 	}
-	// Applications are drawn after all that concerns the whole, in their order.
 	for i := range inst.Apps {
 		// At a price of 1 nothing else counts: the program of the least loss.
 		if inst.LossPrice == 1 {

@@ -114,7 +114,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			return context.Background(), inst
 		}},
 		{name: "is late", caught: "cancelled before the start", text: "after the context had ended", before: func(ctx context.Context, inst *instance) (context.Context, *instance) {
-			time.Sleep(Patience + 100*time.Millisecond)
+			time.Sleep(patience + 100*time.Millisecond)
 			return ctx, inst
 		}},
 		{name: "says nothing", caught: "known answers", text: "tiny: neither a solution nor an error", silent: true},
@@ -123,7 +123,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			if testing.Short() && m.name == "is late" {
-				t.Skip("takes Patience")
+				t.Skip("takes patience")
 			}
 			opts := (&Options{Instances: 150, Sizes: []Size{{6, 8}}}).complete()
 			if err := named(t, m.caught).within(opts, m); err == nil || !strings.Contains(err.Error(), m.text) {
@@ -154,7 +154,7 @@ type stuck struct{ obeys bool }
 
 func (s stuck) Solve(ctx context.Context, _ *solver.Instance) (*solver.Solution, error) {
 	if !s.obeys {
-		time.Sleep(Patience + time.Minute)
+		time.Sleep(patience + time.Minute)
 	}
 	<-ctx.Done()
 	return &solver.Solution{Interrupted: true}, nil
@@ -164,7 +164,7 @@ func (s stuck) Solve(ctx context.Context, _ *solver.Instance) (*solver.Solution,
 func TestHangIsNamed(t *testing.T) {
 	for _, obeys := range []bool{true, false} {
 		if !obeys && testing.Short() {
-			continue // takes Patience
+			continue // takes patience
 		}
 		err := check{"deterministic/Table2", families()[0].deterministic}.within((&Options{Deadline: 20 * time.Millisecond}).complete(), stuck{obeys})
 		if err == nil || !strings.Contains(err.Error(), "solvertest.stuck hangs on alloctest.Table2(0, 6, 8, false): deterministic/Table2") {

@@ -8,10 +8,8 @@ import (
 	"time"
 )
 
-// Limit is how long each check may take.
-//
-// A check of real processes takes seconds; a minute is one that hangs.
-const Limit = time.Minute
+// limit is how long each check may take. A check of real processes takes seconds.
+const limit = time.Minute
 
 // Run holds agents to the promises of [checkpoint.Effect], each as a subtest of t. open returns a new agent
 // with an empty memory for every check, and may use t.Cleanup. A check that fails says which step of it, what was seen and
@@ -21,7 +19,7 @@ func Run(t *testing.T, open func(t *testing.T) *Subject) {
 		t.Run(c.name, func(t *testing.T) {
 			// The limit is one of the context: an agent that hangs and does not listen to it hangs the test, and
 			// the limit of go test ends that, with a dump of where it hangs.
-			ctx, cancel := context.WithTimeout(t.Context(), Limit)
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			s := open(t)
 			// A check that is left out is shown as skipped, so that nobody takes it for one that was

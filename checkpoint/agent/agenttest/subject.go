@@ -55,7 +55,7 @@ type Subject struct {
 	// It moves the agent's clock, or waits in fact where that cannot be moved. It returns at once;
 	// what ends because of it ends within Patience.
 	Elapse func(part float64)
-	// Patience is how long an agent may take to end jobs after its lease is over; 0: DefaultPatience.
+	// Patience is how long an agent may take to end jobs after its lease is over; 0: 10 s.
 	Patience time.Duration
 
 	// It changes in greet alone, so that a check decides when the lease is renewed.
@@ -116,14 +116,11 @@ func (c *check) missing(s *Subject) string {
 	return c.needs[at]
 }
 
-// DefaultPatience is what a Patience of 0 means.
-//
-// 10 s is long for a test and short for processes that are asked to end before they are killed.
-const DefaultPatience = 10 * time.Second
+// defaultPatience is what a Patience of 0 means: long for a test and short for processes that are asked to end before they
+// are killed.
+const defaultPatience = 10 * time.Second
 
 // job is the name of the suite's job, and other that of a second one.
-//
-// The names need no escape, for the suite is about promises and not about paths.
 const job, other = "suite", "other"
 
 // records is the name of the journal that the effects of the checks are on record in.
@@ -158,8 +155,6 @@ func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply
 }
 
 // expect gives the agent an effect and returns an error unless the outcome is the expected one.
-//
-// The error names effect, attempt and master, for most promises are about their order.
 func (s *Subject) expect(ctx context.Context, want checkpoint.Outcome, e checkpoint.Effect) error {
 	reply, err := s.do(ctx, e)
 	if err != nil {
@@ -207,7 +202,6 @@ func by(epoch int64, e checkpoint.Effect) checkpoint.Effect {
 }
 
 // recorded is an effect on record in a journal.
-// Without it do takes the suite's own journal.
 func recorded(journal string, e checkpoint.Effect) checkpoint.Effect {
 	e.Journal = journal
 	return e
@@ -223,7 +217,6 @@ func numbered(number int64, e checkpoint.Effect) checkpoint.Effect {
 // refuses gives the agent an effect that it must refuse, without any change of what it has.
 // What is refused and done all the same is worse than either, for the master goes on as if nothing had happened.
 func (s *Subject) refuses(ctx context.Context, e checkpoint.Effect) error {
-	// The state is compared as a text, which then is the message as well.
 	before := s.look(e)
 	if err := s.expect(ctx, checkpoint.Fenced, e); err != nil {
 		return err
@@ -260,7 +253,7 @@ func (s *Subject) alive(want ...int64) error {
 func (s *Subject) ends() error {
 	// The suite waits in real time even if the lease is one of a clock that the test moves: processes
 	// end by the clock on the wall.
-	limit := time.Now().Add(cmp.Or(s.Patience, DefaultPatience))
+	limit := time.Now().Add(cmp.Or(s.Patience, defaultPatience))
 	for {
 		err := s.alive()
 		// The state is looked at once more after the limit, so that a test machine that stood still is
@@ -274,7 +267,6 @@ func (s *Subject) ends() error {
 }
 
 // started returns an error unless an attempt was started so often, where that can be known.
-// A Subject without Starts passes.
 func (s *Subject) started(attempt int64, want int) error {
 	if s.Starts == nil {
 		return nil

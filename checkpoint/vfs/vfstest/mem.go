@@ -60,7 +60,6 @@ func (m *Mem) Crash(rng *rand.Rand) *Mem {
 	// The survivors are copies: the process that goes on with m must not find on its disk what comes after
 	// the crash.
 	c := crash{rng: rng, survivors: make(map[*node]*node)}
-	// The copy shares nothing with m, so that both can be used on.
 	return &Mem{root: c.node(m.root)}
 }
 
@@ -114,7 +113,6 @@ func (c *crash) node(n *node) *node {
 }
 
 // content is what is left of a file.
-// The result shares nothing with the file, which may be written on.
 func (c *crash) content(n *node) []byte {
 	// data is what Sync promised; loose is at the mercy of the disk.
 	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
@@ -137,7 +135,6 @@ func (c *crash) content(n *node) []byte {
 // find returns the node of a name, or an error for op.
 // The caller holds the lock. O(depth of the name).
 func (m *Mem) find(op, name string) (*node, error) {
-	// The walk begins at the root for each call: trees of tests are shallow.
 	n := m.root
 	if name == "." {
 		return n, nil

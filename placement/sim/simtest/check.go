@@ -22,8 +22,6 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 	if len(r.Jobs) != len(s.Jobs) {
 		return fmt.Errorf("%d outcomes for %d jobs", len(r.Jobs), len(s.Jobs))
 	}
-	// Job by job first: what is wrong with one could make nonsense of the sums over all.
-	// faults are collected over all jobs, as one fault of a policy often shows in several.
 	var faults []error
 	for i := range s.Jobs {
 		// O(spans) each, with big integers: work of a long run overflows 64 bits, 10^6 times nanoseconds.
@@ -93,14 +91,12 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 // checkSpan checks what a job holds, and the speed that it has from it: 0 in a pause, which is counted
 // elsewhere, and otherwise that of its containers, or at most its demand of a shared worker.
 func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
-	// Containers count over all servers; where they stand matters to checkRoom alone.
 	n, ps := count(span.Places), count(span.ParameterServers)
 	// A job has all parameter servers that its workers need, or no workers.
 	var want int64
 	if job.Training != nil {
 		want = job.Training.PSFor(n)
 	}
-	// A span without containers would be no span.
 	if n < max(1, job.Min) || n > job.Max || ps != want {
 		return fmt.Errorf("holds %d containers and %d parameter servers at %v", n, ps, span.From)
 	}
@@ -112,7 +108,6 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 		}
 		return nil
 	}
-	// Linear is what a nil Speedup means.
 	// speed is in units of one container's.
 	speed := float64(n)
 	if job.Speedup != nil {
@@ -147,7 +142,6 @@ func checkWork(s *sim.Scenario, job *sim.Job, o *sim.Outcome, done *big.Int, las
 // checkRoom adds up what is held at an instant and compares it with what each server has. Instants at which
 // spans begin are enough: nothing is taken in between.
 func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
-	// used is indexed by side, server and kind; nothing is kept from instant to instant.
 	used := [2][]apportion.Resources{make([]apportion.Resources, len(s.Servers)), make([]apportion.Resources, len(s.ParameterServers))}
 	for side := range used {
 		for h := range used[side] {
@@ -205,7 +199,6 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 		for _, p := range span.ParameterServers {
 			takes := make(apportion.Resources, len(job.Training.PS))
 			for k, q := range job.Training.PS {
-				// Quantities are whole numbers, and nothing is rounded.
 				takes[k] = p.Count * q
 			}
 			all = append(all, holding{1, p.Server, takes})
@@ -221,7 +214,6 @@ const tolerance = 1e-9
 // checkSamples holds the samples to what jobs held: they ascend, their utilization is that of the spans,
 // losses are not negative, and adjustments add up to those of the jobs.
 func checkSamples(s *sim.Scenario, r *sim.Result) error {
-	// The first sample may be at 0.
 	before, adjusted := time.Duration(-1), 0
 	for i := range r.Samples {
 		sample := &r.Samples[i]

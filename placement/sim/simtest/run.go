@@ -24,20 +24,17 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 	// The seeds count from 0, so that a failure can be played again from its number.
 	for seed := range uint64(n) {
 		s := Scenario(world, seed)
-		// A policy keeps what it knows of a run: each run has a fresh one.
-		// Faults do not end the run of seeds: several scenarios tell more than the first.
 		r := play(t, s, fresh())
-		// 1. The result is one that can have happened.
 		if err := Check(s, r); err != nil {
 			t.Errorf("%s, %v scenario %d: %v", r.Policy, world, seed, err)
 		}
 		// The comparison is of values, not of texts: a field that is not written would be lost in both.
-		// 2. It survives JSON, as every result of the library.
+		// It survives JSON, as every result of the library.
 		if text, back := roundTrip(t, r); !reflect.DeepEqual(r, back) {
 			t.Errorf("%s, %v scenario %d: another result after JSON: %s", r.Policy, world, seed, text)
 		}
 		// The scenario is drawn again rather than copied before: a copy could share what the run has changed.
-		// 3. Inputs are read and not written.
+		// Inputs are read and not written.
 		if !sameJobs(s, Scenario(world, seed)) {
 			t.Errorf("%s, %v scenario %d: the run has changed the scenario", r.Policy, world, seed)
 		}
@@ -46,7 +43,7 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 			rand.New(rand.NewPCG(seed, 2)).Shuffle(len(s.Jobs), func(i, j int) { s.Jobs[i], s.Jobs[j] = s.Jobs[j], s.Jobs[i] })
 		}
 		// Shuffled jobs or not, a second run of a fresh policy must say the same: nothing may depend on maps or clocks.
-		// 4. It is the only answer. Samples are compared as they are, jobs by name.
+		// It is the only answer. Samples are compared as they are, jobs by name.
 		if again := play(t, s, fresh()); !reflect.DeepEqual(sorted(r), sorted(again)) {
 			t.Errorf("%s, %v scenario %d: another result in a second run", r.Policy, world, seed)
 		}
@@ -82,7 +79,6 @@ func roundTrip(t *testing.T, r *sim.Result) (text []byte, back *sim.Result) {
 // sameJobs compares what can be compared of jobs and servers: functions cannot.
 func sameJobs(a, b *sim.Scenario) bool {
 	return slices.EqualFunc(a.Jobs, b.Jobs, func(a, b sim.Job) bool {
-		// a and b are copies here, so that nothing of the scenarios is lost.
 		a.Speedup, b.Speedup, a.SpeedOn, b.SpeedOn = nil, nil, nil, nil
 		return reflect.DeepEqual(a, b)
 	}) && reflect.DeepEqual(a.Servers, b.Servers) && reflect.DeepEqual(a.ParameterServers, b.ParameterServers)
@@ -90,9 +86,7 @@ func sameJobs(a, b *sim.Scenario) bool {
 
 // sorted returns the result with its jobs by name, whatever their order was in the scenario.
 func sorted(r *sim.Result) *sim.Result {
-	// A shallow copy is enough: only the order of the slice changes.
 	out := *r
-	// The result of the caller keeps its order.
 	out.Jobs = slices.Clone(r.Jobs)
 	slices.SortFunc(out.Jobs, func(a, b sim.Outcome) int { return strings.Compare(a.ID, b.ID) })
 	return &out
