@@ -147,7 +147,6 @@ func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (
 // directories fails if an object vanishes while it looks: that is tried again.
 func (s *Store) numbers(ctx context.Context, folder store.Folder) (numbers []int64, err error) {
 	const attempts = 10
-	// Ten times, because each try may meet another object that vanishes.
 	for range attempts {
 		numbers, err = s.lookForNumbers(ctx, string(folder)+"/")
 		if !errors.Is(err, store.ErrNotFound) {

@@ -61,7 +61,6 @@ func (d *draft) Create(index int) (medium.Object, error) {
 		cancel()
 		return nil, explain(d.ctx, err)
 	}
-	// Parts are created in ascending order, so the last index tells how many there are.
 	d.created = index + 1
 	return &object{d.ctx, cancel, w}, nil
 }

@@ -37,7 +37,6 @@ func (s *Store) Identity(ctx context.Context) (store.Identity, error) {
 	if err != nil {
 		return "", fmt.Errorf("filestore: %w", err)
 	}
-	// Several who asked at once have read the same file, so the last of them changes nothing.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.identity = id

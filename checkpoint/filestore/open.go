@@ -32,7 +32,6 @@ func Open(dir string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	// The store owns the root from here on, since nobody else knows it.
 	s.close = root.Close
 	return s, nil
 }
@@ -55,7 +54,6 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	if s.options.Grace == 0 {
 		s.options.Grace = defaultGrace
 	}
-	// Another medium is neither synced nor collected.
 	if err := s.expect(); err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
 	}

@@ -105,7 +105,6 @@ func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reade
 		return nil, medium.Wrap(job, number, err)
 	}
 	dir := at(store.FolderOf(job), number)
-	// The manifest is read once, so that all parts are compared with one and the same.
 	record, err := s.record(store.FolderOf(job), number, dir)
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
@@ -184,7 +183,6 @@ func (s *Store) explain(dir, file string, err error) error {
 	switch {
 	case look != nil:
 		return err
-	// No directory: there is no checkpoint of that number.
 	case d.Name == "":
 		return store.ErrNotFound
 	case d.Dir:

@@ -31,8 +31,6 @@ const (
 const objectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 // stepKeys are the names under which jobs keep the number of steps, the most explicit first.
-// The order matters: a job may hold an optimizer whose iterations restart, beside a global step that never
-// does.
 var stepKeys = []string{
 	"global_step",
 	"global_step/.ATTRIBUTES/VARIABLE_VALUE",
@@ -77,7 +75,6 @@ func readIndex(fsys fs.FS, name string) (*bundle, error) {
 		// The header comes first, as the empty key sorts before all others. Nothing here relies on that.
 		err := table(c, func(key, value []byte) error {
 			message := newCursor(bytes.NewReader(value), int64(len(value)))
-			// Every other key is the name of a tensor, which is never empty.
 			if len(key) == 0 {
 				return b.header(message)
 			}

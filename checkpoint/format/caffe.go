@@ -43,7 +43,6 @@ func (f Caffe) Newest(fsys fs.FS) (Found, error) {
 
 // iteration returns N of PREFIX_iter_N, -1 if the name has another form.
 func iteration(stem string) int64 {
-	// The last mark counts, for a prefix may contain another.
 	at := strings.LastIndex(stem, iterMark)
 	if at < 0 {
 		return -1

@@ -45,7 +45,6 @@ type opened struct {
 
 // open opens a file that must be regular: opening a pipe would wait for its writer for ever.
 func open(fsys fs.FS, name string) (*opened, error) {
-	// Stat comes before Open and follows links as Open does, but does not wait.
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, damaged(name, err)

@@ -49,8 +49,6 @@ func (f DeepSpeed) Newest(fsys fs.FS) (Found, error) {
 // finished. The number decides, since engines count upward; where the tag has no number, no other folder
 // counts.
 func (f DeepSpeed) Verify(fsys fs.FS, name string) (Found, error) {
-	// The order goes from what costs nothing to what reads every byte: names, the one line of latest, and then
-	// the files.
 	in, err := enter(fsys, name)
 	if err != nil {
 		return Found{}, err
@@ -59,19 +57,16 @@ func (f DeepSpeed) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	// The folder that is named is always judged by its files; every other needs a lower number beside.
 	if tag != name && number(name) >= number(tag) {
 		return Found{}, incomplete(name, "latest names %.60q", tag)
 	}
 	if err := in.verify(); err != nil {
 		return Found{}, err
 	}
-	// The checksums say that the files are whole, and not that all are there.
 	step, err := in.verifyRanks()
 	if err != nil {
 		return Found{}, err
 	}
-	// The files are all of the folder, those too that are none of DeepSpeed's: a job may keep its own beside.
 	found := in.found(step)
 	// The framework finds the tag by this file.
 	if tag == name {
@@ -122,7 +117,6 @@ func (f *folder) verifyRanks() (int64, error) {
 	if told == "" {
 		return 0, f.missing("mp_rank_00_model_states.pt")
 	}
-	// The keys stand in the pickle in which the engine keeps its own state, each before its value.
 	values, err := settings(f.fsys, f.at(told), "dp_world_size", "mp_world_size", "global_steps", "optimizer")
 	if err != nil {
 		return 0, err
@@ -152,7 +146,6 @@ func (f *folder) verifyRanks() (int64, error) {
 			}
 		}
 	}
-	// A step of zero is a checkpoint of an untrained model; one that is not told is another matter.
 	step, ok := values["global_steps"]
 	if !ok {
 		step = -1

@@ -46,8 +46,6 @@ func (f Distributed) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	// The coordinator writes the table when every process has said that its file is complete: without it
-	// nothing can be said.
 	if !in.has(tableName) {
 		return Found{}, in.missing(tableName)
 	}
@@ -55,7 +53,6 @@ func (f Distributed) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	// Each entry is a piece of a file. Several lie in one file, one behind the other, and each is read once.
 	for _, s := range stored {
 		// The table comes from a job, and so may a path in it: has knows only files within the folder.
 		if !in.has(s.file) {
@@ -129,7 +126,6 @@ func (s stored) verify(fsys fs.FS, name string) error {
 	if s.offset < 0 || s.length < 0 || s.offset > file.size-s.length {
 		return fmt.Errorf("%d bytes at %d reach beyond %d: %w", s.length, s.offset, file.size, io.ErrUnexpectedEOF)
 	}
-	// The piece is an archive of its own within the file: its directory is at the end of the piece.
 	section := io.NewSectionReader(file, s.offset, s.length)
 	var magic [4]byte
 	// What is written in another form, as by safetensors, has no checksums here.

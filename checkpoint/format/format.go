@@ -64,13 +64,11 @@ type Skip struct {
 
 // Saved returns the checkpoint as the protocol knows it; dir is the directory that was searched.
 func (f Found) Saved(dir string) runner.Saved {
-	// The list is the caller's: a Found is a value.
 	return runner.Saved{Dir: dir, Files: slices.Clone(f.Files), Step: f.Step}
 }
 
 // candidate is a checkpoint that a directory seems to hold. A number of -1 stands for none.
 type candidate struct {
-	// It is what Verify takes.
 	name   string
 	number int64
 }
@@ -82,8 +80,6 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 		return cmp.Or(cmp.Compare(b.number, a.number), strings.Compare(b.name, a.name))
 	})
 	var skipped []Skip
-	// The error begins with ErrNone, and lists every candidate: a checkpoint that is there and not taken
-	// needs an explanation.
 	faults := []error{fmt.Errorf("%w of %s", ErrNone, f.Name())}
 	for _, c := range candidates {
 		found, err := f.Verify(fsys, c.name)

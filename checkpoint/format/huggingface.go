@@ -44,7 +44,6 @@ func (f HuggingFace) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	// What is missing is told before anything is read: that a save was cut short shows here as a rule.
 	for _, kind := range trainerFiles {
 		if !in.hasAny(kind...) {
 			return Found{}, in.missing(strings.Join(kind, " or "))
@@ -54,7 +53,6 @@ func (f HuggingFace) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, err
 	}
 	var state struct {
-		// A pointer tells a step of zero from one that is not there.
 		Step *int64 `json:"global_step"`
 	}
 	if err := readJSON(fsys, in.at("trainer_state.json"), &state); err != nil {
@@ -105,13 +103,10 @@ func (f *folder) within(pattern string) []string {
 }
 
 // verifyTrainer reads what the folder has.
-// The order is from the files of the folder itself to what lies in folders below, which have formats of their
-// own.
 func (f *folder) verifyTrainer() error {
 	if err := f.verify(); err != nil {
 		return err
 	}
-	// An index of safetensors and one of torch.save have different endings and the same form.
 	for _, index := range append(f.matching("*"+indexEnding), f.matching("*.bin.index.json")...) {
 		if err := f.verifyShards(index); err != nil {
 			return err
@@ -131,7 +126,6 @@ func (f *folder) verifyTrainer() error {
 	if err != nil {
 		return damaged(f.name, err)
 	}
-	// Both hold the shards of many processes, one folder for the optimizer and one for the model.
 	for _, sharded := range append(f.within("optimizer_*"), f.within("pytorch_model_fsdp_*")...) {
 		if _, err := (Distributed{}).Verify(below, sharded); err != nil {
 			return damaged(f.at(sharded), err)
@@ -160,8 +154,6 @@ func (f *folder) verifyShards(index string) error {
 	if err := readJSON(f.fsys, f.at(index), &list); err != nil {
 		return err
 	}
-	// The index names the file of each tensor; a file is asked for once for each of its tensors, which costs a
-	// search.
 	for _, file := range list.Map {
 		if !f.has(file) {
 			return f.missing(file)

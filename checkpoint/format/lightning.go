@@ -45,7 +45,6 @@ func (f Lightning) Verify(fsys fs.FS, name string) (Found, error) {
 	if err := verifyArchive(fsys, name); err != nil {
 		return Found{}, damaged(name, err)
 	}
-	// Only now is the pickle known to be what was written.
 	step, err := trainingStep(fsys, name)
 	if err != nil {
 		return Found{}, err
@@ -70,7 +69,6 @@ func trainingStep(fsys fs.FS, name string) (int64, error) {
 		}
 	})
 	step, told := keys["global_step"]
-	// A file with the weights alone is none that a training goes on from.
 	if err == nil && (!told || len(has) < 3) {
 		err = incomplete(name, "no step, or no state of the model or the optimizers")
 	}

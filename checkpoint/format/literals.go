@@ -48,7 +48,6 @@ type memo struct {
 // that makes no literal clears last, so that a number which is remembered next stands for an object.
 func (m *memo) watch(op byte) error {
 	switch op {
-	// MEMOIZE has no operand: the places are numbered in the order of its occurrences.
 	case 0x94: // MEMOIZE
 		m.next++
 		return m.remember(m.next-1, m.last)

@@ -41,7 +41,6 @@ type loose struct {
 	// steps is the number of steps that a number in a name stands for.
 	steps int64
 	// verify reads one file to its end.
-	// Its error need not name the file.
 	verify func(fsys fs.FS, name string) error
 }
 
@@ -77,7 +76,6 @@ func match(pattern string, list []string) ([]string, error) {
 }
 
 // of returns those of the files that belong to the format, ascending.
-// A file that two patterns take is one file.
 func (l *loose) of(files []string) []string {
 	var mine []string
 	for _, pattern := range l.patterns {
@@ -102,7 +100,6 @@ func (l *loose) newest(f Format, fsys fs.FS) (Found, error) {
 		return Found{}, err
 	}
 	byPattern := make([][]string, len(l.patterns))
-	// Every pattern is tried, so that a wrong one is an error also in a directory without files.
 	for i, pattern := range l.patterns {
 		if byPattern[i], err = match(pattern, list); err != nil {
 			return Found{}, err
@@ -158,7 +155,6 @@ func together(byPattern [][]string) []candidate {
 }
 
 // name returns the name of a checkpoint of these files.
-// One file is called by its name, as the framework loads it.
 func (l *loose) name(files []string) string {
 	if len(files) == 1 {
 		return files[0]
@@ -183,10 +179,8 @@ func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 		if files, err = l.siblings(fsys, name); err != nil {
 			return Found{}, err
 		}
-		// The first pattern's file gives the name, and is taken for it before the files are sorted.
 		called = files[0]
 		slices.Sort(files)
-	// A single file that the caller names is verified as it is, without asking what lies beside it.
 	default:
 		if err := plain(name); err != nil {
 			return Found{}, err

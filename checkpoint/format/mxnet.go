@@ -73,7 +73,6 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, err
 	}
 	states := name + ".states"
-	// A state that is there is loaded by the framework, so it has to be whole even where nobody demands it.
 	if _, err := fs.Stat(fsys, states); err == nil || f.States {
 		// The optimizer's state is a pickle, of which only the end tells that it is whole.
 		if err := walk(fsys, states, pickle); err != nil {

@@ -40,7 +40,6 @@ const compressedRows = 2
 // arrays walks a list of arrays and the list of their names up to the last byte of the file. Data has no
 // checksum and is not looked at.
 func arrays(c *cursor) error {
-	// 1. The magic number and the reserved bytes are compared at once.
 	head, err := c.take(16)
 	if err != nil {
 		return err
@@ -53,13 +52,11 @@ func arrays(c *cursor) error {
 	if err != nil {
 		return err
 	}
-	// 2. The arrays, each with its own lengths.
 	for i := range count {
 		if err := c.array(); err != nil {
 			return fmt.Errorf("array %d of %d: %w", i, count, err)
 		}
 	}
-	// 3. The names, in the order of the arrays.
 	named, err := c.uint64()
 	if err != nil {
 		return err

@@ -77,7 +77,6 @@ func (f SafeTensors) Newest(fsys fs.FS) (Found, error) {
 			indexes = append(indexes, candidate{name, number(strings.TrimSuffix(name, indexEnding))})
 		}
 	}
-	// What the job has named goes before what its directory looks like.
 	if len(indexes) == 0 || f.Files != nil {
 		return f.loose().newest(f, fsys)
 	}
@@ -145,7 +144,6 @@ func verifyIndex(fsys fs.FS, name string) ([]string, error) {
 		}
 		shards = append(shards, at)
 	}
-	// The loop above goes over a map, in an order that differs in each run.
 	slices.Sort(shards)
 	return shards, nil
 }
@@ -195,7 +193,6 @@ func tensorsOf(fsys fs.FS, name string) (map[string]tensorOf, error) {
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return nil, err
 	}
-	// The metadata are texts of the user's, and no tensor.
 	delete(entries, "__metadata__")
 	tensors := make(map[string]tensorOf, len(entries))
 	for key, entry := range entries {

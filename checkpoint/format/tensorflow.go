@@ -59,7 +59,6 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 		return Found{}, err
 	}
 	index := name + ".index"
-	// The index is verified as a whole before any shard is opened, since it says where to look.
 	b, err := readIndex(fsys, index)
 	if err != nil {
 		return Found{}, err
@@ -68,7 +67,6 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	// All shards are read to their ends, which is what a checksum of all tensors costs.
 	if err := b.verify(fsys, shards); err != nil {
 		return Found{}, damaged(index, err)
 	}
@@ -98,7 +96,6 @@ func (f TensorFlow) Verify(fsys fs.FS, name string) (Found, error) {
 // them costs no more than the files that are there.
 func (b *bundle) shardNames(fsys fs.FS, prefix string) ([]string, error) {
 	var shards []string
-	// The first file that is missing ends the loop, whatever the number of shards claims to be.
 	for i := range b.shards {
 		name := fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, b.shards)
 		if _, err := fs.Stat(fsys, name); err != nil {
@@ -112,7 +109,6 @@ func (b *bundle) shardNames(fsys fs.FS, prefix string) ([]string, error) {
 // metaGraph walks a MetaGraphDef: information about it (1), the graph (2) down to its nodes, and how to
 // restore it (3) must be there. It has no checksum.
 func metaGraph(c *cursor) error {
-	// The fields may come in any order; index 0 is not a field.
 	var seen [4]bool
 	err := fields(c, func(f field) error {
 		if f.number >= 1 && f.number <= 3 {
@@ -124,8 +120,6 @@ func metaGraph(c *cursor) error {
 		if f.number != 2 {
 			return nil
 		}
-		// The nodes are walked for their tags and lengths only: a node that does not end within the graph is
-		// noticed.
 		return fields(c, func(field) error { return nil })
 	})
 	if err == nil && (!seen[1] || !seen[2] || !seen[3]) {
@@ -162,9 +156,7 @@ func latestOf(fsys fs.FS) string {
 
 // trailingNumber returns the number behind the last dash of a prefix, -1 if there is none.
 func trailingNumber(prefix string) int64 {
-	// Without a dash digits are the whole name, which the length tells below.
 	digits := prefix[strings.LastIndexByte(prefix, '-')+1:]
-	// 63 bits keep the number in an int64; ParseUint refuses the signs that ParseInt would take.
 	n, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil || len(digits) == len(prefix) {
 		return -1

@@ -26,7 +26,6 @@ const maxMoved = 256
 // itself becomes the part. Its name in saved.Dir goes with the commit; a Save that fails leaves it. What a store cannot take
 // is copied.
 func Save(ctx context.Context, s store.Store, job string, number int64, saved runner.Saved) (store.Manifest, error) {
-	// The words are put around the error in one place, so each names job and checkpoint once.
 	manifest, err := save(ctx, s, job, number, saved)
 	if err != nil {
 		return store.Manifest{}, fmt.Errorf("save job %q, checkpoint %d: %w", job, number, err)

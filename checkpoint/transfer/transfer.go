@@ -42,7 +42,6 @@ func load(ctx context.Context, s store.Store, job string, number int64, dir stri
 	if err != nil {
 		return store.Manifest{}, err
 	}
-	// After the rename there is nothing of that name, and this removes nothing.
 	defer os.RemoveAll(temporary)
 	root, err := os.OpenRoot(temporary)
 	if err != nil {
@@ -59,7 +58,6 @@ func load(ctx context.Context, s store.Store, job string, number int64, dir stri
 	if err := os.RemoveAll(dir); err != nil {
 		return store.Manifest{}, err
 	}
-	// The rename is the last step, and the one that makes the directory count.
 	return manifest, os.Rename(temporary, dir)
 }
 
@@ -69,7 +67,6 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 		return err
 	}
 	if folder := path.Dir(name); folder != "." {
-		// Names of parts have slashes on every system; files have what the system wants.
 		if err := root.MkdirAll(filepath.FromSlash(folder), dirPerm); err != nil {
 			return err
 		}
@@ -99,7 +96,6 @@ func each(ctx context.Context, s store.Store, job string, number int64, use func
 		if err != nil {
 			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
 		}
-		// The part is closed in any case, also where use has failed.
 		if err := errors.Join(use(listed.Name, part), part.Close()); err != nil {
 			return store.Manifest{}, fmt.Errorf("part %q: %w", listed.Name, err)
 		}
@@ -109,7 +105,6 @@ func each(ctx context.Context, s store.Store, job string, number int64, use func
 
 // stream copies to the end of from and stops when the context ends.
 func stream(ctx context.Context, to io.Writer, from io.Reader) error {
-	// One buffer for each file: a part is copied by one goroutine.
 	buffer := make([]byte, blockBytes)
 	// The struct hides ReadFrom, which would bypass the buffer and with it the look at the context.
 	_, err := io.CopyBuffer(struct{ io.Writer }{to}, untilDone{ctx, from}, buffer)

@@ -61,7 +61,6 @@ func enter(ctx context.Context, job string, number int64) error {
 }
 
 // Begin implements store.Store: a checkpoint of one writer.
-// It is listed, read and deleted beside those of shares, under the numbers of one job.
 func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
 	if err := enter(ctx, job, number); err != nil {
 		return nil, err
