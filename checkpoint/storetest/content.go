@@ -26,7 +26,6 @@ func testEmpty(t *testing.T, s store.Store) {
 }
 
 // testVisible: "Before, it is not visible: neither List nor Open know it." Looked at after every step of a writer.
-// Stores on object storage have no rename, and are tempted to write in place.
 func testVisible(t *testing.T, s store.Store) {
 	// Numbers are the caller's choice, and the first need not be 1.
 	w, err := s.Begin(t.Context(), "job", 7)
@@ -41,8 +40,6 @@ func testVisible(t *testing.T, s store.Store) {
 		}
 		wantAbsent(t, s, "job", 7)
 	}
-	// Commit is the one moment at which everything appears: the manifest, the parts and the entry in the
-	// list.
 	m, err := w.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +55,6 @@ func testVisible(t *testing.T, s store.Store) {
 
 // testContents tries shapes that a store could mistake: nothing at all, parts without bytes, names that
 // prefix one another or are those of the store's own files, bytes of every value.
-// Each of these shapes has broken a store or a file system at some time.
 func testContents(t *testing.T, s store.Store) {
 	// The block has every value of a byte and is longer than the buffers that copying uses, so it arrives in
 	// several pieces.
@@ -92,7 +88,6 @@ func testContents(t *testing.T, s store.Store) {
 		{{"bytes", string(block)}, {"copy", string(block)}},
 		many,
 	} {
-		// Each shape has a number of its own, so that a failure names the shape by its place.
 		number := int64(i + 1)
 		mustCommit(t, s, "job", number, files)
 		wantFiles(t, s, "job", number, files)
@@ -101,7 +96,6 @@ func testContents(t *testing.T, s store.Store) {
 
 // testPieces reads in all the ways in which readers are used: exactly to the length without ever asking
 // for more, byte by byte, two parts in turn, one part twice.
-// Frameworks read headers first and then arrays, in sizes of their own, and some map a part twice.
 func testPieces(t *testing.T, s store.Store) {
 	// 50,000 bytes take several reads, one byte takes one, and none must end at once.
 	files := []file{{"a", strings.Repeat("0123456789", 5000)}, {"b", "b"}, {"none", ""}}
@@ -111,7 +105,6 @@ func testPieces(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	// Three lengths: many reads, one read, and none, where the first read must say EOF.
 	for _, f := range files {
 		// TestReader reads byte by byte, in odd pieces and past the end; ReadFull stops at the length and
 		// never sees EOF, which is how frameworks read.
@@ -210,7 +203,6 @@ func testList(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The order of commits has been another one, so List cannot return them as they came.
 	slices.Sort(numbers)
 	if len(list) != len(numbers) {
 		t.Fatalf("List has %d checkpoints, want %d", len(list), len(numbers))
@@ -224,7 +216,6 @@ func testList(t *testing.T, s store.Store) {
 
 // testJobs uses names that begin or end alike, in each other's order, and names that would lead elsewhere
 // if they were paths.
-// Names come from users, and two of them must never share a checkpoint.
 func testJobs(t *testing.T, s store.Store) {
 	// The names long, long + "j" and long + "k" have the same first MaxFolderBytes bytes: a store that cuts
 	// long names without a digest mixes them.

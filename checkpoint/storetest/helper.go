@@ -35,7 +35,6 @@ func sample(number int64) []file {
 }
 
 // manifestOf returns the manifest that a store must make of files; it may have digests besides.
-// It is the twin of what a store computes while it writes.
 func manifestOf(job string, number int64, files []file) store.Manifest {
 	m := store.Manifest{Job: job, Number: number}
 	// The sums are computed here from what was written and never taken from the store: a store cannot agree
@@ -60,14 +59,12 @@ func sumsOf(data string) store.Sums {
 // sameManifest compares manifests, of which a part list may be nil or empty, and digests may be there or not. The sums
 // of chunks must be.
 func sameManifest(a, b store.Manifest) bool {
-	// The order of parts counts: Manifest promises that of writing.
 	return a.Job == b.Job && a.Number == b.Number && store.SameParts(a.Parts, b.Parts) &&
 		slices.EqualFunc(a.Parts, b.Parts, func(x, y store.Part) bool { return x.CRC32C == y.CRC32C })
 }
 
 // write writes files as checkpoint number of job and leaves the writer open.
 func write(ctx context.Context, s store.Store, job string, number int64, files []file) (store.Writer, error) {
-	// Order: Begin, each part opened, written and closed, and no Commit, which is for the caller to time.
 	w, err := s.Begin(ctx, job, number)
 	if err != nil {
 		return nil, err
@@ -82,7 +79,6 @@ func write(ctx context.Context, s store.Store, job string, number int64, files [
 }
 
 // writePart writes one part.
-// Content is written in one call; pieces are for the test of large parts.
 func writePart(w store.Writer, f file) error {
 	part, err := w.Part(f.name)
 	if err != nil {
@@ -109,7 +105,6 @@ func mustWrite(t testing.TB, s store.Store, job string, number int64, files []fi
 // mustCommit writes and commits files, and compares the manifest.
 func mustCommit(t testing.TB, s store.Store, job string, number int64, files []file) store.Manifest {
 	t.Helper()
-	// A commit that succeeds with a wrong manifest is worse than one that fails, so both are looked at.
 	m, err := mustWrite(t, s, job, number, files).Commit()
 	if err != nil {
 		t.Fatalf("Commit of %s/%d: %v", job, number, err)
@@ -121,7 +116,6 @@ func mustCommit(t testing.TB, s store.Store, job string, number int64, files []f
 }
 
 // read returns the content of a committed checkpoint. The manifest must agree with the contents.
-// The result has the parts in the order of the manifest.
 func read(ctx context.Context, s store.Store, job string, number int64) ([]file, error) {
 	r, err := s.Open(ctx, job, number)
 	if err != nil {
@@ -129,7 +123,6 @@ func read(ctx context.Context, s store.Store, job string, number int64) ([]file,
 	}
 	defer r.Close()
 	var files []file
-	// Parts are found by the manifest alone, as a restoring job finds them.
 	for _, listed := range r.Manifest().Parts {
 		data, err := readPart(r, listed.Name)
 		if err != nil {
@@ -183,7 +176,6 @@ func wantFiles(t testing.TB, s store.Store, job string, number int64, files []fi
 // The error of Open must be ErrNotFound: a caller that restores goes on to an older checkpoint only then.
 func wantAbsent(t testing.TB, s store.Store, job string, number int64) {
 	t.Helper()
-	// ErrCorrupt or a fault of the medium would say that something is there.
 	if r, err := s.Open(t.Context(), job, number); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("Open of %s/%d, which is not committed, returned %v and error %v, want ErrNotFound", job, number, r, err)
 	}
@@ -198,7 +190,6 @@ func wantAbsent(t testing.TB, s store.Store, job string, number int64) {
 }
 
 // wantError fails unless err wraps target.
-// Sentinels are what callers decide by; the words around them are free.
 func wantError(t testing.TB, what string, err, target error) {
 	t.Helper()
 	if !errors.Is(err, target) {

@@ -57,7 +57,6 @@ func testIdentity(t *testing.T, s store.Store) {
 }
 
 // identity returns the identity of a store that has one.
-// It fails t on an error, so that callers compare values only.
 func identity(t testing.TB, s store.Store) store.Identity {
 	t.Helper()
 	id, err := s.Identity(t.Context())

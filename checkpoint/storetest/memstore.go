@@ -31,7 +31,6 @@ type MemStore struct {
 	// jobs are the committed checkpoints by job and number.
 	jobs map[string]map[int64]*stored
 	// crashes counts the calls of Crash: a writer belongs to the process between two of them.
-	// Its value is a generation: whoever remembers another one belongs to a process that is dead.
 	crashes int
 	// fences are the numbers by job below which nothing is committed any more.
 	fences map[string]int64
@@ -54,12 +53,10 @@ type stored struct {
 
 // Crash ends the process that uses the store: what was committed stays, every writer and reader that is
 // open fails from now on with ErrCrashed.
-// The next process uses the same MemStore, with new writers and readers.
 // A call that is under way is before the crash or behind it; no commit is half of each.
 func (s *MemStore) Crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Nothing else is needed: whoever remembers the former number is refused by since.
 	s.crashes++
 }
 
@@ -80,7 +77,6 @@ func (s *MemStore) enter(ctx context.Context, job string, number int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// The context comes first: a caller that has given up learns that, whatever it asked for.
 	return medium.CheckID(job, number)
 }
 
@@ -94,7 +90,6 @@ func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.W
 	if number < s.fences[job] {
 		return nil, medium.Wrap(job, number, store.ErrFenced)
 	}
-	// The draft notes the generation in which it was begun; Begin itself changes nothing that could be seen.
 	// A negative length has every part go through the draft, none beside the manifest: Damage finds each by its index.
 	return medium.NewWriter(ctx, job, number, medium.Form{InlineBytes: -1}, &memDraft{s: s, crashes: s.crashes}), nil
 }
@@ -109,7 +104,6 @@ func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Re
 	if err != nil {
 		return nil, medium.Wrap(job, number, err)
 	}
-	// The reader belongs to the process that opened it, not to the one that reads on.
 	crashes := s.crashes
 	// The reader compares what it reads with this manifest, which is a copy of what was stored when Open looked.
 	record := medium.Stored{Record: medium.Record{Manifest: m}}
@@ -148,7 +142,6 @@ func (r memReader) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-// There is nothing to give back, also after a crash: the bytes are the collector's.
 func (r memReader) Close() error { return nil }
 
 // find returns a committed checkpoint and its manifest.
@@ -167,7 +160,6 @@ func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, erro
 // List implements store.Store.
 func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, error) {
 	defer s.mu.Unlock()
-	// Number 1 stands for all: List has none that could be wrong.
 	// Damage to one of them is no reason to hide the others: List returns both, see store.Store.
 	if err := s.enter(ctx, job, 1); err != nil {
 		return nil, fmt.Errorf("job %.60q: %w", job, err)
@@ -179,7 +171,6 @@ func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, erro
 	for _, number := range slices.Sorted(maps.Keys(s.jobs[job])) {
 		_, m, err := s.find(job, number)
 		if err != nil {
-			// A damaged one is named and left out; the others are what a restore goes on with.
 			faults = append(faults, medium.Wrap(job, number, err))
 			continue
 		}
@@ -194,7 +185,6 @@ func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
 	if err := s.enter(ctx, job, number); err != nil {
 		return medium.Wrap(job, number, err)
 	}
-	// Deleting from a job that is not there is no error in Go's maps either, as the contract wants it.
 	delete(s.jobs[job], number)
 	return nil
 }
@@ -267,7 +257,6 @@ type memObject struct {
 }
 
 // Create implements medium.Medium.
-// A process that is dead creates nothing: Close asks that.
 func (d *memDraft) Create(int) (medium.Object, error) {
 	// The part's place in parts is its index: Create is called in the order of the manifest.
 	o := memObject{d, new(bytes.Buffer)}
@@ -277,7 +266,6 @@ func (d *memDraft) Create(int) (medium.Object, error) {
 
 // Write implements io.Writer.
 func (o memObject) Write(p []byte) (int, error) {
-	// Close answers whether the process lives, which is all that Write has to know.
 	if err := o.Close(); err != nil {
 		return 0, err
 	}

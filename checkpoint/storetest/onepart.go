@@ -16,7 +16,6 @@ const onePart = "part"
 // It serves the tests of what uses a store: an agent's or a driver's test that needs some checkpoint to be there, of whatever
 // content. The writer is not nil beside an error if Begin has succeeded: Abort frees what it holds.
 func Write(ctx context.Context, s store.Store, job string, number int64, data string) (store.Writer, error) {
-	// The helper of the suite writes it, so that this and the suite cannot differ in what a checkpoint is.
 	return write(ctx, s, job, number, []file{{onePart, data}})
 }
 

@@ -138,7 +138,6 @@ func testEndedBefore(t *testing.T, s store.Store) {
 	// A deadline in 1970 has passed whatever the clock of the machine says.
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	// Each method is asked with both contexts, and what there is must be untouched behind all of them.
 	for want, ctx := range map[error]context.Context{context.Canceled: cancelled, context.DeadlineExceeded: late} {
 		_, err := s.Begin(ctx, "job", 2)
 		wantError(t, "Begin", err, want)
@@ -154,7 +153,6 @@ func testEndedBefore(t *testing.T, s store.Store) {
 }
 
 // testEndsWriting ends the context before each step of a writer.
-// The end of a context is how a save is stopped; it comes between any two calls.
 func testEndsWriting(t *testing.T, s store.Store) {
 	// The context ends before the step last, and the steps before it succeed.
 	for _, last := range []string{"Part", "Write", "Close", "Commit"} {
@@ -201,7 +199,6 @@ func testEndsWriting(t *testing.T, s store.Store) {
 }
 
 // testEndsReading: The context of Open ends its reader, in the middle of a part as well; closing still works.
-// A restore that is given up must not go on to fill a disk.
 func testEndsReading(t *testing.T, s store.Store) {
 	// 1 MiB exceeds every buffer between store and reader, so the part cannot have been read ahead to its
 	// end.
@@ -218,7 +215,6 @@ func testEndsReading(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The part is entered, so that the context ends in its middle and not before it.
 	if _, err := io.CopyN(io.Discard, part, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +227,5 @@ func testEndsReading(t *testing.T, s store.Store) {
 	if err := errors.Join(part.Close(), r.Close()); err != nil {
 		t.Errorf("Close after the context: %v", err)
 	}
-	// The reading that was cut off has not harmed what is stored.
 	wantFiles(t, s, "job", 1, files)
 }

@@ -15,7 +15,6 @@ import (
 // a large part and in the races.
 func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 	// The tests go from the simple to the composite: when several fail, the first is the one to look at.
-	// Each has a store of its own and depends on no other, so any can be run alone by its name.
 	for _, test := range []struct {
 		name string
 		run  func(t *testing.T, s store.Store)
@@ -61,7 +60,6 @@ func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 		{"DamagedManifest", testDamagedManifest},
 		{"Leftovers", testLeftovers},
 	} {
-		// The store is made inside of the subtest: its Cleanup runs before the next store is made, and its t.Fatal ends one test.
 		t.Run(test.name, func(t *testing.T) { test.run(t, newStore(t)) })
 	}
 }

@@ -35,7 +35,6 @@ const (
 	// Everything that the manifest lists is intact, and there is still more than was committed.
 	Extend
 	// Remove takes all away.
-	// The object itself is gone, as after a deletion that was interrupted.
 	Remove
 )
 
@@ -49,7 +48,6 @@ func (d Damage) String() string {
 
 // Apply returns the damaged form of data, a new slice; of Remove it knows nothing.
 func (d Damage) Apply(data []byte) []byte {
-	// The original may be shared with readers that are open.
 	data = append([]byte(nil), data...)
 	switch d {
 	case Flip:

@@ -58,7 +58,6 @@ func testTake(t *testing.T, s store.Store) {
 		}
 		// Bytes that were shared are on the medium already, and still not visible before Commit.
 		wantAbsent(t, s, "job", number)
-		// Commit decides about a file that was moved as well: up to here it is its owner's, by name.
 		m, err := w.Commit()
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +81,6 @@ func testTake(t *testing.T, s store.Store) {
 		}
 		wantFiles(t, s, "job", number, want)
 	}
-	// Number 3 is free; the numbers 1 and 2 are committed above.
 	testTakeAborted(t, s)
 }
 
@@ -120,13 +118,11 @@ func testTakeAborted(t *testing.T, s store.Store) {
 // the test goes on alike whatever the store can do.
 func mustTake(t *testing.T, w store.Taker, name string, file *os.File, given bool) (moved bool) {
 	t.Helper()
-	// "at its beginning or not"
 	// A store that forgets to begin at the beginning takes the file from byte 7 on.
 	if _, err := file.Seek(7, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
 	moved, err := w.Take(name, file, given)
-	// Any other error has ended the writer; there is nothing to try again.
 	if !errors.Is(err, errors.ErrUnsupported) {
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +164,6 @@ func openFile(t *testing.T, name, content string) *os.File {
 }
 
 // wantContent fails unless a file holds what it should.
-// The contents are some megabytes, so the message tells the lengths and no bytes.
 func wantContent(t *testing.T, name, want string) {
 	t.Helper()
 	if got, err := os.ReadFile(name); err != nil || string(got) != want {
