@@ -18,7 +18,7 @@ func Families() []Family {
 }
 
 // Draw returns what the function of that name returns, and the weights behind the theoretical shares,
-// one for each application. An instance has no place for weights; whoever makes a problem of it needs them.
+// one for each application. An instance has no place for weights, which a problem needs.
 func (f Family) Draw(seed uint64, servers, apps int, previous bool) (inst *solver.Instance, weights []float64) {
 	if f.draw == nil {
 		return table2(seed, servers, apps, previous)

@@ -225,8 +225,8 @@ func setShares(inst *solver.Instance, claims []claim) {
 	}
 }
 
-// fill gives every application its place in a full cluster; claims are those of the applications, in their order. Somebody
-// for whom there is no room gets nothing, and does not run.
+// fill gives every application its place in a full cluster; claims are those of the applications, in their order. An
+// application without room gets nothing, and does not run.
 func fill(inst *solver.Instance, claims []claim) {
 	counts := handOut(inst, claims)
 	for i, row := range counts {

@@ -1,4 +1,4 @@
-// Package milptest is the conformance suite of the back-ends of [milp]: whoever passes [Run] may
+// Package milptest is the conformance suite of the back-ends of [milp]: a back-end that passes [Run] may
 // stand behind milp.Solve.
 //
 // # What it computes

@@ -19,7 +19,7 @@ func digest(t *testing.T, m *milp.Model) uint64 {
 }
 
 // A finding names a random model by its family and seed, and the market split has no other name than its size: both mean the
-// same models as when somebody noted a time, or a fault, of theirs.
+// same models as in notes of times and faults.
 func TestSeedsMeanModels(t *testing.T) {
 	for name, c := range map[string]struct {
 		family

@@ -25,8 +25,7 @@ func digest(inst *solver.Instance) uint64 {
 	return h.Sum64()
 }
 
-// A finding names its instance by a function and a seed, as solvertest.Small(17): it must mean the same when somebody looks
-// for it later. Whoever changes what is drawn makes every such name in notes and tests mean another instance.
+// A finding names its instance by a function and a seed, as solvertest.Small(17), which must mean the same instance later.
 func TestSeedsMeanInstances(t *testing.T) {
 	grouped := func(seed uint64) *solver.Instance { return solvertest.Grouped(solvertest.Worth(seed), seed) }
 	for name, c := range map[string]struct {

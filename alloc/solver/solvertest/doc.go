@@ -1,4 +1,4 @@
-// Package solvertest is the conformance suite of solvers of P2: whoever passes [Run] may decide in
+// Package solvertest is the conformance suite of solvers of P2: a solver that passes [Run] may decide in
 // alloc.Reallocate.
 //
 // # What it computes

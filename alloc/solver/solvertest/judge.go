@@ -14,7 +14,7 @@ import (
 
 // proofTolerance is how far a recomputed bound may lie above the claimed one: a solver sums up the same
 // prices in another order.
-// It is the tolerance of alloc.Verify, so that whoever passes here is verified there.
+// It is the tolerance of alloc.Verify, by which answers that pass here are verified.
 const proofTolerance = 1e-8
 
 // judge checks what any solution must satisfy, whatever the optimum is: the referee, the objective, the

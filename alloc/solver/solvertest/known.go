@@ -73,7 +73,7 @@ var knownCases = []knownCase{
 // wholeCases are those of the whole program, one feature each. Tiny's optimum, 38/16, takes a container of LR away to
 // make room for NN beside all of MF.
 var wholeCases = []knownCase{
-	// Whoever waits loses all of his share.
+	// An application that waits loses all of its share.
 	{"a newcomer that need not run", func(i *solver.Instance) { i.Apps[2].Elective, i.AdjustBudget, i.LossBudget = true, 0, 2 }, 2*3./16 + 3*5./16},
 	// One container of LR is no pair, so that MF gives up its first one.
 	{"in pairs", func(i *solver.Instance) { i.Apps[0].Step = 2 }, 2*3./16 + 2*5./16 + 5./4},
@@ -88,7 +88,7 @@ var wholeCases = []knownCase{
 	// MF holds two on the second server and must move; LR stays, and leaves no room for the first of MF beside NN.
 	{"one on a server", func(i *solver.Instance) { i.Apps[1].PerServer = 1 }, 2*3./16 + 5./16 + 5./4},
 	{"on one server", func(i *solver.Instance) { i.Apps[1].MaxServers = 1 }, 2*3./16 + 2*5./16 + 5./4},
-	// Whoever is pinned takes nothing from the budget, and the other has all of it.
+	// A pinned application takes nothing from the budget, and the other has all of it.
 	{"one must stay", func(i *solver.Instance) { i.Apps[0].Pinned = true }, 2*3./16 + 2*5./16 + 5./4},
 	{"both must stay", func(i *solver.Instance) { i.Apps[0].Pinned, i.Apps[1].Pinned = true, true }, none},
 	{"both must stay, and the third need not run", func(i *solver.Instance) {
@@ -125,7 +125,7 @@ var worthCases = []knownCase{
 	}, 2*3./16 + 3*5./16 + .2},
 	// A restart of LR costs more than one of MF, which gives up its first container.
 	{"a price of restarts", func(i *solver.Instance) { i.Apps[0].Stay = 1 }, 2*3./16 + 1 + 2*5./16 + 5./4},
-	// Whoever runs elsewhere does not stay: what counts is where the containers are.
+	// An application that runs elsewhere does not stay: what counts is where the containers are.
 	{"a price of restarts that nobody can save", func(i *solver.Instance) {
 		i.Apps[0].Stay, i.Apps[0].Displaced = 1, true
 	}, 2.375},

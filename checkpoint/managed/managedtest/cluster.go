@@ -72,7 +72,7 @@ type Cluster struct {
 	mu         sync.Mutex
 	containers []*Container      // all that ever were, also those that have ended
 	asked      map[string]int64  // by job, the highest attempt that was asked for or stopped
-	starts     map[string]int    // by run, how often it was started: more than once is a fault of whoever asks
+	starts     map[string]int    // by run, how often it was started: more than once is a fault of the caller
 	refused    map[string]string // by run: why none of its containers will ever start
 	down       map[string]bool   // by server: the manager reaches nothing there
 	full, late bool              // see Say
