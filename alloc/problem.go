@@ -68,8 +68,8 @@ type Application struct {
 	// Preemptible: it may be suspended for one of higher Priority, see Options.Preempt.
 	Preemptible bool `json:"preemptible,omitempty"`
 	// AdjustCost is what changing its containers counts against the budget (16), 0 or more; nil means 1. A caller whose jobs
-	// start with few containers states 0 until the first growth of each: with a small Theta2 that is what keeps them from
-	// waiting for their turn to grow as long as the others are adjusted.
+	// start with few containers, and whose worth has a price of restarts, states 0 until the first growth of each: with a small
+	// Theta2 they would wait for their turn to grow as long as the others are adjusted. So does elastic.Worth, of package sim.
 	AdjustCost *int64 `json:"adjust_cost,omitempty"`
 	// Worth is what its containers are worth by their number: one entry for each number above 0 that it may have,
 	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10).

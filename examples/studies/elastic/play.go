@@ -120,6 +120,7 @@ func ablation() []entry {
 		{"proportional fairness", byWorth(func(p *elastic.Worth) { p.Utility = worth.Fair })},
 		{"with preemption", byWorth(func(p *elastic.Worth) { p.Preempt = true })},
 		{"theta 0.1, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2 = 0.1, 0.1 })},
+		{"first growth charged too", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2, p.ChargeGrowth = 0.1, 0.1, true })},
 		{"theta 0.1 of speed, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2, p.Loss = 0.1, 0.1, alloc.LossInWorth })},
 		{"theta 0.1 of speed, 1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Loss = 0.1, alloc.LossInWorth })},
 	}

@@ -6,6 +6,7 @@ package elastic
 import (
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -17,6 +18,9 @@ type record struct {
 	on      []float64
 	// restarts is how often its containers were changed.
 	restarts int
+	// first is how many containers it began with, 0 until then; grown, whether it has had more since.
+	first int64
+	grown bool
 	// speeds are by type and number of containers, from 1; see kind.speeds.
 	// A type that does not hold a single container has an empty list.
 	speeds [][]float64
@@ -71,6 +75,10 @@ func (b *book) open(state *sim.State) error {
 			b.jobs[job.ID] = r
 			continue
 		}
+		if r.first == 0 {
+			r.first = job.Containers
+		}
+		r.grown = r.grown || job.Containers > r.first
 		// What it holds now it has held since the decision before.
 		r.service += float64(since * float64(job.Containers))
 		if k := b.kind(job); k >= 0 {
@@ -105,15 +113,17 @@ func (b *book) kind(job *sim.JobState) int {
 	return -1
 }
 
-// fastest returns the type on which a job is fastest with n containers; -1 where no type holds them. The first of equals.
-func (r *record) fastest(n int64) int {
-	best := -1
-	for k := range r.speeds {
-		if n <= int64(len(r.speeds[k])) && (best < 0 || r.speeds[k][n-1] > r.speeds[best][n-1]) {
-			best = k
-		}
+// requires returns what the servers of a type alone meet; nil where there is one type.
+func (b *book) requires(kind int) []apportion.Requirement {
+	switch name := b.kinds[kind].name; {
+	case len(b.kinds) == 1:
+		return nil
+	case name == "":
+		// Servers without the label can be asked for by its absence only.
+		return []apportion.Requirement{{Key: Accelerator, Op: apportion.NotExists}}
+	default:
+		return []apportion.Requirement{{Key: Accelerator, Op: apportion.In, Values: []string{name}}}
 	}
-	return best
 }
 
 // rising returns the best speeds with at most so many containers: a job may leave some of them idle.

@@ -132,16 +132,21 @@ func TestBookErrors(t *testing.T) {
 	}
 }
 
-// The fastest type with a number of containers: only types that hold them, and the first of equals.
-func TestFastest(t *testing.T) {
-	r := &record{speeds: [][]float64{{1, 2, 3}, {2, 2}, {2, 2.5, 2.9}, nil}}
-	for n, want := range map[int64]int{1: 1, 2: 2, 3: 0, 4: -1} {
-		if got := r.fastest(n); got != want {
-			t.Errorf("with %d: type %d, want %d", n, got, want)
+// A job has grown when it has more than it began with: neither its start, nor less, nor a pause and as much again.
+func TestGrown(t *testing.T) {
+	s := scenario(servers(4, ""), job("a", 0, 1000, 1, 4))
+	b := new(book)
+	for i, held := range []int64{0, 2, 1, 0, 2, 3, 1} {
+		state := at(s, float64(i), map[string][]apportion.Placement{"a": nil})
+		if held > 0 {
+			state = at(s, float64(i), map[string][]apportion.Placement{"a": on(0, held)})
 		}
-	}
-	if got := new(record).fastest(1); got != -1 {
-		t.Errorf("without types: %d", got)
+		if err := b.open(state); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := b.jobs["a"].grown, i >= 5; got != want {
+			t.Errorf("decision %d, with %d: grown %v", i, held, got)
+		}
 	}
 }
 

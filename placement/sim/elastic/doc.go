@@ -18,9 +18,9 @@
 //
 // # Types of servers
 //
-// Servers with other labels [Accelerator] are of other types; a job runs on one type at a time. Dorm and Worth choose a
-// type for each job, Dorm one after the other and Worth by Sia's program, and leave the number, and the servers, to
-// package alloc; the others decide on both.
+// Servers with other labels [Accelerator] are of other types; a job runs on one type at a time. Dorm chooses a type for each
+// job, one after the other, and leaves the number, and the servers, to package alloc. Worth states an alloc.Option for each
+// type, and leaves all three to it; the others decide themselves.
 //
 // # Notation
 //
@@ -42,5 +42,7 @@
 //     where the paper looks at one: a second server costs more than the first container on it brings.
 //   - Gavel's rounds follow the program by what a job is behind on a type in its life. Jobs share no accelerator.
 //   - Sia decides when somebody comes or goes, unless Round says more, and knows speeds where it learns them.
+//   - Worth does not charge the first growth of a job to the budget (16), unless ChargeGrowth says so. Dorm does: without
+//     a price of restarts, which Worth has, that costs it more than it brings.
 //   - Worth and Dorm end their search at a gap of a part in a thousand.
 package elastic

@@ -53,7 +53,7 @@ func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 		app := &problem.Applications[i]
 		// n_max below n_min would be a fault of the problem.
 		app.Max = max(app.Min, 1, p.most(state, i, types[i]))
-		requireType(&p.book, app, types[i])
+		app.Requires = slices.Concat(app.Requires, p.book.requires(types[i]))
 	}
 	p.optimizer.observe = p.Observe
 	return p.optimizer.decide(ctx, state, problem)
@@ -77,21 +77,6 @@ func (p *Dorm) most(state *sim.State, job, kind int) int64 {
 		}
 	}
 	return most
-}
-
-// requireType restricts an application to servers of a type, where there are several.
-// Where there is one, requirements that all servers meet would only cost the optimizer time.
-func requireType(b *book, app *alloc.Application, kind int) {
-	if len(b.kinds) < 2 {
-		return
-	}
-	// Servers without the label can be asked for by its absence only.
-	r := apportion.Requirement{Key: Accelerator, Op: apportion.In, Values: []string{b.kinds[kind].name}}
-	if b.kinds[kind].name == "" {
-		r.Op, r.Values = apportion.NotExists, nil
-	}
-	// A new list: the one of the scenario is shared.
-	app.Requires = append(append([]apportion.Requirement(nil), app.Requires...), r)
 }
 
 // gap is what a decision may leave on the table: simulated decisions are many, and a part in a thousand is less than

@@ -13,28 +13,21 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// Where there are several types an application requires its own: servers without a label by having none. What the
-// scenario's job required stays, in a list of its own.
-func TestRequireType(t *testing.T) {
-	own := []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: []string{"z"}}}
+// Where there are several types each has its requirement: servers without a label to have none.
+func TestRequires(t *testing.T) {
 	for _, test := range []struct {
 		types []string
 		kind  int
 		want  []apportion.Requirement
 	}{
-		{[]string{"v", "k"}, 1, []apportion.Requirement{own[0], {Key: Accelerator, Op: apportion.In, Values: []string{"k"}}}},
-		{[]string{"v", ""}, 1, []apportion.Requirement{own[0], {Key: Accelerator, Op: apportion.NotExists}}},
-		{[]string{"v", "v"}, 0, own},
-		{[]string{"", ""}, 0, own},
+		{[]string{"v", "k"}, 1, []apportion.Requirement{{Key: Accelerator, Op: apportion.In, Values: []string{"k"}}}},
+		{[]string{"v", ""}, 1, []apportion.Requirement{{Key: Accelerator, Op: apportion.NotExists}}},
+		{[]string{"v", "v"}, 0, nil},
+		{[]string{"", ""}, 0, nil},
 	} {
 		s := scenario(servers(1, test.types...), job("a", 0, 1, 1, 1))
-		app := alloc.Application{Requires: own[:1:1]}
-		requireType(opened(t, at(s, 0, nil)), &app, test.kind)
-		if diff := cmp.Diff(test.want, app.Requires); diff != "" {
+		if diff := cmp.Diff(test.want, opened(t, at(s, 0, nil)).requires(test.kind)); diff != "" {
 			t.Errorf("type %d of %q: %s", test.kind, test.types, diff)
-		}
-		if len(own) != 1 || own[0].Key != "zone" {
-			t.Errorf("what was required became %v", own)
 		}
 	}
 }

@@ -97,7 +97,6 @@ func (p *Sia) configurations(state *sim.State, at int) []configuration {
 }
 
 // solve returns the configurations that cost least together; where the search finds none, what everybody has.
-// It leaves the book as it is, so that Worth may call it with its own between open and close.
 func (p *Sia) solve(ctx context.Context, state *sim.State) ([]want, error) {
 	b := milp.NewBuilder("sia")
 	var goal []milp.Term

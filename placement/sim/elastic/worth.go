@@ -5,6 +5,7 @@ package elastic
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/apportion/apportion/alloc"
@@ -67,6 +68,9 @@ type Worth struct {
 	Weigh func(*sim.JobState) float64
 	// Theta1 and Theta2 are the budgets (15) and (16); 0 means 1: none. The smallest is a number just above 0.
 	Theta1, Theta2 float64
+	// ChargeGrowth counts the first growth of a job against Theta2 as well. Without it changes cost a job nothing until it has
+	// grown once: those that begin with few containers would wait for their turn as long as others are adjusted.
+	ChargeGrowth bool
 	// Loss is what Theta1 bounds: losses in shares, or of speed.
 	Loss alloc.LossMeasure
 	// Observe, if not nil, sees every problem and its decision.
@@ -87,31 +91,22 @@ func (p *Worth) Name() string {
 	return p.Label
 }
 
-// Decide states the worths of all jobs and asks the optimizer.
+// Decide states the worths of all jobs and asks the optimizer, which decides on types and numbers at once.
 // The order matters: the book is opened before anything asks for speeds, and closed with the state from
-// before the orders. A decision costs what package alloc takes for it, and on several types one program
-// of Sia more.
+// before the orders. A decision costs what package alloc takes for it.
 func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if err := p.book.open(state); err != nil || len(state.Jobs) == 0 {
 		return sim.Orders{}, err
 	}
 	problem := state.Problem()
 	problem.Theta1, problem.Theta2, problem.Options.Loss = orOne(p.Theta1), orOne(p.Theta2), p.Loss
-	types, err := p.types(ctx, state)
-	if err != nil {
-		return sim.Orders{}, err
-	}
-	// Who is on a type shares it: a fair number of containers is what it holds over those who have chosen it.
-	takers := make([]float64, len(p.book.kinds))
-	for _, k := range types {
-		takers[k]++
-	}
 	for i := range problem.Applications {
-		k := types[i]
-		if err := p.state(state, i, k, takers[k], &problem.Applications[i]); err != nil {
+		if p.Theta2 > 0 && !p.ChargeGrowth && !p.book.jobs[state.Jobs[i].ID].grown {
+			problem.Applications[i].AdjustCost = new(int64)
+		}
+		if err := p.state(state, i, &problem.Applications[i]); err != nil {
 			return sim.Orders{}, err
 		}
-		requireType(&p.book, &problem.Applications[i], k)
 	}
 	p.optimizer.observe = p.Observe
 	orders, err := p.optimizer.decide(ctx, state, problem)
@@ -127,86 +122,113 @@ func orOne(theta float64) float64 {
 	return theta
 }
 
-// types returns a type of servers for each job: that of its configuration in Sia's program where there are several, and
-// otherwise that which it is on, or on which it is fastest.
-// Options of alloc.Application have worths by type too; here the type is chosen before, and the optimizer keeps to it.
-func (p *Worth) types(ctx context.Context, state *sim.State) ([]int, error) {
-	types := make([]int, len(state.Jobs))
-	if len(p.book.kinds) < 2 {
-		return types, nil
-	}
-	// Where the program gives a job nothing it stays, or waits for the type on which it is fastest.
-	for i := range types {
-		job := &state.Jobs[i]
-		if types[i] = p.book.kind(job); types[i] < 0 {
-			types[i] = max(0, p.book.jobs[job.ID].fastest(max(1, job.Min)))
-		}
-	}
-	// The program sees what this policy has noted of the jobs.
-	wants, err := (&Sia{book: p.book}).solve(ctx, state)
-	for _, w := range wants {
-		types[w.job] = w.kind
-	}
-	return types, err
+// way is a job on one type, which holds so many of its containers: the numbers that it may have there, and its speeds with
+// them.
+type way struct {
+	kind   int
+	holds  int64
+	counts []int64
+	speeds []float64
 }
 
-// state fills in what containers on a type are worth to a job that shares the type with so many takers, itself among them.
-// A job that the type cannot hold has no worth: package alloc says why it waits.
-func (p *Worth) state(state *sim.State, at, k int, takers float64, app *alloc.Application) error {
+// ways returns those types that hold a job, and its fair speed: the mean over them, by size, of its speed with an equal
+// part of the cluster.
+func (p *Worth) ways(state *sim.State, job *sim.JobState) (ways []way, fair float64) {
+	var total int64
+	for k, speeds := range p.book.jobs[job.ID].speeds {
+		least := max(1, job.Min)
+		all, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
+		if p.Linear {
+			speeds = speeds[:min(int64(len(speeds)), job.Fixed)]
+		}
+		if int64(len(speeds)) < least {
+			continue
+		}
+		w := way{kind: k, holds: all, counts: p.counts(int64(len(speeds)), least, one)}
+		// Idle containers do no harm, so that a worth never falls with their number.
+		up := rising(speeds)
+		for _, n := range w.counts {
+			speed := up[n-1]
+			if p.Linear {
+				speed = up[0] * float64(n)
+			}
+			w.speeds = append(w.speeds, speed)
+		}
+		ways, total = append(ways, w), total+all
+	}
+	part := float64(total) / float64(len(state.Jobs))
+	for _, w := range ways {
+		fair += float64(w.holds) / float64(total) * worth.FairSpeed(w.counts, w.speeds, part)
+	}
+	return ways, fair
+}
+
+// state fills in what containers are worth to a job: by options where there are several types.
+// A job that no type can hold has no worth: package alloc says why it waits.
+func (p *Worth) state(state *sim.State, at int, app *alloc.Application) error {
 	job := &state.Jobs[at]
 	r := p.book.jobs[job.ID]
-	// Idle containers do no harm, so that a worth never falls with their number.
-	speeds := rising(r.speeds[k])
-	if p.Linear {
-		speeds = speeds[:min(int64(len(speeds)), job.Fixed)]
-		for i := range speeds {
-			speeds[i] = speeds[0] * float64(i+1)
-		}
-	}
-	// No counts and no worth: package alloc refuses the job by its own bounds, and says so.
-	if int64(len(speeds)) < max(1, job.Min) {
+	ways, fair := p.ways(state, job)
+	if len(ways) == 0 {
 		return nil
-	}
-	all, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
-	// With Preempt nobody is guaranteed anything, and IdleWorth says what it is worth to wait.
-	app.Min, app.Max = 0, int64(len(speeds))
-	if !p.Preempt {
-		app.Min = max(1, job.Min)
-	}
-	app.Counts = p.counts(app.Max, max(1, job.Min), one)
-	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, defaultScale), p.Power), Floor: p.Floor, Restart: p.restart(state, job, r)}
-	if p.Weigh != nil {
-		w.Weight *= p.Weigh(job)
-	}
-	for _, n := range app.Counts {
-		w.Speeds = append(w.Speeds, speeds[n-1])
-	}
-	if p.Loss == alloc.LossInWorth {
-		app.Speed = w.Speeds
-	}
-	// The unit in which speeds are valued: 1 is what an equal part of the type would do.
-	w.Fair = worth.FairSpeed(app.Counts, w.Speeds, float64(all)/takers)
-	// What it has is worth its speed there, on whatever servers.
-	// A job in the pause after a restart has the rate 0. It holds what it was given all the same, or
-	// one restart would be followed by the next.
-	w.Held = float64(job.Rate) / float64(sim.Whole)
-	if n := job.Containers; n > 0 && (w.Held == 0 || p.Linear) {
-		w.Held = speeds[min(n, int64(len(speeds)))-1]
 	}
 	utility := p.Utility
 	if utility == nil {
 		utility = worth.Fair
 	}
-	worths, err := worth.Of(&w, utility)
-	if err != nil {
-		return err
+	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, defaultScale), p.Power), Floor: p.Floor, Restart: p.restart(state, job, r), Fair: fair}
+	if p.Weigh != nil {
+		w.Weight *= p.Weigh(job)
 	}
-	// StayWorth has no restart in it, which is what keeps jobs where they are.
-	app.Worth, app.StayWorth = worths.Worth, worths.Stay
-	if p.Preempt {
-		app.IdleWorth = worths.Idle
+	w.Held = p.held(job, ways)
+	for _, way := range ways {
+		w.Speeds = way.speeds
+		worths, err := worth.Of(&w, utility)
+		if err != nil {
+			return err
+		}
+		// StayWorth has no restart in it, which is what keeps jobs where they are.
+		app.StayWorth = worths.Stay
+		o := alloc.Option{ID: p.option(way.kind), Demand: job.Demand, Requires: p.book.requires(way.kind),
+			Min: max(1, job.Min), Counts: way.counts, Worth: worths.Worth}
+		// With Preempt nobody is guaranteed anything, and IdleWorth says what it is worth to wait.
+		if p.Preempt {
+			o.Min, app.IdleWorth = 0, worths.Idle
+		}
+		if p.Loss == alloc.LossInWorth {
+			o.Speed = way.speeds
+		}
+		app.Options = append(app.Options, o)
+	}
+	// One option is the application itself, which the optimizer decides on sooner.
+	if len(p.book.kinds) == 1 {
+		o := &app.Options[0]
+		app.Min, app.Max, app.Counts, app.Worth, app.Speed, app.Options = o.Min, slices.Max(o.Counts), o.Counts, o.Worth, o.Speed, nil
+		return nil
+	}
+	app.Demand, app.Min, app.Max = nil, 0, 0
+	if k := p.book.kind(job); k >= 0 {
+		app.Option = p.option(k)
 	}
 	return nil
+}
+
+// option returns the ID of the option of a type.
+func (p *Worth) option(kind int) string { return Accelerator + "=" + p.book.kinds[kind].name }
+
+// held returns how fast a job runs with what it has, on whatever servers.
+// A job in the pause after a restart has the rate 0. It holds what it was given all the same, or one restart would be
+// followed by the next.
+func (p *Worth) held(job *sim.JobState, ways []way) float64 {
+	held := float64(job.Rate) / float64(sim.Whole)
+	for _, w := range ways {
+		if w.kind == p.book.kind(job) && (held == 0 || p.Linear) {
+			// A job may hold more than the largest number.
+			at, _ := slices.BinarySearch(w.counts, job.Containers)
+			held = w.speeds[min(at, len(w.speeds)-1)]
+		}
+	}
+	return held
 }
 
 // counts returns the numbers of containers that a job may have, from least to most: all that fit on one server, and then

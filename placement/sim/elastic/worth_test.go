@@ -5,6 +5,7 @@ package elastic
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,12 +17,12 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// asked returns what a policy says of the first application of a state, and whether it could.
-func asked(t *testing.T, p *Worth, state *sim.State, takers float64) *alloc.Application {
+// asked returns what a policy says of the first application of a state.
+func asked(t *testing.T, p *Worth, state *sim.State) *alloc.Application {
 	t.Helper()
 	p.book = *opened(t, state)
 	app := state.Problem().Applications[0]
-	if err := p.state(state, 0, 0, takers, &app); err != nil {
+	if err := p.state(state, 0, &app); err != nil {
 		t.Fatal(err)
 	}
 	return &app
@@ -51,7 +52,7 @@ func TestWorthStates(t *testing.T) {
 		{"may be suspended", &Worth{Preempt: true}, []int64{2, 3, 4, 8}, 0, 8, true},
 		{"straight", &Worth{Linear: true}, []int64{2, 3}, 2, 3, false},
 	} {
-		app := asked(t, test.policy, at(s, 0, map[string][]apportion.Placement{"a": nil}), 1)
+		app := asked(t, test.policy, at(s, 0, map[string][]apportion.Placement{"a": nil}))
 		if !cmp.Equal(app.Counts, test.counts) || app.Min != test.min || app.Max != test.max || (app.IdleWorth != 0) != test.idle || len(app.Worth) != len(test.counts) {
 			t.Errorf("%s: counts %v in [%d, %d], idle %g, worth %v", test.name, app.Counts, app.Min, app.Max, app.IdleWorth, app.Worth)
 		}
@@ -75,7 +76,7 @@ func TestWorthIsThatOfSpeeds(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		policy  *Worth
-		takers  float64
+		jobs    int
 		service float64
 		weight  float64
 	}{
@@ -89,11 +90,12 @@ func TestWorthIsThatOfSpeeds(t *testing.T) {
 		test.policy.book = *opened(t, state)
 		test.policy.book.jobs["a"].service = test.service
 		app := state.Problem().Applications[0]
-		if err := test.policy.state(state, 0, 0, test.takers, &app); err != nil {
+		state.Jobs = slices.Repeat(state.Jobs, test.jobs)
+		if err := test.policy.state(state, 0, &app); err != nil {
 			t.Fatal(err)
 		}
 		want, err := worth.Of(&worth.Job{Weight: test.weight, Speeds: speeds, Restart: 1,
-			Fair: worth.FairSpeed(counts, speeds, 8/test.takers)}, worth.Fair)
+			Fair: worth.FairSpeed(counts, speeds, 8/float64(test.jobs))}, worth.Fair)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +113,7 @@ func TestWorthOfStaying(t *testing.T) {
 	stay := func(p *Worth, rate int64, n int64) float64 {
 		state := at(s, 100, map[string][]apportion.Placement{"a": on(0, n)})
 		state.Jobs[0].Rate = rate
-		return *asked(t, p, state, 1).StayWorth
+		return *asked(t, p, state).StayWorth
 	}
 	packed := stay(&Worth{}, 0, 2)
 	if got := stay(&Worth{}, sim.Whole, 2); got >= packed {
@@ -157,7 +159,7 @@ func TestRestartPrice(t *testing.T) {
 func TestWorthRefuses(t *testing.T) {
 	s := scenario(servers(2, "", ""), amdahl())
 	s.Jobs[0].Min = 5
-	app := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil}), 1)
+	app := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil}))
 	if app.Worth != nil || app.Counts != nil || app.Min != 5 {
 		t.Errorf("%+v", app)
 	}
@@ -186,47 +188,76 @@ func TestOrOne(t *testing.T) {
 	}
 }
 
-// The types of a decision: where there are several, those of Sia's program, and for who is in none of its configurations the
-// one that it is on, or on which it is fastest.
-func TestWorthTypes(t *testing.T) {
-	all := servers(4, "fast", "slow")
-	quick := fasterOn(job("quick", 0, 9000, 4, 4), all, map[string]float64{"fast": 5, "slow": 1})
-	dull := fasterOn(job("dull", 0, 9000, 4, 4), all, map[string]float64{"fast": 1.1, "slow": 1})
-	large := fasterOn(job("large", 0, 9000, 8, 8), all, map[string]float64{"fast": 2, "slow": 1})
-	large.Min = 8
-	s := scenario(all, dull, quick, large)
-	state := at(s, 0, map[string][]apportion.Placement{"dull": nil, "quick": nil, "large": nil})
-	p := &Worth{}
-	p.book = *opened(t, state)
-	if types, err := p.types(t.Context(), state); err != nil || !cmp.Equal(types, []int{1, 0, 0}) {
-		t.Errorf("%v, %v", types, err)
+// One decision has types and numbers: who gains most has the fast type; a job that no type but one holds has one option, and
+// who runs says with which.
+func TestWorthOptions(t *testing.T) {
+	all := servers(4, "fast", "", "")
+	quick := fasterOn(job("quick", 0, 9000, 4, 4), all, map[string]float64{"fast": 5, "": 1})
+	dull := fasterOn(job("dull", 0, 9000, 4, 4), all, map[string]float64{"fast": 1.1, "": 1})
+	large := fasterOn(job("large", 0, 9000, 8, 8), all, map[string]float64{"fast": 2, "": 1})
+	large.Min = 5
+	state := at(scenario(all, dull, quick, large), 0, map[string][]apportion.Placement{"dull": on(0, 1), "quick": nil, "large": nil})
+	var seen *alloc.Problem
+	p := &Worth{Price: Free, Observe: func(problem *alloc.Problem, _ *alloc.Decision) { seen = problem }}
+	orders, err := p.Decide(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
 	}
-	one := at(scenario(servers(4, "", ""), amdahl()), 0, map[string][]apportion.Placement{"a": nil})
-	p.book = *opened(t, one)
-	if types, err := p.types(t.Context(), one); err != nil || !cmp.Equal(types, []int{0}) {
-		t.Errorf("one type: %v, %v", types, err)
+	var options []int
+	for i := range seen.Applications {
+		options = append(options, len(seen.Applications[i].Options))
+	}
+	if !cmp.Equal(options, []int{2, 2, 1}) || seen.Applications[0].Option != "accelerator=fast" || seen.Applications[1].Option != "" {
+		t.Errorf("%v options, %q and %q in use", options, seen.Applications[0].Option, seen.Applications[1].Option)
+	}
+	if of := seen.Applications[1].Options; of[0].Worth[0] <= of[1].Worth[0] {
+		t.Errorf("quick: one container is worth %g on the fast type, %g on the other", of[0].Worth[0], of[1].Worth[0])
+	}
+	servers := map[string]int{}
+	for _, o := range orders.Places {
+		if len(o.On) > 0 {
+			servers[o.Job] = o.On[0].Server
+		}
+	}
+	if at, placed := servers["quick"]; !placed || at != 0 {
+		t.Errorf("quick is not on the fast type: %+v", orders.Places)
 	}
 }
 
-// A type is shared by all who have chosen it: two jobs on one type are judged by half of it each, as if that were said.
-func TestWorthCountsTakers(t *testing.T) {
+// A job costs nothing in (16) until it has grown, where there is a budget and growth is not charged.
+func TestFirstGrowthIsFree(t *testing.T) {
+	s := scenario(servers(4, "", ""), amdahl())
+	state := at(s, 0, map[string][]apportion.Placement{"a": on(0, 1)})
+	for _, test := range []struct {
+		policy Worth
+		grown  bool
+		free   bool
+	}{
+		{Worth{Theta2: 0.1}, false, true}, {Worth{Theta2: 0.1}, true, false},
+		{Worth{Theta2: 0.1, ChargeGrowth: true}, false, false}, {Worth{}, false, false},
+	} {
+		p := &test.policy
+		p.book = *opened(t, state)
+		p.book.jobs["a"].grown = test.grown
+		p.Observe = func(problem *alloc.Problem, _ *alloc.Decision) {
+			if cost := problem.Applications[0].AdjustCost; (cost != nil && *cost == 0) != test.free {
+				t.Errorf("theta2 %g, charged %v, grown %v: cost %v", p.Theta2, p.ChargeGrowth, test.grown, cost)
+			}
+		}
+		if _, err := p.Decide(t.Context(), state); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A type is shared by all jobs: two jobs are judged by half of it each.
+func TestWorthCountsJobs(t *testing.T) {
 	second := amdahl()
 	second.ID = "b"
 	s := scenario(servers(4, "", ""), amdahl(), second)
-	state := at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil})
-	one, two := asked(t, &Worth{}, state, 1), asked(t, &Worth{}, state, 2)
+	one := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil}))
+	two := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil}))
 	if cmp.Equal(one.Worth, two.Worth) {
-		t.Fatal("the number of those who share makes no difference")
-	}
-	seen := 0
-	p := &Worth{Observe: func(problem *alloc.Problem, _ *alloc.Decision) {
-		for i := range problem.Applications {
-			if seen++; !cmp.Equal(problem.Applications[i].Worth, two.Worth) {
-				t.Errorf("%s: worth %v, want %v", problem.Applications[i].ID, problem.Applications[i].Worth, two.Worth)
-			}
-		}
-	}}
-	if _, err := p.Decide(t.Context(), state); err != nil || seen != 2 {
-		t.Errorf("%d applications were seen, %v", seen, err)
+		t.Error("the number of those who share makes no difference")
 	}
 }
