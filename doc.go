@@ -115,7 +115,6 @@
 //	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, pack
 //	[Program §2, H, search]	alloc/embedded/choices.go	Solver.solveChoices, chooser.byTotals, fix
 //	[Danna05, near the relaxation]	alloc/embedded/program.go	Solver.answerBest, programmer.near
-//	[Shaw98, neighbourhoods]	alloc/embedded/neighbourhood.go	programmer.around, remainder
 //	[Program §2, (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room
 //	[Program §2, (G), rows]	alloc/internal/program/ceilings.go	builder.ceilings
 //	[Program §2, (G), search]	alloc/embedded/ceilings.go	Solver.solveGroups
@@ -492,7 +491,6 @@
 //   - [Schrijver86] A. Schrijver. Theory of Linear and Integer Programming. Wiley 1986.
 //   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization results using the
 //     ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
-//   - [Shaw98] P. Shaw. Using constraint programming and local search methods to solve vehicle routing problems. CP 1998.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual Containers. Master's
 //     thesis; its chapters FlowCon, ICPP 2019, and SpeCon, arXiv 2010.11307, 2020.
 package apportion

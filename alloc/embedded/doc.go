@@ -61,9 +61,9 @@
 // option that every solution uses, as that of a pinned application, is fixed before anything else.
 //
 // Where an instance is small and not the paper's P2 its linear program is written as well (program.go). A quick answer comes first.
-// The relaxation is a bound, and the numbers of containers next to its own are an instance that is searched for itself, [Danna05];
-// then programs of a few applications beside what all others have improve the answer (neighbourhood.go), [Shaw98], and branch and
-// bound of package bb settles what it can.
+// The relaxation is a bound, and the numbers of containers next to its own are an instance that is searched for itself, [Danna05].
+// Branch and bound of package bb settles what it can in the end. Programs of a few applications beside what all others have, as
+// neighbourhoods of the answer, improved one of 28 instances of 20 servers and 30 applications, and took a quarter of the time.
 //
 // # Notation
 //

@@ -17,7 +17,7 @@ import (
 const (
 	// mostPairs and mostProgramRows bound the programs that are written and solved at any effort: an inverse has the square of
 	// the rows.
-	mostPairs, mostProgramRows = 20_000, 1000
+	mostPairs, mostProgramRows = 2000, 1000
 	// nodeRows is what a node takes whatever its program is, in squares of rows.
 	nodeRows = 7000
 	// whole is how near to a whole number the relaxation is taken for one.
@@ -31,8 +31,6 @@ type programmer struct {
 	*Solver
 	inst *solver.Instance
 	sol  *solver.Solution
-	// amounts are those of the relaxation.
-	amounts []program.Amount
 }
 
 // answerBest answers an instance that has been checked. Where its program is small a quick answer is enough to begin with.
@@ -54,7 +52,6 @@ func (s *Solver) answerBest(ctx context.Context, inst *solver.Instance) *solver.
 	if s.opts.Effort > Quick && !p.done(ctx) {
 		p.join(ctx, s.answer(ctx, inst))
 	}
-	p.around(ctx, p.tune.ProgramNodes*float64(p.opts.Effort))
 	p.branch(ctx, linear)
 	p.sol.Interrupted = ctx.Err() != nil
 	return p.sol
@@ -114,8 +111,7 @@ func (p *programmer) near(ctx context.Context, linear *program.Program) {
 	if answer.Status != milp.Optimal || p.sol.Status == solver.Infeasible || p.done(ctx) {
 		return
 	}
-	p.amounts = linear.Amounts(answer.Values)
-	restricted, apps := p.restricted(p.amounts)
+	restricted, apps := p.restricted(linear.Amounts(answer.Values))
 	if restricted == nil {
 		return
 	}

@@ -30,7 +30,7 @@ var constants = map[string]string{
 	". Quick": caller, ". Default": caller, ". Thorough": caller, ". Prove": caller,
 	". mostStates": size, ". mostStateBytes": size, ". stateBytes": layout, ". typeBytes": layout, ". mostRestPatterns": size,
 	". slice": method, ". lastGain": tolerance, ". mostCopies": size, ". mostPairs": size, ". mostProgramRows": size,
-	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout, ". fewestFree": method, ". neighbourhoodNodes": method,
+	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout,
 	"conflict proofRounds": size, "conflict noBudget": size,
 	"tree mostOpenBytes": size, "tree node": layout,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
@@ -56,7 +56,7 @@ var constants = map[string]string{
 // literals are the numbers other than 0, 1 and 2 without a name, by folder and function.
 var literals = map[string]string{
 	". relaxed 4": "a quarter of Quick tells whether ceilings are in the way", ". searchSets 4": "the same",
-	". impossible 0x1p-40": tolerance, ". pick 3": "quarters of a neighbourhood", ". pick 4": "the same", ". improveSets 5": "adjustments that one unit of Tries is for",
+	". impossible 0x1p-40": tolerance, ". improveSets 5": "adjustments that one unit of Tries is for",
 	"colgen pivot 1e-12": tolerance, "colgen Fractional 1e-6": tolerance,
 	"lagrange search 0.5": "half of what is left, by bisection", "lagrange newDescent 3": layout,
 	"lagrange accept 0.5": method, "lagrange NewCopyDescent 1e-6": tolerance, "lagrange solve 3": size,
