@@ -28,7 +28,7 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 		return a, err
 	}
 	// The budget cannot be held, or nobody has found how: from here on it is the least loss.
-	interrupted := a.solution.Interrupted
+	interrupted, budget := a.solution.Interrupted, a.instance.LossBudget
 	counts, err := r.loosen(ctx, a, by)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,21 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 			Bound: bound, Certificate: a.solution.Certificate, Interrupted: a.solution.Interrupted}
 	}
 	a.solution.Interrupted = a.solution.Interrupted || interrupted
+	a.lower(budget)
 	return a, nil
+}
+
+// lower makes the loss of the answer the budget where that is less than what was taken for the least, and takes the budget that
+// Theta1 gives where the answer is within that. What is best with a larger budget is so with a lesser one that it holds.
+func (a *attempt) lower(budget float64) {
+	loss := a.instance.FairnessLoss(a.solution.Counts)
+	switch {
+	case a.least == nil || loss >= a.least.Loss:
+	case loss <= budget:
+		a.instance.LossBudget, a.least = budget, nil
+	default:
+		a.instance.LossBudget, a.least.Loss, a.least.Bound = loss, loss, math.Min(loss, a.least.Bound)
+	}
 }
 
 // loosen raises the loss budget of a to the least loss that the solver finds, or to that of the draft, and

@@ -115,3 +115,28 @@ func TestBudgetHoldsAfterAll(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// An answer that loses less than what was taken for the least loss lowers it, as far as to the budget that Theta1 gives.
+func TestAnswerLowersLeastLoss(t *testing.T) {
+	for _, c := range []struct{ theta1, least float64 }{{0, .2}, {.11, 0}} {
+		p := gpuProblem(5)
+		p.Theta1, p.Options.NoCeil15 = c.theta1, true
+		p.add(1, 1, 5, 5)
+		p.add(1, 1, 5)
+		found := solver.Solution{Status: solver.Feasible, Counts: solver.Counts{at(3), at(2)}, Objective: 1, Bound: 1}
+		d, err := Reallocate(t.Context(), p, &asked{answers: []solver.Solution{unknown, unknown, found}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := 0.0
+		if d.LeastLoss != nil {
+			least = d.LeastLoss.Loss
+		}
+		if math.Abs(least-c.least) > 1e-9 || math.Abs(d.Metrics.FairnessLoss-.2) > 1e-9 || d.Metrics.LossBudget < .2-1e-9 {
+			t.Errorf("theta1 %g: least loss %g, want %g; loss %g of %g", c.theta1, least, c.least, d.Metrics.FairnessLoss, d.Metrics.LossBudget)
+		}
+		if _, err := Verify(p, d); err != nil {
+			t.Errorf("theta1 %g: %v", c.theta1, err)
+		}
+	}
+}
