@@ -279,7 +279,7 @@ type master struct {
 // open opens a journal, which must succeed.
 func open(t *testing.T, at *machine, prefix string) *master {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	m, j, err := Open(ctx, at.client, oneKind(), brisk(prefix))
 	if err != nil {

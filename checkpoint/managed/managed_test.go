@@ -49,7 +49,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	b := &bench{T: t, clock: &clock{now: time.Unix(1000, 0)}}
 	b.Cluster = managedtest.New(func() *guard.Desk { return b.desk() }, b.clock.time)
-	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: managedtest.Shared(t), Epoch: 1, Secret: wire.NewSecret(),
+	b.config = managed.Config{Manager: b.Cluster, Store: &storetest.MemStore{}, Dir: managedtest.Shared(t), Shared: managedtest.Shared(t), Epoch: 1, Secret: wire.NewSecret(),
 		Lease: lease, Slack: slack, Window: window, Clock: b.clock.time, Poll: time.Millisecond}
 	b.begin()
 	ctx, stop := context.WithCancel(context.Background())

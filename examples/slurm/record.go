@@ -115,7 +115,7 @@ func (j *job) owner() (*trainer.User, error) {
 	own := os.Geteuid()
 	switch {
 	case j.UID == nil || j.GID == nil:
-		return nil, errors.New("Slurm does not say whose it is")
+		return nil, errors.New("it is not said whose it is")
 	case int64(*j.UID) == int64(own):
 		return nil, nil
 	case own != 0:

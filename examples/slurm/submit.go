@@ -69,7 +69,7 @@ func wrap(text, name string, args, env []string) (options []string, wrapped stri
 	lines := strings.SplitAfter(text, "\n")
 	path, isScript := strings.CutPrefix(lines[0], "#!")
 	if !isScript {
-		return nil, "", errors.New("its first line does not begin with #!")
+		return nil, "", errors.New("a first line that begins with #! is missing")
 	}
 	var head strings.Builder
 	for _, line := range lines[1:] {

@@ -79,9 +79,13 @@ func newStage(t *testing.T) *stage {
 }
 
 // opens starts the desk of a master of an epoch, until it leaves or the test ends.
-func (s *stage) opens(epoch int64) {
+// The jobs are those that it vouches for from its beginning, as a master does: of others it keeps no claims.
+func (s *stage) opens(epoch int64, jobs ...string) {
 	s.T.Helper()
 	s.desk = guard.NewDesk(epoch, length, length/2, nil)
+	for _, job := range jobs {
+		s.desk.Admit(job, attempt)
+	}
 	ctx, end := context.WithCancel(context.Background())
 	wait, err := Answer(ctx, s.asDesk, "ml", s.desk, func(err error) { s.T.Log(err) })
 	if err != nil {
@@ -277,8 +281,7 @@ func (s *stage) deskGone(t *testing.T) {
 	if took := time.Since(began); took > length+10*time.Second {
 		t.Errorf("it ended after %v", took)
 	}
-	s.opens(4)
-	s.desk.Admit("desk", attempt)
+	s.opens(4, "desk")
 	s.eventually("the next desk knows the end", func() bool { seen, _ := s.desk.Seen(g.id); return seen.Claim.State.Ended != nil })
 }
 
