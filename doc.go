@@ -89,8 +89,8 @@
 // Where each part of the papers is: paper and section, file, names. Each key is there once.
 //
 //	[Ghodsi11 §4.1, §4.3, divisible]	drf/water.go	water.pass, water.freeze
-//	[Ghodsi11 Algorithm 1, whole containers]	drf/progressive.go	FillWhole
-//	[Ghodsi11 Algorithm 1, in bulk]	drf/leap.go	progress.leap
+//	[Ghodsi11 Algorithm 1, whole containers]	drf/whole.go	FillWhole
+//	[Ghodsi11 Algorithm 1, in bulk]	drf/leap.go	whole.leap
 //	[Ghodsi11 §4.3, exact levels]	drf/level.go	compareLevels, countBelow
 //	[Ghodsi11 Algorithm 1, lines 3-4, next client]	drf/sorter.go	Sorter
 //	[Ghodsi11 §3]	drf/verify.go	Verify
@@ -98,10 +98,10 @@
 //	[Bhattacharya13 §3, trees]	drf/tree.go	Tree, NewTree
 //	[Bhattacharya13 §4, divisible]	drf/fill.go	Fill, Tree.Fill, fluid.happen
 //	[Bhattacharya13 §4, least children]	drf/vessel.go	vessel.regroup, vessel.changed
-//	[Bhattacharya13, whole containers]	drf/treewhole.go	Tree.FillWhole
-//	[Bhattacharya13, next client]	drf/treesorter.go	TreeSorter
+//	[Bhattacharya13, whole containers]	drf/whole.go	Tree.FillWhole
+//	[Bhattacharya13, next client]	drf/client.go	group.lift, group.within
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
-//	[borrowing and taking back, no paper]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
+//	[borrowing and taking back, no paper]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Problem, Application, Option
 //	[Program §2, (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
 //	[Program §1, H]	alloc/option.go	Problem.apart, resolved.choices

@@ -34,11 +34,11 @@ func (n *treeNode) balance(used apportion.Resources) Balance {
 
 // Balances returns the balance of every queue, in the order of the list that the tree was made of. O(K q).
 // What is lent to others is not told by name: [ExplainTree] does that for a filling.
-func (s *TreeSorter) Balances() []Balance {
-	list := make([]Balance, len(s.nodes)-1)
+func (s *Sorter) Balances() []Balance {
+	list := make([]Balance, len(s.groups)-1)
 	// The root borrows nothing: it has the cluster.
-	for at := 1; at < len(s.nodes); at++ {
-		list[s.nodes[at].node.position] = s.nodes[at].node.balance(s.nodes[at].key.held)
+	for at := 1; at < len(s.groups); at++ {
+		list[s.groups[at].node.position] = s.groups[at].node.balance(s.groups[at].key.held)
 	}
 	return list
 }

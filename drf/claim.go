@@ -65,20 +65,6 @@ func (c *Claim) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// validate returns everything that is wrong with capacity and claims as Faults.
-// All faults at once, so that a user repairs a long list in one go.
-func validate(capacity apportion.Resources, claims []Claim) error {
-	var faults apportion.Faults
-	checkClaims(&faults, capacity, claims)
-	for i := range claims {
-		// Without a tree there is no queue that a claim could belong to.
-		if claims[i].Queue != "" {
-			faults.Add(check.Item("claim", claims[i].ID, i), "Queue", apportion.ErrUnknown, strconv.Quote(claims[i].Queue))
-		}
-	}
-	return faults.Err()
-}
-
 // checkClaims adds what is wrong with capacity and claims, their queues apart.
 func checkClaims(faults *apportion.Faults, capacity apportion.Resources, claims []Claim) {
 	// The capacity decides how many kinds there are, so that every demand is measured against it.
@@ -91,16 +77,22 @@ func checkClaims(faults *apportion.Faults, capacity apportion.Resources, claims 
 		if !unique {
 			check.ID(faults, seen, claim.ID, apportion.Item{})
 		}
-		check.Resources(faults, kinds, claim.Demand, apportion.Item{}, "Demand")
-		// A demand of nothing has no share, and would get containers without end.
-		if len(*faults) == before && claim.Demand.IsZero() {
-			faults.Add(apportion.Item{}, "Demand", apportion.ErrNoDemand, "")
-		}
+		checkDemand(faults, kinds, claim.Demand, apportion.Item{})
 		checkWeight(faults, claim.Weight, apportion.Item{})
 		checkBounds(faults, claim)
 		for _, fault := range (*faults)[before:] { // named only now: a sound claim costs no text
 			fault.Item = check.Item("claim", claim.ID, i)
 		}
+	}
+}
+
+// checkDemand adds a demand that is no vector over kinds, or of nothing: it has no share, and would get containers without
+// end.
+func checkDemand(faults *apportion.Faults, kinds apportion.Kinds, demand apportion.Resources, item apportion.Item) {
+	before := len(*faults)
+	check.Resources(faults, kinds, demand, item, "Demand")
+	if len(*faults) == before && demand.IsZero() {
+		faults.Add(item, "Demand", apportion.ErrNoDemand, "")
 	}
 }
 
@@ -153,33 +145,6 @@ func unservable(capacity, demand apportion.Resources) int {
 		}
 	}
 	return -1
-}
-
-// afterFloors returns what Min containers of every claim that can be served leave of capacity, and
-// -1. Where a kind does not suffice it returns all of capacity and the first such kind.
-// O(K n).
-func afterFloors(capacity apportion.Resources, claims []Claim) (room apportion.Resources, short int) {
-	// short is len(capacity) while no kind has fallen short, so that min finds the first that does.
-	room, short = capacity.Clone(), len(capacity)
-	// Amounts are multiplied in 128 bits: Min and demand may both be near 2^63. A kind that falls short keeps
-	// what room it has, so that kinds after it are judged for themselves.
-	for i := range claims {
-		claim := &claims[i]
-		if claim.Min == 0 || unservable(capacity, claim.Demand) >= 0 {
-			continue
-		}
-		for k, q := range claim.Demand {
-			if high, amount := bits.Mul64(uint64(claim.Min), uint64(q)); high > 0 || amount > uint64(room[k]) {
-				short = min(short, k)
-			} else {
-				room[k] -= int64(amount)
-			}
-		}
-	}
-	if short < len(capacity) {
-		return capacity.Clone(), short
-	}
-	return room, -1
 }
 
 // distinct reports whether all IDs are different and none is empty. Its table of hashes is several

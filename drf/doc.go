@@ -12,8 +12,8 @@
 //   - [Verify] checks any division against the properties that make it fair.
 //   - [Explain] says what stopped each claim.
 //   - [Tree] does all this for queues in a tree, with weights, guarantees and ceilings: [Tree.Fill],
-//     [Tree.FillWhole], [TreeSorter], [VerifyTree], [ExplainTree], and [Tree.Reclaim] for what would be
-//     taken back from those who have more than is guaranteed.
+//     [Tree.FillWhole], [Tree.NewSorter], [VerifyTree], [ExplainTree], and [Tree.Reclaim] for what would be
+//     taken back from queues that have more than is guaranteed.
 //
 // # Notation
 //

@@ -53,14 +53,14 @@ func ExampleExplain() {
 }
 
 func ExampleSorter() {
-	sorter, err := drf.NewSorter(apportion.Resources{10, 10})
+	tree, err := drf.NewTree(apportion.Resources{10, 10}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	demand := apportion.Resources{1, 1}
+	sorter, demand := tree.NewSorter(), apportion.Resources{1, 1}
 	for _, id := range []string{"a", "b"} {
-		if _, err := sorter.Add(id, float64(len(sorter.Order(nil))+1)); err != nil { // weights 1, 2
+		if _, err := sorter.Add(drf.Claim{ID: id, Weight: float64(sorter.Len() + 1)}); err != nil { // weights 1, 2
 			fmt.Println(err)
 			return
 		}

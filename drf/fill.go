@@ -30,10 +30,11 @@ import (
 //
 // Source: [Ghodsi11] §4.1 (progressive filling), §4.3 (weights); [Parkes15] (zero demands).
 func Fill(capacity apportion.Resources, claims []Claim) (*Filling[float64], error) {
-	if err := validate(capacity, claims); err != nil {
+	filling, err := newTree(capacity, nil).Fill(claims)
+	if err != nil {
 		return nil, err
 	}
-	return &newTree(capacity, nil).fill(claims).Filling, nil
+	return &filling.Filling, nil
 }
 
 // Fill raises the levels of a tree, as [Fill] does of a list of claims, in the order that [Tree] states; without

@@ -1,4 +1,4 @@
-// This file implements leaps of progressive filling: FillWhole takes all containers below a level
+// This file implements leaps of progressive filling: FillWhole of a tree without queues takes all containers below a level
 // at once, [Ghodsi11] Algorithm 1.
 
 package drf
@@ -21,22 +21,22 @@ const leapEvery = 4
 // exactly, so the next container that is refused lies between that level and the next float64:
 // each claim has at most one container there, or a 2^-52 part of what it has where that is more.
 // The time of FillWhole therefore depends neither on how many containers fit nor on their sizes.
-func (p *progress) leap() {
+func (w *whole) leap() {
 	// Every container below level 0 fits: there is none. All containers at twice the level of a
 	// dominant share of 1 fit only where every Max does.
 	// Levels are compared by their bits: for floats that are not negative the order is the same.
 	low, high := uint64(0), uint64(0)
-	for _, e := range p.sorter.queue {
+	for _, e := range w.sorter.groups[0].rest {
 		high = max(high, math.Float64bits(2*max(e.level, 1/e.client.weight)))
 	}
 	// Then nothing is refused any more, and one leap ends the filling.
-	if p.fits(math.Float64frombits(high)) {
+	if w.fits(math.Float64frombits(high)) {
 		low = high
 	}
 	// The search halves the numbers that the bits of the levels stand for, at most 62 times. fits holds at
 	// low and does not at high, all the way.
 	for high-low > 1 { // floats that are not negative are in the order of their bits
-		if middle := low + (high-low)/2; p.fits(math.Float64frombits(middle)) {
+		if middle := low + (high-low)/2; w.fits(math.Float64frombits(middle)) {
 			low = middle
 		} else {
 			high = middle
@@ -44,21 +44,24 @@ func (p *progress) leap() {
 	}
 	// low may be the present level of all claims; then nothing is taken, and the next container goes on
 	// its own.
-	p.take(math.Float64frombits(low))
+	w.take(math.Float64frombits(low))
 }
 
 // fits reports whether all containers below level fit together in what is left.
-// It stops at the first kind that lacks. What scratch holds afterwards means nothing. O(K n) at most.
-func (p *progress) fits(level float64) bool {
+// It stops at the first kind that lacks. What w.room holds afterwards means nothing. O(K n) at most.
+func (w *whole) fits(level float64) bool {
 	// A copy: a level that does not fit must leave the state as it was.
-	room := p.scratch
-	copy(room, p.room)
-	for _, e := range p.sorter.queue {
-		more := p.below(e.client, level)
+	root := &w.sorter.groups[0]
+	room := w.room
+	for k := range room {
+		room[k] = w.sorter.total[k] - root.key.held[k]
+	}
+	for _, e := range root.rest {
+		more := w.below(e.client, level)
 		if more == 0 {
 			continue
 		}
-		for k, q := range p.claims[e.client.claim].Demand {
+		for k, q := range w.claims[e.client.claim].Demand {
 			// more may be near 2^63 where a claim has no Max, and q as well.
 			over, amount := bits.Mul64(uint64(more), uint64(q))
 			if over > 0 || amount > uint64(room[k]) {
@@ -73,31 +76,31 @@ func (p *progress) fits(level float64) bool {
 // below returns how many more containers a claim is handed before its weighted share is at least
 // level, within its Max.
 // Never negative, although a claim with a Min may have more than the level asks for.
-func (p *progress) below(client *Client, level float64) int64 {
-	claim, has := &p.claims[client.claim], p.out.Claims[client.claim].Containers
-	return max(0, min(countBelow(level, &p.unit[client.claim]), claim.Max)-has)
+func (w *whole) below(client *Client, level float64) int64 {
+	claim, has := &w.claims[client.claim], w.out.Claims[client.claim].Containers
+	return max(0, min(countBelow(level, &w.unit[client.claim]), claim.Max)-has)
 }
 
 // take hands out the containers of a leap and orders the claims anew.
-func (p *progress) take(level float64) {
-	active := p.sorter.queue
-	p.sorter.queue = active[:0]
+func (w *whole) take(level float64) {
+	root := &w.sorter.groups[0]
+	active := root.rest
+	root.rest = active[:0]
 	for _, e := range active {
 		client := e.client
 		// What fits has looked at these very numbers, so that nothing is refused here.
-		if n := p.below(client, level); n > 0 {
-			p.withdraw(p.claims[client.claim].Demand, n)
-			p.grant(client, n)
+		if n := w.below(client, level); n > 0 {
+			w.book(client, n)
+			client.rate(w.sorter.total, nil)
 		}
-		// A claim at Max leaves as in give, but without a repair of the heap, which is rebuilt below.
-		if p.out.Claims[client.claim].Containers == p.claims[client.claim].Max {
+		if !client.active {
 			client.place = -1
-			p.out.Claims[client.claim].StoppedBy = Stop{Cause: AtMax, Kind: -1}
 			continue
 		}
 		// The list is filtered in place: what is written lies behind what has been read.
-		client.place = len(p.sorter.queue)
-		p.sorter.queue = append(p.sorter.queue, e)
+		client.place = len(root.rest)
+		root.rest = append(root.rest, e)
 	}
-	p.sorter.queue.heapify()
+	root.rest.heapify()
+	root.head = root.top()
 }

@@ -109,13 +109,10 @@ func TestFillWholePaper(t *testing.T) {
 }
 
 func TestSorterPaper(t *testing.T) {
-	sorter, err := drf.NewSorter(apportion.Resources{9, 18})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sorter := newSorter(t, 9, 18)
 	demand := map[string]apportion.Resources{"user-2": {1, 4}, "user-1": {3, 1}}
 	for id := range demand {
-		if _, err := sorter.Add(id, 1); err != nil {
+		if _, err := sorter.Add(drf.Claim{ID: id, Weight: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,7 +44,7 @@ func compareExactly(a, b *Client) int {
 		return order
 	}
 	// Only at the root of a tree may a queue and a client have one name: the queue comes first.
-	if a.branch.isClient() {
+	if a.group == nil {
 		return 1
 	}
 	return -1

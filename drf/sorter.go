@@ -1,5 +1,5 @@
 // This file implements Sorter, the order of clients by weighted dominant share, kept up to date
-// while resources come and go, [Ghodsi11] Algorithm 1.
+// while resources come and go, [Ghodsi11] Algorithm 1, [Bhattacharya13].
 
 package drf
 
@@ -12,245 +12,295 @@ import (
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// Sorter keeps clients in the order in which they are due to be served: the least weighted
-// dominant share first, equal ones by ID. Equality is decided exactly, not on rounded shares.
+// Sorter keeps the clients of a tree in the order in which they are due to be served, as [Tree] states it: from
+// the root down, the child below its guarantee first, then the least level, then the ID. In a cluster without queues that
+// is the least weighted dominant share first, equal ones by ID. Every comparison is exact.
 //
-// A scheduler asks Next whom to serve, starts a container for that client and reports it with
-// Allocate. Next takes constant time; Allocate, Release, SetWeight and SetActive take
-// O(K + log n) for n active clients and K kinds and allocate no memory. Allocations are whatever
-// the caller reports: more than the total is legal, as happens when servers vanish. On an error
-// nothing changes.
+// A scheduler asks Next for the client to serve, starts a container for that client and reports it with Allocate. Next takes
+// constant time; Allocate, Release, Skip and the setters of one client take O(d (K + log c)) for depth d, K
+// kinds and c children of a queue, and allocate no memory. Allocations are whatever the caller reports: more than the total
+// or a ceiling is legal. Ask Room before a container is started. On an error nothing changes.
 //
-// Next, Compare, All, Lookup, Len, Snapshot and the methods of Client only read: several goroutines may call them
-// at once while none calls another method. All other methods, Order among them, need the Sorter alone.
+// Next, Compare, All, Room, Lookup, Len, Snapshot, Balances and the methods of Client only read: several goroutines may
+// call them at once while none calls another method. All other methods, Order among them, need the Sorter alone.
 //
-// Source: [Ghodsi11] Algorithm 1.
+// Source: [Ghodsi11] Algorithm 1; [Bhattacharya13].
 type Sorter struct {
-	roster
-	queue queue
+	tree    *Tree
+	total   apportion.Resources
+	kinds   apportion.Kinds // numbers, for messages
+	groups  []group         // as the nodes of tree
+	clients map[string]*Client
+	skipped []*Client
 }
 
-// Client is one client of a [Sorter]: the handle by which it is called.
-// A TreeSorter has one for each queue too, as the key by which the parent sorts it; no caller gets hold
-// of these.
-type Client struct {
-	id     string
-	weight float64
-	held   apportion.Resources
-	exact  level // weighted dominant share, kept up to date
-	kind   int   // of the dominant share, -1 while that is 0
-	place  int   // in the queue, -1 while inactive
-	claim  int   // position among the claims of FillWhole; else unused
-	// skipped says that Skip has taken the client out of the order for a while.
-	skipped bool
-	branch  *branch // in a TreeSorter, else nil
+// NewSorter returns a sorter without clients for the tree. The tree is kept, and not changed.
+func (t *Tree) NewSorter() *Sorter {
+	s := &Sorter{
+		tree: t, total: t.capacity.Clone(), kinds: make(apportion.Kinds, len(t.capacity)),
+		groups: make([]group, len(t.nodes)), clients: make(map[string]*Client),
+	}
+	for k := range s.kinds {
+		s.kinds[k] = strconv.Itoa(k)
+	}
+	for at := range s.groups {
+		node, g := &t.nodes[at], &s.groups[at]
+		g.node, g.key = node, newClient(node.id, node.weight, make(apportion.Resources, len(t.capacity)))
+		g.key.group = g
+		if node.parent >= 0 {
+			g.key.parent = &s.groups[node.parent]
+		}
+	}
+	return s
 }
 
-// NewSorter returns a sorter without clients for a cluster that has total. Kinds with total 0 take
-// no part in shares. The error is [apportion.Faults]: no kinds at all, or a negative quantity.
-func NewSorter(total apportion.Resources) (*Sorter, error) {
+// Lookup returns the client called id, or nil.
+func (s *Sorter) Lookup(id string) *Client { return s.clients[id] }
+
+// Len returns the number of clients, active or not.
+func (s *Sorter) Len() int { return len(s.clients) }
+
+// Add adds an active client that holds nothing: ID, Queue, Weight and Demand are those of the claim, Min and Max are not
+// looked at. Demand is what the next container needs. In a cluster without queues it may be nil; then Room always finds room.
+//
+// The error is [apportion.Faults]: an empty or repeated ID, a queue that does not exist (ErrUnknown) or has
+// queues (ErrConflict), a weight outside [MinWeight, MaxWeight], a demand of nothing or of the wrong length.
+func (s *Sorter) Add(claim Claim) (*Client, error) {
 	var faults apportion.Faults
-	kinds := checkCapacity(&faults, total, "Total")
+	item := clientItem(claim.ID)
+	check.ID(&faults, map[string]bool{claim.ID: s.clients[claim.ID] != nil}, claim.ID, item)
+	if claim.Demand != nil || len(s.groups) > 1 {
+		checkDemand(&faults, s.kinds, claim.Demand, item)
+	}
+	checkWeight(&faults, claim.Weight, item)
+	s.tree.checkQueue(&faults, claim.Queue, item)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	return &Sorter{roster: roster{total: total.Clone(), kinds: kinds, clients: make(map[string]*Client)}}, nil
-}
-
-// SetTotal changes what the cluster has and orders all clients anew, in O(K n). A total below what
-// is allocated is legal. The error is [apportion.Faults]: a wrong length, or a negative quantity.
-func (s *Sorter) SetTotal(total apportion.Resources) error {
-	if err := s.checkTotal(total); err != nil {
-		return err
-	}
-	// The dominant kind of a client may change with the total, so that every client is rated anew; the
-	// heap is rebuilt at once, which is less work than to fix every client.
-	copy(s.total, total)
-	for _, client := range s.clients {
-		client.rate(s.total, nil)
-	}
-	s.queue.heapify()
-	s.wake()
-	return nil
-}
-
-// Add adds an active client that holds nothing. The error is [apportion.Faults]: an empty or
-// repeated id, a weight outside [MinWeight, MaxWeight].
-func (s *Sorter) Add(id string, weight float64) (*Client, error) {
-	var faults apportion.Faults
-	item := clientItem(id)
-	switch {
-	case id == "":
-		faults.Add(item, "ID", apportion.ErrEmpty, "")
-	case s.clients[id] != nil:
-		faults.Add(item, "ID", apportion.ErrDuplicate, strconv.Quote(id))
-	}
-	checkWeight(&faults, weight, item)
-	if err := faults.Err(); err != nil {
-		return nil, err
-	}
-	client := newClient(id, weight, make(apportion.Resources, len(s.total)))
-	s.clients[id] = &client
-	s.queue.push(&client)
+	client := newClient(claim.ID, claim.Weight, make(apportion.Resources, len(s.total)))
+	client.parent, client.demand, client.active = &s.groups[s.tree.index[claim.Queue]], claim.Demand.Clone(), true
+	s.clients[claim.ID] = &client
+	s.update(&client)
 	return &client, nil
 }
 
-// newClient returns a client that holds nothing and is not in the queue.
-func newClient(id string, weight float64, held apportion.Resources) Client {
-	return Client{
-		id: id, weight: weight, held: held,
-		exact: level{total: 1, weight: newRatio(weight)}, kind: -1, place: -1,
+// update brings a client and all queues above it into order. It must follow every change of what the client holds, demands
+// or weighs, and whether it is in the order. O(d (K + log c)).
+func (s *Sorter) update(client *Client) {
+	client.rate(s.total, nil)
+	client.settle(client.active && !client.skipped, false)
+	for g := client.parent; g != nil; g = g.key.parent {
+		g.lift(s.total)
 	}
 }
 
-// Remove takes a client out for good. A client that still holds resources is not removed
-// (ErrHolding): those resources are in use, and nobody could release them later. Take it out of
-// the order with SetActive meanwhile. The error is an [*apportion.FieldError].
-func (s *Sorter) Remove(client *Client) error {
-	if err := s.checkRemove(client); err != nil {
-		return err
-	}
-	s.forget(client)
-	s.queue.remove(client)
-	delete(s.clients, client.id)
-	return nil
-}
-
-// SetActive takes a client into the order or out of it; it keeps what it holds. Doing so twice
-// changes nothing. The error is [*apportion.FieldError], ErrUnknown.
-func (s *Sorter) SetActive(client *Client, active bool) error {
-	if err := s.own(client); err != nil {
-		return err
-	}
-	s.forget(client)
-	switch {
-	// A client that is active already would be in the queue twice.
-	case active && client.place < 0:
-		s.queue.push(client)
-	case !active:
-		s.queue.remove(client)
-	}
-	return nil
-}
-
-// SetWeight changes the weight of a client. The error is [*apportion.FieldError] with ErrUnknown,
-// or [apportion.Faults] for a weight outside [MinWeight, MaxWeight].
-func (s *Sorter) SetWeight(client *Client, weight float64) error {
-	if err := s.reweigh(client, weight); err != nil {
-		return err
-	}
-	s.queue.fix(client)
-	return nil
-}
-
-// Allocate adds r to what a client holds. The error is an [*apportion.FieldError] (ErrUnknown,
-// ErrOverflow) or [apportion.Faults] (ErrLength, ErrNegative).
+// Allocate adds r to what a client and all queues above it hold. The error is an [*apportion.FieldError]
+// (ErrUnknown; ErrOverflow of what all clients hold together) or [apportion.Faults] (ErrLength, ErrNegative).
 func (s *Sorter) Allocate(client *Client, r apportion.Resources) error {
 	if err := s.checkCall(client, r); err != nil {
 		return err
 	}
-	// AddTo writes nothing where any sum overflows.
-	if err := exact.AddTo(client.held, client.held, r); err != nil {
-		return s.overflow(client, r, err)
+	// The root holds the most of all: where its sum fits, every sum below it does. AddTo writes nothing where any overflows.
+	root := &s.groups[0].key
+	if err := exact.AddTo(root.held, root.held, r); err != nil {
+		return &apportion.FieldError{Item: clientItem(client.id), Field: "Held", Err: err, Detail: s.kinds.Format(r)}
 	}
-	client.rate(s.total, nil)
-	s.queue.fix(client)
+	for c := client; c != root; c = &c.parent.key {
+		for k, q := range r {
+			c.held[k] += q
+		}
+	}
+	s.update(client)
 	return nil
 }
 
-// Release takes r off what a client holds. The error is an [*apportion.FieldError] (ErrUnknown,
-// ErrNotHeld) or [apportion.Faults] (ErrLength, ErrNegative).
+// Release takes r off what a client and all queues above it hold, and brings back all clients that are skipped, also where r
+// is nothing. The error is an [*apportion.FieldError] (ErrUnknown, ErrNotHeld) or [apportion.Faults] (ErrLength,
+// ErrNegative).
 func (s *Sorter) Release(client *Client, r apportion.Resources) error {
-	if err := s.checkRelease(client, r); err != nil {
+	if err := s.checkCall(client, r); err != nil {
 		return err
 	}
-	for k, q := range r {
-		client.held[k] -= q
+	if !r.FitsIn(client.held) {
+		return &apportion.FieldError{
+			Item: clientItem(client.id), Field: "Release", Err: ErrNotHeld,
+			Detail: s.kinds.Format(r) + ", held " + s.kinds.Format(client.held),
+		}
 	}
-	client.rate(s.total, nil)
-	s.queue.fix(client)
+	root := &s.groups[0].key
+	for c := client; ; c = &c.parent.key {
+		for k, q := range r {
+			c.held[k] -= q
+		}
+		if c == root {
+			break
+		}
+	}
+	s.update(client)
 	s.wake()
 	return nil
 }
 
-// wake brings back all clients that are skipped.
-// In any order: the order of clients is total, so that the heap serves them alike however it was built.
+// Room returns whether one more container of a client's demand fits: the first kind that lacks, -1 for none, and
+// the ID of the queue whose ceiling it is, empty for the cluster. The cluster comes before the queues, and a
+// queue before those below it. O(d K).
+func (s *Sorter) Room(client *Client) (kind int, queue string) {
+	// From the client up, and kinds from the last to the first: the last that is found is returned. More may be held than a
+	// limit allows; neither is negative, so that the difference is exact.
+	kind = -1
+	for g := client.parent; g != nil; g = g.key.parent {
+		limit, root := g.node.ceiling, g.key.parent == nil
+		if root {
+			limit = s.total
+		}
+		for k := len(client.demand) - 1; k >= 0; k-- {
+			q := client.demand[k]
+			if q > 0 && (limit[k] < NoLimit || root) && q > limit[k]-g.key.held[k] {
+				kind, queue = k, g.key.id
+			}
+		}
+	}
+	return kind, queue
+}
+
+// Remove takes a client out for good. A client that still holds resources is not removed (ErrHolding): they are in use, and
+// could not be released later. Take it out of the order with SetActive meanwhile. The error is an [*apportion.FieldError].
+func (s *Sorter) Remove(client *Client) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	if !client.held.IsZero() {
+		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
+	}
+	s.activate(client, false)
+	delete(s.clients, client.id)
+	return nil
+}
+
+// SetActive takes a client into the order or out of it; it keeps what it holds, and is not skipped any more. The error is
+// [*apportion.FieldError], ErrUnknown.
+func (s *Sorter) SetActive(client *Client, active bool) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	s.activate(client, active)
+	return nil
+}
+
+// activate is SetActive of a client that has been checked.
+func (s *Sorter) activate(client *Client, active bool) {
+	s.unskip(client)
+	client.active = active
+	s.update(client)
+}
+
+// SetDemand changes what the next container of a client needs; the client is not skipped any more. The error is
+// [*apportion.FieldError] (ErrUnknown) or [apportion.Faults] (ErrNoDemand, ErrLength, ErrNegative).
+func (s *Sorter) SetDemand(client *Client, demand apportion.Resources) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	checkDemand(&faults, s.kinds, demand, clientItem(client.id))
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	client.demand = append(client.demand[:0], demand...)
+	s.unskip(client)
+	s.update(client)
+	return nil
+}
+
+// SetWeight changes the weight of a client. The error is [*apportion.FieldError] with ErrUnknown, or
+// [apportion.Faults] for a weight outside [MinWeight, MaxWeight].
+func (s *Sorter) SetWeight(client *Client, weight float64) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	checkWeight(&faults, weight, clientItem(client.id))
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	client.weight, client.exact.weight = weight, newRatio(weight)
+	s.update(client)
+	return nil
+}
+
+// SetTotal changes what the cluster has, orders everything anew and brings back all clients that are skipped, in O(K n). A
+// total below what is allocated is legal. Guarantees and ceilings of queues stay. The error is [apportion.Faults]: a wrong
+// length, or a negative quantity.
+func (s *Sorter) SetTotal(total apportion.Resources) error {
+	var faults apportion.Faults
+	check.Resources(&faults, s.kinds, total, apportion.Item{}, "Total")
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	copy(s.total, total)
+	for _, client := range s.clients {
+		client.rate(s.total, nil)
+	}
+	// Children come after their parents. A heap is rebuilt at once, once the keys of all its children are right.
+	for at := len(s.groups) - 1; at >= 0; at-- {
+		g := &s.groups[at]
+		g.first.heapify()
+		g.rest.heapify()
+		g.lift(s.total)
+	}
+	s.wake()
+	return nil
+}
+
+// Skip takes an active client out of the order until something changes that may help it: the next Release by
+// any client, SetTotal, or SetActive or SetDemand of this client. It is for a client whose next container fits nowhere. A
+// client that is not active stays so. The error is [*apportion.FieldError], ErrUnknown.
+func (s *Sorter) Skip(client *Client) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	if client.place >= 0 {
+		client.skipped = true
+		s.skipped = append(s.skipped, client)
+		s.update(client)
+	}
+	return nil
+}
+
+// wake brings back all clients that are skipped, in any order: that of the clients is total.
 func (s *Sorter) wake() {
 	for _, client := range s.skipped {
 		client.skipped = false
-		s.queue.push(client)
+		s.update(client)
 	}
 	s.skipped = s.skipped[:0]
 }
 
-// Next returns the active client that is due to be served, nil where none is active.
-func (s *Sorter) Next() *Client {
-	if len(s.queue) == 0 {
-		return nil
+// unskip makes a client one that is not skipped; update must follow. O(clients that are skipped).
+func (s *Sorter) unskip(client *Client) {
+	if client.skipped {
+		client.skipped = false
+		s.skipped = slices.DeleteFunc(s.skipped, func(c *Client) bool { return c == client })
 	}
-	return s.queue[0].client
 }
 
-// Order appends all active clients to dst, in order, and returns it. It takes O(n log n), and
-// less where little has changed since the last call; it allocates only if dst is too short.
-// It sorts in place, and so counts among the methods that need the Sorter alone; All does not.
-func (s *Sorter) Order(dst []*Client) []*Client {
-	// A sorted list is a heap as well, so that nothing has to be put back.
-	s.queue.sort()
-	dst = slices.Grow(dst, len(s.queue))
-	for i := range s.queue {
-		dst = append(dst, s.queue[i].client)
+// own refuses a client that is not of this sorter (any more): a handle is good as long as the map leads back to it.
+func (s *Sorter) own(client *Client) error {
+	if client == nil || s.clients[client.id] != client {
+		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
 	}
-	return dst
+	return nil
+}
+
+// checkCall refuses a client of another sorter, and resources that have the wrong length or a negative
+// quantity. A sound call allocates nothing.
+func (s *Sorter) checkCall(client *Client, amount apportion.Resources) error {
+	if err := s.own(client); err != nil {
+		return err
+	}
+	var faults apportion.Faults
+	check.Resources(&faults, s.kinds, amount, clientItem(client.id), "Resources")
+	return faults.Err()
 }
 
 // clientItem names a client in an error. Clients have no list, so that the index is 0.
 func clientItem(id string) apportion.Item { return check.Item("client", id, 0) }
-
-// ID returns the name under which the client was added.
-func (c *Client) ID() string { return c.id }
-
-// Weight returns the client's weight.
-func (c *Client) Weight() float64 { return c.weight }
-
-// Held returns a copy of what the client holds.
-func (c *Client) Held() apportion.Resources { return c.held.Clone() }
-
-// Active reports whether the client is in the order. One that is skipped is not.
-func (c *Client) Active() bool { return c.place >= 0 }
-
-// Queue returns the ID of the queue of a [Tree] that the client belongs to, empty for none.
-func (c *Client) Queue() string {
-	if c.branch == nil || c.branch.parent == nil {
-		return ""
-	}
-	return c.branch.parent.key.id
-}
-
-// Share returns the dominant share and its kind, 0 and -1 for a client without any. The share is
-// above 1 where more is allocated than there is. A removed client has share 0.
-func (c *Client) Share() (share float64, kind int) {
-	return float64(c.exact.amount) / float64(c.exact.total), c.kind
-}
-
-// Level returns Share/Weight, the rounded form of what the order compares exactly.
-func (c *Client) Level() float64 {
-	share, _ := c.Share()
-	return share / c.weight
-}
-
-// rate finds the share by which the client is ordered: the largest that it holds of total, of any kind that demand has,
-// nil for all kinds. The first of equal ones counts.
-// Whoever calls it must put the client where it belongs afterwards, with fix, heapify or update. O(K).
-func (c *Client) rate(total, demand apportion.Resources) {
-	// 0/1 is the level of whoever holds nothing, or only kinds that the cluster has none of.
-	c.kind, c.exact.amount, c.exact.total = -1, 0, 1
-	for k, held := range c.held {
-		if held == 0 || total[k] == 0 || demand != nil && demand[k] == 0 {
-			continue
-		}
-		if exact.Less(c.exact.amount, total[k], held, c.exact.total) {
-			c.kind, c.exact.amount, c.exact.total = k, held, total[k]
-		}
-	}
-}

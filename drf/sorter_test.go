@@ -1,4 +1,4 @@
-// This file tests Sorter: refusals, edge cases, and random operations against a sorted list.
+// This file tests Sorter without queues: refusals, edge cases, and random operations against a sorted list.
 
 package drf_test
 
@@ -19,15 +19,15 @@ import (
 )
 
 func newSorter(t fatal, total ...int64) *drf.Sorter {
-	sorter, err := drf.NewSorter(total)
+	tree, err := drf.NewTree(total, nil)
 	if err != nil {
-		t.Fatalf("NewSorter: %v", err)
+		t.Fatalf("NewTree: %v", err)
 	}
-	return sorter
+	return tree.NewSorter()
 }
 
 func add(t fatal, s *drf.Sorter, id string, weight float64, held ...int64) *drf.Client {
-	client, err := s.Add(id, weight)
+	client, err := s.Add(drf.Claim{ID: id, Weight: weight})
 	if err == nil && held != nil {
 		err = s.Allocate(client, held)
 	}
@@ -71,9 +71,9 @@ func TestSorterExactTies(t *testing.T) {
 	}
 }
 
-// One unit in 2^62 decides, though the shares are equal as floats.
+// One unit in 2^61 decides, though the shares are equal as floats.
 func TestSorterNearTies(t *testing.T) {
-	const big = 1 << 62
+	const big = 1 << 61
 	for _, test := range []struct {
 		a, b int64
 		want string
@@ -169,7 +169,7 @@ func TestSorterErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	addOnly := func(id string, weight float64) error {
-		_, err := s.Add(id, weight)
+		_, err := s.Add(drf.Claim{ID: id, Weight: weight})
 		return err
 	}
 	nan := math.NaN()
@@ -204,9 +204,6 @@ func TestSorterErrors(t *testing.T) {
 		if !errors.Is(test.err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, test.err, test.want)
 		}
-	}
-	if _, err := drf.NewSorter(nil); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("no kinds: %v", err)
 	}
 	if got := a.Held(); order(s) != "a" || !got.Equal(apportion.Resources{3, 0}) || a.Weight() != 1 || s.Len() != 1 {
 		t.Errorf("refused calls changed something: order %s, a holds %v at weight %g", order(s), got, a.Weight())
@@ -298,7 +295,7 @@ func drawAmounts(t *rapid.T, kinds int) apportion.Resources {
 func (m *machine) Add(t *rapid.T) {
 	m.added++
 	c := &model{id: fmt.Sprint(m.added * 7919 % 101), weight: drawWeight(t), held: make([]int64, len(m.total)), active: true}
-	client, err := m.sorter.Add(c.id, c.weight)
+	client, err := m.sorter.Add(drf.Claim{ID: c.id, Weight: c.weight})
 	if known := slices.ContainsFunc(m.models, func(o *model) bool { return o.id == c.id }); known != (err != nil) {
 		t.Fatalf("Add(%s) = %v, known %v", c.id, err, known)
 	} else if !known {
@@ -336,11 +333,18 @@ func (m *machine) SetWeight(t *rapid.T) {
 func (m *machine) Allocate(t *rapid.T) {
 	c, r := m.pick(t), drawAmounts(t, len(m.total))
 	err := m.sorter.Allocate(c.client, r)
-	sum := make(apportion.Resources, len(r))
-	if overflow := exact.AddTo(sum, c.held, r); (overflow != nil) != (err != nil) {
+	all := r.Clone() // what all hold together must not overflow
+	var overflow error
+	for _, o := range m.models {
+		overflow = errors.Join(overflow, exact.AddTo(all, all, o.held))
+	}
+	if (overflow != nil) != (err != nil) {
 		t.Fatalf("Allocate(%s, %v) on %v: %v", c.id, r, c.held, err)
-	} else if overflow == nil {
-		c.held = sum
+	}
+	for k := range r {
+		if overflow == nil {
+			c.held[k] += r[k]
+		}
 	}
 }
 

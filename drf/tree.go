@@ -231,27 +231,27 @@ func checkCircles(faults *apportion.Faults, queues []Queue, parents map[string]s
 	}
 }
 
-// validate returns everything that is wrong with claims on the tree as Faults.
+// validate returns everything that is wrong with the capacity and with claims on the tree as Faults.
 func (t *Tree) validate(claims []Claim) error {
 	var faults apportion.Faults
-	t.check(&faults, claims, "claim")
+	checkClaims(&faults, t.capacity, claims)
+	for i := range claims {
+		if claims[i].Queue != "" {
+			t.checkQueue(&faults, claims[i].Queue, check.Item("claim", claims[i].ID, i))
+		}
+	}
 	return faults.Err()
 }
 
-// check adds what is wrong with claims, which errors call by the sort of item given.
-// Add of a TreeSorter asks it about a single one, which its errors must call a client.
-func (t *Tree) check(faults *apportion.Faults, claims []Claim, sort string) {
-	checkClaims(faults, t.capacity, claims)
-	for i := range claims {
-		at, known := t.index[claims[i].Queue]
-		item := check.Item(sort, claims[i].ID, i)
-		switch {
-		case !known:
-			faults.Add(item, "Queue", apportion.ErrUnknown, strconv.Quote(claims[i].Queue))
-		// The root may have both: then claims without a queue share with the queues at the top.
-		case at > 0 && t.nodes[at].inner:
-			faults.Add(item, "Queue", apportion.ErrConflict, fmt.Sprintf("%q has queues below it", claims[i].Queue))
-		}
+// checkQueue adds a queue of a claim that does not exist, or has queues below it.
+func (t *Tree) checkQueue(faults *apportion.Faults, id string, item apportion.Item) {
+	at, known := t.index[id]
+	switch {
+	case !known:
+		faults.Add(item, "Queue", apportion.ErrUnknown, strconv.Quote(id))
+	// The root may have both: then claims without a queue share with the queues at the top.
+	case at > 0 && t.nodes[at].inner:
+		faults.Add(item, "Queue", apportion.ErrConflict, fmt.Sprintf("%q has queues below it", id))
 	}
 }
 

@@ -171,7 +171,7 @@ func TestTreeErrors(t *testing.T) {
 	}{{"z", apportion.ErrUnknown}, {"x", apportion.ErrConflict}} {
 		_, divisible := tree.Fill([]drf.Claim{in(test.queue, claim("a", 1, 0, 1, 1, 1))})
 		_, whole := tree.FillWhole([]drf.Claim{in(test.queue, claim("a", 1, 0, 1, 1, 1))})
-		_, sorter := tree.NewSorter().Add("a", test.queue, 1, two)
+		_, sorter := tree.NewSorter().Add(drf.Claim{ID: "a", Queue: test.queue, Weight: 1, Demand: two})
 		_, report := drf.VerifyTree(tree, []drf.Claim{in(test.queue, claim("a", 1, 0, 1, 1, 1))}, []int64{1})
 		for _, err := range []error{divisible, whole, sorter, report} {
 			if !errors.Is(err, test.want) {
@@ -184,9 +184,9 @@ func TestTreeErrors(t *testing.T) {
 	}
 }
 
-// Containers are handed out one by one, so that their number has an end.
+// Containers of queues are handed out one by one, so that their number has an end.
 func TestTreeFillWholeRefusesDust(t *testing.T) {
-	tree, err := drf.NewTree(apportion.Resources{1 << 60}, nil)
+	tree, err := drf.NewTree(apportion.Resources{1 << 60}, []drf.Queue{node("x", "", 1, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

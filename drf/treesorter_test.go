@@ -1,5 +1,5 @@
-// This file tests TreeSorter against the exhaustive twin and against one that is built anew after every event,
-// and what both sorters have for plugins.
+// This file tests Sorter with queues against the exhaustive twin and against one that is built anew after every event,
+// and what it has for plugins.
 
 package drf_test
 
@@ -21,7 +21,7 @@ import (
 )
 
 // treeOrder returns the IDs in the order of All.
-func treeOrder(s *drf.TreeSorter) []string {
+func treeOrder(s *drf.Sorter) []string {
 	var ids []string
 	for client := range s.All() {
 		ids = append(ids, client.ID())
@@ -30,10 +30,10 @@ func treeOrder(s *drf.TreeSorter) []string {
 }
 
 // sorterOf adds all claims of an organization that can be served.
-func sorterOf(t fatal, o organization) *drf.TreeSorter {
+func sorterOf(t fatal, o organization) *drf.Sorter {
 	s := o.tree(t).NewSorter()
 	for _, c := range o.claims {
-		if _, err := s.Add(c.ID, c.Queue, c.Weight, c.Demand); err != nil {
+		if _, err := s.Add(c); err != nil {
 			t.Fatalf("Add: %v", err)
 		}
 	}
@@ -42,7 +42,7 @@ func sorterOf(t fatal, o organization) *drf.TreeSorter {
 
 // Whatever comes and goes: who is next is what the twin says that adds everything up, and the order is the one of
 // a sorter that is built from the snapshot.
-func TestPropTreeSorter(t *testing.T) {
+func TestPropSorterOfTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := wholeOrganization
 		l.min, l.max, l.empty = 0, 0, false
@@ -88,7 +88,7 @@ func TestPropTreeSorter(t *testing.T) {
 }
 
 // checkTreeOrder compares All, Next, Compare and a sorter that is built from the snapshot.
-func checkTreeOrder(t fatal, o organization, s *drf.TreeSorter) {
+func checkTreeOrder(t fatal, o organization, s *drf.Sorter) {
 	ids := treeOrder(s)
 	again, err := o.tree(t).RestoreSorter(s.Snapshot())
 	if err != nil {
@@ -110,39 +110,6 @@ func checkTreeOrder(t fatal, o organization, s *drf.TreeSorter) {
 	if next := s.Next(); (next == nil) != (len(ids) == 0) || next != nil && next.ID() != ids[0] {
 		t.Fatalf("next is %v in %v", next, ids)
 	}
-}
-
-// A sorter without queues is a Sorter, for clients that demand every kind.
-func TestPropTreeSorterIsSorter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		in := genInstance(t, limits{claims: 8, capacity: 30, demand: 5, empty: true})
-		flat, tree := newSorter(t, in.capacity...), sorterOf(t, organization{instance: in})
-		for _, c := range in.claims {
-			add(t, flat, c.ID, c.Weight)
-		}
-		for range 20 {
-			id := in.claims[rapid.IntRange(0, len(in.claims)-1).Draw(t, "claim")].ID
-			r := apportion.Resources(rapid.SliceOfN(rapid.Int64Range(0, 9), len(in.capacity), len(in.capacity)).Draw(t, "held"))
-			if err := flat.Allocate(flat.Lookup(id), r); err != nil {
-				t.Fatal(err)
-			}
-			if err := tree.Allocate(tree.Lookup(id), r); err != nil {
-				t.Fatal(err)
-			}
-			var ids []string
-			for client := range flat.All() {
-				ids = append(ids, client.ID())
-			}
-			if got := treeOrder(tree); !slices.Equal(got, ids) {
-				t.Fatalf("tree %v, flat %v", got, ids)
-			}
-			for i, client := range flat.Order(nil) {
-				if client.ID() != ids[i] {
-					t.Fatalf("All %v, but %s is in place %d of Order", ids, client.ID(), i)
-				}
-			}
-		}
-	})
 }
 
 // What-if changes nothing, an impossible batch changes nothing, and a batch is its changes one after the other.
@@ -186,66 +153,30 @@ func TestPropBatches(t *testing.T) {
 }
 
 func TestSkip(t *testing.T) {
-	tree := organization{instance: instance{capacity: apportion.Resources{100}}}.tree(t)
-	ts, s := tree.NewSorter(), newSorter(t, 100)
-	for i, id := range []string{"a", "b", "c"} {
-		add(t, s, id, 1, int64(i)+1)
-		client, err := ts.Add(id, "", 1, apportion.Resources{1})
-		if err == nil {
-			err = ts.Allocate(client, apportion.Resources{int64(i) + 1})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	both := func(name string, want string, do func(client func(string) *drf.Client, s sorter) error) {
+	s := newSorter(t, 100)
+	a, b, c := add(t, s, "a", 1, 1), add(t, s, "b", 1, 2), add(t, s, "c", 1, 3)
+	step := func(name string, want *drf.Client, errs ...error) {
 		t.Helper()
-		for _, sort := range []sorter{s, ts} {
-			if err := do(sort.Lookup, sort); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if got := sort.Next().ID(); got != want {
-				t.Errorf("%s: %T says %s is next, want %s", name, sort, got, want)
-			}
+		if err := errors.Join(errs...); err != nil || s.Next() != want {
+			t.Fatalf("%s: %v, next is %s, want %s", name, err, s.Next().ID(), want.ID())
 		}
 	}
 	one := apportion.Resources{1}
-	both("skip", "b", func(c func(string) *drf.Client, s sorter) error { return s.Skip(c("a")) })
-	both("skip twice", "b", func(c func(string) *drf.Client, s sorter) error { return s.Skip(c("a")) })
-	both("an allocation wakes nobody", "c", func(c func(string) *drf.Client, s sorter) error {
-		return s.Allocate(c("b"), apportion.Resources{5})
-	})
-	both("a release does", "a", func(c func(string) *drf.Client, s sorter) error { return s.Release(c("c"), one) })
-	both("skip again", "c", func(c func(string) *drf.Client, s sorter) error { return s.Skip(c("a")) })
-	both("SetActive ends it", "a", func(c func(string) *drf.Client, s sorter) error { return s.SetActive(c("a"), true) })
-	both("idle is not skipped", "c", func(c func(string) *drf.Client, s sorter) error {
-		return errors.Join(s.SetActive(c("a"), false), s.Skip(c("a")), s.Release(c("b"), one))
-	})
-	both("SetTotal wakes", "c", func(c func(string) *drf.Client, s sorter) error {
-		return errors.Join(s.SetActive(c("a"), true), s.Skip(c("c")), s.Skip(c("a")), s.SetTotal(apportion.Resources{50}), s.SetActive(c("a"), false))
-	})
-	both("skipped and gone", "b", func(c func(string) *drf.Client, s sorter) error {
-		held := c("c").Held()
-		return errors.Join(s.Release(c("c"), held), s.Skip(c("c")), s.Remove(c("c")), s.SetTotal(apportion.Resources{60}))
-	})
-	if s.Lookup("c") != nil || ts.Lookup("c") != nil || s.Len() != 2 || ts.Len() != 2 {
+	step("skip", b, s.Skip(a))
+	step("skip twice", b, s.Skip(a))
+	step("an allocation wakes nobody", c, s.Allocate(b, apportion.Resources{5}))
+	step("a release does", a, s.Release(c, one))
+	step("skip again", c, s.Skip(a))
+	step("SetActive ends it", a, s.SetActive(a, true))
+	step("idle is not skipped", c, s.SetActive(a, false), s.Skip(a), s.Release(b, one))
+	step("SetTotal wakes", c, s.SetActive(a, true), s.Skip(c), s.Skip(a), s.SetTotal(apportion.Resources{50}), s.SetActive(a, false))
+	step("skipped and gone", b, s.Release(c, c.Held()), s.Skip(c), s.Remove(c), s.SetTotal(apportion.Resources{60}))
+	if s.Lookup("c") != nil || s.Len() != 2 {
 		t.Error("c is still there")
 	}
 }
 
-// sorter is what both sorters have in common.
-type sorter interface {
-	Lookup(string) *drf.Client
-	Next() *drf.Client
-	Skip(*drf.Client) error
-	SetActive(*drf.Client, bool) error
-	SetTotal(apportion.Resources) error
-	Allocate(*drf.Client, apportion.Resources) error
-	Release(*drf.Client, apportion.Resources) error
-	Remove(*drf.Client) error
-}
-
-// Snapshots of both survive JSON, and bad ones are refused.
+// Snapshots survive JSON, and bad ones are refused.
 func TestSnapshots(t *testing.T) {
 	s := newSorter(t, 10, 20)
 	add(t, s, "b", 2, 3, 4)
@@ -260,7 +191,7 @@ func TestSnapshots(t *testing.T) {
 	if err := json.Unmarshal(text, &state); err != nil {
 		t.Fatal(err)
 	}
-	again, err := drf.RestoreSorter(&state)
+	again, err := (organization{instance: instance{capacity: apportion.Resources{1, 1}}}).tree(t).RestoreSorter(&state)
 	if err != nil || !cmp.Equal(again.Snapshot(), s.Snapshot()) || order(again) != order(s) {
 		t.Fatalf("%v: %s", err, cmp.Diff(again.Snapshot(), s.Snapshot()))
 	}
@@ -276,16 +207,13 @@ func TestSnapshots(t *testing.T) {
 	} {
 		bad := s.Snapshot()
 		spoil(bad)
-		if _, err := drf.RestoreSorter(bad); err == nil {
-			t.Errorf("%s: no error", name)
-		}
 		if _, err := (organization{instance: instance{capacity: apportion.Resources{1, 1}}}).tree(t).RestoreSorter(bad); err == nil {
-			t.Errorf("%s: no error from the tree", name)
+			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-func TestTreeSorterErrors(t *testing.T) {
+func TestSorterOfTreeErrors(t *testing.T) {
 	o := organization{instance{apportion.Resources{10, 10}, []drf.Claim{in("x", claim("a", 1, 0, top, 1, 1))}}, []drf.Queue{node("x", "", 1, nil)}}
 	s, other := sorterOf(t, o), sorterOf(t, o)
 	a, foreign := s.Lookup("a"), other.Lookup("a")
@@ -295,7 +223,7 @@ func TestTreeSorterErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	addOnly := func(id string, demand apportion.Resources) error {
-		_, err := s.Add(id, "x", 1, demand)
+		_, err := s.Add(drf.Claim{ID: id, Queue: "x", Weight: 1, Demand: demand})
 		return err
 	}
 	before := s.Snapshot()
@@ -331,7 +259,7 @@ func TestTreeSorterErrors(t *testing.T) {
 }
 
 // Room says which limit lacks for one more container, the cluster first.
-func TestTreeSorterRoom(t *testing.T) {
+func TestSorterRoom(t *testing.T) {
 	o := organization{
 		instance{apportion.Resources{4, 100}, []drf.Claim{in("xa", claim("a", 1, 0, top, 2, 1))}},
 		[]drf.Queue{node("x", "", 1, nil, none, 2), node("xa", "x", 1, nil, 3, 1)},

@@ -24,7 +24,7 @@ import (
 //
 // Source: [Ghodsi11] §3; envy up to one container [Parkes15].
 func Verify[N Amount](capacity apportion.Resources, claims []Claim, containers []N) (Report, error) {
-	if err := validate(capacity, claims); err != nil {
+	if err := newTree(capacity, nil).validate(claims); err != nil {
 		return nil, err
 	}
 	if err := checkContainers(claims, containers); err != nil {

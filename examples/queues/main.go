@@ -66,7 +66,7 @@ func next(w io.Writer, tree *drf.Tree, claims []drf.Claim) error {
 	// The sorter is the incremental form of the filling: it answers who is next without filling anew.
 	sorter := tree.NewSorter()
 	for _, claim := range claims {
-		if _, err := sorter.Add(claim.ID, claim.Queue, claim.Weight, claim.Demand); err != nil {
+		if _, err := sorter.Add(claim); err != nil {
 			return err
 		}
 	}

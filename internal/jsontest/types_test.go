@@ -206,8 +206,6 @@ var exempt = map[string]string{
 	"alloc/mip.Model":                "holds a function or an interface of the caller's",
 	"alloc/mip.Options":              "holds a function or an interface of the caller's",
 	"drf.Change":                     "holds the handle of a client",
-	"drf.Sorter":                     "is written as its Snapshot",
-	"drf.TreeSorter":                 "is written as its Snapshot",
 	"primaldual.SchedulerOptions":    "holds a function or an interface of the caller's",
 	"primaldual.UtilityCodec":        "holds a function or an interface of the caller's",
 	"checkpoint/agent.Config":        "holds a function or an interface of the caller's",

@@ -33,8 +33,11 @@ type holding struct {
 // newShares returns those of an empty cluster.
 func newShares(kinds apportion.Kinds) (*shares, error) {
 	total := make(apportion.Resources, len(kinds))
-	sorter, err := drf.NewSorter(total)
-	return &shares{kinds: kinds, sorter: sorter, total: total, nodes: map[string]apportion.Resources{}, pods: map[types.UID]holding{}}, err
+	tree, err := drf.NewTree(total, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &shares{kinds: kinds, sorter: tree.NewSorter(), total: total, nodes: map[string]apportion.Resources{}, pods: map[types.UID]holding{}}, nil
 }
 
 // client returns the client of a namespace, which is made if there is none. mu is held for writing.
@@ -42,7 +45,7 @@ func (s *shares) client(namespace string) (*drf.Client, error) {
 	if c := s.sorter.Lookup(namespace); c != nil {
 		return c, nil
 	}
-	return s.sorter.Add(namespace, 1)
+	return s.sorter.Add(drf.Claim{ID: namespace, Weight: 1})
 }
 
 // compare returns a negative number if namespace a is due before b, a positive one if after, and 0 if they are the same. One

@@ -107,7 +107,7 @@ func (s *state) submit(j job) error {
 			queue = j.project
 		}
 		var err error
-		if client, err = s.sorter.Add(id, queue, 1, apportion.Resources{j.gpus}); err != nil {
+		if client, err = s.sorter.Add(drf.Claim{ID: id, Queue: queue, Weight: 1, Demand: apportion.Resources{j.gpus}}); err != nil {
 			return err
 		}
 		s.clients[id] = client

@@ -36,7 +36,7 @@ type state struct {
 	policy  policy
 	gpus    int64
 	tree    *drf.Tree // of the projects, for what is due
-	sorter  *drf.TreeSorter
+	sorter  *drf.Sorter
 	now     float64
 	queues  map[*drf.Client][]*run
 	clients map[string]*drf.Client
