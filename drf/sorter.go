@@ -88,7 +88,11 @@ func (s *Sorter) Add(claim Claim) (*Client, error) {
 // or weighs, and whether it is in the order. O(d (K + log c)).
 func (s *Sorter) update(client *Client) {
 	client.rate(s.total, nil)
-	client.settle(client.active && !client.skipped, false)
+	if client.place >= 0 && client.active && !client.skipped {
+		client.parent.rest.fix(client) // the hot call
+	} else {
+		client.settle(client.active && !client.skipped, false)
+	}
 	for g := client.parent; g != nil; g = g.key.parent {
 		g.lift(s.total)
 	}
@@ -298,7 +302,10 @@ func (s *Sorter) checkCall(client *Client, amount apportion.Resources) error {
 		return err
 	}
 	var faults apportion.Faults
-	check.Resources(&faults, s.kinds, amount, clientItem(client.id), "Resources")
+	check.Resources(&faults, s.kinds, amount, apportion.Item{}, "Resources")
+	for _, fault := range faults {
+		fault.Item = clientItem(client.id)
+	}
 	return faults.Err()
 }
 
