@@ -369,9 +369,9 @@
 //
 // # Index by question
 //
-//	[who deserves how much?]	drf/progressive.go	FillWhole
-//	[which team is next?]	drf/treesorter.go	TreeSorter
-//	[who has borrowed, and what is taken back?]	drf/borrow.go	TreeSorter.Balances, Tree.Reclaim
+//	[who deserves how much?]	drf/whole.go	FillWhole
+//	[which team is next?]	drf/sorter.go	Sorter
+//	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[who is let in, and in which order?]	alloc/admit.go	resolved.admitAll, resolved.queue
 //	[who is preempted?]	alloc/admit.go	admission.preemptible, resolved.mayBePreempted
 //	[who must move?]	alloc/resolve.go	resolved.findForced
