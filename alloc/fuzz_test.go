@@ -21,6 +21,8 @@ func FuzzReallocate(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	// Without servers there is no P2 by the paper's rule, and Verify must go the way of Reallocate.
+	f.Add([]byte(`{"kinds":["gpu"],"applications":[{"id":"a","demand":[1],"max":1}],"options":{"paper_rule":true}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p := new(alloc.Problem)
 		if json.Unmarshal(text, p) != nil || len(p.Servers) > 6 || len(p.Applications) > 6 || len(p.Kinds) > 4 {

@@ -37,9 +37,8 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 	if by == nil {
 		by = embedded.New(nil)
 	}
-	// Without servers the paper's P2 does not exist, and nobody can be served by either rule.
 	r := resolve(p)
-	if p.Options.PaperRule && len(p.Servers) > 0 {
+	if r.problem.Options.PaperRule {
 		return r.byPaper(ctx, by)
 	}
 	a := r.admitAll(ctx)

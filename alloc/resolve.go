@@ -15,6 +15,12 @@ import (
 func resolve(p *Problem) *resolved {
 	given := p
 	p, of := p.apart()
+	// Without servers the paper's P2 does not exist: all is then as without its rule.
+	if p.Options.PaperRule && len(p.Servers) == 0 {
+		elastic := *p
+		elastic.Options.PaperRule = false
+		p = &elastic
+	}
 	apps := len(p.Applications)
 	r := &resolved{
 		problem: p,
