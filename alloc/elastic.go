@@ -33,7 +33,7 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 	if err != nil {
 		return nil, err
 	}
-	if a.solution, err = solve(ctx, a.instance, by); err != nil {
+	if a.solution, err = again(ctx, a.instance, by); err != nil {
 		return nil, err
 	}
 	// The allocation of least loss is a solution, whether or not the solver finds one with that budget.
@@ -49,6 +49,14 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 	a.solution.Interrupted = a.solution.Interrupted || interrupted
 	a.lower(budget)
 	return a, nil
+}
+
+// again asks a solver once more. When the context has ended it asks nothing: the draft is an answer.
+func again(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solver.Solution, error) {
+	if ctx.Err() != nil {
+		return &solver.Solution{Status: solver.Unknown, Bound: inst.Cap(), Interrupted: true}, nil
+	}
+	return solve(ctx, inst, by)
 }
 
 // lower makes the loss of the answer the budget where that is less than what was taken for the least, and takes the budget that
@@ -72,7 +80,7 @@ func (a *attempt) lower(budget float64) {
 func (r *resolved) loosen(ctx context.Context, a *attempt, by solver.Solver) (solver.Counts, error) {
 	// The instance of a keeps its budget until the least loss is known, since (15) is measured on it below.
 	inst := leastLossInstance(a.instance)
-	s, err := solve(ctx, inst, by)
+	s, err := again(ctx, inst, by)
 	if err != nil {
 		return nil, err
 	}

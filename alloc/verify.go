@@ -79,7 +79,7 @@ func verify(p *Problem, d *Decision, version int) (Proof, error) {
 	}
 	// A decision without prices claims no proof, and one with Searched says that the prices are not
 	// all of it.
-	if d.Proven >= solver.ByUtilization && solver.Gap(d.Objective, d.Bound) > provenTolerance {
+	if d.Proven >= solver.ByUtilization && d.Bound-d.Objective > solver.ObjectiveTolerance && solver.Gap(d.Objective, d.Bound) > provenTolerance {
 		return proof, mismatch("Proven", fmt.Sprintf("%v, where the bound %g leaves room above %g", d.Proven, d.Bound, d.Objective))
 	}
 	if d.Proven < solver.ByUtilization && d.Bound-d.Objective <= solver.ObjectiveTolerance {
@@ -110,6 +110,9 @@ func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []stri
 	}
 	if d == nil || d.Status != Decided && d.Status != Kept {
 		return nil, nil, mismatch("Status", "neither decided nor kept")
+	}
+	if d.Status == Kept && d.Reason == nil {
+		return nil, nil, mismatch("Reason", "kept for none")
 	}
 	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
 	// 4. compared.
