@@ -45,7 +45,9 @@ random: ## every random test RUNS times, each with draws of its own: what fails 
 RACING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | \
 	awk '/ (sync|sync\/atomic|net\/http|github.com\/apportion\/apportion\/internal\/invariant) / { print $$1 }'
 
+# A program with the race detector sleeps for a second at its end, unless it is told otherwise: guards have no second to spare.
 .PHONY: race
+race: export GORACE := atexit_sleep_ms=0
 race: ## tests with the race detector and with costly internal checks, which make them slow: the short form
 	$(call each,packages=$$($(RACING)); test -z "$$packages" || RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -tags invariants -short $$packages)
 

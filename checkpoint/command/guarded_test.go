@@ -52,6 +52,8 @@ func guardedSite(t *testing.T, options command.Options, job string, args ...stri
 	server := &http.Server{Handler: guard.Vouching(v)}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { server.Close() })
+	// Built for the race detector a program sleeps for a second at its end, as long as the guard's own timer leaves it.
+	options.Env = append(options.Env, "GORACE=atexit_sleep_ms=0")
 	options.Guard = []string{program(t), "guard", "-socket", filepath.Join(dir, "s"), "-start", "2s"}
 	return newSite(t, &options, job, args...), v
 }
