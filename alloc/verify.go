@@ -111,9 +111,6 @@ func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []stri
 	if d == nil || d.Status != Decided && d.Status != Kept {
 		return nil, nil, mismatch("Status", "neither decided nor kept")
 	}
-	if d.Status == Kept && d.Reason == nil {
-		return nil, nil, mismatch("Reason", "kept for none")
-	}
 	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
 	// 4. compared.
 	r := resolve(p)
@@ -123,6 +120,9 @@ func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []stri
 	}
 	if a, err = r.answered(d, all); err != nil {
 		return nil, nil, err
+	}
+	if d.Status == Kept && d.Reason == nil {
+		return nil, nil, mismatch("Reason", "kept for none")
 	}
 	again, err := r.again(d, a, all)
 	if err != nil {
