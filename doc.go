@@ -373,7 +373,7 @@
 //	[which team is next?]	drf/sorter.go	Sorter
 //	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[who is let in, and in which order?]	alloc/admit.go	resolved.admitAll, resolved.queue
-//	[who is preempted?]	alloc/admit.go	admission.preemptible, resolved.mayBePreempted
+//	[who is preempted?]	alloc/preempt.go	admission.preemptible, resolved.mayBePreempted
 //	[who must move?]	alloc/resolve.go	resolved.findForced
 //	[who is put on few servers?]	alloc/consolidate.go	resolved.consolidate
 //	[why does a job wait?]	alloc/reason.go	resolved.reason, resolved.unservable
