@@ -166,9 +166,9 @@ release: ## takes the replace directives of this work tree out of all go.mod fil
 	go run -C internal/tools ./publish '$(CURDIR)'
 
 .PHONY: cross
-cross: ## the library for systems that are not Linux
-	@for system in windows/amd64 darwin/arm64 js/wasm; do echo "# $$system"; \
-		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./... || exit 1; done
+cross: ## the library and the small programs for systems that are not Linux
+	@for system in windows/amd64 darwin/arm64 js/wasm; do for module in . examples; do echo "# $$module: $$system"; \
+		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go build -C $$module -o /dev/null ./... || exit 1; done; done
 
 # An example runs with the arguments in its smoke.args, in its own folder: one run a line, none if there is no
 # such file. The arguments are the shell's.

@@ -96,3 +96,5 @@ replace (
 	github.com/apportion/apportion/examples/nodeagent => ../nodeagent
 	github.com/apportion/apportion/examples/studies => ../studies
 )
+
+replace github.com/apportion/apportion/examples => ..

@@ -70,7 +70,7 @@ func checkRow(t *testing.T, source []byte) {
 		t.Fatal(err)
 	}
 	// A row has the question, the command and the packages.
-	row := "\n| " + strings.ToUpper(string(question[1][:1])) + string(question[1][1:]) + " | `go run ./examples/" + filepath.Base(folder) + "` |"
+	row := "\n| " + strings.ToUpper(string(question[1][:1])) + string(question[1][1:]) + " | `go run -C examples ./" + filepath.Base(folder) + "` |"
 	if !strings.Contains(string(readme), row) {
 		t.Errorf("examples/README.md has no row %q", row)
 	}

@@ -33,7 +33,7 @@ func folder(t *testing.T, comment, row string, lines int) {
 
 const (
 	comment = "// Greet answers: who is there?"
-	row     = "| Who is there? | `go run ./examples/greet` | `fmt` |"
+	row     = "| Who is there? | `go run -C examples ./greet` | `fmt` |"
 )
 
 // hello is a program that keeps the rules.
@@ -66,7 +66,7 @@ var broken = map[string]struct {
 }{
 	"long":              {comment, row, 200, hello, "more than 150"},
 	"without_question":  {"// Greet greets.", row, 0, hello, "says nothing of the form"},
-	"not_in_the_table":  {comment, "| Who? | `go run ./examples/greet` |", 0, hello, "has no row"},
+	"not_in_the_table":  {comment, "| Who? | `go run -C examples ./greet` |", 0, hello, "has no row"},
 	"other_each_time":   {comment, row, 0, counted, "the second run"},
 	"other_than_golden": {comment, row, 0, func(w io.Writer) error { _, err := fmt.Fprintln(w, "bye"); return err }, "bye"},
 	"failing":           {comment, row, 0, func(io.Writer) error { return errors.New("nobody is there") }, "nobody is there"},

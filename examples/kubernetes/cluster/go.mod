@@ -191,3 +191,5 @@ replace (
 replace github.com/apportion/apportion => ../../..
 
 replace github.com/apportion/apportion/examples/kubernetes => ..
+
+replace github.com/apportion/apportion/examples => ../..

@@ -54,7 +54,7 @@ func publish(t *testing.T) *stranger {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/nodeagent",
+	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/nodeagent",
 		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/studies", tools}
 	if !slices.Equal(names, want) {
 		t.Errorf("published %q, want %q", names, want)
@@ -65,7 +65,7 @@ func publish(t *testing.T) *stranger {
 // download makes sure that the modules that others need from elsewhere are in the module cache of this machine.
 func download(t *testing.T) {
 	t.Helper()
-	for _, folder := range []string{root, root + "/checkpoint/blobstore", root + "/checkpoint/etcdjournal", root + "/examples/kubernetes",
+	for _, folder := range []string{root, root + "/checkpoint/blobstore", root + "/checkpoint/etcdjournal", root + "/examples", root + "/examples/kubernetes",
 		root + "/examples/nomad", root + "/examples/nomad/strategy"} {
 		cmd := exec.Command("go", "mod", "download")
 		cmd.Dir = folder
