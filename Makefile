@@ -41,7 +41,7 @@ random: ## every random test RUNS times, each with draws of its own: what fails 
 		test -z "$$names" || RAPID_SEED=0 go test -count $(RUNS) -timeout 0 -run "^($$names)\$$" . || exit 1; done)
 
 # The packages of the current module where goroutines may meet, or that have costly internal checks: what they or their tests import
-# says so. The packages that compute may start no goroutine, which internal/lint sees to.
+# says so. The packages that compute may start no goroutine, which internal/tools/lint sees to.
 RACING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | \
 	awk '/ (sync|sync\/atomic|net\/http|github.com\/apportion\/apportion\/internal\/invariant) / { print $$1 }'
 

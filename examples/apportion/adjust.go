@@ -21,8 +21,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // journalFlag adds -journal and -accept-loss.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // dormOutput is the output of "dorm". Numbers that do not exist are left out: the bound and the gap

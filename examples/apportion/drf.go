@@ -10,8 +10,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // The ways of filling.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // flowconAnswer answers a tick. Times are in seconds.

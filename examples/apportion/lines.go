@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // maxLine is the longest line in bytes.

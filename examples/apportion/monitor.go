@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // monitorEvent is a line behind the first.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 	"github.com/apportion/apportion/primaldual"
 )
 

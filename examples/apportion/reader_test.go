@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/internal/durable"
-	"github.com/apportion/apportion/internal/strictjson"
 )
 
 // replayOutput is the output of "replay".

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/growth/specon"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/strictjson"
 	"github.com/apportion/apportion/placement"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // decoded is what the types of this file read themselves from.

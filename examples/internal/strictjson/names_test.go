@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/primaldual"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -236,7 +236,7 @@ func (errorReader) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // FuzzUnmarshal reads any text as each of the public inputs: what is accepted means what it means to
 // encoding/json, and what is refused with faults is JSON.
 func FuzzUnmarshal(f *testing.F) {
-	problem, err := os.ReadFile("../../examples/apportion/cluster.json")
+	problem, err := os.ReadFile("../../apportion/cluster.json")
 	if err != nil {
 		f.Fatal(err)
 	}

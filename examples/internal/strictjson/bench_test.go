@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // BenchmarkUnmarshal reads a problem beside what encoding/json takes for it, and one of which every

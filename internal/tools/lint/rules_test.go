@@ -82,7 +82,7 @@ func TestListsNameFolders(t *testing.T) {
 		names = append(names, rule.folder)
 	}
 	for _, name := range names {
-		if _, err := os.Stat("../../" + name); err != nil {
+		if _, err := os.Stat("../../../" + name); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestListsNameFolders(t *testing.T) {
 func TestComputes(t *testing.T) {
 	for dir, want := range map[string]bool{
 		"drf": true, "alloc/milp": true, "alloc/milp/bb": false, "alloc/milp/milptest": false, "checkpoint": true, "checkpoint/vfs": false,
-		"placement/sim": true, "placement/sim/simtest": false, "internal/lint": false, ".": false, "examples": false,
+		"placement/sim": true, "placement/sim/simtest": false, "internal/tools/lint": false, ".": false, "examples": false,
 	} {
 		if got := (&file{dir: dir}).computes(); got != want {
 			t.Errorf("%s: %t, want %t", dir, got, want)

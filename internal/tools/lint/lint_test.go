@@ -15,7 +15,7 @@ import (
 )
 
 func TestRepository(t *testing.T) {
-	findings, err := Check(os.DirFS("../.."))
+	findings, err := Check(os.DirFS("../../.."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // written is a way to write a field: its text, and the fault that this is, or "" for a right one.

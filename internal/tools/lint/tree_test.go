@@ -131,7 +131,7 @@ func TestPackageComments(t *testing.T) {
 func TestWhereEffectsAreRefused(t *testing.T) {
 	for folder, refused := range map[string]bool{
 		"drf": true, "growth/inner": true, "checkpoint": true, "checkpoint/store": true,
-		"checkpoint/journal": false, "checkpoint/vfs/vfstest": false, "alloc/milp/ortools": false, "internal/lint": false, "examples/demo": false,
+		"checkpoint/journal": false, "checkpoint/vfs/vfstest": false, "alloc/milp/ortools": false, "internal/tools/lint": false, "examples/demo": false,
 	} {
 		name := folder[strings.LastIndex(folder, "/")+1:]
 		findings, err := Check(tree(map[string]string{folder + "/planted.go": "// Package " + name + " is.\npackage " + name + "\n\nfunc f() { go f() }\n"}))

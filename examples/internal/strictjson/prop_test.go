@@ -12,7 +12,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -20,7 +20,7 @@ import (
 // accepted means what it means to encoding/json, and what that accepts is refused only for the reasons
 // that the package comment gives; most changes are refused.
 func TestChangedTexts(t *testing.T) {
-	problem, err := os.ReadFile("../../examples/apportion/cluster.json")
+	problem, err := os.ReadFile("../../apportion/cluster.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/internal/strictjson"
+	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // A caller learns all faults at once, each with its line, and those of the whole behind those of the text.
