@@ -241,16 +241,17 @@
 //	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
 //	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
 //	[retention of checkpoints, no paper]	checkpoint/reply.go	Machine.confirmed
-//	[retention in a store, no paper]	checkpoint/filestore/retain.go	Store.retain
-//	[commit by one rename, no paper]	checkpoint/filestore/write.go	draft.Commit
-//	[order of a writer, no paper]	checkpoint/store/medium/writer.go	NewWriter
-//	[verified reading, no paper]	checkpoint/store/medium/reader.go	NewReader
-//	[ranges of parts, no paper]	checkpoint/store/medium/ranges.go	reader.Range
+//	[retention in a store, no paper]	checkpoint/store/files/retain.go	disk.retain
+//	[commit by one rename, no paper]	checkpoint/store/files/write.go	draft.Commit
+//	[order of a writer, no paper]	checkpoint/store/writer.go	newWriter
+//	[a store on a medium of one's own, no paper]	checkpoint/store/portable.go	Medium, NewPortable
+//	[verified reading, no paper]	checkpoint/store/reader.go	verified.Read
+//	[ranges of parts, no paper]	checkpoint/store/ranges.go	reader.Range
 //	[sums of chunks, no paper]	checkpoint/store/sums.go	Sums
-//	[collection of leftovers, no paper]	checkpoint/filestore/collect.go	Store.Collect
-//	[checkpoints of several writers, no paper]	checkpoint/store/shards/list.go	Store.Join
+//	[collection of leftovers, no paper]	checkpoint/store/files/collect.go	Store.Collect
+//	[checkpoints of several writers, no paper]	checkpoint/store/join.go	Shards.Join
 //	[saves of several servers, no paper]	checkpoint/driver/shares.go	Driver.saveShares
-//	[fence in a directory, no paper]	checkpoint/filestore/fence.go	Store.Fence
+//	[fence in a directory, no paper]	checkpoint/store/files/fence.go	disk.Fence
 //	[identity of a store, no paper]	checkpoint/store/identity.go	Identity
 //	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
 //	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendRecord, readRecords
@@ -287,11 +288,11 @@
 //	[Dorm §III-C2, start.sh and resume.sh]	checkpoint/command/command.go	Commands
 //	[processes of a run, no paper]	checkpoint/command/stop.go	Runner.sweep
 //	[request and acknowledgement of a save, no paper]	checkpoint/command/save.go	Runner.Save
-//	[transfers into a store, no paper]	checkpoint/transfer/save.go	Save
-//	[transfers out of a store, no paper]	checkpoint/transfer/transfer.go	Load
+//	[transfers into a store, no paper]	checkpoint/store/save.go	Save
+//	[transfers out of a store, no paper]	checkpoint/store/load.go	Load
 //	[files taken without a copy, no paper]	checkpoint/vfs/share.go	Sharer
-//	[shares of a checkpoint, no paper]	checkpoint/transfer/only.go	Only, Part
-//	[verification in pieces, no paper]	checkpoint/transfer/verify.go	Verify
+//	[shares of a checkpoint, no paper]	checkpoint/store/only.go	Only, OfShare
+//	[verification in pieces, no paper]	checkpoint/store/verify.go	Verify
 //	[Dorm §III-C2, checkpoints of frameworks]	checkpoint/format/format.go	Format, Found
 //	[torch.distributed.checkpoint, no paper]	checkpoint/format/distributed.go	Distributed
 //	[safetensors, no paper]	checkpoint/format/safetensors.go	SafeTensors
@@ -395,7 +396,7 @@
 //	[when does a job that dies end as failed?]	checkpoint/controller/follow.go	Controller.giveUp
 //	[which lease is the default?]	checkpoint/controller/config.go	Config
 //	[what ends a run when its master is gone?]	checkpoint/guard/run_linux.go	Run
-//	[where are checkpoints?]	checkpoint/filestore/write.go	draft.Commit
+//	[where are checkpoints?]	checkpoint/store/files/write.go	draft.Commit
 //	[is a checkpoint whole?]	checkpoint/format/format.go	Format
 //	[what does a master know after a crash?]	checkpoint/journal/takeover.go	Open
 //	[as which user does a job run?]	checkpoint/command/user.go	User

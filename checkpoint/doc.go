@@ -10,7 +10,7 @@
 // twice, and what was confirmed is never lost.
 //
 // Package journal keeps the machine's records on a disk, etcdjournal in etcd, and [Recover] makes a machine of them. Packages
-// store and runner declare the contracts of those who keep checkpoints and who run jobs; filestore,
+// store and runner declare the contracts of those who keep checkpoints and who run jobs; store/files,
 // blobstore and command implement them. Package driver is the caller's part, the loop around a machine; agent
 // is the servers' part, which keeps the promises of [Effect]; bridge carries decisions of alloc over.
 //

@@ -17,7 +17,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/transfer"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -33,7 +32,7 @@ type Config struct {
 	// Restored is the folder, by its absolute path, into which checkpoints are fetched for processes that
 	// begin from them. It is the server's own.
 	Restored string
-	// Fetch fetches a checkpoint into a folder, which is whole when it has its name; nil: transfer.Load does.
+	// Fetch fetches a checkpoint into a folder, which is whole when it has its name; nil: store.Load does.
 	Fetch func(ctx context.Context, from store.Store, job string, number int64, dir string) error
 	// Discard says that the folder of a job in Shared, with all that its attempts have written, is removed when the master
 	// has forgotten the job.
@@ -120,7 +119,7 @@ func New(config Config) (*Agent, error) {
 	}
 	if config.Fetch == nil {
 		config.Fetch = func(ctx context.Context, from store.Store, job string, number int64, dir string) error {
-			_, err := transfer.Load(ctx, from, job, number, dir)
+			_, err := store.Load(ctx, from, job, number, dir)
 			return err
 		}
 	}

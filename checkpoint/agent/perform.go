@@ -17,7 +17,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // confirmPoll is the time between two looks at a job that is to be seen running.
@@ -139,7 +138,7 @@ func (a *Agent) needed(r runner.Runner, run runner.Run) store.Store {
 	if !ok {
 		return a.config.Store
 	}
-	return transfer.Only(a.config.Store, func(part string) bool { return chooser.Needs(run, part) })
+	return store.Only(a.config.Store, func(part string) bool { return chooser.Needs(run, part) })
 }
 
 // save has the job write its state and commits it. A commit that is abandoned may still come to its end: its number
@@ -166,9 +165,9 @@ func (a *Agent) save(ctx context.Context, order Order) (int64, error) {
 		if !ok {
 			return -1, fmt.Errorf("agent: a share is asked for, and the store takes whole checkpoints only: %w", errors.ErrUnsupported)
 		}
-		into = transfer.Part(sharded, order.Share)
+		into = store.OfShare(sharded, order.Share)
 	}
-	_, err = transfer.Save(ctx, into, e.Job, e.Checkpoint, saved)
+	_, err = store.Save(ctx, into, e.Job, e.Checkpoint, store.Files{Dir: saved.Dir, Names: saved.Files, Given: saved.Given})
 	return saved.Step, err
 }
 
@@ -178,7 +177,7 @@ func (a *Agent) verify(ctx context.Context, order Order) error {
 	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {
 		return err
 	}
-	_, err := transfer.VerifyShare(ctx, a.config.Store, e.Job, e.Checkpoint, order.Share)
+	_, err := store.VerifyShare(ctx, a.config.Store, e.Job, e.Checkpoint, order.Share)
 	return err
 }
 

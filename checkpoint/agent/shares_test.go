@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/shards"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -78,7 +77,7 @@ func (b *bench) tell(action checkpoint.Action, attempt, number int64, share stor
 
 // Three agents save a share each. Then two servers go on, each with its own share, and one with that of the third as well.
 func TestSharesOfServers(t *testing.T) {
-	s := shards.New(&storetest.MemStore{})
+	s := store.NewShards(&storetest.MemStore{})
 	benches, runners := crew(t, s)
 	all := []string{"a", "b", "c"}
 	for i, server := range all {

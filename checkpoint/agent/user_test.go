@@ -18,8 +18,8 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -52,7 +52,7 @@ func TestJobsOfOtherUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.config.Disk, b.config.Shared, b.config.Restored = disk, join("shared"), join("restored", "here")
-	if b.config.Store, err = filestore.Open(join("store"), nil); err != nil {
+	if b.config.Store, err = files.Open(join("store"), nil); err != nil {
 		t.Fatal(err)
 	}
 	b.config.Lease = time.Hour

@@ -31,7 +31,7 @@ func BenchmarkSave(b *testing.B) {
 				defer s.Close()
 				var plain, store time.Duration
 				for b.Loop() {
-					plain += timed(b, func() error { return savePlain(b, s.bucket, mebibytes) })
+					plain += timed(b, func() error { return savePlain(b, s.on.Bucket, mebibytes) })
 					store += timed(b, func() error { return saveStore(b, s, mebibytes) })
 				}
 				report(b, mebibytes, plain, store)

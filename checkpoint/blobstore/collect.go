@@ -9,16 +9,17 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // Collect deletes the parts of writers that began more than twice Options.Grace ago and that no manifest
 // names. It goes on after an error and returns all of them. One request for a thousand objects of the
 // bucket, one for each writer that it doubts, one for each object that it deletes.
-func (s *Store) Collect(ctx context.Context) error {
+func (s *Store) Collect(ctx context.Context) error { return s.on.collect(ctx) }
+
+func (s *bucket) collect(ctx context.Context) error {
 	// Objects come ascending by key, so the parts of one writer follow each other, and one that is
 	// remembered is enough.
-	objects := s.bucket.List(nil)
+	objects := s.Bucket.List(nil)
 	var faults []error
 	var last place
 	var dead bool // the writer called last is
@@ -38,10 +39,10 @@ func (s *Store) Collect(ctx context.Context) error {
 		if p != last {
 			last = p
 			dead, err = s.isDead(ctx, p)
-			faults = append(faults, medium.Wrap(string(p.folder), p.number, err))
+			faults = append(faults, store.Wrap(string(p.folder), p.number, err))
 		}
 		if dead {
-			faults = append(faults, medium.Wrap(string(p.folder), p.number, s.deleteKey(ctx, object.Key)))
+			faults = append(faults, store.Wrap(string(p.folder), p.number, s.deleteKey(ctx, object.Key)))
 		}
 	}
 }
@@ -50,7 +51,7 @@ func (s *Store) Collect(ctx context.Context) error {
 type place struct {
 	folder store.Folder
 	number int64
-	place  medium.Place
+	place  store.Place
 }
 
 // parsePart reads the key of a part.
@@ -61,13 +62,13 @@ func parsePart(key string) (p place, ok bool) {
 		return place{}, false
 	}
 	number, ok := parseNumber(elements[1])
-	p = place{store.Folder(elements[0]), number, medium.Place(elements[2])}
+	p = place{store.Folder(elements[0]), number, store.Place(elements[2])}
 	return p, ok && p.folder.Valid() && p.place.Valid()
 }
 
 // isDead reports whether a writer can commit no more and has not committed. Parts of a checkpoint whose
 // manifest is damaged may be those that it names: they stay until that is deleted.
-func (s *Store) isDead(ctx context.Context, p place) (bool, error) {
+func (s *bucket) isDead(ctx context.Context, p place) (bool, error) {
 	// Young writers cost no request.
 	if !p.place.Abandoned(s.now(), 2*s.options.Grace) {
 		return false, nil

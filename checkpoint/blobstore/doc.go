@@ -8,7 +8,7 @@
 // writer has; the checkpoint becomes visible with one further object, the manifest, that is written last
 // and only if it does not exist yet. Keys are
 //
-//	<job>/<number>/manifest          the manifest and small parts, in the form of package medium; <job> is its [store.Folder]
+//	<job>/<number>/manifest          the manifest and small parts, in the form of package store; <job> is its [store.Folder]
 //	<job>/<number>/<place>/<index>   the parts 0, 1, 2, ...; the manifest names the place
 //	<job>/fence/<number>             the fence of the job, once there was one
 //	<job>/fence/<number>.settled     what was committed below it
@@ -30,7 +30,7 @@
 // That of store.Store. Beyond:
 //
 //   - Durability is that of the medium. The clouds promise it; the driver for directories does not sync,
-//     so there a checkpoint survives the process, not the machine: use package filestore. It wants metadata=skip, or it
+//     so there a checkpoint survives the process, not the machine: use package store/files. It wants metadata=skip, or it
 //     writes a second file beside each, of which readers meet the half.
 //   - Of several writers of one number exactly one wins, because the medium refuses to write a manifest
 //     that exists. The drivers for S3, Google, Azure and memory do that in one step. The driver for

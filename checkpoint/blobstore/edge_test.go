@@ -17,7 +17,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -51,7 +50,7 @@ func TestLoserCleansUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := keys(t, s.bucket); len(all) != 2 {
+		if all := keys(t, s.on.Bucket); len(all) != 2 {
 			t.Errorf("after %q there is %q, want a part and a manifest", data, all)
 		}
 	}
@@ -61,23 +60,23 @@ func TestLoserCleansUp(t *testing.T) {
 // TestLockEnds lets the context end while another writer of the store writes the manifest.
 func TestLockEnds(t *testing.T) {
 	s := memory(t)
-	unlock, err := s.lock(t.Context(), "key")
+	unlock, err := s.on.lock(t.Context(), "key")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.lock(ctx, "key"); !errors.Is(err, context.Canceled) {
+	if _, err := s.on.lock(ctx, "key"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a lock that is taken: %v, want the context's error", err)
 	}
-	if other, err := s.lock(ctx, "another key"); err != nil {
+	if other, err := s.on.lock(ctx, "another key"); err != nil {
 		t.Errorf("another lock: %v", err)
 	} else {
 		other()
 	}
 	unlock()
-	if len(s.committing) != 0 {
-		t.Errorf("%d locks stayed", len(s.committing))
+	if len(s.on.committing) != 0 {
+		t.Errorf("%d locks stayed", len(s.on.committing))
 	}
 }
 
@@ -99,7 +98,7 @@ func TestGrace(t *testing.T) {
 		if err := s.Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := keys(t, s.bucket); len(got) != want {
+		if got := keys(t, s.on.Bucket); len(got) != want {
 			t.Errorf("%s there is %q, want %d", what, got, want)
 		}
 	}
@@ -127,7 +126,7 @@ func TestStoresOfOneBucket(t *testing.T) {
 			var group sync.WaitGroup
 			for i := range stores {
 				group.Go(func() {
-					s, err := New(bucket.bucket, nil)
+					s, err := New(bucket.on.Bucket, nil)
 					if err != nil {
 						errs[i] = err
 						return
@@ -155,13 +154,13 @@ func TestForeign(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
 		t.Fatal(err)
 	}
-	place := string(medium.NewPlace(time.Unix(0, 0)))
+	place := string(store.NewPlace(time.Unix(0, 0)))
 	foreign := []string{
 		"README", "job/notes", "job/007/manifest", "job/0/manifest", "job/-1/manifest", "job/x/" + place + "/0",
 		"job/2/" + place, "job/2/1-x/0", "job/2/" + place + "/0/1", "job/02/" + place + "/0", "a/b/2/" + place + "/0",
 	}
 	for _, key := range foreign {
-		if err := s.bucket.WriteAll(t.Context(), key, []byte("mine"), nil); err != nil {
+		if err := s.on.Bucket.WriteAll(t.Context(), key, []byte("mine"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,7 +168,7 @@ func TestForeign(t *testing.T) {
 	if err := s.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all := keys(t, s.bucket)
+	all := keys(t, s.on.Bucket)
 	for _, key := range foreign {
 		if !slices.Contains(all, key) {
 			t.Errorf("%s is gone", key)
@@ -187,17 +186,17 @@ func TestCollectKeepsDamaged(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
 		t.Fatal(err)
 	}
-	intact, err := s.bucket.ReadAll(t.Context(), manifestKey("job", 1))
+	intact, err := s.on.Bucket.ReadAll(t.Context(), manifestKey("job", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere, err := medium.Encode(medium.Stored{Record: medium.Record{Manifest: store.Manifest{Job: "job", Number: 1}}})
+	nowhere, err := store.Encode(store.Stored{Record: store.Record{Manifest: store.Manifest{Job: "job", Number: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	*s.shift = 3 * defaultGrace
 	for _, data := range [][]byte{[]byte("damaged"), nowhere} {
-		if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil); err != nil {
+		if err := s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Open(t.Context(), "job", 1); !errors.Is(err, store.ErrCorrupt) {
@@ -207,7 +206,7 @@ func TestCollectKeepsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil); err != nil {
+	if err := s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.check(t, 1, must, "a manifest restored by hand")
@@ -229,7 +228,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 	if _, err := r.Part("part"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Part after Delete: %v, want ErrNotFound", err)
 	}
-	if all := keys(t, s.bucket); len(all) > 0 {
+	if all := keys(t, s.on.Bucket); len(all) > 0 {
 		t.Errorf("%q stayed", all)
 	}
 }
@@ -237,7 +236,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 // TestBlocks uploads a part in several blocks.
 func TestBlocks(t *testing.T) {
 	s := newSubject(t, openURL(t, s3URL(t, nil)))
-	s.options.BlockBytes = 5 << 20
+	s.on.options.BlockBytes = 5 << 20
 	data := strings.Repeat("0123456789abcdef", (12<<20)/16)
 	if _, err := save(t.Context(), s, 1, data); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
 // This file shows how the files of a training job get into a bucket and out again. How a part is written
-// without a file is in the example of package filestore.
+// without a file is in the example of package store/files.
 
 package blobstore_test
 
@@ -10,11 +10,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/apportion/apportion/checkpoint/blobstore"
-	"github.com/apportion/apportion/checkpoint/transfer"
-
-	"github.com/apportion/apportion/checkpoint/runner"
 	_ "gocloud.dev/blob/memblob" // the driver of mem://; those of s3://, gs:// and azblob:// likewise
+
+	"github.com/apportion/apportion/checkpoint/blobstore"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 func Example() {
@@ -33,14 +32,14 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	manifest, err := transfer.Save(ctx, s, "lr", 1, runner.Saved{Dir: dir, Files: []string{"weights"}})
+	manifest, err := store.Save(ctx, s, "lr", 1, store.Files{Dir: dir, Names: []string{"weights"}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(manifest.Job, manifest.Number, manifest.Parts[0].Name, manifest.Parts[0].Bytes, "bytes")
 
 	restored := filepath.Join(dir, "restored")
-	if _, err := transfer.Load(ctx, s, "lr", 1, restored); err != nil { // fails if a byte is not the one that was saved
+	if _, err := store.Load(ctx, s, "lr", 1, restored); err != nil { // fails if a byte is not the one that was saved
 		log.Fatal(err)
 	}
 	content, err := os.ReadFile(filepath.Join(restored, "weights"))

@@ -166,7 +166,7 @@ func TestRequestsFail(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := s.Leftovers(t); n > 0 {
-				t.Errorf("%s: %d leftovers stayed: %q", outcome, n, keys(t, s.bucket))
+				t.Errorf("%s: %d leftovers stayed: %q", outcome, n, keys(t, s.on.Bucket))
 			}
 			s.check(t, 2, cond(second == nil, must), outcome+", after Collect")
 		}

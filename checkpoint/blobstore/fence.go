@@ -15,7 +15,6 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // fence is that of a job. It is two objects, each written once: the first one has the number in its key, the second one,
@@ -27,7 +26,7 @@ type fence struct {
 	// settled is the highest number of which the second object is there, and kept are the places of the manifests below
 	// it, by number.
 	settled int64
-	kept    map[int64]medium.Place
+	kept    map[int64]store.Place
 }
 
 // The keys of fences are <job>/fence/<number> and, with the ending, that of the second object.
@@ -41,16 +40,8 @@ func fenceKey(folder store.Folder, number int64) string {
 	return path.Join(string(folder), fenceFolder, strconv.FormatInt(number, 10))
 }
 
-// Fence implements store.Store. It costs one request for each checkpoint of the job, and five more.
-func (s *Store) Fence(ctx context.Context, job string, number int64) error {
-	if err := medium.Enter(ctx, job, number); err != nil {
-		return medium.Wrap(job, number, err)
-	}
-	return medium.Wrap(job, number, s.raise(ctx, store.FolderOf(job), number))
-}
-
-// raise writes a fence, unless there is a higher one, and settles it.
-func (s *Store) raise(ctx context.Context, folder store.Folder, number int64) error {
+// Fence implements store.Medium. It costs one request for each checkpoint of the job, and five more.
+func (s *bucket) Fence(ctx context.Context, folder store.Folder, number int64) error {
 	before, err := s.fence(ctx, folder)
 	if err != nil || before.settled >= max(number, before.raised) {
 		return err
@@ -82,12 +73,12 @@ func (s *Store) raise(ctx context.Context, folder store.Folder, number int64) er
 }
 
 // keptBelow returns the places of the manifests below a number that are visible now.
-func (s *Store) keptBelow(ctx context.Context, folder store.Folder, number int64, before fence) (map[int64]medium.Place, error) {
+func (s *bucket) keptBelow(ctx context.Context, folder store.Folder, number int64, before fence) (map[int64]store.Place, error) {
 	numbers, err := s.numbers(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	kept := map[int64]medium.Place{}
+	kept := map[int64]store.Place{}
 	for _, n := range numbers {
 		if n >= number {
 			continue
@@ -107,25 +98,25 @@ func (s *Store) keptBelow(ctx context.Context, folder store.Folder, number int64
 }
 
 // writeOnce writes an object unless it is there.
-func (s *Store) writeOnce(ctx context.Context, key string, data []byte) error {
+func (s *bucket) writeOnce(ctx context.Context, key string, data []byte) error {
 	unlock, err := s.lock(ctx, key)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	err = s.bucket.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
+	err = s.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
 	if err == nil {
 		return nil
 	}
 	// What is there has another writer's content, which says as much.
-	if there, look := s.bucket.Exists(ctx, key); look == nil && there {
+	if there, look := s.Exists(ctx, key); look == nil && there {
 		return nil
 	}
 	return explain(ctx, err)
 }
 
 // fence returns the fence of a job. An object that vanishes meanwhile was that of a lower one: it looks again.
-func (s *Store) fence(ctx context.Context, folder store.Folder) (f fence, err error) {
+func (s *bucket) fence(ctx context.Context, folder store.Folder) (f fence, err error) {
 	const attempts = 10
 	for range attempts {
 		if f, err = s.lookForFence(ctx, folder); !errors.Is(err, store.ErrNotFound) {
@@ -139,9 +130,9 @@ func (s *Store) fence(ctx context.Context, folder store.Folder) (f fence, err er
 }
 
 // lookForFence lists the objects of a job's fences and reads the highest that is settled.
-func (s *Store) lookForFence(ctx context.Context, folder store.Folder) (fence, error) {
+func (s *bucket) lookForFence(ctx context.Context, folder store.Folder) (fence, error) {
 	prefix := path.Join(string(folder), fenceFolder) + "/"
-	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix})
+	objects := s.Bucket.List(&blob.ListOptions{Prefix: prefix})
 	var f fence
 	for {
 		object, err := objects.Next(ctx)
@@ -162,7 +153,7 @@ func (s *Store) lookForFence(ctx context.Context, folder store.Folder) (fence, e
 	if f.settled == 0 {
 		return f, nil
 	}
-	text, err := s.bucket.ReadAll(ctx, fenceKey(folder, f.settled)+settledEnding)
+	text, err := s.ReadAll(ctx, fenceKey(folder, f.settled)+settledEnding)
 	if err != nil {
 		return fence{}, explain(ctx, err)
 	}
@@ -170,7 +161,7 @@ func (s *Store) lookForFence(ctx context.Context, folder store.Folder) (fence, e
 }
 
 // hides reports whether a manifest of that number and place came behind the fence.
-func (f fence) hides(number int64, place medium.Place) bool {
+func (f fence) hides(number int64, place store.Place) bool {
 	kept, ok := f.kept[number]
 	return number < f.settled && (!ok || kept != place && kept != "")
 }

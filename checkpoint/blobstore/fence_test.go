@@ -19,14 +19,14 @@ func TestManifestBehindFence(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, "first"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.record(t.Context(), "job", 1)
+	_, err := s.on.record(t.Context(), "job", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := save(t.Context(), s, 2, "second"); err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.bucket.ReadAll(t.Context(), manifestKey("job", 2))
+	second, err := s.on.Bucket.ReadAll(t.Context(), manifestKey("job", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestManifestBehindFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The request that wrote number 2 is delivered again.
-	if err := s.bucket.WriteAll(t.Context(), manifestKey("job", 2), second, nil); err != nil {
+	if err := s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 2), second, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
@@ -55,7 +55,7 @@ func TestManifestBehindFence(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 	var fences []string
-	for _, key := range keys(t, s.bucket) {
+	for _, key := range keys(t, s.on.Bucket) {
 		if bytes.Contains([]byte(key), []byte("/fence/")) {
 			fences = append(fences, key)
 		}
@@ -79,7 +79,7 @@ func TestFenceNotSettled(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.writeOnce(t.Context(), fenceKey("job", 5), nil); err != nil {
+	if err := s.on.writeOnce(t.Context(), fenceKey("job", 5), nil); err != nil {
 		t.Fatal(err)
 	}
 	w, err := save(t.Context(), s, 2, "late")
@@ -95,7 +95,7 @@ func TestFenceNotSettled(t *testing.T) {
 	if err := s.Fence(t.Context(), "job", 3); err != nil {
 		t.Fatal(err)
 	}
-	f, err := s.fence(t.Context(), "job")
+	f, err := s.on.fence(t.Context(), "job")
 	if err != nil || f.settled != 5 || len(f.kept) != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -103,7 +103,7 @@ func TestFenceNotSettled(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 	// What the writer below has written is gone with its Abort.
-	if got := keys(t, s.bucket); len(got) != 4 {
+	if got := keys(t, s.on.Bucket); len(got) != 4 {
 		t.Errorf("%q", got)
 	}
 }

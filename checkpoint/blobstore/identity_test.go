@@ -25,13 +25,13 @@ func TestIdentityOfAnotherBucket(t *testing.T) {
 	}
 	defer again.Close()
 	// The bucket is emptied while the store is in use: from then on it is not the store any more.
-	if err := again.bucket.Delete(t.Context(), identityKey); err != nil {
+	if err := again.on.Bucket.Delete(t.Context(), identityKey); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := again.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 		t.Errorf("an emptied bucket says %q, %v", got, err)
 	}
-	if got := keys(t, again.bucket); len(got) != 0 {
+	if got := keys(t, again.on.Bucket); len(got) != 0 {
 		t.Errorf("an emptied bucket got another identity: %q", got)
 	}
 	for what, other := range map[string]string{"empty": "mem://", "emptied": url} {
@@ -65,7 +65,7 @@ func TestIdentityAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, err := late.makeIdentity(t.Context()); err != nil || id != ids[0] {
+	if id, err := late.on.makeIdentity(t.Context()); err != nil || id != ids[0] {
 		t.Errorf("a late one makes %q, %v; the store is %q", id, err, ids[0])
 	}
 	if err := bucket.WriteAll(t.Context(), identityKey, []byte("apportion-store 9 x\n"), nil); err != nil {

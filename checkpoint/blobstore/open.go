@@ -12,6 +12,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // Open opens the bucket of a URL whose scheme is that of an imported driver, see the package comment. The
@@ -28,7 +29,7 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 	}
 	s.close = bucket.Close
 	// Without an expectation nothing is asked for: Open makes no request then.
-	if s.options.Identity != "" {
+	if s.on.options.Identity != "" {
 		if _, err := s.Identity(ctx); err != nil {
 			return nil, errors.Join(err, bucket.Close())
 		}
@@ -37,10 +38,8 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 }
 
 // New returns a store in a bucket, which stays the caller's.
-func New(bucket *blob.Bucket, o *Options) (*Store, error) {
-	s := &Store{
-		bucket: bucket, close: func() error { return nil }, now: time.Now, committing: make(map[string]chan struct{}),
-	}
+func New(b *blob.Bucket, o *Options) (*Store, error) {
+	s := &bucket{Bucket: b, now: time.Now, committing: make(map[string]chan struct{})}
 	if o != nil {
 		s.options = *o
 	}
@@ -55,7 +54,8 @@ func New(bucket *blob.Bucket, o *Options) (*Store, error) {
 	if s.options.Grace == 0 {
 		s.options.Grace = defaultGrace
 	}
-	return s, faults.Err()
+	portable := store.NewPortable(s, s.options.Form, s.options.Identity)
+	return &Store{Portable: portable, on: s, close: func() error { return nil }}, faults.Err()
 }
 
 // Close releases the bucket that Open has opened. No reader, writer or call may be in use.

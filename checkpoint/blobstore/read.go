@@ -12,45 +12,30 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
-// Open implements store.Store.
-func (s *Store) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
-	if err := medium.Enter(ctx, job, number); err != nil {
-		return nil, medium.Wrap(job, number, err)
-	}
-	// Only the manifest is read here; parts are opened when they are asked for.
-	record, err := s.record(ctx, store.FolderOf(job), number)
-	if err == nil {
-		err = s.visible(ctx, record.Record)
-	}
+// Record implements store.Medium. A manifest that came behind the fence of its job is not visible.
+func (s *bucket) Record(ctx context.Context, folder store.Folder, number int64) (store.Stored, error) {
+	r, err := s.record(ctx, folder, number)
 	if err != nil {
-		return nil, medium.Wrap(job, number, err)
+		return r, err
 	}
-	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
-		return s.openPart(ctx, record.Record, index, offset)
-	}), nil
-}
-
-// visible returns ErrNotFound for a manifest that came behind the fence of its job.
-func (s *Store) visible(ctx context.Context, r medium.Record) error {
-	f, err := s.fence(ctx, store.FolderOf(r.Job))
-	if err == nil && f.hides(r.Number, r.Place) {
+	f, err := s.fence(ctx, folder)
+	if err == nil && f.hides(number, r.Place) {
 		err = store.ErrNotFound
 	}
-	return err
+	return r, err
 }
 
-// openPart opens a part. One that is missing is damage, unless the checkpoint was deleted meanwhile.
-func (s *Store) openPart(ctx context.Context, of medium.Record, index int, offset int64) (io.ReadCloser, error) {
+// Open implements store.Medium. A part that is missing is damage, unless the checkpoint was deleted meanwhile.
+func (s *bucket) Open(ctx context.Context, of store.Record, index int, offset int64) (io.ReadCloser, error) {
 	key := partKey(store.FolderOf(of.Job), of.Number, of.Place, index)
-	r, err := s.bucket.NewRangeReader(ctx, key, offset, -1, nil)
+	r, err := s.NewRangeReader(ctx, key, offset, -1, nil)
 	if err == nil {
 		return part{ctx, r}, nil
 	}
 	// Drivers differ in what they say of an offset behind the end; what is there is nothing.
-	if a, look := s.bucket.Attributes(ctx, key); offset > 0 && look == nil && a.Size <= offset {
+	if a, look := s.Attributes(ctx, key); offset > 0 && look == nil && a.Size <= offset {
 		return io.NopCloser(strings.NewReader("")), nil
 	}
 	err = explain(ctx, err)
@@ -79,21 +64,19 @@ func (p part) Read(data []byte) (int, error) {
 	return n, explain(p.ctx, err)
 }
 
-// List implements store.Store.
-func (s *Store) List(ctx context.Context, job string) ([]store.Manifest, error) {
-	var f fence
-	numbers := func(folder store.Folder) (found []int64, err error) {
-		if found, err = s.numbers(ctx, folder); err == nil {
-			// The fence is read behind the numbers: what it does not know was there before it.
-			f, err = s.fence(ctx, folder)
-		}
-		return found, err
+// List implements store.Medium.
+func (s *bucket) List(ctx context.Context, folder store.Folder) ([]int64, func(int64) (store.Stored, error), error) {
+	numbers, err := s.numbers(ctx, folder)
+	if err != nil {
+		return nil, nil, err
 	}
-	return medium.List(ctx, job, numbers, func(folder store.Folder, number int64) (medium.Stored, error) {
-		record, err := s.record(ctx, folder, number)
-		if err == nil && f.hides(number, record.Place) {
+	// The fence is read behind the numbers: what it does not know was there before it.
+	f, err := s.fence(ctx, folder)
+	return numbers, func(number int64) (store.Stored, error) {
+		r, err := s.record(ctx, folder, number)
+		if err == nil && f.hides(number, r.Place) {
 			err = store.ErrNotFound
 		}
-		return record, err
-	})
+		return r, err
+	}, err
 }

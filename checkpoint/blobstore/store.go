@@ -18,7 +18,6 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // defaultGrace is how long a writer may take if Options do not say.
@@ -37,7 +36,7 @@ type Options struct {
 	BlockBytes int
 	// Form is how parts are kept: with a digest, with the manifest. The zero value has sums of chunks and no digest,
 	// and keeps small parts with the manifest.
-	Form medium.Form
+	Form store.Form
 	// Identity is what the bucket must have as its identity, see store.Identity: Open refuses every other one, and
 	// one without, with an error that wraps store.ErrIdentity, and so does Store.Identity. Empty takes every bucket.
 	Identity store.Identity
@@ -45,21 +44,23 @@ type Options struct {
 
 // Store is a bucket with checkpoints. It implements [store.Store].
 type Store struct {
-	// The bucket is all that processes share; committing below holds back only writers of this
-	// process.
-	bucket  *blob.Bucket
+	*store.Portable
+	on    *bucket
+	close func() error
+}
+
+// bucket implements store.Medium. The bucket is all that processes share; committing below holds back only writers of this
+// process.
+type bucket struct {
+	*blob.Bucket
 	options Options
-	close   func() error
 	// now is the clock; tests bring their own.
 	now func() time.Time
 
-	// mu guards committing and the identity in options.
 	mu sync.Mutex
 	// committing has a channel for each manifest that is being written, closed when that is done.
 	committing map[string]chan struct{}
 }
-
-var _ store.Store = (*Store)(nil)
 
 // manifestName is the last element of the key of a manifest.
 //
@@ -69,7 +70,7 @@ const manifestName = "manifest"
 // lock waits until no other writer of this store writes the manifest with that key.
 //
 // A channel and not a mutex, because a waiter must be able to leave when its context ends.
-func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
+func (s *bucket) lock(ctx context.Context, key string) (unlock func(), err error) {
 	for {
 		s.mu.Lock()
 		wait, taken := s.committing[key]
@@ -109,7 +110,7 @@ func manifestKey(folder store.Folder, number int64) string {
 
 // partKey returns the key of a part. The place is in it, so that two writers of one number never touch each
 // other's objects.
-func partKey(folder store.Folder, number int64, place medium.Place, index int) string {
+func partKey(folder store.Folder, number int64, place store.Place, index int) string {
 	return path.Join(at(folder, number), string(place), strconv.Itoa(index))
 }
 
@@ -129,13 +130,13 @@ func explain(ctx context.Context, err error) error {
 }
 
 // record reads and checks a manifest.
-func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (medium.Stored, error) {
-	r, err := s.bucket.NewReader(ctx, manifestKey(folder, number), nil)
+func (s *bucket) record(ctx context.Context, folder store.Folder, number int64) (store.Stored, error) {
+	r, err := s.NewReader(ctx, manifestKey(folder, number), nil)
 	if err != nil {
-		return medium.Stored{}, explain(ctx, err)
+		return store.Stored{}, explain(ctx, err)
 	}
 	defer r.Close()
-	record, err := medium.Read(r, folder, number)
+	record, err := store.ReadRecord(r, folder, number)
 	// The place is part of the keys of the parts: without it they cannot be found.
 	if err == nil && record.Place == "" {
 		err = fmt.Errorf("manifest without a place: %w", store.ErrCorrupt)
@@ -145,7 +146,7 @@ func (s *Store) record(ctx context.Context, folder store.Folder, number int64) (
 
 // numbers returns the numbers of a job that have objects, committed or not, ascending. The driver for
 // directories fails if an object vanishes while it looks: that is tried again.
-func (s *Store) numbers(ctx context.Context, folder store.Folder) (numbers []int64, err error) {
+func (s *bucket) numbers(ctx context.Context, folder store.Folder) (numbers []int64, err error) {
 	const attempts = 10
 	for range attempts {
 		numbers, err = s.lookForNumbers(ctx, string(folder)+"/")
@@ -158,8 +159,8 @@ func (s *Store) numbers(ctx context.Context, folder store.Folder) (numbers []int
 }
 
 // lookForNumbers lists what lies directly below the keys of a job.
-func (s *Store) lookForNumbers(ctx context.Context, prefix string) ([]int64, error) {
-	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
+func (s *bucket) lookForNumbers(ctx context.Context, prefix string) ([]int64, error) {
+	objects := s.Bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
 	var numbers []int64
 	for {
 		object, err := objects.Next(ctx)
@@ -183,17 +184,9 @@ func parseNumber(text string) (int64, bool) {
 	return number, err == nil && number > 0 && strconv.FormatInt(number, 10) == text
 }
 
-// Delete implements store.Store. A checkpoint goes with its manifest; parts that cannot be deleted
-// then are collected later.
-func (s *Store) Delete(ctx context.Context, job string, number int64) error {
-	if err := medium.Enter(ctx, job, number); err != nil {
-		return medium.Wrap(job, number, err)
-	}
-	return medium.Wrap(job, number, s.delete(ctx, store.FolderOf(job), number))
-}
-
-// delete removes the manifest first: from then on the checkpoint is not there, and its parts are leftovers.
-func (s *Store) delete(ctx context.Context, folder store.Folder, number int64) error {
+// Delete implements store.Medium. The manifest goes first: from then on the checkpoint is not there, and parts that cannot be
+// deleted are collected later.
+func (s *bucket) Delete(ctx context.Context, folder store.Folder, number int64) error {
 	record, err := s.record(ctx, folder, number)
 	// A checkpoint whose manifest is damaged can be deleted as well; its parts are left to Collect,
 	// since nothing names them.
@@ -207,7 +200,7 @@ func (s *Store) delete(ctx context.Context, folder store.Folder, number int64) e
 }
 
 // deleteParts deletes the first n parts of a writer, as far as they have objects.
-func (s *Store) deleteParts(ctx context.Context, of medium.Record, n int) error {
+func (s *bucket) deleteParts(ctx context.Context, of store.Record, n int) error {
 	for i := range n {
 		if _, inline := slices.BinarySearch(of.Inline, i); inline {
 			continue
@@ -220,8 +213,8 @@ func (s *Store) deleteParts(ctx context.Context, of medium.Record, n int) error 
 }
 
 // deleteKey deletes one object, if it is there.
-func (s *Store) deleteKey(ctx context.Context, key string) error {
-	return ignoreMissing(explain(ctx, s.bucket.Delete(ctx, key)))
+func (s *bucket) deleteKey(ctx context.Context, key string) error {
+	return ignoreMissing(explain(ctx, s.Bucket.Delete(ctx, key)))
 }
 
 // ignoreMissing turns ErrNotFound into success: what is not there is deleted.

@@ -21,13 +21,11 @@ import (
 	_ "gocloud.dev/blob/s3blob"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
-	"github.com/apportion/apportion/checkpoint/store/shards"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
 // apart are the options of a store that has an object for each part.
-var apart = &Options{Form: medium.Form{InlineBytes: -1}}
+var apart = &Options{Form: store.Form{InlineBytes: -1}}
 
 // subject is a Store as storetest wants it.
 type subject struct {
@@ -43,7 +41,7 @@ func newSubject(t testing.TB, s *Store) subject {
 		}
 	})
 	shift := new(time.Duration)
-	s.now = func() time.Time { return time.Now().Add(*shift) }
+	s.on.now = func() time.Time { return time.Now().Add(*shift) }
 	return subject{s, shift}
 }
 
@@ -57,7 +55,7 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 	t.Helper()
 	key := manifestKey(store.FolderOf(job), number)
 	if part != storetest.ManifestPart {
-		record, err := s.record(t.Context(), store.FolderOf(job), number)
+		record, err := s.on.record(t.Context(), store.FolderOf(job), number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,14 +66,14 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 		key = partKey(store.FolderOf(job), number, record.Place, part)
 	}
 	if how == storetest.Remove {
-		if err := s.bucket.Delete(t.Context(), key); err != nil {
+		if err := s.on.Bucket.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	data, err := s.bucket.ReadAll(t.Context(), key)
+	data, err := s.on.Bucket.ReadAll(t.Context(), key)
 	if err == nil {
-		err = s.bucket.WriteAll(t.Context(), key, how.Apply(data), nil)
+		err = s.on.Bucket.WriteAll(t.Context(), key, how.Apply(data), nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +83,7 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 // damageInline damages a part that is kept with the manifest.
 func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at int, how storetest.Damage) {
 	t.Helper()
-	data, err := s.bucket.ReadAll(t.Context(), key)
+	data, err := s.on.Bucket.ReadAll(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +98,7 @@ func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at in
 		damaged = storetest.Extend.Apply(nil) // there is nothing that could be removed
 	}
 	whole := slices.Concat(data[:begin], damaged, data[begin+len(contents[at]):])
-	if err := s.bucket.WriteAll(t.Context(), key, whole, nil); err != nil {
+	if err := s.on.Bucket.WriteAll(t.Context(), key, whole, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,21 +106,21 @@ func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at in
 // Restart implements storetest.Restarter: the same bucket, another store, for both of which time has
 // passed.
 func (s subject) Restart(t testing.TB) store.Store {
-	next, err := New(s.bucket, &Options{Form: s.options.Form})
+	next, err := New(s.on.Bucket, &Options{Form: s.on.options.Form})
 	if err != nil {
 		t.Fatal(err)
 	}
 	*s.shift = 2*defaultGrace + time.Minute
-	next.now = s.now
+	next.on.now = s.on.now
 	return subject{next, s.shift}
 }
 
 // Leftovers implements storetest.Restarter.
 func (s subject) Leftovers(t testing.TB) int {
 	count := 0
-	for _, key := range keys(t, s.bucket) {
+	for _, key := range keys(t, s.on.Bucket) {
 		if p, ok := parsePart(key); ok {
-			record, err := s.record(t.Context(), p.folder, p.number)
+			record, err := s.on.record(t.Context(), p.folder, p.number)
 			if err != nil || record.Place != p.place {
 				count++
 			}
@@ -155,18 +153,18 @@ func TestMemory(t *testing.T) {
 func TestInline(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
 		s := memory(t)
-		s.options.Form = medium.Form{SHA256: true}
+		s.on.options.Form = store.Form{SHA256: true}
 		return inMemory{s}
 	})
 }
 
 // withShares is a subject whose checkpoints may have several writers.
 type withShares struct {
-	*shards.Store
+	*store.Shards
 	under subject
 }
 
-func sharded(s subject) withShares { return withShares{shards.New(s), s} }
+func sharded(s subject) withShares { return withShares{store.NewShards(s), s} }
 
 // Restart implements storetest.Restarter.
 func (w withShares) Restart(t testing.TB) store.Store { return sharded(w.under.Restart(t).(subject)) }

@@ -11,18 +11,17 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 var errLate = errors.New("the writer took longer than Options.Grace")
 
-// draft is a checkpoint that is not committed. It implements medium.Medium.
+// draft is a checkpoint that is not committed. It implements store.Draft.
 type draft struct {
-	s     *Store
+	s     *bucket
 	ctx   context.Context
 	began time.Time
 	// record is the checkpoint without its parts; created counts the objects of these.
-	record  medium.Record
+	record  store.Record
 	created int
 	// Such a draft is never taken back by its own writer, for a manifest that names missing parts is
 	// damage, and parts without a manifest are only waste.
@@ -30,30 +29,27 @@ type draft struct {
 	doubtful bool
 }
 
-// Begin implements store.Store. It makes no request.
-func (s *Store) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
-	if err := medium.Enter(ctx, job, number); err != nil {
-		return nil, medium.Wrap(job, number, err)
-	}
+// Begin implements store.Medium. It makes no request.
+func (s *bucket) Begin(ctx context.Context, job string, number int64) (store.Draft, error) {
 	// The time is in the place, so Collect can tell from a key alone how old a writer is.
 	now := s.now()
-	record := medium.Record{Manifest: store.Manifest{Job: job, Number: number}, Place: medium.NewPlace(now)}
-	return medium.NewWriter(ctx, job, number, s.options.Form, &draft{s: s, ctx: ctx, began: now, record: record}), nil
+	record := store.Record{Manifest: store.Manifest{Job: job, Number: number}, Place: store.NewPlace(now)}
+	return &draft{s: s, ctx: ctx, began: now, record: record}, nil
 }
 
-// object is a part that is being uploaded. It implements medium.Object.
+// object is a part that is being uploaded. It implements store.Object.
 type object struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	w      *blob.Writer
 }
 
-// Create implements medium.Medium.
-func (d *draft) Create(index int) (medium.Object, error) {
+// Create implements store.Draft.
+func (d *draft) Create(index int) (store.Object, error) {
 	// Each object has a context of its own: to end it is the only way to make an upload stop without
 	// an object.
 	ctx, cancel := context.WithCancel(d.ctx)
-	w, err := d.s.bucket.NewWriter(ctx, partKey(store.FolderOf(d.record.Job), d.record.Number, d.record.Place, index), &blob.WriterOptions{
+	w, err := d.s.NewWriter(ctx, partKey(store.FolderOf(d.record.Job), d.record.Number, d.record.Place, index), &blob.WriterOptions{
 		BufferSize:  d.s.options.BlockBytes,
 		ContentType: "application/octet-stream", // otherwise it would be guessed
 	})
@@ -71,21 +67,21 @@ func (o *object) Write(p []byte) (int, error) {
 	return n, explain(o.ctx, err)
 }
 
-// Close implements medium.Object.
+// Close implements store.Object.
 func (o *object) Close() error {
 	defer o.cancel()
 	return explain(o.ctx, o.w.Close())
 }
 
-// Discard implements medium.Object. What Close of a writer says whose context has ended is no news.
+// Discard implements store.Object. What Close of a writer says whose context has ended is no news.
 func (o *object) Discard() error {
 	o.cancel()
 	_ = o.w.Close()
 	return nil
 }
 
-// Commit implements medium.Medium.
-func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
+// Commit implements store.Draft.
+func (d *draft) Commit(r store.Stored) (store.Manifest, error) {
 	m := r.Manifest
 	// 1. Collect deletes what began more than twice the Grace ago. A commit within one Grace leaves
 	// another for clocks that differ and for the request itself.
@@ -93,7 +89,7 @@ func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
 		return store.Manifest{}, fmt.Errorf("%w: %v", errLate, took)
 	}
 	r.Place, d.record.Inline = d.record.Place, r.Inline
-	data, err := medium.Encode(r)
+	data, err := store.Encode(r)
 	if err != nil {
 		return store.Manifest{}, err
 	}
@@ -109,7 +105,7 @@ func (d *draft) Commit(r medium.Stored) (store.Manifest, error) {
 	d.doubtful = true
 	// 4. This one request is the commit: an object is there as a whole or not at all, and the first
 	// writer wins.
-	err = d.s.bucket.WriteAll(d.ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
+	err = d.s.WriteAll(d.ctx, key, data, &blob.WriterOptions{ContentType: "application/octet-stream", IfNotExist: true})
 	if err != nil {
 		m, err = d.compare(m, explain(d.ctx, err))
 	}
@@ -174,7 +170,7 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 // abortTimeout bounds Abort, whose context has often ended.
 const abortTimeout = time.Minute
 
-// Abort implements medium.Medium. It deletes nothing that a manifest names or may yet name.
+// Abort implements store.Draft. It deletes nothing that a manifest names or may yet name.
 func (d *draft) Abort() error {
 	if d.doubtful {
 		return nil

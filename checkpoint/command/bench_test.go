@@ -25,10 +25,10 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -215,7 +215,7 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 		}
 		disks = append(disks, disk)
 	}
-	store, err := filestore.New(disks[2], nil)
+	store, err := files.New(disks[2], nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -24,10 +24,10 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/store/shards"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -128,19 +128,19 @@ func disk(t *testing.T, dir string) vfs.FS {
 type shardedCluster struct {
 	d       *driver.Driver
 	servers map[string]*mortal
-	master  *shards.Store
+	master  *store.Shards
 	dir     string
 }
 
 func newShardedCluster(t *testing.T) shardedCluster {
 	t.Helper()
 	dir := t.TempDir()
-	stored := func() *shards.Store {
-		s, err := filestore.New(disk(t, filepath.Join(dir, "store")), nil)
+	stored := func() *store.Shards {
+		s, err := files.New(disk(t, filepath.Join(dir, "store")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return shards.New(s)
+		return store.NewShards(s)
 	}
 	m, j, err := journal.Open(disk(t, filepath.Join(dir, "journal")), checkpoint.Config{Kinds: apportion.Kinds{"slot"}})
 	if err != nil {

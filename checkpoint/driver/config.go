@@ -74,7 +74,7 @@ type Options struct {
 	// VerifyOnServers says that the servers of a job read what it has saved, each a share at the same time, and not the master:
 	// it reads a checkpoint only where one of them could not. What a server alone can see must not be a store then.
 	VerifyOnServers bool
-	// Sharded says of which jobs each server saves what is there, all at the same time; package shards has the store for
+	// Sharded says of which jobs each server saves what is there, all at the same time; store.NewShards makes the store for
 	// that. The master joins the shares when all servers have told of the same step. Of other jobs the server of rank 0 saves
 	// all. With VerifyOnServers the master reads nothing of it. It is called from several goroutines. Nil: of none.
 	Sharded func(job string) bool

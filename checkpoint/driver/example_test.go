@@ -40,7 +40,7 @@ func decide(ctx context.Context, d *driver.Driver, applications []alloc.Applicat
 func Example() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	checkpoints := &storetest.MemStore{} // filestore.Open in earnest, and vfs.NewOS for the journal
+	checkpoints := &storetest.MemStore{} // files.Open in earnest, and vfs.NewOS for the journal
 	machine, records, err := journal.Open(vfstest.NewMem(), checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
 	check(err)
 	d, err := driver.New(machine, records, driver.Config{Store: checkpoints, Grace: time.Minute}, nil)

@@ -11,7 +11,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // begin carries an effect out in a goroutine of its own, which hands the reply to the loop.
@@ -129,7 +128,7 @@ func (d *Driver) readAgain(ctx context.Context, e checkpoint.Effect, first check
 // verify reads a checkpoint to its end.
 func (d *Driver) verify(ctx context.Context, e checkpoint.Effect) error {
 	_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
-		m, err := transfer.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
+		m, err := store.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)
 		// The store is looked at behind the checkpoint: where both is right now, it was right before as well.
 		if another := d.expect(ctx, e); another != nil {
 			return m, another

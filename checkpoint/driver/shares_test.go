@@ -16,7 +16,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/shards"
 	"github.com/apportion/apportion/checkpoint/storetest"
 )
 
@@ -57,9 +56,9 @@ func sharded(t *testing.T, test func(t *testing.T, w *world, master *meter)) {
 	bubble(t, func(t *testing.T, w *world) {
 		master := &meter{MemStore: w.store}
 		for _, s := range w.servers {
-			s.Server.Store = shards.New(w.store)
+			s.Server.Store = store.NewShards(w.store)
 		}
-		w.config.Store = shards.New(master)
+		w.config.Store = store.NewShards(master)
 		w.options.Sharded = func(string) bool { return true }
 		w.options.VerifyOnServers = true
 		test(t, w, master)
@@ -184,7 +183,7 @@ func TestServerDiesBeforeJoin(t *testing.T) {
 // The master dies between the parts and the manifest. The next one saves anew.
 func TestMasterDiesBeforeJoin(t *testing.T) {
 	sharded(t, func(t *testing.T, w *world, master *meter) {
-		hangs := &hanging{Sharded: shards.New(master)}
+		hangs := &hanging{Sharded: store.NewShards(master)}
 		w.config.Store = hangs
 		w.open()
 		w.runs("lr", "s1", "s2")

@@ -14,7 +14,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // What lies in the shared folder, and the file in the folder of a run with the credential of its guards.
@@ -53,7 +52,7 @@ func (f *Fleet) fetch(ctx context.Context, s store.Store, job string, number int
 	if h.fetched {
 		return nil
 	}
-	_, err := transfer.Load(ctx, s, job, number, dir)
+	_, err := store.Load(ctx, s, job, number, dir)
 	h.fetched = err == nil
 	return err
 }

@@ -18,7 +18,7 @@ const identityMagic = "apportion-store 1 "
 // identityBytes is the length of an identity: 130 random bits, five in a character.
 const identityBytes = 26
 
-// Valid reports whether id has the form of an identity, which package medium makes.
+// Valid reports whether id has the form of an identity, which NewIdentity makes.
 func (id Identity) Valid() bool {
 	base32 := func(r rune) bool { return 'A' <= r && r <= 'Z' || '2' <= r && r <= '7' }
 	return len(id) == identityBytes && strings.TrimFunc(string(id), base32) == ""

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 func TestIdentity(t *testing.T) {
-	id := medium.NewIdentity()
-	if !id.Valid() || id == medium.NewIdentity() {
+	id := store.NewIdentity()
+	if !id.Valid() || id == store.NewIdentity() {
 		t.Fatalf("%q is no identity, or that of two stores", id)
 	}
 	back, err := store.ParseIdentity(id.Line())
@@ -33,7 +32,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestIdentitySame(t *testing.T) {
-	id, other := medium.NewIdentity(), medium.NewIdentity()
+	id, other := store.NewIdentity(), store.NewIdentity()
 	for _, c := range []struct {
 		want, found store.Identity
 		same        bool

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
@@ -94,7 +93,7 @@ func (f *Faulty) call(job string, number int64, effect func() error) (injected b
 	}
 	// An effect that failed by itself keeps its own error: nothing was lost that had been promised.
 	if fails && err == nil {
-		return true, medium.Wrap(job, number, vfstest.ErrInjected)
+		return true, store.Wrap(job, number, vfstest.ErrInjected)
 	}
 	return false, err
 }
@@ -293,7 +292,7 @@ func (r *faultyReader) Range(name string, offset, bytes int64) (io.ReadCloser, e
 	return p, nil
 }
 
-// The errors of a reader name what it reads: medium.Wrap needs job and number, which the manifest has.
+// The errors of a reader name what it reads: store.Wrap needs job and number, which the manifest has.
 func (r *faultyReader) call(effect func() error) error {
 	// Manifest is answered from memory and counts as no call.
 	m := r.Manifest()

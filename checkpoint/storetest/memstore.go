@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 )
 
 // ErrCrashed is what writers and readers return that were open when [MemStore.Crash] was called.
@@ -29,11 +28,11 @@ type MemStore struct {
 	// mu guards everything below: a MemStore may be used by many, like any store.
 	mu sync.Mutex
 	// jobs are the committed checkpoints by job and number.
-	jobs map[string]map[int64]*stored
+	jobs map[store.Folder]map[int64]*stored
 	// crashes counts the calls of Crash: a writer belongs to the process between two of them.
 	crashes int
 	// fences are the numbers by job below which nothing is committed any more.
-	fences map[string]int64
+	fences map[store.Folder]int64
 	// identity is empty until somebody asks for it.
 	identity store.Identity
 }
@@ -69,57 +68,116 @@ func (s *MemStore) since(crashes int) error {
 	return nil
 }
 
-// enter begins a method; the store is locked after it.
-func (s *MemStore) enter(ctx context.Context, job string, number int64) error {
-	// The lock is taken before the checks and released by the caller's defer in every case, also after an
-	// error.
+// on returns the store that these checkpoints make.
+func (s *MemStore) on() *store.Portable {
+	// A negative length has every part go through the draft, none beside the manifest: Damage finds each by its index.
 	s.mu.Lock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return medium.CheckID(job, number)
+	defer s.mu.Unlock()
+	return store.NewPortable(memory{s, s.crashes}, store.Form{InlineBytes: -1}, "")
 }
 
 // Begin implements store.Store.
 func (s *MemStore) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
-	defer s.mu.Unlock()
-	if err := s.enter(ctx, job, number); err != nil {
-		return nil, medium.Wrap(job, number, err)
-	}
-	// Refusing here saves a writer its work. What decides is the look in Commit, behind which no fence can slip.
-	if number < s.fences[job] {
-		return nil, medium.Wrap(job, number, store.ErrFenced)
-	}
-	// A negative length has every part go through the draft, none beside the manifest: Damage finds each by its index.
-	return medium.NewWriter(ctx, job, number, medium.Form{InlineBytes: -1}, &memDraft{s: s, crashes: s.crashes}), nil
+	return s.on().Begin(ctx, job, number)
 }
 
 // Open implements store.Store.
 func (s *MemStore) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	return s.on().Open(ctx, job, number)
+}
+
+// List implements store.Store.
+func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, error) {
+	return s.on().List(ctx, job)
+}
+
+// Delete implements store.Store.
+func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
+	return s.on().Delete(ctx, job, number)
+}
+
+// Fence implements store.Store. A crash leaves it, as it leaves what is committed.
+func (s *MemStore) Fence(ctx context.Context, job string, number int64) error {
+	return s.on().Fence(ctx, job, number)
+}
+
+// Identity implements store.Store. A crash leaves it, as it leaves what is committed.
+func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) { return s.on().Identity(ctx) }
+
+// memory implements store.Medium, for the process that has seen so many crashes.
+type memory struct {
+	*MemStore
+	seen int
+}
+
+// Begin implements store.Medium.
+func (s memory) Begin(_ context.Context, job string, number int64) (store.Draft, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.enter(ctx, job, number); err != nil {
-		return nil, medium.Wrap(job, number, err)
+	// Refusing here saves a writer its work. What decides is the look in Commit, behind which no fence can slip.
+	if number < s.fences[store.FolderOf(job)] {
+		return nil, store.ErrFenced
 	}
-	found, m, err := s.find(job, number)
-	if err != nil {
-		return nil, medium.Wrap(job, number, err)
+	return &memDraft{s: s.MemStore, crashes: s.seen}, nil
+}
+
+// Record implements store.Medium.
+func (s memory) Record(_ context.Context, folder store.Folder, number int64) (store.Stored, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, r, err := s.find(folder, number)
+	return r, err
+}
+
+// Open implements store.Medium. The part is looked up when it is opened: damage is met as on a disk, where the file is gone
+// then.
+func (s memory) Open(_ context.Context, r store.Record, index int, offset int64) (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.jobs[store.FolderOf(r.Job)][r.Number]
+	if found == nil || found.parts[index] == nil {
+		return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 	}
-	crashes := s.crashes
-	// The reader compares what it reads with this manifest, which is a copy of what was stored when Open looked.
-	record := medium.Stored{Record: medium.Record{Manifest: m}}
-	return medium.NewReader(ctx, record, func(index int, offset int64) (io.ReadCloser, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		// The part is looked up when it is opened: damage after Open is met as on a disk, where the file is
-		// gone then.
-		part := found.parts[index]
-		if part == nil {
-			return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
-		}
-		// The bytes are shared and never copied: they are only ever replaced as a whole.
-		// An offset behind the bytes that are left of a damaged part gives an empty rest, as Opener wants it.
-		return memReader{s, crashes, bytes.NewReader(part[min(offset, int64(len(part))):])}, s.since(crashes)
-	}), nil
+	part := found.parts[index]
+	return memReader{s.MemStore, s.seen, bytes.NewReader(part[min(offset, int64(len(part))):])}, s.since(s.seen)
+}
+
+// List implements store.Medium.
+func (s memory) List(ctx context.Context, folder store.Folder) ([]int64, func(int64) (store.Stored, error), error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	read := func(number int64) (store.Stored, error) { return s.Record(ctx, folder, number) }
+	return slices.Sorted(maps.Keys(s.jobs[folder])), read, nil
+}
+
+// Delete implements store.Medium.
+func (s memory) Delete(_ context.Context, folder store.Folder, number int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.jobs[folder], number)
+	return nil
+}
+
+// Fence implements store.Medium. Commit refuses lower numbers under the same lock, so that none lies astride of it.
+func (s memory) Fence(_ context.Context, folder store.Folder, number int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fences == nil {
+		s.fences = make(map[store.Folder]int64)
+	}
+	// An older master that comes late changes nothing.
+	s.fences[folder] = max(number, s.fences[folder])
+	return nil
+}
+
+// Identity implements store.Medium.
+func (s memory) Identity(context.Context, bool) (store.Identity, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.identity == "" {
+		s.identity = store.NewIdentity()
+	}
+	return s.identity, nil
 }
 
 // memReader reads a part until its process crashes.
@@ -144,75 +202,15 @@ func (r memReader) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (r memReader) Close() error { return nil }
 
-// find returns a committed checkpoint and its manifest.
-// The caller holds the lock. The manifest is decoded from bytes on every call, so that damage to these bytes
-// is noticed as on a disk.
-func (s *MemStore) find(job string, number int64) (*stored, store.Manifest, error) {
-	found := s.jobs[job][number]
+// find returns a committed checkpoint and its record, which is decoded on every call: damage is noticed as on a disk. The
+// caller holds the lock.
+func (s *MemStore) find(folder store.Folder, number int64) (*stored, store.Stored, error) {
+	found := s.jobs[folder][number]
 	if found == nil {
-		return nil, store.Manifest{}, store.ErrNotFound
+		return nil, store.Stored{}, store.ErrNotFound
 	}
-	// Decode checks that the manifest is of this job and number, and that its digest is right.
-	record, err := medium.Decode(found.manifest, store.FolderOf(job), number)
-	return found, record.Manifest, err
-}
-
-// List implements store.Store.
-func (s *MemStore) List(ctx context.Context, job string) ([]store.Manifest, error) {
-	defer s.mu.Unlock()
-	// Damage to one of them is no reason to hide the others: List returns both, see store.Store.
-	if err := s.enter(ctx, job, 1); err != nil {
-		return nil, fmt.Errorf("job %.60q: %w", job, err)
-	}
-	var manifests []store.Manifest
-	var faults []error
-	// Ascending by number, as the contract says; maps have no order of their own. O(n log n) for n
-	// checkpoints.
-	for _, number := range slices.Sorted(maps.Keys(s.jobs[job])) {
-		_, m, err := s.find(job, number)
-		if err != nil {
-			faults = append(faults, medium.Wrap(job, number, err))
-			continue
-		}
-		manifests = append(manifests, m)
-	}
-	return manifests, errors.Join(faults...)
-}
-
-// Delete implements store.Store.
-func (s *MemStore) Delete(ctx context.Context, job string, number int64) error {
-	defer s.mu.Unlock()
-	if err := s.enter(ctx, job, number); err != nil {
-		return medium.Wrap(job, number, err)
-	}
-	delete(s.jobs[job], number)
-	return nil
-}
-
-// Fence implements store.Store. A crash leaves it, as it leaves what is committed.
-// From its return on Commit refuses lower numbers: both run under mu, so that no commit lies astride of it.
-func (s *MemStore) Fence(ctx context.Context, job string, number int64) error {
-	defer s.mu.Unlock()
-	if err := s.enter(ctx, job, number); err != nil {
-		return medium.Wrap(job, number, err)
-	}
-	if s.fences == nil {
-		s.fences = make(map[string]int64)
-	}
-	// It only rises: an older master that comes late changes nothing.
-	s.fences[job] = max(number, s.fences[job])
-	return nil
-}
-
-// Identity implements store.Store. A crash leaves it, as it leaves what is committed.
-// The zero value has none, so the first caller makes it; the lock keeps a second one from making another.
-func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.identity == "" {
-		s.identity = medium.NewIdentity()
-	}
-	return s.identity, ctx.Err()
+	r, err := store.ReadRecord(bytes.NewReader(found.manifest), folder, number)
+	return found, r, err
 }
 
 // Damage implements [Damager]. It fails t if there is nothing to damage.
@@ -221,7 +219,7 @@ func (s *MemStore) Identity(ctx context.Context) (store.Identity, error) {
 func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how Damage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.jobs[job][number]
+	found := s.jobs[store.FolderOf(job)][number]
 	if found == nil || part >= len(found.parts) {
 		t.Fatalf("%s/%d has no part %d to damage", job, number, part)
 	}
@@ -239,7 +237,7 @@ func (s *MemStore) Damage(t testing.TB, job string, number int64, part int, how 
 	*object = how.Apply(*object)
 }
 
-// memDraft holds the parts of one writer. It implements medium.Medium.
+// memDraft holds the parts of one writer. It implements store.Draft.
 // s is the store to commit to, and crashes the generation in which the writer began.
 // It is the writer's alone until Commit: only since and Commit look at the store, under its lock.
 type memDraft struct {
@@ -249,15 +247,15 @@ type memDraft struct {
 	parts []*bytes.Buffer
 }
 
-// memObject takes one part. It implements medium.Object.
+// memObject takes one part. It implements store.Object.
 // Its Buffer is also in the draft, by which Commit finds the bytes.
 type memObject struct {
 	d *memDraft
 	*bytes.Buffer
 }
 
-// Create implements medium.Medium.
-func (d *memDraft) Create(int) (medium.Object, error) {
+// Create implements store.Draft.
+func (d *memDraft) Create(int) (store.Object, error) {
 	// The part's place in parts is its index: Create is called in the order of the manifest.
 	o := memObject{d, new(bytes.Buffer)}
 	d.parts = append(d.parts, o.Buffer)
@@ -272,7 +270,7 @@ func (o memObject) Write(p []byte) (int, error) {
 	return o.Buffer.Write(p)
 }
 
-// Close implements medium.Object.
+// Close implements store.Object.
 // Close has nothing to flush. It fails only where its process is dead, and Write asks the same question.
 func (o memObject) Close() error {
 	o.d.s.mu.Lock()
@@ -280,14 +278,14 @@ func (o memObject) Close() error {
 	return o.d.s.since(o.d.crashes)
 }
 
-// Discard implements medium.Object.
+// Discard implements store.Object.
 // The draft's Abort drops the bytes of all parts, so one alone needs no care.
 func (o memObject) Discard() error { return nil }
 
-// Commit implements medium.Medium.
+// Commit implements store.Draft.
 // The order of the looks is that of the contract: what is committed already is answered for, fence or not, and only what is
 // new can be refused by a fence.
-func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
+func (d *memDraft) Commit(r store.Stored) (store.Manifest, error) {
 	m := r.Manifest
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -296,17 +294,18 @@ func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
 		return store.Manifest{}, err
 	}
 	// Looking and putting happen under one lock, so of two writers of one number one sees the other.
-	_, first, err := d.s.find(m.Job, m.Number)
+	folder := store.FolderOf(m.Job)
+	_, first, err := d.s.find(folder, m.Number)
 	switch {
 	case err == nil && store.SameParts(first.Parts, m.Parts):
-		return first, nil
+		return first.Manifest, nil
 	case err == nil:
 		return store.Manifest{}, store.ErrExists
 	// A damaged manifest under the number refuses the commit: whether the content is the same cannot be
 	// told.
 	case !errors.Is(err, store.ErrNotFound):
 		return store.Manifest{}, err
-	case m.Number < d.s.fences[m.Job]:
+	case m.Number < d.s.fences[folder]:
 		return store.Manifest{}, store.ErrFenced
 	}
 	return m, d.s.put(m, d.parts)
@@ -316,7 +315,7 @@ func (d *memDraft) Commit(r medium.Stored) (store.Manifest, error) {
 // The caller holds mu and has seen that the number is free. The manifest is encoded first: one that cannot be read again is an
 // error, and nothing was changed by then.
 func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
-	data, err := medium.Encode(medium.Stored{Record: medium.Record{Manifest: m}})
+	data, err := store.Encode(store.Stored{Record: store.Record{Manifest: m}})
 	if err != nil {
 		return err
 	}
@@ -327,16 +326,17 @@ func (s *MemStore) put(m store.Manifest, buffers []*bytes.Buffer) error {
 	}
 	// The maps are made here, so that the zero MemStore is ready.
 	if s.jobs == nil {
-		s.jobs = make(map[string]map[int64]*stored)
+		s.jobs = make(map[store.Folder]map[int64]*stored)
 	}
-	if s.jobs[m.Job] == nil {
-		s.jobs[m.Job] = make(map[int64]*stored)
+	folder := store.FolderOf(m.Job)
+	if s.jobs[folder] == nil {
+		s.jobs[folder] = make(map[int64]*stored)
 	}
-	s.jobs[m.Job][m.Number] = &stored{data, parts}
+	s.jobs[folder][m.Number] = &stored{data, parts}
 	return nil
 }
 
-// Abort implements medium.Medium.
+// Abort implements store.Draft.
 func (d *memDraft) Abort() error {
 	// The buffers are garbage from here; nothing of them was visible.
 	d.parts = nil

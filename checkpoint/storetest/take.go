@@ -114,7 +114,7 @@ func testTakeAborted(t *testing.T, s store.Store) {
 }
 
 // mustTake makes a part of a file, by copying it where the store cannot take it.
-// It reports whether the file itself has become the part. The copy is what package transfer does with the same answer, so that
+// It reports whether the file itself has become the part. The copy is what store.Save does with the same answer, so that
 // the test goes on alike whatever the store can do.
 func mustTake(t *testing.T, w store.Taker, name string, file *os.File, given bool) (moved bool) {
 	t.Helper()

@@ -17,8 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/transfer"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
@@ -149,10 +148,10 @@ func TestServeS3(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transfer.Save(t.Context(), one, "job", 1, runner.Saved{Dir: dir, Files: []string{"weights"}, Step: 3}); err != nil {
+	if _, err := store.Save(t.Context(), one, "job", 1, store.Files{Dir: dir, Names: []string{"weights"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transfer.Load(t.Context(), two, "job", 1, dir+"/again"); err != nil {
+	if _, err := store.Load(t.Context(), two, "job", 1, dir+"/again"); err != nil {
 		t.Error(err)
 	}
 	if err := stop(); err != nil {

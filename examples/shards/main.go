@@ -23,10 +23,10 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/store/shards"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/files"
 )
 
 func main() {
@@ -69,11 +69,11 @@ func resize(dir string, sharded bool) (read map[string]*atomic.Int64, err error)
 	defer cancel()
 	read = map[string]*atomic.Int64{}
 	// Each opens the one directory by itself, as on machines that share a file system.
-	stored := func(who string) *shards.Store {
+	stored := func(who string) *store.Shards {
 		read[who] = new(atomic.Int64)
-		s, failed := filestore.New(meter{disk(dir, "store"), read[who]}, nil)
+		s, failed := files.New(meter{disk(dir, "store"), read[who]}, nil)
 		err = errors.Join(err, failed)
-		return shards.New(s)
+		return store.NewShards(s)
 	}
 	machine, records, failed := journal.Open(disk(dir, "journal"), checkpoint.Config{Kinds: apportion.Kinds{"gpu"}})
 	if failed != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/store/medium"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/checkpoint/workerlog"
@@ -116,8 +115,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[store.Folder](), reflect.TypeFor[store.Manifest](), reflect.TypeFor[store.Part](),
 	reflect.TypeFor[store.Digest](), reflect.TypeFor[store.Identity](), reflect.TypeFor[store.Sums](),
 
-	reflect.TypeFor[medium.Record](), reflect.TypeFor[medium.Stored](), reflect.TypeFor[medium.Form](),
-	reflect.TypeFor[medium.Place](),
+	reflect.TypeFor[store.Record](), reflect.TypeFor[store.Stored](), reflect.TypeFor[store.Form](),
+	reflect.TypeFor[store.Place](),
 
 	reflect.TypeFor[vfs.Entry](),
 
@@ -226,7 +225,9 @@ var exempt = map[string]string{
 	"checkpoint/wire.StatusError":    "is an error, of one answer",
 	"checkpoint/driver.Config":       "holds a function or an interface of the caller's",
 	"checkpoint/driver.Options":      "holds a function or an interface of the caller's",
-	"checkpoint/filestore.Options":   "holds a function or an interface of the caller's",
+	"checkpoint/store/files.Store":   "is a store, no value",
+	"checkpoint/store.Files":         "is an argument of Save alone",
+	"checkpoint/store/files.Options": "holds a function or an interface of the caller's",
 	"growth.Test":                    "holds a function or an interface of the caller's",
 	"growth/flowcon.Options":         "holds a function or an interface of the caller's",
 	"growth/specon.ManagerOptions":   "holds a function or an interface of the caller's",

@@ -17,7 +17,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/transfer"
 )
 
 // stepPart is the name of the part of a checkpoint that holds the number of its step.
@@ -206,7 +205,7 @@ func (s *Server) verify(ctx context.Context, order agent.Order) error {
 	if err := s.expect(ctx, order.Effect); err != nil {
 		return err
 	}
-	_, err := transfer.VerifyShare(ctx, s.Store, order.Effect.Job, order.Effect.Checkpoint, order.Share)
+	_, err := store.VerifyShare(ctx, s.Store, order.Effect.Job, order.Effect.Checkpoint, order.Share)
 	return err
 }
 

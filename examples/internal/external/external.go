@@ -23,8 +23,8 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
 )
@@ -327,13 +327,13 @@ func tell(ctx context.Context, teller Teller, c *controller.Controller, config *
 // On an error nothing stays open. The journal's epoch, which rises with each master, fences off the one
 // before.
 func (p *Program) open(ctx context.Context, s *settings, config *controller.Config, master string) (closer io.Closer, err error) {
-	store, err := filestore.Open(filepath.Join(master, "store"), nil)
+	store, err := files.Open(filepath.Join(master, "store"), nil)
 	if err != nil {
 		return nil, err
 	}
 	open := p.Journal
 	if open == nil {
-		open = files(filepath.Join(master, "journal"))
+		open = inFolder(filepath.Join(master, "journal"))
 	}
 	config.Machine, config.Journal, closer, err = open(ctx, checkpoint.Config{Kinds: p.Kinds, SaveLimit: s.saveLimit, Timeouts: checkpoint.Timeouts{Save: s.saveTimeout}})
 	if err != nil {
@@ -348,10 +348,10 @@ func (p *Program) open(ctx context.Context, s *settings, config *controller.Conf
 	return closer, nil
 }
 
-// files opens a journal of files in a folder.
+// inFolder opens a journal of files in a folder.
 // A folder's lock keeps two controllers of one machine apart; the journal keeps those of two machines
 // apart.
-func files(folder string) func(context.Context, checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
+func inFolder(folder string) func(context.Context, checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
 	return func(_ context.Context, config checkpoint.Config) (*checkpoint.Machine, driver.Journal, io.Closer, error) {
 		disk, err := vfs.NewOS(folder)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/filestore"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/internal/durable"
@@ -48,7 +48,7 @@ func (p Place) Store() (store.Store, error) {
 	if err := os.MkdirAll(p.Join("store"), 0o700); err != nil {
 		return nil, err
 	}
-	return filestore.Open(p.Join("store"), nil)
+	return files.Open(p.Join("store"), nil)
 }
 
 // Secret returns the secret of the cluster; the first to ask makes it. It is for masters, and for whoever makes credentials

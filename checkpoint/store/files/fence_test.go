@@ -1,0 +1,157 @@
+// This file tests fences against writers at every moment, disks that fail and machines that crash.
+
+package files
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// A writer of another process begins, writes and commits before each operation of a fence: it has committed and stays,
+// or is refused and absent, be its checkpoint a directory or one file.
+func TestFenceBesideEveryStep(t *testing.T) {
+	for number := int64(1); number <= 2; number++ {
+		for _, begun := range []bool{true, false} {
+			won, lost := 0, 0
+			for k := 1; ; k++ {
+				mem := vfstest.NewMem()
+				s, err := New(mem, &Options{Form: scriptOptions.Form})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var w store.Writer
+				if begun {
+					w = begin(t, s, "job", number, contentOf(number))
+				}
+				operations, counting := 0, false
+				var commit error
+				other, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
+					if !counting {
+						return nil
+					}
+					if operations++; operations == k {
+						commit = commitLate(t.Context(), s, w, number)
+					}
+					return nil
+				}), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counting = true
+				if err := other.Fence(t.Context(), "job", 3); err != nil {
+					t.Fatalf("operation %d: %v", k, err)
+				}
+				if operations < k {
+					break
+				}
+				known := there
+				if won++; commit != nil {
+					won, lost, known = won-1, lost+1, absent
+				}
+				if commit != nil && !errors.Is(commit, store.ErrFenced) {
+					t.Errorf("commit before operation %d: %v", k, commit)
+				}
+				if err := (model{fates: map[int64]fate{number: known}}).compare(t, other); err != nil {
+					t.Fatalf("commit before operation %d of the fence: %v", k, err)
+				}
+				if err := commitLate(t.Context(), s, nil, 1); known == absent && number == 1 && !errors.Is(err, store.ErrFenced) {
+					t.Errorf("behind the fence: %v", err)
+				}
+			}
+			if won == 0 || lost == 0 {
+				t.Errorf("begun %v: the writer won %d times and lost %d times", begun, won, lost)
+			}
+		}
+	}
+}
+
+// commitLate commits a checkpoint, and writes it first if there is no writer.
+func commitLate(ctx context.Context, s *Store, w store.Writer, number int64) (err error) {
+	if w == nil {
+		if w, err = storetest.Write(ctx, s, "job", number, contentOf(number)); err != nil {
+			return err
+		}
+	}
+	_, err = w.Commit()
+	return err
+}
+
+// Whatever operation of a fence fails: if it returned nil, it holds, also after a crash that loses all that was not
+// synced; if not, the next call raises it.
+func TestFenceFails(t *testing.T) {
+	for _, applied := range []bool{false, true} {
+		for k := 1; ; k++ {
+			mem, operations := vfstest.NewMem(), 0
+			first, err := New(mem, &Options{Form: scriptOptions.Form})
+			if err != nil {
+				t.Fatal(err)
+			}
+			late := begin(t, first, "job", 1, contentOf(1))
+			if err := first.Fence(t.Context(), "job", 1); err != nil { // which ends nothing, and is lower than the next
+				t.Fatal(err)
+			}
+			s, err := New(mem, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.disk.fs = vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+				if operations++; operations == k && !applied {
+					return vfstest.ErrInjected
+				}
+				return nil
+			})
+			if applied {
+				s.disk.fs = &lostAnswer{FS: s.disk.fs, k: k, err: vfstest.ErrInjected}
+			}
+			raised := s.Fence(t.Context(), "job", 3)
+			if raised == nil {
+				_, err := late.Commit()
+				if !errors.Is(err, store.ErrFenced) {
+					t.Errorf("operation %d failed, and the late writer says %v", k, err)
+				}
+			}
+			after, err := New(mem.Crash(nil), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if raised != nil {
+				if err := after.Fence(t.Context(), "job", 3); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
+				t.Errorf("operation %d failed (%v), and behind the crash: %v", k, raised, err)
+			}
+			if err := commitLate(t.Context(), after, nil, 3); err != nil {
+				t.Errorf("operation %d failed: %v", k, err)
+			}
+			if operations < k {
+				break
+			}
+		}
+	}
+}
+
+// A fence of a job that has nothing else survives a crash that loses all that was not synced.
+func TestFenceSurvives(t *testing.T) {
+	mem := vfstest.NewMem()
+	s, err := New(mem, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fence(t.Context(), "job", 3); err != nil {
+		t.Fatal(err)
+	}
+	after, err := New(mem.Crash(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("behind the crash: %v", err)
+	}
+}

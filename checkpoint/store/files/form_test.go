@@ -1,0 +1,154 @@
+// This file tests the forms in which checkpoints lie on the disk: those of an earlier version, and those of one file.
+
+package files
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// writeOld writes a checkpoint of one part byte by byte as version 1 did.
+func writeOld(t *testing.T, dir, job string, number int64, content string) {
+	t.Helper()
+	folder := filepath.Join(dir, job, fmt.Sprint(number))
+	body := fmt.Sprintf(`{"job":%q,"number":%d,"parts":[{"name":"part","bytes":%d,"sha256":"%x"}],"place":"1700000000-%s"}`+"\n",
+		job, number, len(content), sha256.Sum256([]byte(content)), strings.Repeat("A", 26))
+	manifest := fmt.Sprintf("apportion-checkpoint 1 %x\n%s", sha256.Sum256([]byte(body)), body)
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "0"), []byte(content), 0o600),
+		os.WriteFile(filepath.Join(folder, "manifest"), []byte(manifest), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What an earlier version has written is read, compared, listed, kept apart from new ones, and deleted.
+func TestOldCheckpoints(t *testing.T) {
+	dir := t.TempDir()
+	writeOld(t, dir, "job", 1, "old content")
+	writeOld(t, dir, "job", 2, "damaged content")
+	damage(t, filepath.Join(dir, "job", "2", "0"), storetest.Flip)
+	s := open(t, dir, &Options{Form: store.Form{SHA256: true}})
+	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "old content" {
+		t.Fatalf("%q, %v", data, err)
+	}
+	if data, err := storetest.Read(t.Context(), s, "job", 2); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("damage: %q, %v", data, err)
+	}
+	// The same content is the same checkpoint for a store that has digests, and another content is not.
+	if m, err := begin(t, s, "job", 1, "old content").Commit(); err != nil || m.Parts[0].CRC32C != "" {
+		t.Errorf("the same content: %+v, %v", m, err)
+	}
+	if _, err := begin(t, s, "job", 1, "new content").Commit(); !errors.Is(err, store.ErrExists) {
+		t.Errorf("another content: %v", err)
+	}
+	commit(t, s, "job", 3, "new content")
+	if got := numbersOf(t, s, "job"); len(got) != 3 {
+		t.Errorf("%d", got)
+	}
+	for number := range int64(3) {
+		if err := s.Delete(t.Context(), "job", number+1); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := numbersOf(t, s, "job"); len(got) != 0 {
+		t.Errorf("%d", got)
+	}
+}
+
+// A checkpoint whose parts are short is one file; its number is taken for every form, and it goes like any other.
+func TestOneFile(t *testing.T) {
+	dir := t.TempDir()
+	slim, apart := open(t, dir, &Options{}), open(t, dir, nil)
+	for number, writers := range [][2]*Store{{slim, apart}, {apart, slim}} {
+		number := int64(number + 1)
+		commit(t, writers[0], "job", number, "content")
+		info, err := os.Stat(filepath.Join(dir, "job", fmt.Sprint(number)))
+		if err != nil || info.Mode().IsRegular() != (writers[0] == slim) {
+			t.Fatalf("checkpoint %d is %v, %v", number, info, err)
+		}
+		for _, s := range []*Store{slim, apart} {
+			if data, err := storetest.Read(t.Context(), s, "job", number); err != nil || data != "content" {
+				t.Errorf("%q, %v", data, err)
+			}
+			commit(t, s, "job", number, "content")
+			w := begin(t, s, "job", number, "another")
+			if _, err := w.Commit(); !errors.Is(err, store.ErrExists) {
+				t.Errorf("another content: %v", err)
+			}
+			if err := w.Abort(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if left := leftovers(t, dir); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+	if err := errors.Join(apart.Delete(t.Context(), "job", 1), slim.Delete(t.Context(), "job", 2)); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+}
+
+// On a file system without links a short checkpoint is a directory.
+func TestNoLinks(t *testing.T) {
+	mem := vfstest.NewMem()
+	s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if op == vfstest.Link {
+			return errors.ErrUnsupported
+		}
+		return nil
+	}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, "job", 1, "content")
+	after, err := New(mem.Crash(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := storetest.Read(t.Context(), after, "job", 1); err != nil || data != "content" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// A commit of a short checkpoint syncs its file and the directory that has its name; the root has nothing new. One
+// with a long part syncs that, the manifest and its directory as well.
+func TestSyncs(t *testing.T) {
+	for content, want := range map[string]string{
+		"short":                       "sync dir dir(.)",
+		strings.Repeat("long", 1<<18): "sync dir dir(.)",
+		strings.Repeat("long", 1<<19): "sync sync dir dir dir(.)",
+	} {
+		var syncs []string
+		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+			switch {
+			case op == vfstest.Sync:
+				syncs = append(syncs, "sync")
+			case op == vfstest.SyncDir && name == ".":
+				syncs = append(syncs, "dir(.)")
+			case op == vfstest.SyncDir:
+				syncs = append(syncs, "dir")
+			}
+			return nil
+		}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, s, "job", 1, "the first makes the directory of the job")
+		syncs = nil
+		commit(t, s, "job", 2, content)
+		if got := strings.Join(syncs, " "); got != want {
+			t.Errorf("%d bytes: %s, want %s", len(content), got, want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+// This file tests that a directory is known again, and that another one, or none at all, is refused.
+
+package files
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// A folder whose disk is not mounted is no empty store: it is refused, and left as it is.
+func TestNotMounted(t *testing.T) {
+	disk, folder := t.TempDir(), t.TempDir()
+	s := open(t, disk, nil)
+	commit(t, s, "job", 1, "content")
+	id, err := s.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, disk, &Options{Identity: id})
+	if got := numbersOf(t, again, "job"); len(got) != 1 {
+		t.Fatalf("%d", got)
+	}
+	another := t.TempDir()
+	if _, err := open(t, another, nil).Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leftover := filepath.Join(folder, "job", ".trash-1-1-AAAAAAAAAAAAAAAAAAAAAAAAAA")
+	if err := os.MkdirAll(leftover, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for what, dir := range map[string]string{"not mounted": folder, "another": another} {
+		if _, err := Open(dir, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, identityName)); err == nil {
+		t.Error("a folder that was refused has an identity now")
+	}
+	if _, err := os.Stat(leftover); err != nil {
+		t.Errorf("a folder that was refused was collected: %v", err)
+	}
+	// The identity goes while the store is open: whatever is asked then, it is not answered by a new one.
+	if err := os.RemoveAll(filepath.Join(disk, identityName)); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Store{s, again} {
+		if got, err := s.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
+			t.Errorf("a lost identity is %q, %v", got, err)
+		}
+		if _, err := os.Stat(filepath.Join(disk, identityName)); err == nil {
+			t.Fatal("a store that has lost its identity got another one")
+		}
+	}
+}
+
+// A damaged identity is damage, not another store and not none.
+func TestIdentityDamaged(t *testing.T) {
+	dir := t.TempDir()
+	id, err := open(t, dir, nil).Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, identityName, identityFile), []byte(strings.ToLower(string(id.Line()))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, dir, nil).Identity(t.Context()); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("Identity: %v", err)
+	}
+	if _, err := Open(dir, &Options{Identity: id}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func TestIdentityAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var asked sync.WaitGroup
+	ids := make([]store.Identity, 20)
+	for i := range ids {
+		s := open(t, dir, nil)
+		asked.Go(func() { ids[i], _ = s.Identity(t.Context()) })
+	}
+	asked.Wait()
+	for _, id := range ids {
+		if !id.Valid() || id != ids[0] {
+			t.Fatalf("one directory has the identities %q", ids)
+		}
+	}
+}
+
+// Whatever operation fails or whenever the machine crashes while an identity is made, one that was told stays, and
+// the next who asks gets one.
+func TestIdentityCrash(t *testing.T) {
+	for k := 1; ; k++ {
+		disk, calls := vfstest.NewMem(), 0
+		var crashed []*vfstest.Mem // at the moment of the operation, before anybody was told
+		s, err := New(vfstest.Hooked(disk, func(vfstest.Op, string) error {
+			if calls++; calls == k {
+				for seed := range uint64(20) {
+					crashed = append(crashed, disk.Crash(rand.New(rand.NewPCG(seed, 2))))
+				}
+				return vfstest.ErrInjected
+			}
+			return nil
+		}), nil)
+		if err != nil {
+			continue
+		}
+		told, err := s.Identity(t.Context())
+		done := calls < k
+		for seed := range uint64(20) {
+			crashed = append(crashed, disk.Crash(rand.New(rand.NewPCG(seed, 1))))
+		}
+		for i, disk := range crashed {
+			next, newErr := New(disk, nil)
+			if newErr != nil {
+				t.Fatal(newErr)
+			}
+			id, idErr := next.Identity(t.Context())
+			if idErr != nil || err == nil && i >= len(crashed)-20 && id != told {
+				t.Fatalf("operation %d failed, %q was told (%v), and after a crash %q, %v", k, told, err, id, idErr)
+			}
+			next.disk.now = func() time.Time { return time.Now().Add(2 * defaultGrace) }
+			if err := next.Collect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if entries, err := next.disk.fs.List("."); err != nil || len(entries) != 1 {
+				t.Fatalf("after a collection there are %v, %v", entries, err)
+			}
+		}
+		if done {
+			break
+		}
+	}
+}

@@ -1,0 +1,176 @@
+// This file holds the store on a real directory to the contract.
+
+package files
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+// onDisk is a Store as storetest wants it.
+type onDisk struct {
+	*Store
+	dir string
+}
+
+// open opens a store; without options it is one that has a file for each part.
+func open(t testing.TB, dir string, o *Options) *Store {
+	t.Helper()
+	if o == nil {
+		o = &Options{Form: store.Form{InlineBytes: -1}}
+	}
+	s, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how storetest.Damage) {
+	t.Helper()
+	dir := filepath.Join(s.dir, job, fmt.Sprint(number))
+	manifest := filepath.Join(dir, manifestName)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		manifest = dir
+	}
+	if part == storetest.ManifestPart {
+		damage(t, manifest, how)
+		return
+	}
+	record, err := s.disk.record(store.FolderOf(job), number, filepath.Join(job, fmt.Sprint(number)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, inline := slices.BinarySearch(record.Inline, part); inline {
+		damageInline(t, manifest, record.Contents, at, how)
+		return
+	}
+	damage(t, filepath.Join(dir, strconv.Itoa(part)), how)
+}
+
+// damageInline damages a part that is kept with the manifest.
+func damageInline(t testing.TB, name string, contents [][]byte, at int, how storetest.Damage) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := len(data)
+	for _, c := range contents[at:] {
+		begin -= len(c)
+	}
+	damaged := []byte{}
+	if how != storetest.Remove {
+		damaged = how.Apply(contents[at])
+	} else if len(contents[at]) == 0 {
+		damaged = storetest.Extend.Apply(nil) // there is nothing that could be removed
+	}
+	if err := os.WriteFile(name, slices.Concat(data[:begin], damaged, data[begin+len(contents[at]):]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damage damages a file.
+func damage(t testing.TB, name string, how storetest.Damage) {
+	t.Helper()
+	if how == storetest.Remove {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, how.Apply(data), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s onDisk) Restart(t testing.TB) store.Store {
+	next := open(t, s.dir, &Options{Form: s.disk.options.Form})
+	next.disk.now = func() time.Time { return time.Now().Add(defaultGrace + time.Minute) }
+	return onDisk{next, s.dir}
+}
+
+func (s onDisk) Leftovers(t testing.TB) int { return len(leftovers(t, s.dir)) }
+
+// leftovers returns the paths below dir that belong to no checkpoint.
+func leftovers(t testing.TB, dir string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(name), tmpPrefix) || strings.HasPrefix(filepath.Base(name), trashPrefix) {
+			found = append(found, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestStore(t *testing.T) {
+	for name, form := range map[string]store.Form{
+		"default": {}, "a file for each part": {InlineBytes: -1}, "digests": {SHA256: true, InlineBytes: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if form.SHA256 && testing.Short() {
+				t.Skip("the other forms take long enough")
+			}
+			storetest.Run(t, func(t *testing.T) store.Store {
+				dir := t.TempDir()
+				return onDisk{open(t, dir, &Options{Form: form}), dir}
+			})
+		})
+	}
+}
+
+// begin starts a checkpoint with one part.
+func begin(t testing.TB, s *Store, job string, number int64, data string) store.Writer {
+	t.Helper()
+	w, err := storetest.Write(t.Context(), s, job, number, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// commit commits a checkpoint with one part.
+func commit(t testing.TB, s *Store, job string, number int64, data string) {
+	t.Helper()
+	if _, err := begin(t, s, job, number, data).Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbersOf lists a job.
+func numbersOf(t testing.TB, s *Store, job string) []int64 {
+	t.Helper()
+	list, err := s.List(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := make([]int64, len(list))
+	for i, m := range list {
+		numbers[i] = m.Number
+	}
+	return numbers
+}

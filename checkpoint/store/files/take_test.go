@@ -1,0 +1,203 @@
+// This file tests files that a store takes as they are, on the real disk and on one that fails.
+
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// taker begins a checkpoint.
+func taker(t *testing.T, s *Store, number int64) store.Taker {
+	t.Helper()
+	w, err := s.Begin(t.Context(), "job", number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.(store.Taker)
+}
+
+// TestTakeFaults: what fails while a file is taken fails the writer, with nothing visible, whatever is done next. A medium
+// that cannot take it, and a short file, only say so.
+func TestTakeFaults(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		hook func(op vfstest.Op, name string) error
+		want error
+	}{
+		{"reading", fault(vfstest.Open, "0", syscall.EIO), syscall.EIO},
+		{"the sync", fault(vfstest.Sync, "0", vfs.ErrTouched), vfs.ErrTouched},
+		{"closing", fault(vfstest.Close, "0", syscall.ENOSPC), syscall.ENOSPC},
+		{"a clone", fault(vfstest.Clone, "0", syscall.EXDEV), nil},
+		{"nothing", fault(vfstest.Open, "another", syscall.EIO), nil},
+	} {
+		s, err := New(vfstest.Hooked(vfstest.NewMem(), c.hook), &Options{Form: store.Form{InlineBytes: 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, file := taker(t, s, 1), outside(t, "content")
+		moved, err := w.Take("part", file, true)
+		if !errors.Is(err, c.want) || c.want == nil && err != nil || moved && c.what != "a clone" {
+			t.Errorf("%s fails: %t, %v", c.what, moved, err)
+		}
+		_, again := w.Take("another", file, true)
+		_, commit := w.Commit()
+		if c.want != nil && (!errors.Is(commit, c.want) || !errors.Is(again, c.want)) || c.want == nil && commit != nil {
+			t.Errorf("%s fails, and then: %v, Commit: %v", c.what, again, commit)
+		}
+		if err := errors.Join(w.Abort(), file.Close()); err != nil {
+			t.Error(err)
+		}
+		if got := numbersOf(t, s, "job"); (len(got) > 0) != (c.want == nil) {
+			t.Errorf("%s fails: visible are %d", c.what, got)
+		}
+	}
+}
+
+// fault lets an operation on the file of a part fail.
+func fault(op vfstest.Op, base string, err error) vfstest.Hook {
+	return func(o vfstest.Op, name string) error {
+		if o == op && filepath.Base(name) == base {
+			return err
+		}
+		return nil
+	}
+}
+
+// madeOf is what a file system holds, whether the draft that it ends with is a file or a folder.
+func madeOf(mem *vfstest.Mem) string { return strings.TrimRight(vfstest.Tree(mem, "."), "/= ") }
+
+// TestTakeUnsupported: what must be copied is told before anything is made of it.
+func TestTakeUnsupported(t *testing.T) {
+	mem := vfstest.NewMem()
+	for what, c := range map[string]struct {
+		disk  vfs.FS
+		given bool
+		text  string
+	}{
+		"no sharer":        {struct{ vfs.FS }{mem}, true, "content"},
+		"short":            {mem, true, "four"},
+		"not given":        {unclonable{mem}, false, "content"},
+		"nothing possible": {vfstest.Hooked(struct{ vfs.FS }{mem}, func(vfstest.Op, string) error { return nil }), true, "content"},
+	} {
+		s, err := New(c.disk, &Options{Form: store.Form{InlineBytes: 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, file := taker(t, s, 1), outside(t, c.text)
+		before := madeOf(mem)
+		moved, err := w.Take("part", file, c.given)
+		if !errors.Is(err, errors.ErrUnsupported) || moved || madeOf(mem) != before {
+			t.Errorf("%s: %t, %v, %s", what, moved, err, vfstest.Tree(mem, "."))
+		}
+		if err := errors.Join(w.Abort(), file.Close()); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.Take("part", file, true); err == nil || errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s, of a writer that was given up: %v", what, err)
+		}
+	}
+	s, err := New(mem, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, file := taker(t, s, 1), outside(t, strings.Repeat("x", DefaultInlineBytes+1))
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Take("part", file, true); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a file that is closed: %v", err)
+	}
+}
+
+// TestAdopted: on a real disk without reflinks a file that was given becomes the part itself, and whoever opens it for writing
+// before the commit is seen, not saved.
+func TestAdopted(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, &Options{})
+	content := strings.Repeat("adopted ", DefaultInlineBytes/4)
+	file := outside(t, content)
+	w := taker(t, s, 1)
+	moved, err := w.Take("part", file, true)
+	if err != nil || !moved {
+		t.Skip("files are not adopted here:", moved, err)
+	}
+	if _, err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(file.Name()), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != content {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	file = outside(t, content)
+	defer file.Close()
+	disk, err := vfs.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	// Somebody opens it when its bytes are read.
+	touched, err := New(vfstest.Hooked(disk, func(op vfstest.Op, name string) error {
+		if op == vfstest.Open && filepath.Base(name) == "0" {
+			_, err := os.OpenFile(file.Name(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+			if !errors.Is(err, syscall.EWOULDBLOCK) {
+				t.Errorf("it is opened for writing: %v", err)
+			}
+		}
+		return nil
+	}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w = taker(t, touched, 2)
+	_, err = w.Take("part", file, true)
+	if _, commit := w.Commit(); !errors.Is(err, vfs.ErrTouched) || !errors.Is(commit, vfs.ErrTouched) {
+		t.Errorf("it was touched: %v, Commit: %v", err, commit)
+	}
+	if err := w.Abort(); err != nil {
+		t.Error(err)
+	}
+	if got := numbersOf(t, s, "job"); len(got) != 1 {
+		t.Errorf("visible are %d", got)
+	}
+}
+
+// TestTakeBehindPart: a part that was written is durable before a file is taken, and synced no more afterwards.
+func TestTakeBehindPart(t *testing.T) {
+	mem, syncs := vfstest.NewMem(), map[string]int{}
+	s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
+		if op == vfstest.Sync {
+			syncs[filepath.Base(name)]++
+		}
+		return nil
+	}), &Options{Form: store.Form{InlineBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, file := begin(t, s, "job", 1, "written"), outside(t, "taken")
+	defer file.Close()
+	if _, err := w.(store.Taker).Take("second", file, true); err != nil || syncs["0"] != 1 {
+		t.Errorf("%v after %v", err, syncs)
+	}
+	if _, err := w.Commit(); err != nil || syncs["0"] != 1 || syncs["1"] != 1 || syncs["manifest"] != 1 {
+		t.Errorf("%v after %v", err, syncs)
+	}
+	left, err := New(mem.Crash(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := numbersOf(t, left, "job"); len(got) != 1 {
+		t.Errorf("a crash leaves %d", got)
+	}
+}

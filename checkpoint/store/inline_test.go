@@ -1,0 +1,319 @@
+// This file tests the second version of the form: sums of chunks, and parts that are kept with the manifest.
+
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+)
+
+// sumsOf returns the sums of a content, chunk by chunk.
+func sumsOf(data []byte) Sums {
+	var sums strings.Builder
+	for chunk := range slices.Chunk(data, ChunkBytes) {
+		fmt.Fprintf(&sums, "%08x", crc32.Checksum(chunk, crc32.MakeTable(crc32.Castagnoli)))
+	}
+	return Sums(sums.String())
+}
+
+// inline is a record of the second version: two parts with the manifest, one part without bytes, one apart.
+func inline() Stored {
+	m := Manifest{Job: "lr", Number: 7, Parts: []Part{
+		{Name: "first", Bytes: 5, CRC32C: sumsOf([]byte("alpha"))},
+		{Name: "apart", Bytes: ChunkBytes + 1, CRC32C: "0123456789abcdef"},
+		{Name: "empty"},
+		{Name: "line", Bytes: 2, CRC32C: sumsOf([]byte("}\n"))},
+	}}
+	return Stored{Record{Manifest: m, Inline: []int{0, 2, 3}}, [][]byte{[]byte("alpha"), {}, []byte("}\n")}}
+}
+
+// The bytes are pinned: what one version has written, the next must read. The sums are those of sha256sum and of
+// another implementation of CRC-32C.
+func TestSecondForm(t *testing.T) {
+	data, err := Encode(inline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"job":"lr","number":7,"parts":[{"name":"first","bytes":5,"crc32c":"78d92f81"},` +
+		`{"name":"apart","bytes":1048577,"crc32c":"0123456789abcdef"},{"name":"empty","bytes":0},` +
+		`{"name":"line","bytes":2,"crc32c":"e5e6b17e"}],"inline":[0,2,3]}` + "\nalpha}\n"
+	header, rest, _ := strings.Cut(string(data), "\n")
+	if rest != want || !strings.HasPrefix(header, "apportion-checkpoint 2 ") {
+		t.Errorf("Encode returns\n%s\nwant\n%s", data, want)
+	}
+	got, err := decodeOf(data, "lr", 7)
+	if diff := cmp.Diff(inline(), got); err != nil || diff != "" {
+		t.Errorf("%v (-written +read)\n%s", err, diff)
+	}
+}
+
+func TestSecondFormEveryBit(t *testing.T) {
+	data, err := Encode(inline())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(what string, damaged []byte) {
+		t.Helper()
+		if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: error %v, want ErrCorrupt", what, err)
+		}
+	}
+	for i := range data {
+		for bit := range 8 {
+			damaged := bytes.Clone(data)
+			damaged[i] ^= 1 << bit
+			refuse(fmt.Sprintf("bit %d of byte %d", bit, i), damaged)
+		}
+		refuse(fmt.Sprintf("cut at %d", i), data[:i])
+	}
+	refuse("a byte more", append(bytes.Clone(data), 0))
+}
+
+func TestSecondFormRefuses(t *testing.T) {
+	for name, change := range map[string]func(*Stored){
+		"a sum less":          func(r *Stored) { r.Parts[1].CRC32C = "01234567" },
+		"a sum more":          func(r *Stored) { r.Parts[0].CRC32C += "00000000" },
+		"half a sum":          func(r *Stored) { r.Parts[1].CRC32C = r.Parts[1].CRC32C[:15] },
+		"no sums":             func(r *Stored) { r.Parts[1].CRC32C = "" },
+		"sums of nothing":     func(r *Stored) { r.Parts[2].CRC32C = "00000000" },
+		"upper case":          func(r *Stored) { r.Parts[1].CRC32C = "0123456789ABCDEF" },
+		"other contents":      func(r *Stored) { r.Contents[0] = []byte("alphA") },
+		"contents too long":   func(r *Stored) { r.Contents[1] = []byte("x") },
+		"contents missing":    func(r *Stored) { r.Contents = r.Contents[:2] },
+		"an index too many":   func(r *Stored) { r.Inline = []int{0, 2, 4} },
+		"a negative index":    func(r *Stored) { r.Inline = []int{-1, 2, 3} },
+		"one index twice":     func(r *Stored) { r.Inline = []int{0, 2, 2} },
+		"descending":          func(r *Stored) { r.Inline = []int{2, 0, 3} },
+		"digest without sums": func(r *Stored) { r.Parts[1].CRC32C, r.Parts[1].SHA256 = "", Digest{1} },
+	} {
+		r := inline()
+		change(&r)
+		if _, err := Encode(r); err == nil {
+			t.Errorf("%s is encoded", name)
+		}
+	}
+}
+
+// What Encode returns is what Head returns and the contents behind it, and both refuse the same.
+func TestHead(t *testing.T) {
+	r := inline()
+	head, err := Head(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Encode(r)
+	if want := bytes.Join(append([][]byte{head}, r.Contents...), nil); err != nil || !bytes.Equal(whole, want) {
+		t.Errorf("Encode: %q, %v, want %q", whole, err, want)
+	}
+	r.Contents[0] = append(bytes.Clone(r.Contents[0]), 'x')
+	if head, err := Head(r); err == nil || head != nil {
+		t.Errorf("other contents than the sums say: %q", head)
+	}
+}
+
+// TestKeepAllocates: a part that comes in small pieces, and is kept, takes at most a third more than it is long, and one that is
+// short not the memory of a long one.
+func TestKeepAllocates(t *testing.T) {
+	for _, c := range []struct{ length, most int }{{1 << 20, 4 << 20 / 3}, {100, 400}, {1, 4}} {
+		p := &part{limit: 1 << 20}
+		taken := 0
+		for range c.length {
+			before := cap(p.kept)
+			p.keep([]byte{'x'})
+			if cap(p.kept) != before {
+				taken += cap(p.kept)
+			}
+		}
+		if len(p.kept) != c.length || taken > c.most+c.most/4 || cap(p.kept) > 4*c.length {
+			t.Errorf("%d bytes, %d of them kept: %d taken in all, %d at last", c.length, len(p.kept), taken, cap(p.kept))
+		}
+	}
+}
+
+// Small parts never meet the medium, until they are together too long; what was kept of a long one is not lost.
+func TestKeptParts(t *testing.T) {
+	for _, c := range []struct {
+		limit   int
+		lengths []int
+		objects int
+	}{
+		{0, []int{0, 1, defaultInlineBytes}, 0},
+		{0, []int{defaultInlineBytes + 1, 5}, 1},
+		{10, []int{10, 11, 0, 9}, 1},
+		{-1, []int{0, 1}, 2},
+		{math.MaxInt, []int{maxInline - 1, 1, 0, 1}, 1},
+		{10, []int{10, 10, 10, 9, 1, 1, 0}, 1},
+		{0, slices.Repeat([]int{60 << 10}, 6), 2},
+	} {
+		f := &fake{}
+		w := newWriter(t.Context(), "job", 1, Form{InlineBytes: c.limit}, f)
+		want := map[string][]byte{}
+		rng := rand.New(rand.NewPCG(uint64(c.limit), 3))
+		for i, length := range c.lengths {
+			name := fmt.Sprint(i)
+			part, err := w.Part(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := bytes.Repeat([]byte{byte('a' + i)}, length)
+			want[name] = data
+			for rest := data; len(rest) > 0; {
+				n := min(len(rest), 1+rng.IntN(length))
+				if _, err := part.Write(rest[:n]); err != nil {
+					t.Fatal(err)
+				}
+				rest = rest[n:]
+			}
+			if err := part.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := w.Commit()
+		if err != nil || len(f.objects) != c.objects {
+			t.Errorf("limit %d, lengths %d: %d objects, %v; want %d", c.limit, c.lengths, len(f.objects), err, c.objects)
+		}
+		// Objects are created in the order of the parts that have one.
+		var apart []int
+		for i := range m.Parts {
+			if !slices.Contains(f.stored.Inline, i) {
+				apart = append(apart, i)
+			}
+		}
+		r := newReader(t.Context(), f.stored, func(index int, offset int64) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(f.objects[slices.Index(apart, index)].Bytes()[offset:])), nil
+		})
+		for _, listed := range m.Parts {
+			data := want[listed.Name]
+			if listed.CRC32C != sumsOf(data) || listed.Bytes != int64(len(data)) {
+				t.Errorf("limit %d, lengths %d: part %+v", c.limit, c.lengths, listed)
+			}
+			part, err := r.Part(listed.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := iotest.TestReader(part, data); err != nil {
+				t.Errorf("limit %d, part %s: %v", c.limit, listed.Name, err)
+			}
+		}
+	}
+}
+
+// A part that is kept is given up like any other.
+func TestKeptPartAborted(t *testing.T) {
+	f := &fake{}
+	w := newWriter(t.Context(), "job", 1, Form{}, f)
+	part, err := w.Part("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(part, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(part, "x"); err == nil {
+		t.Error("Write after Abort succeeded")
+	}
+	if want := []string{"abort"}; !slices.Equal(f.log, want) {
+		t.Errorf("the medium was asked for %q, want %q", f.log, want)
+	}
+}
+
+// chunked returns a reader of one part of several chunks, whose object holds stored.
+func chunked(t *testing.T, data, stored []byte) Reader {
+	m := Manifest{Job: "job", Number: 1, Parts: []Part{{Name: "a", Bytes: int64(len(data)), CRC32C: sumsOf(data)}}}
+	return newReader(t.Context(), Stored{Record: Record{Manifest: m}}, func(_ int, offset int64) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(stored[min(offset, int64(len(stored))):])), nil
+	})
+}
+
+// A range is the bytes that it says, wherever it begins and ends, and damage outside of its chunks is not its own.
+func TestRange(t *testing.T) {
+	const chunk = ChunkBytes
+	data := make([]byte, 3*chunk+17)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	damaged := bytes.Clone(data)
+	damaged[chunk+5] ^= 1
+	for _, c := range []struct {
+		offset, bytes int64
+		hit           bool
+	}{
+		{0, 0, false}, {0, 1, false}, {0, chunk, false}, {chunk - 1, 1, false}, {chunk - 1, 2, true}, {chunk, 1, true}, {0, 3*chunk + 17, true},
+		{2 * chunk, chunk + 17, false}, {3 * chunk, 17, false}, {3*chunk + 16, 1, false}, {3*chunk + 17, 0, false}, {2*chunk - 1, 1, true}, {2*chunk - 1, 2, true},
+	} {
+		for what, stored := range map[string][]byte{"intact": data, "damaged": damaged} {
+			part, err := chunked(t, data, stored).Range("a", c.offset, c.bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(part)
+			if what == "damaged" && c.hit {
+				if !errors.Is(err, ErrCorrupt) || len(got) > 0 && !bytes.HasPrefix(data[c.offset:], got) {
+					t.Errorf("%+v, damaged: %d bytes, %v", c, len(got), err)
+				}
+			} else if err != nil || !bytes.Equal(got, data[c.offset:c.offset+c.bytes]) {
+				t.Errorf("%+v, %s: %d bytes, %v", c, what, len(got), err)
+			}
+			if err := part.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := part.Read(make([]byte, 1)); err == nil {
+				t.Error("Read after Close succeeded")
+			}
+		}
+	}
+	for _, c := range [][2]int64{{-1, 1}, {0, -1}, {0, 3*chunk + 18}, {3*chunk + 18, 0}, {1 << 62, 1 << 62}} {
+		if _, err := chunked(t, data, data).Range("a", c[0], c[1]); !errors.Is(err, apportion.ErrRange) {
+			t.Errorf("%d: %v", c, err)
+		}
+	}
+	for what, stored := range map[string][]byte{"short": data[:len(data)-1], "gone": nil, "long": append(bytes.Clone(data), 0)} {
+		part, err := chunked(t, data, stored).Range("a", 3*chunk, 17)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(part); !errors.Is(err, ErrCorrupt) || len(got) > 0 {
+			t.Errorf("%s: %d bytes, %v", what, len(got), err)
+		}
+	}
+	if _, err := readerOf(t.Context(), "old", strings.NewReader("old")).Range("a", 0, 1); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a part without sums: %v", err)
+	}
+	if _, err := chunked(t, data, data).Range("b", 0, 1); !errors.Is(err, ErrNotFound) {
+		t.Errorf("no such part: %v", err)
+	}
+}
+
+// Reading a part from its beginning ends at the chunk that is damaged.
+func TestDamagedChunk(t *testing.T) {
+	data := make([]byte, 3*ChunkBytes)
+	for _, at := range []int{0, ChunkBytes - 1, ChunkBytes, 3*ChunkBytes - 1} {
+		damaged := bytes.Clone(data)
+		damaged[at] = 1
+		part, err := chunked(t, data, damaged).Part("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(part)
+		if end := (at/ChunkBytes + 1) * ChunkBytes; !errors.Is(err, ErrCorrupt) || len(got) >= end {
+			t.Errorf("damage at %d: %d bytes, %v", at, len(got), err)
+		}
+	}
+}

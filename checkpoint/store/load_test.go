@@ -1,0 +1,202 @@
+// This file moves checkpoints between a disk and a store, whole, damaged and interrupted.
+
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+// filesOf makes a directory with these contents and returns it as a saved state.
+func filesOf(t *testing.T, contents map[string]string) store.Files {
+	t.Helper()
+	saved := store.Files{Dir: t.TempDir()}
+	for name, text := range contents {
+		path := filepath.Join(saved.Dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		saved.Names = append(saved.Names, name)
+	}
+	return saved
+}
+
+var contents = map[string]string{"model.index": "index", "shards/0": strings.Repeat("zero", 1<<19), "shards/1": ""}
+
+func TestRoundTrip(t *testing.T) {
+	s, saved := &storetest.MemStore{}, filesOf(t, contents)
+	for range 2 { // again: the same
+		manifest, err := store.Save(t.Context(), s, "lr", 3, saved)
+		if err != nil || len(manifest.Parts) != len(contents) {
+			t.Fatalf("%+v, %v", manifest, err)
+		}
+	}
+	if _, err := store.Verify(t.Context(), s, "lr", 3); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	for range 2 {
+		if _, err := store.Load(t.Context(), s, "lr", 3, dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "foreign"), nil, 0o600); err != nil { // the next Load clears it
+			t.Fatal(err)
+		}
+	}
+	for name, want := range contents {
+		got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("beside the directory: %v, %v", entries, err)
+	}
+	if _, err := store.Save(t.Context(), s, "lr", 3, filesOf(t, map[string]string{"model.index": "other"})); !errors.Is(err, store.ErrExists) {
+		t.Errorf("other files under the same number: %v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	s, saved := &storetest.MemStore{}, filesOf(t, contents)
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(saved.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string][]string{"link out of the directory": {"link"}, "path out of it": {"../secret"}, "missing": {"model.index", "gone"}} {
+		bad := saved
+		bad.Names = list
+		if _, err := store.Save(t.Context(), s, "lr", 1, bad); err == nil || !strings.Contains(err.Error(), `job "lr", checkpoint 1`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if list, err := s.List(t.Context(), "lr"); err != nil || len(list) != 0 {
+		t.Errorf("what was refused is there: %v, %v", list, err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := store.Load(t.Context(), s, "lr", 1, dir); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no checkpoint: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a directory without a checkpoint: %v", err)
+	}
+	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: filepath.Join(dir, "nothing")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+// foreign is a store whose checkpoints hold whatever the test says.
+type foreign struct {
+	store.Store
+	manifest store.Manifest
+	text     string
+	fail     error // where the text ends
+}
+
+func (f *foreign) Open(context.Context, string, int64) (store.Reader, error) { return f, nil }
+func (f *foreign) Manifest() store.Manifest                                  { return f.manifest }
+func (f *foreign) Close() error                                              { return nil }
+
+func (f *foreign) Range(string, int64, int64) (io.ReadCloser, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (f *foreign) Part(string) (io.ReadCloser, error) {
+	end := f.fail
+	if end == nil {
+		end = io.EOF
+	}
+	return io.NopCloser(io.MultiReader(strings.NewReader(f.text), iotest.ErrReader(end))), nil
+}
+
+// What a store says cannot lead Load out of its directory, and damage leaves nothing behind.
+func TestLoadFromForeignStore(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "restored")
+	for _, name := range []string{"../evil", "/evil", "a/../../evil", ""} {
+		s := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: name}}}}
+		if _, err := store.Load(t.Context(), s, "lr", 1, dir); !errors.Is(err, store.ErrName) {
+			t.Errorf("part %q: %v", name, err)
+		}
+	}
+	damaged := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "half", fail: store.ErrCorrupt}
+	if _, err := store.Load(t.Context(), damaged, "lr", 1, dir); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err := store.Verify(t.Context(), damaged, "lr", 1); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("verify damaged: %v", err)
+	}
+	if entries, err := os.ReadDir(parent); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// Every call of the store that can fail does so once: an error comes out, and nothing half-saved is
+// visible.
+func TestEveryFailure(t *testing.T) {
+	saved := filesOf(t, contents)
+	for k := int64(1); ; k++ {
+		s := storetest.NewFaulty(&storetest.MemStore{})
+		s.FailAt(k, storetest.Before)
+		_, err := store.Save(t.Context(), s, "lr", 1, saved)
+		s.FailAt(0, storetest.Before)
+		list, listErr := s.List(t.Context(), "lr")
+		if listErr != nil {
+			t.Fatal(listErr)
+		}
+		if err == nil {
+			if k < 5 || len(list) != 1 {
+				t.Errorf("no failure at call %d, %d checkpoints", k, len(list))
+			}
+			return
+		}
+		if len(list) > 1 || len(list) == 1 && len(list[0].Parts) != len(contents) {
+			t.Errorf("call %d failed: %v is visible", k, list)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.Save(ctx, &storetest.MemStore{}, "lr", 1, filesOf(t, contents)); !errors.Is(err, context.Canceled) {
+		t.Errorf("save: %v", err)
+	}
+}
+
+// A checkpoint larger than the buffer passes through it.
+func BenchmarkRoundTrip(b *testing.B) {
+	saved := store.Files{Dir: b.TempDir(), Names: []string{"model"}}
+	if err := os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(8 << 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		s := &storetest.MemStore{}
+		if _, err := store.Save(b.Context(), s, "lr", 1, saved); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := store.Load(b.Context(), s, "lr", 1, filepath.Join(b.TempDir(), "restored")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+//go:build unix
+
+// This file saves what a job has swapped for a pipe after it had acknowledged it.
+
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+func TestSwappedForPipe(t *testing.T) {
+	saved := filesOf(t, map[string]string{"state": "learnt"})
+	name := filepath.Join(saved.Dir, "state")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := store.Save(t.Context(), &storetest.MemStore{}, "lr", 1, saved)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a pipe was saved")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the save waits for the other end of the pipe")
+	}
+}

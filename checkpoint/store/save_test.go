@@ -1,0 +1,271 @@
+// This file saves files that a job has given away into a store on the same disk.
+
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/files"
+	"github.com/apportion/apportion/checkpoint/vfs"
+)
+
+// long is longer than what a store keeps with a manifest.
+const long = files.DefaultInlineBytes + 3
+
+// disk returns a store, and a folder on the same disk with two long files and a short one.
+func disk(t *testing.T) (*files.Store, store.Files) {
+	t.Helper()
+	s, err := files.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	saved := filesOf(t, map[string]string{"a/model": strings.Repeat("m", long), "b/model": strings.Repeat("n", long), "step": "7"})
+	return s, saved
+}
+
+// left returns the files of a saved state that are there, one after the other.
+func left(t *testing.T, saved store.Files) string {
+	t.Helper()
+	var there []string
+	for _, name := range []string{"a/model", "b/model", "step"} {
+		if _, err := os.Lstat(filepath.Join(saved.Dir, name)); err == nil {
+			there = append(there, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return strings.Join(there, " ")
+}
+
+// saves saves, verifies and loads a checkpoint.
+func saves(t *testing.T, s store.Store, number int64, saved store.Files) {
+	t.Helper()
+	if _, err := store.Save(t.Context(), s, "lr", number, saved); err != nil {
+		t.Fatal(err)
+	}
+	m, err := store.Verify(t.Context(), s, "lr", number)
+	if err != nil || len(m.Parts) != len(saved.Names) {
+		t.Fatalf("%d parts, %v", len(m.Parts), err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := store.Load(t.Context(), s, "lr", number, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range m.Parts {
+		info, err := os.Stat(filepath.Join(dir, part.Name))
+		if err != nil || info.Size() != part.Bytes {
+			t.Errorf("%s: %v, %v", part.Name, info, err)
+		}
+	}
+}
+
+// adopts reports whether files are adopted in a folder: without reflinks, on a disk that has leases. It asks the disk, and
+// not the code that is tested.
+func adopts(t *testing.T) bool {
+	t.Helper()
+	dir := t.TempDir()
+	disk, err := vfs.NewOS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	sharer, ok := any(disk).(vfs.Sharer)
+	if !ok {
+		return false
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(dir, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if cloned, err := sharer.Clone(file, "cloned"); err == nil {
+		cloned.Close()
+		return false
+	}
+	adopted, err := sharer.Adopt(file, "adopted")
+	if err == nil {
+		adopted.Close()
+	}
+	return err == nil
+}
+
+// TestSaveGiven: the long files that a job has given are the store's, and gone from the folder; the short one was copied. What
+// the job writes under the old names then is its own. Files that were not given stay.
+func TestSaveGiven(t *testing.T) {
+	s, saved := disk(t)
+	saves(t, s, 1, saved)
+	if got := left(t, saved); got != "a/model b/model step" {
+		t.Errorf("of what was not given %q is left", got)
+	}
+	if !adopts(t) {
+		t.Skip("files are not adopted here")
+	}
+	saved.Given = true
+	saves(t, s, 2, saved)
+	if got := left(t, saved); got != "step" {
+		t.Errorf("of what was given %q is left", got)
+	}
+	if err := os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Verify(t.Context(), s, "lr", 2); err != nil {
+		t.Errorf("the job goes on, and then: %v", err)
+	}
+}
+
+// TestSaveGivenRefused: what somebody could still write to is copied, though it was given, and stays where it is.
+func TestSaveGivenRefused(t *testing.T) {
+	if !adopts(t) {
+		t.Skip("files are not adopted here")
+	}
+	for what, prepare := range map[string]func(name string) error{
+		"it has another name": func(name string) error { return os.Link(name, name+"2") },
+		"it is reached by a link": func(name string) error {
+			return errors.Join(os.Rename(name, name+"2"), os.Symlink("model2", name))
+		},
+		"it is being written": func(name string) error {
+			file, err := os.OpenFile(name, os.O_WRONLY, 0)
+			t.Cleanup(func() { file.Close() })
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s, saved := disk(t)
+			saved.Given = true
+			if err := prepare(filepath.Join(saved.Dir, "a/model")); err != nil {
+				t.Fatal(err)
+			}
+			saves(t, s, 1, saved)
+			if got := left(t, saved); got != "a/model step" {
+				t.Errorf("%q is left", got)
+			}
+			if err := os.WriteFile(filepath.Join(saved.Dir, "a/model"), []byte("written over"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
+				t.Errorf("the job goes on, and then: %v", err)
+			}
+		})
+	}
+}
+
+// TestSaveGivenMany: more files than are kept open are saved, some of them as copies.
+func TestSaveGivenMany(t *testing.T) {
+	if testing.Short() || !adopts(t) {
+		t.Skip("it writes 300 MiB, or files are not adopted here")
+	}
+	s, _ := disk(t)
+	saved := store.Files{Dir: t.TempDir(), Given: true}
+	for i := range 260 {
+		name := fmt.Sprintf("%03d", i)
+		if err := os.WriteFile(filepath.Join(saved.Dir, name), make([]byte, long), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		saved.Names = append(saved.Names, name)
+	}
+	saves(t, s, 1, saved)
+	if entries, err := os.ReadDir(saved.Dir); err != nil || len(entries) != 4 || entries[0].Name() != "256" {
+		t.Errorf("%d are left, %v", len(entries), err)
+	}
+}
+
+// before is a store that asks before each commit, which fails with the answer.
+type before struct {
+	store.Store
+	commit func() error
+}
+
+type beforeWriter struct {
+	store.Taker
+	commit func() error
+}
+
+func (b before) Begin(ctx context.Context, job string, number int64) (store.Writer, error) {
+	w, err := b.Store.Begin(ctx, job, number)
+	if err != nil {
+		return nil, err
+	}
+	return beforeWriter{w.(store.Taker), b.commit}, nil
+}
+
+func (w beforeWriter) Commit() (store.Manifest, error) {
+	if err := w.commit(); err != nil {
+		return store.Manifest{}, err
+	}
+	return w.Taker.Commit()
+}
+
+var errCommit = errors.New("the commit fails")
+
+// TestSaveGivenFails: a save that fails leaves a job what it has given, and a file that the job has put into the place of one
+// that was given is not taken away.
+func TestSaveGivenFails(t *testing.T) {
+	s, saved := disk(t)
+	saved.Given = true
+	_, err := store.Save(t.Context(), before{s, func() error {
+		if got := left(t, saved); got != "a/model b/model step" {
+			t.Errorf("before the commit %q is left", got)
+		}
+		return errCommit
+	}}, "lr", 1, saved)
+	if !errors.Is(err, errCommit) {
+		t.Errorf("error %v", err)
+	}
+	if got := left(t, saved); got != "a/model b/model step" {
+		t.Errorf("after a save that failed %q is left", got)
+	}
+	name := filepath.Join(saved.Dir, "a/model")
+	if err := os.WriteFile(name, []byte("it is the job's again"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, make([]byte, long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replaced := func() error { return errors.Join(os.Remove(name), os.WriteFile(name, []byte("new"), 0o600)) }
+	if _, err := store.Save(t.Context(), before{s, replaced}, "lr", 2, saved); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != "new" {
+		t.Errorf("the job's new file is %q, %v", text, err)
+	}
+}
+
+// TestSaveClosesAll: neither a save that succeeds nor one that fails leaves anything open.
+func TestSaveClosesAll(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("descriptors cannot be counted:", err)
+		}
+		return len(entries)
+	}
+	for _, given := range []bool{false, true} {
+		s, saved := disk(t)
+		saved.Given = given
+		was := count()
+		if _, err := store.Save(t.Context(), s, "lr", 1, saved); err != nil {
+			t.Fatal(err)
+		}
+		_, failed := store.Save(t.Context(), before{s, func() error { return errCommit }}, "lr", 2, filesOf(t, contents))
+		missing := store.Files{Dir: saved.Dir, Names: []string{"step", "not there"}}
+		_, absent := store.Save(t.Context(), s, "lr", 3, missing)
+		if !errors.Is(failed, errCommit) || !errors.Is(absent, fs.ErrNotExist) {
+			t.Errorf("%v, %v", failed, absent)
+		}
+		if is := count(); is != was {
+			t.Errorf("given %t: %d descriptors, before it were %d", given, is, was)
+		}
+	}
+}

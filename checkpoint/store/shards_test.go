@@ -1,0 +1,257 @@
+// This file tests that a store with shares is a store like every other, and what is special to it: shares that nobody needs
+// are not opened, and none is believed that is not what was joined.
+
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/files"
+	"github.com/apportion/apportion/checkpoint/storetest"
+)
+
+// inMemory shows the suite what it may damage.
+type inMemory struct {
+	*store.Shards
+	storetest.Damager
+}
+
+func (inMemory) InMemory() {}
+
+func TestInMemory(t *testing.T) {
+	under := func() inMemory {
+		mem := &storetest.MemStore{}
+		return inMemory{store.NewShards(mem), mem}
+	}
+	storetest.Run(t, func(*testing.T) store.Store { return under() })
+	storetest.RunSharded(t, func(*testing.T) store.Sharded { return under() })
+}
+
+// onDisk is a directory that another process can open.
+type onDisk struct {
+	*store.Shards
+	dir string
+}
+
+func open(t testing.TB, dir string) onDisk {
+	t.Helper()
+	s, err := files.Open(dir, &files.Options{Grace: -1, Form: store.Form{InlineBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return onDisk{store.NewShards(s), dir}
+}
+
+// reopened is onDisk for the tests that begin another process.
+type reopened struct{ onDisk }
+
+func (r reopened) Restart(t testing.TB) store.Store { return reopened{open(t, r.dir)} }
+func (reopened) Leftovers(testing.TB) int           { return 0 } // its own tests count them
+
+func TestOnDisk(t *testing.T) {
+	storetest.RunSharded(t, func(t *testing.T) store.Sharded { return reopened{open(t, t.TempDir())} })
+	if !testing.Short() {
+		storetest.Run(t, func(t *testing.T) store.Store { return open(t, t.TempDir()) })
+	}
+}
+
+// counting notes what is opened.
+type counting struct {
+	*storetest.MemStore
+	mu     sync.Mutex
+	opened []string
+}
+
+func (c *counting) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened = append(c.opened, job)
+	return c.MemStore.Open(ctx, job, number)
+}
+
+// save commits a checkpoint of three shares with one part each.
+func save(t testing.TB, s *store.Shards, number int64) {
+	t.Helper()
+	for i, name := range []string{"a", "b", "c"} {
+		w, err := s.BeginShard(t.Context(), "lr", number, store.Share{Index: i, Of: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := w.Part(name)
+		if err == nil {
+			_, err = io.WriteString(part, "content of "+name)
+			err = errors.Join(err, part.Close())
+		}
+		if err == nil {
+			_, err = w.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Join(t.Context(), "lr", number, 3); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Who needs one share opens that and the list, and no damage elsewhere is in the way.
+func TestOthersAreNotOpened(t *testing.T) {
+	under := &counting{MemStore: &storetest.MemStore{}}
+	s := store.NewShards(under)
+	save(t, s, 1)
+	under.Damage(t, "apportion-shard-0/lr", 1, storetest.ManifestPart, storetest.Remove)
+	under.Damage(t, "apportion-shard-2/lr", 1, 0, storetest.Flip)
+	under.opened = nil
+	only := store.Only(s, func(name string) bool { return name == "b" })
+	if m, err := store.Verify(t.Context(), only, "lr", 1); err != nil || len(m.Parts) != 1 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	if want := []string{"lr", "apportion-shard-1/lr"}; !slices.Equal(under.opened, want) {
+		t.Errorf("opened %q, want %q", under.opened, want)
+	}
+	if _, err := store.Verify(t.Context(), s, "lr", 1); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("with the others: %v", err)
+	}
+}
+
+// A share that is gone, or another than was joined, is damage, whatever it has become.
+func TestOtherShares(t *testing.T) {
+	under := &storetest.MemStore{}
+	s := store.NewShards(under)
+	replace := func(content string) {
+		t.Helper()
+		if err := under.Delete(t.Context(), "apportion-shard-1/lr", 1); err != nil {
+			t.Fatal(err)
+		}
+		if content == "" {
+			return
+		}
+		w, err := under.Begin(t.Context(), "apportion-shard-1/lr", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := w.Part("b")
+		if err == nil {
+			_, err = io.WriteString(part, content)
+			err = errors.Join(err, part.Close())
+		}
+		if err == nil {
+			_, err = w.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(t, s, 1)
+	for _, c := range []struct {
+		content, says string
+		right         bool
+	}{{"content of b", "", true}, {"content of x", "other parts", false}, {"", "missing", false}} {
+		replace(c.content)
+		_, err := store.Verify(t.Context(), s, "lr", 1)
+		if c.right && err != nil {
+			t.Errorf("the same content: %v", err)
+		}
+		if !c.right && (!errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("content %q: %v", c.content, err)
+		}
+	}
+	r, err := s.Open(t.Context(), "lr", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Part("d"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a part that is not listed: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Part("a"); err == nil {
+		t.Error("a reader that is closed opens a part")
+	}
+}
+
+// The names of shares are nobody else's.
+func TestReservedNames(t *testing.T) {
+	s := store.NewShards(&storetest.MemStore{})
+	for _, job := range []string{"apportion-shard-0/lr", "apportion-shards/lr", "apportion-shard"} {
+		_, err := s.Begin(t.Context(), job, 1)
+		_, share := s.BeginShard(t.Context(), job, 1, store.Share{Of: 1})
+		_, opened := s.Open(t.Context(), job, 1)
+		_, joined := s.Join(t.Context(), job, 1, 1)
+		_, listed := s.List(t.Context(), job)
+		for _, err := range []error{err, share, opened, joined, listed, s.Delete(t.Context(), job, 1), s.Fence(t.Context(), job, 1), s.Prune(t.Context(), job, 1)} {
+			if !errors.Is(err, store.ErrName) {
+				t.Errorf("job %q: %v", job, err)
+			}
+		}
+	}
+	w, err := s.Begin(t.Context(), "lr", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
+		t.Errorf("a part called like the list: %v", err)
+	}
+}
+
+// A list that Join has not written is damage: it is not read as half of one.
+func TestBadList(t *testing.T) {
+	for _, text := range []string{"", "{", `{"shares":7}`, `{"shares":[[{"name":"a","bytes":1}],[{"name":"a","bytes":1}]]}`} {
+		under := &storetest.MemStore{}
+		s := store.NewShards(under)
+		w, err := under.Begin(t.Context(), "lr", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := w.Part("apportion-shards")
+		if err == nil {
+			_, err = io.WriteString(part, text)
+			err = errors.Join(err, part.Close())
+		}
+		if err == nil {
+			_, err = w.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Open(t.Context(), "lr", 1); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%q: Open: %v", text, err)
+		}
+		if list, err := s.List(t.Context(), "lr"); !errors.Is(err, store.ErrCorrupt) || len(list) != 0 {
+			t.Errorf("%q: List: %+v, %v", text, list, err)
+		}
+		// What its shares were nobody knows: they stay.
+		if err := s.Delete(t.Context(), "lr", 1); err != nil {
+			t.Errorf("%q: Delete: %v", text, err)
+		}
+	}
+}
+
+// deleting deletes a checkpoint between its being listed and its being opened.
+type deleting struct{ *storetest.MemStore }
+
+func (d deleting) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	if err := d.Delete(ctx, job, number); err != nil {
+		return nil, err
+	}
+	return d.MemStore.Open(ctx, job, number)
+}
+
+// A checkpoint that is deleted while others are listed is not in the list, and no reason for an error.
+func TestListBesideDelete(t *testing.T) {
+	under := &storetest.MemStore{}
+	save(t, store.NewShards(under), 1)
+	if list, err := store.NewShards(deleting{under}).List(t.Context(), "lr"); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

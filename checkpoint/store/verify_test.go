@@ -1,0 +1,115 @@
+// This file tests that all pieces of a checkpoint are verified, wherever one is damaged.
+
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/store/files"
+)
+
+// One flipped bit anywhere is found, in a piece that is read as a range as well.
+func TestVerifyEveryPiece(t *testing.T) {
+	dir, from := t.TempDir(), t.TempDir()
+	s, err := files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const length = (64 * store.ChunkBytes) + 3*store.ChunkBytes/2
+	if err := os.WriteFile(filepath.Join(from, "model"), bytes.Repeat([]byte("weights "), length/8), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: []string{"model"}}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := store.Verify(t.Context(), s, "lr", 1); err != nil || len(m.Parts) != 1 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "lr", "1", "0"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, at := range []int64{0, (64 * store.ChunkBytes) - 1, (64 * store.ChunkBytes), length - 1} {
+		var b [1]byte
+		for range 2 { // there and back
+			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
+				t.Fatalf("intact: %v", err)
+			}
+			if _, err := file.ReadAt(b[:], at); err != nil {
+				t.Fatal(err)
+			}
+			b[0] ^= 4
+			if _, err := file.WriteAt(b[:], at); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Verify(t.Context(), s, "lr", 1); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "model") {
+				t.Errorf("damage at %d: %v", at, err)
+			}
+			b[0] ^= 4
+			if _, err := file.WriteAt(b[:], at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.Verify(ctx, s, "lr", 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Shares are all of a checkpoint: a flipped bit is found by the one share that has its piece, whichever that is.
+func TestVerifyShare(t *testing.T) {
+	dir, from := t.TempDir(), t.TempDir()
+	s, err := files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var files []string
+	for i := range 7 {
+		files = append(files, fmt.Sprint("shard-", i))
+		if err := os.WriteFile(filepath.Join(from, files[i]), []byte(fmt.Sprint("content ", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: files}); err != nil {
+		t.Fatal(err)
+	}
+	for damaged := range files {
+		name := filepath.Join(dir, "lr", "1", fmt.Sprint(damaged))
+		right, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(name, bytes.ToUpper(right), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		const shares = 3
+		for share := range shares {
+			m, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: shares})
+			if found := errors.Is(err, store.ErrCorrupt); found != (damaged%shares == share) || !found && (err != nil || len(m.Parts) != 7) {
+				t.Errorf("part %d is damaged, share %d of %d: %v", damaged, share, shares, err)
+			}
+		}
+		if err := os.WriteFile(name, right, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, share := range []int{-1, 3} {
+		if _, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: 3}); !errors.Is(err, apportion.ErrRange) {
+			t.Errorf("share %d of 3: %v", share, err)
+		}
+	}
+}
