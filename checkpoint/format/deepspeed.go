@@ -18,10 +18,12 @@ import (
 //
 // Verify reads every *.pt of the folder to its end. What it accepts can be loaded by as many processes as have
 // written it; by how many others is the framework's affair.
-type DeepSpeed struct{}
-
-// Name returns "deepspeed".
-func (DeepSpeed) Name() string { return "deepspeed" }
+//
+// The file latest is for Verify to judge, so that a candidate which it rules out is told with that reason.
+func DeepSpeed() Format {
+	states := func(name string) bool { return strings.HasSuffix(name, "_states.pt") }
+	return folders{name: "deepspeed", like: holding(states), verify: verifyTag}
+}
 
 // latest is the name of the file that names the newest tag; maxTag bounds it, in bytes.
 const (
@@ -37,42 +39,26 @@ var (
 	zeroPart  = regexp.MustCompile(`^(?:bf16_|fp16_)?zero_pp_rank_0*([0-9]+)_mp_rank_0*([0-9]+)_(optim|model)_states\.pt$`)
 )
 
-// Newest implements [Format].
-// Candidates are folders with at least one file of states, by the last number of their names; the file latest
-// is for Verify to judge, so that a candidate which it rules out is told with that reason.
-func (f DeepSpeed) Newest(fsys fs.FS) (Found, error) {
-	return newestFolder(f, fsys, holds(fsys, func(name string) bool { return strings.HasSuffix(name, "_states.pt") }))
-}
-
-// Verify implements [Format]; name is the tag.
+// verifyTag verifies the folder of a tag, and returns its step.
 // A folder that latest does not name was given up before all processes were ready, unless a later one was
 // finished. The number decides, since engines count upward; where the tag has no number, no other folder
 // counts.
-func (f DeepSpeed) Verify(fsys fs.FS, name string) (Found, error) {
-	in, err := enter(fsys, name)
+func verifyTag(in *folder) (int64, error) {
+	tag, err := latestTag(in.fsys)
 	if err != nil {
-		return Found{}, err
+		return 0, err
 	}
-	tag, err := latestTag(fsys)
-	if err != nil {
-		return Found{}, err
+	if tag != in.name && number(in.name) >= number(tag) {
+		return 0, incomplete(in.name, "latest names %.60q", tag)
 	}
-	if tag != name && number(name) >= number(tag) {
-		return Found{}, incomplete(name, "latest names %.60q", tag)
+	// The framework finds the tag by this file.
+	if tag == in.name {
+		in.beside = []string{latest}
 	}
 	if err := in.verify(); err != nil {
-		return Found{}, err
+		return 0, err
 	}
-	step, err := in.verifyRanks()
-	if err != nil {
-		return Found{}, err
-	}
-	found := in.found(step)
-	// The framework finds the tag by this file.
-	if tag == name {
-		found.Files = append(found.Files, latest)
-	}
-	return found, nil
+	return in.verifyRanks()
 }
 
 // latestTag returns the tag that the file latest names.

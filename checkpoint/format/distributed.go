@@ -21,48 +21,37 @@ import (
 //
 // What is checked is what a loader relies on: that each place in the table is there and whole. What no entry of
 // the table points at is not read; the loader would not read it either.
-type Distributed struct {
-	// StepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
-	StepsPerNumber int64
+//
+// stepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
+func Distributed(stepsPerNumber int64) Format {
+	// A folder with shards and no table was cut short, and is reported as such.
+	like := holding(func(name string) bool { return name == tableName || path.Ext(name) == ".distcp" })
+	return folders{name: "distributed", like: like, needs: [][]string{{tableName}}, verify: func(in *folder) (int64, error) {
+		return steps(number(in.name), stepsPerNumber), verifyTable(in)
+	}}
 }
-
-// Name returns "distributed".
-func (Distributed) Name() string { return "distributed" }
 
 // tableName is the name of the file that says what the others hold.
 // It begins with a dot, and so is passed over by patterns and by tools that copy what is visible: a folder may
 // well be found without it.
 const tableName = ".metadata"
 
-// Newest implements [Format].
-func (f Distributed) Newest(fsys fs.FS) (Found, error) {
-	// A folder with shards and no table was cut short, and is reported as such.
-	return newestFolder(f, fsys, holds(fsys, func(name string) bool { return name == tableName || path.Ext(name) == ".distcp" }))
-}
-
-// Verify implements [Format]; name is the folder.
-func (f Distributed) Verify(fsys fs.FS, name string) (Found, error) {
-	in, err := enter(fsys, name)
+// verifyTable verifies what the table of a folder lists.
+func verifyTable(in *folder) error {
+	stored, err := storage(in.fsys, in.at(tableName))
 	if err != nil {
-		return Found{}, err
-	}
-	if !in.has(tableName) {
-		return Found{}, in.missing(tableName)
-	}
-	stored, err := storage(fsys, in.at(tableName))
-	if err != nil {
-		return Found{}, err
+		return err
 	}
 	for _, s := range stored {
 		// The table comes from a job, and so may a path in it: has knows only files within the folder.
 		if !in.has(s.file) {
-			return Found{}, in.missing(s.file)
+			return in.missing(s.file)
 		}
-		if err := s.verify(fsys, in.at(s.file)); err != nil {
-			return Found{}, damaged(in.at(s.file), err)
+		if err := s.verify(in.fsys, in.at(s.file)); err != nil {
+			return damaged(in.at(s.file), err)
 		}
 	}
-	return in.found(steps(number(name), f.StepsPerNumber)), nil
+	return nil
 }
 
 // stored is where the table says that something lies.

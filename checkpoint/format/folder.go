@@ -19,37 +19,79 @@ import (
 const mostFiles = 1 << 20
 
 // folder is a checkpoint that is a folder.
-// It is made by enter and never changes; what the files hold is read only when a method verifies them.
+// What the files hold is read only when a method verifies them.
 type folder struct {
 	// fsys is the directory that was searched, and name the folder in it, without a slash.
 	fsys fs.FS
 	name string
 	// files are those in it, at any depth, ascending, relative to it.
 	files []string
+	// beside are files of the checkpoint that lie beside the folder.
+	beside []string
 }
 
-// newestFolder is newest among the folders of a directory that keep takes, by the last numbers in their names.
-func newestFolder(f Format, fsys fs.FS, keep func(name string) bool) (Found, error) {
+// folders is a Format whose checkpoints are folders, as data.
+type folders struct {
+	name string
+	// like takes the names of the folders in a directory that seem to be checkpoints.
+	like func(fsys fs.FS) func(name string) bool
+	// needs is what a checkpoint has one of each, as hasAny takes it.
+	needs [][]string
+	// verify reads a checkpoint that has what it needs, and returns its step.
+	verify func(in *folder) (step int64, err error)
+}
+
+// Name implements [Format].
+func (f folders) Name() string { return f.name }
+
+// Newest implements [Format]: the folders are tried by the last numbers in their names.
+func (f folders) Newest(fsys fs.FS) (Found, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return Found{}, fmt.Errorf("format: %w", err)
 	}
+	like := f.like(fsys)
 	var candidates []candidate
 	for _, e := range entries {
 		// A link to a folder is none: it might lead to a checkpoint that counts already, under another name.
-		if e.IsDir() && keep(e.Name()) {
+		if e.IsDir() && like(e.Name()) {
 			candidates = append(candidates, candidate{e.Name(), number(e.Name())})
 		}
 	}
 	return newest(f, fsys, candidates)
 }
 
-// holds is a keep of newestFolder: folders in which a file's name is like that. A folder that cannot be listed has none.
-func holds(fsys fs.FS, like func(name string) bool) func(folder string) bool {
-	return func(folder string) bool {
-		// Jobs choose the names of folders, so none is ever part of a pattern.
-		entries, _ := fs.ReadDir(fsys, folder)
-		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return like(e.Name()) })
+// Verify implements [Format]; name is the folder.
+func (f folders) Verify(fsys fs.FS, name string) (Found, error) {
+	in, err := enter(fsys, name)
+	if err != nil {
+		return Found{}, err
+	}
+	for _, kind := range f.needs {
+		if !in.hasAny(kind...) {
+			return Found{}, in.missing(strings.Join(kind, " or "))
+		}
+	}
+	step, err := f.verify(in)
+	if err != nil {
+		return Found{}, err
+	}
+	return in.found(step), nil
+}
+
+// named takes folders by their names alone.
+func named(like func(name string) bool) func(fs.FS) func(string) bool {
+	return func(fs.FS) func(string) bool { return like }
+}
+
+// holding takes folders in which a file's name is like that. A folder that cannot be listed has none.
+func holding(like func(name string) bool) func(fs.FS) func(string) bool {
+	return func(fsys fs.FS) func(string) bool {
+		return func(folder string) bool {
+			// Jobs choose the names of folders, so none is ever part of a pattern.
+			entries, _ := fs.ReadDir(fsys, folder)
+			return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return like(e.Name()) })
+		}
 	}
 }
 
@@ -106,6 +148,31 @@ func (f *folder) matching(pattern string) []string {
 	return matching
 }
 
+// hasAny reports whether the folder has something that one of the patterns takes; those of folders end with a slash.
+// The patterns are those of path.Match, relative to the folder.
+func (f *folder) hasAny(patterns ...string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		if before, ok := strings.CutSuffix(pattern, "/"); ok {
+			return len(f.within(before)) > 0
+		}
+		return len(f.matching(pattern)) > 0
+	})
+}
+
+// within returns the folders below that a pattern takes.
+// Each is returned once, and only if there is a file in it, at whatever depth: empty folders are not in the list
+// of files. O(files).
+func (f *folder) within(pattern string) []string {
+	var below []string
+	for _, file := range f.files {
+		first, _, deeper := strings.Cut(file, "/")
+		if ok, _ := path.Match(pattern, first); ok && deeper && !slices.Contains(below, first) { // the patterns are ours
+			below = append(below, first)
+		}
+	}
+	return below
+}
+
 // missing is the error of a checkpoint that lacks a file.
 func (f *folder) missing(file string) error { return incomplete(f.name, "%s is missing", file) }
 
@@ -120,6 +187,7 @@ func (f *folder) found(step int64) Found {
 	for _, file := range f.files {
 		found.Files = append(found.Files, f.at(file))
 	}
+	found.Files = append(found.Files, f.beside...)
 	return found
 }
 

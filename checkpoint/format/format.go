@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -92,6 +93,40 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 		faults = append(faults, err)
 	}
 	return Found{}, errors.Join(faults...)
+}
+
+// single is a Format each of whose checkpoints is one file, as data.
+type single struct {
+	name, ending string
+	// number orders the files of the ending, the newest highest.
+	number func(fsys fs.FS, name string) int64
+	// verify reads a file, and returns its step.
+	verify func(fsys fs.FS, name string) (step int64, err error)
+}
+
+// Name implements [Format].
+func (f single) Name() string { return f.name }
+
+// Newest implements [Format].
+func (f single) Newest(fsys fs.FS) (Found, error) {
+	return newestFile(f, fsys, func(name string) (candidate, bool) {
+		if path.Ext(name) != f.ending {
+			return candidate{}, false
+		}
+		return candidate{name, f.number(fsys, name)}, true
+	})
+}
+
+// Verify implements [Format]; name is the file.
+func (f single) Verify(fsys fs.FS, name string) (Found, error) {
+	if err := plain(name); err != nil {
+		return Found{}, err
+	}
+	step, err := f.verify(fsys, name)
+	if err != nil {
+		return Found{}, damaged(name, err)
+	}
+	return Found{Name: name, Files: []string{name}, Step: step}, nil
 }
 
 // newestFile is newest among the files of the directory: like returns the candidate that a file's name makes, if any.

@@ -5,9 +5,7 @@ package format
 import (
 	"fmt"
 	"io/fs"
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -21,49 +19,14 @@ import (
 //
 // A checkpoint from which the model alone can be loaded is not enough here: without the optimizer and the
 // random numbers a resumed training would take another course than the one that was interrupted.
-type HuggingFace struct{}
-
-// Name returns "huggingface".
-func (HuggingFace) Name() string { return "huggingface" }
+func HuggingFace() Format {
+	return folders{name: "huggingface", like: named(checkpointFolder.MatchString), needs: trainerFiles, verify: verifyTrainer}
+}
 
 // checkpointFolder matches the folders of checkpoints.
 // The Trainer itself finds its checkpoints by this name, and so a folder of another name is none, whatever it
 // holds.
 var checkpointFolder = regexp.MustCompile(`^checkpoint-[0-9]+$`)
-
-// Newest implements [Format].
-func (f HuggingFace) Newest(fsys fs.FS) (Found, error) {
-	return newestFolder(f, fsys, checkpointFolder.MatchString)
-}
-
-// Verify implements [Format]; name is the folder.
-// A folder under another name may be verified by that name; only of one with a number the step must be the
-// same.
-func (f HuggingFace) Verify(fsys fs.FS, name string) (Found, error) {
-	in, err := enter(fsys, name)
-	if err != nil {
-		return Found{}, err
-	}
-	for _, kind := range trainerFiles {
-		if !in.hasAny(kind...) {
-			return Found{}, in.missing(strings.Join(kind, " or "))
-		}
-	}
-	if err := in.verifyTrainer(); err != nil {
-		return Found{}, err
-	}
-	var state struct {
-		Step *int64 `json:"global_step"`
-	}
-	if err := readJSON(fsys, in.at("trainer_state.json"), &state); err != nil {
-		return Found{}, err
-	}
-	// A state of another step has been copied from another checkpoint, or the folder has been renamed.
-	if state.Step == nil || *state.Step < 0 || number(name) >= 0 && *state.Step != number(name) {
-		return Found{}, incomplete(in.at("trainer_state.json"), "it is not of step %d", number(name))
-	}
-	return in.found(*state.Step), nil
-}
 
 // trainerFiles are what a checkpoint has one of each: a file, a pattern, or a folder.
 // The file latest stands for the engine of DeepSpeed, whose own files have the model, the optimizer and the
@@ -77,33 +40,26 @@ var trainerFiles = [][]string{
 	{"trainer_state.json"},
 }
 
-// hasAny reports whether the folder has something that one of the patterns takes; those of folders end with a slash.
-// The patterns are those of path.Match, relative to the folder.
-func (f *folder) hasAny(patterns ...string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		if before, ok := strings.CutSuffix(pattern, "/"); ok {
-			return len(f.within(before)) > 0
-		}
-		return len(f.matching(pattern)) > 0
-	})
-}
-
-// within returns the folders below that a pattern takes.
-// Each is returned once, and only if there is a file in it, at whatever depth: empty folders are not in the list
-// of files. O(files).
-func (f *folder) within(pattern string) []string {
-	var below []string
-	for _, file := range f.files {
-		first, _, deeper := strings.Cut(file, "/")
-		if ok, _ := path.Match(pattern, first); ok && deeper && !slices.Contains(below, first) { // the patterns are ours
-			below = append(below, first)
-		}
+// verifyTrainer verifies a folder, and reads its step. Only of a folder with a number in its name the two must be the same.
+func verifyTrainer(in *folder) (int64, error) {
+	if err := in.verifyStates(); err != nil {
+		return 0, err
 	}
-	return below
+	var state struct {
+		Step *int64 `json:"global_step"`
+	}
+	if err := readJSON(in.fsys, in.at("trainer_state.json"), &state); err != nil {
+		return 0, err
+	}
+	// A state of another step has been copied from another checkpoint, or the folder has been renamed.
+	if state.Step == nil || *state.Step < 0 || number(in.name) >= 0 && *state.Step != number(in.name) {
+		return 0, incomplete(in.at("trainer_state.json"), "it is not of step %d", number(in.name))
+	}
+	return *state.Step, nil
 }
 
-// verifyTrainer reads what the folder has.
-func (f *folder) verifyTrainer() error {
+// verifyStates reads what the folder has.
+func (f *folder) verifyStates() error {
 	if err := f.verify(); err != nil {
 		return err
 	}
@@ -127,14 +83,14 @@ func (f *folder) verifyTrainer() error {
 		return damaged(f.name, err)
 	}
 	for _, sharded := range append(f.within("optimizer_*"), f.within("pytorch_model_fsdp_*")...) {
-		if _, err := (Distributed{}).Verify(below, sharded); err != nil {
+		if _, err := Distributed(0).Verify(below, sharded); err != nil {
 			return damaged(f.at(sharded), err)
 		}
 	}
 	if f.has("latest") {
 		// Without one whole folder of the engine there is nothing to load; its error, which is that of a search,
 		// becomes one of this checkpoint.
-		if _, err := (DeepSpeed{}).Newest(below); err != nil {
+		if _, err := DeepSpeed().Newest(below); err != nil {
 			return damaged(f.name, fmt.Errorf("%w: %w", ErrIncomplete, err))
 		}
 	}

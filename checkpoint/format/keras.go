@@ -17,30 +17,13 @@ import (
 //
 // Whether the weights are well-formed HDF5 is not looked at: the checksum says that they are the bytes which
 // were written.
-type Keras struct {
-	// StepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
-	StepsPerNumber int64
-}
-
-// Name returns "keras".
-func (Keras) Name() string { return "keras" }
-
-// Newest implements [Format].
-func (f Keras) Newest(fsys fs.FS) (Found, error) {
-	return newestFile(f, fsys, func(name string) (candidate, bool) {
-		return candidate{name, fileNumber(name)}, path.Ext(name) == ".keras"
-	})
-}
-
-// Verify implements [Format]; name is the file.
-func (f Keras) Verify(fsys fs.FS, name string) (Found, error) {
-	if err := plain(name); err != nil {
-		return Found{}, err
-	}
-	if err := verifyKeras(fsys, name); err != nil {
-		return Found{}, damaged(name, err)
-	}
-	return Found{Name: name, Files: []string{name}, Step: steps(fileNumber(name), f.StepsPerNumber)}, nil
+//
+// stepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
+func Keras(stepsPerNumber int64) Format {
+	number := func(_ fs.FS, name string) int64 { return fileNumber(name) }
+	return single{name: "keras", ending: ".keras", number: number, verify: func(fsys fs.FS, name string) (int64, error) {
+		return steps(fileNumber(name), stepsPerNumber), verifyKeras(fsys, name)
+	}}
 }
 
 // verifyKeras reads all records of an archive, those of JSON once more as a whole. O(bytes).

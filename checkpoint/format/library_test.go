@@ -59,16 +59,16 @@ type written struct {
 }
 
 var libraries = map[string]written{
-	"distributed": {library: "dcp", format: format.Distributed{StepsPerNumber: 1}, newest: "step-20", older: "step-10", step: 20},
+	"distributed": {library: "dcp", format: format.Distributed(1), newest: "step-20", older: "step-10", step: 20},
 	"safetensors": {library: "safetensors", format: format.SafeTensors{StepsPerNumber: 1}, newest: "model-20.safetensors",
 		older: "model-10.safetensors", step: 20},
 	"safetensors, shards": {library: "safetensors", below: "sharded/", format: format.SafeTensors{}, newest: "model.safetensors.index.json", step: -1},
-	"huggingface": {library: "huggingface", format: format.HuggingFace{}, newest: "checkpoint-2", step: 2,
+	"huggingface": {library: "huggingface", format: format.HuggingFace(), newest: "checkpoint-2", step: 2,
 		free: []string{"config.json", "training_args.bin"}},
-	"deepspeed": {library: "deepspeed", format: format.DeepSpeed{}, newest: "global_step2", older: "global_step1", step: 2, uncut: []string{"latest"}},
-	"lightning": {library: "lightning", format: format.Lightning{}, newest: "last.ckpt", older: "epoch=0-step=4.ckpt", step: 4},
-	"keras":     {library: "keras", format: format.Keras{StepsPerNumber: 1}, newest: "model-20.keras", older: "model-10.keras", step: 20},
-	"orbax": {library: "orbax", format: format.Orbax{}, newest: "20", older: "10", step: 20,
+	"deepspeed": {library: "deepspeed", format: format.DeepSpeed(), newest: "global_step2", older: "global_step1", step: 2, uncut: []string{"latest"}},
+	"lightning": {library: "lightning", format: format.Lightning(), newest: "last.ckpt", older: "epoch=0-step=4.ckpt", step: 4},
+	"keras":     {library: "keras", format: format.Keras(1), newest: "model-20.keras", older: "model-10.keras", step: 20},
+	"orbax": {library: "orbax", format: format.Orbax(), newest: "20", older: "10", step: 20,
 		free:  []string{"commit_success.txt", "_sharding", "array_metadatas/process_0"},
 		uncut: []string{"d/"}},
 }
@@ -195,31 +195,31 @@ func TestUnfinished(t *testing.T) {
 	for file, contents := range library(t, "orbax", "20/") {
 		orbax["30.orbax-checkpoint-tmp-77/"+file] = contents
 	}
-	if found, err := (format.Orbax{}).Newest(orbax); err != nil || found.Name != "20" {
+	if found, err := format.Orbax().Newest(orbax); err != nil || found.Name != "20" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	orbax["20/_CHECKPOINT_METADATA"] = &fstest.MapFile{Data: bytes.Replace(orbax["20/_CHECKPOINT_METADATA"].Data, []byte(`"commit_timestamp_nsecs": 1`), []byte(`"commit_timestamp_nsecs":-1`), 1)}
-	if found, err := (format.Orbax{}).Newest(orbax); err != nil || found.Name != "10" {
+	if found, err := format.Orbax().Newest(orbax); err != nil || found.Name != "10" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	deepspeed := library(t, "deepspeed", "")
 	deepspeed["latest"] = &fstest.MapFile{Data: []byte("global_step1\n")}
-	if found, err := (format.DeepSpeed{}).Newest(deepspeed); err != nil || found.Name != "global_step1" || found.Step != 1 || !slices.Contains(found.Files, "latest") {
+	if found, err := format.DeepSpeed().Newest(deepspeed); err != nil || found.Name != "global_step1" || found.Step != 1 || !slices.Contains(found.Files, "latest") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	deepspeed["latest"] = &fstest.MapFile{Data: []byte("global_step3")}
-	if found, err := (format.DeepSpeed{}).Newest(deepspeed); err != nil || found.Name != "global_step2" || slices.Contains(found.Files, "latest") {
+	if found, err := format.DeepSpeed().Newest(deepspeed); err != nil || found.Name != "global_step2" || slices.Contains(found.Files, "latest") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	deepspeed["global_step2/mp_rank_01_model_states.pt"] = deepspeed["global_step2/mp_rank_00_model_states.pt"]
-	if found, err := (format.DeepSpeed{}).Newest(deepspeed); err != nil || found.Name != "global_step1" {
+	if found, err := format.DeepSpeed().Newest(deepspeed); err != nil || found.Name != "global_step1" {
 		t.Errorf("a part of the model too many: %+v, %v", found, err)
 	}
 	delete(deepspeed, "global_step2/mp_rank_01_model_states.pt")
 	// Two processes of the four that the model's file would tell of are not enough; one that it does not tell of is not either.
 	delete(deepspeed, "global_step2/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt")
 	deepspeed["global_step2/bf16_zero_pp_rank_1_mp_rank_00_optim_states.pt"] = deepspeed["global_step1/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt"]
-	if found, err := (format.DeepSpeed{}).Newest(deepspeed); err != nil || found.Name != "global_step1" {
+	if found, err := format.DeepSpeed().Newest(deepspeed); err != nil || found.Name != "global_step1" {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
@@ -231,13 +231,13 @@ func TestHuggingFaceFolders(t *testing.T) {
 	for file, contents := range whole {
 		moved[strings.Replace(file, "checkpoint-2/", "checkpoint-12/", 1)] = contents
 	}
-	if found, err := (format.HuggingFace{}).Newest(moved); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "step") {
+	if found, err := format.HuggingFace().Newest(moved); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "step") {
 		t.Errorf("a folder of another step: %+v, %v", found, err)
 	}
 	ranks := maps.Clone(whole)
 	ranks["checkpoint-2/rng_state_0.pth"], ranks["checkpoint-2/rng_state_2.pth"] = ranks["checkpoint-2/rng_state.pth"], ranks["checkpoint-2/rng_state.pth"]
 	delete(ranks, "checkpoint-2/rng_state.pth")
-	if found, err := (format.HuggingFace{}).Newest(ranks); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "rng_state_1.pth") {
+	if found, err := format.HuggingFace().Newest(ranks); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "rng_state_1.pth") {
 		t.Errorf("a process is missing: %+v, %v", found, err)
 	}
 	// A model in shards, whose shard is missing.
@@ -246,11 +246,11 @@ func TestHuggingFaceFolders(t *testing.T) {
 	for file, contents := range library(t, "safetensors", "sharded/") {
 		sharded["checkpoint-2/"+file] = contents
 	}
-	if found, err := (format.HuggingFace{}).Newest(sharded); err != nil || len(found.Files) != 11 {
+	if found, err := format.HuggingFace().Newest(sharded); err != nil || len(found.Files) != 11 {
 		t.Errorf("shards: %+v, %v", found, err)
 	}
 	delete(sharded, "checkpoint-2/model-00002-of-00004.safetensors")
-	if found, err := (format.HuggingFace{}).Newest(sharded); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "model-00002") {
+	if found, err := format.HuggingFace().Newest(sharded); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "model-00002") {
 		t.Errorf("a shard is missing: %+v, %v", found, err)
 	}
 	// The optimizer in folders of other writers.
@@ -264,14 +264,14 @@ func TestHuggingFaceFolders(t *testing.T) {
 		if writer == "deepspeed" {
 			other["checkpoint-2/latest"] = &fstest.MapFile{Data: []byte("global_step2")}
 		}
-		if found, err := (format.HuggingFace{}).Newest(other); err != nil {
+		if found, err := format.HuggingFace().Newest(other); err != nil {
 			t.Errorf("%s: %+v, %v", writer, found, err)
 		}
 		for file := range other {
 			if strings.HasPrefix(file, "checkpoint-2/"+name+"/") {
 				cut := maps.Clone(other)
 				cut[file] = &fstest.MapFile{Data: other[file].Data[:len(other[file].Data)-1]}
-				if found, err := (format.HuggingFace{}).Newest(cut); !errors.Is(err, format.ErrNone) {
+				if found, err := format.HuggingFace().Newest(cut); !errors.Is(err, format.ErrNone) {
 					t.Errorf("%s is cut: %+v, %v", file, found, err)
 				}
 			}
@@ -304,7 +304,7 @@ func TestClaims(t *testing.T) {
 	}
 	for file, whole := range map[string]bool{"__0_0.distcp": true, "../b/__0_0.distcp": false, "": false} {
 		dir := fstest.MapFS{"a/.metadata": {Data: []byte(entry(file))}, "a/__0_0.distcp": {Data: []byte("12345")}, "b/__0_0.distcp": {Data: []byte("12345")}}
-		if found, err := (format.Distributed{}).Verify(dir, "a"); (err == nil) != whole {
+		if found, err := format.Distributed(0).Verify(dir, "a"); (err == nil) != whole {
 			t.Errorf("a table that names %q: %+v, %v", file, found, err)
 		}
 	}
@@ -343,12 +343,12 @@ func TestClaims(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := (format.Keras{}).Verify(fstest.MapFS{"m.keras": {Data: out.Bytes()}}, "m.keras"); err == nil {
+	if found, err := format.Keras(0).Verify(fstest.MapFS{"m.keras": {Data: out.Bytes()}}, "m.keras"); err == nil {
 		t.Errorf("%+v", found)
 	}
 	// A file of torch.save without the state of a training is none of Lightning's.
 	plainFile := fstest.MapFS{"m.ckpt": library(t, "huggingface", "")["checkpoint-2/optimizer.pt"]}
-	if found, err := (format.Lightning{}).Verify(plainFile, "m.ckpt"); !errors.Is(err, format.ErrIncomplete) {
+	if found, err := format.Lightning().Verify(plainFile, "m.ckpt"); !errors.Is(err, format.ErrIncomplete) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

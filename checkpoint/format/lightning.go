@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"io/fs"
 	"math"
-	"path"
 )
 
 // Lightning knows the files *.ckpt of PyTorch Lightning. Each is a checkpoint by itself, with the states of model and
@@ -15,41 +14,25 @@ import (
 //
 // Which of the files a callback has kept as the best does not matter here: what a job is resumed from is the
 // newest.
-type Lightning struct{}
-
-// Name returns "lightning".
-func (Lightning) Name() string { return "lightning" }
-
-// Newest implements [Format].
-func (f Lightning) Newest(fsys fs.FS) (Found, error) {
-	return newestFile(f, fsys, func(name string) (candidate, bool) {
-		if path.Ext(name) != ".ckpt" {
-			return candidate{}, false
+//
+// Verify costs the bytes of the file: each record is read for its checksum, and the pickle twice more.
+func Lightning() Format {
+	return single{name: "lightning", ending: ".ckpt", number: stepOrFirst, verify: func(fsys fs.FS, name string) (int64, error) {
+		if err := verifyArchive(fsys, name); err != nil {
+			return -1, err
 		}
-		// Users choose the patterns of names, with epochs and losses in them: the step stands in the file. One that does not
-		// tell it is looked at first, so that it is passed over with its reason.
-		step, err := trainingStep(fsys, name)
-		if err != nil {
-			step = math.MaxInt64
-		}
-		return candidate{name, step}, true
-	})
+		return trainingStep(fsys, name)
+	}}
 }
 
-// Verify implements [Format]; name is the file.
-// It costs the bytes of the file: each record is read for its checksum, and the pickle twice more.
-func (f Lightning) Verify(fsys fs.FS, name string) (Found, error) {
-	if err := plain(name); err != nil {
-		return Found{}, err
-	}
-	if err := verifyArchive(fsys, name); err != nil {
-		return Found{}, damaged(name, err)
-	}
+// stepOrFirst returns the step of a file. Users choose the patterns of names, with epochs and losses in them: the step stands in
+// the file. One that does not tell it is looked at first, so that it is passed over with its reason.
+func stepOrFirst(fsys fs.FS, name string) int64 {
 	step, err := trainingStep(fsys, name)
 	if err != nil {
-		return Found{}, err
+		return math.MaxInt64
 	}
-	return Found{Name: name, Files: []string{name}, Step: step}, nil
+	return step
 }
 
 // trainingStep returns the step that a checkpoint holds.

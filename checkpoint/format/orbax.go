@@ -21,50 +21,39 @@ import (
 //
 // That the arrays are not read makes Verify cheap, and leaves their damage to whoever loads them; that they are
 // all there is what the rename promises.
-type Orbax struct{}
-
-// Name returns "orbax".
-func (Orbax) Name() string { return "orbax" }
+// The number in a folder's name is the step, whatever prefix the manager was given.
+func Orbax() Format {
+	return folders{name: "orbax", like: named(func(name string) bool { return number(name) >= 0 }), verify: verifyManaged}
+}
 
 // What the names of folders have in them that are being filled.
 // On a file system that renames, a folder gets its name without this when all is written; one whose process has
 // died keeps it.
 const unfinished = ".orbax-checkpoint-tmp"
 
-// Newest implements [Format].
-// The number in a folder's name is the step, whatever prefix the manager was given.
-func (f Orbax) Newest(fsys fs.FS) (Found, error) {
-	return newestFolder(f, fsys, func(name string) bool { return number(name) >= 0 })
-}
-
-// Verify implements [Format]; name is the folder.
-// The order is from the name, over what says that the save came to its end, to the items.
-func (f Orbax) Verify(fsys fs.FS, name string) (Found, error) {
-	in, err := enter(fsys, name)
-	if err != nil {
-		return Found{}, err
-	}
-	if strings.Contains(name, unfinished) {
-		return Found{}, incomplete(name, "it is being filled")
+// verifyManaged verifies a folder, from the name, over what says that the save came to its end, to the items.
+func verifyManaged(in *folder) (int64, error) {
+	if strings.Contains(in.name, unfinished) {
+		return 0, incomplete(in.name, "it is being filled")
 	}
 	if !in.has("_CHECKPOINT_METADATA") {
-		return Found{}, in.missing("_CHECKPOINT_METADATA")
+		return 0, in.missing("_CHECKPOINT_METADATA")
 	}
 	var about struct {
 		// Committed is a pointer, since a time that is not there is another fault than damage to it; both are refused.
 		Items     any    `json:"item_handlers"`
 		Committed *int64 `json:"commit_timestamp_nsecs"`
 	}
-	if err := readJSON(fsys, in.at("_CHECKPOINT_METADATA"), &about); err != nil {
-		return Found{}, err
+	if err := readJSON(in.fsys, in.at("_CHECKPOINT_METADATA"), &about); err != nil {
+		return 0, err
 	}
 	if about.Committed == nil || *about.Committed <= 0 {
-		return Found{}, incomplete(in.at("_CHECKPOINT_METADATA"), "it was not committed")
+		return 0, incomplete(in.at("_CHECKPOINT_METADATA"), "it was not committed")
 	}
 	if err := in.verifyItems(about.Items); err != nil {
-		return Found{}, err
+		return 0, err
 	}
-	return in.found(number(name)), nil
+	return number(in.name), nil
 }
 
 // verifyItems reads what a folder has of its items: several by name, or one that is the folder itself.

@@ -108,7 +108,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[format.Found](), reflect.TypeFor[format.Skip](),
 	reflect.TypeFor[format.MXNet](), reflect.TypeFor[format.PyTorch](), reflect.TypeFor[format.TensorFlow](),
-	reflect.TypeFor[format.Distributed](), reflect.TypeFor[format.SafeTensors](), reflect.TypeFor[format.Keras](),
+	reflect.TypeFor[format.SafeTensors](),
 
 	reflect.TypeFor[runner.Run](), reflect.TypeFor[runner.Saved](), reflect.TypeFor[runner.Progress](),
 
