@@ -226,6 +226,14 @@
 //	[OASiS Algorithm 2, lines 12-22, chunks as printed]	primaldual/chunkdp.go	workersFor
 //	[OASiS Algorithm 2, lines 23-46]	primaldual/slotcost.go	slotCosts
 //	[OASiS Algorithm 2, lines 25-31, 35-40]	primaldual/deploy.go	greedy.fill
+//	[Jain15 §2, jobs with deadlines]	primaldual/deadline/job.go	Job
+//	[Horn74, test for deadlines, with widths]	primaldual/deadline/demand.go	demand.take
+//	[Ghodsi11 §4.1, several kinds as one]	primaldual/deadline/pool.go	pool.unit
+//	[Vepsalainen87 §2, apparent tardiness]	primaldual/deadline/choice.go	Scheduler.plan, Scheduler.index
+//	[a slot: what must be done now, no paper]	primaldual/deadline/slot.go	must
+//	[Dantzig57, fluid price of promises]	primaldual/deadline/promise.go	Scheduler.fluidPrice, Scheduler.grant
+//	[jobs with deadlines, slot by slot, no paper]	primaldual/deadline/scheduler.go	Scheduler
+//	[promises that a change breaks, no paper]	primaldual/deadline/advance.go	Scheduler.Advance, Scheduler.SetCapacity
 //	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine, Machine.enter
 //	[Dorm §III-C2, requests]	checkpoint/adjust.go	Adjust.apply, Machine.begin
 //	[Dorm §III-C2, outcomes of effects]	checkpoint/reply.go	Machine.done, Machine.settle
@@ -389,6 +397,7 @@
 //	[how long may a search take?]	alloc/embedded/options.go	Effort
 //	[where is the time limit of a decision?]	checkpoint/controller/config.go	Decide, Config
 //	[is a new job worth its resources?]	primaldual/scheduler.go	Scheduler.Offer
+//	[which jobs end in time, and what is promised?]	primaldual/deadline/scheduler.go	Scheduler.Run
 //	[how is a job resized?]	checkpoint/driver/driver.go	Driver.Apply
 //	[in which order do jobs change places?]	checkpoint/queue.go	Machine.schedule
 //	[when is a server given up?]	checkpoint/driver/config.go	Config, Options
@@ -438,6 +447,7 @@
 //   - [CornuejolsDawande98] G. Cornuéjols, M. Dawande. A class of hard small 0-1 programs. IPCO 1998.
 //   - [Danna05] E. Danna, E. Rothberg, C. Le Pape. Exploring relaxation induced neighborhoods to improve MIP solutions.
 //     Mathematical Programming 102, 2005.
+//   - [Dantzig57] G. B. Dantzig. Discrete-variable extremum problems. Operations Research 5(2), 1957.
 //   - [Dantzig60] G. B. Dantzig, P. Wolfe. Decomposition principle for linear programs. Operations Research 8(1), 1960.
 //   - [Dean11] J. Dean, S. Ghemawat. LevelDB file format: table and block. Google 2011.
 //   - [Dorm] P. Sun, Y. Wen, N. B. D. Ta, S. Yan. Towards Distributed Machine Learning in Shared Clusters: A
@@ -450,11 +460,14 @@
 //   - [Gu19] J. Gu et al. Tiresias: A GPU Cluster Manager for Distributed Deep Learning. NSDI 2019.
 //   - [Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean bounds. Mathematical
 //     Programming 39, 1987.
+//   - [Horn74] W. A. Horn. Some simple scheduling algorithms. Naval Research Logistics Quarterly 21(1), 1974.
 //   - [HuangfuHall18] Q. Huangfu, J. A. J. Hall. Parallelizing the dual revised simplex method. Mathematical Programming
 //     Computation 10, 2018.
 //   - [Huber64] P. J. Huber. Robust estimation of a location parameter. Annals of Mathematical Statistics 35, 1964.
 //   - [IBM76] IBM. Mathematical Programming System Extended (MPSX) Program Reference. SH19-1095, 1976.
 //   - [Irwin04] D. Irwin, L. Grit, J. Chase. Balancing Risk and Reward in a Market-Based Task Service. HPDC 2004.
+//   - [Jain15] N. Jain, I. Menache, J. Naor, J. Yaniv. Near-Optimal Scheduling Mechanisms for Deadline-Sensitive Jobs in
+//     Large Computing Clusters. ACM TOPC 2(1), 2015.
 //   - [Jayaram23] S. Jayaram Subramanya et al. Sia: Heterogeneity-aware, Goodput-optimized ML-Cluster Scheduling. SOSP 2023.
 //   - [Jia14] Y. Jia et al. Caffe: Convolutional Architecture for Fast Feature Embedding. MM 2014.
 //   - [Kelly98] F. P. Kelly, A. K. Maulloo, D. K. H. Tan. Rate control for communication networks: shadow prices,
@@ -468,6 +481,7 @@
 //   - [Land60] A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems. Econometrica 28(3),
 //     1960.
 //   - [Law15] A. M. Law. Simulation Modeling and Analysis. 5th edition, McGraw-Hill 2015.
+//   - [Lucier13] B. Lucier, I. Menache, J. Naor, J. Yaniv. Efficient Online Scheduling for Deadline-Sensitive Jobs. SPAA 2013.
 //   - [Mahajan20] K. Mahajan et al. Themis: Fair and Efficient GPU Cluster Scheduling. NSDI 2020.
 //   - [Maros03] I. Maros. Computational Techniques of the Simplex Method. Kluwer 2003.
 //   - [Meyer74] R. R. Meyer. On the existence of optimal solutions to integer and mixed-integer programming problems.
@@ -492,6 +506,8 @@
 //   - [Schrijver86] A. Schrijver. Theory of Linear and Integer Programming. Wiley 1986.
 //   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization results using the
 //     ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
+//   - [Vepsalainen87] A. P. J. Vepsalainen, T. E. Morton. Priority rules for job shops with weighted tardiness costs. Management
+//     Science 33(8), 1987.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual Containers. Master's
 //     thesis; its chapters FlowCon, ICPP 2019, and SpeCon, arXiv 2010.11307, 2020.
 package apportion

@@ -14,19 +14,12 @@ import (
 func main() { command.Main("oasis", run) }
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
-// The flags choose one of six programs in one: the study of the paper's workload, and five that play
+// The flags choose one of four programs in one: the study of the paper's workload, and three that play
 // traces.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
-	}
-	// The more special comes first, since -factors and -speeds are given together with -windows.
-	if o.windows != "" && o.factors {
-		return runFactors(ctx, o, stdout, stderr)
-	}
-	if o.windows != "" && o.speeds != "" {
-		return runSpeeds(ctx, o, stdout, stderr)
 	}
 	if o.windows != "" {
 		return runWindows(ctx, o, stdout, stderr)

@@ -45,5 +45,5 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "traces", "windows", "every", "held", "gpus", "factors", "speeds")
+	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "traces", "windows", "each", "seed", "gpus")
 }

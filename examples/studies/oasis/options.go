@@ -12,8 +12,7 @@ import (
 )
 
 // options are the flags.
-// seeds and tiny count workloads. windows, trace and speeds are paths, empty where the flag is not given;
-// held, factors, speeds and every go with windows.
+// seeds and tiny count workloads. windows and trace are paths, empty where the flag is not given; each and seed go with windows.
 type options struct {
 	seeds, tiny int
 	out         string
@@ -21,10 +20,7 @@ type options struct {
 	traces      bool
 	trace       string
 	windows     string
-	every       int
-	held        bool
-	factors     bool
-	speeds      string
+	each, seed  int
 	// gpus are sizes of cluster, nil where the flag is not given.
 	gpus []int
 }
@@ -39,17 +35,15 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
 	flags.BoolVar(&o.traces, "traces", false, "play 300 jobs of each of two real traces instead of the paper's workload")
 	flags.StringVar(&o.trace, "trace", "", "play the trace in this `file` instead: CSV, with the columns of README.md")
-	flags.StringVar(&o.windows, "windows", "", "play 90 windows of the traces in this `folder` instead: chronus_slo.csv.gz, ms_itp_2021.csv.gz")
-	flags.BoolVar(&o.held, "held", false, "with -windows: traces on which no setting was chosen instead: thetagpu_2023.csv.gz, philly_vcs.csv.gz")
-	flags.BoolVar(&o.factors, "factors", false, "with -windows: only displacement, with every factor, on those windows and the held ones")
-	flags.StringVar(&o.speeds, "speeds", "", "with -windows: jobs scale as the step times in this `folder` say: pollux_placements.csv.gz, pollux_scalability.csv.gz")
-	flags.IntVar(&o.every, "every", 1, "with -windows: play only every so manieth")
-	flags.Func("gpus", "with -windows and -trace: the sizes of cluster, `numbers` of GPUs with commas between; else parts of what the jobs keep busy", o.readSizes)
+	flags.StringVar(&o.windows, "windows", "", "play windows of the traces in this `folder` instead: chronus_slo, ms_itp_2021, thetagpu_2023, philly_vcs, each .csv.gz")
+	flags.IntVar(&o.each, "each", 15, "with -windows: how many of each trace")
+	flags.IntVar(&o.seed, "seed", 1, "with -windows: the seed of the first of each trace")
+	flags.Func("gpus", "with -trace: the sizes of cluster, `numbers` of GPUs with commas between", o.readSizes)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
-	if o.seeds < 1 || o.tiny < 1 || o.every < 1 {
-		return nil, command.Misused(flags, "-seeds, -tiny and -every must be positive")
+	if o.seeds < 1 || o.tiny < 1 || o.each < 1 || o.seed < 0 {
+		return nil, command.Misused(flags, "-seeds, -tiny and -each must be positive, -seed not negative")
 	}
 	return o, nil
 }

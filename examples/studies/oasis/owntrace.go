@@ -29,16 +29,19 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	if len(sizes) == 0 {
 		sizes = ownSizes
 	}
-	windows := sized(filepath.Base(o.trace), 0, rows, sizes)
-	for i := range windows {
-		// A user's deadlines are meant as they stand.
-		windows[i].soft = false
+	var windows []*window
+	for _, gpus := range sizes {
+		w, err := cut(rows, func(float64) int { return gpus }, deadlines, false)
+		if err != nil {
+			return err
+		}
+		windows = append(windows, w)
 	}
-	results, err := playWindows(ctx, stderr, windows, 1)
+	results, err := playAll(ctx, stderr, windows, hardship{})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "Total utility: %d jobs of %s, worth %g together.\n", len(rows), filepath.Base(o.trace), results[0].most)
+	fmt.Fprintf(stdout, "Total utility: %d jobs of %s, worth %g together.\n", len(rows), filepath.Base(o.trace), worthOfAll(windows[0].jobs))
 	table := newTable(stdout)
 	fmt.Fprint(table, "policy")
 	for i := range results {

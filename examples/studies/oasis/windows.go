@@ -1,4 +1,4 @@
-// This file cuts windows out of real traces: families of traces, starting points, sizes of cluster.
+// This file draws windows out of real traces: stretches of jobs, sizes of cluster, values.
 
 package main
 
@@ -7,138 +7,93 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/primaldual"
+	"github.com/apportion/apportion/primaldual/deadline"
 )
 
 // What a window is.
-// Five starts of 300 jobs show how much a result depends on the stretch.
 const (
-	// windowJobs is the most jobs of a window, windowStarts the number of starting points in a trace.
-	windowJobs   = 300
-	windowStarts = 5
-	// chronusEvery: of the Chronus trace, which has 6,000 jobs in 27 hours, every fourth job counts.
-	// Every job counts would make a window of an hour.
-	chronusEvery = 4
+	windowJobs = 200
+	// windowSlots is how many slots the arrivals may span: slots are longer than ten minutes where they span more.
+	windowSlots = 150
+	// Jobs with a deadline more than farthest slots after their arrival are left out.
+	farthest  = 300
+	perServer = 8
 )
 
-// pressures are the sizes of cluster, as parts of the GPUs that the jobs of the window keep busy on average between
-// the first arrival and the last.
-var pressures = []float64{0.5, 1, 2}
-
 // window is a stretch of a trace on a cluster.
-// The rows are shared by the windows of one stretch, on clusters of several sizes, and are never written.
 type window struct {
 	family string
-	start  int
+	seed   uint64
 	gpus   int
-	size   string // of the cluster, in words
-	rows   []trace.Job
-	// soft: every second job is still worth something after its deadline.
-	soft bool
+	jobs   []job
 }
 
-// name tells windows apart.
-// People count starts from 1.
-func (w *window) name() string {
-	return fmt.Sprintf("%s, start %d, %d GPUs", w.family, w.start+1, w.gpus)
+// value is the form of the jobs' worth over time.
+type value string
+
+// Deadlines are those of the trace; linear falls to nothing at twice the deadline, the sigmoid has its middle at the deadline.
+const (
+	deadlines value = "deadlines"
+	linear    value = "linear"
+	sigmoid   value = "sigmoid"
+)
+
+// source is a trace by group, with deadlines.
+type source struct {
+	family string
+	groups [][]trace.Job
+	soft   bool // every second job is worth something after its deadline
 }
 
-// readWindows returns all windows of the traces in a folder, family by family, on clusters of so many GPUs, or as many as
-// pressures say where none are given.
-// The order of the result is fixed: by family, start and size, so that -every takes the same windows each
-// time.
-func readWindows(folder string, gpus []int) ([]window, error) {
-	chronus, err := readRows(filepath.Join(folder, "chronus_slo.csv.gz"))
-	if err != nil {
-		return nil, err
-	}
-	itp, err := readRows(filepath.Join(folder, "ms_itp_2021.csv.gz"))
-	if err != nil {
-		return nil, err
-	}
-	var windows []window
-	for start := range windowStarts {
-		from := start * len(chronus) / windowStarts
-		var rows []trace.Job
-		for i := 0; i < windowJobs && from+i*chronusEvery < len(chronus); i++ {
-			rows = append(rows, chronus[from+i*chronusEvery])
+// readSources reads the four traces of a folder. A job of ThetaGPU is to end by the wall time that its user asked for and half of it
+// more, one of Philly by twice its duration.
+func readSources(folder string) ([]source, error) {
+	var out []source
+	for _, s := range []struct {
+		family, file string
+		deadline     func(*trace.Job) float64
+	}{
+		{"Chronus", "chronus_slo.csv.gz", nil},
+		{"ITP", "ms_itp_2021.csv.gz", nil},
+		{"ThetaGPU", "thetagpu_2023.csv.gz", func(row *trace.Job) float64 { return 1.5 * row.Estimate.Value.Seconds() }},
+		{"Philly", "philly_vcs.csv.gz", func(row *trace.Job) float64 { return 2 * row.Duration.Value.Seconds() }},
+	} {
+		rows, err := readRows(filepath.Join(folder, s.file))
+		if err != nil {
+			return nil, err
 		}
-		windows = append(windows, sized("chronus", start, rows, gpus)...)
-	}
-	return append(windows, byGroup("ITP ", itp, gpus)...), nil
-}
-
-// readHeld returns windows of traces on which no setting was chosen. Neither has deadlines: a job of ThetaGPU is to end
-// by the wall time that its user asked for, one of Philly by twice its duration, both counted from the submission.
-// They judge settings that were chosen elsewhere, so that nobody may choose anything by them.
-func readHeld(folder string, gpus []int) ([]window, error) {
-	theta, err := readRows(filepath.Join(folder, "thetagpu_2023.csv.gz"))
-	if err != nil {
-		return nil, err
-	}
-	philly, err := readRows(filepath.Join(folder, "philly_vcs.csv.gz"))
-	if err != nil {
-		return nil, err
-	}
-	theta = timed(theta, "ThetaGPU", func(row *trace.Job) float64 { return row.Estimate.Value.Seconds() })
-	philly = timed(philly, "", func(row *trace.Job) float64 { return 2 * row.Duration.Value.Seconds() })
-	return append(byGroup("", theta, gpus), byGroup("Philly ", philly, gpus)...), nil
-}
-
-// timed returns the rows of jobs that run and have a deadline, in a group of their own if that is not empty.
-// Jobs without a GPU, a duration or a deadline cannot be played and are left out without a word.
-func timed(rows []trace.Job, group string, deadline func(*trace.Job) float64) []trace.Job {
-	var out []trace.Job
-	for _, row := range rows {
-		if row.Duration.Value <= 0 || row.GPUs.Value < 1 || deadline(&row) <= 0 {
-			continue
+		byGroup := make(map[string][]trace.Job)
+		for _, row := range rows {
+			if s.deadline != nil {
+				row.Extra = map[string]string{"deadline_s": strconv.FormatFloat(s.deadline(&row), 'f', -1, 64)}
+			}
+			group := row.Group
+			if s.family == "ThetaGPU" || s.family == "Chronus" {
+				group = ""
+			}
+			if row.Duration.Value > 0 && row.GPUs.Value >= 1 {
+				byGroup[group] = append(byGroup[group], row)
+			}
 		}
-		row.Group = cmp.Or(group, row.Group)
-		// The deadline is written as text, in the column that the other traces have.
-		row.Extra = map[string]string{"deadline_s": strconv.FormatFloat(deadline(&row), 'f', -1, 64)}
-		out = append(out, row)
-	}
-	return out
-}
-
-// byGroup returns the windows of every group of a trace. Starting points lie evenly between the first job and the
-// first one of the last window. A group of fewer than ten jobs has none.
-// Windows of one group overlap where it has fewer than five times 300 jobs.
-func byGroup(family string, all []trace.Job, gpus []int) []window {
-	groups := make(map[string][]int)
-	for i := range all {
-		groups[all[i].Group] = append(groups[all[i].Group], i)
-	}
-	var windows []window
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		rows := groups[name]
-		jobs := min(windowJobs, len(rows)/windowStarts)
-		if jobs < 2 {
-			continue // too few to make a window
+		from := source{family: s.family, soft: s.family == "Chronus"}
+		for _, name := range slices.Sorted(maps.Keys(byGroup)) {
+			if len(byGroup[name]) >= 2*windowJobs {
+				from.groups = append(from.groups, byGroup[name])
+			}
 		}
-		for start := range windowStarts {
-			from := start * (len(rows) - jobs) / (windowStarts - 1)
-			windows = append(windows, sized(family+name, start, pick(all, rows[from:from+jobs]), gpus)...)
-		}
+		out = append(out, from)
 	}
-	return windows
-}
-
-// pick returns the rows at some positions.
-// The rows are copied, as their groups and deadlines may be changed.
-func pick(all []trace.Job, at []int) []trace.Job {
-	var rows []trace.Job
-	for _, i := range at {
-		rows = append(rows, all[i])
-	}
-	return rows
+	return out, nil
 }
 
 // readRows reads a trace.
@@ -159,66 +114,92 @@ func readRows(path string) ([]trace.Job, error) {
 	return rows, nil
 }
 
-// sized returns one window for each size of cluster; servers have 8 GPUs.
-// busy is the GPU time of all jobs, in seconds, and span the time between the first and the last arrival:
-// their ratio is how many GPUs they would keep busy.
-func sized(family string, start int, rows []trace.Job, sizes []int) []window {
-	busy := 0.0
-	for i := range rows {
-		busy += rows[i].Duration.Value.Seconds() * max(1, rows[i].GPUs.Value)
+// draw returns a window of a source: a random group, a random start, a cluster of a quarter to 1.4 times
+// the GPUs that its jobs keep busy.
+func (s *source) draw(seed uint64, v value) (*window, error) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	group := s.groups[random.IntN(len(s.groups))]
+	stride := 1
+	if s.soft {
+		stride = 4 // 6,000 jobs in 27 hours: every one would make a window of an hour
 	}
-	// A stretch shorter than a slot counts as one.
-	span := max(traceSlot.Seconds(), (rows[len(rows)-1].Submit - rows[0].Submit).Seconds())
-	var windows []window
-	add := func(gpus int, size string) {
-		servers := max(1, (gpus+4)/8) // the nearest number of servers
-		windows = append(windows, window{family: family, start: start, gpus: 8 * servers, size: size, rows: rows, soft: family == "chronus"})
+	from := random.IntN(len(group) - windowJobs*stride)
+	var rows []trace.Job
+	for i := range windowJobs {
+		rows = append(rows, group[from+i*stride])
 	}
-	for _, gpus := range sizes {
-		add(gpus, fmt.Sprint(gpus, " GPUs"))
+	pressure := math.Exp2(2.5*random.Float64() - 2)
+	w, err := cut(rows, func(busy float64) int { return int(math.Round(pressure * busy)) }, v, s.soft)
+	if err != nil {
+		return nil, err
 	}
-	for _, pressure := range pressures {
-		if len(sizes) == 0 {
-			add(int(math.Round(pressure*busy/span)), fmt.Sprint(pressure, " x busy GPUs"))
-		}
-	}
-	return windows
+	w.family, w.seed = s.family, seed
+	return w, nil
 }
 
-// workload returns the jobs of a window and its cluster. The span ends with the last deadline.
-// Times count from the first submission, rounded down to a slot, as clusters begin empty.
-func (w *window) workload() (*workload, error) {
-	out := &workload{cluster: traceCluster(w.gpus)}
-	first := w.rows[0].Submit / traceSlot * traceSlot
-	for i, row := range w.rows {
-		row.Submit -= first
-		job, err := traceJob(&row)
+// cut makes a window of rows on as many GPUs as size makes of those that the jobs keep busy, a multiple of perServer.
+func cut(rows []trace.Job, size func(busy float64) int, v value, soft bool) (*window, error) {
+	span := (rows[len(rows)-1].Submit - rows[0].Submit).Truncate(time.Second)
+	slot := max(traceSlot, (span / windowSlots).Round(time.Minute))
+	w := &window{}
+	busy := 0.0
+	for i, row := range rows {
+		row.Submit -= rows[0].Submit / slot * slot
+		j, err := cutJob(&row, slot, v, soft && i%2 == 1)
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", row.ID, err)
 		}
-		if w.soft && i%2 == 1 {
-			job.Utility = softened(job.Utility)
+		if n := len(j.Deadlines); n > 0 && j.Deadlines[n-1].By-j.arrival <= farthest {
+			w.jobs = append(w.jobs, j)
+			busy += row.Duration.Value.Seconds() * row.GPUs.Value
 		}
-		// A job that can no longer end in time has another utility, which is worth nothing at any time.
-		if steps, ok := job.Utility.(primaldual.Steps); ok {
-			out.cluster.Slots = max(out.cluster.Slots, job.Arrival+steps[len(steps)-1].Within)
-		}
-		out.cluster.Slots = max(out.cluster.Slots, job.Arrival)
-		out.jobs = append(out.jobs, job)
-		out.workers = append(out.workers, cmp.Or(int64(row.GPUs.Value), 1))
 	}
-	return out, nil
+	w.gpus = perServer * max(1, (size(busy/max(slot, span).Seconds())+perServer/2)/perServer)
+	return w, nil
 }
 
-// softened gives a job with one deadline two more: six tenths of its value by one and a half times its slots, a quarter
-// by two and a half times.
-// A half of the jobs of Chronus is not lost after the deadline, so that late is better than never for some
-// and not for others.
-func softened(utility primaldual.Utility) primaldual.Utility {
-	steps, ok := utility.(primaldual.Steps)
-	if !ok {
-		return utility
+// cutJob turns a row into a job: as many worker-slots as GPU time in the trace, up to elastic times as many workers as GPUs.
+func cutJob(row *trace.Job, slot time.Duration, v value, soft bool) (job, error) {
+	seconds, err := strconv.ParseFloat(row.Extra["deadline_s"], 64)
+	if err != nil {
+		return job{}, err
 	}
+	worth, err := strconv.ParseFloat(cmp.Or(row.Extra["value"], traceValue), 64)
+	if err != nil {
+		return job{}, err
+	}
+	j := job{arrival: int((row.Submit+slot-1)/slot) + 1}
+	gpus := int64(row.GPUs.Value)
+	j.ID, j.Width, j.Worker = row.ID, elastic*gpus, apportion.Resources{1}
+	j.Work = int64(math.Ceil(row.Duration.Value.Seconds() * float64(gpus) / slot.Seconds()))
+	end := int((row.Submit.Seconds() + seconds) / slot.Seconds()) // the last whole slot before the deadline
+	within := end - j.arrival
+	if within < 0 || worth <= 0 {
+		return j, nil
+	}
+	j.Deadlines = deadline.Deadlines(worthOf(v, worth, within, soft), j.arrival, end+2*within+2)
+	return j, nil
+}
+
+// worthOf returns a job's worth by the slots from its arrival.
+func worthOf(v value, worth float64, within int, soft bool) func(int) float64 {
+	slots := float64(within + 1)
+	switch {
+	case v == linear:
+		return primaldual.Linear{Start: worth, PerSlot: worth / (2 * slots)}.Value
+	case v == sigmoid:
+		return primaldual.Sigmoid{Gamma1: worth, Gamma2: 4 / slots, Gamma3: slots}.Value
+	}
+	steps := primaldual.Steps{{Within: within, Value: worth}}
+	if soft {
+		steps = softened(steps)
+	}
+	return steps.Value
+}
+
+// softened gives a job with one deadline two more: six tenths of its value by one and a half times its slots, a quarter by
+// two and a half times.
+func softened(steps primaldual.Steps) primaldual.Steps {
 	slots, value := float64(steps[0].Within+1), steps[0].Value
 	for _, later := range []struct{ slots, part float64 }{{1.5, 0.6}, {2.5, 0.25}} {
 		if within := int(later.slots*slots) - 1; within > steps[len(steps)-1].Within {
@@ -228,14 +209,46 @@ func softened(utility primaldual.Utility) primaldual.Utility {
 	return steps
 }
 
-// traceCluster returns a cluster of so many GPUs, eight a server, and as many servers for parameter servers.
-// Parameter servers have machines of their own, as in the paper, with a slot for every GPU: they never run
+// longest returns the most slots from an arrival to a last deadline, last the last of all.
+func (w *window) longest() int {
+	most := 1
+	for i := range w.jobs {
+		most = max(most, w.jobs[i].final()-w.jobs[i].arrival+1)
+	}
+	return most
+}
+
+// last returns the last slot in which a job may earn anything.
+func (w *window) last() int {
+	most := 1
+	for i := range w.jobs {
+		most = max(most, w.jobs[i].final())
+	}
+	return most
+}
+
+// final returns the last deadline.
+func (j *job) final() int { return j.Deadlines[len(j.Deadlines)-1].By }
+
+// trained states a job for the paper's algorithm.
+func trained(j *job) primaldual.Job {
+	steps := make(primaldual.Steps, len(j.Deadlines))
+	for i, d := range j.Deadlines {
+		steps[i] = primaldual.Step{Within: d.By - j.arrival, Value: d.Value}
+	}
+	return primaldual.Job{
+		ID: j.ID, Arrival: j.arrival, Epochs: 1, Chunks: j.Width, Minibatches: 1, MinibatchSlots: float64(j.Work) / float64(j.Width),
+		WorkerBandwidth: 1, PSBandwidth: perPS, Worker: apportion.Resources{1, 0}, PS: apportion.Resources{0, 1}, Utility: steps,
+	}
+}
+
+// traceCluster returns a cluster of so many GPUs, eight a server, and as many servers for parameter servers, which never run
 // short.
 func traceCluster(gpus int) *primaldual.Cluster {
 	c := &primaldual.Cluster{Kinds: apportion.Kinds{"gpu", "slot"}}
-	for h := range gpus / 8 {
-		c.WorkerServers = append(c.WorkerServers, apportion.Server{ID: fmt.Sprint("worker", h), Capacity: apportion.Resources{8, 0}})
-		c.PSServers = append(c.PSServers, apportion.Server{ID: fmt.Sprint("ps", h), Capacity: apportion.Resources{0, 8}})
+	for h := range gpus / perServer {
+		c.WorkerServers = append(c.WorkerServers, apportion.Server{ID: fmt.Sprint("worker", h), Capacity: apportion.Resources{perServer, 0}})
+		c.PSServers = append(c.PSServers, apportion.Server{ID: fmt.Sprint("ps", h), Capacity: apportion.Resources{0, perServer}})
 	}
 	return c
 }

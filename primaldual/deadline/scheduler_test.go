@@ -1,0 +1,289 @@
+// This file tests the life of jobs: offers, slots, lost work, failures, bad input.
+
+package deadline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+)
+
+// newTest returns a scheduler of so many GPUs with jobs of "work x width by deadline value" on workers of one GPU.
+func newTest(t *testing.T, gpus int64, options Options, jobs ...string) *Scheduler {
+	t.Helper()
+	s, err := New(apportion.Kinds{"gpu"}, apportion.Resources{gpus}, 1, &options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range jobs {
+		if _, err := s.Offer(parse(t, text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// parse reads "id work width by value".
+func parse(t *testing.T, text string) Job {
+	t.Helper()
+	job, d := Job{Worker: apportion.Resources{1}}, Deadline{}
+	if _, err := fmt.Sscan(text, &job.ID, &job.Work, &job.Width, &d.By, &d.Value); err != nil {
+		t.Fatal(err)
+	}
+	job.Deadlines = []Deadline{d}
+	return job
+}
+
+// shares writes what a slot gives.
+func shares(s *Scheduler) string {
+	var out []string
+	for _, share := range s.Run() {
+		out = append(out, fmt.Sprint(share.ID, " ", share.Workers))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestRun(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		gpus int64
+		jobs []string
+		want string
+	}{
+		{"the earliest deadline first", 4, []string{"a 8 4 9 1", "b 4 4 2 1"}, "b 4"},
+		// By plain earliest deadline b would have both GPUs now, and a, one worker wide, would be late.
+		{"a narrow job must run now", 2, []string{"a 3 1 3 1", "b 2 2 2 1"}, "a 1, b 1"},
+		{"of two that cannot both end the denser", 2, []string{"a 4 2 2 1", "b 4 2 2 3"}, "b 2"},
+		{"what is not planned takes what is free", 3, []string{"a 2 1 2 9", "b 4 2 2 1", "c 6 3 2 1"}, "a 1, b 2"},
+		{"wider than the cluster", 2, []string{"a 4 9 2 1"}, "a 2"},
+	} {
+		if got := shares(newTest(t, test.gpus, Options{}, test.jobs...)); got != test.want {
+			t.Errorf("%s: %q, not %q", test.name, got, test.want)
+		}
+	}
+}
+
+// With several deadlines the job that loses soon goes before one of the same worth that can wait.
+func TestApparentTardiness(t *testing.T) {
+	s := newTest(t, 1, Options{})
+	for _, job := range []Job{
+		{ID: "waits", Work: 2, Width: 1, Worker: apportion.Resources{1}, Deadlines: []Deadline{{6, 4}, {8, 2}}},
+		{ID: "hurries", Work: 2, Width: 1, Worker: apportion.Resources{1}, Deadlines: []Deadline{{2, 4}, {8, 2}}},
+	} {
+		if _, err := s.Offer(job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if jobs := s.waiting(); jobs[0].ID != "hurries" {
+		t.Errorf("first is %s", jobs[0].ID)
+	}
+}
+
+// What has no room is refused with its reason; a job that may stay is told the same.
+func TestReasons(t *testing.T) {
+	for _, test := range []struct {
+		stay bool
+		job  string
+		want Decision
+	}{
+		{false, "b 9 1 3 1", Decision{Reason: ReasonLate}},
+		{false, "b 4 2 2 9", Decision{Reason: ReasonFull}},
+		{true, "b 4 2 2 9", Decision{Admitted: true, Reason: ReasonFull}},
+		{false, "b 4 2 4 9", Decision{Admitted: true, Promise: &Deadline{4, 9}}},
+	} {
+		s := newTest(t, 2, Options{Promise: OnAdmission, Stay: test.stay}, "a 4 2 2 1")
+		got, err := s.Offer(parse(t, test.job))
+		if err != nil || fmt.Sprint(got.Admitted, got.Reason) != fmt.Sprint(test.want.Admitted, test.want.Reason) || (got.Promise == nil) != (test.want.Promise == nil) {
+			t.Errorf("%s: %+v, %v", test.job, got, err)
+		}
+	}
+}
+
+// Where much of more worth has come, a job of little is refused though it would fit.
+func TestFluidPrice(t *testing.T) {
+	s := newTest(t, 2, Options{Promise: OnAdmission}, "a 4 2 2 40", "b 4 2 2 40", "c 4 2 2 40")
+	if price := s.fluidPrice(); price != 10 {
+		t.Errorf("the price is %v", price)
+	}
+	decision, err := s.Offer(parse(t, "d 4 2 9 1"))
+	if err != nil || decision.Admitted || decision.Reason != ReasonPrice {
+		t.Errorf("%+v, %v", decision, err)
+	}
+	if small, err := s.Offer(parse(t, "e 1 2 9 0.1")); err != nil || small.Promise == nil {
+		t.Errorf("a small job: %+v, %v", small, err)
+	}
+}
+
+// Work that was not done breaks a promise, and says so; the job stays until it can earn nothing.
+func TestLostWork(t *testing.T) {
+	s := newTest(t, 2, Options{Promise: OnAdmission}, "a 4 2 2 1")
+	s.Run()
+	outcome, err := s.Advance(map[string]int64{"a": 3})
+	if err != nil || len(outcome.Broken) != 1 || outcome.Broken[0].ID != "a" || !slices.Equal(outcome.Lost, []string{"a"}) {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+}
+
+// With a loss at each change a job keeps its workers where plain earliest deadline would take them away.
+func TestChangeLoss(t *testing.T) {
+	for loss, want := range map[float64]string{0: "b 2", 0.1: "a 2"} {
+		s := newTest(t, 2, Options{ChangeLoss: loss}, "a 6 2 9 1")
+		s.Run()
+		if _, err := s.Advance(nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Offer(parse(t, "b 2 2 8 1")); err != nil {
+			t.Fatal(err)
+		}
+		if got := shares(s); got != want {
+			t.Errorf("loss %v: %q, not %q", loss, got, want)
+		}
+	}
+}
+
+func TestDeadlines(t *testing.T) {
+	stepped := Deadlines(func(d int) float64 { return []float64{4, 4, 1, 0}[min(d, 3)] }, 5, 20)
+	if !slices.Equal(stepped, []Deadline{{6, 4}, {7, 1}}) {
+		t.Errorf("%v", stepped)
+	}
+	linear := Deadlines(func(d int) float64 { return max(0, 100-float64(d)) }, 1, 500)
+	if n := len(linear); n < 10 || n > steps+1 || linear[n-1].By != 100 {
+		t.Errorf("%v", linear)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	good := parse(t, "a 1 1 5 1")
+	for _, test := range []struct {
+		change func(*Job)
+		field  string
+		err    error
+	}{
+		{func(j *Job) { j.ID = "" }, "ID", apportion.ErrEmpty},
+		{func(j *Job) { j.ID = "there" }, "ID", apportion.ErrDuplicate},
+		{func(j *Job) { j.Work = 0 }, "Work", apportion.ErrRange},
+		{func(j *Job) { j.Work = math.MaxInt64 }, "Work", apportion.ErrOverflow},
+		{func(j *Job) { j.Width = -1 }, "Width", apportion.ErrRange},
+		{func(j *Job) { j.Worker = apportion.Resources{0} }, "Worker", apportion.ErrNoDemand},
+		{func(j *Job) { j.Worker = apportion.Resources{-1} }, "Worker[gpu]", apportion.ErrNegative},
+		{func(j *Job) { j.Worker = nil }, "Worker", apportion.ErrLength},
+		{func(j *Job) { j.Deadlines = nil }, "Deadlines", apportion.ErrEmpty},
+		{func(j *Job) { j.Deadlines[0].Value = math.NaN() }, "Deadlines[0]", apportion.ErrNotFinite},
+		{func(j *Job) { j.Deadlines[0].Value = 0 }, "Deadlines[0]", apportion.ErrRange},
+		{func(j *Job) { j.Deadlines = append(j.Deadlines, Deadline{5, 0.5}) }, "Deadlines[1]", apportion.ErrConflict},
+		{func(j *Job) { j.Deadlines = append(j.Deadlines, Deadline{6, 1}) }, "Deadlines[1]", apportion.ErrConflict},
+	} {
+		s := newTest(t, 2, Options{}, "there 1 1 5 1")
+		job := good
+		job.Deadlines = slices.Clone(good.Deadlines)
+		test.change(&job)
+		_, err := s.Offer(job)
+		if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.field) {
+			t.Errorf("%s: %v", test.field, err)
+		}
+	}
+}
+
+func TestBadCalls(t *testing.T) {
+	s := newTest(t, 2, Options{}, "a 2 1 5 1")
+	_, negative := s.SetCapacity(apportion.Resources{-1})
+	_, length := s.SetCapacity(nil)
+	_, overflow := s.SetCapacity(apportion.Resources{math.MaxInt64})
+	_, less := s.Advance(map[string]int64{"a": -1})
+	_, more := s.Advance(map[string]int64{"a": 3})
+	_, unknown := s.Advance(map[string]int64{"b": 1})
+	_, loss := New(apportion.Kinds{"gpu"}, apportion.Resources{1}, 1, &Options{ChangeLoss: 1})
+	_, strength := New(apportion.Kinds{"gpu"}, apportion.Resources{1}, 1, &Options{Promise: 9})
+	for i, pair := range [][2]error{
+		{negative, apportion.ErrNegative}, {length, apportion.ErrLength}, {overflow, apportion.ErrOverflow}, {less, apportion.ErrNegative},
+		{more, apportion.ErrRange}, {unknown, apportion.ErrUnknown}, {loss, apportion.ErrRange}, {strength, apportion.ErrUnknown}, {s.Cancel("b"), apportion.ErrUnknown},
+	} {
+		if !errors.Is(pair[0], pair[1]) {
+			t.Errorf("%d: %v is not %v", i, pair[0], pair[1])
+		}
+	}
+	if err := s.Cancel("a"); err != nil || s.Has("a") || s.Slot() != 1 {
+		t.Error(err)
+	}
+	for _, text := range []string{"", "{}", `{"kinds":["gpu"],"capacity":[1],"jobs":[{"id":"a"}]}`} {
+		if _, err := Restore([]byte(text)); err == nil {
+			t.Errorf("%q was restored", text)
+		}
+	}
+}
+
+// BenchmarkSlot is a slot of 200 jobs over 100 slots on 10 kinds; the 99th percentile is the metric.
+func BenchmarkSlot(b *testing.B) {
+	for _, strength := range []Strength{Never, OnStart, OnAdmission} {
+		b.Run("promise="+strength.String(), func(b *testing.B) {
+			kinds, capacity := make(apportion.Kinds, 10), make(apportion.Resources, 10)
+			for r := range kinds {
+				kinds[r], capacity[r] = fmt.Sprint("kind", r), int64(400+40*r)
+			}
+			s, err := New(kinds, capacity, 1, &Options{Promise: strength, Stay: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range 200 {
+				worker := make(apportion.Resources, 10)
+				for r := range worker {
+					worker[r] = int64(1 + (i*7+r*3)%5)
+				}
+				by := 10 + i*37%90
+				job := Job{ID: fmt.Sprint(i), Work: int64(20 + i*13%200), Width: int64(4 + i%30), Worker: worker,
+					Deadlines: []Deadline{{by, 3}, {by + 5, 2}, {by + 10, 1}}}
+				if _, err := s.Offer(job); err != nil {
+					b.Fatal(err)
+				}
+			}
+			var took []time.Duration
+			b.ReportAllocs()
+			for b.Loop() {
+				start := time.Now()
+				s.Run()
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-us")
+		})
+	}
+}
+
+// What rounding may cost is kept back: workers of 2 leave the fifth unit idle, and beside workers of 3 up to two more.
+func TestReserve(t *testing.T) {
+	s := newTest(t, 5, Options{})
+	for want, units := range map[int64][]int64{5: {1, 1}, 4: {2, 2}, 3: {2, 3}, 2: {4, 1}} {
+		var jobs []*planned
+		for _, unit := range units {
+			jobs = append(jobs, &planned{unit: unit})
+		}
+		if got := s.reserve(jobs); got != want {
+			t.Errorf("units %v leave %d, not %d", units, got, want)
+		}
+	}
+}
+
+// Shares are exact where the capacities have a small common multiple, and else rounded up.
+func TestShares(t *testing.T) {
+	for _, test := range []struct {
+		total, worker apportion.Resources
+		of, want      int64
+	}{
+		{apportion.Resources{7}, apportion.Resources{3}, 7, 3},
+		{apportion.Resources{4, 6}, apportion.Resources{1, 1}, 12, 3},
+		{apportion.Resources{4, 6}, apportion.Resources{0, 5}, 12, 10},
+		{apportion.Resources{4, 6}, apportion.Resources{5, 1}, 12, 13},
+		{apportion.Resources{1 << 29, 3}, apportion.Resources{0, 1}, mostShare, mostShare/3 + 1},
+	} {
+		p := newPool(test.total)
+		if got := p.unit(test.worker); p.capacity != test.of || got != test.want {
+			t.Errorf("%v of %v is %d of %d", test.worker, test.total, got, p.capacity)
+		}
+	}
+}
