@@ -3,7 +3,9 @@
 package store
 
 import (
+	"crypto/rand"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -27,8 +29,16 @@ func (id Identity) Valid() bool {
 // Line returns the bytes in which a medium keeps the identity.
 func (id Identity) Line() []byte { return []byte(identityMagic + string(id) + "\n") }
 
-// ParseIdentity reads what Line returns, and nothing else; the error wraps ErrCorrupt.
-func ParseIdentity(line []byte) (Identity, error) {
+// NewIdentity returns the identity of a new store.
+func NewIdentity() Identity { return Identity(rand.Text()) }
+
+// ReadIdentity reads what Line returns, and nothing else; the error of another line wraps ErrCorrupt.
+func ReadIdentity(from io.Reader) (Identity, error) {
+	const most = 100 // bytes
+	line, err := io.ReadAll(io.LimitReader(from, most))
+	if err != nil {
+		return "", err
+	}
 	text, end := strings.CutSuffix(string(line), "\n")
 	word, magic := strings.CutPrefix(text, identityMagic)
 	if id := Identity(word); end && magic && id.Valid() {

@@ -3,6 +3,7 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ func TestIdentity(t *testing.T) {
 	if !id.Valid() || id == store.NewIdentity() {
 		t.Fatalf("%q is no identity, or that of two stores", id)
 	}
-	back, err := store.ParseIdentity(id.Line())
+	back, err := store.ReadIdentity(bytes.NewReader(id.Line()))
 	if err != nil || back != id {
 		t.Fatalf("%q reads as %q, %v", id.Line(), back, err)
 	}
@@ -25,7 +26,7 @@ func TestIdentity(t *testing.T) {
 		"", "\n", line[:len(line)-1], line[1:], line + "\n", line + line, " " + line, strings.ToLower(line),
 		strings.Replace(line, " 1 ", " 2 ", 1), line[:len(line)-2] + "\n", line[:len(line)-2] + "1\n", line[:len(line)-2] + "A" + "A\n",
 	} {
-		if got, err := store.ParseIdentity([]byte(bad)); !errors.Is(err, store.ErrCorrupt) || got != "" {
+		if got, err := store.ReadIdentity(strings.NewReader(bad)); !errors.Is(err, store.ErrCorrupt) || got != "" {
 			t.Errorf("%q reads as %q, %v", bad, got, err)
 		}
 	}

@@ -1,12 +1,10 @@
-// This file implements Place: names for what a writer has not committed yet, which tell how old it is,
-// and the random names of stores.
+// This file implements Place: names for what a writer has not committed yet, which tell how old it is.
 
 package store
 
 import (
 	"crypto/rand"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -27,19 +25,6 @@ var errPlace = errors.New("is not the name of a place")
 func NewPlace(now time.Time) Place {
 	// The clock is the caller's, and seconds are enough: the word alone makes places differ.
 	return Place(strconv.FormatInt(now.Unix(), 10) + "-" + rand.Text())
-}
-
-// NewIdentity returns the identity of a new store.
-func NewIdentity() Identity { return Identity(rand.Text()) }
-
-// ReadIdentity reads the line of an identity, of which a longer one is damaged.
-func ReadIdentity(from io.Reader) (Identity, error) {
-	const most = 100 // bytes
-	line, err := io.ReadAll(io.LimitReader(from, most))
-	if err != nil {
-		return "", err
-	}
-	return ParseIdentity(line)
 }
 
 // stamp returns when the writer began. Only what NewPlace returns is a place.

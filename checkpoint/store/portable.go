@@ -18,7 +18,8 @@ type Medium interface {
 	// Record reads the manifest of a checkpoint that is visible, see [ReadRecord]; an error that wraps ErrNotFound if there
 	// is none.
 	Record(ctx context.Context, folder Folder, number int64) (Stored, error)
-	// Open opens the object of a part, as [Opener] says.
+	// Open opens the object of the part with that index from an offset on, which is at most the length of the part. An object
+	// that is shorter has nothing there: it ends at once. Parts that are kept with the manifest are not asked for.
 	Open(ctx context.Context, r Record, index int, offset int64) (io.ReadCloser, error)
 	// List returns the numbers of the checkpoints of a job, ascending, damaged ones among them, and what reads the record
 	// of one as Record does.

@@ -23,19 +23,15 @@ type reader struct {
 	ctx context.Context
 	// stored has the reader's own manifest, with which every part is compared.
 	stored Stored
-	open   Opener
+	open   func(index int, offset int64) (io.ReadCloser, error)
 	// closed stops new parts; those that are open go on.
 	closed bool
 }
 
-// Opener opens the object of the part with that index from an offset on, which is at most the length of the part.
-// An object that is shorter has nothing there: it ends at once.
-type Opener func(index int, offset int64) (io.ReadCloser, error)
-
 // newReader returns a reader of a committed checkpoint; open is not asked for inline parts.
 // The manifest has passed decodeOf or is one that was just encoded, and r belongs to the reader from here on. The
 // end of ctx ends every part too. newReader opens no object.
-func newReader(ctx context.Context, r Stored, open Opener) Reader {
+func newReader(ctx context.Context, r Stored, open func(index int, offset int64) (io.ReadCloser, error)) Reader {
 	return &reader{ctx: ctx, stored: r, open: open}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // long is longer than what a store keeps with a manifest.
-const long = files.DefaultInlineBytes + 3
+const long = 1<<20 + 3
 
 // disk returns a store, and a folder on the same disk with two long files and a short one.
 func disk(t *testing.T) (*files.Store, store.Files) {

@@ -22,8 +22,6 @@ const (
 // leads out of it, even while others move its directories. Close it when nothing uses it any more.
 type OS struct{ root *os.Root }
 
-var _ Together = (*OS)(nil)
-
 // NewOS opens a directory, which must exist.
 func NewOS(dir string) (*OS, error) {
 	root, err := os.OpenRoot(dir)
@@ -101,7 +99,7 @@ func (o *OS) SyncDir(dir string) error {
 	return f.Sync()
 }
 
-// SyncTogether implements Together. The goroutines end before it returns. On a journaling file system one commit of the
+// SyncTogether syncs as [SyncAll] does, all at the same time. The goroutines end before it returns. On a journaling file system one commit of the
 // journal, and one flush of the disk, serve all of them then, while the bytes of the files are on their way.
 func (o *OS) SyncTogether(dirs []string, files []File) error {
 	errs := make([]error, len(dirs)+len(files))

@@ -58,19 +58,18 @@ type Entry struct {
 	Bytes int64
 }
 
-// Together is an FS that can make several things durable at the same time. A disk that is asked for one after the other has to
+// together is an FS that can make several things durable at the same time. A disk that is asked for one after the other has to
 // empty its cache for each, and a file system to close its journal.
-type Together interface {
-	FS
+type together interface {
 	// SyncTogether does what Sync of each file and SyncDir of each directory do, in any order or all at once, and returns
 	// the errors of all.
 	SyncTogether(dirs []string, files []File) error
 }
 
-// SyncAll makes files and the entries of directories durable: at the same time where the file system is Together, otherwise
+// SyncAll makes files and the entries of directories durable: at the same time where the file system can, otherwise
 // one after the other, the files first, until one fails. What of them is durable after an error is unknown.
 func SyncAll(fsys FS, dirs []string, files ...File) error {
-	if t, ok := fsys.(Together); ok {
+	if t, ok := fsys.(together); ok {
 		return t.SyncTogether(dirs, files)
 	}
 	for _, f := range files {

@@ -39,11 +39,11 @@ func TestDescriptors(t *testing.T) {
 	uses := map[string]func(s *Store) error{
 		"identity": func(s *Store) error { _, err := s.Identity(t.Context()); return err },
 		"commit and delete": func(s *Store) error {
-			commit(t, s, "job", 1, strings.Repeat("x", DefaultInlineBytes+1))
+			commit(t, s, "job", 1, strings.Repeat("x", defaultInlineBytes+1))
 			commit(t, s, "job", 2, "short")
 			return errors.Join(s.Delete(t.Context(), "job", 1), s.Collect(t.Context()))
 		},
-		"abort": func(s *Store) error { return begin(t, s, "job", 3, strings.Repeat("x", DefaultInlineBytes+1)).Abort() },
+		"abort": func(s *Store) error { return begin(t, s, "job", 3, strings.Repeat("x", defaultInlineBytes+1)).Abort() },
 		"abort of a part": func(s *Store) error {
 			w, err := s.Begin(t.Context(), "job", 3)
 			if err != nil {
@@ -51,12 +51,12 @@ func TestDescriptors(t *testing.T) {
 			}
 			part, err := w.Part("part")
 			if err == nil {
-				_, err = part.Write(make([]byte, DefaultInlineBytes+1))
+				_, err = part.Write(make([]byte, defaultInlineBytes+1))
 			}
 			return errors.Join(err, w.Abort())
 		},
 		"read": func(s *Store) error {
-			commit(t, s, "job", 4, strings.Repeat("x", DefaultInlineBytes+1))
+			commit(t, s, "job", 4, strings.Repeat("x", defaultInlineBytes+1))
 			r, err := s.Open(t.Context(), "job", 4)
 			if err != nil {
 				return err
@@ -74,7 +74,7 @@ func TestDescriptors(t *testing.T) {
 			return errors.Join(err, again, part.Close(), piece.Close(), r.Close())
 		},
 		"take": func(s *Store) error {
-			file := outside(t, strings.Repeat("x", DefaultInlineBytes+1))
+			file := outside(t, strings.Repeat("x", defaultInlineBytes+1))
 			w := taker(t, s, 5)
 			_, err := w.Take("part", file, true)
 			if errors.Is(err, errors.ErrUnsupported) {

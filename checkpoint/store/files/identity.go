@@ -33,7 +33,7 @@ func (s *disk) Identity(_ context.Context, make bool) (store.Identity, error) {
 }
 
 // readIdentity returns the identity in the root; an error that wraps fs.ErrNotExist if there is none.
-// Of a damaged file ParseIdentity says so: a store must not take a new identity because the old one cannot be
+// Of a damaged file ReadIdentity says so: a store must not take a new identity because the old one cannot be
 // read.
 func (s *disk) readIdentity() (store.Identity, error) {
 	f, err := s.fs.Open(path.Join(identityName, identityFile))

@@ -48,7 +48,7 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	}
 	// The default of this store is longer than that of package store, and must be set before a writer asks.
 	if s.options.Form.InlineBytes == 0 {
-		s.options.Form.InlineBytes = DefaultInlineBytes
+		s.options.Form.InlineBytes = defaultInlineBytes
 	}
 	// Negative stays as it is: it is the caller's word that nobody else writes here.
 	if s.options.Grace == 0 {

@@ -19,9 +19,9 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
-// DefaultInlineBytes is the length up to which a part is kept in the file of the manifest. A file and its syncs less make up
+// defaultInlineBytes is the length up to which a part is kept in the file of the manifest. A file and its syncs less make up
 // for what List reads more, see BenchmarkCommit.
-const DefaultInlineBytes = 1 << 20
+const defaultInlineBytes = 1 << 20
 
 // defaultGrace is how old a writer of another process must be before it is taken for dead.
 const defaultGrace = 24 * time.Hour

@@ -110,7 +110,7 @@ func TestTakeUnsupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, file := taker(t, s, 1), outside(t, strings.Repeat("x", DefaultInlineBytes+1))
+	w, file := taker(t, s, 1), outside(t, strings.Repeat("x", defaultInlineBytes+1))
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestTakeUnsupported(t *testing.T) {
 func TestAdopted(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, &Options{})
-	content := strings.Repeat("adopted ", DefaultInlineBytes/4)
+	content := strings.Repeat("adopted ", defaultInlineBytes/4)
 	file := outside(t, content)
 	w := taker(t, s, 1)
 	moved, err := w.Take("part", file, true)
