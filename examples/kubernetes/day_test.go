@@ -17,15 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/examples/internal/external/day"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/day"
 )
 
-// Controlled implements externaltest.Player.
-func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
+// Controlled implements managertest.Player.
+func (b *bench) Controlled() *managertest.Bench { return b.Bench }
 
-// Elastic implements externaltest.Player.
+// Elastic implements managertest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
 	job := b.job(j.Name, int(j.Max), 0, nil)
 	c := &job.Spec.Template.Spec.Containers[0]
@@ -39,11 +39,11 @@ func fieldOf(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
-// Fixed implements externaltest.Player: a stock Indexed Job. Kubernetes' scheduler starts the pods that have room, whatever
+// Fixed implements managertest.Player: a stock Indexed Job. Kubernetes' scheduler starts the pods that have room, whatever
 // becomes of the others; a gang is suspended until there is room for all of it.
 func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) {
 	job := b.job(j.Name, int(j.Fixed), 0, nil)
-	completions, indexed, backoff, waits := int32(j.Fixed), batchv1.IndexedCompletion, int32(1000), policy == externaltest.Gang
+	completions, indexed, backoff, waits := int32(j.Fixed), batchv1.IndexedCompletion, int32(1000), policy == managertest.Gang
 	job.Spec.ManagedBy, job.Spec.Completions, job.Spec.CompletionMode = nil, &completions, &indexed
 	job.Spec.BackoffLimit, job.Spec.Suspend = &backoff, &waits
 	c := &job.Spec.Template.Spec.Containers[0]
@@ -56,7 +56,7 @@ func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]s
 	b.submit(job)
 }
 
-// Left implements externaltest.Player.
+// Left implements managertest.Player.
 func (b *bench) Left() int {
 	jobs := b.jobs()
 	if jobs == nil {
@@ -141,10 +141,10 @@ func TestGangs(t *testing.T) {
 
 func TestDay(t *testing.T) {
 	const slots = 24
-	externaltest.Daily{Manager: "kubernetes", Slots: slots, Policies: []string{externaltest.Fixed, externaltest.Gang, externaltest.Elastic},
+	managertest.Daily{Manager: "kubernetes", Slots: slots, Policies: []string{managertest.Fixed, managertest.Gang, managertest.Elastic},
 		// A short day is stock Jobs for a minute, and nothing of ours: TestGangs has what is.
 		Short: []string{},
-		Bench: func(t *testing.T) externaltest.Player {
+		Bench: func(t *testing.T) managertest.Player {
 			b := newBench(t, nodes...)
 			if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
 				t.Skip("this control plane has no Job controller and no scheduler")

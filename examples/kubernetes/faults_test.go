@@ -16,64 +16,64 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
 // own are the faults of a Kubernetes cluster.
-func (b *bench) own() []externaltest.Fault {
+func (b *bench) own() []managertest.Fault {
 	return slices.Concat(b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers(), b.Seconds())
 }
 
 // faultsOfControl are those of the control plane, of the controller, and of what is between them.
-func (b *bench) faultsOfControl() []externaltest.Fault {
-	return []externaltest.Fault{
+func (b *bench) faultsOfControl() []managertest.Fault {
+	return []managertest.Fault{
 		{Name: "the API server is killed in the middle of a plan", Of: kubetest.APIServer, Do: func(r *rand.Rand) {
 			b.more(r)
-			externaltest.Wait(r, 0, 3*time.Second)
+			managertest.Wait(r, 0, 3*time.Second)
 			b.cluster.Kill(kubetest.APIServer)
-			externaltest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.cluster.Start(kubetest.APIServer)
 			b.cluster.Ready()
 		}},
-		{Name: "the controller is killed in one of its writes", Of: externaltest.Controllers, Do: func(r *rand.Rand) { b.killInWrite(r) }},
+		{Name: "the controller is killed in one of its writes", Of: managertest.Controllers, Do: func(r *rand.Rand) { b.killInWrite(r) }},
 		{Name: "nothing is seen for a while, and all is written", Of: "watches", Do: func(r *rand.Rand) {
 			b.proxy.Blind()
 			b.more(r)
 			b.evict(r, r.IntN(3))
-			externaltest.Wait(r, time.Second, 10*time.Second)
+			managertest.Wait(r, time.Second, 10*time.Second)
 			b.proxy.See(r.IntN(2) == 0)
 		}},
-		{Name: "the controller is killed in the middle of a plan", Of: externaltest.Controllers, Do: func(r *rand.Rand) {
+		{Name: "the controller is killed in the middle of a plan", Of: managertest.Controllers, Do: func(r *rand.Rand) {
 			b.more(r)
-			externaltest.Wait(r, 0, 4*time.Second)
+			managertest.Wait(r, 0, 4*time.Second)
 			b.End()
 			b.Begin()
 		}},
-		{Name: "every write is refused once, or its answer lost", Of: externaltest.Controllers, Do: func(r *rand.Rand) {
+		{Name: "every write is refused once, or its answer lost", Of: managertest.Controllers, Do: func(r *rand.Rand) {
 			b.proxy.Meddle(oneRefusal(r))
 			b.more(r)
-			externaltest.Wait(r, 2*time.Second, 10*time.Second)
+			managertest.Wait(r, 2*time.Second, 10*time.Second)
 			b.proxy.Meddle(nil)
 		}},
 	}
 }
 
 // faultsOfNodes are those of nodes and kubelets.
-func (b *bench) faultsOfNodes() []externaltest.Fault {
+func (b *bench) faultsOfNodes() []managertest.Fault {
 	one := func(r *rand.Rand) string { return nodes[r.IntN(len(nodes))] }
-	return []externaltest.Fault{
+	return []managertest.Fault{
 		{Name: "a node is deleted while its pods run, and comes back", Of: "kubelet", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Stop(node)
 			b.kubelets.RemoveNode(node)
-			externaltest.Wait(r, 0, 12*time.Second)
+			managertest.Wait(r, 0, 12*time.Second)
 			b.kubelets.Collect(node)
-			externaltest.Wait(r, 0, 4*time.Second)
+			managertest.Wait(r, 0, 4*time.Second)
 			b.kubelets.AddNode(newNode(node))
 			b.kubelets.Go(node)
 		}},
@@ -81,7 +81,7 @@ func (b *bench) faultsOfNodes() []externaltest.Fault {
 			node := one(r)
 			b.kubelets.Stop(node)
 			b.kubelets.SetReady(node, corev1.ConditionUnknown)
-			externaltest.Wait(r, time.Second, 15*time.Second)
+			managertest.Wait(r, time.Second, 15*time.Second)
 			b.kubelets.Go(node)
 			b.kubelets.SetReady(node, corev1.ConditionTrue)
 		}},
@@ -90,37 +90,37 @@ func (b *bench) faultsOfNodes() []externaltest.Fault {
 			b.kubelets.Change(node, func(n *corev1.Node) {
 				n.Spec.Taints = []corev1.Taint{{Key: "repair", Value: "soon", Effect: corev1.TaintEffectNoSchedule}}
 			})
-			externaltest.Wait(r, time.Second, 6*time.Second)
+			managertest.Wait(r, time.Second, 6*time.Second)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Spec.Taints = nil })
 		}},
 		{Name: "a node is drained", Of: "drains", Do: func(r *rand.Rand) {
 			node := one(r)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Annotations = map[string]string{snapshot.Drain: "true"} })
-			externaltest.Wait(r, time.Second, 6*time.Second)
+			managertest.Wait(r, time.Second, 6*time.Second)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Annotations = nil })
 		}},
 	}
 }
 
 // faultsOfUsers are what users and other programs do.
-func (b *bench) faultsOfUsers() []externaltest.Fault {
-	return []externaltest.Fault{
+func (b *bench) faultsOfUsers() []managertest.Fault {
+	return []managertest.Fault{
 		{Name: "pods are evicted", Of: "pods", Do: func(r *rand.Rand) { b.evict(r, 1+r.IntN(4)) }},
 		{Name: "a quota is lowered for a while", Of: "quota", Do: func(r *rand.Rand) {
 			b.quota(int64(4 + r.IntN(8)))
-			externaltest.Wait(r, time.Second, 6*time.Second)
+			managertest.Wait(r, time.Second, 6*time.Second)
 			b.quota(1000)
 		}},
 		{Name: "others have used up a quota for a while", Of: "used quota", Do: func(r *rand.Rand) {
 			b.useUp(true)
 			b.more(r)
-			externaltest.Wait(r, time.Second, 8*time.Second)
+			managertest.Wait(r, time.Second, 8*time.Second)
 			b.useUp(false)
 		}},
 		{Name: "a webhook denies pods for a while", Of: "webhook", Do: func(r *rand.Rand) {
 			b.strictly(r, func() {
 				b.more(r)
-				externaltest.Wait(r, 2*time.Second, 10*time.Second)
+				managertest.Wait(r, 2*time.Second, 10*time.Second)
 			})
 		}},
 		{Name: "a job is deleted by its user, and another submitted", Of: "users", Do: func(r *rand.Rand) {

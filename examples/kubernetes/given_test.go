@@ -10,7 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -27,7 +27,7 @@ func TestGivenUp(t *testing.T) {
 	b.submit(bad)
 	b.submit(deaf)
 	for name, why := range map[string]string{"bad": "2 runs have died without a step further", "deaf": "the signal that asks it to save has ended it 2 times"} {
-		externaltest.Eventually(b.Bench, name+" has failed", 90*time.Second, func() bool {
+		processes.Eventually(b.Bench, name+" has failed", 90*time.Second, func() bool {
 			b.Report()
 			return strings.Contains(condition(b.get(name), batchv1.JobFailed), why)
 		})

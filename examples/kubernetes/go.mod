@@ -18,7 +18,7 @@ require (
 require (
 	cel.dev/expr v0.25.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.0 // indirect
-	github.com/apportion/apportion/examples v0.1.0
+	github.com/apportion/apportion/examples/managertest v0.1.0
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -78,4 +78,4 @@ require (
 
 replace github.com/apportion/apportion => ../..
 
-replace github.com/apportion/apportion/examples => ..
+replace github.com/apportion/apportion/examples/managertest => ../managertest

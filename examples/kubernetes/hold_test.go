@@ -19,8 +19,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
@@ -62,7 +62,7 @@ func TestRoomIsHeld(t *testing.T) {
 	b.submit(b.job("a", 24, 1000000, nil))
 	b.Holds(map[string]int{"default/a": 24})
 	b.plain("others", 4, "2")
-	externaltest.Eventually(b.Bench, "pods of others wait", 60*time.Second, func() bool { _, all := b.bound("others"); return all == 4 })
+	processes.Eventually(b.Bench, "pods of others wait", 60*time.Second, func() bool { _, all := b.bound("others"); return all == 4 })
 	held := map[string]int{"default/a": 24}
 	for _, name := range []string{"b", "c", "d"} {
 		b.submit(b.job(name, 24, 1000000, nil))
@@ -83,8 +83,8 @@ func TestRoomIsHeld(t *testing.T) {
 		_, name := snapshot.Split(id)
 		b.delete(name)
 	}
-	externaltest.Eventually(b.Bench, "others have what the elastic jobs leave", 90*time.Second, func() bool { bound, _ := b.bound("others"); return bound == 4 })
-	externaltest.Eventually(b.Bench, "no room is held any more", 90*time.Second, func() bool {
+	processes.Eventually(b.Bench, "others have what the elastic jobs leave", 90*time.Second, func() bool { bound, _ := b.bound("others"); return bound == 4 })
+	processes.Eventually(b.Bench, "no room is held any more", 90*time.Second, func() bool {
 		list, err := b.cluster.Client.CoreV1().Pods("apportion").List(context.Background(), metav1.ListOptions{LabelSelector: roomOf})
 		return err == nil && len(list.Items) == 0
 	})
@@ -129,7 +129,7 @@ func TestHold(t *testing.T) {
 	if _, err := client.CoreV1().Pods(inNamespace).Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, GenerateName: "other"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	externaltest.Eventually(t, "it is seen that a pod waits", time.Minute, o.seen.PodsWait)
+	processes.Eventually(t, "it is seen that a pod waits", time.Minute, o.seen.PodsWait)
 	for range 2 {
 		o.Hold(t.Context(), "default/a", 7)
 	}

@@ -15,14 +15,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // bench is a control plane with kubelets and a controller, which has the rights that are shipped.
 type bench struct {
-	*externaltest.Bench
+	*managertest.Bench
 	cluster  *kubetest.Cluster
 	kubelets *kubetest.Kubelets
 	// proxy is between the controller and the API server.
@@ -56,7 +57,7 @@ func newBenchOf(t testing.TB, run func(dir string) kubetest.Run, nodes []*corev1
 		t.Skip("real jobs on a real cluster take a minute")
 	}
 	kubetest.Require(t)
-	dir := externaltest.Folder(t, "kube")
+	dir := processes.Folder(t, "kube")
 	b := &bench{cluster: kubetest.New(t, dir)}
 	b.kubelets = b.cluster.NewKubelets(run(dir))
 	for _, node := range nodes {
@@ -65,7 +66,7 @@ func newBenchOf(t testing.TB, run func(dir string) kubetest.Run, nodes []*corev1
 	// The controller is a process of the test and no pod, but has the rights of its manifests.
 	b.cluster.ApplyFolder("deploy")
 	b.proxy = b.cluster.NewProxy()
-	b.Bench = externaltest.New(t, dir, "KUBECONFIG="+b.cluster.KubeconfigBy(b.proxy, kubetest.ControllerToken), "POD_NAMESPACE=apportion", "POD_NAME=apportion-"+externaltest.Number)
+	b.Bench = managertest.New(t, dir, "KUBECONFIG="+b.cluster.KubeconfigBy(b.proxy, kubetest.ControllerToken), "POD_NAMESPACE=apportion", "POD_NAME=apportion-"+managertest.Number)
 	return b
 }
 
@@ -81,7 +82,7 @@ func (b *bench) job(name string, most, steps int, annotations map[string]string)
 // submit creates a Job. An API server that was killed a moment ago takes nothing yet.
 func (b *bench) submit(j *batchv1.Job) {
 	b.Helper()
-	externaltest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the job is taken", 60*time.Second, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		_, err := b.cluster.Client.BatchV1().Jobs(j.Namespace).Create(ctx, j, metav1.CreateOptions{})
@@ -101,7 +102,7 @@ func (b *bench) retried(err error) {
 func (b *bench) delete(name string) {
 	b.Helper()
 	background := metav1.DeletePropagationBackground
-	externaltest.Eventually(b.Bench, "the deletion is taken", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the deletion is taken", 60*time.Second, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		err := b.cluster.Client.BatchV1().Jobs(inNamespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
@@ -168,13 +169,13 @@ func TestJobsAreShared(t *testing.T) {
 	b.Holds(map[string]int{"default/a": 24})
 	b.submit(b.job("b", 12, 100000, map[string]string{snapshot.Weight: "2"}))
 	b.Holds(map[string]int{"default/a": 12, "default/b": 12})
-	externaltest.Eventually(b.Bench, "users see who has what", 30*time.Second, func() bool {
+	processes.Eventually(b.Bench, "users see who has what", 30*time.Second, func() bool {
 		j := b.get("b")
 		return strings.Contains(condition(j, snapshot.Placed), "It has 12 of at most 12 containers") && strings.Contains(condition(j, snapshot.Placed), "bound") &&
 			j.Status.Active == 12 && j.Status.Ready != nil && *j.Status.Ready == 12
 	})
 	b.submit(b.job("c", 4, 20, nil))
-	externaltest.Eventually(b.Bench, "c has done its work", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "c has done its work", 60*time.Second, func() bool {
 		b.Report()
 		j := b.get("c")
 		return j != nil && condition(j, batchv1.JobComplete) != "" && len(j.Finalizers) == 0
@@ -182,7 +183,7 @@ func TestJobsAreShared(t *testing.T) {
 	b.Holds(map[string]int{"default/a": 12, "default/b": 12})
 	b.delete("a")
 	b.Holds(map[string]int{"default/b": 12})
-	externaltest.Eventually(b.Bench, "a is gone", 60*time.Second, func() bool { return b.get("a") == nil })
+	processes.Eventually(b.Bench, "a is gone", 60*time.Second, func() bool { return b.get("a") == nil })
 	b.check()
 	// A job of the same name is another one: it begins at the beginning.
 	b.submit(b.job("a", 4, 100000, nil))

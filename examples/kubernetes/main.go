@@ -19,7 +19,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -36,7 +36,7 @@ func Main() {
 // run runs the controller until the context ends.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s settings
-	program := external.Program{Name: "apportion-kubernetes", Kinds: snapshot.Kinds()}
+	program := daemon.Program{Name: "apportion-kubernetes", Kinds: snapshot.Kinds()}
 	program.Flags = func(flags *flag.FlagSet) {
 		host, _ := os.Hostname() // "": the flag is needed
 		flags.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return lead(ctx, client, &s)
 	}
-	program.Connect = func(epoch int64, _ string, g external.Guarded) (external.Cluster, error) {
+	program.Connect = func(epoch int64, _ string, g daemon.Guarded) (daemon.Cluster, error) {
 		if err := connect(); err != nil {
 			return nil, err
 		}

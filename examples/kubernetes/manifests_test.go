@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // readFile reads a file that is shipped.
@@ -53,7 +53,7 @@ func testManifests(t *testing.T, s *stage) {
 		t.Errorf("the elastic Job is left alone: %v, %d are shared", view.Rejected, len(view.Jobs))
 	}
 	// The Job of the README is the same.
-	shown := externaltest.Blocks(t, "README.md", "yaml")
+	shown := managertest.Blocks(t, "README.md", "yaml")
 	var told, is batchv1.Job
 	for text, into := range map[string]*batchv1.Job{shown[len(shown)-1]: &told, readFile(t, "deploy/job.yaml"): &is} {
 		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {

@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/kubernetes/watch"
 )
 
 // owner is a Kubernetes cluster as the controller sees it: by informers, which no decision asks anything of the API server
-// for. It implements external.Cluster and external.Teller, and is safe for concurrent use.
+// for. It implements daemon.Cluster and daemon.Teller, and is safe for concurrent use.
 type owner struct {
 	master
 	client kubernetes.Interface
@@ -47,7 +47,7 @@ type owner struct {
 // master is what an owner works for: the master of an epoch, 0 if nothing is to be changed, and how its guards are started.
 type master struct {
 	epoch int64
-	guard external.Guarded
+	guard daemon.Guarded
 	mount mount
 	// namespace is that of this program, in which room is held.
 	namespace string

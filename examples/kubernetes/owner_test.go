@@ -26,12 +26,13 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/external"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // errDead is what every call of a controller that is dead returns.
@@ -93,7 +94,7 @@ func newStage(t *testing.T) *stage {
 		t.Skip("a control plane takes some seconds")
 	}
 	kubetest.Require(t)
-	s := &stage{Cluster: kubetest.New(t, externaltest.Folder(t, "kube"))}
+	s := &stage{Cluster: kubetest.New(t, processes.Folder(t, "kube"))}
 	s.kubelets = s.NewKubelets(func(ctx context.Context, _ *corev1.Pod) int { <-ctx.Done(); return 1 })
 	for _, node := range []string{"n1", "n2"} {
 		s.kubelets.AddNode(kubetest.NewNode(node, kubetest.List("cpu", "8", "memory", "16Gi", "pods", "110")))
@@ -117,7 +118,7 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	s.blind = stop
-	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, namespace: inNamespace, guard: external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}})
+	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, namespace: inNamespace, guard: daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 // submit creates a Job and returns its spec.
 func (s *stage) submit(t *testing.T, name string) json.RawMessage {
 	t.Helper()
-	b := &bench{Bench: &externaltest.Bench{TB: t, Trainer: "/bin/trainer"}}
+	b := &bench{Bench: &managertest.Bench{TB: t, Trainer: "/bin/trainer"}}
 	j, err := s.Client.BatchV1().Jobs(inNamespace).Create(t.Context(), b.job(name, 3, 1, nil), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,7 @@ func testStartOnce(t *testing.T, s *stage) {
 	if err := s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "a-1-1", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	externaltest.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
+	processes.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
 		text, err := o.Trouble(ctx, job, 1, "n1")
 		return err == nil && strings.Contains(text, "1 of its 2 pods on n1 are gone")
 	})
@@ -314,7 +315,7 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	}
 	// It takes the API server a moment to know a policy.
 	probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe-2"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none"}}}}
-	externaltest.Eventually(t, "the policy is in force", 60*time.Second, func() bool {
+	processes.Eventually(t, "the policy is in force", 60*time.Second, func() bool {
 		_, err := s.Client.CoreV1().Pods(inNamespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err != nil
 	})
@@ -328,14 +329,14 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	if err := s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "q-1-0", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	externaltest.Eventually(t, "the pod is gone", 20*time.Second, func() bool {
+	processes.Eventually(t, "the pod is gone", 20*time.Second, func() bool {
 		_, err := s.Client.CoreV1().Pods(inNamespace).Get(ctx, "q-1-0", metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})
 	if err := policies.ValidatingAdmissionPolicyBindings().Delete(ctx, "no-third", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	externaltest.Eventually(t, "the policy is out of force", 60*time.Second, func() bool { return o.Start(ctx, s.task("q", 1, spec)) == nil })
+	processes.Eventually(t, "the policy is out of force", 60*time.Second, func() bool { return o.Start(ctx, s.task("q", 1, spec)) == nil })
 	if got := s.pods(t, "q"); !slices.Equal(got, whole("q", 1)[1:]) {
 		t.Errorf("%v", got)
 	}
@@ -448,7 +449,7 @@ func TestTwoControllers(t *testing.T) {
 		t.Fatal("two lead")
 	}
 	b.stand(t)
-	externaltest.Eventually(t, "the second leads", 60*time.Second, func() bool {
+	processes.Eventually(t, "the second leads", 60*time.Second, func() bool {
 		text, _ := os.ReadFile(second)
 		return strings.Contains(string(text), "page:")
 	})

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
-	"github.com/apportion/apportion/examples/internal/external"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -96,7 +96,7 @@ func saysUser(spec *corev1.PodSpec) bool {
 }
 
 // add mounts the folders of the run, with the authorities that its guards trust, and nothing else of the shared one, and has the guard copied to where it is called.
-func (m *mount) add(spec *corev1.PodSpec, g external.Guarded, t *managed.Task) {
+func (m *mount) add(spec *corev1.PodSpec, g daemon.Guarded, t *managed.Task) {
 	c := &spec.Containers[0]
 	if m.user != nil && !saysUser(spec) {
 		spec.SecurityContext = cmp.Or(spec.SecurityContext, &corev1.PodSecurityContext{})

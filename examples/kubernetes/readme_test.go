@@ -16,9 +16,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // reader is somebody who does what the READMEs say, from the root of the repository.
@@ -107,7 +108,7 @@ func TestReadme(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sh, manifests := externaltest.Blocks(t, "README.md", "sh"), externaltest.Blocks(t, "README.md", "yaml")
+	sh, manifests := managertest.Blocks(t, "README.md", "sh"), managertest.Blocks(t, "README.md", "yaml")
 	b.cluster.Apply(strings.Replace(manifests[0], "no_root_squash", "", 1))
 	for _, block := range sh[:3] {
 		r.does(block)
@@ -120,14 +121,14 @@ func TestReadme(t *testing.T) {
 	second.Spec.Template.Spec = another.Spec.Template.Spec
 	b.submit(second)
 	b.Holds(map[string]int{"default/lr": 8, "default/lr2": 8})
-	externaltest.Eventually(b.Bench, "the trainer goes on with what it has saved", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the trainer goes on with what it has saved", 60*time.Second, func() bool {
 		logs, _ := filepath.Glob(filepath.Join(b.Dir, "lr-*-0.log"))
 		return slices.ContainsFunc(logs, func(name string) bool {
 			text, _ := os.ReadFile(name)
 			return regexp.MustCompile(`begins with step [1-9]`).Match(text)
 		})
 	})
-	externaltest.Eventually(b.Bench, "its condition says what it has", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "its condition says what it has", 60*time.Second, func() bool {
 		return strings.Contains(condition(b.get("lr"), snapshot.Placed), "It has 8 of at most 16 containers")
 	})
 	r.does(sh[3])
@@ -154,7 +155,7 @@ func (r *reader) asks(t *testing.T) {
 // counts runs the README of counts: what would be done is said, and then done.
 func (r *reader) counts(t *testing.T) {
 	t.Helper()
-	sh, manifests := externaltest.Blocks(t, "counts/README.md", "sh"), externaltest.Blocks(t, "counts/README.md", "yaml")
+	sh, manifests := managertest.Blocks(t, "counts/README.md", "sh"), managertest.Blocks(t, "counts/README.md", "yaml")
 	lines := strings.SplitAfter(strings.TrimSpace(sh[0]), "\n")
 	r.does(strings.Join(lines[:2], ""))
 	r.cluster.Apply(strings.Replace(manifests[0], "metadata:\n", "metadata:\n  namespace: "+inNamespace+"\n", 1))
@@ -180,7 +181,7 @@ func (r *reader) counts(t *testing.T) {
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
-		externaltest.Eventually(r.Bench, "it is said or done", 90*time.Second, func() bool {
+		processes.Eventually(r.Bench, "it is said or done", 90*time.Second, func() bool {
 			text, _ := os.ReadFile(log.Name())
 			return i == 0 && strings.Contains(string(text), "default/resnet") || i == 1 && pods() > 2
 		})
@@ -195,7 +196,7 @@ func (r *reader) counts(t *testing.T) {
 
 // program builds counts.
 func (r *reader) program(t *testing.T) string {
-	return externaltest.Build(t, r.Dir, "counts", ".", "./counts")
+	return processes.Build(t, r.Dir, "counts", ".", "./counts")
 }
 
 // goEnv is a setting of the go command, which has another home in the test.

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // second starts another controller as the first was started, under another name and with more flags, and returns its log and what kills
 // it.
 func (b *bench) second(t *testing.T, flags ...string) (name string, kill func()) {
 	t.Helper()
-	pids := externaltest.Processes(b.Dir, "controller")
+	pids := processes.Of(b.Dir, "controller")
 	if len(pids) != 1 {
 		t.Fatalf("%d controllers", len(pids))
 	}
@@ -57,7 +57,7 @@ func (b *bench) second(t *testing.T, flags ...string) (name string, kill func())
 // stand tells the first controller to end, so that it gives the Lease back.
 func (b *bench) stand(t *testing.T) {
 	t.Helper()
-	pids := externaltest.Processes(b.Dir, "controller")
+	pids := processes.Of(b.Dir, "controller")
 	for _, pid := range pids {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if !bytes.Contains(name, []byte("\x00second\x00")) {
@@ -77,7 +77,7 @@ func TestStandby(t *testing.T) {
 	own := []string{"-private", filepath.Join(b.Dir, "own")}
 	says := func(log, what string) {
 		t.Helper()
-		externaltest.Eventually(b.Bench, "the second says "+what, 90*time.Second, func() bool {
+		processes.Eventually(b.Bench, "the second says "+what, 90*time.Second, func() bool {
 			text, _ := os.ReadFile(log)
 			return strings.Contains(string(text), what)
 		})

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 )
 
@@ -107,7 +107,7 @@ func (c *crowd) rests(what string, want func(held map[string]int) bool) map[time
 	c.Helper()
 	decisions := map[time.Time]int{}
 	since, before := time.Now(), ""
-	externaltest.Eventually(c.Bench, what, 10*time.Minute, func() bool {
+	processes.Eventually(c.Bench, what, 10*time.Minute, func() bool {
 		time.Sleep(150 * time.Millisecond)
 		var last struct {
 			At      time.Time
@@ -143,7 +143,7 @@ func (c *crowd) quiet() []kubetest.Request {
 	c.Helper()
 	var all []kubetest.Request
 	last := time.Now()
-	externaltest.Eventually(c.Bench, "nothing is asked for", 5*time.Minute, func() bool {
+	processes.Eventually(c.Bench, "nothing is asked for", 5*time.Minute, func() bool {
 		for _, q := range c.proxy.Take() {
 			if q.Resource != "leases" && q.Verb != kubetest.Watches {
 				all, last = append(all, q), time.Now()

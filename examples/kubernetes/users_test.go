@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -148,7 +148,7 @@ func (b *bench) locks(ids ...string) {
 // saved waits until jobs have saved something.
 func (b *bench) saved(ids ...string) {
 	b.Helper()
-	externaltest.Eventually(b.Bench, "the jobs have saved", 90*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the jobs have saved", 90*time.Second, func() bool {
 		r, left := b.Report(), len(ids)
 		if r == nil {
 			return false

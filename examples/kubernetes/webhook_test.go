@@ -18,7 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // webhook denies some pods, and answers for others too late.
@@ -109,7 +109,7 @@ func (b *bench) strictly(r *rand.Rand, do func()) {
 // insist tries something until the API server takes it.
 func (b *bench) insist(what string, do func(ctx context.Context) error) {
 	b.Helper()
-	externaltest.Eventually(b.Bench, what, 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, what, 60*time.Second, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		err := do(ctx)

@@ -13,9 +13,9 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/examples/internal/external"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
 // serve registers a job with one container that runs for ever and takes an eighth of a node.
@@ -34,7 +34,7 @@ func (c *cluster) serve(id string, most int) {
 // Jobs are scaled to the joint decision, one by one, and whoever comes later gets a share of what the first had.
 func TestAdvise(t *testing.T) {
 	c := newCluster(t, "n1", "n2")
-	n := newNomad(c.client, 0, external.Guarded{})
+	n := newNomad(c.client, 0, daemon.Guarded{})
 	n.advised = true
 	a := controller.NewAdvisor(controller.Config{Cluster: n, Look: 100 * time.Millisecond,
 		Problem: alloc.Problem{Kinds: kinds, Theta1: 1, Theta2: 1}}, n.Running)
@@ -46,7 +46,7 @@ func TestAdvise(t *testing.T) {
 	holds := func(want map[string]int64) {
 		t.Helper()
 		had := map[string]int64{}
-		externaltest.Eventually(t, "the jobs are scaled", 60*time.Second, func() bool {
+		processes.Eventually(t, "the jobs are scaled", 60*time.Second, func() bool {
 			last := a.Last()
 			if last.Decision == nil {
 				return false

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // nomadVariable holds the path of the nomad binary, which `make nomad` builds; requireVariable says that it must be there.
@@ -22,7 +22,7 @@ const (
 
 // cluster is a Nomad server and its clients, each a process.
 type cluster struct {
-	*externaltest.Daemons
+	*processes.Group
 	binary string
 	client *api.Client
 	port   int
@@ -54,8 +54,8 @@ func prepare(t testing.TB, nodes ...string) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("a Nomad client needs root")
 	}
-	c := &cluster{Daemons: externaltest.NewDaemons(t, "nomad"), binary: binary, nodes: nodes}
-	c.port = externaltest.FreePorts(t, 3*(1+len(nodes)))
+	c := &cluster{Group: processes.New(t, "nomad"), binary: binary, nodes: nodes}
+	c.port = processes.FreePorts(t, 3*(1+len(nodes)))
 	c.configure("server", c.port, serverConfig)
 	for i, node := range nodes {
 		c.configure(node, c.port+3*(i+1), fmt.Sprintf(clientConfig, c.port+1, "apportion-"+filepath.Base(c.Dir)+"-"+node))
@@ -89,7 +89,7 @@ func (c *cluster) up(more string, config *api.Config) {
 // ready waits until so many nodes are.
 func (c *cluster) ready(n int) {
 	c.Helper()
-	externaltest.Eventually(c, "all nodes are ready", 120*time.Second, func() bool {
+	processes.Eventually(c, "all nodes are ready", 120*time.Second, func() bool {
 		list, _, err := c.client.Nodes().List(nil)
 		ready := 0
 		for _, node := range list {

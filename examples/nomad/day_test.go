@@ -10,27 +10,27 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external/day"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/day"
 )
 
-// Controlled implements externaltest.Player.
-func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
+// Controlled implements managertest.Player.
+func (b *bench) Controlled() *managertest.Bench { return b.Bench }
 
-// Elastic implements externaltest.Player.
+// Elastic implements managertest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
 	b.register(b.job(j.Name, argv, map[string]string{metaPrefix + "max": strconv.FormatInt(j.Max, 10)}))
 	return j.Name
 }
 
-// Fixed implements externaltest.Player: a batch job with a count. Nomad starts the containers that have room, whatever
+// Fixed implements managertest.Player: a batch job with a count. Nomad starts the containers that have room, whatever
 // becomes of the others; those give up after a while, and are started again.
 // With Preempt the allocations of a job make room for those of one with fewer containers, and begin anew when there is room.
 func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) {
 	job := b.job(j.Name, argv, nil)
 	env["APPORTION_RANK"], env["APPORTION_SERVER"] = "${NOMAD_ALLOC_INDEX}", "${node.unique.name}"
 	group := job.TaskGroups[0]
-	if policy == externaltest.Preempt {
+	if policy == managertest.Preempt {
 		b.preempt()
 		job.Priority = ptr(priority(j))
 	}
@@ -53,7 +53,7 @@ func (b *bench) preempt() {
 	}
 }
 
-// Left implements externaltest.Player.
+// Left implements managertest.Player.
 func (b *bench) Left() int {
 	stubs, _, err := b.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *bench) Left() int {
 }
 
 func TestDay(t *testing.T) {
-	externaltest.Daily{Manager: "nomad", Slots: 24, Policies: []string{externaltest.Fixed, externaltest.Preempt, externaltest.Elastic}, Short: []string{externaltest.Fixed, externaltest.Elastic}, Bench: func(t *testing.T) externaltest.Player {
+	managertest.Daily{Manager: "nomad", Slots: 24, Policies: []string{managertest.Fixed, managertest.Preempt, managertest.Elastic}, Short: []string{managertest.Fixed, managertest.Elastic}, Bench: func(t *testing.T) managertest.Player {
 		return newBench(t, nodes...)
 	}}.Day(t)
 }

@@ -16,9 +16,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/etcdjournal"
-	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // etcdKeys is what the names of the journal's keys begin with.
@@ -28,7 +28,7 @@ const etcdKeys = "/apportion/nomad/"
 const dialLimit = 5 * time.Second
 
 // etcdFlags declares the flag that has the journal kept in etcd.
-func etcdFlags(p *external.Program) func(*flag.FlagSet) {
+func etcdFlags(p *daemon.Program) func(*flag.FlagSet) {
 	return func(flags *flag.FlagSet) {
 		flags.Func("etcd", "the members of etcd, with commas, to keep the journal there: controllers on several machines follow each other. "+
 			"Certificates and user as for etcdctl, by ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER", func(text string) error {

@@ -11,13 +11,13 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // newEtcd starts a member of etcd on the loopback, and returns where it listens.
 func newEtcd(t *testing.T) string {
 	t.Helper()
-	port := externaltest.FreePorts(t, 2)
+	port := processes.FreePorts(t, 2)
 	at := func(i int) []url.URL { return []url.URL{{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", port+i)}} }
 	config := embed.NewConfig()
 	config.Dir, config.LogLevel = filepath.Join(t.TempDir(), "etcd"), "panic"

@@ -9,30 +9,31 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
 // own are the faults of a Nomad cluster.
-func (b *bench) own() []externaltest.Fault {
-	return []externaltest.Fault{
+func (b *bench) own() []managertest.Fault {
+	return []managertest.Fault{
 		{Name: "a client is killed for a while", Of: "client", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.Kill(node)
-			externaltest.Wait(r, time.Second, 15*time.Second)
+			managertest.Wait(r, time.Second, 15*time.Second)
 			b.start(node)
 		}},
 		{Name: "the server is killed for a while", Of: "server", Do: func(r *rand.Rand) {
 			b.Kill("server")
-			externaltest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.start("server")
 		}},
 		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
 			id := b.nodeID(nodes[r.IntN(len(nodes))])
 			b.drain(id, &api.DrainSpec{Deadline: time.Minute})
-			externaltest.Wait(r, time.Second, 6*time.Second)
+			managertest.Wait(r, time.Second, 6*time.Second)
 			b.drain(id, nil)
 		}},
 		{Name: "a job is stopped by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
@@ -49,7 +50,7 @@ func (b *bench) own() []externaltest.Fault {
 func (b *bench) nodeID(name string) string {
 	b.Bench.Helper()
 	var id string
-	externaltest.Eventually(b.Bench, "the node is known", 30*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the node is known", 30*time.Second, func() bool {
 		list, _, err := b.client.Nodes().List(nil)
 		for _, node := range list {
 			if node.Name == name {
@@ -64,7 +65,7 @@ func (b *bench) nodeID(name string) string {
 // drain begins the drain of a node, or ends it.
 func (b *bench) drain(id string, spec *api.DrainSpec) {
 	b.Bench.Helper()
-	externaltest.Eventually(b.Bench, "the drain is taken", 30*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the drain is taken", 30*time.Second, func() bool {
 		_, err := b.client.Nodes().UpdateDrain(id, spec, spec == nil, nil)
 		return err == nil
 	})

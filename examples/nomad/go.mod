@@ -12,7 +12,7 @@ require (
 )
 
 require (
-	github.com/apportion/apportion/examples v0.1.0
+	github.com/apportion/apportion/examples/managertest v0.1.0
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -84,4 +84,4 @@ replace github.com/apportion/apportion => ../..
 
 replace github.com/apportion/apportion/checkpoint/etcdjournal => ../../checkpoint/etcdjournal
 
-replace github.com/apportion/apportion/examples => ..
+replace github.com/apportion/apportion/examples/managertest => ../managertest

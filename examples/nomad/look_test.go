@@ -18,9 +18,9 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // answers is a Nomad server that has one node, keeps what is registered, and places nothing.
@@ -108,7 +108,7 @@ func onAnswers(t *testing.T, list ...*api.Job) (*nomad, *answers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newNomad(client, 4, external.Guarded{Program: "/bin/guard", Every: time.Second}), s
+	return newNomad(client, 4, daemon.Guarded{Program: "/bin/guard", Every: time.Second}), s
 }
 
 // named is a job like another, with another ID and without what makes it elastic.

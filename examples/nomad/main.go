@@ -5,23 +5,23 @@ package nomad
 import (
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
 // program is the controller as a program. Address, token and certificates of Nomad come from NOMAD_ADDR, NOMAD_TOKEN,
 // NOMAD_CACERT and so on.
-var program = external.Program{Name: "apportion-nomad", Kinds: kinds, Connect: func(epoch int64, _ string, g external.Guarded) (external.Cluster, error) {
+var program = daemon.Program{Name: "apportion-nomad", Kinds: kinds, Connect: func(epoch int64, _ string, g daemon.Guarded) (daemon.Cluster, error) {
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
 		return nil, err
 	}
 	return newNomad(client, epoch, g), nil
-}, Advised: func() (external.Cluster, error) {
+}, Advised: func() (daemon.Cluster, error) {
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
 		return nil, err
 	}
-	n := newNomad(client, 0, external.Guarded{})
+	n := newNomad(client, 0, daemon.Guarded{})
 	n.advised = true
 	return n, nil
 }}

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // declared is an elastic job as a user writes it.
@@ -154,7 +154,7 @@ func TestUncarried(t *testing.T) {
 
 // The child of a job has a group for each node of a run, with a guard around every container.
 func TestChildJob(t *testing.T) {
-	n := newNomad(nil, 4, external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
+	n := newNomad(nil, 4, daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	task := &managed.Task{Epoch: 4, Credential: "/shared/token", Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/runs/lr/3"}}
 	asRegistered := declared()
 	asRegistered.Canonicalize()
@@ -207,7 +207,7 @@ func TestUsedByOthers(t *testing.T) {
 		{NodeID: "1", JobID: "lr/run", ClientStatus: "running", AllocatedResources: tasks},
 		{NodeID: "2", JobID: "new", ClientStatus: "running"},
 	}
-	n := newNomad(nil, 1, external.Guarded{})
+	n := newNomad(nil, 1, daemon.Guarded{})
 	n.own = map[string]bool{"lr/run": true}
 	if used := usedByOthers(list, n.isOwn); len(used) != 1 || !used["1"].Equal(apportion.Resources{600, 400, 4}) {
 		t.Errorf("%v", used)

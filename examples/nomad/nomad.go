@@ -10,16 +10,16 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
-// nomad is a Nomad cluster as the controller sees it. It implements external.Cluster.
+// nomad is a Nomad cluster as the controller sees it. It implements daemon.Cluster.
 // What is remembered saves calls and nothing else.
 type nomad struct {
 	client *api.Client
 	// epoch is that of the controller; guard is how its guards are started.
 	epoch int64
-	guard external.Guarded
+	guard daemon.Guarded
 	// advised: jobs have containers of their own, whose number an autoscaler changes.
 	advised bool
 
@@ -41,11 +41,11 @@ type read struct {
 }
 
 // newNomad returns a cluster that has not been looked at.
-func newNomad(client *api.Client, epoch int64, g external.Guarded) *nomad {
+func newNomad(client *api.Client, epoch int64, g daemon.Guarded) *nomad {
 	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, children: map[string]*child{}}
 }
 
-var _ external.Cluster = (*nomad)(nil)
+var _ daemon.Cluster = (*nomad)(nil)
 
 // isNotFound reports whether an error of the API says that there is no such thing.
 func isNotFound(err error) bool {

@@ -13,19 +13,20 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // bench is a cluster with a controller.
 type bench struct {
 	*cluster
-	*externaltest.Bench
+	*managertest.Bench
 }
 
 func newBench(t testing.TB, nodes ...string) *bench {
 	t.Helper()
 	c := newCluster(t, nodes...)
-	return &bench{c, externaltest.New(t, c.Dir, "NOMAD_ADDR="+c.address("http"))}
+	return &bench{c, managertest.New(t, c.Dir, "NOMAD_ADDR="+c.address("http"))}
 }
 
 // submit registers an elastic job as its user does.
@@ -62,7 +63,7 @@ func (b *bench) job(id string, argv []string, meta map[string]string) *api.Job {
 // register registers a job, also at a server that was killed a moment ago and takes nothing yet.
 func (b *bench) register(j *api.Job) {
 	b.Bench.Helper()
-	externaltest.Eventually(b.Bench, "the job is taken", 30*time.Second, func() bool { _, _, err := b.client.Jobs().Register(j, nil); return err == nil })
+	processes.Eventually(b.Bench, "the job is taken", 30*time.Second, func() bool { _, _, err := b.client.Jobs().Register(j, nil); return err == nil })
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -75,7 +76,7 @@ func TestJobsAreShared(t *testing.T) {
 	b.submit("b", 12, 100000, map[string]string{"weight": "2"})
 	b.Holds(map[string]int{"a": 12, "b": 12})
 	b.submit("c", 4, 20, nil)
-	externaltest.Eventually(b.Bench, "c has done its work, and is stopped", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "c has done its work, and is stopped", 60*time.Second, func() bool {
 		b.Report()
 		j, _, err := b.client.Jobs().Info("c", nil)
 		return err == nil && *j.Stop

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // frameworksVariable names the folder that `make frameworks` fills.
@@ -134,7 +134,7 @@ func TestPyTorch(t *testing.T) {
 		}
 	}
 	b.Holds(map[string]int{"lstm": 2, "gru": 2})
-	externaltest.Eventually(b.Bench, "both have done their work", 240*time.Second, func() bool { b.Report(); return b.Left() == 0 })
+	processes.Eventually(b.Bench, "both have done their work", 240*time.Second, func() bool { b.Report(); return b.Left() == 0 })
 	b.Check()
 	for _, cell := range []string{"lstm", "gru"} {
 		got, want := losses(t, filepath.Join(b.Shared, "runs", cell)), p.alone(t, cell)

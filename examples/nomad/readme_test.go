@@ -15,7 +15,8 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // reader is somebody who does what the READMEs say: with the programs in the path, and an operator's token.
@@ -30,9 +31,9 @@ func newReader(t *testing.T) *reader {
 	c.up("acl {\n  enabled = true\n}\n", &api.Config{Address: c.address("http")})
 	token := c.bootstrap()
 	c.ready(1)
-	r := &reader{c, filepath.Join(c.Dir, "shared"), "127.0.0.1:" + strconv.Itoa(externaltest.FreePorts(t, 1)), nil}
-	externaltest.Build(t, c.Dir, "controller", ".", "./apportion-nomad")
-	externaltest.Build(t, c.Dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	r := &reader{c, filepath.Join(c.Dir, "shared"), "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1)), nil}
+	processes.Build(t, c.Dir, "controller", ".", "./apportion-nomad")
+	processes.Build(t, c.Dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
 	// The guard lies elsewhere than on a real node, and a test has no ten seconds for a look.
 	c.Write("bin/apportion-nomad", "#!/bin/sh\nexec "+c.Dir+"/controller \"$@\" -guard "+c.Dir+"/apportion-guard -look 300ms -theta1 1 -theta2 1\n", 0o755)
 	trainer, err := os.ReadFile("../train.py")
@@ -66,7 +67,7 @@ func (r *reader) begin(name, script string) {
 // runs waits until a job has so many containers.
 func (r *reader) runs(job string, want int) {
 	r.Helper()
-	externaltest.Eventually(r, job+" has "+strconv.Itoa(want)+" containers", 90*time.Second, func() bool {
+	processes.Eventually(r, job+" has "+strconv.Itoa(want)+" containers", 90*time.Second, func() bool {
 		list, _, err := r.client.Jobs().Allocations(job, false, nil)
 		running := 0
 		for _, a := range list {
@@ -96,7 +97,7 @@ func (r *reader) began() (step int) {
 func TestReadme(t *testing.T) {
 	r := newReader(t)
 	own := []string{"https://127.0.0.1:4646", r.address("http"), "/mnt/shared", r.shared, "10.0.0.5:7190", r.listen}
-	sh, hcl := externaltest.Blocks(t, "README.md", "sh", own...), externaltest.Blocks(t, "README.md", "hcl", own[2:4]...)
+	sh, hcl := managertest.Blocks(t, "README.md", "sh", own...), managertest.Blocks(t, "README.md", "hcl", own[2:4]...)
 	if len(sh) != 3 || len(hcl) != 1 || !strings.HasPrefix(sh[0], "go install ") {
 		t.Fatalf("%d blocks of commands, %d of jobs", len(sh), len(hcl))
 	}
@@ -110,21 +111,21 @@ func TestReadme(t *testing.T) {
 	r.run(r.Dir, sh[2][:strings.Index(sh[2], "\n")])
 	r.runs("lr2/run", 4)
 	r.runs("lr/run", 4)
-	externaltest.Eventually(t, "the trainer goes on with what it has saved", 30*time.Second, func() bool { return r.began() > 0 })
+	processes.Eventually(t, "the trainer goes on with what it has saved", 30*time.Second, func() bool { return r.began() > 0 })
 	r.run(r.Dir, "nomad job stop lr && nomad job stop lr2")
 	r.runs("lr/run", 0)
 	r.runs("lr2/run", 0)
-	for _, pid := range externaltest.Processes(r.Dir, "controller") {
+	for _, pid := range processes.Of(r.Dir, "controller") {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // its shell alone is the test's child
 	}
 
 	own = []string{"/var/lib/apportion", r.Dir + "/advisor", "127.0.0.1:7190", r.listen}
-	sh, hcl = externaltest.Blocks(t, "strategy/README.md", "sh", own...), externaltest.Blocks(t, "strategy/README.md", "hcl", own...)
+	sh, hcl = managertest.Blocks(t, "strategy/README.md", "sh", own...), managertest.Blocks(t, "strategy/README.md", "hcl", own...)
 	r.begin("advisor", sh[0])
 	r.Write("strategy.hcl", hcl[1], 0o644)
 	r.run(r.Dir, "nomad job run -detach strategy.hcl")
 	r.runs("lr", 1)
-	externaltest.Eventually(t, "the advisor answers", 60*time.Second, func() bool {
+	processes.Eventually(t, "the advisor answers", 60*time.Second, func() bool {
 		text, _ := os.ReadFile(filepath.Join(r.Dir, "log", "advisor"))
 		return strings.Contains(string(text), "decisions: http://"+r.listen)
 	})

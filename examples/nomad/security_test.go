@@ -21,7 +21,8 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // certify makes an authority and a certificate for the loopback, for both ends of TLS, in files of the cluster's folder.
@@ -62,7 +63,7 @@ func (c *cluster) certify() (authority, certificate, key string) {
 func (c *cluster) bootstrap() string {
 	c.Helper()
 	var root *api.ACLToken
-	externaltest.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
+	processes.Eventually(c, "access control begins", 60*time.Second, func() (so bool) {
 		var err error
 		root, _, err = c.client.ACLTokens().Bootstrap(nil)
 		return err == nil
@@ -102,11 +103,11 @@ tls {
 		t.Fatal(err)
 	}
 	c.ready(1)
-	b := &bench{c, externaltest.New(t, c.Dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
+	b := &bench{c, managertest.New(t, c.Dir, "NOMAD_ADDR="+c.address("https"), "NOMAD_TOKEN="+token.SecretID, "NOMAD_CACERT="+ca, "NOMAD_CLIENT_CERT="+cert, "NOMAD_CLIENT_KEY="+key)}
 	b.submit("a", 4, 40, nil)
 	b.Holds(map[string]int{"a": 4})
 	b.submit("b", 4, 40, nil)
-	externaltest.Eventually(b.Bench, "both have done their work", 90*time.Second, func() bool { b.Report(); return len(b.running()) == 0 })
+	processes.Eventually(b.Bench, "both have done their work", 90*time.Second, func() bool { b.Report(); return len(b.running()) == 0 })
 	b.Check()
 
 	config.SecretID = token.SecretID

@@ -19,9 +19,10 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // users are two that every system has, neither of which is root.
@@ -95,7 +96,7 @@ func TestExec(t *testing.T) {
 	if driver := list[0].Drivers["exec"]; driver == nil || !driver.Healthy {
 		t.Skipf("Nomad's client does not run exec here: %+v", driver)
 	}
-	b := &bench{c, externaltest.New(t, c.Dir, "NOMAD_ADDR="+c.address("http"))}
+	b := &bench{c, managertest.New(t, c.Dir, "NOMAD_ADDR="+c.address("http"))}
 	for _, most := range []int{8, 4, 8} {
 		j := b.job("a", []string{b.Trainer, "train", "-steps", "100000", "-cost", "1ms", "-locks", filepath.Join(b.Shared, "locks")},
 			map[string]string{metaPrefix + "max": strconv.Itoa(most)})
@@ -117,7 +118,7 @@ func TestExec(t *testing.T) {
 // uids are the users of the trainers of a job, with how many processes each has.
 func (b *bench) uids(job string) map[string]int {
 	found := map[string]int{}
-	for _, pid := range externaltest.Processes(b.cluster.Dir, "inhouse") {
+	for _, pid := range processes.Of(b.cluster.Dir, "inhouse") {
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 		if err == nil && strings.Contains(string(env), "APPORTION_JOB="+job+"\x00") {
@@ -167,16 +168,16 @@ func TestEnds(t *testing.T) {
 	b.register(b.job("bad", []string{"/bin/false"}, map[string]string{metaPrefix + "max": "1"}))
 	b.ends("bad", "failed: 2 runs have died without a step further", api.TaskGroupSummary{Failed: 2})
 	// Another one of that name is a job like any other, when this one is forgotten.
-	externaltest.Eventually(b.Bench, "bad is forgotten", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "bad is forgotten", 60*time.Second, func() bool {
 		r := b.Report()
 		return r != nil && !slices.ContainsFunc(r.Jobs, func(j controller.JobReport) bool { return j.Job.Name == "bad" })
 	})
 	b.submit("bad", 2, 100000, nil)
 	b.Holds(map[string]int{"bad": 2})
-	for _, pid := range externaltest.Processes(b.cluster.Dir, "apportion-guard") {
+	for _, pid := range processes.Of(b.cluster.Dir, "apportion-guard") {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // keepers, which have that name as well, end by themselves
 	}
-	externaltest.Eventually(b.Bench, "another attempt runs", 90*time.Second, func() bool {
+	processes.Eventually(b.Bench, "another attempt runs", 90*time.Second, func() bool {
 		for _, j := range b.Report().Jobs {
 			if j.Job.Name == "bad" && j.Job.Attempt > 1 && j.Job.Phase == "running" {
 				return true
@@ -205,7 +206,7 @@ func (b *bench) ends(id, ended string, want api.TaskGroupSummary) {
 			b.Bench.Logf("it stands like this: %s", got)
 		}
 	}()
-	externaltest.Eventually(b.Bench, id+" ends by Nomad's own word", 90*time.Second, func() bool {
+	processes.Eventually(b.Bench, id+" ends by Nomad's own word", 90*time.Second, func() bool {
 		b.Report()
 		j, _, err := b.client.Jobs().Info(id, nil)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // requireVariable says that Slurm must be there.
@@ -22,7 +22,7 @@ const requireVariable = "APPORTION_REQUIRE_SLURM"
 
 // cluster is a Slurm cluster whose daemons are processes.
 type cluster struct {
-	*externaltest.Daemons
+	*processes.Group
 	port int
 }
 
@@ -43,19 +43,19 @@ func newCluster(t testing.TB, nodes int) *cluster {
 	if os.Geteuid() != 0 {
 		t.Skip("Slurm's daemons need root")
 	}
-	c := &cluster{Daemons: externaltest.NewDaemons(t, "slurm")}
+	c := &cluster{Group: processes.New(t, "slurm")}
 	dir := c.Dir
-	c.port = externaltest.FreePorts(t, nodes+1)
+	c.port = processes.FreePorts(t, nodes+1)
 	c.configure(nodes)
 	t.Setenv("SLURM_CONF", filepath.Join(dir, "etc", "slurm.conf"))
 	c.Start("munged", "munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
 		"--log-file="+dir+"/munge/log", "--seed-file="+dir+"/munge/seed")
-	externaltest.Eventually(c, "munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
+	processes.Eventually(c, "munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
 	c.startController()
 	for i := range nodes {
 		c.startNode(nodeName(i))
 	}
-	externaltest.Eventually(c, "all nodes are idle", 60*time.Second, func() bool {
+	processes.Eventually(c, "all nodes are idle", 60*time.Second, func() bool {
 		text, err := command(context.Background(), "", "sinfo", "-h", "-t", "idle", "-o", "%D")
 		return err == nil && strings.TrimSpace(text) == strconv.Itoa(nodes)
 	})

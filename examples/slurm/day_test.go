@@ -11,19 +11,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/examples/internal/external/day"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/day"
 )
 
-// Controlled implements externaltest.Player.
-func (b *bench) Controlled() *externaltest.Bench { return b.Bench }
+// Controlled implements managertest.Player.
+func (b *bench) Controlled() *managertest.Bench { return b.Bench }
 
-// Elastic implements externaltest.Player.
+// Elastic implements managertest.Player.
 func (b *bench) Elastic(j *day.Job, argv []string) string {
 	return b.elastic(j.Name, "exec "+strings.Join(argv, " "), "--comment="+mark+" max="+strconv.FormatInt(j.Max, 10))
 }
 
-// Fixed implements externaltest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
+// Fixed implements managertest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
 func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
 	var script strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(env)) {
@@ -34,13 +34,13 @@ func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string
 	b.sbatch(j.Name, script.String(), "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
 }
 
-// Left implements externaltest.Player.
+// Left implements managertest.Player.
 func (b *bench) Left() int {
 	return len(strings.Fields(b.slurm("squeue", "-h", "-o", "%i")))
 }
 
 func TestDay(t *testing.T) {
-	externaltest.Daily{Manager: "slurm", Slots: 24, Bench: func(t *testing.T) externaltest.Player {
+	managertest.Daily{Manager: "slurm", Slots: 24, Bench: func(t *testing.T) managertest.Player {
 		return newBench(t, len(nodes))
 	}}.Day(t)
 }

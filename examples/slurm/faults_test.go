@@ -9,30 +9,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
 // own are the faults of a Slurm cluster.
-func (b *bench) own() []externaltest.Fault {
-	return []externaltest.Fault{
+func (b *bench) own() []managertest.Fault {
+	return []managertest.Fault{
 		{Name: "a slurmd is killed for a while", Of: "slurmd", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.Kill(node)
-			externaltest.Wait(r, time.Second, 20*time.Second)
+			managertest.Wait(r, time.Second, 20*time.Second)
 			b.startNode(node)
 		}},
 		{Name: "slurmctld is killed for a while", Of: "slurmctld", Do: func(r *rand.Rand) {
 			b.Kill("slurmctld")
-			externaltest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.startController()
 		}},
 		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
 			node := nodes[r.IntN(len(nodes))]
 			b.slurm("scontrol", "update", "NodeName="+node, "State=DRAIN", "Reason=test")
-			externaltest.Wait(r, time.Second, 6*time.Second)
+			managertest.Wait(r, time.Second, 6*time.Second)
 			b.resume(node)
 		}},
 		{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
@@ -48,7 +49,7 @@ func (b *bench) own() []externaltest.Fault {
 // resume ends the drain of a node. slurmctld that was killed meanwhile may have forgotten the drain, and refuses then.
 func (b *bench) resume(name string) {
 	b.Bench.Helper()
-	externaltest.Eventually(b.Bench, name+" is not drained any more", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, name+" is not drained any more", 60*time.Second, func() bool {
 		_, _ = command(context.Background(), "", "scontrol", "update", "NodeName="+name, "State=RESUME") // what became of it is looked at
 		list, err := ask[node](context.Background(), "sinfo", "nodes")
 		at := slices.IndexFunc(list, func(n node) bool { return n.Name == name })
@@ -60,7 +61,7 @@ func (b *bench) resume(name string) {
 func (b *bench) slurm(name string, args ...string) string {
 	b.Bench.Helper()
 	var text string
-	externaltest.Eventually(b.Bench, name+" is taken", 60*time.Second, func() (so bool) {
+	processes.Eventually(b.Bench, name+" is taken", 60*time.Second, func() (so bool) {
 		var err error
 		text, err = command(context.Background(), "", name, args...)
 		return err == nil
@@ -72,7 +73,7 @@ func (b *bench) slurm(name string, args ...string) string {
 func (b *bench) held() []string {
 	b.Bench.Helper()
 	var ids []string
-	externaltest.Eventually(b.Bench, "squeue answers", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "squeue answers", 60*time.Second, func() bool {
 		jobs, err := ask[job](context.Background(), "squeue", "jobs")
 		ids = nil
 		for i := range jobs {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
-	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // commands are those of Slurm, as far as they are called here. Each call adds a line to the file calls.
@@ -38,7 +38,7 @@ type fake struct {
 // newFake returns one with a node and nothing else.
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{newSlurm(4, t.TempDir(), external.Guarded{}), t, t.TempDir()}
+	f := &fake{newSlurm(4, t.TempDir(), daemon.Guarded{}), t, t.TempDir()}
 	for name, text := range commands {
 		text = "#!/bin/sh\ncd '" + f.dir + "' || exit 1\necho " + name + " \"$@\" >> calls\n" + text + "\n"
 		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o700); err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
 // program is the controller as a program. Slurm's commands find their cluster by themselves, or by SLURM_CONF.
-var program = external.Program{Name: "apportion-slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
+var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
 	return newSlurm(epoch, folder, g), nil
 }}
 

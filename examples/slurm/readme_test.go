@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // block is a piece of code in a list of README.md, with its language.
@@ -44,7 +45,7 @@ mkdir -p "$GOBIN" && exec REAL build -C ROOT -o "$GOBIN/" "$name"
 // the address are the reader's own.
 func TestReadme(t *testing.T) {
 	c := newCluster(t, 1)
-	b := &bench{c, &externaltest.Bench{TB: t, Dir: c.Dir}}
+	b := &bench{c, &managertest.Bench{TB: t, Dir: c.Dir}}
 	list := blocks(t)
 	if len(list) != 4 {
 		t.Fatalf("README.md has %d pieces of code", len(list))
@@ -64,7 +65,7 @@ func TestReadme(t *testing.T) {
 	}
 	c.Write("go/go", strings.NewReplacer("REAL", program, "ROOT", root).Replace(goInstall), 0o755)
 	t.Setenv("PATH", filepath.Join(c.Dir, "go")+":"+os.Getenv("PATH"))
-	own := strings.NewReplacer("/mnt/shared", shared, "10.0.0.5:7190", "127.0.0.1:"+strconv.Itoa(externaltest.FreePorts(t, 1)))
+	own := strings.NewReplacer("/mnt/shared", shared, "10.0.0.5:7190", "127.0.0.1:"+strconv.Itoa(processes.FreePorts(t, 1)))
 
 	controller := exec.Command("/bin/sh", "-ec", own.Replace(list[0]))
 	controller.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -84,7 +85,7 @@ func TestReadme(t *testing.T) {
 			t.Logf("%.4000s", text)
 		}
 	})
-	externaltest.Eventually(b.Bench, "the controller has begun", 2*time.Minute, func() bool {
+	processes.Eventually(b.Bench, "the controller has begun", 2*time.Minute, func() bool {
 		text, _ := os.ReadFile(log.Name())
 		return strings.Contains(string(text), "page: ")
 	})
@@ -104,14 +105,14 @@ func TestReadme(t *testing.T) {
 		return string(text)
 	}
 	first := "begins at step 0 of 4 tasks with --lr 0.1"
-	externaltest.Eventually(b.Bench, "the job trains", time.Minute, func() bool { return strings.Contains(output("1"), first) })
+	processes.Eventually(b.Bench, "the job trains", time.Minute, func() bool { return strings.Contains(output("1"), first) })
 	out := b.as(anna, "/bin/sh", "-ec", list[3])
 	second := regexp.MustCompile(`Submitted batch job (\d+)`).FindStringSubmatch(out)
 	if second == nil {
 		t.Fatal(out)
 	}
 	for _, number := range []string{"1", second[1]} {
-		externaltest.Eventually(b.Bench, "job "+number+" is COMPLETED", 3*time.Minute, func() bool { return b.job("lr."+number).State == "COMPLETED" })
+		processes.Eventually(b.Bench, "job "+number+" is COMPLETED", 3*time.Minute, func() bool { return b.job("lr."+number).State == "COMPLETED" })
 	}
 	if resumed := regexp.MustCompile(`begins at step [1-9]\d* of 2 tasks`); !resumed.MatchString(output("1")) {
 		t.Errorf("the job was not resized from what it had saved: %s", output("1"))

@@ -16,9 +16,9 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	trainer "github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // shown is a job as Slurm prints it, and jobOf what is read of that.
@@ -77,7 +77,7 @@ func TestOwner(t *testing.T) {
 		}
 	}
 	// A record of a version that read other output says nothing of it.
-	s := newSlurm(4, t.TempDir(), external.Guarded{})
+	s := newSlurm(4, t.TempDir(), daemon.Guarded{})
 	if u, err := s.User(json.RawMessage(`{"record": {"UserId": "root(0)", "GroupId": "root(0)"}, "script": "#!/bin/sh\n"}`)); err == nil {
 		t.Errorf("an old record is of %+v", u)
 	}
@@ -196,7 +196,7 @@ func TestTroubleOf(t *testing.T) {
 func TestScript(t *testing.T) {
 	declared := &spec{Job: *jobOf(t, held(fields{"features": "fast&big", "account": "vision", "time_limit": 90})), Script: "#!/bin/sh\n"}
 	task := &managed.Task{Epoch: 4, User: &trainer.User{UID: 1000, GID: 100}, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/team%2Flr/3"}}
-	s := newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
+	s := newSlurm(4, t.TempDir(), daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	part := task.Servers()[1]
 	args, err := arguments(declared, task, part)
 	if err != nil {
@@ -221,7 +221,7 @@ func TestScript(t *testing.T) {
 
 // A job that is over stays over, should Slurm show it again; a later one of its name and number is another.
 func TestBury(t *testing.T) {
-	s := newSlurm(4, t.TempDir(), external.Guarded{})
+	s := newSlurm(4, t.TempDir(), daemon.Guarded{})
 	over := func(job, submitted string, want checkpoint.Ending) {
 		t.Helper()
 		at, err := time.ParseInLocation(slurmTime, submitted, time.Local)
@@ -266,7 +266,7 @@ func startable(t *testing.T, sbatch string, servers ...string) (*slurm, managed.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newSlurm(4, t.TempDir(), external.Guarded{Program: "/bin/guard"}),
+	return newSlurm(4, t.TempDir(), daemon.Guarded{Program: "/bin/guard"}),
 		managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: servers, Dir: t.TempDir()}}
 }
 

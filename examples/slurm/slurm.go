@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/internal/external"
 )
 
 // kinds are the kinds of resources: CPUs, memory in MB, and generic resources called gpu.
 // The order is that of every vector here: demandOf, serverOf and ownUse fill the places by number.
 var kinds = apportion.Kinds{"cpu", "memory", "gpu"}
 
-// slurm is a Slurm cluster as the controller sees it. It implements external.Cluster.
+// slurm is a Slurm cluster as the controller sees it. It implements daemon.Cluster.
 // Slurm keeps the jobs and their states, so that nothing here needs to outlive the process but the notes in
 // the folder: what follows is what the newest look found, and may be thrown away.
 type slurm struct {
@@ -25,7 +25,7 @@ type slurm struct {
 	epoch int64
 	// folder holds a note of each part of a run before it is submitted.
 	folder string
-	guard  external.Guarded
+	guard  daemon.Guarded
 
 	// mu guards all that follows. It is not held while one of Slurm's commands runs, but for list, whose
 	// callers would all ask the same.
@@ -43,11 +43,11 @@ type slurm struct {
 
 // newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
 // written.
-func newSlurm(epoch int64, folder string, g external.Guarded) *slurm {
+func newSlurm(epoch int64, folder string, g daemon.Guarded) *slurm {
 	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, scripts: map[string]string{}, starts: map[string]*sync.Mutex{}}
 }
 
-var _ external.Cluster = (*slurm)(nil)
+var _ daemon.Cluster = (*slurm)(nil)
 
 // spec is what a job runs: the job as Slurm shows it, and its batch script.
 // It travels with the job through the controller's journal as JSON, so that a later master starts the job's

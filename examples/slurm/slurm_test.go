@@ -13,19 +13,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // bench is a cluster with a controller.
 type bench struct {
 	*cluster
-	*externaltest.Bench
+	*managertest.Bench
 }
 
 func newBench(t testing.TB, nodes int) *bench {
 	t.Helper()
 	c := newCluster(t, nodes)
-	return &bench{c, externaltest.New(t, c.Dir)}
+	return &bench{c, managertest.New(t, c.Dir)}
 }
 
 // submit submits an elastic job as root, and returns its ID. A task takes a CPU.
@@ -60,7 +61,7 @@ func (b *bench) usual(name string, more []string) []string {
 func (b *bench) taken(name, stdin, program string, args ...string) string {
 	b.Bench.Helper()
 	var text string
-	externaltest.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
+	processes.Eventually(b.Bench, "the job is taken", 60*time.Second, func() (so bool) {
 		var err error
 		text, err = command(context.Background(), stdin, program, args...)
 		return err == nil
@@ -87,7 +88,7 @@ func (b *bench) job(id string) *job {
 // becomes waits until Slurm says so of a job.
 func (b *bench) becomes(id, state string) {
 	b.Bench.Helper()
-	externaltest.Eventually(b.Bench, id+" is "+state, 60*time.Second, func() bool { b.Report(); return b.job(id).State == state })
+	processes.Eventually(b.Bench, id+" is "+state, 60*time.Second, func() bool { b.Report(); return b.job(id).State == state })
 }
 
 // Jobs come, share the cluster, finish, and are withdrawn. What waits for a job that has finished begins.
@@ -130,7 +131,7 @@ func TestReleased(t *testing.T) {
 		{"it waits", func(j *job) bool { return j.State == "PENDING" && j.Reason == "BeginTime" }},
 	} {
 		b.slurm("scontrol", "release", numberOf(id))
-		externaltest.Eventually(b.Bench, "it is released, and "+then.what, 60*time.Second, func() bool { return then.so(b.job(id)) })
+		processes.Eventually(b.Bench, "it is released, and "+then.what, 60*time.Second, func() bool { return then.so(b.job(id)) })
 		b.Holds(map[string]int{id: 4})
 		if got := b.Report().Jobs[0].Job.Attempt; got != attempt {
 			t.Errorf("it is released, and %s: attempt %d runs, and %d ran before", then.what, got, attempt)
@@ -172,7 +173,7 @@ func TestRefusals(t *testing.T) {
 		}
 		want[id] = field
 	}
-	externaltest.Eventually(b.Bench, "all are refused", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "all are refused", 60*time.Second, func() bool {
 		r := b.Report()
 		return r != nil && len(r.Rejected) == len(want)
 	})

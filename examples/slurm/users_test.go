@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // person is an ordinary user of the test's own making, with a group beside the first.
@@ -126,7 +126,7 @@ func TestUsers(t *testing.T) {
 func (b *bench) saved(ids ...string) {
 	b.Bench.Helper()
 	for _, id := range ids {
-		externaltest.Eventually(b.Bench, id+" has saved", 60*time.Second, func() bool {
+		processes.Eventually(b.Bench, id+" has saved", 60*time.Second, func() bool {
 			for _, j := range b.Report().Jobs {
 				if j.Job.Name == id {
 					return j.Job.Newest().Step > 0
@@ -141,7 +141,7 @@ func (b *bench) saved(ids ...string) {
 func (b *bench) ran(p *person, runs int) {
 	b.Bench.Helper()
 	want := fmt.Sprintf("%s:%s of users --lr=0.1 2|b'|it's", p.Uid, p.Gid)
-	externaltest.Eventually(b.Bench, fmt.Sprintf("%d runs of %s have begun", runs, p.Username), 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, fmt.Sprintf("%d runs of %s have begun", runs, p.Username), 60*time.Second, func() bool {
 		text, _ := os.ReadFile(filepath.Join(p.HomeDir, "ids")) // it may not be there yet
 		lines := strings.Split(string(text), "\n")
 		for _, line := range lines[:len(lines)-1] {

@@ -21,6 +21,7 @@ require (
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/apportion/apportion/examples v0.1.0
+	github.com/apportion/apportion/examples/managertest v0.1.0
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
@@ -33,3 +34,5 @@ require (
 replace github.com/apportion/apportion => ../..
 
 replace github.com/apportion/apportion/examples => ..
+
+replace github.com/apportion/apportion/examples/managertest => ../managertest

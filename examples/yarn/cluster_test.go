@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // jarsVariable holds the folder with the jars, which `make yarn` fetches; requireVariable says that it must be there.
@@ -37,11 +37,11 @@ type cluster struct {
 	manager   *manager
 
 	mu      sync.Mutex
-	daemons map[string]*daemon
+	daemons map[string]*child
 }
 
-// daemon is a process, and whether it has ended.
-type daemon struct {
+// child is a process, and whether it has ended.
+type child struct {
 	*exec.Cmd
 	ended chan struct{}
 }
@@ -62,10 +62,10 @@ func newCluster(t testing.TB, nodes int) *cluster {
 		}
 		t.Skipf("%s is not set: make yarn fetches the jars", jarsVariable)
 	}
-	c := &cluster{TB: t, dir: externaltest.Folder(t, "yarn"), jars: jars, daemons: map[string]*daemon{}}
+	c := &cluster{TB: t, dir: processes.Folder(t, "yarn"), jars: jars, daemons: map[string]*child{}}
 	t.Cleanup(c.close)
 	c.compile()
-	c.port = externaltest.FreePorts(t, 5+4*nodes)
+	c.port = processes.FreePorts(t, 5+4*nodes)
 	c.manager = newManager([]string{fmt.Sprintf("http://127.0.0.1:%d", c.port+4)})
 	c.manager.user = "root"
 	c.configure(rmName, 0)
@@ -121,7 +121,7 @@ func (c *cluster) nodes() []node {
 // ready waits until so many nodes run.
 func (c *cluster) ready(n int) {
 	c.Helper()
-	externaltest.Eventually(c, "all nodes run", 180*time.Second, func() bool { return c.running() == n })
+	processes.Eventually(c, "all nodes run", 180*time.Second, func() bool { return c.running() == n })
 }
 
 // running returns how many nodes run.
@@ -305,7 +305,7 @@ func (c *cluster) start(name string) {
 	if err := cmd.Start(); err != nil {
 		c.Fatal(err)
 	}
-	d := &daemon{cmd, make(chan struct{})}
+	d := &child{cmd, make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // it is killed in the end
 		close(d.ended)
@@ -316,7 +316,7 @@ func (c *cluster) start(name string) {
 }
 
 // daemon is the newest process of a name.
-func (c *cluster) daemon(name string) *daemon {
+func (c *cluster) daemon(name string) *child {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.daemons[name]

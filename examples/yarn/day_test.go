@@ -17,28 +17,28 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/apportion/apportion/examples/internal/external/day"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/day"
 )
 
 // daySlots is how many containers of a day's jobs three nodes hold: a virtual core each.
 const daySlots = 24
 
-// dayPlayer is a bench on which a day is played. It implements externaltest.Player.
+// dayPlayer is a bench on which a day is played. It implements managertest.Player.
 type dayPlayer struct {
 	*bench
 	fixed *gangs
 }
 
-// Controlled implements externaltest.Player.
-func (p *dayPlayer) Controlled() *externaltest.Bench { return p.Bench }
+// Controlled implements managertest.Player.
+func (p *dayPlayer) Controlled() *managertest.Bench { return p.Bench }
 
-// Elastic implements externaltest.Player.
+// Elastic implements managertest.Player.
 func (p *dayPlayer) Elastic(j *day.Job, argv []string) string {
 	return p.submit(j.Name, int(j.Max), 0, map[string]any{"demand": map[string]any{memoryKind: 500, vcoreKind: 1}, "command": argv})
 }
 
-// Fixed implements externaltest.Player. The job begins when YARN has granted all its containers, wherever these are.
+// Fixed implements managertest.Player. The job begins when YARN has granted all its containers, wherever these are.
 func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
 	var script strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(env)) {
@@ -53,7 +53,7 @@ func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]st
 		"command": "exec /bin/sh " + name, "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"})
 }
 
-// Left implements externaltest.Player.
+// Left implements managertest.Player.
 func (p *dayPlayer) Left() int {
 	left := p.fixed.left() + len(p.held())
 	for _, a := range p.applications() {
@@ -150,7 +150,7 @@ func (c *cluster) day(t *testing.T) {
 	if flag.Lookup("day").Value.String() == "" {
 		t.Skip("-day is not set: a day takes six minutes under each policy")
 	}
-	externaltest.Daily{Manager: "yarn", Slots: daySlots, Bench: func(t *testing.T) externaltest.Player {
+	managertest.Daily{Manager: "yarn", Slots: daySlots, Bench: func(t *testing.T) managertest.Player {
 		return &dayPlayer{newBench(t, c), newGangs(t, c)}
 	}}.Day(t)
 }

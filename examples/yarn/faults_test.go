@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // kill kills a daemon. What it has started lives on.
@@ -56,7 +57,7 @@ func (c *cluster) refresh(excluded string) {
 		c.Fatal(err)
 	}
 	argv := append(c.java(rmName, "org.apache.hadoop.yarn.client.cli.RMAdminCLI"), "-refreshNodes", "-g", "20", "-server")
-	externaltest.Eventually(c, "the list of nodes is read", 180*time.Second, func() bool {
+	processes.Eventually(c, "the list of nodes is read", 180*time.Second, func() bool {
 		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
 		if err != nil {
 			c.Logf("%v: %.300s", err, out)
@@ -69,10 +70,10 @@ func (c *cluster) refresh(excluded string) {
 func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 	c.Helper()
 	c.refresh(nmName(i))
-	externaltest.Wait(r, time.Second, 30*time.Second)
+	managertest.Wait(r, time.Second, 30*time.Second)
 	c.refresh("")
 	// A NodeManager that was told to go may take half a minute to end; one that was not goes on.
-	externaltest.Eventually(c, "the node that was decommissioned runs again", 180*time.Second, func() bool {
+	processes.Eventually(c, "the node that was decommissioned runs again", 180*time.Second, func() bool {
 		select {
 		case <-c.daemon(nmName(i)).ended:
 			c.start(nmName(i))
@@ -86,18 +87,18 @@ func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 const faultNodes = 3
 
 // own are the faults of a YARN cluster.
-func (b *bench) own() []externaltest.Fault {
-	return []externaltest.Fault{
+func (b *bench) own() []managertest.Fault {
+	return []managertest.Fault{
 		{Name: "a NodeManager is killed for a while", Of: "node", Do: func(r *rand.Rand) {
 			name := nmName(r.IntN(faultNodes))
 			b.kill(name)
-			externaltest.Wait(r, time.Second, 20*time.Second)
+			managertest.Wait(r, time.Second, 20*time.Second)
 			b.start(name)
 			b.ready(faultNodes)
 		}},
 		{Name: "the ResourceManager is killed for a while", Of: rmName, Do: func(r *rand.Rand) {
 			b.kill(rmName)
-			externaltest.Wait(r, 100*time.Millisecond, 8*time.Second)
+			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
 			b.start(rmName)
 			b.ready(faultNodes)
 		}},

@@ -5,6 +5,7 @@
 package yarn
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // declared is what a user writes of a job.
@@ -120,12 +120,22 @@ func (s *submission) read(name string, kinds apportion.Kinds) error {
 		return fmt.Errorf("the file has %d bytes, more than %d", info.Size(), longestJob)
 	}
 	// A word that is misspelt would be a wish that nobody hears, so unknown ones are faults.
-	if err := strictjson.Decode(io.LimitReader(f, longestJob), &s.declared, nil); err != nil {
+	decoder := json.NewDecoder(io.LimitReader(f, longestJob))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s.declared); err != nil {
 		return err
 	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the job")
+	}
 	// Numbers are the optimizer's to judge, and queue and label are YARN's, with reasons of their own.
-	if len(s.Command) == 0 {
+	switch {
+	case len(s.Command) == 0:
 		return errors.New("command is empty")
+	case s.Queue == "":
+		return errors.New("queue is missing")
+	case s.Demand == nil:
+		return errors.New("demand is missing")
 	}
 	if s.Application != "" && !applicationID.MatchString(s.Application) {
 		return fmt.Errorf("application %q is not the ID of one", s.Application)

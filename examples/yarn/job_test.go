@@ -72,7 +72,7 @@ func TestBadJobs(t *testing.T) {
 		"A-1":         func(s string) string { return strings.Replace(s, "A_1", "A-1", 1) },
 		"save_signal": func(s string) string { return strings.Replace(s, "USR1", "KILL", 1) },
 		"this cluster has memory-mb, vcores, yarn.io/gpu": func(s string) string { return strings.Replace(s, "yarn.io/gpu", "gpu", 1) },
-		"ends too early": func(s string) string { return s[:40] },
+		"unexpected EOF": func(s string) string { return s[:40] },
 	} {
 		list := jobsOf(t, map[string]string{"lr.json": change(goodJob)})
 		if len(list) != 1 || list[0].fault == nil || !strings.Contains(list[0].fault.Error(), want) {

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/examples/internal/external"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
-func guarded() external.Guarded {
-	return external.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}
+func guarded() daemon.Guarded {
+	return daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}
 }
 
 // holderScript is a holder that keeps what it is told, and dies when it is told to stop attempt 13.
@@ -84,7 +84,7 @@ func letGo(t *testing.T, h *holder) {
 		_ = h.in.Close()
 	}
 	h.mu.Unlock()
-	externaltest.Eventually(t, "the holder ends", 60*time.Second, func() bool {
+	processes.Eventually(t, "the holder ends", 60*time.Second, func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return h.in == nil
@@ -94,7 +94,7 @@ func letGo(t *testing.T, h *holder) {
 // awaitHolder waits until the holder answers.
 func awaitHolder(t *testing.T, y *yarn) {
 	t.Helper()
-	externaltest.Eventually(t, "the holder answers", 60*time.Second, func() bool {
+	processes.Eventually(t, "the holder answers", 60*time.Second, func() bool {
 		_, err := y.holder.list(t.Context())
 		return err == nil
 	})

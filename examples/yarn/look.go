@@ -22,9 +22,9 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // Look implements controller.Cluster.
@@ -284,8 +284,8 @@ func (y *yarn) bury(job string) error {
 		return err
 	}
 	// The new name first: a job that is over must not come back, and one that is there twice is put aside again.
-	err = durable.Rename(disk, job+jobEnding, path.Join(over, job+"."+stamp+jobEnding))
-	return errors.Join(err, disk.SyncDir("."), disk.Close())
+	err = disk.Rename(job+jobEnding, path.Join(over, job+"."+stamp+jobEnding))
+	return errors.Join(err, disk.SyncDir(over), disk.SyncDir("."), disk.Close())
 }
 
 // Forget implements controller.Cluster. A job that was withdrawn has an application until now.
@@ -350,7 +350,7 @@ func instanceIn(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte("apportion-" + randomWord())
-		err = durable.WriteFile(name, text)
+		err = daemon.WriteFile(name, text)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the tag of this controller: %w", err)

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
 // The variables of the environment that say where Hadoop is.
@@ -29,9 +29,9 @@ const (
 
 // program is the controller as a program, on the cluster of a configuration.
 // Connect is called again for each term of leadership, with the folder of that controller.
-func program(c conf) *external.Program {
+func program(c conf) *daemon.Program {
 	kinds := c.kinds()
-	return &external.Program{Name: "apportion-yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g external.Guarded) (external.Cluster, error) {
+	return &daemon.Program{Name: "apportion-yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
 		y := newYARN(c, g)
 		y.jobs = os.Getenv(jobsVariable)
 		if folder == "" {

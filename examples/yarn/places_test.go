@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 )
 
 // replaceMaster kills the one master of a user's own. What runs goes on, and the next one does what is decided then.
@@ -26,7 +26,7 @@ func (b *bench) replaceMaster() {
 	if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
 		b.Bench.Fatal(err)
 	}
-	externaltest.Eventually(b.Bench, "another master has taken its place", 90*time.Second, func() bool {
+	processes.Eventually(b.Bench, "another master has taken its place", 90*time.Second, func() bool {
 		after := b.masters()
 		return len(after) == 1 && after[0] != before[0]
 	})
@@ -39,7 +39,7 @@ func (b *bench) belowCeiling(mine string) {
 	first := b.submit("first", 12, 100000, map[string]any{"queue": "small", "min": 3})
 	b.Holds(map[string]int{mine: 9, first: 3})
 	second := b.submit("second", 12, 100000, map[string]any{"queue": "small", "min": 2})
-	externaltest.Eventually(b.Bench, "the page names the queue", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the page names the queue", 60*time.Second, func() bool {
 		r := b.Report()
 		return r != nil && slices.ContainsFunc(r.Jobs, func(j controller.JobReport) bool {
 			return j.Job.Name == second && strings.Contains(j.Why, "root.small")
@@ -58,7 +58,7 @@ func (b *bench) inPartitions(mine string) {
 	fast := b.submit("fast", 12, 100000, map[string]any{"label": "fast"})
 	b.Holds(map[string]int{mine: 8, fast: 4})
 	var r *controller.Report
-	externaltest.Eventually(b.Bench, "the controller answers", 30*time.Second, func() bool { r = b.Report(); return r != nil })
+	processes.Eventually(b.Bench, "the controller answers", 30*time.Second, func() bool { r = b.Report(); return r != nil })
 	for _, j := range r.Jobs {
 		for _, server := range j.Job.Containers {
 			if (server == third) != (j.Job.Name == fast) {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
 // queue is a queue of the CapacityScheduler, by percentages of its parent.
@@ -302,7 +302,7 @@ func shareQueues(ctx context.Context, c conf, args []string, stdout, stderr io.W
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return newYARN(c, external.Guarded{}).shareQueues(ctx, *theta1, *apply, stdout)
+	return newYARN(c, daemon.Guarded{}).shareQueues(ctx, *theta1, *apply, stdout)
 }
 
 // shareQueues decides and prints, and sets what was printed if apply is true.

@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // reader is somebody who does what the README says, with the programs in the path.
@@ -56,8 +57,8 @@ func (c *cluster) newReader(t *testing.T) *reader {
 	r.write("bin/hadoop", "#!/bin/sh\nshift 2\nexec "+java("com.github.apportion.yarn.Holder")+` "$@"`+"\n")
 	r.write("bin/yarn", "#!/bin/sh\nexec "+java("org.apache.hadoop.yarn.client.cli.ApplicationCLI")+` "$@"`+"\n")
 	r.write("bin/apportion-yarn", "#!/bin/sh\ntest \"$1\" = queues && exec "+r.dir+"/controller \"$@\"\nexec "+r.dir+"/controller \"$@\" -guard "+r.dir+"/apportion-guard -look 300ms -max-deaths 2\n")
-	externaltest.Build(t, r.dir, "controller", ".", "./apportion-yarn")
-	externaltest.Build(t, r.dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	processes.Build(t, r.dir, "controller", ".", "./apportion-yarn")
+	processes.Build(t, r.dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
 	r.env = append(os.Environ(), "PATH="+r.dir+"/bin:"+os.Getenv("PATH"))
 	return r
 }
@@ -114,9 +115,9 @@ func (c *cluster) readme(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := c.newReader(t)
-	listen := "127.0.0.1:" + strconv.Itoa(externaltest.FreePorts(t, 1))
+	listen := "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1))
 	own := []string{"/etc/hadoop/conf", filepath.Join(c.dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen, "research", "a"}
-	sh, files := externaltest.Blocks(t, "README.md", "sh", own...), externaltest.Blocks(t, "README.md", "json", own...)
+	sh, files := managertest.Blocks(t, "README.md", "sh", own...), managertest.Blocks(t, "README.md", "json", own...)
 	if len(sh) != 3 || len(files) != 1 {
 		t.Fatalf("%d blocks of commands, %d of jobs", len(sh), len(files))
 	}
@@ -136,7 +137,7 @@ func (c *cluster) readme(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for _, pid := range externaltest.Processes(r.dir, "controller") {
+		for _, pid := range processes.Of(r.dir, "controller") {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // its shell alone is the test's child
 		}
 		_ = controller.Wait()
@@ -145,21 +146,21 @@ func (c *cluster) readme(t *testing.T) {
 			t.Logf("%.3000s", text)
 		}
 	})
-	externaltest.Eventually(t, "the controller runs", 120*time.Second, func() bool {
+	processes.Eventually(t, "the controller runs", 120*time.Second, func() bool {
 		text, _ := os.ReadFile(log.Name())
 		return strings.Contains(string(text), "page: http://"+listen)
 	})
 	r.write("lr.json", files[0])
 	list := r.run(daemon, sh[1])
-	externaltest.Eventually(t, "the job runs", 120*time.Second, func() bool { user, _, n := r.final("lr"); return user == "daemon" && n > 1 })
+	processes.Eventually(t, "the job runs", 120*time.Second, func() bool { user, _, n := r.final("lr"); return user == "daemon" && n > 1 })
 	if !strings.Contains(list, "Application-Name") {
 		t.Errorf("the list of applications is %s", list)
 	}
 	_ = r.run(daemon, "rm shared/jobs/lr.json")
-	externaltest.Eventually(t, "it is withdrawn", 90*time.Second, func() bool { _, status, _ := r.final("lr"); return status == "KILLED" })
+	processes.Eventually(t, "it is withdrawn", 90*time.Second, func() bool { _, status, _ := r.final("lr"); return status == "KILLED" })
 	r.write("bad.json", strings.NewReplacer("python3", "/bin/false", "16", "1", `"min": 2`, `"min": 1`).Replace(files[0]))
 	_ = r.run(daemon, strings.ReplaceAll(strings.SplitAfter(sh[1], "\n")[0], "lr.json", "bad.json"))
-	externaltest.Eventually(t, "what comes to nothing has failed", 120*time.Second, func() bool { _, status, _ := r.final("bad"); return status == "FAILED" })
+	processes.Eventually(t, "what comes to nothing has failed", 120*time.Second, func() bool { _, status, _ := r.final("bad"); return status == "FAILED" })
 	// The reader is still in the shell in which the first commands were.
 	r.env = append(r.env, confVariable+"="+own[1])
 	_ = r.run(0, sh[2])

@@ -14,10 +14,10 @@ import (
 	"syscall"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/internal/external"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
-// yarn is a YARN cluster as the controller sees it. It implements external.Cluster.
+// yarn is a YARN cluster as the controller sees it. It implements daemon.Cluster.
 // Nothing of a run is remembered here alone: the holder, the notes in folder and the numbers that YARN
 // keeps with containers say what was asked for, so that a controller that is killed is followed by one that
 // knows as much.
@@ -35,7 +35,7 @@ type yarn struct {
 	conf    conf
 	kinds   apportion.Kinds
 	manager *manager
-	guard   external.Guarded
+	guard   daemon.Guarded
 	// jobs is the folder of the jobs, and folder that of what must be remembered.
 	jobs, folder string
 	// holder holds the applications, all of which have the tag instance, and masters are those of users that follow; nil: a
@@ -58,10 +58,10 @@ type yarn struct {
 	least apportion.Resources
 }
 
-var _ external.Cluster = (*yarn)(nil)
+var _ daemon.Cluster = (*yarn)(nil)
 
 // newYARN returns a cluster that can be read and not changed: without a holder nothing is asked of YARN.
-func newYARN(c conf, g external.Guarded) *yarn {
+func newYARN(c conf, g daemon.Guarded) *yarn {
 	return &yarn{conf: c, kinds: c.kinds(), manager: newManager(c.addresses()), guard: g, stamps: map[string]string{}, followed: map[string]string{}}
 }
 

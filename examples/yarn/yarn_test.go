@@ -15,13 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest"
 )
 
 // bench is a cluster with a controller.
 type bench struct {
 	*cluster
-	*externaltest.Bench
+	*managertest.Bench
 }
 
 // newBench starts a controller in a folder of its own on a cluster.
@@ -31,7 +32,7 @@ func newBench(t *testing.T, c *cluster) *bench {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{c, externaltest.New(t, dir, confVariable+"="+filepath.Join(c.dir, "conf-rm"), holderVariable+"="+c.holder())}
+	b := &bench{c, managertest.New(t, dir, confVariable+"="+filepath.Join(c.dir, "conf-rm"), holderVariable+"="+c.holder())}
 	t.Cleanup(func() {
 		b.End()
 		for _, a := range b.applications() {
@@ -75,7 +76,7 @@ func (b *bench) submit(job string, most, steps int, more map[string]any) string 
 func (b *bench) applications() []application {
 	b.Bench.Helper()
 	var list []application
-	externaltest.Eventually(b.Bench, "the ResourceManager answers", 90*time.Second, func() (so bool) {
+	processes.Eventually(b.Bench, "the ResourceManager answers", 90*time.Second, func() (so bool) {
 		var err error
 		list, err = b.manager.applications(context.Background())
 		return err == nil
@@ -99,7 +100,7 @@ func (b *bench) state(job string) string {
 func (b *bench) withdraw(id string) {
 	b.Bench.Helper()
 	body := []byte("<appstate><state>KILLED</state></appstate>")
-	externaltest.Eventually(b.Bench, id+" is killed", 90*time.Second, func() bool {
+	processes.Eventually(b.Bench, id+" is killed", 90*time.Second, func() bool {
 		_, err := b.manager.do(context.Background(), "PUT", "/ws/v1/cluster/apps/"+id+"/state?user.name="+b.manager.user, body)
 		return err == nil
 	})
@@ -127,7 +128,7 @@ func (c *cluster) share(t *testing.T) {
 	b.Holds(map[string]int{first: 6, second: 6})
 	b.killHolder() // the next one has the masters of all jobs, or none makes room
 	third := b.submit("c", 4, 20, nil)
-	externaltest.Eventually(b.Bench, "c has done its work, and so says YARN", 90*time.Second, func() bool { b.Report(); return b.state(third) == "FINISHED" })
+	processes.Eventually(b.Bench, "c has done its work, and so says YARN", 90*time.Second, func() bool { b.Report(); return b.state(third) == "FINISHED" })
 	b.Holds(map[string]int{first: 6, second: 6})
 	b.replaceMaster()
 	for _, a := range b.applications() {
@@ -139,13 +140,13 @@ func (c *cluster) share(t *testing.T) {
 	b.belowCeiling(first)
 	b.inPartitions(first)
 	b.remove(first)
-	externaltest.Eventually(b.Bench, "the master of a has ended as it was told", 60*time.Second, func() bool { b.Report(); return b.stateOf(id) == "FINISHED" })
-	externaltest.Eventually(b.Bench, "nothing is left of its orders", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the master of a has ended as it was told", 60*time.Second, func() bool { b.Report(); return b.stateOf(id) == "FINISHED" })
+	processes.Eventually(b.Bench, "nothing is left of its orders", 60*time.Second, func() bool {
 		_, err := os.Stat(filepath.Join(b.Shared, "masters", id))
 		return os.IsNotExist(err)
 	})
 	for _, job := range []string{second, third} {
-		externaltest.Eventually(b.Bench, "the file of "+job+" is put aside", 30*time.Second, func() bool {
+		processes.Eventually(b.Bench, "the file of "+job+" is put aside", 30*time.Second, func() bool {
 			found, _ := filepath.Glob(filepath.Join(b.Shared, "jobs", over, job+".*"))
 			return len(found) == 1
 		})
@@ -167,7 +168,7 @@ func (c *cluster) refuse(t *testing.T) {
 	}
 	let := b.submit("let-in", 2, 100000, map[string]any{"queue": "closed"})
 	b.Holds(map[string]int{let: 2})
-	externaltest.Eventually(b.Bench, "the page says why two have no application", 60*time.Second, func() bool {
+	processes.Eventually(b.Bench, "the page says why two have no application", 60*time.Second, func() bool {
 		r := b.Report()
 		return r != nil && strings.Contains(r.Rejected[nobody], "nobody") && strings.Contains(r.Rejected[lost], "nowhere")
 	})
@@ -217,7 +218,7 @@ func (c *cluster) queues(t *testing.T) {
 	if _, err := c.manager.do(ctx, "POST", "/ws/v1/cluster/apps?user.name=root", []byte(body)); err != nil {
 		t.Fatal(err)
 	}
-	externaltest.Eventually(t, "the application has its container", 90*time.Second, func() bool {
+	processes.Eventually(t, "the application has its container", 90*time.Second, func() bool {
 		list, err := c.manager.tenants(ctx)
 		return err == nil && len(list) == 1 && list[0].Containers == 1
 	})

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // Scheduler is Kubernetes' own.
@@ -144,7 +144,7 @@ func (c *Cluster) apply(list []*unstructured.Unstructured) {
 			c.Fatal(err)
 		}
 		// What is wrong by itself is not tried again.
-		externaltest.Eventually(c, fmt.Sprintf("%s %s is applied", o.GetKind(), o.GetName()), patience, func() bool {
+		processes.Eventually(c, fmt.Sprintf("%s %s is applied", o.GetKind(), o.GetName()), patience, func() bool {
 			_, err = in.Patch(context.Background(), o.GetName(), types.ApplyPatchType, text,
 				metav1.PatchOptions{FieldManager: "test", FieldValidation: metav1.FieldValidationStrict})
 			return err == nil || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)

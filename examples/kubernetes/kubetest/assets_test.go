@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // assets makes a folder as KUBEBUILDER_ASSETS names one, of the one binary.
@@ -38,7 +38,7 @@ func TestAssets(t *testing.T) {
 		t.Setenv(assetsVariable, assets(t, binary))
 		t.Setenv(binaryVariable, "")
 	}
-	c := New(t, externaltest.Folder(t, "kube"))
+	c := New(t, processes.Folder(t, "kube"))
 	if c.StartJobs() || c.StartScheduler() {
 		t.Fatal("a folder has no Job controller and no scheduler")
 	}
@@ -47,13 +47,13 @@ func TestAssets(t *testing.T) {
 	pod := func(name, cpu string) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "c", Image: "none",
 			Resources: corev1.ResourceRequirements{Requests: List("cpu", cpu)}}}}}
-		externaltest.Eventually(t, name+" is made", patience, func() bool {
+		processes.Eventually(t, name+" is made", patience, func() bool {
 			_, err := c.Client.CoreV1().Pods(metav1.NamespaceDefault).Create(t.Context(), p, metav1.CreateOptions{})
 			return err == nil
 		})
 	}
 	ends := func(name string, phase corev1.PodPhase) {
-		externaltest.Eventually(t, fmt.Sprintf("%s is %s", name, phase), patience, func() bool {
+		processes.Eventually(t, fmt.Sprintf("%s is %s", name, phase), patience, func() bool {
 			p, err := c.Client.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), name, metav1.GetOptions{})
 			return err == nil && p.Status.Phase == phase
 		})

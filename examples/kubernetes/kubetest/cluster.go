@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // Variables name the control plane: its one binary, or a folder with etcd and kube-apiserver; requireVariable says that one
@@ -71,7 +71,7 @@ func New(t testing.TB, dir string) *Cluster {
 	t.Helper()
 	c := &Cluster{TB: t, Dir: dir, args: map[string][]string{}, running: map[string]*exec.Cmd{}}
 	t.Cleanup(c.close)
-	port := externaltest.FreePorts(t, 3)
+	port := processes.FreePorts(t, 3)
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", port+1)
 	c.args[Etcd] = []string{"--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync", "--log-level", "error"}
@@ -128,7 +128,7 @@ func (c *Cluster) write(name string, text []byte) string {
 func (c *Cluster) connect(url string) {
 	c.Helper()
 	var authority []byte
-	externaltest.Eventually(c, "the API server has a certificate", 120*time.Second, func() (so bool) {
+	processes.Eventually(c, "the API server has a certificate", 120*time.Second, func() (so bool) {
 		authority, _ = os.ReadFile(filepath.Join(c.Dir, "certs", "apiserver.crt"))
 		return len(authority) > 0
 	})
@@ -143,7 +143,7 @@ func (c *Cluster) connect(url string) {
 // Ready waits until the API server is ready.
 func (c *Cluster) Ready() {
 	c.Helper()
-	externaltest.Eventually(c, "the API server is ready", 120*time.Second, func() bool {
+	processes.Eventually(c, "the API server is ready", 120*time.Second, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 		defer stop()
 		text, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // List is a list of quantities: pairs of a name and a text.
@@ -94,7 +94,7 @@ func (k *Kubelets) SetReady(node string, ready corev1.ConditionStatus) {
 // try tries something until the API server takes it.
 func (k *Kubelets) try(what string, do func(ctx context.Context) error) {
 	k.cluster.Helper()
-	externaltest.Eventually(k.cluster, what, patience, func() bool {
+	processes.Eventually(k.cluster, what, patience, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		err := do(ctx)

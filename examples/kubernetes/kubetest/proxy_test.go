@@ -18,7 +18,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // upstream is a server that answers everything, watches line by line until they end, and counts what it has carried out.
@@ -135,14 +135,14 @@ func TestProxyBlinds(t *testing.T) {
 		return ended
 	}
 	first := watching()
-	externaltest.Eventually(t, "it watches", patience, func() bool { return done.Load() == 1 })
+	processes.Eventually(t, "it watches", patience, func() bool { return done.Load() == 1 })
 	p.Blind()
 	if text := <-first; text != "200 first\n" && text != "0 " {
 		t.Errorf("%q", text)
 	}
 	p.Take()
 	second := watching()
-	externaltest.Eventually(t, "it asks again", patience, func() bool { return len(p.Take()) > 0 })
+	processes.Eventually(t, "it asks again", patience, func() bool { return len(p.Take()) > 0 })
 	if status, _ := ask(t, p, "POST", "/api/v1/namespaces/n/pods", ""); status != http.StatusOK {
 		t.Errorf("%d", status)
 	}
@@ -154,7 +154,7 @@ func TestProxyBlinds(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	third := watching()
-	externaltest.Eventually(t, "it watches", patience, func() bool { return done.Load() == 3 })
+	processes.Eventually(t, "it watches", patience, func() bool { return done.Load() == 3 })
 	p.cut()
 	<-third
 }

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/guard"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 )
 
@@ -54,7 +54,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	kubetest.Require(t)
-	dir := externaltest.Folder(t, "lease")
+	dir := processes.Folder(t, "lease")
 	s := &stage{T: t, Cluster: kubetest.New(t, dir), dir: dir}
 	for _, name := range []string{"ml", "apportion"} {
 		s.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name + "}")
@@ -165,7 +165,7 @@ func (g *guarded) alive() []int {
 // eventually waits until something is so.
 func (s *stage) eventually(what string, is func() bool) {
 	s.T.Helper()
-	externaltest.Eventually(s.T, what, patience, is)
+	processes.Eventually(s.T, what, patience, is)
 }
 
 // runs admits the attempt of a job and waits until its trainer lives.

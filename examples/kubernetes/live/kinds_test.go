@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 )
@@ -116,7 +116,7 @@ func TestKinds(t *testing.T) {
 	})
 	for i := range kinds {
 		name := kinds[i].Resource
-		externaltest.Eventually(t, "two pods are asked for of "+name, limit, func() bool {
+		processes.Eventually(t, "two pods are asked for of "+name, limit, func() bool {
 			n, suspended, _ := b.asks(&kinds[i], name)
 			return n == 2 && !suspended
 		})
@@ -128,7 +128,7 @@ func TestKinds(t *testing.T) {
 	if _, err := b.Client.BatchV1().Jobs("default").Patch(t.Context(), "queued", types.MergePatchType, admitted, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	externaltest.Eventually(t, "what Kueue lets run grows", limit, func() bool {
+	processes.Eventually(t, "what Kueue lets run grows", limit, func() bool {
 		n, suspended, _ := b.asks(&kinds[0], "queued")
 		return n == 2 && !suspended
 	})

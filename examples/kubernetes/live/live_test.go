@@ -25,7 +25,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
@@ -48,7 +48,7 @@ func newBench(t testing.TB) *bench {
 		t.Skip("a control plane takes some seconds")
 	}
 	kubetest.Require(t)
-	b := &bench{Cluster: kubetest.New(t, externaltest.Folder(t, "live")), events: record.NewFakeRecorder(1000)}
+	b := &bench{Cluster: kubetest.New(t, processes.Folder(t, "live")), events: record.NewFakeRecorder(1000)}
 	if !b.StartJobs() || !b.StartScheduler() {
 		t.Skip("the Job controller is not there")
 	}
@@ -136,7 +136,7 @@ func (b *bench) runs(want map[string]int) {
 			b.Logf("running are %v, wanted %v", got, want)
 		}
 	}()
-	externaltest.Eventually(b, fmt.Sprintf("pods of jobs are %v", want), limit, func() bool {
+	processes.Eventually(b, fmt.Sprintf("pods of jobs are %v", want), limit, func() bool {
 		list, err := b.Client.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
 		if err != nil {
 			b.Fatal(err)
@@ -172,7 +172,7 @@ apiVersion: kubeflow.org/v1
 kind: PyTorchJob
 metadata: {name: third, namespace: default, annotations: {apportion.github.io/max: "2"}}
 spec: {pytorchReplicaSpecs: {Worker: {replicas: 1, template: {spec: {containers: [{name: train, image: train, resources: {requests: {cpu: 1}}}]}}}}}`)
-	externaltest.Eventually(t, "the PyTorchJob has two workers", limit, func() bool {
+	processes.Eventually(t, "the PyTorchJob has two workers", limit, func() bool {
 		o, err := b.dynamic.Resource(gvr).Namespace("default").Get(context.Background(), "third", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 )
@@ -46,7 +46,7 @@ func TestLook(t *testing.T) {
 	}
 	sees := func(n int) {
 		t.Helper()
-		externaltest.Eventually(t, "the objects are seen", 60*time.Second, func() bool {
+		processes.Eventually(t, "the objects are seen", 60*time.Second, func() bool {
 			items, err := c.Items()
 			return err == nil && len(items) == n
 		})

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/apportion/apportion/examples/internal/external/externaltest"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 )
 
@@ -39,7 +39,7 @@ func newReal(t *testing.T) *real {
 		t.Skip("a control plane takes some seconds")
 	}
 	kubetest.Require(t)
-	dir := externaltest.Folder(t, "sched")
+	dir := processes.Folder(t, "sched")
 	r := &real{Cluster: kubetest.New(t, dir)}
 	if !r.StartJobs() {
 		t.Skip("the Job controller is not there")
@@ -167,7 +167,7 @@ func (r *real) placed(namespace, prefix string, want map[string]int) {
 			r.Logf("pods %s* of %s are on %v, wanted %v", prefix, namespace, on, want)
 		}
 	}()
-	externaltest.Eventually(r, "the pods are placed", soon, func() bool {
+	processes.Eventually(r, "the pods are placed", soon, func() bool {
 		on, _ = r.seen(namespace, prefix)
 		return maps.Equal(on, want)
 	})
@@ -182,7 +182,7 @@ func (r *real) clear(namespaces ...string) {
 		if err := r.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &orphan}, metav1.ListOptions{}); err != nil {
 			r.Fatal(err)
 		}
-		externaltest.Eventually(r, "the pods are gone", soon, func() bool {
+		processes.Eventually(r, "the pods are gone", soon, func() bool {
 			if err := r.Client.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{}); err != nil {
 				r.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func (r *real) order() {
 	r.pods("heavy", "has", 4, 1, "n1")
 	r.pods("light", "waits", 3, 1, "")
 	r.pods("heavy", "waits", 3, 1, "")
-	externaltest.Eventually(r, "the scheduler has seen all that wait", soon, func() bool {
+	processes.Eventually(r, "the scheduler has seen all that wait", soon, func() bool {
 		_, light := r.seen("light", "waits")
 		_, heavy := r.seen("heavy", "waits")
 		return light == 3 && heavy == 3
@@ -236,7 +236,7 @@ func (r *real) gang() {
 	r.Helper()
 	r.pods("default", "filler", 1, 2, "n2")
 	r.job("gang", 4, 2, "", `apportion.github.io/gang: "4"`)
-	externaltest.Eventually(r, "all of the gang have given up", soon, func() bool {
+	processes.Eventually(r, "all of the gang have given up", soon, func() bool {
 		_, refused := r.seen("default", "gang")
 		return refused == 4
 	})

@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/apportion/apportion/examples/internal/external/day"
+	"github.com/apportion/apportion/examples/managertest/day"
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
 )

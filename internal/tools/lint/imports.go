@@ -38,7 +38,7 @@ var layers = []struct {
 	// The bridge, and the controller that stands on it, alone know allocations and checkpoints, so that neither knows the
 	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
-	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf"}},
+	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf", "internal/durable"}},
 	{"checkpoint", []string{"internal/durable", "internal/regular"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},

@@ -54,8 +54,8 @@ func publish(t *testing.T) *stranger {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/nodeagent",
-		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/studies", tools}
+	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/managertest", library + "/examples/nodeagent",
+		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/slurm", library + "/examples/studies", library + "/examples/yarn", tools}
 	if !slices.Equal(names, want) {
 		t.Errorf("published %q, want %q", names, want)
 	}
@@ -66,7 +66,7 @@ func publish(t *testing.T) *stranger {
 func download(t *testing.T) {
 	t.Helper()
 	for _, folder := range []string{root, root + "/checkpoint/blobstore", root + "/checkpoint/etcdjournal", root + "/examples", root + "/examples/kubernetes",
-		root + "/examples/nomad", root + "/examples/nomad/strategy"} {
+		root + "/examples/nomad", root + "/examples/nomad/strategy", root + "/examples/slurm", root + "/examples/yarn"} {
 		cmd := exec.Command("go", "mod", "download")
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {

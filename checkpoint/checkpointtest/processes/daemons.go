@@ -2,7 +2,7 @@
 
 // This file runs the daemons of a cluster as processes of a test.
 
-package externaltest
+package processes
 
 import (
 	"os"
@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// Daemons are those of a cluster, by name, in a folder of their own. All that they have started ends with the test. Several may be
+// Group are those of a cluster, by name, in a folder of their own. All that they have started ends with the test. Several may be
 // killed and started at the same time.
 // A cluster manager's daemons start processes that outlive them, which is what the tests are about; so the
 // folder's cleaning finds these by a variable of their environment.
-type Daemons struct {
+type Group struct {
 	testing.TB
 	Dir string
 
@@ -25,11 +25,11 @@ type Daemons struct {
 	running map[string]*exec.Cmd
 }
 
-// NewDaemons makes the folder, with a name like this.
+// New makes the folder, with a name like this.
 // The path of the folder is short, since sockets in it may have 108 bytes only.
-func NewDaemons(t testing.TB, name string) *Daemons {
+func New(t testing.TB, name string) *Group {
 	t.Helper()
-	d := &Daemons{TB: t, Dir: Folder(t, name), running: map[string]*exec.Cmd{}}
+	d := &Group{TB: t, Dir: Folder(t, name), running: map[string]*exec.Cmd{}}
 	// Before the folder is cleaned, which kills what they leave behind.
 	// Cleanups run in the reverse order: this one before that of Folder.
 	t.Cleanup(func() {
@@ -43,7 +43,7 @@ func NewDaemons(t testing.TB, name string) *Daemons {
 
 // Write writes a file of the folder.
 // Folders on the way to it are made.
-func (d *Daemons) Write(name, text string, mode os.FileMode) {
+func (d *Group) Write(name, text string, mode os.FileMode) {
 	d.Helper()
 	name = filepath.Join(d.Dir, name)
 	err := os.MkdirAll(filepath.Dir(name), 0o755)
@@ -59,7 +59,7 @@ func (d *Daemons) Write(name, text string, mode os.FileMode) {
 // Start starts a daemon, which may have been there before. Its log is the file log/NAME.
 // It returns when the process has begun, and not when the daemon answers: a caller that needs that waits by
 // Eventually.
-func (d *Daemons) Start(name, program string, args ...string) {
+func (d *Group) Start(name, program string, args ...string) {
 	d.Helper()
 	file := filepath.Join(d.Dir, "log", name)
 	err := os.MkdirAll(filepath.Dir(file), 0o755)
@@ -86,7 +86,7 @@ func (d *Daemons) Start(name, program string, args ...string) {
 
 // Kill kills a daemon. What it has started lives on.
 // It waits until the process is gone, so that its port and its files are free.
-func (d *Daemons) Kill(name string) {
+func (d *Group) Kill(name string) {
 	d.Helper()
 	d.mu.Lock()
 	cmd := d.running[name]
@@ -95,4 +95,16 @@ func (d *Daemons) Kill(name string) {
 		d.Error(err)
 	}
 	_ = cmd.Wait() // it was killed
+}
+
+// Build builds a program of a package into a folder, in the module that it belongs to, hence from, and returns its path.
+func Build(t testing.TB, dir, name, from, pkg string) string {
+	t.Helper()
+	program := filepath.Join(dir, name)
+	build := exec.Command("go", "build", "-o", program, pkg)
+	build.Dir = from
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
 }

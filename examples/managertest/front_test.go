@@ -1,6 +1,6 @@
 // This file tests the address behind which controllers follow each other.
 
-package externaltest
+package managertest
 
 import (
 	"fmt"

@@ -2,7 +2,7 @@
 
 // This file says, where the system is no Unix, that files are not locked there.
 
-package external
+package daemon
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file tests the small things that tests with processes need.
 
-package externaltest
+package processes
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func TestFreePorts(t *testing.T) {
 func TestDaemons(t *testing.T) {
 	var dir string
 	t.Run("cluster", func(t *testing.T) {
-		d := NewDaemons(t, "daemons")
+		d := New(t, "daemons")
 		dir = d.Dir
 		d.Write("etc/script", "echo $APPORTION_TEST_CLUSTER; sleep 1000 & sleep 1000", 0o600)
 		started := func() bool {
@@ -65,5 +65,5 @@ func TestDaemons(t *testing.T) {
 
 // of are the processes that have a folder in their environment.
 func of(dir string) []int {
-	return processes(func(_, env []byte) bool { return bytes.Contains(env, []byte("APPORTION_TEST_CLUSTER="+dir+"/")) })
+	return matching(func(_, env []byte) bool { return bytes.Contains(env, []byte("APPORTION_TEST_CLUSTER="+dir+"/")) })
 }

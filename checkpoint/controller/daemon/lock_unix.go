@@ -2,7 +2,7 @@
 
 // This file implements the lock of a file, as the system has it.
 
-package external
+package daemon
 
 import (
 	"errors"

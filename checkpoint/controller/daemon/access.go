@@ -1,6 +1,6 @@
 // This file implements the secrets of a controller: drawn once, and kept in files that are nobody else's.
 
-package external
+package daemon
 
 import (
 	"crypto/rand"
@@ -33,7 +33,7 @@ const (
 func belongs(shared, private string, secret wire.Secret) error {
 	name, err := made(filepath.Join(shared, clusterName), secret.Cluster)
 	if err == nil && name != secret.Cluster() {
-		err = fmt.Errorf("external: the private folder %s is that of cluster %s, and %s belongs to cluster %s: give this controller the private folder of the one before it",
+		err = fmt.Errorf("daemon: the private folder %s is that of cluster %s, and %s belongs to cluster %s: give this controller the private folder of the one before it",
 			private, secret.Cluster(), shared, name)
 	}
 	return err

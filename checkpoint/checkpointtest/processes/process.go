@@ -1,8 +1,9 @@
 //go:build unix
 
-// This file has the small things that tests with processes need.
+// This file finds and kills processes, and gives tests ports and folders.
 
-package externaltest
+// Package processes runs programs under test as processes that are started, frozen and killed, and cleans up after them.
+package processes
 
 import (
 	"bytes"
@@ -70,16 +71,16 @@ func areFree(first, n int) bool {
 	return true
 }
 
-// Processes are those whose command begins with a program of this name in a folder.
+// Of returns the numbers of those whose command begins with a program of this name in a folder.
 // It reads /proc, since a daemon's children are not children of the test.
 // They must have been started by that path in full.
-func Processes(dir, program string) []int {
-	return processes(func(line, _ []byte) bool { return bytes.HasPrefix(line, []byte(filepath.Join(dir, program)+"\x00")) })
+func Of(dir, program string) []int {
+	return matching(func(line, _ []byte) bool { return bytes.HasPrefix(line, []byte(filepath.Join(dir, program)+"\x00")) })
 }
 
-// processes are the numbers of those whose command and environment are as is says.
+// matching returns the numbers of those whose command and environment are as is says.
 // Processes of other users, whose environment cannot be read, do not count.
-func processes(is func(line, env []byte) bool) []int {
+func matching(is func(line, env []byte) bool) []int {
 	var found []int
 	folders, _ := filepath.Glob("/proc/[0-9]*")
 	for _, folder := range folders {
@@ -100,7 +101,7 @@ func processes(is func(line, env []byte) bool) []int {
 func KillAll(dir string) {
 	mark := []byte(strings.TrimSuffix(dir, "/") + "/")
 	for range 40 {
-		left := processes(func(line, env []byte) bool { return bytes.Contains(line, mark) || bytes.Contains(env, mark) })
+		left := matching(func(line, env []byte) bool { return bytes.Contains(line, mark) || bytes.Contains(env, mark) })
 		if len(left) == 0 {
 			break
 		}

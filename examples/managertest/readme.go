@@ -1,11 +1,9 @@
 // This file takes commands and job files out of READMEs, for tests that run them as they are printed.
 
-package externaltest
+package managertest
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,16 +34,4 @@ func Blocks(t testing.TB, file, language string, values ...string) []string {
 		}
 	}
 	return blocks
-}
-
-// Build builds a program of a package into a folder, in the module that it belongs to, hence from, and returns its path.
-func Build(t testing.TB, dir, name, from, pkg string) string {
-	t.Helper()
-	program := filepath.Join(dir, name)
-	build := exec.Command("go", "build", "-o", program, pkg)
-	build.Dir = from
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return program
 }

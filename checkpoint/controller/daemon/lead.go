@@ -1,6 +1,6 @@
 // This file lets one controller lead at a time, on one folder.
 
-package external
+package daemon
 
 import (
 	"context"

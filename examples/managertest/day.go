@@ -3,7 +3,7 @@
 // This file plays days of a real trace: the same jobs with the numbers that their users asked for, as the cluster manager
 // by itself runs them, and as elastic jobs.
 
-package externaltest
+package managertest
 
 import (
 	"encoding/json"
@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
-	"github.com/apportion/apportion/examples/internal/external/day"
+	"github.com/apportion/apportion/examples/managertest/day"
 )
 
 // dayFolder is where records of whole days go.
@@ -153,7 +154,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 		p.Fixed(r.Policy, j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
 			command.EnvContainers: strconv.FormatInt(j.Fixed, 10), command.EnvCheckpointDir: dir})
 	}
-	Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
+	processes.Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
 	if r.Policy == Elastic {
 		b.Check()
 	}

@@ -1,6 +1,6 @@
 // This file tests the program around a controller on a cluster manager that has nothing.
 
-package external
+package daemon
 
 import (
 	"context"

@@ -1,6 +1,8 @@
-// Package external is what controllers that stand beside a cluster manager have in common as programs: flags, folders, tokens, and one
-// leader at a time.
-package external
+// This file implements Program: the flags of a controller, its folders, and its life from the lead to the end.
+
+// Package daemon makes a program of a [controller.Controller]: flags, folders, secrets, one leader at a time, and a page. What is
+// left to the importer is a [Cluster], in a [Program] of some ten lines.
+package daemon
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 // This file implements front: the one address behind which controllers follow each other, as a name or an address that moves
 // does for a cluster of machines.
 
-package externaltest
+package managertest
 
 import (
 	"io"

@@ -2,9 +2,9 @@
 
 // This file implements Bench: a controller as its user starts it, on a real cluster, with real jobs.
 
-// Package externaltest plays elastic jobs on real clusters and asks their workers' own logs whether anything ran twice or was
+// Package managertest plays elastic jobs on real clusters and asks their workers' own logs whether anything ran twice or was
 // lost.
-package externaltest
+package managertest
 
 import (
 	"encoding/json"
@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/workerlog"
 )
@@ -73,15 +74,15 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	}
 	// Building takes seconds where the cache is warm. A test binary cannot be its own trainer, since the
 	// guards start it.
-	b.Trainer = Build(t, dir, "inhouse", "../studies", "./inhouse")
+	b.Trainer = processes.Build(t, dir, "inhouse", "../studies", "./inhouse")
 	folder, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	Build(t, dir, "controller", ".", "./apportion-"+filepath.Base(folder))
-	guard := Build(t, dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	processes.Build(t, dir, "controller", ".", "./apportion-"+filepath.Base(folder))
+	guard := processes.Build(t, dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
 	// Both are free for the length of the test.
-	b.front, b.port = newFront(t), FreePorts(t, 2)
+	b.front, b.port = newFront(t), processes.FreePorts(t, 2)
 	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",
 		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s"}
 	b.Begin()
@@ -219,7 +220,7 @@ func (b *Bench) Report() *controller.Report {
 // A job that is being adjusted counts as holding nothing, so that it returns only when all is at rest.
 func (b *Bench) Holds(want map[string]int) {
 	b.Helper()
-	Eventually(b, fmt.Sprintf("the jobs hold %v", want), 90*time.Second, func() bool {
+	processes.Eventually(b, fmt.Sprintf("the jobs hold %v", want), 90*time.Second, func() bool {
 		r, held := b.Report(), map[string]int{}
 		if r == nil {
 			return false
@@ -246,7 +247,7 @@ var resting = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoi
 // start and a decision.
 func (b *Bench) Rests(submitted func() []string) {
 	b.Helper()
-	Eventually(b, "all jobs run or have ended", 120*time.Second, func() bool {
+	processes.Eventually(b, "all jobs run or have ended", 120*time.Second, func() bool {
 		r := b.Report()
 		if r == nil {
 			return false

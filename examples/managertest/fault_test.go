@@ -1,6 +1,6 @@
 // This file tests which faults happen at the same time.
 
-package externaltest
+package managertest
 
 import (
 	"math/rand/v2"

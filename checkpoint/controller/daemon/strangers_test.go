@@ -1,6 +1,6 @@
 // This file tests what others can do to a controller: those who come by its port, and a second controller.
 
-package external
+package daemon
 
 import (
 	"context"

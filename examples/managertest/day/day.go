@@ -5,12 +5,13 @@ package day
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"time"
-
-	"github.com/apportion/apportion/internal/trace"
 )
 
 // Job is a job of a day. Times are in seconds of the play, from its beginning.
@@ -63,14 +64,9 @@ const (
 // Jobs without GPUs or without a known duration are left out. Work is that of one container: a job on g
 // GPUs for d seconds has d x g. Errors name the file and its row.
 func Jobs(file string, text []byte, n int, slots int64, length time.Duration) ([]Job, error) {
-	var rows []trace.Job
-	for row, err := range trace.Jobs(file, bytes.NewReader(text)) {
-		if err != nil {
-			return nil, err
-		}
-		if row.Duration.Known && row.GPUs.Known && row.GPUs.Value >= 1 {
-			rows = append(rows, row)
-		}
+	rows, err := read(file, text)
+	if err != nil {
+		return nil, err
 	}
 	if n < 1 || n > len(rows) {
 		return nil, fmt.Errorf("%s has %d jobs, not %d", file, len(rows), n)
@@ -83,10 +79,41 @@ func Jobs(file string, text []byte, n int, slots int64, length time.Duration) ([
 	var jobs []Job
 	for i := range n {
 		row := &rows[i*len(rows)/n]
-		gpus := min(int64(math.Round(row.GPUs.Value)), slots)
-		took := min(row.Duration.Value.Seconds()/faster, longest*length.Seconds())
-		jobs = append(jobs, Job{Name: fmt.Sprintf("job-%02d", i+1), At: row.Submit.Seconds() / faster, Fixed: gpus,
+		gpus := min(int64(math.Round(row.gpus)), slots)
+		took := min(row.duration/faster, longest*length.Seconds())
+		jobs = append(jobs, Job{Name: fmt.Sprintf("job-%02d", i+1), At: row.submit / faster, Fixed: gpus,
 			Max: min(elastic*gpus, slots), Work: took * float64(gpus)})
+	}
+	return jobs, nil
+}
+
+// traced is a job of a trace; submit and duration are in seconds.
+type traced struct{ submit, duration, gpus float64 }
+
+// read reads the jobs of a trace that have a duration and at least one GPU. Its first row names the columns.
+func read(file string, text []byte) ([]traced, error) {
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("%s: no trace: %w", file, err)
+	}
+	submit, duration, gpus := slices.Index(rows[0], "submit_s"), slices.Index(rows[0], "duration_s"), slices.Index(rows[0], "gpus")
+	if min(submit, duration, gpus) < 0 {
+		return nil, fmt.Errorf("%s has no submit_s, duration_s or gpus", file)
+	}
+	var jobs []traced
+	for i, row := range rows[1:] {
+		if row[duration] == "" || row[gpus] == "" {
+			continue
+		}
+		at, err := strconv.ParseFloat(row[submit], 64)
+		took, err2 := strconv.ParseFloat(row[duration], 64)
+		n, err3 := strconv.ParseFloat(row[gpus], 64)
+		if err := errors.Join(err, err2, err3); err != nil {
+			return nil, fmt.Errorf("%s, row %d: %w", file, i+2, err)
+		}
+		if n >= 1 {
+			jobs = append(jobs, traced{at, took, n})
+		}
 	}
 	return jobs, nil
 }

@@ -1,4 +1,4 @@
-package external
+package daemon
 
 import (
 	"crypto/rand"

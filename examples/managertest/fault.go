@@ -2,7 +2,7 @@
 
 // This file lets one thing after the other go wrong while jobs run.
 
-package externaltest
+package managertest
 
 import (
 	"cmp"
@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 )
 
 // What Play does in place of what it is asked for.
@@ -48,7 +50,7 @@ func (b *Bench) common() []Fault {
 	// One of the processes is drawn; none may be there, which is no fault and harms nothing.
 	kill := func(program string) func(*rand.Rand) {
 		return func(r *rand.Rand) {
-			if pids := Processes(b.Dir, program); len(pids) > 0 {
+			if pids := processes.Of(b.Dir, program); len(pids) > 0 {
 				_ = syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL) // it may have ended
 			}
 		}
@@ -99,7 +101,7 @@ func (b *Bench) Follow(r *rand.Rand) {
 		b.Error("two controllers lead")
 	}
 	b.End()
-	Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
+	processes.Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
 	b.lead(second)
 }
 
@@ -112,7 +114,7 @@ func (b *Bench) Replace(r *rand.Rand) {
 	b.Signal(syscall.SIGSTOP)
 	_ = os.Remove(filepath.Join(b.Shared, "master", "lock")) // where leadership is no lock there is none
 	second := b.start(1 - b.now.number)
-	Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
+	processes.Eventually(b, "the second controller leads", leadLimit, func() bool { return b.leads(second) })
 	// Calls go to the second from here on; the first, when it wakes, has work in its hands that is old.
 	b.lead(second)
 	Wait(r, 0, 5*time.Second)
@@ -171,7 +173,7 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 			return
 		}
 	}
-	Eventually(b, "every job ends", 240*time.Second, func() bool { b.Report(); return len(submitted()) == 0 })
+	processes.Eventually(b, "every job ends", 240*time.Second, func() bool { b.Report(); return len(submitted()) == 0 })
 	b.Check()
 }
 
