@@ -235,18 +235,18 @@
 //	[jobs with deadlines, slot by slot, no paper]	primaldual/deadline/scheduler.go	Scheduler
 //	[promises that a change breaks, no paper]	primaldual/deadline/advance.go	Scheduler.Advance, Scheduler.SetCapacity
 //	[Dorm §III-C2, protocol]	checkpoint/protocol.go	Machine, Machine.enter
-//	[Dorm §III-C2, requests]	checkpoint/adjust.go	Adjust.apply, Machine.begin
+//	[Dorm §III-C2, requests]	checkpoint/adjust.go	Machine.adjust, Machine.begin
 //	[Dorm §III-C2, outcomes of effects]	checkpoint/reply.go	Machine.done, Machine.settle
 //	[Dorm §III-C2, order of adjustments]	checkpoint/queue.go	Machine.schedule
 //	[index of who waits for what, no paper]	checkpoint/books.go	books.enter, Machine.update
 //	[Dorm §III-C2, jobs that wait in a circle]	checkpoint/queue.go	Machine.breakCircle
 //	[room of servers, no paper]	checkpoint/room.go	Machine.room
-//	[time-outs and retries, no paper]	checkpoint/tick.go	Tick.apply
+//	[time-outs and retries, no paper]	checkpoint/tick.go	Machine.tick
 //	[loss of servers, no paper]	checkpoint/server.go	Machine.lose
-//	[silent servers, no paper]	checkpoint/server.go	ServerSilent.apply, Machine.silent
-//	[drains and deadlines, no paper]	checkpoint/drain.go	Drain.apply
-//	[jobs that hang or die at once, no paper]	checkpoint/exit.go	Stalled.apply, Machine.died
-//	[deaths of processes, no paper]	checkpoint/exit.go	Exited.apply
+//	[silent servers, no paper]	checkpoint/server.go	Machine.serverSilent, Machine.silent
+//	[drains and deadlines, no paper]	checkpoint/drain.go	Machine.drain
+//	[jobs that hang or die at once, no paper]	checkpoint/exit.go	Machine.stalled, Machine.died
+//	[deaths of processes, no paper]	checkpoint/exit.go	Machine.exited
 //	[invariants of a job, no paper]	checkpoint/invariant.go	Job.fault
 //	[retention of checkpoints, no paper]	checkpoint/reply.go	Machine.confirmed
 //	[retention in a store, no paper]	checkpoint/store/files/retain.go	disk.retain
@@ -264,11 +264,11 @@
 //	[names of jobs as folders, no paper]	checkpoint/store/name.go	FolderOf
 //	[frames of a journal, no paper]	checkpoint/journal/frame.go	appendRecord, readRecords
 //	[room for a full disk, no paper]	checkpoint/journal/room.go	Journal.Spare
-//	[records that were lost, no paper]	checkpoint/witness.go	Witness, Gap, Orphan.apply
+//	[records that were lost, no paper]	checkpoint/witness.go	Witness, Gap, Machine.orphan
 //	[jobs that answer no save, no paper]	checkpoint/hurry.go	Machine.overdue, Machine.hurry
 //	[accepted losses, no paper]	checkpoint/loss.go	Machine.AcceptLoss
-//	[name of the store, no paper]	checkpoint/storenamed.go	StoreNamed.apply
-//	[events in JSON, no paper]	checkpoint/eventjson.go	UnmarshalEvent
+//	[name of the store, no paper]	checkpoint/storenamed.go	Machine.storeNamed
+//	[events in JSON, no paper]	checkpoint/eventjson.go	MarshalEvent, UnmarshalEvent
 //	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
 //	[journal, no paper]	checkpoint/journal/journal.go	Journal
@@ -401,7 +401,7 @@
 //	[how is a job resized?]	checkpoint/driver/driver.go	Driver.Apply
 //	[in which order do jobs change places?]	checkpoint/queue.go	Machine.schedule
 //	[when is a server given up?]	checkpoint/driver/config.go	Config, Options
-//	[where does a job restart whose server or agent is killed?]	checkpoint/server.go	ServerFenced.apply, Machine.lose
+//	[where does a job restart whose server or agent is killed?]	checkpoint/server.go	Machine.serverFenced, Machine.lose
 //	[when does a job that dies end as failed?]	checkpoint/controller/follow.go	Controller.giveUp
 //	[which lease is the default?]	checkpoint/controller/config.go	Config
 //	[what ends a run when its master is gone?]	checkpoint/guard/run_linux.go	Run

@@ -13,9 +13,9 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses a name that can name no job, one that is in use, and quantities that are no vector
+// submit refuses a name that can name no job, one that is in use, and quantities that are no vector
 // over Config.Kinds.
-func (s Submit) apply(m *Machine) error {
+func (m *Machine) submit(s Submit) error {
 	var faults apportion.Faults
 	item := check.Item("job", s.Job, 0)
 	check.ID(&faults, map[string]bool{}, s.Job, item)
@@ -48,9 +48,9 @@ func (m *Machine) add(j *Job) {
 	m.jobs[j.Name] = j
 }
 
-// apply refuses the whole event if a job is unknown or has ended, a server is unknown, drained or cordoned, a target has
+// adjust refuses the whole event if a job is unknown or has ended, a server is unknown, drained or cordoned, a target has
 // containers but fewer than Min, or the deadline cannot be written down.
-func (a Adjust) apply(m *Machine) error {
+func (m *Machine) adjust(a Adjust) error {
 	names := slices.Sorted(maps.Keys(a.Targets))
 	var faults apportion.Faults
 	checkDeadline(&faults, a.Deadline)
@@ -178,8 +178,8 @@ func (m *Machine) turn(j *Job) {
 	m.settle(j)
 }
 
-// apply refuses an unknown job.
-func (c Checkpoint) apply(m *Machine) error {
+// checkpoint refuses an unknown job.
+func (m *Machine) checkpoint(c Checkpoint) error {
 	j, err := m.named(c.Job)
 	// In every other phase a checkpoint is under way, or there is nothing to save.
 	if err == nil && j.Phase == Running {
@@ -188,8 +188,8 @@ func (c Checkpoint) apply(m *Machine) error {
 	return err
 }
 
-// apply refuses an unknown job. One that is ending already goes on with that.
-func (c Cancel) apply(m *Machine) error {
+// cancel refuses an unknown job. One that is ending already goes on with that.
+func (m *Machine) cancel(c Cancel) error {
 	j, err := m.named(c.Job)
 	if err != nil || j.Ending != "" {
 		return err
@@ -203,8 +203,8 @@ func (c Cancel) apply(m *Machine) error {
 	return nil
 }
 
-// apply refuses an unknown job and one that has not ended.
-func (f Forget) apply(m *Machine) error {
+// forget refuses an unknown job and one that has not ended.
+func (m *Machine) forget(f Forget) error {
 	j, err := m.named(f.Job)
 	if err != nil {
 		return err

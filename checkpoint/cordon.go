@@ -9,8 +9,8 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses a server that is not there, and a time that cannot be written down.
-func (c Cordon) apply(m *Machine) error {
+// cordon refuses a server that is not there, and a time that cannot be written down.
+func (m *Machine) cordon(c Cordon) error {
 	var faults apportion.Faults
 	checkDeadline(&faults, c.Until)
 	before := m.servers[c.ID]

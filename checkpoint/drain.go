@@ -9,8 +9,8 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses a server that is not there, and a deadline that cannot be written down.
-func (d Drain) apply(m *Machine) error {
+// drain refuses a server that is not there, and a deadline that cannot be written down.
+func (m *Machine) drain(d Drain) error {
 	var faults apportion.Faults
 	checkDeadline(&faults, d.Deadline)
 	before := m.servers[d.ID]

@@ -13,8 +13,6 @@ import (
 type Event interface {
 	// name is what the event is called as text, see UnmarshalEvent.
 	name() string
-	// apply carries the event out, or returns an error and changes nothing.
-	apply(m *Machine) error
 }
 
 // Tick says what time it is. It is the only event that carries a time; only differences matter.

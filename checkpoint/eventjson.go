@@ -35,7 +35,7 @@ var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 	Reply{}.name():        read[Reply],
 }
 
-// UnmarshalEvent reads one event as json.Marshal writes it, for instance
+// UnmarshalEvent reads one event as MarshalEvent writes it, for instance
 //
 //	{"event":"adjust","targets":{"lr":["s1","s2"]}}
 //
@@ -80,14 +80,13 @@ func read[T Event](keys map[string]json.RawMessage) (Event, error) {
 	return event, nil
 }
 
-// tagged writes the fields of an event, a struct, with its name before them.
-// The type of fields has no MarshalJSON, or json.Marshal would come back here for ever.
-func tagged(name string, fields any) ([]byte, error) {
-	body, err := json.Marshal(fields)
+// MarshalEvent writes an event as UnmarshalEvent reads it: the key "event" first, then its fields.
+func MarshalEvent(event Event) ([]byte, error) {
+	body, err := json.Marshal(event)
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Appendf(nil, "{%q:%q", tag, name)
+	head := fmt.Appendf(nil, "{%q:%q", tag, event.name())
 	if len(body) > len("{}") {
 		head = append(head, ',')
 	}
@@ -112,108 +111,3 @@ func (Cordon) name() string       { return "cordon" }
 func (Stalled) name() string      { return "stalled" }
 func (Orphan) name() string       { return "orphan" }
 func (Reply) name() string        { return "reply" }
-
-// The methods below write an event with its name; each hides its own method from json.Marshal by a type
-// that has none.
-
-// MarshalJSON returns {"event":"tick", ...}.
-func (t Tick) MarshalJSON() ([]byte, error) {
-	type fields Tick
-	return tagged(t.name(), fields(t))
-}
-
-// MarshalJSON returns {"event":"store", ...}.
-func (s StoreNamed) MarshalJSON() ([]byte, error) {
-	type fields StoreNamed
-	return tagged(s.name(), fields(s))
-}
-
-// MarshalJSON returns {"event":"server-up", ...}.
-func (s ServerUp) MarshalJSON() ([]byte, error) {
-	type fields ServerUp
-	return tagged(s.name(), fields(s))
-}
-
-// MarshalJSON returns {"event":"server-silent", ...}.
-func (s ServerSilent) MarshalJSON() ([]byte, error) {
-	type fields ServerSilent
-	return tagged(s.name(), fields(s))
-}
-
-// MarshalJSON returns {"event":"server-fenced", ...}.
-func (s ServerFenced) MarshalJSON() ([]byte, error) {
-	type fields ServerFenced
-	return tagged(s.name(), fields(s))
-}
-
-// MarshalJSON returns {"event":"submit", ...}.
-func (s Submit) MarshalJSON() ([]byte, error) {
-	type fields Submit
-	return tagged(s.name(), fields(s))
-}
-
-// MarshalJSON returns {"event":"adjust", ...}.
-func (a Adjust) MarshalJSON() ([]byte, error) {
-	type fields Adjust
-	return tagged(a.name(), fields(a))
-}
-
-// MarshalJSON returns {"event":"checkpoint", ...}.
-func (c Checkpoint) MarshalJSON() ([]byte, error) {
-	type fields Checkpoint
-	return tagged(c.name(), fields(c))
-}
-
-// MarshalJSON returns {"event":"cancel", ...}.
-func (c Cancel) MarshalJSON() ([]byte, error) {
-	type fields Cancel
-	return tagged(c.name(), fields(c))
-}
-
-// MarshalJSON returns {"event":"forget", ...}.
-func (f Forget) MarshalJSON() ([]byte, error) {
-	type fields Forget
-	return tagged(f.name(), fields(f))
-}
-
-// MarshalJSON returns {"event":"finished", ...}.
-func (f Finished) MarshalJSON() ([]byte, error) {
-	type fields Finished
-	return tagged(f.name(), fields(f))
-}
-
-// MarshalJSON returns {"event":"exited", ...}.
-func (e Exited) MarshalJSON() ([]byte, error) {
-	type fields Exited
-	return tagged(e.name(), fields(e))
-}
-
-// MarshalJSON returns {"event":"drain", ...}.
-func (d Drain) MarshalJSON() ([]byte, error) {
-	type fields Drain
-	return tagged(d.name(), fields(d))
-}
-
-// MarshalJSON returns {"event":"cordon", ...}.
-func (c Cordon) MarshalJSON() ([]byte, error) {
-	type fields Cordon
-	return tagged(c.name(), fields(c))
-}
-
-// MarshalJSON returns {"event":"stalled", ...}.
-func (s Stalled) MarshalJSON() ([]byte, error) {
-	type fields Stalled
-	return tagged(s.name(), fields(s))
-}
-
-// MarshalJSON returns {"event":"orphan", ...}.
-func (o Orphan) MarshalJSON() ([]byte, error) {
-	type fields Orphan
-	return tagged(o.name(), fields(o))
-}
-
-// MarshalJSON returns {"event":"reply", ...}.
-func (r Reply) MarshalJSON() ([]byte, error) {
-	type fields Reply
-	return tagged(r.name(), fields(r))
-}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// apply ignores all but the newest attempt.
-func (f Finished) apply(m *Machine) error {
+// finished ignores all but the newest attempt.
+func (m *Machine) finished(f Finished) error {
 	j := m.jobs[f.Job]
 	// A Creating attempt has no processes yet, so that its end would be that of another life.
 	if j == nil || j.Attempt != f.Attempt || j.Phase == Creating || j.Ending != "" {
@@ -19,8 +19,8 @@ func (f Finished) apply(m *Machine) error {
 	return nil
 }
 
-// apply ignores all but the attempt that runs.
-func (e Exited) apply(m *Machine) error {
+// exited ignores all but the attempt that runs.
+func (m *Machine) exited(e Exited) error {
 	j := m.jobs[e.Job]
 	// Broken says that it is known already that the attempt does not run as a whole any more.
 	if j == nil || j.Attempt != e.Attempt || !runs[j.Phase] || j.Broken {
@@ -51,8 +51,8 @@ func (e Exited) apply(m *Machine) error {
 	return nil
 }
 
-// apply ignores all but the attempt that runs, and what is not supposed to get on.
-func (s Stalled) apply(m *Machine) error {
+// stalled ignores all but the attempt that runs, and what is not supposed to get on.
+func (m *Machine) stalled(s Stalled) error {
 	j := m.jobs[s.Job]
 	if j == nil || j.Attempt != s.Attempt || j.Phase != Running && j.Phase != Saving || j.Broken {
 		m.stale++

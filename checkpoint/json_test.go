@@ -123,7 +123,7 @@ func events() *rapid.Generator[checkpoint.Event] {
 func TestEventsSurviveJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		event := events().Draw(t, "event")
-		text, err := json.Marshal(event)
+		text, err := checkpoint.MarshalEvent(event)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestEventText(t *testing.T) {
 		`{"event":"reply","id":7,"job":"a","outcome":"done","step":120}`:                 checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Done, Step: 120},
 		`{"event":"reply","id":7,"job":"a","outcome":"failed","detail":"x","step":0}`:    checkpoint.Reply{ID: 7, Job: "a", Outcome: checkpoint.Failed, Detail: "x"},
 	} {
-		if text, err := json.Marshal(event); err != nil || string(text) != want {
+		if text, err := checkpoint.MarshalEvent(event); err != nil || string(text) != want {
 			t.Errorf("%#v is written as\n%s, %v, want\n%s", event, text, err, want)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// apply ignores a reply to any effect but the one under way. ErrFenced if that was refused: then
+// reply ignores a reply to any effect but the one under way. ErrFenced if that was refused: then
 // another master has spoken to the server, and this one must end.
-func (r Reply) apply(m *Machine) error {
+func (m *Machine) reply(r Reply) error {
 	j := m.jobs[r.Job]
 	if j == nil || j.Effect == 0 || j.Effect != r.ID {
 		m.stale++

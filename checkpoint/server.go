@@ -11,8 +11,8 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// apply refuses an ID that can name no server, a bad capacity, and another incarnation of a server that is there.
-func (s ServerUp) apply(m *Machine) error {
+// serverUp refuses an ID that can name no server, a bad capacity, and another incarnation of a server that is there.
+func (m *Machine) serverUp(s ServerUp) error {
 	var faults apportion.Faults
 	item := check.Item("server", s.Server.ID, 0)
 	check.ID(&faults, map[string]bool{}, s.Server.ID, item)
@@ -64,8 +64,8 @@ func (m *Machine) awake(host *Host) {
 	}
 }
 
-// apply ignores a server that is not there, or silent already.
-func (s ServerSilent) apply(m *Machine) error {
+// serverSilent ignores a server that is not there, or silent already.
+func (m *Machine) serverSilent(s ServerSilent) error {
 	if before := m.servers[s.ID]; before != nil && !before.Silent {
 		host := *before
 		host.Silent = true
@@ -90,8 +90,8 @@ func (h *Host) accept(incarnation string) error {
 		Detail: "an agent with another memory has this name, and it is not lost"}
 }
 
-// apply ignores a server that is not there. Jobs that ran on it go on with what remains.
-func (s ServerFenced) apply(m *Machine) error {
+// serverFenced ignores a server that is not there. Jobs that ran on it go on with what remains.
+func (m *Machine) serverFenced(s ServerFenced) error {
 	if m.servers[s.ID] == nil {
 		return nil
 	}

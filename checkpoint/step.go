@@ -3,6 +3,7 @@
 package checkpoint
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,13 +41,54 @@ func (m *Machine) Step(event Event) error {
 	if m.over != nil {
 		return m.over
 	}
-	if err := event.apply(m); err != nil {
+	if err := m.take(event); err != nil {
 		return err
 	}
 	// One event may let many jobs go on: room has become free, or was asked for.
 	m.schedule()
 	m.check()
 	return nil
+}
+
+// take carries one event out, or returns an error and changes nothing.
+func (m *Machine) take(event Event) error {
+	switch e := event.(type) {
+	case Submit:
+		return m.submit(e)
+	case Adjust:
+		return m.adjust(e)
+	case Checkpoint:
+		return m.checkpoint(e)
+	case Cancel:
+		return m.cancel(e)
+	case Forget:
+		return m.forget(e)
+	case Finished:
+		return m.finished(e)
+	case Exited:
+		return m.exited(e)
+	case Stalled:
+		return m.stalled(e)
+	case ServerUp:
+		return m.serverUp(e)
+	case ServerSilent:
+		return m.serverSilent(e)
+	case ServerFenced:
+		return m.serverFenced(e)
+	case Drain:
+		return m.drain(e)
+	case Cordon:
+		return m.cordon(e)
+	case StoreNamed:
+		return m.storeNamed(e)
+	case Orphan:
+		return m.orphan(e)
+	case Reply:
+		return m.reply(e)
+	case Tick:
+		return m.tick(e)
+	}
+	return &apportion.FieldError{Field: tag, Err: apportion.ErrUnknown, Detail: fmt.Sprintf("%T", event)}
 }
 
 // Ready is what Steps have led to.

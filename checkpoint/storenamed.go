@@ -8,9 +8,9 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// apply refuses an empty name, and another one than that on record: a checkpoint that is not in a store which came into
+// storeNamed refuses an empty name, and another one than that on record: a checkpoint that is not in a store which came into
 // the place of another was not lost.
-func (s StoreNamed) apply(m *Machine) error {
+func (m *Machine) storeNamed(s StoreNamed) error {
 	fault := &apportion.FieldError{Item: apportion.Item{Kind: "store", ID: s.ID}, Field: "ID"}
 	switch {
 	case s.ID == "":

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// apply lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
-func (t Tick) apply(m *Machine) error {
+// tick lets time pass, by at most Config.MaxTick and never backward, and ends what is overdue.
+func (m *Machine) tick(t Tick) error {
 	// Only the differences of a clock count, and no difference counts for more than MaxTick: a clock that
 	// jumps ends nothing.
 	if !m.last.IsZero() {

@@ -105,8 +105,8 @@ func (m *Machine) unknown(number int64) bool {
 	return false
 }
 
-// apply ignores an attempt that may run on the server, and one that is yet to come.
-func (o Orphan) apply(m *Machine) error {
+// orphan ignores an attempt that may run on the server, and one that is yet to come.
+func (m *Machine) orphan(o Orphan) error {
 	j := m.jobs[o.Job]
 	current := j != nil && j.Live() && o.Attempt == j.Attempt
 	if current || m.servers[o.Server] == nil || o.Attempt > m.next {
