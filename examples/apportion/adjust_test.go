@@ -91,7 +91,7 @@ func (l *live) next() {
 	}
 	e := l.effects[at]
 	l.effects = slices.Delete(l.effects, at, at+1)
-	text, err := json.Marshal(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: 10})
+	text, err := checkpoint.MarshalEvent(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: 10})
 	if err != nil {
 		l.t.Fatal(err)
 	}
