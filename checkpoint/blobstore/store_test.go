@@ -87,18 +87,7 @@ func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at in
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := len(data)
-	for _, c := range contents[at:] {
-		begin -= len(c)
-	}
-	damaged := []byte{}
-	if how != storetest.Remove {
-		damaged = how.Apply(contents[at])
-	} else if len(contents[at]) == 0 {
-		damaged = storetest.Extend.Apply(nil) // there is nothing that could be removed
-	}
-	whole := slices.Concat(data[:begin], damaged, data[begin+len(contents[at]):])
-	if err := s.on.Bucket.WriteAll(t.Context(), key, whole, nil); err != nil {
+	if err := s.on.Bucket.WriteAll(t.Context(), key, how.Inline(data, contents, at), nil); err != nil {
 		t.Fatal(err)
 	}
 }

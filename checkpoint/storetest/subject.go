@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -78,3 +79,19 @@ type Restarter interface {
 // InMemory is a store under test that holds whole parts in memory by its nature, so that memory is not
 // measured while a large part passes through it.
 type InMemory interface{ InMemory() }
+
+// Inline returns what is left of a manifest with contents behind it, when that one of the contents is damaged.
+func (d Damage) Inline(manifest []byte, contents [][]byte, at int) []byte {
+	begin := len(manifest)
+	for _, c := range contents[at:] {
+		begin -= len(c)
+	}
+	var damaged []byte
+	switch {
+	case d != Remove:
+		damaged = d.Apply(contents[at])
+	case len(contents[at]) == 0:
+		damaged = Extend.Apply(nil) // there is nothing that could be removed
+	}
+	return slices.Concat(manifest[:begin], damaged, manifest[begin+len(contents[at]):])
+}

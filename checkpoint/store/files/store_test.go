@@ -70,17 +70,7 @@ func damageInline(t testing.TB, name string, contents [][]byte, at int, how stor
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := len(data)
-	for _, c := range contents[at:] {
-		begin -= len(c)
-	}
-	damaged := []byte{}
-	if how != storetest.Remove {
-		damaged = how.Apply(contents[at])
-	} else if len(contents[at]) == 0 {
-		damaged = storetest.Extend.Apply(nil) // there is nothing that could be removed
-	}
-	if err := os.WriteFile(name, slices.Concat(data[:begin], damaged, data[begin+len(contents[at]):]), 0o600); err != nil {
+	if err := os.WriteFile(name, how.Inline(data, contents, at), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
