@@ -137,6 +137,10 @@ func TestLoadFromForeignStore(t *testing.T) {
 			t.Errorf("part %q: %v", name, err)
 		}
 	}
+	twice := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}, {Name: "a"}}}}
+	if _, err := store.Load(t.Context(), twice, "lr", 1, dir); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("two parts of one name: %v", err)
+	}
 	damaged := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "half", fail: store.ErrCorrupt}
 	if _, err := store.Load(t.Context(), damaged, "lr", 1, dir); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damaged: %v", err)
