@@ -201,17 +201,10 @@
 //	[OASiS (23)-(26), U and L]	primaldual/bounds.go	Bounds
 //	[OASiS Theorem 4, alpha]	primaldual/bounds.go	Bounds.Alpha
 //	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
-//	[prices from the load offered, no paper]	primaldual/learning.go	Learning, learner.price, learner.mayRefuse
-//	[load to expect, no paper]	primaldual/forecast.go	forecast.displaced
-//	[admission by learnt prices, no paper]	primaldual/learned.go	Scheduler.consider
-//	[revision of admitted jobs, no paper]	primaldual/revision.go	Scheduler.Revise, Scheduler.repack
-//	[Moore68, jobs that lose their place]	primaldual/displace.go	Scheduler.displace, Scheduler.victims
-//	[work as early as possible, no paper]	primaldual/pack.go	packer.pack
 //	[workers and parameter servers on the same machines, no paper]	primaldual/joint.go	joint.costs, joint.place
 //	[speed that is not linear, no paper]	primaldual/speed.go	Speed
 //	[measured speeds, no paper]	primaldual/speedtable.go	ReadStepTimes, StepTimes, Speeds
 //	[shapes of one job, no paper]	primaldual/shapes.go	Scheduler.OfferShapes
-//	[jobs that are late, no paper]	primaldual/extend.go	Scheduler.Extend
 //	[clusters that change, no paper]	primaldual/servers.go	Scheduler.AddServer, Scheduler.SetCapacity, Scheduler.Drain
 //	[slots of wall-clock time, no paper]	primaldual/clock.go	Clock
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
@@ -488,8 +481,6 @@
 //     Mathematical Programming 7, 1974.
 //   - [Mo00] J. Mo, J. Walrand. Fair end-to-end window-based congestion control. IEEE/ACM Transactions on Networking 8(5),
 //     2000.
-//   - [Moore68] J. M. Moore. An n job, one machine sequencing algorithm for minimizing the number of late jobs. Management
-//     Science 15(1), 1968.
 //   - [Narayanan20] D. Narayanan et al. Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads. OSDI
 //     2020.
 //   - [NemhauserWolsey88] G. L. Nemhauser, L. A. Wolsey. Integer and Combinatorial Optimization. Wiley 1988.

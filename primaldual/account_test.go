@@ -1,11 +1,10 @@
-// This file tests what decides over a job before any schedule: its share of the cluster, why it can never run, the rules of its
-// places, step times, and the account of learning. All numbers are worked out by hand.
+// This file tests what decides over a job before any schedule: why it can never run, the rules of its places, and
+// step times. All numbers are worked out by hand.
 
 package primaldual
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -23,27 +22,6 @@ func twoKinds() *Cluster {
 	}
 	c.WorkerServers[1].Labels = map[string]string{"gpu": "v100"}
 	return c
-}
-
-// The share of a job is the largest part of any kind that one worker takes of its side, or its part of a parameter server of the
-// other; of several ways the least for a unit of work.
-func TestShareOfJob(t *testing.T) {
-	p := newPark(twoKinds(), &Bounds{UWorker: []float64{2, 2}, LWorker: []float64{1, 1}, UPS: []float64{2, 2}, LPS: []float64{1, 1}})
-	for _, test := range []struct {
-		name string
-		job  Job
-		want float64
-	}{
-		{"CPUs of workers", Job{WorkerBandwidth: 1, PSBandwidth: 10, Worker: vec{2, 1}, PS: vec{1, 0}}, 0.25},
-		{"memory of workers", Job{WorkerBandwidth: 1, PSBandwidth: 10, Worker: vec{1, 8}, PS: vec{1, 0}}, 0.5},
-		{"half a parameter server", Job{WorkerBandwidth: 1, PSBandwidth: 2, Worker: vec{1, 1}, PS: vec{10, 0}}, 0.5},
-		{"a kind that there is none of", Job{WorkerBandwidth: 1, PSBandwidth: 2, Worker: vec{1, 1}, PS: vec{1, 5}}, 0.125},
-		{"ways", Job{Worker: vec{2, 0}, PS: vec{5, 0}, Speeds: []Speed{{1, 0, 1}, {2, 0, 4}, {2, 1, 5}}}, 0.1},
-	} {
-		if got := p.share(&test.job); math.Abs(got-test.want) > 1e-12 {
-			t.Errorf("%s: %g, want %g", test.name, got, test.want)
-		}
-	}
 }
 
 // Why a job can never run, in the order of the tests: bandwidths, worker servers, parameter servers; size and labels must suit
@@ -104,22 +82,6 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// The price of a slot is added up anew each time it is asked for: what stood there does not count.
-func TestPriceOfSlotAgain(t *testing.T) {
-	cluster, bounds := plainCluster(2, 4)
-	l, err := NewLedger(cluster, bounds, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := plainJob("j", 1)
-	plan := &SlotPlan{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 2}}, PS: []apportion.Placement{{Server: 1, Count: 1}}, Price: 1e9}
-	for range 2 {
-		if got := l.priceOf(&job, plan); got != 3 || plan.Price != 3 { // L is 1 on either side
-			t.Errorf("price %g, noted %g, want 3", got, plan.Price)
-		}
-	}
-}
-
 // Units are whole, rounded down, from 1 to 2^53; of several measurements of one way the slowest counts, and ways come in order.
 func TestSpeedsOfStepTimes(t *testing.T) {
 	for _, test := range []struct {
@@ -172,67 +134,5 @@ func TestReadStepTimesRefuses(t *testing.T) {
 	}
 	if times, err := ReadStepTimes(strings.NewReader(header)); err != nil || len(times) != 0 {
 		t.Errorf("a header alone: %v, %v", times, err)
-	}
-}
-
-// The account of learning: what is refused for its price stays within Refuse times what was admitted, and what is displaced
-// leaves the one side for the other.
-func TestAccount(t *testing.T) {
-	for _, test := range []struct {
-		factor, admitted, refused, worth float64
-		want                             bool
-	}{
-		{1, 10, 4, 6, true}, {1, 10, 4, 6.1, false}, {0.5, 10, 4, 1, true}, {0.5, 10, 4, 1.1, false},
-		{-1, 10, 0, 0, false}, {1, 0, 0, 1, false}, {1, 0, 0, 0, true},
-	} {
-		l := &learner{Learning: Learning{Refuse: test.factor}, admitted: test.admitted, refused: test.refused}
-		if got := l.mayRefuse(test.worth); got != test.want {
-			t.Errorf("%+v: %t", test, got)
-		}
-	}
-	for _, test := range []struct {
-		factor, lost, worth float64
-		want                bool
-	}{
-		{1, 4, 2, true}, // refused 4 + 4 of admitted 10 - 4 + 2
-		{1, 4, 1.9, false},
-		{2, 6, 1, true}, // 10 of twice 5
-		{2, 6, 0.9, false},
-		{-1, 0, 100, false},
-	} {
-		l := &learner{Learning: Learning{Refuse: test.factor}, admitted: 10, refused: 4}
-		if got := l.mayDisplace(test.lost, test.worth); got != test.want {
-			t.Errorf("%+v: %t", test, got)
-		}
-	}
-}
-
-// A job that takes less than a third of its window, or finds it idle, pays nothing, whatever is expected; else a tenth of the
-// worth that it is expected to displace.
-func TestPriceOfWindow(t *testing.T) {
-	l, err := newLearner(&Learning{Memory: 10}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for slot := 1; slot <= 10; slot++ {
-		l.forecast.note(slot, 1, 1000) // each slot a whole cluster of jobs that are worth much
-	}
-	for _, test := range []struct {
-		name string
-		w    window
-		free bool
-	}{
-		{"small", window{load: 3.3, length: 10, committed: 9}, true},
-		{"idle", window{load: 9, length: 10, committed: 0.49}, true},
-		{"large, in a busy window", window{load: 3.4, length: 10, committed: 5}, false},
-	} {
-		got := l.price(10, test.w, 1)
-		want := caution * l.forecast.displaced(10, test.w.load, 1, test.w.committed, test.w.length)
-		if test.free {
-			want = 0
-		}
-		if got != want || !test.free && !(got > 0) {
-			t.Errorf("%s: %g, want %g", test.name, got, want)
-		}
 	}
 }

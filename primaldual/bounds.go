@@ -80,7 +80,7 @@ func (b *Bounds) joined() [2][]float64 {
 }
 
 // freeBounds returns bounds with which nothing has a price.
-// Learning and the offline program have no prices, but need the machines of a park all the same.
+// The offline program has no prices, but needs the machines of a park all the same.
 // The four lists share one slice, since nobody writes into bounds.
 func freeBounds(kinds int) *Bounds {
 	free := make([]float64, kinds)

@@ -26,13 +26,6 @@ type Decision struct {
 	Completion int `json:"completion"`
 	// Schedule says where the job runs.
 	Schedule Schedule `json:"schedule"`
-	// Revised lists the jobs that were planned again to make room, in order of admission, where prices are learnt.
-	Revised []Revision `json:"revised,omitempty"`
-	// Displaced lists the jobs that lose their place to this one, in order of admission, where prices are learnt and
-	// Learning.Displace allows it. What is left of each is offered again to the room that remains, and its decision is
-	// about that: admitted it goes on from the arrival of this job and is worth less than it was promised; refused it
-	// runs no more from the current slot on, and is forgotten.
-	Displaced []Displacement `json:"displaced,omitempty"`
 }
 
 // Schedule lists the slots in which a job has workers, ascending.

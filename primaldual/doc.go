@@ -9,8 +9,8 @@
 // one; then that schedule is reserved and prices rise.
 //
 //   - [BoundsOf] sets the two ends of the price functions from known or sampled jobs.
-//   - [Learning] takes the place of bounds where nothing is known of the jobs to come.
-//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Extend, Advance, Revise, Snapshot; for clusters
+//   - Package deadline decides about jobs with deadlines where nothing is known of the jobs to come, without prices.
+//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Snapshot; for clusters
 //     that change AddServer, SetCapacity, Drain, Fail, Repair, Rebound, Import.
 //   - Servers may be on both sides, as machines that workers and parameter servers share; jobs may ask for labels
 //     ([Job].WorkerRequires) and say which of their containers stand together ([Colocation]).
@@ -66,21 +66,6 @@
 // hidden by a server without room. With jobs that take much of a server the ratio can be anything; [Certify] holds
 // always.
 //
-// With [Learning] there are no bounds and no alpha. What holds then, for any jobs whatever:
-//
-//   - Promises are kept, but for Learning.Displace: an admitted job that is planned again ends by the last slot in which it
-//     is worth what its decision said, and all its work is done. With Displace a job that finds no room may take that of
-//     others, who are told ([Decision].Displaced): each was worth less by that factor for every unit of load that was left of
-//     it, and together no more than the job; the worth held never falls by an offer. What is left of them is offered again
-//     to the room that remains, with the utility of their own arrival.
-//   - A job is refused for its price only if it takes a third or more of all capacity of its window, a
-//     twentieth or more of that is promised already, and its worth is less than a tenth of what it is expected to
-//     displace.
-//   - At every moment the jobs refused for their price, and those displaced, are together worth at most Refuse times what
-//     the others were promised. A run is thus worth at least 1/(1+Refuse) of all jobs that found room when they came, one
-//     half by default: proof, both sums change in Offer alone, and learner.mayRefuse or mayDisplace is asked before.
-//     Whoever finds no room is not in that sum; how much any policy could have earned says [Certify].
-//
 // # Deviations
 //
 //   - U is f_i(n_i - 1) over the demand: a job that takes n_i slots from its arrival on ends n_i - 1
@@ -110,9 +95,6 @@
 //     comparison. Both are exact.
 //   - The horizon may move on, jobs may end early, late or be cancelled, servers may come, change and go, bounds may
 //     be set anew; prices then fall or rise. The paper has a fixed span and keeps every promise. What a change costs a
-//     job is reported: [Displacement], [Extension].
-//   - With [Learning] prices are those of whole windows: a tenth of the worth that is expected to be
-//     displaced, from the load offered so far, which is forgotten exponentially. Schedules end as early as can be, and
-//     a job that finds no room may move others, earliest promise first.
+//     job is reported: [Displacement].
 //   - A kind without capacity, or that no job demands, has price 0. A demand of 0 limits nothing.
 package primaldual

@@ -15,13 +15,13 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// Displacement is a job whose slots a change of the cluster has changed: servers were taken from it, or, where prices are
-// learnt, it was planned again to make room for one of these. Displacements come in order of admission.
+// Displacement is a job whose slots a change of the cluster has changed: servers were taken from it. Displacements come in order of
+// admission.
 type Displacement struct {
 	ID string `json:"id"`
 	// Decision is about what is left of the job from the slot of the failure on, and its Schedule is all that the job runs
 	// from there on. If it is refused, the job has lost its place, gives back all slots from the current one on, and is
-	// forgotten. It has no Revised: every job that moves has a Displacement of its own.
+	// forgotten.
 	Decision Decision `json:"decision"`
 }
 
@@ -89,50 +89,23 @@ func (s *Scheduler) release(jobs []*running, from int) {
 	}
 }
 
-// replan decides one by one about what is left of jobs that have no slots from slot from on, and returns how all jobs that it
-// has planned go on, in order of admission.
+// replan decides one by one about what is left of jobs that have no slots from slot from on, and returns how they go on.
 func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
-	decisions := make(map[*running]Decision, len(jobs))
+	out := make([]Displacement, 0, len(jobs))
 	for _, r := range jobs {
 		// Each job is settled before the next is decided, which then sees the room and the prices
 		// that are left.
-		d, p, err := s.reconsider(r, from)
+		d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
 		if err != nil { // only ErrTooLarge: the utility is not checked again
 			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
 		} else if !d.Admitted {
 			d.Reason = s.planner.explain(&s.ledger.market, &d)
 		}
-		s.apply(&p, from)
 		s.settle(r, &d, from)
-		for _, m := range p.moves {
-			if _, known := decisions[m.owner]; !known {
-				decisions[m.owner] = Decision{Verdict: Admitted, Admitted: true, Utility: m.owner.utility, Payoff: m.owner.utility}
-			}
-		}
-		d.Revised = nil
-		decisions[r] = d
-	}
-	s.planner.request.job = nil
-	out := make([]Displacement, 0, len(decisions))
-	for _, r := range ordered(maps.Keys(decisions)) {
-		d := decisions[r]
-		// A later decision may have moved the job again, so that schedules are read when all are settled.
-		if d.Admitted {
-			d.Schedule = r.schedule[r.schedule.before(from):].clone()
-			d.Completion = d.Schedule.completion()
-		}
 		out = append(out, Displacement{r.job.ID, d})
 	}
+	s.planner.request.job = nil
 	return out
-}
-
-// reconsider decides about what is left of a job, which has no slots from slot from on. The plan says who moves.
-func (s *Scheduler) reconsider(r *running, from int) (Decision, plan, error) {
-	if s.learn != nil {
-		return s.readmit(r, from)
-	}
-	d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
-	return d, plan{}, err
 }
 
 // settle carries out a decision about what is left of a job from slot from on.
@@ -143,9 +116,6 @@ func (s *Scheduler) settle(r *running, d *Decision, from int) {
 		// released tail, which the caller may still want to put back.
 		r.schedule = append(r.schedule[:len(r.schedule):len(r.schedule)], d.Schedule.clone()...)
 		r.utility = d.Utility
-		// The new promise takes the place of the old one, which could not be kept, and binds all
-		// later plans.
-		r.promise = r.job.worthUntil(d.Completion, d.Utility, s.Last())
 		return
 	}
 	// Its slots before the failure would be work for nothing.
@@ -162,7 +132,7 @@ func (r *running) left(from int) remainder {
 	kept := r.schedule[:r.schedule.before(from)]
 	left := remainder{first: max(from, r.job.Arrival), admitted: true}
 	// A schedule in whole chunks may have used all worker-slots and still lack chunks.
-	left.work = max(1, r.job.WorkerSlots()+r.extra-r.job.done(kept))
+	left.work = max(1, r.job.WorkerSlots()-r.job.done(kept))
 	if len(r.job.Speeds) > 0 {
 		return left
 	}

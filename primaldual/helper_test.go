@@ -131,3 +131,33 @@ func pricesOf(t testing.TB, s *Scheduler, side Side, slot, kind int) []float64 {
 
 // isClose reports whether two payoffs or costs are equal up to a part of scale.
 func isClose(a, b, scale float64) bool { return math.Abs(a-b) <= 1e-9*max(1, scale) || a == b }
+
+// plainScheduler is one of plainCluster with two servers a side.
+func plainScheduler(t *testing.T, slots int) *Scheduler {
+	t.Helper()
+	cluster, bounds := plainCluster(slots, 2)
+	return newScheduler(t, cluster, bounds, BoundsFirst)
+}
+
+// deadlined is a job of so many worker-slots, four at a time, that is worth something if it ends in time.
+func deadlined(id string, arrival int, work int64, slots int, worth float64) Job {
+	j := plainJob(id, arrival)
+	j.Epochs, j.Chunks, j.MinibatchSlots = 1, 4, float64(work)/4
+	j.Utility = Steps{{Within: slots - 1, Value: worth}}
+	return j
+}
+
+// priceOf sets what the containers of a slot cost at the prices in force, and returns it.
+func (l *Ledger) priceOf(job *Job, plan *SlotPlan) float64 {
+	plan.Price = 0
+	// The price of a slot is sum_h,r p_h[r](t) w_i[r] y_ih(t) + sum_k,r q_k[r](t) s_i[r] z_ik(t),
+	// its part of the sums in (20).
+	prices := l.prices(l.slot(plan.Slot))
+	for _, side := range []Side{Workers, ParameterServers} {
+		l.scratch.set(&l.market, side, job.demand(side))
+		for _, p := range plan.on(side) {
+			plan.Price += float64(float64(p.Count) * l.scratch.unit(prices, l.on[side][p.Server]*l.kinds))
+		}
+	}
+	return plan.Price
+}

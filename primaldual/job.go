@@ -41,7 +41,7 @@ type Job struct {
 	PS     apportion.Resources `json:"ps"`
 	// Speeds are the ways to run the job in a slot, ascending by workers, then by parameter servers, and Units is the
 	// work to do, in the units of the ways; empty and 0: speed is linear as the fields above say. With Speeds those fields are
-	// 0, and work counts in units wherever worker-slots are spoken of: in WorkerSlots, Extend and refusals.
+	// 0, and work counts in units wherever worker-slots are spoken of: in WorkerSlots and refusals.
 	Speeds []Speed `json:"speeds,omitempty"`
 	Units  int64   `json:"units,omitempty"`
 	// WorkerRequires and PSRequires are what the labels of the servers of either side must satisfy, all of it; empty:

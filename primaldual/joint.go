@@ -60,7 +60,7 @@ func (j *joint) setFree(m *market, demands *[2]demand, rule Colocation) {
 }
 
 // unpriced returns a slot without prices of its own, for setFree.
-func unpriced(s *slotState) *slotState { return &slotState{used: s.used, taken: s.taken, down: s.down} }
+func unpriced(s *slotState) *slotState { return &slotState{used: s.used, down: s.down} }
 
 // costs returns the least cost of each couple, infinite where it does not fit. Containers that cost budget or more are of
 // no use. At worst O(machines x kinds + places x (workers+1) (ps+1) x containers of a machine).

@@ -87,33 +87,6 @@ func checkJoint(t *rapid.T, s *Scheduler, j *Job, met, apart *int) {
 	}
 }
 
-// Packing on shared machines takes the way that does most of what fits, for which exhaustive search finds room too.
-func TestPackCoupled(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := fromRapid(t)
-		cluster := mixedSize.cluster(draw)
-		s, err := NewScheduler(cluster, nil, &SchedulerOptions{Learn: &Learning{Revise: -1, Refuse: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, j := range mixedSize.jobsOf(draw, cluster) {
-			problem := oracleProblem(s, &j)
-			_, costs := oasisoracle.Best(problem)
-			d, err := s.Offer(j)
-			if err != nil {
-				t.Fatal(err)
-			}
-			// There is one slot: what fits at all is admitted, if it is worth anything.
-			if room := costs[0] < inf && problem.Values[0] > 0 && j.misfit(cluster) == Admitted; d.Admitted != room {
-				t.Fatalf("%v, but room %v for %+v", d.Verdict, room, j)
-			}
-		}
-		if err := s.recount(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // sharedCluster has machines of so much, each open to both sides.
 func sharedCluster(slots int, capacities ...int64) *Cluster {
 	c := &Cluster{Kinds: apportion.Kinds{"unit"}, Slots: slots}
@@ -147,27 +120,22 @@ func TestColocation(t *testing.T) {
 		{"apart three and three are not enough", Apart, []int64{3, 3}, NoRoom},
 		{"five are not enough", Anywhere, []int64{3, 2}, NoRoom},
 	} {
-		for _, learn := range []*Learning{nil, {}} {
-			cluster := sharedCluster(1, test.capacities...)
-			bounds := &Bounds{UWorker: []float64{2}, LWorker: []float64{1}, UPS: []float64{4}, LPS: []float64{2}}
-			if learn != nil {
-				bounds = nil
-			}
-			s, err := NewScheduler(cluster, bounds, &SchedulerOptions{Learn: learn})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := job("j", test.rule)
-			d := offer(t, s, j)
-			if d.Verdict != test.want {
-				t.Errorf("%s: %v, want %v", test.name, d.Verdict, test.want)
-			}
-			if d.Admitted && !j.stands(s.ledger.park, &d.Schedule[0]) {
-				t.Errorf("%s: %+v", test.name, d.Schedule)
-			}
-			if err := s.recount(); err != nil {
-				t.Errorf("%s: %v", test.name, err)
-			}
+		cluster := sharedCluster(1, test.capacities...)
+		bounds := &Bounds{UWorker: []float64{2}, LWorker: []float64{1}, UPS: []float64{4}, LPS: []float64{2}}
+		s, err := NewScheduler(cluster, bounds, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := job("j", test.rule)
+		d := offer(t, s, j)
+		if d.Verdict != test.want {
+			t.Errorf("%s: %v, want %v", test.name, d.Verdict, test.want)
+		}
+		if d.Admitted && !j.stands(s.ledger.park, &d.Schedule[0]) {
+			t.Errorf("%s: %+v", test.name, d.Schedule)
+		}
+		if err := s.recount(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 	// Empty, a shared machine costs the smaller of the two L, and full the greater of the two U.

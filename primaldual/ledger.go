@@ -74,7 +74,7 @@ func (l *Ledger) equip(cluster *Cluster, bounds *Bounds) {
 	l.base, l.cheapest = l.basePrices(), l.cheapest[:0:0]
 	// pair is side*kinds + kind. The first two groups have the numbers of the sides, so that it is
 	// also the index of their curves; those of machines on both lists follow from 2*kinds on.
-	for pair := range l.totals {
+	for pair := range 2 * l.kinds {
 		// No price is ever below its L, as (22) rises with what is taken: demand.floor rests on
 		// that.
 		lower := l.curves[pair].lower
@@ -176,14 +176,14 @@ func (l *Ledger) take(slot int, d *demand, machine int, n int64) {
 	// A slot that nobody uses any more gives its tables back: memory follows what is reserved, and
 	// the best-schedule search shares one table for all such slots.
 	if s.busy == 0 {
-		s.used, s.taken, s.price = nil, nil, nil
+		s.used, s.price = nil, nil
 	}
 }
 
 // open gives a slot tables of its own.
 func (l *Ledger) open(s *slotState) {
 	if s.used == nil {
-		s.used, s.taken = make([]int64, len(l.capacity)), make([]int64, len(l.totals))
+		s.used = make([]int64, len(l.capacity))
 		s.price = append([]float64(nil), l.base...)
 	}
 }
@@ -196,9 +196,6 @@ func (l *Ledger) set(s *slotState, cell int, used int64) {
 	case before > 0 && used == 0:
 		s.busy--
 	}
-	// taken stays the sum of used over each side, which is what lets the packer pass full slots in
-	// O(kinds).
-	l.tally(s.taken, cell, used-s.used[cell])
 	s.used[cell] = used
 	// Lines 10 and 12 of Algorithm 1: p = P(g), q = Q(v). The price follows from the new sum and
 	// not from the old price, so that giving back restores it to the bit.

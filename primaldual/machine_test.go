@@ -34,14 +34,12 @@ type machine struct {
 	down    map[spot]bool
 	clock   int // arrival of the job offered last
 	number  int
-	learn   *Learning          // nil: prices follow from bounds
 	worth   map[string]float64 // what each job that runs was promised
-	extra   map[string]int64   // what it needs more than its WorkerSlots
 }
 
 func newMachine(draw source) *machine {
 	m := &machine{
-		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[spot]bool{}, clock: 1, worth: map[string]float64{}, extra: map[string]int64{},
+		size: tinySize, draw: draw, jobs: map[string]Job{}, down: map[spot]bool{}, clock: 1, worth: map[string]float64{},
 	}
 	m.cluster = m.size.cluster(draw)
 	m.bounds = boundsDraw(draw, m.cluster, m.size.jobsOf(draw, m.cluster))
@@ -49,29 +47,12 @@ func newMachine(draw source) *machine {
 	return m
 }
 
-// newLearningMachine has a scheduler that learns its prices and revises.
-func newLearningMachine(draw source) *machine {
-	m := newMachine(draw)
-	m.learn = &Learning{Memory: draw(0, 5), Revise: draw(-1, 2), Refuse: float64(draw(0, 6)) / 2, Displace: float64(draw(0, 1)*draw(2, 6)) / 2}
-	m.bounds = *freeBounds(len(m.cluster.Kinds))
-	m.start()
-	return m
-}
-
 // start makes the scheduler.
 func (m *machine) start() {
 	var err error
-	if m.s, err = NewScheduler(m.cluster, m.known(), &SchedulerOptions{Learn: m.learn}); err != nil {
+	if m.s, err = NewScheduler(m.cluster, &m.bounds, nil); err != nil {
 		panic(err)
 	}
-}
-
-// known returns the bounds, nil where prices are learnt.
-func (m *machine) known() *Bounds {
-	if m.learn != nil {
-		return nil
-	}
-	return &m.bounds
 }
 
 // ids returns the jobs that run, sorted.
@@ -102,57 +83,17 @@ func (m *machine) offer(t failer) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	if m.learn == nil {
-		checkOracle(t, m.s, j, quote)
-		checkSchedule(t, m.s, &j, quote)
-	} else if quote.Admitted {
-		checkConstraints(t, &j, quote.Schedule)
-	}
-	old := map[string]Schedule{}
-	for _, id := range m.ids() {
-		old[id], _ = m.s.Schedule(id)
-	}
+	checkOracle(t, m.s, j, quote)
+	checkSchedule(t, m.s, &j, quote)
 	d, err := m.s.Offer(j)
 	if err != nil || !cmp.Equal(quote, d) {
 		t.Fatalf("%v: quoted %+v, decided %+v", err, quote, d)
 	}
 	m.clock = j.Arrival
-	m.revised(t, d.Revised)
-	m.loseTo(t, d, j.Arrival, old)
 	if d.Admitted {
 		m.jobs[j.ID], m.worth[j.ID] = j, d.Utility
 	}
 }
-
-// loseTo checks that jobs which lose their place to one that arrives in a slot were worth no more together than that one, and
-// that they keep their past and go on as their decisions say, or are gone.
-func (m *machine) loseTo(t failer, d Decision, slot int, old map[string]Schedule) {
-	lost := 0.0
-	for _, gone := range d.Displaced {
-		lost += m.worth[gone.ID]
-		was := old[gone.ID]
-		m.displaced(t, gone, was, slot)
-		now, running := m.s.Schedule(gone.ID)
-		if want := append(was[:was.before(slot):was.before(slot)], gone.Decision.Schedule...); running && !cmp.Equal(now, want) {
-			t.Fatalf("displaced job %s runs %v, want %v", gone.ID, now, want)
-		}
-	}
-	if lost > d.Utility || lost > 0 && (m.learn == nil || m.learn.Displace == 0 || !d.Admitted) {
-		t.Fatalf("lost %g for %+v", lost, d)
-	}
-}
-
-// revised checks that jobs run as a decision says that they were planned again.
-func (m *machine) revised(t failer, revisions []Revision) {
-	for _, r := range revisions {
-		now, ok := m.s.Schedule(r.ID)
-		if !ok || !cmp.Equal(now[now.before(r.From):], r.Schedule) {
-			t.Fatalf("job %s runs %+v, revised to %+v", r.ID, now, r)
-		}
-	}
-}
-
-func (m *machine) revise(t failer) { m.revised(t, m.s.Revise()) }
 
 func (m *machine) cancel(t failer) {
 	if id, ok := m.someJob(); ok {
@@ -169,7 +110,7 @@ func (m *machine) complete(t failer) {
 		slot := m.draw(m.jobs[id].Arrival, min(m.s.First(), schedule.completion()))
 		got, err := m.s.Complete(id, slot)
 		want := Finish{id, slot, m.jobs[id].Utility.Value(slot - m.jobs[id].Arrival)}
-		if err != nil || got != want && m.learn == nil || got.Utility < m.worth[id] {
+		if err != nil || got != want || got.Utility < m.worth[id] {
 			t.Fatalf("completed %+v, %v, want %+v", got, err, want)
 		}
 		delete(m.jobs, id)
@@ -204,31 +145,6 @@ func (m *machine) advance(t failer) {
 				m.down[spot{key.id, fresh}] = true
 			}
 		}
-	}
-}
-
-// extend makes a job late.
-func (m *machine) extend(t failer) {
-	id, ok := m.someJob()
-	if !ok {
-		return
-	}
-	before, _ := m.s.Schedule(id)
-	work := int64(m.draw(1, 4))
-	e, err := m.s.Extend(id, work)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	now, _ := m.s.Schedule(id)
-	switch {
-	case !e.Decision.Admitted && (!cmp.Equal(before, now) || e.Lost != 0 || e.Decision.Reason.Text == "" && e.Decision.Verdict != Admitted):
-		t.Fatalf("refused: %+v, but %v is now %v", e, before, now)
-	case e.Decision.Admitted && e.Lost != max(0, m.worth[id]-e.Decision.Utility):
-		t.Fatalf("lost %g of %g, worth %g", e.Lost, m.worth[id], e.Decision.Utility)
-	case e.Decision.Admitted:
-		m.worth[id] = e.Decision.Utility
-		m.extra[id] += work
-		m.revised(t, e.Decision.Revised)
 	}
 }
 
@@ -284,7 +200,7 @@ func (m *machine) capacity(t failer) {
 		}
 	}
 	for _, d := range out {
-		if m.learn == nil && !m.s.ledger.holds(old[d.ID], m.s.ledger.on[side][server], m.s.First()) {
+		if !m.s.ledger.holds(old[d.ID], m.s.ledger.on[side][server], m.s.First()) {
 			t.Fatalf("displaced %s, which was not there", d.ID)
 		}
 		m.displaced(t, d, old[d.ID], m.s.First())
@@ -308,12 +224,6 @@ func (m *machine) drain(t failer) {
 func (m *machine) rebound(t failer) {
 	bounds := boundsDraw(m.draw, m.cluster, m.size.jobsOf(m.draw, m.cluster))
 	err := m.s.Rebound(&bounds)
-	if m.learn != nil {
-		if !errors.Is(err, apportion.ErrConflict) {
-			t.Fatalf("%v", err)
-		}
-		return
-	}
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -347,7 +257,7 @@ func (m *machine) imports(t failer) {
 	if err := m.s.Import(j, rest); !errors.Is(err, apportion.ErrDuplicate) {
 		t.Fatalf("twice: %v", err)
 	}
-	m.jobs[id], m.extra[id] = j, 0
+	m.jobs[id] = j
 	last := rest.completion() - j.Arrival
 	m.worth[id] = j.tolerated(nil, last, last)[0]
 }
@@ -388,8 +298,7 @@ func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displa
 		m.displaced(t, d, old[d.ID], slot)
 	}
 	slices.Sort(displaced)
-	// Where prices are learnt others may move for these jobs, and are displaced as well.
-	if m.learn == nil && !slices.Equal(displaced, uses) {
+	if !slices.Equal(displaced, uses) {
 		t.Fatalf("displaced %v, want %v", displaced, uses)
 	}
 	m.named(t, out, old)
@@ -423,9 +332,6 @@ func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 	kept := old.before(slot)
 	if !cmp.Equal(old[:kept], now[:kept]) || !cmp.Equal(d.Decision.Schedule, now[kept:], cmpopts.EquateEmpty()) {
 		t.Fatalf("schedule %v, was %v, displaced to %v", now, old, d.Decision.Schedule)
-	}
-	if m.learn != nil {
-		return // the promise counts, see check
 	}
 	if j.done(now) < j.WorkerSlots() || d.Decision.Utility != j.Utility.Value(now.completion()-j.Arrival) {
 		t.Fatalf("%d worker-slots of %d, %+v", now.WorkerSlots(), j.WorkerSlots(), d)
@@ -474,7 +380,7 @@ func (m *machine) check(t failer) {
 		if !ok {
 			t.Fatalf("job %s is lost", id)
 		}
-		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || j.done(schedule) < j.WorkerSlots()+m.extra[id] {
+		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || j.done(schedule) < j.WorkerSlots() {
 			t.Fatalf("job %s is worth %g, promised %g; %d of %d worker-slots", id, value, m.worth[id], schedule.WorkerSlots(), j.WorkerSlots())
 		}
 		for i := range schedule {
@@ -526,9 +432,6 @@ func (m *machine) check(t failer) {
 	if err := m.s.recount(); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if l := m.s.learn; l != nil && l.refused > max(0, l.Refuse)*l.admitted {
-		t.Fatalf("refused %g for their price, admitted %g", l.refused, l.admitted)
-	}
 	m.restore(t)
 }
 
@@ -568,10 +471,10 @@ func (m *machine) restore(t failer) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	if !cmp.Equal(m.cluster, m.s.Cluster()) || m.learn == nil && !cmp.Equal(&m.bounds, m.s.Bounds()) {
+	if !cmp.Equal(m.cluster, m.s.Cluster()) || !cmp.Equal(&m.bounds, m.s.Bounds()) {
 		t.Fatalf("cluster %+v, bounds %+v", m.s.Cluster(), m.s.Bounds())
 	}
-	s, err := RestoreScheduler(m.cluster, m.known(), &SchedulerOptions{Learn: m.learn}, data)
+	s, err := RestoreScheduler(m.cluster, &m.bounds, nil, data)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -587,7 +490,7 @@ func (m *machine) actions() map[string]func(failer) {
 	return map[string]func(failer){
 		"offer": m.offer, "offer again": m.offer, "cancel": m.cancel, "complete": m.complete,
 		"advance": m.advance, "fail": m.fail, "repair": m.repair, "mistake": m.mistake,
-		"revise": m.revise, "extend": m.extend, "add": m.add, "capacity": m.capacity, "drain": m.drain, "rebound": m.rebound,
+		"add": m.add, "capacity": m.capacity, "drain": m.drain, "rebound": m.rebound,
 		"import": m.imports,
 	}
 }
@@ -595,9 +498,6 @@ func (m *machine) actions() map[string]func(failer) {
 func TestSchedulerMachineProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(fromRapid(t))
-		if m.draw(0, 1) == 1 {
-			m = newLearningMachine(fromRapid(t))
-		}
 		actions := map[string]func(*rapid.T){"": func(t *rapid.T) { m.check(t) }}
 		for name, action := range m.actions() {
 			actions[name] = func(t *rapid.T) { action(t) }
@@ -615,9 +515,6 @@ func TestSchedulerMachine(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range runs {
 		m := newMachine(fromSeed(seed))
-		if seed%2 == 1 {
-			m = newLearningMachine(fromSeed(seed))
-		}
 		actions := m.actions()
 		var names []string
 		for name := range actions {

@@ -18,7 +18,6 @@ type park struct {
 	on       [2][]int // by side, position in its list: the machine
 	groups   []group  // by machine
 	capacity []int64  // by cell
-	totals   []int64  // capacity of all servers of a side together, by side*kinds + kind
 	curves   []curve  // by group*kinds + kind
 }
 
@@ -31,9 +30,6 @@ const (
 	psOnly
 	bothSides
 )
-
-// takes reports whether a machine of the group is on the list of a side.
-func (g group) takes(side Side) bool { return g == bothSides || g == group(side) }
 
 // newPark copies the cluster and makes its price functions.
 func newPark(cluster *Cluster, bounds *Bounds) *park {
@@ -64,27 +60,7 @@ func newPark(cluster *Cluster, bounds *Bounds) *park {
 			p.on[side] = append(p.on[side], machine)
 		}
 	}
-	p.total()
 	return p
-}
-
-// total adds up the capacity of each side. Validate has refused sums that overflow.
-func (p *park) total() {
-	p.totals = make([]int64, 2*p.kinds)
-	for cell, c := range p.capacity {
-		p.tally(p.totals, cell, c)
-	}
-}
-
-// tally adds an amount of a cell to sums by side*kinds + kind: a machine on both lists counts on both sides.
-// What is free on such a machine is free for either side, so that each total is an upper bound for
-// its side and their sum is not one.
-func (p *park) tally(sums []int64, cell int, amount int64) {
-	for _, side := range []Side{Workers, ParameterServers} {
-		if p.groups[cell/p.kinds].takes(side) {
-			sums[int(side)*p.kinds+cell%p.kinds] += amount
-		}
-	}
 }
 
 // basePrices returns the price of every cell on an empty server.
@@ -104,12 +80,11 @@ func (p *park) price(cell int, used int64) float64 {
 }
 
 // slotState is one slot of the horizon. The zero value is an empty slot at base prices.
-// In a ledger price, used and taken are nil or set together; down is by itself, as a slot can be empty
+// In a ledger price and used are nil or set together; down is by itself, as a slot can be empty
 // and lack a server.
 type slotState struct {
 	price []float64 // by cell; nil: base prices
 	used  []int64   // by cell; nil: nothing is taken
-	taken []int64   // used of all servers together, by side*kinds + kind; nil with used
 	down  []bool    // by machine; nil: all are up
 	busy  int       // cells with used > 0
 }

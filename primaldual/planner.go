@@ -1,6 +1,6 @@
 // This file implements planner: from a job, or what is left of it, to a decision at given prices.
 // Two steps: state finds out whether any schedule can be of worth and fills in the values, find
-// searches. Learning uses the first only and packs.
+// searches.
 
 package primaldual
 

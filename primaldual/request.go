@@ -35,7 +35,7 @@ func (r *request) ways(m *market) []Speed {
 	if len(r.job.Speeds) > 0 {
 		return r.job.Speeds
 	}
-	// They are made again for each call, as units shrink while a packer goes from slot to slot.
+	// They are made again for each call, as units shrink from slot to slot.
 	r.linear = r.linear[:0]
 	most := r.mostWorkers(m)
 	for d := int64(1); d <= r.units; d++ {

@@ -1,7 +1,6 @@
 // This file implements Scheduler: online admission, [OASiS] Algorithm 1, as a state machine.
-// It keeps three things that must agree: the jobs with their schedules, the ledger as the sum of
-// these, and, where prices are learnt, the account. Every change goes through the ledger's move or
-// Commit, and recount finds where they do not.
+// It keeps two things that must agree: the jobs with their schedules, and the ledger as the sum of
+// these. Every change goes through the ledger's move or Commit, and recount finds where they do not.
 
 package primaldual
 
@@ -22,9 +21,7 @@ import (
 type Scheduler struct {
 	ledger  *Ledger
 	planner planner
-	packer  packer
 	codecs  []UtilityCodec
-	learn   *learner // nil: prices follow from bounds
 	jobs    map[string]*running
 	arrival int    // of the job offered last
 	next    uint64 // number of the next job admitted
@@ -37,10 +34,6 @@ type running struct {
 	job      Job
 	schedule Schedule
 	utility  float64
-	// promise is the last slot in which it may end and still be worth utility; learning plans it again up to there.
-	promise int
-	// extra is what the job needs beyond its WorkerSlots, as Extend has said.
-	extra int64
 }
 
 // SchedulerOptions choose how a scheduler computes. nil and the zero value are the defaults.
@@ -52,14 +45,10 @@ type SchedulerOptions struct {
 	MaxCells int64
 	// Codecs save and restore utilities of the caller's own types in snapshots; see [UtilityCodec].
 	Codecs []UtilityCodec
-	// Learn is for schedulers that know no bounds: prices are learnt from the jobs offered, and admitted jobs are
-	// planned again where that finds room. Method then counts for nothing. See [Learning].
-	Learn *Learning
 }
 
-// NewScheduler returns a scheduler of an empty cluster in slot 1. bounds are nil if and only if options.Learn is
-// not; else ErrConflict. Its other errors are those of NewLedger and of the options, and ErrUnknown for a method
-// that is none.
+// NewScheduler returns a scheduler of an empty cluster in slot 1. Its errors are those of NewLedger and of the options,
+// and ErrUnknown for a method that is none.
 func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (*Scheduler, error) {
 	if options == nil {
 		options = &SchedulerOptions{}
@@ -67,16 +56,12 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 	if options.Method > ChunkDP {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
 	}
-	// Both would be two rules for one price, neither would be none.
-	if (bounds == nil) != (options.Learn != nil) {
-		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Learn", Err: apportion.ErrConflict, Detail: "prices need either bounds or learning"}
+	if bounds == nil {
+		return nil, &apportion.FieldError{Field: "bounds", Err: apportion.ErrMissing}
 	}
 	limit, err := cellLimit(options.MaxCells)
 	if err != nil {
 		return nil, err
-	}
-	if bounds == nil {
-		bounds = freeBounds(len(cluster.Kinds))
 	}
 	ledger, err := NewLedger(cluster, bounds, &LedgerOptions{MaxCells: limit})
 	if err != nil {
@@ -85,11 +70,6 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 	s := &Scheduler{ledger: ledger, jobs: make(map[string]*running), arrival: 1}
 	if s.codecs, err = cloneCodecs(options.Codecs); err != nil {
 		return nil, err
-	}
-	if options.Learn != nil {
-		if s.learn, err = newLearner(options.Learn, s.First()); err != nil {
-			return nil, err
-		}
 	}
 	s.planner.method, s.planner.search.Limit = options.Method, limit
 	return s, nil
@@ -108,13 +88,8 @@ func (s *Scheduler) Ledger() LedgerView { return LedgerView{s.ledger} }
 // RestoreScheduler wants. Servers that are down are in it.
 func (s *Scheduler) Cluster() *Cluster { return s.ledger.cluster.clone() }
 
-// Bounds returns a copy of the bounds of the prices; nil where prices are learnt.
-func (s *Scheduler) Bounds() *Bounds {
-	if s.learn != nil {
-		return nil
-	}
-	return s.ledger.bounds.clone()
-}
+// Bounds returns a copy of the bounds of the prices.
+func (s *Scheduler) Bounds() *Bounds { return s.ledger.bounds.clone() }
 
 // Schedule returns a copy of the schedule of an admitted job, past slots included, and whether there
 // is such a job.
@@ -142,25 +117,14 @@ func (s *Scheduler) Schedule(id string) (Schedule, bool) {
 //
 // Source: [OASiS] Algorithm 1.
 func (s *Scheduler) Offer(job Job) (Decision, error) {
-	decision, p, err := s.quote(&job)
+	decision, err := s.quote(&job)
 	if err != nil {
 		return Decision{}, err
 	}
 	// quote has found every fault: from here on nothing fails, and Offer changes all or nothing.
 	s.arrival = job.Arrival
-	if s.learn != nil {
-		// The account comes before the changes, since those who go are still known here. Then they
-		// leave, others move into the room, and the job is admitted when its slots are free.
-		s.note(&job, &decision, p.lost())
-		s.release(p.gone, job.Arrival)
-		s.apply(&p, job.Arrival)
-	}
 	if decision.Admitted {
 		s.admit(&job, decision)
-	}
-	// Those who lost their place go on in what is left, or are forgotten.
-	for i, r := range p.gone {
-		s.settle(r, &p.again[i], job.Arrival)
 	}
 	s.check()
 	return decision, nil
@@ -169,28 +133,23 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 // Quote returns the decision that Offer would make, and reserves nothing.
 // A quote is thus as good as long as no other method is called.
 func (s *Scheduler) Quote(job Job) (Decision, error) {
-	decision, _, err := s.quote(&job)
-	return decision, err
+	return s.quote(&job)
 }
 
-// quote decides about a job that is offered. The plan says who moves for it.
-func (s *Scheduler) quote(job *Job) (decision Decision, p plan, err error) {
+// quote decides about a job that is offered.
+func (s *Scheduler) quote(job *Job) (decision Decision, err error) {
 	if err := s.checkOffer(job); err != nil {
-		return Decision{}, p, err
+		return Decision{}, err
 	}
 	defer func() { s.planner.request.job = nil }() // nothing of the caller's is kept
-	if s.learn != nil {
-		decision, p, err = s.consider(job)
-	} else {
-		var work remainder
-		if work, err = s.planner.whole(job); err == nil {
-			decision, err = s.planner.decide(&s.ledger.market, job, work)
-		}
+	work, err := s.planner.whole(job)
+	if err == nil {
+		decision, err = s.planner.decide(&s.ledger.market, job, work)
 	}
 	if err == nil && !decision.Admitted {
 		decision.Reason = s.planner.explain(&s.ledger.market, &decision)
 	}
-	return decision, p, err
+	return decision, err
 }
 
 // checkOffer refuses bad jobs, jobs that run already, and arrivals out of order.
@@ -209,26 +168,6 @@ func (s *Scheduler) checkOffer(job *Job) error {
 	return nil
 }
 
-// note lets a scheduler learn from a job that was offered and could have been worth something, and has displaced a worth.
-func (s *Scheduler) note(job *Job, d *Decision, displaced float64) {
-	switch d.Verdict {
-	case Admitted:
-		s.learn.admitted += d.Utility - displaced
-		s.learn.refused += displaced
-	case TooExpensive:
-		s.learn.refused += d.Utility
-	// Nobody refused it for a price, so that it is in neither sum; but it is load that came, and
-	// more like it may.
-	case NoRoom:
-	default:
-		return
-	}
-	// The worth is that of the earliest completion, whatever the job got: what was offered is what
-	// is expected again.
-	best := job.Utility.Value(int(job.ShortestSlots()) - 1)
-	s.learn.forecast.note(job.Arrival, s.ledger.share(job)*float64(job.WorkerSlots()), best)
-}
-
 // admit reserves the schedule of a decision.
 func (s *Scheduler) admit(job *Job, d Decision) {
 	// The caller may write into his job later; the work and the utility that are promised must not
@@ -240,11 +179,8 @@ func (s *Scheduler) admit(job *Job, d Decision) {
 		panic(fmt.Sprintf("primaldual: the best schedule does not fit: %v", err))
 	}
 	// From here on prices of the slots taken are higher, by lines 10 and 12 of Algorithm 1, also for jobs
-	// that come in the same slot; where prices are learnt, the promise counts in the windows of later jobs.
-	s.jobs[job.ID] = &running{
-		number: s.next, job: own, schedule: d.Schedule.clone(), utility: d.Utility,
-		promise: own.worthUntil(d.Completion, d.Utility, s.Last()),
-	}
+	// that come in the same slot.
+	s.jobs[job.ID] = &running{number: s.next, job: own, schedule: d.Schedule.clone(), utility: d.Utility}
 	s.next++
 }
 

@@ -26,7 +26,7 @@ func (s *Scheduler) Snapshot() ([]byte, error) {
 	// of order.
 	w.int(int64(s.arrival))
 	w.int(int64(s.next))
-	s.learn.write(w)
+	w.int(0) // 1 in older snapshots of schedulers that learnt their prices
 	// In order of admission, so that equal schedulers have equal bytes, which can be compared and
 	// stored once.
 	jobs := s.byNumber()
@@ -52,10 +52,6 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	if err != nil {
 		return nil, err
 	}
-	// NewScheduler has made the same free bounds, and the fingerprint must agree with them.
-	if bounds == nil {
-		bounds = freeBounds(len(cluster.Kinds))
-	}
 	limits := &LedgerOptions{MaxCells: s.planner.search.Limit}
 	// RestoreLedger checks its part by itself and names what is wrong with it in the same way.
 	if s.ledger, err = RestoreLedger(cluster, bounds, limits, r.bytes()); err != nil {
@@ -65,8 +61,8 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	// next exceeds the number of every job, also of those that have ended: an old number must not
 	// come back.
 	s.next = uint64(r.intIn(0, maxCount))
-	if err := s.learn.read(r); err != nil {
-		return nil, err
+	if r.intIn(0, 1) == 1 {
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: "learning", Err: apportion.ErrUnknown, Detail: "prices are learnt no more; see primaldual/deadline"}
 	}
 	// Jobs come in the order of their numbers, each once: anything else was not written by Snapshot.
 	number := int64(-1)
@@ -96,9 +92,8 @@ func (s *Scheduler) sound(r *running) bool {
 	if r.job.Validate(s.ledger.cluster.Kinds) != nil || s.jobs[r.job.ID] != nil || len(r.schedule) == 0 || !(r.utility >= 0) {
 		return false
 	}
-	// A job that has ended is not in a snapshot, as Advance drops it, and a promise before the
-	// completion is broken already.
-	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() || r.promise < r.schedule.completion() {
+	// A job that has ended is not in a snapshot, as Advance drops it.
+	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() {
 		return false
 	}
 	// A schedule that breaks (3) would commit, as capacities know nothing of N_i, and a later plan
@@ -127,8 +122,8 @@ func (s *Scheduler) sound(r *running) bool {
 func (r *running) write(w *writer, codecs []UtilityCodec) error {
 	w.int(int64(r.number))
 	w.float(r.utility)
-	w.int(int64(r.promise))
-	w.int(r.extra)
+	w.int(int64(r.schedule.completion())) // once the last slot of a promise, and work beyond what the job states
+	w.int(0)
 	j := &r.job
 	w.string(j.ID)
 	for _, x := range []int64{int64(j.Arrival), j.Epochs, j.Chunks, j.Minibatches, j.WorkerBandwidth, j.PSBandwidth} {
@@ -164,7 +159,9 @@ func (r *running) write(w *writer, codecs []UtilityCodec) error {
 // readRunning reads what running.write wrote; whether it makes sense is for sound to say.
 // The order of fields is that of write. A change of either is a new snapshotVersion.
 func readRunning(r *reader, codecs []UtilityCodec) *running {
-	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float(), promise: int(r.intIn(1, maxSlot)), extra: r.intIn(0, maxWorkerSlots)}
+	out := &running{number: uint64(r.intIn(0, maxCount)), utility: r.float()}
+	r.intIn(1, maxSlot)
+	r.intIn(0, 0)
 	j := &out.job
 	j.ID = string(r.bytes())
 	j.Arrival = int(r.intIn(1, maxSlot))

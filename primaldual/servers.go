@@ -14,7 +14,7 @@ import (
 )
 
 // AddServer adds a server to a side, after those that are there, in the current slot and all later ones. Jobs stay
-// where they are; Revise lets them use it. A server that is on the other list already is from then on open to both
+// where they are. A server that is on the other list already is from then on open to both
 // sides. Errors are those of Cluster.Validate, and ErrTooLarge.
 func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
 	// All checks are made on a copy: an error must leave the scheduler as it is.
@@ -115,12 +115,8 @@ func (s *Scheduler) Drain(server string, from int) ([]Displacement, error) {
 }
 
 // Rebound sets other bounds for the prices of all slots from the current one on. Jobs that are admitted stay. Theorem 4 then
-// holds for the jobs offered from now on, with the optimum of what is left. Bad bounds are [apportion.Faults], any bounds
-// ErrConflict where prices are learnt.
+// holds for the jobs offered from now on, with the optimum of what is left. Bad bounds are [apportion.Faults].
 func (s *Scheduler) Rebound(bounds *Bounds) error {
-	if s.learn != nil {
-		return &apportion.FieldError{Item: apportion.Item{ID: "bounds"}, Err: apportion.ErrConflict, Detail: "prices are learnt"}
-	}
 	if err := bounds.Validate(s.ledger.cluster.Kinds); err != nil {
 		return err
 	}
@@ -155,7 +151,7 @@ func (s *Scheduler) Import(job Job, plan Schedule) error {
 	own, last := job.clone(), plan.completion()
 	worth := own.tolerated(nil, last-own.Arrival, last-own.Arrival)[0]
 	s.jobs[job.ID] = &running{
-		number: s.next, job: own, schedule: plan.clone(), utility: worth, promise: own.worthUntil(last, worth, s.Last()),
+		number: s.next, job: own, schedule: plan.clone(), utility: worth,
 	}
 	s.next++
 	s.check()

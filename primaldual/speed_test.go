@@ -81,27 +81,21 @@ func TestSpeedSchedule(t *testing.T) {
 func TestWithoutParameterServers(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
 	cluster.PSServers = servers("p", vec{0})
-	for _, learn := range []*Learning{nil, {}} {
-		known := bounds
-		if learn != nil {
-			known = nil
-		}
-		s, err := NewScheduler(cluster, known, &SchedulerOptions{Learn: learn})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := offer(t, s, curved("j", 44))
-		if !d.Admitted || len(d.Schedule[0].PS) != 0 {
-			t.Fatalf("%v: %+v", d.Verdict, d.Reason)
-		}
-		if text, err := json.Marshal(d); err != nil || !strings.Contains(string(text), `"ps":[]`) {
-			t.Errorf("%s, %v", text, err)
-		}
-		needs := curved("needs", 44)
-		needs.Speeds = needs.Speeds[1:2]
-		if d := offer(t, s, needs); d.Verdict != FitsNoPSServer {
-			t.Errorf("%v for a job with parameter servers", d.Verdict)
-		}
+	s, err := NewScheduler(cluster, bounds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := offer(t, s, curved("j", 44))
+	if !d.Admitted || len(d.Schedule[0].PS) != 0 {
+		t.Fatalf("%v: %+v", d.Verdict, d.Reason)
+	}
+	if text, err := json.Marshal(d); err != nil || !strings.Contains(string(text), `"ps":[]`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	needs := curved("needs", 44)
+	needs.Speeds = needs.Speeds[1:2]
+	if d := offer(t, s, needs); d.Verdict != FitsNoPSServer {
+		t.Errorf("%v for a job with parameter servers", d.Verdict)
 	}
 }
 
@@ -236,21 +230,6 @@ func TestSpeedAfterFailure(t *testing.T) {
 	}
 	if got := (&running{job: j, schedule: s.jobs["j"].schedule[:1]}).left(2).work; got != 40-first {
 		t.Errorf("%d units are left, want %d", got, 40-first)
-	}
-}
-
-// Packing takes the fastest way, and of ways that do all that is left the one with the fewest workers.
-func TestPackSpeeds(t *testing.T) {
-	cluster, _ := plainCluster(6, 4)
-	l, err := NewLedger(cluster, freeBounds(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := curved("j", 38)
-	var p packer
-	schedule, ok := p.pack(&l.market, &j, remainder{work: 38, first: 1}, 6)
-	if !ok || len(schedule) != 2 || schedule[0].Total() != 4 || schedule[0].servers() != 4 || schedule[1].Total() != 1 || schedule[1].servers() != 0 {
-		t.Errorf("%v: %+v", ok, schedule)
 	}
 }
 

@@ -4,9 +4,7 @@ package primaldual
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -49,7 +47,7 @@ func (k *turned) event(m *machine) {
 	id, side, server, slot := m.server()
 	var out []Displacement
 	var err error
-	switch m.draw(0, 6) {
+	switch m.draw(0, 4) {
 	case 0:
 		out, err = m.s.Fail(id, slot)
 	case 1:
@@ -68,16 +66,6 @@ func (k *turned) event(m *machine) {
 		for _, f := range ended {
 			delete(k.jobs, f.ID)
 		}
-	case 5:
-		if ids := slices.Sorted(maps.Keys(k.jobs)); len(ids) > 0 {
-			job := ids[m.draw(0, len(ids)-1)]
-			var e Extension
-			if e, err = m.s.Extend(job, 1); err == nil && e.Decision.Admitted {
-				k.decided(job, &e.Decision)
-			}
-		}
-	case 6:
-		m.s.Revise()
 	}
 	if err != nil {
 		k.t.Fatal(err)
@@ -96,9 +84,6 @@ func TestUtilitiesTurn(t *testing.T) {
 	k := &turned{t: t}
 	for seed := range uint64(120) {
 		m := newMachine(fromSeed(seed))
-		if seed%2 == 1 {
-			m = newLearningMachine(fromSeed(seed))
-		}
 		k.jobs = map[string]Job{}
 		for step := range 40 {
 			j := m.size.jobsOf(m.draw, m.cluster)[0]
@@ -109,9 +94,6 @@ func TestUtilitiesTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.clock = j.Arrival
-			for i := range d.Displaced {
-				k.decided(d.Displaced[i].ID, &d.Displaced[i].Decision)
-			}
 			if d.Admitted {
 				k.jobs[j.ID] = j
 			}

@@ -142,16 +142,6 @@ func (j *Job) tolerated(dst []float64, from, to int) []float64 {
 	return dst
 }
 
-// worthUntil returns the last slot from completion to last in which the job may end and still be worth so much.
-// A constant utility reaches to the end of the horizon; a strict one only to completion itself.
-// O(last - completion) values.
-func (j *Job) worthUntil(completion int, worth float64, last int) int {
-	for completion < last && j.Utility.Value(completion+1-j.Arrival) >= worth {
-		completion++
-	}
-	return completion
-}
-
 // earned returns what an admitted job is worth that ends d slots after its arrival, not later than
 // planned: at least promised, its utility as decided.
 func (j *Job) earned(d int, promised float64) float64 {
