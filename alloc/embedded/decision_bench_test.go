@@ -127,7 +127,7 @@ func full(b *testing.B, seed uint64) *solver.Instance {
 }
 
 // BenchmarkDecision has a row for each family: the mean and the longest time of the processor of a decision over some seeds, and
-// the mean gap.
+// the means of gap, objective and loss budget.
 func BenchmarkDecision(b *testing.B) {
 	type row struct {
 		name  string
@@ -144,63 +144,65 @@ func BenchmarkDecision(b *testing.B) {
 	}
 	for _, row := range rows {
 		b.Run(row.name, func(b *testing.B) {
-			measure(b, row.seeds, func(seed uint64) func() float64 {
+			measure(b, row.seeds, func(seed uint64) func() *alloc.Decision {
 				p := row.draw(seed)
-				return func() float64 {
-					d, err := alloc.Reallocate(b.Context(), p, nil)
-					if err != nil {
-						b.Fatal(err)
-					}
-					return d.Gap
-				}
+				return func() *alloc.Decision { return decided(b, b.Context(), p) }
 			})
 		})
 	}
 	b.Run("unlike", func(b *testing.B) {
-		measure(b, 4, func(seed uint64) func() float64 {
+		measure(b, 4, func(seed uint64) func() *alloc.Decision {
 			inst := full(b, seed)
-			return func() float64 {
+			return func() *alloc.Decision {
 				sol, err := embedded.New(nil).Solve(b.Context(), inst)
 				if err != nil {
 					b.Fatal(err)
 				}
-				return sol.Gap()
+				return &alloc.Decision{Objective: sol.Objective, Gap: sol.Gap()}
 			}
 		})
 	})
 	b.Run("late/500x1000", func(b *testing.B) {
-		measure(b, 2, func(seed uint64) func() float64 {
+		measure(b, 2, func(seed uint64) func() *alloc.Decision {
 			p := everything(seed, 500, 1000)
 			ended, cancel := context.WithCancel(b.Context())
 			cancel()
-			return func() float64 {
-				d, err := alloc.Reallocate(ended, p, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				return d.Gap
-			}
+			return func() *alloc.Decision { return decided(b, ended, p) }
 		})
 	})
 }
 
+// decided decides a problem.
+func decided(b *testing.B, ctx context.Context, p *alloc.Problem) *alloc.Decision {
+	d, err := alloc.Reallocate(ctx, p, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
 // measure decides what is drawn from each seed, and reports on that.
-func measure(b *testing.B, seeds uint64, draw func(seed uint64) func() float64) {
-	decisions := make([]func() float64, seeds)
+func measure(b *testing.B, seeds uint64, draw func(seed uint64) func() *alloc.Decision) {
+	decisions := make([]func() *alloc.Decision, seeds)
 	for seed := range decisions {
 		decisions[seed] = draw(uint64(seed))
 	}
 	var all, longest time.Duration
-	gap, n := 0.0, 0
+	var sum alloc.Decision
+	n := 0
 	for b.Loop() {
 		for _, decide := range decisions {
 			began := used(b)
-			gap += 100 * decide()
+			d := decide()
+			sum.Gap, sum.Objective = sum.Gap+d.Gap, sum.Objective+d.Objective
+			sum.Metrics.LossBudget += d.Metrics.LossBudget
 			took := used(b) - began
 			all, longest, n = all+took, max(longest, took), n+1
 		}
 	}
 	b.ReportMetric(all.Seconds()*1000/float64(n), "cpu-ms")
 	b.ReportMetric(longest.Seconds()*1000, "longest-ms")
-	b.ReportMetric(gap/float64(n), "gap%")
+	b.ReportMetric(100*sum.Gap/float64(n), "gap%")
+	b.ReportMetric(sum.Objective/float64(n), "objective")
+	b.ReportMetric(sum.Metrics.LossBudget/float64(n), "loss-budget")
 }
