@@ -78,37 +78,44 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	// Joined servers choose for all at once, which prices one by one do not.
 	others = c.byTotals(ctx, picked, others)
 	// Options are compared by quick answers, and only the last ones get the whole effort.
-	quick := *c.Solver
-	quick.opts.Effort = min(quick.opts.Effort, Quick)
-	_, reached := c.try(ctx, &quick, picked)
+	quick := c.quick()
+	_, reached := c.try(ctx, quick, picked)
 	// Where they have no solution those that run as they do now may have one.
-	if now := c.present(picked); math.IsInf(reached, -1) {
-		if _, value := c.try(ctx, &quick, now); value > reached {
+	if now := inUse(c.inst, asItIs(c.inst), picked); math.IsInf(reached, -1) {
+		if _, value := c.try(ctx, quick, now); value > reached {
 			picked, reached = now, value
 		}
 	}
-	// One application at a time tries another option, and keeps it if the answer is better by that.
-	looks := int(math.Min(c.tune.Looks*float64(c.opts.Effort), float64(len(others))))
-	for _, other := range others[:looks] {
-		before := picked[other.choice]
-		if before == other.app || ctx.Err() != nil || c.near() || c.hopeless(other) {
-			continue
-		}
-		picked[other.choice] = other.app
-		if _, value := c.try(ctx, &quick, picked); value > reached+solver.ObjectiveTolerance {
-			reached = value
-		} else {
-			picked[other.choice] = before
-		}
-	}
+	reached = c.look(ctx, quick, picked, others, reached)
 	if !c.near() {
 		// Where what runs now is better than all that was found its options are those to go on with.
 		if c.best.Counts != nil && c.inst.Objective(c.best.Counts) > reached+solver.ObjectiveTolerance {
-			picked = c.present(picked)
+			picked = inUse(c.inst, asItIs(c.inst), picked)
 		}
 		c.try(ctx, c.Solver, picked)
 	}
 	c.settled()
+}
+
+// look tries the others in the places of picked, one after the other, and keeps what is better than the objective reached, which it
+// returns with picked brought up to date.
+func (c *chooser) look(ctx context.Context, quick *Solver, picked []int, others []other, reached float64) float64 {
+	looks, vain := int(math.Min(c.tune.Looks*float64(c.opts.Effort), float64(len(others)))), 0.0
+	most := math.Max(1, c.tune.Vain*float64(c.opts.Effort)/float64(len(c.inst.Apps)*len(c.inst.Capacity)))
+	for _, other := range others[:looks] {
+		before := picked[other.choice]
+		if before == other.app || ctx.Err() != nil || vain >= most || c.near() || c.hopeless(other) {
+			continue
+		}
+		picked[other.choice] = other.app
+		if _, value := c.try(ctx, quick, picked); value > reached+solver.ObjectiveTolerance {
+			reached, vain = value, 0
+		} else {
+			picked[other.choice] = before
+			vain++
+		}
+	}
+	return reached
 }
 
 // byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
@@ -207,17 +214,17 @@ func asItIs(inst *solver.Instance) solver.Counts {
 	return counts
 }
 
-// present returns the options in use now, and of those that do not run the picked ones.
-func (c *chooser) present(picked []int) []int {
-	now := slices.Clone(picked)
-	for at := range c.inst.Choices {
-		for _, i := range c.inst.Choices[at].Apps {
-			if c.inst.Apps[i].Running {
-				now[at] = i
+// inUse returns the options that have containers under counts, and of applications without any the picked ones.
+func inUse(inst *solver.Instance, counts solver.Counts, picked []int) []int {
+	used := slices.Clone(picked)
+	for at := range inst.Choices {
+		for _, i := range inst.Choices[at].Apps {
+			if len(counts[i]) > 0 {
+				used[at] = i
 			}
 		}
 	}
-	return now
+	return used
 }
 
 // try solves the instance with these options fixed, and keeps the answer if it is the best so far. It returns the status

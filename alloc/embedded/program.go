@@ -45,9 +45,7 @@ func (s *Solver) answerBest(ctx context.Context, inst *solver.Instance) *solver.
 	if linear == nil {
 		return s.answer(ctx, inst)
 	}
-	quick := *s
-	quick.opts.Effort = min(s.opts.Effort, Quick)
-	p := &programmer{Solver: s, inst: inst, sol: quick.answer(ctx, inst)}
+	p := &programmer{Solver: s, inst: inst, sol: s.quick().answer(ctx, inst)}
 	p.near(ctx, linear)
 	if s.opts.Effort > Quick && !p.done(ctx) {
 		p.join(ctx, s.answer(ctx, inst))
@@ -222,16 +220,11 @@ func (p *programmer) offer(ctx context.Context, counts solver.Counts) {
 
 // polished returns counts, or what is preferred to them of as much worth, with the same options in use.
 func (p *programmer) polished(ctx context.Context, counts solver.Counts) solver.Counts {
-	picked := make([]int, len(p.inst.Choices))
+	first := make([]int, len(p.inst.Choices))
 	for c, choice := range p.inst.Choices {
-		picked[c] = choice.Apps[0]
-		for _, i := range choice.Apps {
-			if len(counts[i]) > 0 {
-				picked[c] = i
-			}
-		}
+		first[c] = choice.Apps[0]
 	}
-	fixed, apps := fix(p.inst, picked)
+	fixed, apps := fix(p.inst, inUse(p.inst, counts, first))
 	if fixed == nil {
 		return counts
 	}

@@ -72,3 +72,10 @@ func (s *Solver) answer(ctx context.Context, inst *solver.Instance) *solver.Solu
 func (s *Solver) settings() solver.Settings {
 	return solver.Settings{Solver: Name, Effort: int64(s.opts.Effort), Gap: s.opts.Gap, Seed: s.opts.Seed, Warm: s.opts.Warm != nil}
 }
+
+// quick returns s with an effort of Quick at most.
+func (s *Solver) quick() *Solver {
+	quick := *s
+	quick.opts.Effort = min(s.opts.Effort, Quick)
+	return &quick
+}

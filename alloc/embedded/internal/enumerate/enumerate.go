@@ -301,6 +301,10 @@ func (e *Enumeration) use(j int, t int32, n int64) {
 func (e *Enumeration) row(i int, n int64, at Rank) bool {
 	p := e.p
 	source := &p.Inst.Apps[i]
+	// Most rows fail by their number alone, and the referee's reasons take time to word.
+	if !source.Allows(n) {
+		return true
+	}
 	// CheckApp sees what the flat bounds do not know.
 	placed := placedRow(e.x[i*p.Servers : (i+1)*p.Servers])
 	// Steps, lists, and the servers that are open to it are for the referee to know.

@@ -172,8 +172,9 @@ type Ceilings struct {
 // Options says how instances with options of applications are solved.
 type Options struct {
 	// Looks is how many options beside those that prices prefer are looked at for a unit of effort, each by a Quick
-	// solution.
-	Looks float64
+	// solution. Vain, for a unit of effort and divided by the pairs of application and server, is after how many in a row
+	// that were no better the looks end: where each is cheap all are taken. Row "looks in vain".
+	Looks, Vain float64
 }
 
 // Standard returns the numbers that every solver has.
@@ -200,6 +201,6 @@ func Standard() *Numbers {
 			Size: 3, LeastUnit: 0.3, Whole: 0.1, Surcharge: 0.95, SurchargeScale: 0.3, LimitRounds: 150,
 		},
 		Ceilings: Ceilings{Tried: 5000, Divided: 0.25, Near: 0.04},
-		Options:  Options{Looks: 0.2},
+		Options:  Options{Looks: 0.2, Vain: 700},
 	}
 }
