@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Config says what a cluster's quantities are and how patient the protocol is. Zero fields mean the
@@ -67,14 +68,7 @@ func (c *Config) Validate() error {
 	if err, ok := c.Kinds.Validate().(apportion.Faults); ok {
 		faults = append(faults, err...)
 	}
-	for _, n := range []struct {
-		field string
-		value int
-	}{{"Limit", c.Limit}, {"Keep", c.Keep}} {
-		if n.value < 0 {
-			faults.Add(apportion.Item{ID: "config"}, n.field, apportion.ErrNegative, "")
-		}
-	}
+	check.NotNegative(&faults, apportion.Item{ID: "config"}, map[string]int{"Limit": c.Limit, "Keep": c.Keep})
 	for _, d := range c.durations() {
 		if *d.value < 0 {
 			faults.Add(apportion.Item{ID: "config"}, d.field, apportion.ErrNegative, d.value.String())

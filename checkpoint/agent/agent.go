@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Config says who an agent is. Every field but Fetch, Discard, Clock and Report is required.
@@ -57,17 +58,10 @@ type Config struct {
 // All faults come at once, so that a configuration is corrected in one go.
 func (c *Config) Validate() error {
 	var faults apportion.Faults
-	for _, f := range []struct {
-		field string
-		empty bool
-	}{
-		{"Server", c.Server == ""}, {"Disk", c.Disk == nil}, {"Shared", c.Shared == ""}, {"Restored", c.Restored == ""},
-		{"Store", c.Store == nil}, {"Runner", c.Runner == nil}, {"Lease", c.Lease == 0},
-	} {
-		if f.empty {
-			faults.Add(apportion.Item{ID: "config"}, f.field, apportion.ErrEmpty, "")
-		}
-	}
+	check.Required(&faults, apportion.Item{ID: "config"}, map[string]bool{
+		"Server": c.Server == "", "Disk": c.Disk == nil, "Shared": c.Shared == "", "Restored": c.Restored == "",
+		"Store": c.Store == nil, "Runner": c.Runner == nil, "Lease": c.Lease == 0,
+	})
 	if c.Lease < 0 {
 		faults.Add(apportion.Item{ID: "config"}, "Lease", apportion.ErrNegative, c.Lease.String())
 	}

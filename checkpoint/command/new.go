@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/check"
 )
 
 var _ runner.Runner = (*Runner)(nil)
@@ -69,30 +69,21 @@ func (a *Runner) Close() error {
 // check lists the faults in the settings.
 func (a *Runner) check() error {
 	var faults apportion.Faults
-	if len(a.commands.Start) == 0 || a.commands.Start[0] == "" {
-		faults.Add(apportion.Item{}, "Start", apportion.ErrEmpty, "")
-	}
-	if len(a.commands.Resume) > 0 && a.commands.Resume[0] == "" {
-		faults.Add(apportion.Item{}, "Resume[0]", apportion.ErrEmpty, "")
-	}
+	start, resume := a.commands.Start, a.commands.Resume
+	check.Required(&faults, apportion.Item{}, map[string]bool{
+		"Start": len(start) == 0 || start[0] == "", "Resume[0]": len(resume) > 0 && resume[0] == "", "Work": a.commands.Work == "",
+	})
 	if len(a.options.Guard) > 0 && a.options.Signal != nil && signalName(a.options.Signal) == "" {
 		faults.Add(apportion.Item{}, "Signal", apportion.ErrUnknown, "a guard passes on SIGUSR1, SIGUSR2 and SIGHUP")
-	}
-	if a.commands.Work == "" {
-		faults.Add(apportion.Item{}, "Work", apportion.ErrEmpty, "")
 	}
 	if a.options.User != nil {
 		if err := a.options.User.Possible(); err != nil {
 			faults.Add(apportion.Item{}, "User", err, "")
 		}
 	}
-	for name, value := range map[string]int64{
+	check.NotNegative(&faults, apportion.Item{}, map[string]int64{
 		"Grace": int64(a.options.Grace), "LogBytes": a.options.LogBytes, "Poll": int64(a.options.Poll), "KeepRuns": int64(a.options.KeepRuns),
-	} {
-		if value < 0 {
-			faults.Add(apportion.Item{}, name, apportion.ErrNegative, strconv.FormatInt(value, 10))
-		}
-	}
+	})
 	return faults.Err()
 }
 

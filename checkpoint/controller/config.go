@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Decide takes a decision; alloc.Decider.Reallocate is one. It is called from one goroutine at a time, and must return soon after
@@ -76,25 +77,11 @@ func (c *Config) Validate() error {
 	// All faults are gathered and told at once, so that whoever sets a controller up sees them together.
 	var faults apportion.Faults
 	item := apportion.Item{ID: "config"}
-	for _, f := range []struct {
-		field string
-		empty bool
-	}{
-		{"Cluster", c.Cluster == nil}, {"Machine", c.Machine == nil}, {"Journal", c.Journal == nil}, {"Store", c.Store == nil},
-		{"Dir", c.Dir == ""}, {"Shared", c.Shared == ""}, {"Secret", c.Secret == wire.Secret{}}, {"Problem.Kinds", len(c.Problem.Kinds) == 0},
-	} {
-		if f.empty {
-			faults.Add(item, f.field, apportion.ErrEmpty, "")
-		}
-	}
-	for _, f := range []struct {
-		field string
-		value time.Duration
-	}{{"Lease", c.Lease}, {"Look", c.Look}, {"Missing", c.Missing}, {"Settle", c.Settle}} {
-		if f.value < 0 {
-			faults.Add(item, f.field, apportion.ErrNegative, f.value.String())
-		}
-	}
+	check.Required(&faults, item, map[string]bool{
+		"Cluster": c.Cluster == nil, "Machine": c.Machine == nil, "Journal": c.Journal == nil, "Store": c.Store == nil,
+		"Dir": c.Dir == "", "Shared": c.Shared == "", "Secret": c.Secret == wire.Secret{}, "Problem.Kinds": len(c.Problem.Kinds) == 0,
+	})
+	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Missing": c.Missing, "Settle": c.Settle})
 	return faults.Err()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Agent is what a driver speaks to on one server: agent.Agent, a fake of a test, or a client of an agent
@@ -121,19 +122,12 @@ func (c *Config) check(o *Options) error {
 	if c.Grace <= 0 {
 		faults.Add(item, "Grace", apportion.ErrRange, c.Grace.String())
 	}
-	for _, f := range []struct {
-		field string
-		value int64
-	}{
-		{"Poll", int64(o.Poll)}, {"Silence", int64(o.Silence)},
-		{"SaveEvery", int64(o.SaveEvery)}, {"Retain", int64(o.Retain)},
-		{"CordonAfter", int64(o.CordonAfter)}, {"CordonFor", int64(o.CordonFor)},
-		{"CompactBytes", o.CompactBytes}, {"AppendLimit", int64(o.AppendLimit)},
-	} {
-		if f.value < 0 {
-			faults.Add(item, f.field, apportion.ErrNegative, "")
-		}
-	}
+	check.NotNegative(&faults, item, map[string]int64{
+		"Poll": int64(o.Poll), "Silence": int64(o.Silence),
+		"SaveEvery": int64(o.SaveEvery), "Retain": int64(o.Retain),
+		"CordonAfter": int64(o.CordonAfter), "CordonFor": int64(o.CordonFor),
+		"CompactBytes": o.CompactBytes, "AppendLimit": int64(o.AppendLimit),
+	})
 	return faults.Err()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/internal/owner"
+	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/durable"
 )
 
@@ -164,25 +165,13 @@ func (c *Config) Validate() error {
 	}
 	var faults apportion.Faults
 	item := apportion.Item{ID: "config"}
-	if c.Authority == nil {
-		faults.Add(item, "Authority", apportion.ErrEmpty, "")
-	}
-	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		faults.Add(item, "Argv", apportion.ErrEmpty, "")
-	}
+	check.Required(&faults, item, map[string]bool{"Authority": c.Authority == nil, "Argv": len(c.Argv) == 0 || c.Argv[0] == ""})
 	// A guard that is not root would find out only when the trainer is to be started, with the lease running.
 	if c.User != nil {
 		if err := c.User.Possible(); err != nil {
 			faults.Add(item, "User", err, "")
 		}
 	}
-	for _, f := range []struct {
-		field string
-		value time.Duration
-	}{{"Start", c.Start}, {"Grace", c.Grace}, {"Every", c.Every}} {
-		if f.value < 0 {
-			faults.Add(item, f.field, apportion.ErrNegative, f.value.String())
-		}
-	}
+	check.NotNegative(&faults, item, map[string]time.Duration{"Start": c.Start, "Grace": c.Grace, "Every": c.Every})
 	return faults.Err()
 }

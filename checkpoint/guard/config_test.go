@@ -93,7 +93,7 @@ func TestConfigValidate(t *testing.T) {
 		"start":       {func(c *Config) { c.Start = -1 }, []string{"Start"}},
 		"grace":       {func(c *Config) { c.Grace = -time.Hour }, []string{"Grace"}},
 		"every":       {func(c *Config) { c.Every = -1 }, []string{"Every"}},
-		"many":        {func(c *Config) { *c = Config{ID: c.ID, Start: -1, Grace: -1, Every: -1} }, []string{"Authority", "Argv", "Start", "Grace", "Every"}},
+		"many":        {func(c *Config) { *c = Config{ID: c.ID, Start: -1, Grace: -1, Every: -1} }, []string{"Argv", "Authority", "Every", "Grace", "Start"}},
 		"name, other": {func(c *Config) { *c = Config{ID: ID{Job: "lr", Server: "s1"}, Start: -1} }, []string{"Attempt"}},
 	} {
 		for range 5 {

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // Config says what a Fleet works with. Every field but Authorities, Clock, Poll and Report is required.
@@ -60,25 +61,11 @@ const DefaultPoll = 20 * time.Millisecond
 func (c *Config) Validate() error {
 	var faults apportion.Faults
 	item := apportion.Item{ID: "config"}
-	for _, f := range []struct {
-		field string
-		empty bool
-	}{
-		{"Manager", c.Manager == nil}, {"Store", c.Store == nil}, {"Dir", c.Dir == ""}, {"Shared", c.Shared == ""},
-		{"Secret", c.Secret == wire.Secret{}}, {"Epoch", c.Epoch == 0}, {"Lease", c.Lease == 0}, {"Slack", c.Slack == 0}, {"Window", c.Window == 0},
-	} {
-		if f.empty {
-			faults.Add(item, f.field, apportion.ErrEmpty, "")
-		}
-	}
-	for _, f := range []struct {
-		field string
-		value int64
-	}{{"Epoch", c.Epoch}, {"Lease", int64(c.Lease)}, {"Slack", int64(c.Slack)}, {"Window", int64(c.Window)}, {"Poll", int64(c.Poll)}} {
-		if f.value < 0 {
-			faults.Add(item, f.field, apportion.ErrNegative, "")
-		}
-	}
+	check.Required(&faults, item, map[string]bool{
+		"Manager": c.Manager == nil, "Store": c.Store == nil, "Dir": c.Dir == "", "Shared": c.Shared == "",
+		"Secret": c.Secret == wire.Secret{}, "Epoch": c.Epoch == 0, "Lease": c.Lease == 0, "Slack": c.Slack == 0, "Window": c.Window == 0,
+	})
+	check.NotNegative(&faults, item, map[string]int64{"Epoch": c.Epoch, "Lease": int64(c.Lease), "Slack": int64(c.Slack), "Window": int64(c.Window), "Poll": int64(c.Poll)})
 	if c.Shared != "" && !filepath.IsAbs(c.Shared) {
 		faults.Add(item, "Shared", apportion.ErrRange, "not an absolute path")
 	}

@@ -1,0 +1,26 @@
+// This file tests the checks of fields.
+
+package check_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
+)
+
+func TestFields(t *testing.T) {
+	// Maps have no order, and faults have: each field that is wrong is told once, ascending by name.
+	for range 20 {
+		var faults apportion.Faults
+		item := apportion.Item{ID: "config"}
+		check.Required(&faults, item, map[string]bool{"Store": true, "Dir": true, "Shared": false})
+		check.NotNegative(&faults, item, map[string]time.Duration{"Poll": -time.Second, "Lease": -1, "Look": 0, "Settle": 1})
+		want := []string{`config: Dir is empty`, `config: Store is empty`, `config: Lease is negative: -1ns`, `config: Poll is negative: -1s`}
+		if got := messages(faults.Err()); !slices.Equal(got, want) {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}
