@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
@@ -221,7 +222,7 @@ func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, cre
 	if !isText || program == "" {
 		return nil, errors.New("nomad: the task has no command")
 	}
-	signal, err := signalName(meta[metaPrefix+"save_signal"])
+	signal, err := readMeta(&alloc.Application{}, meta)
 	if err != nil {
 		return nil, err
 	}

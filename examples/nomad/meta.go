@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/nomad/api"
@@ -39,7 +38,7 @@ func jobOf(j *api.Job, advised bool) (controller.Job, error) {
 		}
 	}
 	app.Demand = demandOf(group)
-	if err := readMeta(&app, j.Meta); err != nil {
+	if _, err := readMeta(&app, j.Meta); err != nil {
 		return controller.Job{}, err
 	}
 	requires, err := requirementsOf(j)
@@ -90,45 +89,19 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// readMeta reads the meta keys of an application.
-func readMeta(app *alloc.Application, meta map[string]string) error {
-	numbers := map[string]*int64{"min": &app.Min, "max": &app.Max, "step": &app.Step, "per_server": &app.PerServer,
-		"max_servers": &app.MaxServers, "priority": &app.Priority}
+// readMeta reads the meta keys of an application, and returns the signal that asks its trainers to save.
+func readMeta(app *alloc.Application, meta map[string]string) (saveSignal string, err error) {
+	declared := map[string]string{}
 	for key, text := range meta {
-		name, ours := strings.CutPrefix(key, metaPrefix)
-		to, isNumber := numbers[name]
-		var err error
-		switch {
-		case !ours:
-		case isNumber:
-			*to, err = strconv.ParseInt(text, 10, 64)
-		case name == "weight":
-			app.Weight, err = strconv.ParseFloat(text, 64)
-		case name == "adjust_cost":
-			app.AdjustCost = new(int64)
-			*app.AdjustCost, err = strconv.ParseInt(text, 10, 64)
-		case name == "preemptible":
-			app.Preemptible, err = strconv.ParseBool(text)
-		case name == "save_signal":
-			_, err = signalName(text)
-		default:
-			err = fmt.Errorf("this key is not known")
-		}
-		if err != nil {
-			return fmt.Errorf("meta %s = %q: %w", key, text, err)
+		if name, ours := strings.CutPrefix(key, metaPrefix); ours {
+			declared[name] = text
 		}
 	}
-	return nil
-}
-
-// signalName is the name of a signal as the guard takes it.
-func signalName(text string) (string, error) {
-	name := strings.TrimPrefix(text, "SIG")
-	switch name {
-	case "", "USR1", "USR2", "HUP":
-		return name, nil
+	saveSignal, err = controller.Declare(app, declared)
+	if err != nil {
+		return "", fmt.Errorf("meta %s%w", metaPrefix, err)
 	}
-	return "", fmt.Errorf("USR1, USR2 or HUP ask a job to save")
+	return saveSignal, nil
 }
 
 // demandOf is what one container of a group takes.

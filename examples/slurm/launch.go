@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apportion/apportion/alloc"
 	trainer "github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
 )
@@ -157,12 +158,8 @@ func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) strin
 	for _, key := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
 	}
-	save := ""
-	for word := range strings.FieldsSeq(declared.Job.Comment) {
-		if name, isSave := strings.CutPrefix(word, "save_signal="); isSave {
-			save, _ = signalName(name) // which was read before
-		}
-	}
+	words, _ := declared.Job.words()
+	save, _ := declare(&alloc.Application{}, words) // which was read before
 	// The number of a task on its node is known to the task alone.
 	fmt.Fprintf(&text, "exec srun --export=ALL --kill-on-bad-exit=0 sh -c %s\n", quote(fmt.Sprintf(
 		`exec %s -url %s -token-file %s -every %s -save "%s" -rank %d+$SLURM_PROCID -- %s`,

@@ -5,7 +5,6 @@ package slurm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -181,26 +180,8 @@ func (s *slurm) scriptOf(ctx context.Context, id, number string) (string, error)
 // the controller's Validate says of an application without it.
 func applicationOf(j *job, words []string) (alloc.Application, error) {
 	app := alloc.Application{ID: j.id(), Weight: 1, Min: 1, Requires: j.requires()}
-	// The names are those of the application's JSON.
-	numbers := map[string]*int64{"min": &app.Min, "max": &app.Max, "step": &app.Step, "per_server": &app.PerServer,
-		"max_servers": &app.MaxServers, "priority": &app.Priority}
-	for _, word := range words {
-		name, text, _ := strings.Cut(word, "=")
-		to, isNumber := numbers[name]
-		var err error
-		switch {
-		case isNumber:
-			*to, err = strconv.ParseInt(text, 10, 64)
-		case name == "weight":
-			app.Weight, err = strconv.ParseFloat(text, 64)
-		case name == "save_signal":
-			_, err = signalName(text)
-		default:
-			err = errors.New("this word is not known")
-		}
-		if err != nil {
-			return app, fmt.Errorf("comment %q: %w", word, err)
-		}
+	if _, err := declare(&app, words); err != nil {
+		return app, err
 	}
 	if err := j.check(); err != nil {
 		return app, err
@@ -210,15 +191,18 @@ func applicationOf(j *job, words []string) (alloc.Application, error) {
 	return app, err
 }
 
-// signalName is the name of a signal as the guard takes it.
-// Other signals end a process that does not expect them.
-func signalName(text string) (string, error) {
-	name := strings.TrimPrefix(text, "SIG")
-	switch name {
-	case "", "USR1", "USR2", "HUP":
-		return name, nil
+// declare reads the words of a comment, and returns the signal that asks the trainers to save.
+func declare(app *alloc.Application, words []string) (saveSignal string, err error) {
+	declared := map[string]string{}
+	for _, word := range words {
+		name, text, _ := strings.Cut(word, "=")
+		declared[name] = text
 	}
-	return "", errors.New("USR1, USR2 or HUP ask a job to save")
+	saveSignal, err = controller.Declare(app, declared)
+	if err != nil {
+		return "", fmt.Errorf("comment: %w", err)
+	}
+	return saveSignal, nil
 }
 
 // serverOf reads a node. own is what runs of elastic jobs have there.

@@ -238,7 +238,7 @@ func TestTexts(t *testing.T) {
 			t.Errorf("job %d takes %v", 12+i, d)
 		}
 	}
-	if why := view.Rejected["exclusive.16"]; !strings.Contains(why, "UserId=root(0)") {
+	if why := view.Rejected["exclusive.16"]; !strings.Contains(why, `UserId = "root(0)"`) {
 		t.Errorf("a comment with more in it: %v", view.Rejected)
 	}
 	for i, down := range []bool{false, false, true} {

@@ -121,7 +121,7 @@ func TestRefused(t *testing.T) {
 		changes fields
 		want    string
 	}{
-		{fields{"comment": "apportion max=many"}, "max=many"}, {fields{"comment": "apportion weight=-"}, "weight=-"},
+		{fields{"comment": "apportion max=many"}, "max = \"many\""}, {fields{"comment": "apportion weight=-"}, "weight = \"-\""},
 		{fields{"comment": "apportion save_signal=KILL"}, "save_signal"}, {fields{"comment": "apportion maximum=3"}, "not known"},
 		{fields{"command": "/home/anna/job.sh --lr 0.1"}, "apportion-slurm submit"}, {fields{"requeue": false}, "requeue"},
 		{fields{"tasks": 2}, "2 tasks"}, {fields{"node_count": 2}, "2 nodes"}, {fields{"user_id": nil}, "whose"}, {fields{"group_id": nil}, "whose"},

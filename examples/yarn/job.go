@@ -47,6 +47,9 @@ type declared struct {
 	PerServer  int64    `json:"per_server,omitzero"`
 	MaxServers int64    `json:"max_servers,omitzero"`
 	Weight     *float64 `json:"weight,omitempty"`
+	// AdjustCost and Preemptible are as in alloc.Application.
+	AdjustCost  *int64 `json:"adjust_cost,omitempty"`
+	Preemptible bool   `json:"preemptible,omitzero"`
 }
 
 // submission is a job that a user has submitted.
@@ -200,7 +203,7 @@ const partition = "partition"
 // Weight and Min are 1 where the file does not say, and 0 where it says 0; Validate judges what it says.
 func (s *submission) application(kinds apportion.Kinds, least apportion.Resources) alloc.Application {
 	a := alloc.Application{ID: s.Job, Queue: s.Queue, Weight: 1, Min: 1, Max: s.Max, Step: s.Step, PerServer: s.PerServer, MaxServers: s.MaxServers,
-		Priority: int64(s.Priority), Demand: make(apportion.Resources, len(kinds)),
+		Priority: int64(s.Priority), AdjustCost: s.AdjustCost, Preemptible: s.Preemptible, Demand: make(apportion.Resources, len(kinds)),
 		Requires: []apportion.Requirement{{Key: partition, Op: apportion.In, Values: []string{s.Label}}}}
 	if s.Weight != nil {
 		a.Weight = *s.Weight

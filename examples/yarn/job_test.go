@@ -17,7 +17,7 @@ import (
 // kinds are those of the cluster in the tests without one.
 var kinds = apportion.Kinds{memoryKind, vcoreKind, gpuKind}
 
-const goodJob = `{"queue":"a","max":8,"min":0,"weight":1.5,"priority":3,"label":"fast","save_signal":"USR1",
+const goodJob = `{"queue":"a","max":8,"min":0,"weight":1.5,"priority":3,"preemptible":true,"adjust_cost":5,"label":"fast","save_signal":"USR1",
 	"demand":{"memory-mb":500,"vcores":2,"yarn.io/gpu":1},"command":["python3","train it.py"],"env":{"A_1":"it's"}}`
 
 // jobsOf reads jobs by their texts.
@@ -47,7 +47,7 @@ func TestReadJobs(t *testing.T) {
 	}
 	// YARN's grants are multiples of 128 MiB and one core.
 	a := s.application(kinds, apportion.Resources{128, 1, 0})
-	if a.ID != "lr" || a.Min != 0 || a.Max != 8 || a.Weight != 1.5 || a.Priority != 3 || !a.Demand.Equal(apportion.Resources{512, 2, 1}) {
+	if a.ID != "lr" || a.Min != 0 || a.Max != 8 || a.Weight != 1.5 || a.Priority != 3 || !a.Preemptible || *a.AdjustCost != 5 || !a.Demand.Equal(apportion.Resources{512, 2, 1}) {
 		t.Errorf("%+v", a)
 	}
 	if there := (&apportion.Server{Labels: map[string]string{partition: "fast"}}).Satisfies(a.Requires); !there {

@@ -219,7 +219,7 @@ func TestRejected(t *testing.T) {
 		{"jobs", map[string]string{resize.Max: "many"}, nil, `"many": a number of pods`},
 		{"jobs", map[string]string{resize.Max: "0"}, nil, "a number of pods from 1 on"},
 		{"jobs", map[string]string{resize.Max: "2", resize.Paused: "true"}, nil, "paused"},
-		{"jobs", map[string]string{resize.Max: "2", snapshot.Prefix + "most": "3"}, nil, "annotation is not known"},
+		{"jobs", map[string]string{resize.Max: "2", snapshot.Prefix + "most": "3"}, nil, "is not known"},
 		{"jobs", map[string]string{resize.Max: "2"}, func(o map[string]any) { o["status"] = finished("Complete") }, ""},
 		{"pytorchjobs", map[string]string{resize.Max: "2"}, func(o map[string]any) { o["status"] = finished("Succeeded") }, ""},
 		{"jobs", map[string]string{resize.Max: "2"}, func(o map[string]any) { delete(o["spec"].(map[string]any), "template") }, "no pods' template at spec.template"},

@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/controller"
 )
 
 // Declared is what the pods of a job are made of, as its user has declared it.
@@ -130,35 +128,21 @@ func checkPorts(app *alloc.Application, spec *corev1.PodSpec) error {
 // saveSignal is the annotation with the signal that asks a trainer to save.
 const saveSignal = "save-signal"
 
-// readAnnotations reads the annotations of an application.
+// readAnnotations reads the annotations of an application. The most containers and the priority are in the Job itself.
 func readAnnotations(app *alloc.Application, annotations map[string]string) error {
-	numbers := map[string]*int64{"min": &app.Min, "step": &app.Step, "per-server": &app.PerServer, "max-servers": &app.MaxServers}
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		text := annotations[key]
+	declared := map[string]string{}
+	for key, text := range annotations {
 		name, ours := strings.CutPrefix(key, Prefix)
-		to, isNumber := numbers[name]
-		var err error
 		switch {
 		case !ours, key == Note:
-		case isNumber:
-			*to, err = strconv.ParseInt(text, 10, 64)
-		case key == Weight:
-			app.Weight, err = strconv.ParseFloat(text, 64)
-		case name == "adjust-cost":
-			app.AdjustCost = new(int64)
-			*app.AdjustCost, err = strconv.ParseInt(text, 10, 64)
-		case name == "preemptible":
-			app.Preemptible, err = strconv.ParseBool(text)
-		case name == saveSignal:
-			if !slices.Contains([]string{"USR1", "USR2", "HUP"}, strings.TrimPrefix(text, "SIG")) {
-				err = errors.New("USR1, USR2 or HUP ask a job to save")
-			}
+		case name == "max", name == "priority":
+			return fmt.Errorf("annotation %s = %q: this annotation is not known", key, text)
 		default:
-			err = errors.New("this annotation is not known")
+			declared[name] = text
 		}
-		if err != nil {
-			return fmt.Errorf("annotation %s = %q: %w", key, text, err)
-		}
+	}
+	if _, err := controller.Declare(app, declared); err != nil {
+		return fmt.Errorf("annotation %s%w", Prefix, err)
 	}
 	return nil
 }
