@@ -319,8 +319,7 @@
 //	[history of a run, no paper]	growth/history.go	Point
 //	[course of a run, no paper]	growth/course.go	course.add
 //	[leaps, no paper]	growth/leap.go	leaps.holds
-//	[shapes of learning curves, no paper]	growth/shape.go	gallery
-//	[estimate of growth, no paper]	growth/estimate.go	Estimate
+//	[evidence of growth, no paper]	growth/evidence.go	Evidence
 //	[robust classifier, no paper]	growth/prospect.go	Prospect
 //	[Amdahl67], [Peng18 (3)]	growth/speedup/model.go	Model, sum
 //	[Huber64, non-negative least squares]	growth/speedup/nonnegative.go	fitSum, leastSquares

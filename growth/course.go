@@ -34,8 +34,10 @@ type course struct {
 	Leaps    leaps    `json:"leaps"`
 	Origin   float64  `json:"origin"` // work at which the history begins
 	History  history  `json:"history"`
-	Estimate Estimate `json:"estimate"`
-	Fitted   bool     `json:"fitted"` // whether there is an estimate
+	Evidence Evidence `json:"evidence"`
+	Half     float64  `json:"half"`   // gain of the last half of the run by unit of work, towards the better side
+	Proven   bool     `json:"proven"` // whether there is evidence
+	Stands   bool     `json:"stands"` // whether the run has gained no more than noise
 	Again    bool     `json:"again"`  // whether a setback has begun the history anew, and nothing is known since
 }
 
@@ -70,7 +72,7 @@ func (c *course) weigh(value float64) {
 		before, work := c.Leaps.middle(), c.Leaps.Work
 		c.Leaps.land(value)
 		if c.setsBack(before, value) {
-			c.History, c.Origin, c.Fitted, c.Again = history{}, work, false, true
+			c.History, c.Origin, c.Proven, c.Again = history{}, work, false, true
 		}
 		c.put(work, c.Leaps.Value)
 		c.put(c.Work, value)
@@ -86,22 +88,31 @@ func (c *course) take(work, value float64) {
 		c.Leaps.restart()
 		c.Start = c.Leaps.Newest[1]
 		kept := c.History.Points[1]
-		c.History, c.Fitted = history{}, false
+		c.History, c.Proven = history{}, false
 		c.put(kept.Work+c.Origin, kept.Value)
 	}
 	c.put(work, value)
 }
 
-// put adds a value to the history, and makes the estimate anew where that completed an average. An estimate costs
-// about a microsecond; averages are completed 16 times while a run doubles its length.
+// put adds a value to the history, and renews the evidence where that completed an average: 16 times while a run
+// doubles its length.
 func (c *course) put(work, value float64) {
 	c.Pace.add(work, value)
 	if !c.History.add(work-c.Origin, value) {
 		return
 	}
-	if e, ok := c.History.estimate(work-c.Origin, c.Start, c.Direction); ok {
-		c.Estimate, c.Fitted, c.Again = e, true, false
+	e, half, ok := c.History.evidence(work-c.Origin, c.Start, c.Direction)
+	if !ok {
+		return
 	}
+	newest := 1.0
+	if c.Proven {
+		newest = min(1, 1/(span*float64(c.History.N)))
+	}
+	for k := range e {
+		c.Evidence[k] += float64(newest * (e[k] - c.Evidence[k]))
+	}
+	c.Half, c.Proven, c.Again, c.Stands = half, true, false, c.History.stands(work-c.Origin, c.Direction)
 }
 
 // setsBack reports whether a leap loses so much that the job begins anew: a warm restart of the learning

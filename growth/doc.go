@@ -5,17 +5,17 @@
 // # What it computes
 //
 // A [Series] holds the readings of one job: the newest interval, which the thesis' tests [Threshold]
-// and [Decline] compare, and a thinned history of every reading, of which an [Estimate] is made that [Prospect], a
+// and [Decline] compare, and a thinned history of every reading, of which [Evidence] is made that [Prospect], a
 // [Classifier] of ours, judges. A [Track] collects readings between two checks. A verdict moves the job
 // one step between the categories; "unsure" leaves it where it is.
 //
-// # The estimate
+// # The evidence
 //
-// A history is at most 31 averages, each of as many readings. Sixteen shapes of learning curves, exponentials
-// and power laws over the part of the run, are fitted by least squares; their mean, weighted by exp(-rest /
-// (2 scatter)), says what as much work again would bring, and the line through the later part corrects it as far as
-// it is more than noise; what strays from the shapes as its neighbours do counts for fewer readings. So a young or
-// noisy job is judged by the shape of its whole run, and an old one by its end. A reading that leaps away counts once
+// A history is at most 31 averages, each of as many readings. Eight signs are taken of it: the logarithms of the shares of all
+// improvement that the last quarter, half and three quarters of the work and the newest points have gained, of the noise, of the distance from
+// the best, of the time since the best rose, and of the number of readings; each is averaged over the last fifth of the run. A logistic
+// function of them is the chance that more than a given share is still ahead, [Evidence.Chance]. Its weights are constants,
+// which flowcon/judge of the studies fits to recorded runs and small trainings. A reading that leaps away counts once
 // two more confirm it; a leap for the worse begins the history anew.
 //
 // # Notation
@@ -27,7 +27,7 @@
 //	G_c,r(t_i)     Efficiency              of E per second and unit of usage Zheng (4.2)
 //	G_w,c(t_m)     Series.Gain             of E per interval                 Zheng (5.1)
 //	alpha          Threshold.Alpha         as G                              Zheng §5.1.2, Table 5.1
-//	-              Estimate.Ahead          share of all improvement          no paper
+//	-              Evidence.Ahead          share of all improvement          no paper
 //	NL, PC         Progressing             -                                 Zheng §5.1.2, §5.2.1
 //	WL, WC         Watching                -                                 Zheng §5.1.2, §5.2.1
 //	CL, CC         Converged               -                                 Zheng §5.1.2, §5.2.1

@@ -22,7 +22,7 @@ func ExampleProspect() {
 	}
 	fmt.Println("slow after", converged, "evaluations")
 	// Output:
-	// slow after 18 evaluations
+	// slow after 16 evaluations
 }
 
 // patience is a classifier of one's own: a job is slow whose exponential average of all readings has not set a

@@ -35,8 +35,8 @@ func FuzzSeries(f *testing.F) {
 					}
 				}
 			}
-			if e, ok := s.Estimate(); ok && !(e.Ahead >= -1 && e.Ahead <= 1 && e.Rest >= 0 && e.Rest <= 1 && e.Doubt >= 0) {
-				t.Fatalf("no estimate: %+v", e)
+			if e, ok := s.Evidence(); ok && !(e.Ahead() >= 0 && e.Ahead() <= 1 && e.Chance(0.05) >= 0 && e.Chance(0.05) <= 1) {
+				t.Fatalf("no evidence: %+v", e)
 			}
 			if s.Measured() {
 				prospect := growth.Prospect{Alpha: 0.05}

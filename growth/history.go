@@ -1,4 +1,4 @@
-// This file implements the thinned history of a run, which estimates are made of; it is not in the
+// This file implements the thinned history of a run, which evidence is made of; it is not in the
 // thesis.
 
 package growth

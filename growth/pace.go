@@ -62,16 +62,12 @@ func (s *Series) Pace(n Normalization) float64 {
 	return n.scaled(better, s.now.First, c.Pace.Largest)
 }
 
-// Outlook returns the growth per unit of work that the estimate expects, on average over as much work again, in
-// the scale of [Series.Pace]: negative where the job gets worse, 0 without an estimate.
-func (s *Series) Outlook(n Normalization) float64 {
+// halfPace returns the gain of the last half of the run by unit of work, in the scale of [Series.Pace]; 0 where it got
+// worse, and without evidence.
+func (s *Series) halfPace(n Normalization) float64 {
 	c := &s.course
-	slope := c.Estimate.Slope
-	if !c.Fitted {
+	if !c.Proven || c.Half < 0 {
 		return 0
 	}
-	if slope < 0 {
-		return -n.scaled(-slope, s.now.First, c.Pace.Largest)
-	}
-	return n.scaled(slope, s.now.First, c.Pace.Largest)
+	return n.scaled(c.Half, s.now.First, c.Pace.Largest)
 }

@@ -55,11 +55,10 @@ func (o Outcome) MarshalText() ([]byte, error) { return enum.Marshal(o, outcomes
 func (o *Outcome) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, outcomes) }
 
 // Series holds the readings of one job in a fixed amount of memory, about a kilobyte: the newest
-// interval, which the thesis' tests compare, and the whole run thinned to a few averages with an
-// [Estimate] made of them. The zero Series is empty and ready; it is a plain value, so a copy is
+// interval, which the thesis' tests compare, and the whole run thinned to a few averages with the
+// [Evidence] made of them. The zero Series is empty and ready; it is a plain value, so a copy is
 // independent, and it survives encoding/json unchanged. Adding and reading allocate nothing; adding n
-// readings takes O(n) time and O(log n)
-// estimates of a microsecond, reading takes O(1).
+// readings takes O(n) time, reading takes O(1).
 type Series struct {
 	now    seriesState
 	course course
@@ -217,10 +216,6 @@ func (s *Series) History() int { return s.course.History.N }
 // Point returns a point of the history: i is in [0, History()).
 func (s *Series) Point(i int) Point { return s.course.History.Points[:s.course.History.N][i] }
 
-// Estimate returns what the history says of the job's growth, and false while it is too short or nothing
-// has changed. O(1).
-func (s *Series) Estimate() (Estimate, bool) { return s.course.Estimate, s.course.Fitted }
-
 // Silence returns how long the job has repeated its newest value, and whether that is so long that it
 // hangs: eight readings, and four times as long as it ever took for a new value.
 func (s *Series) Silence() (time.Duration, bool) {
@@ -228,7 +223,7 @@ func (s *Series) Silence() (time.Duration, bool) {
 }
 
 // SetBack reports whether the newest of what is known is a leap for the worse, after which too little is
-// known for an estimate.
+// known for evidence.
 func (s *Series) SetBack() bool { return s.course.Again }
 
 // seriesJSON is the form of a Series in JSON.

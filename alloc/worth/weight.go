@@ -19,7 +19,7 @@ func Attained(service, scale, power float64) float64 {
 }
 
 // Growth returns the weight of a job by the part of all its improvement that is still ahead of it, see
-// growth.Estimate: max(least, ahead), so that one that has converged gives its containers to the others but for what
+// growth.Evidence: max(least, ahead), so that one that has converged gives its containers to the others but for what
 // least says, [Zheng] (4.2), (5.1). In [least, 1].
 func Growth(ahead, least float64) float64 { return math.Min(1, math.Max(least, ahead)) }
 

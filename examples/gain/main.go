@@ -111,8 +111,8 @@ func (j *job) application(w io.Writer) (alloc.Application, error) {
 		series.Add(time.Duration(minute)*time.Minute, j.loss(float64(minute)), growth.Usage{})
 	}
 	ahead := 1.0 // nothing is known
-	if e, fitted := series.Estimate(); fitted {
-		ahead = e.Ahead
+	if e, known := series.Evidence(); known {
+		ahead = e.Ahead()
 	}
 	// 3. What is each number worth? It has run for half an hour, and a restart takes a minute.
 	// Stay is what the present number is worth without the price of a restart.

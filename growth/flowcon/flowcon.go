@@ -200,7 +200,7 @@ func (e *Executor) measure(s *jobState) (growth.Outcome, growth.Verdict) {
 	return outcome, verdict
 }
 
-// progress returns P of (4.1) for the newest interval, or what a classifier that has an estimate of growth
+// progress returns P of (4.1) for the newest interval, or what a classifier that rates growth
 // expects: by unit of work, which the usage of the steering kind turns into time.
 func (e *Executor) progress(s *jobState) float64 {
 	series := s.track.Series()

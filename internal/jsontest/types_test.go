@@ -141,7 +141,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[growth.Verdict](), reflect.TypeFor[growth.Category](), reflect.TypeFor[growth.Cause](),
 	reflect.TypeFor[growth.Change](), reflect.TypeFor[growth.Normalization](), reflect.TypeFor[growth.Prospect](),
 	reflect.TypeFor[growth.Outcome](), reflect.TypeFor[growth.Threshold](), reflect.TypeFor[growth.Decline](),
-	reflect.TypeFor[growth.Direction](), reflect.TypeFor[growth.Estimate](), reflect.TypeFor[growth.Point](),
+	reflect.TypeFor[growth.Direction](), reflect.TypeFor[growth.Evidence](), reflect.TypeFor[growth.Point](),
 
 	reflect.TypeFor[flowcon.Reading](), reflect.TypeFor[flowcon.Trigger](), reflect.TypeFor[flowcon.Decision](),
 	reflect.TypeFor[flowcon.Standing](), reflect.TypeFor[flowcon.Rule](), reflect.TypeFor[flowcon.Limit](),

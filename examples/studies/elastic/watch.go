@@ -133,8 +133,8 @@ func (p *watcher) weigh(job *sim.JobState) float64 {
 			return leastWeight
 		}
 	case share:
-		if e, ok := w.track.Series().Estimate(); ok && e.Known {
-			return worth.Growth(e.Ahead, leastWeight)
+		if e, ok := w.track.Series().Evidence(); ok {
+			return worth.Growth(e.Chance(0.05), leastWeight)
 		}
 	case truth:
 		if job.Used().Seconds() >= p.learned[job.ID]*job.Work.Seconds() {

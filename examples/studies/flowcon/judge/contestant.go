@@ -1,87 +1,63 @@
-// This file holds the contestants: the thesis' tests, a moving average with patience, and ours.
+// This file holds the rivals: what else could rank jobs by what is ahead of them.
 
 package main
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/apportion/apportion/growth"
 )
 
-// contestant is a classifier at one alpha. A new one is made for each run, since the moving average keeps a state.
-// Alpha means something else for each name, so that alphas are only compared within one.
-type contestant struct {
+// rivals rank jobs; the first two by what the tests of the thesis compare with alpha, the last two by a single sign.
+var rivals = []struct {
 	name  string
-	alpha float64
-	make  func() growth.Classifier
+	score func(series *growth.Series, p *patience) float64
+}{
+	{"Threshold", func(s *growth.Series, _ *patience) float64 { return s.Efficiency(growth.LargestGrowth) }},
+	{"Decline", func(s *growth.Series, _ *patience) float64 { return s.Gain(growth.FirstValue) }},
+	{"patience", func(_ *growth.Series, p *patience) float64 { return -float64(p.since) }},
+	{"patience's gain", func(_ *growth.Series, p *patience) float64 { return p.gain() }},
+	{"last quarter", func(s *growth.Series, _ *patience) float64 { return evidenceOf(s)[0] }},
+	{"last half", func(s *growth.Series, _ *patience) float64 { return evidenceOf(s)[1] }},
 }
 
-// String returns for instance "Prospect 0.05".
-func (c contestant) String() string { return c.name + " " + strconv.FormatFloat(c.alpha, 'g', -1, 64) }
-
-// It is what the tables single out.
-const ours = "Prospect"
-
-// confidence is that of ours: how many factors of two around alpha it is unsure in. It is a flag, set before anything
-// is judged.
-var confidence float64 = growth.DefaultConfidence
-
-// fixed is ours at the alpha that its documentation recommends.
-var fixed = contestant{name: ours, alpha: 0.05}
-
-// contestants returns all, each at a range of alphas that goes from much waste to much harm.
-// The order is that of the tables; the members of a name stand together, which groups relies on.
-func contestants() []contestant {
-	var all []contestant
-	add := func(name string, make func(alpha float64) growth.Classifier, alphas ...float64) {
-		for _, alpha := range alphas {
-			all = append(all, contestant{name, alpha, func() growth.Classifier { return make(alpha) }})
-		}
-	}
-	add("Threshold, first-value", func(a float64) growth.Classifier { return growth.Threshold{Alpha: a} },
-		1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 0.05)
-	add("Threshold, largest-growth", func(a float64) growth.Classifier {
-		return growth.Threshold{Alpha: a, Normalization: growth.LargestGrowth}
-	}, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.4)
-	add("Decline", func(a float64) growth.Classifier { return growth.Decline{Alpha: a} },
-		3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1)
-	add("Average with patience", func(a float64) growth.Classifier { return &patience{alpha: a} },
-		1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)
-	add(ours, func(a float64) growth.Classifier { return growth.Prospect{Alpha: a, Confidence: confidence} },
-		0.01, 0.02, 0.03, 0.04, 0.05, 0.08, 0.12, 0.2)
-	return all
+func evidenceOf(s *growth.Series) growth.Evidence {
+	e, _ := s.Evidence()
+	return e
 }
 
-// patience is what training scripts stop by: the exponential average of the values at the checks has not set a record, by
-// a share alpha of the improvement so far, for three checks.
-// It is kept for each run, like the state of a training script.
+// patience is what training scripts stop by: for how many readings the exponential average has not set a record by a
+// share alpha of the improvement so far.
 type patience struct {
 	alpha                float64
 	begun                bool
 	first, average, best float64
 	since                int
+	averages             []float64
 }
 
-// Judge implements growth.Classifier.
-func (p *patience) Judge(series *growth.Series) growth.Verdict {
-	value, _ := series.Value()
-	if series.Better() == growth.LargerIsBetter {
+// add adds a reading.
+func (p *patience) add(value float64, better growth.Direction) {
+	if better == growth.LargerIsBetter {
 		value = -value
 	}
 	if !p.begun {
 		p.begun, p.first, p.average, p.best = true, value, value, value
-		return growth.Unsure
 	}
-	// The weight and the three checks are what scripts commonly use.
+	// A value that is not finite is as bad as the first.
+	if !finite(value) {
+		value = p.first
+	}
 	p.average += 0.4 * (value - p.average)
-	// The first checks, when nothing has improved yet, set a record by any decrease.
+	p.averages = append(p.averages, p.average)
+	p.since++
 	if p.average < p.best-p.alpha*math.Abs(p.first-p.best) {
 		p.best, p.since = p.average, 0
-		return growth.Growing
 	}
-	if p.since++; p.since >= 3 {
-		return growth.Slow
-	}
-	return growth.Unsure
+}
+
+// gain returns what the average has gained over its last fifth, as a share of all its improvement.
+func (p *patience) gain() float64 {
+	n := len(p.averages)
+	return (p.averages[n-1-n/5] - p.average) / max(math.Abs(p.first-p.average), 1e-12)
 }

@@ -1,16 +1,12 @@
-// This file checks the truth that classifiers are held against, how alphas are chosen, and what the README claims.
+// This file checks the truth that rankings are held against, the measures and the fit.
 
 package main
 
 import (
-	"context"
-	"io"
 	"math"
-	"path/filepath"
+	"math/rand/v2"
 	"testing"
-	"time"
 
-	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 )
 
@@ -46,115 +42,72 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// Harm is time with more than 5 % ahead that was called converged, waste the other way round.
-func TestTruth(t *testing.T) {
-	var sum tally
-	for _, c := range []struct{ ahead, converged bool }{{true, true}, {true, false}, {true, false}, {true, false}, {false, false}, {false, true}, {false, true}, {false, true}, {false, true}} {
-		sum.add(truth(c.ahead, c.converged, 0.5))
+// A ranking by the truth has 1, by its opposite 0, by a clock 0.5, since only jobs at the same reading are compared.
+func TestAUC(t *testing.T) {
+	var all []moment
+	for i := range 40 {
+		all = append(all, moment{length: 20, part: i % 2, left: float64(i/2%3) / 20})
 	}
-	if sum.harm() != 0.25 || sum.waste() != 0.2 || math.Abs(sum.balanced()-0.775) > 1e-12 {
-		t.Errorf("%+v: harm %v, waste %v, balanced %v", sum, sum.harm(), sum.waste(), sum.balanced())
-	}
-}
-
-// A restart takes half of the work away at half the run.
-func TestPosition(t *testing.T) {
-	r := &replay{length: 1000, noise: noisy.Noise{Restart: true}}
-	for at, want := range map[int64]float64{0: 0, 499: 0.499, 500: 0.25, 1000: 0.75} {
-		if got := r.position(time.Duration(at)); math.Abs(got-want) > 1e-9 {
-			t.Errorf("at %d: %v, want %v", at, got, want)
+	any := func(*moment) bool { return true }
+	for want, score := range map[float64]func(i int) float64{
+		1:   func(i int) float64 { return all[i].left },
+		0:   func(i int) float64 { return -all[i].left },
+		0.5: func(i int) float64 { return -float64(all[i].part) },
+	} {
+		if got := auc(all, score, any); got != want {
+			t.Errorf("%v, want %v", got, want)
 		}
 	}
 }
 
-// all reads and judges curves.
-func all(t *testing.T, folder string) ([]*curve, verdicts) {
-	t.Helper()
-	curves, err := readCurves(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := judgeAll(context.Background(), curves, 1, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return curves, v
-}
-
-// Waste at a harm lies on the line between two alphas, and on that from or to the trivial answers beyond them.
-func TestWasteAt(t *testing.T) {
-	_, v := all(t, filepath.Join("testdata", "few"))
-	any := func(int) bool { return true }
-	for _, g := range groups() {
-		if got := v.wasteAt(g, 0, any); got < 0 || got > 1 {
-			t.Errorf("%s: waste %v without harm", g.name, got)
+// The fit finds the weights that drew the truth.
+func TestFit(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	var all []moment
+	for range 20000 {
+		m := moment{evidence: growth.Evidence{random.NormFloat64(), random.NormFloat64()}}
+		if random.Float64() < chance(0.5+2*m.evidence[0]-m.evidence[1]) {
+			m.left = 1
 		}
-		if got := v.wasteAt(g, 1, any); got != 0 {
-			t.Errorf("%s: waste %v where all is harm", g.name, got)
-		}
-		for _, m := range g.members {
-			one := v.total(m, func(int, int) bool { return true })
-			if got := v.wasteAt(group{name: g.name, members: []int{m}}, one.harm(), any); math.Abs(got-one.waste()) > 1e-9 && one.harm() > 0 {
-				t.Errorf("%s: waste %v at its own harm, want %v", contestants()[m], got, one.waste())
-			}
+		all = append(all, m)
+	}
+	m := fit(all, []int{0, 1}, []float64{enough}, "none")
+	for k, want := range []float64{0.5, 0, 2, -1} {
+		if math.Abs(m.weights[k]-want) > 0.1 {
+			t.Errorf("weights %v", m.weights)
 		}
 	}
 }
 
-// The alpha for a family is chosen without it.
-func TestChooseLeavesOut(t *testing.T) {
-	curves, v := all(t, filepath.Join("testdata", "few"))
-	g, family := groups()[0], families(curves)[0]
-	chosen := v.choose(g, curves, family)
-	// Whatever happens on the family that is left out changes nothing.
-	for c := range curves {
-		for _, m := range g.members {
-			for r := range v[m] {
-				if curves[c].family == family {
-					v[m][r][c] = tally{ahead: 9, harmed: 9, done: 9, wasted: 9 * float64((m+chosen+1)%2)}
-				}
-			}
-		}
+// A call is taken back where the odds have risen by more than the hysteresis; every run begins as growing.
+func TestTally(t *testing.T) {
+	j := &judged{logits: []float64{0, -5, 0, 5, -5, -5}}
+	for i, part := range []int{3, 4, 5, 6, 3, 4} {
+		j.all = append(j.all, moment{part: part, left: float64(i % 2)})
 	}
-	if again := v.choose(g, curves, family); again != chosen {
-		t.Errorf("%s: %d, then %d", family, chosen, again)
-	}
-	if other := v.choose(g, curves, "no family"); other == chosen {
-		t.Error("the change shows nothing: it is not seen either where no family is left out")
+	got := j.tally(func(*moment) bool { return true }, j.prospect)
+	if got.runs != 2 || got.back != 1 || got.counts != [2][2]float64{{2, 1}, {2, 1}} {
+		t.Errorf("%+v", got)
 	}
 }
 
-// What the README says of all curves.
-func TestOursIsAhead(t *testing.T) {
+// The library has the weights that the command prints.
+func TestWeightsAreThoseOfTheLibrary(t *testing.T) {
 	if testing.Short() {
-		t.Skip("replays 27 curves 1,900 times")
+		t.Skip("trains 68 networks and replays 95 curves")
 	}
-	curves, v := all(t, filepath.Join("..", "..", "..", "..", "growth", "testdata", "curves"))
-	for name, least := range map[string]float64{"clean": 0.82, "30 %": 0.765, "heavy tails": 0.775} {
-		if got := v.fixed(ofNoise(name)); got.balanced() < least {
-			t.Errorf("%s: %s, want at least %v", name, got.errors(), least)
-		}
+	curves, err := readCurves("../../../../growth/testdata/curves")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, noise := range noisy.Noises() {
-		unseen := map[string]float64{}
-		for _, g := range groups() {
-			t := v.unseen(g, curves, ofNoise(noise.Name))
-			unseen[g.name] = t.balanced()
-		}
-		for name, balanced := range unseen {
-			if name != ours && balanced >= unseen[ours] {
-				t.Errorf("%s: %s has %.3f, ours %.3f", noise.Name, name, balanced, unseen[ours])
+	all := gather(append(curves, trained(known)...), 1)
+	m := fit(all, whole, shares, "")
+	for i := 0; i < len(all); i += 1000 {
+		e := all[i].evidence
+		for _, share := range shares {
+			if got, want := e.Chance(share), chance(m.logit(&e, share)); math.Abs(got-want) > 1e-3 {
+				t.Fatalf("chance of %g ahead: %v, by the fit %v", share, got, want)
 			}
 		}
-	}
-	less := 0
-	for i := range rows() {
-		t, other, _ := v.compare(curves, i)
-		if t.waste() < other {
-			less++
-		}
-	}
-	if less < 46 {
-		t.Errorf("less waste at equal harm in %d of %d rows", less, len(rows()))
 	}
 }

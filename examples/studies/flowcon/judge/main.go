@@ -1,70 +1,72 @@
-// Command judge holds classifiers of growth against recorded learning curves of which the end is known: how
-// often each calls a job converged that has more than 5 % of its improvement ahead (harm), and how often it
-// does not call one so that has less (waste), on families of models that its alpha was not chosen on.
+// Command judge holds what ranks jobs by their growth against learning curves of which the end is known, recorded
+// and trained here, each family of models judged by weights that were fitted without it; and fits the weights.
 package main
 
 import (
 	"context"
 	"io"
 
-	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/command"
-	"github.com/apportion/apportion/growth"
 )
 
 func main() { command.Main("judge", run) }
 
 // options are the flags.
 type options struct {
-	curves string
-	seeds  int
-	// confidence is growth.Prospect.Confidence.
-	confidence float64
-	out        string
+	curves     string
+	seeds      int
+	fit, fresh bool
 }
 
-// The folder is relative to examples/studies, where `go run -C` starts it.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	flags := command.Flags("judge", stderr)
 	flags.StringVar(&o.curves, "curves", "../../growth/testdata/curves", "folder with curves and their INDEX.csv")
-	flags.IntVar(&o.seeds, "seeds", 2, "how often each noisy run is drawn")
-	flags.Float64Var(&o.confidence, "confidence", growth.DefaultConfidence, "how many factors of two around alpha Prospect is unsure in")
-	command.Out(flags, &o.out)
+	flags.IntVar(&o.seeds, "seeds", 1, "how often each run is drawn")
+	flags.BoolVar(&o.fit, "fit", false, "print the weights that package growth has, and nothing else")
+	flags.BoolVar(&o.fresh, "fresh", false, "judge the weights of package growth on families that they were not fitted to")
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
 	if o.seeds < 1 {
 		return nil, command.Misused(flags, "-seeds must be positive")
 	}
-	if err := (growth.Prospect{Alpha: fixed.alpha, Confidence: o.confidence}).Validate(); err != nil || o.confidence == 0 {
-		return nil, command.Misused(flags, "-confidence must be positive")
-	}
 	return o, nil
 }
 
-// run prints the tables to stdout and writes the figures.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+// run prints the tables to stdout.
+func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
-	// Contestants are made anew each time they are asked for, and read it.
-	confidence = o.confidence
+	if o.fresh {
+		return judgeFresh(stdout, o.seeds)
+	}
 	curves, err := readCurves(o.curves)
 	if err != nil {
 		return err
 	}
-	verdicts, err := judgeAll(ctx, curves, o.seeds, stderr)
-	if err != nil {
+	curves = append(curves, trained(known)...)
+	all := gather(curves, o.seeds)
+	if o.fit {
+		weights(stdout, all)
+		return nil
+	}
+	names := families(curves)
+	j := &judged{all, unseen(all, names, whole, shares), names}
+	if err := j.report(stdout); err != nil {
 		return err
 	}
-	if err := report(stdout, curves, verdicts); err != nil {
-		return err
+	return j.ablation(stdout)
+}
+
+// judgeFresh judges the weights of package growth as they are.
+func judgeFresh(stdout io.Writer, seeds int) error {
+	curves := trained(fresh)
+	j := &judged{all: gather(curves, seeds), names: families(curves)}
+	for i := range j.all {
+		j.logits = append(j.logits, logOdds(j.all[i].evidence.Chance(enough)))
 	}
-	figures, err := figures(verdicts)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.out, figures)
+	return j.report(stdout)
 }

@@ -1,30 +1,20 @@
-// This file runs the command as a user does, on three curves.
+// This file runs the command as a user does.
 
 package main
 
 import (
+	"context"
 	"io"
 	"testing"
 
-	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 )
 
-// TestCases runs the commands of testdata/cases and compares what they print, errors included.
-func TestCases(t *testing.T) { commandtest.Cases(t, run) }
-
 // TestRecords runs the commands of testdata/record, whose output the README shows.
-func TestRecords(t *testing.T) { commandtest.Records(t, run, nil) }
-
-// The figures are files that viewers can open, and the same every time.
-func TestFigures(t *testing.T) {
-	charttest.Twice(t, func(out string) error {
-		return run(t.Context(), io.Discard, io.Discard, []string{"-seeds", "1", "-curves", "testdata/few", "-out", out})
-	}, 4, "Prospect", "Decline")
+func TestRecords(t *testing.T) {
+	commandtest.Records(t, func(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+		return run(ctx, stdout, stderr, args[2:]) // there are no figures
+	}, nil)
 }
 
-func TestFolderThatCannotBeMade(t *testing.T) {
-	commandtest.FileForFolder(t, run, "-seeds", "1", "-curves", "testdata/few")
-}
-
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "confidence", "out") }
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "fit", "fresh") }

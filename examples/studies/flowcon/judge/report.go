@@ -1,153 +1,193 @@
-// This file prints the tables and draws the figure.
+// This file prints the tables.
 
 package main
 
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
-
-	"gonum.org/v1/plot/plotter"
-
-	"github.com/apportion/apportion/examples/studies/chart"
-	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 )
 
-// Columns are two blanks apart.
+// every sign, in the order of growth.Evidence, and those of the plain model.
+var (
+	signs = []string{"last quarter", "last half", "three quarters", "noise", "readings", "behind its best", "since its best", "newest"}
+	plain = []int{0, 1, 2, 3, 4}
+	whole = []int{0, 1, 2, 3, 4, 5, 6, 7}
+)
+
+// harm is how much worse a call that comes too early is than one that comes too late, back by how much the odds must
+// rise before a call is taken back: the defaults of growth.Prospect.
+const harm, back = 4, 16
+
+// judged are moments with the logits of each.
+type judged struct {
+	all    []moment
+	logits []float64
+	names  []string // families
+}
+
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
-// errors prints harm, waste and balanced accuracy.
-// The first two are in percent.
-func (t *tally) errors() string {
-	return fmt.Sprintf("%.1f / %.1f = %.3f", 100*t.harm(), 100*t.waste(), t.balanced())
-}
-
-// report prints what each group makes of unseen families, by noise, then ours by row beside the best of the others.
-// The three tables answer: how good on unseen families, by noise; which alphas were chosen; and whether
-// anybody wastes less at the same harm.
-func report(w io.Writer, curves []*curve, v verdicts) error {
-	fmt.Fprintf(w, "%d curves of %d families: %s.\n", len(curves), len(families(curves)), strings.Join(families(curves), ", "))
-	fmt.Fprintf(w, "Harm: converged with more than 5 %% ahead. Waste: not converged with less. Percent of the time, and balanced accuracy.\n")
-	fmt.Fprintf(w, "Each family is judged at the one alpha that is best on all others, over all rows. Readings every %v.\n", every)
-	if err := reportNoises(w, curves, v); err != nil {
-		return err
-	}
-	if err := reportFamilies(w, curves, v); err != nil {
-		return err
-	}
-	return reportRows(w, curves, v)
-}
-
-// reportNoises prints a row for each noise, over all lengths and intervals.
-func reportNoises(w io.Writer, curves []*curve, v verdicts) error {
-	table := newTable(w)
-	fmt.Fprint(table, "noise")
-	for _, g := range groups() {
-		fmt.Fprint(table, "\t"+g.name)
-	}
-	fmt.Fprintln(table, "\t"+fixed.String()+" for all")
-	for _, noise := range noisy.Noises() {
-		fmt.Fprint(table, noise.Name)
-		for _, g := range groups() {
-			t := v.unseen(g, curves, ofNoise(noise.Name))
-			fmt.Fprint(table, "\t"+t.errors())
-		}
-		t := v.fixed(ofNoise(noise.Name))
-		fmt.Fprintln(table, "\t"+t.errors())
-	}
-	fmt.Fprintln(table)
-	return table.Flush()
-}
-
-// ofNoise wants the rows of a noise.
-// It is a filter for total.
-func ofNoise(name string) func(row int) bool {
-	all := rows()
-	return func(r int) bool { return all[r].noise.Name == name }
-}
-
-// reportFamilies prints a row for each family, over all rows.
-func reportFamilies(w io.Writer, curves []*curve, v verdicts) error {
-	fmt.Fprintln(w, "Each family left out, over all rows: the alpha that was chosen on the others, harm and waste on it.")
-	table := newTable(w)
-	fmt.Fprint(table, "family")
-	for _, g := range groups() {
-		fmt.Fprint(table, "\t"+g.name)
-	}
-	fmt.Fprintln(table)
-	for _, family := range families(curves) {
-		fmt.Fprint(table, family)
-		for _, g := range groups() {
-			chosen := v.choose(g, curves, family)
-			t := v.total(chosen, func(_, c int) bool { return curves[c].family == family })
-			fmt.Fprintf(table, "\t%g: %s", contestants()[chosen].alpha, t.errors())
-		}
-		fmt.Fprintln(table)
-	}
-	fmt.Fprintln(table)
-	return table.Flush()
-}
-
-// reportRows compares ours with the others at equal harm, row by row.
-// The others choose their alphas with hindsight, ours does not.
-func reportRows(w io.Writer, curves []*curve, v verdicts) error {
-	fmt.Fprintln(w, "Ours on families left out, and the least waste of any other at the same harm, with its best alphas for that row.")
-	table := newTable(w)
-	fmt.Fprintln(table, "noise\tlength\tinterval\t"+ours+"\ttaken back\tothers waste\tby")
-	all, less := rows(), 0
-	for i, r := range all {
-		t, other, by := v.compare(curves, i)
-		if t.waste() < other {
-			less++
-		}
-		fmt.Fprintf(table, "%s\t%v\t%v\t%s\t%.2f\t%.1f\t%s\n", r.noise.Name, r.length, r.interval, t.errors(), t.back/float64(len(curves)), 100*other, by)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "Less waste at equal harm in %d of %d rows.\n\n", less, len(all))
-	return err
-}
-
-// compare returns ours in one row, and the least waste of the others at the same harm.
-// other is 2, more than any waste, until a group has one.
-func (v verdicts) compare(curves []*curve, at int) (t tally, other float64, by string) {
-	only := func(r int) bool { return r == at }
-	other = 2
-	for _, g := range groups() {
-		if g.name == ours {
-			t = v.unseen(g, curves, only)
+// report prints what holds with and without families left out.
+func (j *judged) report(w io.Writer) error {
+	fmt.Fprintf(w, "%d families: %s.\n\n", len(j.names), strings.Join(j.names, "; "))
+	for _, table := range []func(io.Writer){j.ranking, j.calls, j.calibration} {
+		t := newTable(w)
+		table(t)
+		fmt.Fprintln(t)
+		if err := t.Flush(); err != nil {
+			return err
 		}
 	}
-	for _, g := range groups() {
-		if waste := v.wasteAt(g, t.harm(), only); g.name != ours && waste < other {
-			other, by = waste, g.name
-		}
-	}
-	return t, other, by
+	return nil
 }
 
-// figures draws harm against waste over alpha, for three noises.
-// A line joins the alphas of one name, from the most careful to the boldest.
-func figures(v verdicts) ([]*chart.Figure, error) {
-	var all []*chart.Figure
-	for i, name := range []string{"clean", "30 %", "heavy tails"} {
-		f := chart.New(fmt.Sprintf("judge-%d", i+1), "Harm and waste over alpha, "+name, "Harm (percent)", "Waste (percent)")
-		f.XRange(0, 60)
-		f.YRange(0, 100)
-		for k, g := range groups() {
-			var points plotter.XYs
-			for _, m := range g.members {
-				wanted := ofNoise(name)
-				t := v.total(m, func(r, _ int) bool { return wanted(r) })
-				points = append(points, plotter.XY{X: 100 * t.harm(), Y: 100 * t.waste()})
+// ranking prints the share of pairs that are ranked rightly.
+func (j *judged) ranking(w io.Writer) {
+	fmt.Fprint(w, "Pairs ranked rightly (a clock: 0.5)\nnoise\treadings\tProspect")
+	for _, r := range rivals {
+		fmt.Fprint(w, "\t"+r.name)
+	}
+	fmt.Fprintln(w)
+	for _, noise := range noises {
+		for _, length := range append([]int{0}, lengths...) {
+			wanted := func(m *moment) bool { return m.noise == noise && (length == 0 || m.length == length) }
+			name := fmt.Sprint(length)
+			if length == 0 {
+				name = "all"
 			}
-			if err := f.Line(k, g.name, points); err != nil {
-				return nil, err
+			fmt.Fprintf(w, "%g %%\t%s\t%.3f", 100*noise, name, auc(j.all, func(i int) float64 { return j.logits[i] }, wanted))
+			for k := range rivals {
+				fmt.Fprintf(w, "\t%.3f", auc(j.all, func(i int) float64 { return j.all[i].rivals[k] }, wanted))
 			}
+			fmt.Fprintln(w)
 		}
-		all = append(all, f)
 	}
-	return all, nil
+}
+
+// tally counts moments by what is true (1: more is ahead) and what was said (1: growing), and calls taken back.
+type tally struct {
+	counts [2][2]float64
+	back   float64
+	runs   float64
+}
+
+// balanced is the mean of both shares of right answers.
+func (t *tally) balanced() float64 {
+	c := t.counts
+	return (c[1][1]/(c[1][0]+c[1][1]) + c[0][0]/(c[0][0]+c[0][1])) / 2
+}
+
+// tally plays a rule over all runs: keeps reports whether a job goes on to count as growing, or begins to again.
+func (j *judged) tally(wanted func(*moment) bool, keeps func(i int, growing bool) bool) (t tally) {
+	growing := true
+	for i := range j.all {
+		m := &j.all[i]
+		if !wanted(m) {
+			continue
+		}
+		if i == 0 || j.all[i-1].part > m.part {
+			growing = true
+			t.runs++
+		}
+		was := growing
+		growing = keeps(i, growing)
+		if growing && !was {
+			t.back++
+		}
+		t.counts[int(truth(m.left > enough))][int(truth(growing))]++
+	}
+	return t
+}
+
+// prospect is the rule of growth.Prospect, by logits of families left out.
+func (j *judged) prospect(i int, growing bool) bool {
+	odds := j.logits[i] + math.Log(harm)
+	if growing {
+		return odds >= 0
+	}
+	return odds >= math.Log(back)
+}
+
+// clock returns the best balanced accuracy of a rule that reads no value, with hindsight.
+func (j *judged) clock(wanted func(*moment) bool, reading func(*moment) float64) (best float64) {
+	for limit := 0.05; limit < 400; limit *= 1.15 {
+		t := j.tally(wanted, func(i int, _ bool) bool { return reading(&j.all[i]) < limit })
+		if b := t.balanced(); !math.IsNaN(b) {
+			best = max(best, b)
+		}
+	}
+	return best
+}
+
+// calls prints balanced accuracies, and how often a call was taken back.
+func (j *judged) calls(w io.Writer) {
+	part := func(m *moment) float64 { return float64(m.part) / parts }
+	count := func(m *moment) float64 { return part(m) * float64(m.length) }
+	fmt.Fprintln(w, "Balanced accuracy\nnoise\tProspect\ttaken back a run\tclock by part\tclock by count")
+	for _, noise := range noises {
+		wanted := func(m *moment) bool { return m.noise == noise }
+		t := j.tally(wanted, j.prospect)
+		fmt.Fprintf(w, "%g %%\t%.3f\t%.2f\t%.3f\t%.3f\n", 100*noise, t.balanced(), t.back/t.runs, j.clock(wanted, part), j.clock(wanted, count))
+	}
+	fmt.Fprintln(w, "\nfamily\tmore ahead\tright of these\tright of the others")
+	for _, family := range j.names {
+		t := j.tally(func(m *moment) bool { return m.family == family }, j.prospect)
+		c := t.counts
+		ahead, done := c[1][0]+c[1][1], c[0][0]+c[0][1]
+		fmt.Fprintf(w, "%s\t%.0f %%\t%.0f %%\t%.0f %%\n", family, 100*ahead/(ahead+done), 100*c[1][1]/ahead, 100*c[0][0]/done)
+	}
+}
+
+// calibration prints chances beside what came true, by tenths of the predictions.
+func (j *judged) calibration(w io.Writer) {
+	var said, true_, count [10]float64
+	for i, logit := range j.logits {
+		p := chance(logit)
+		k := min(int(10*p), 9)
+		said[k] += p
+		true_[k] += truth(j.all[i].left > enough)
+		count[k]++
+	}
+	sum := 0.0
+	fmt.Fprintln(w, "Chance that more than 5 % is ahead\nsaid\tcame true\tmoments")
+	for k := range said {
+		if count[k] > 0 {
+			fmt.Fprintf(w, "%.2f\t%.2f\t%.0f\n", said[k]/count[k], true_[k]/count[k], count[k])
+			sum += math.Abs(said[k] - true_[k])
+		}
+	}
+	fmt.Fprintf(w, "mean error\t%.3f\n", sum/float64(len(j.logits)))
+}
+
+// ablation prints what each sign beyond the plain ones is worth.
+func (j *judged) ablation(w io.Writer) error {
+	t := newTable(w)
+	fmt.Fprintln(t, "Signs, each family left out\tno noise\t10 %\t30 %")
+	row := func(name string, use []int) {
+		logits := unseen(j.all, j.names, use, []float64{enough})
+		fmt.Fprint(t, name)
+		for _, noise := range noises {
+			fmt.Fprintf(t, "\t%.3f", auc(j.all, func(i int) float64 { return logits[i] }, func(m *moment) bool { return m.noise == noise }))
+		}
+		fmt.Fprintln(t)
+	}
+	row("shares, noise and readings", plain)
+	for _, sign := range whole[len(plain):] {
+		row("and "+signs[sign], append(plain[:len(plain):len(plain)], sign))
+	}
+	row("all", whole)
+	fmt.Fprintln(t)
+	return t.Flush()
+}
+
+// weights prints the model that package growth has.
+func weights(w io.Writer, all []moment) {
+	m := fit(all, whole, shares, "")
+	fmt.Fprintf(w, "constant: %.4f, share: %.4f,\n", m.weights[0], m.weights[1])
+	for k, name := range signs {
+		fmt.Fprintf(w, "%s: %.4f,\n", name, m.weights[2+k])
+	}
 }

@@ -1,0 +1,131 @@
+// This file fits the weights of evidence by logistic regression, and measures what a ranking and a call are worth.
+
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/apportion/apportion/growth"
+)
+
+// shares are what may be ahead, of which the weights are fitted to all.
+var shares = []float64{0.02, enough, 0.1, 0.2}
+
+// model holds weights: of a constant, of the logarithm of a share in twentieths, and of the signs that use names.
+type model struct {
+	use     []int
+	weights []float64
+}
+
+// inputs fills what the weights are multiplied by.
+func (m *model) inputs(into []float64, e *growth.Evidence, share float64) {
+	into[0], into[1] = 1, math.Log(share/enough)
+	for k, sign := range m.use {
+		into[2+k] = e[sign]
+	}
+}
+
+// logit returns the logarithm of the odds that more than a share is ahead.
+func (m *model) logit(e *growth.Evidence, share float64) float64 {
+	x := make([]float64, len(m.weights))
+	m.inputs(x, e, share)
+	return dot(x, m.weights)
+}
+
+// rounds of Newton's method, and the ridge that keeps it sound: a curve more or less.
+const rounds, ridge = 10, 1
+
+// fit maximizes the likelihood of all moments but those of a family.
+func fit(all []moment, use []int, shares []float64, leftOut string) *model {
+	n := 2 + len(use)
+	m := &model{use: use, weights: make([]float64, n)}
+	x := make([]float64, n)
+	for range rounds {
+		slope, curvature := mat.NewVecDense(n, nil), mat.NewSymDense(n, nil)
+		for k := range n {
+			curvature.SetSym(k, k, ridge)
+		}
+		for i := range all {
+			if all[i].family == leftOut {
+				continue
+			}
+			for _, share := range shares {
+				m.inputs(x, &all[i].evidence, share)
+				p := chance(dot(x, m.weights))
+				input := mat.NewVecDense(n, x)
+				slope.AddScaledVec(slope, truth(all[i].left > share)-p, input)
+				curvature.SymRankOne(curvature, p*(1-p), input)
+			}
+		}
+		var step mat.VecDense
+		if step.SolveVec(curvature, slope) != nil {
+			break
+		}
+		for k := range n {
+			m.weights[k] += step.AtVec(k)
+		}
+	}
+	return m
+}
+
+func chance(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
+
+func truth(ahead bool) float64 {
+	if ahead {
+		return 1
+	}
+	return 0
+}
+
+// unseen returns the logit of each moment for a twentieth, by the model that was fitted without its family.
+func unseen(all []moment, names []string, use []int, shares []float64) []float64 {
+	logits := make([]float64, len(all))
+	for _, family := range names {
+		m := fit(all, use, shares, family)
+		for i := range all {
+			if all[i].family == family {
+				logits[i] = m.logit(&all[i].evidence, enough)
+			}
+		}
+	}
+	return logits
+}
+
+// auc returns how often, of two jobs at the same reading of runs of the same length and noise, the one with more than a
+// twentieth ahead has the higher score; a tie counts half.
+func auc(all []moment, score func(i int) float64, wanted func(*moment) bool) float64 {
+	type key struct {
+		length, part int
+		noise        float64
+	}
+	groups := map[key][]int{}
+	for i := range all {
+		if m := &all[i]; wanted(m) {
+			k := key{m.length, m.part, m.noise}
+			groups[k] = append(groups[k], i)
+		}
+	}
+	wins, pairs := 0.0, 0.0
+	for _, group := range groups {
+		ahead := 0.0
+		slices.SortFunc(group, func(a, b int) int { return cmp.Compare(score(a), score(b)) })
+		below, done := 0.0, 0
+		for done < len(group) {
+			same := [2]float64{}
+			for s := score(group[done]); done < len(group) && score(group[done]) == s; done++ {
+				same[int(truth(all[group[done]].left > enough))]++
+			}
+			wins += same[1] * (below + same[0]/2)
+			ahead += same[1]
+			below += same[0]
+		}
+		pairs += ahead * below
+	}
+	return wins / pairs
+}
+
+func logOdds(chance float64) float64 { return math.Log(chance / (1 - chance)) }
