@@ -9,6 +9,12 @@
 // evens out what has converged by Algorithm 5. The simulator, the command and
 // the live example use the same one.
 //
+// # When it is worth it
+//
+// Where jobs are placed without regard to how many a worker has. In the study of specon a random placement leaves the mean completion
+// time 12 % to 28 % to gain and the makespan 20 % to 29 %; where each job goes to the worker with the fewest, at most 3 % and 10 %
+// are left. So place by the fewest first, and add SpeCon where somebody else places.
+//
 // # Notation
 //
 //	symbol         Go name                 unit                              where
