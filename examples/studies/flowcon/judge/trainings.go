@@ -200,23 +200,29 @@ func autoencoder(i int, random *rand.Rand) []float64 {
 
 // oscillating is gradient descent with too much momentum.
 func oscillating(i int, random *rand.Rand) []float64 {
-	return quadratic(random, 20, 1e3, 1.2, 0.9+0.025*float64(i), 200)
+	return valley{20, 1e3, 1.2, 0.9 + 0.025*float64(i)}.descend(random, 200)
 }
 
 // descent is slow along flat directions: progress follows a power law.
 func descent(i int, random *rand.Rand) []float64 {
-	return quadratic(random, 50, math.Pow(10, float64(2+i)), 1.5, 0, 100+100*i)
+	return valley{50, math.Pow(10, float64(2+i)), 1.5, 0}.descend(random, 100+100*i)
 }
 
-// quadratic minimizes a sum of squares of that condition and returns the square root.
-func quadratic(random *rand.Rand, n int, condition, rate, momentum float64, count int) (all []float64) {
-	x, v := normals(random, 1, n, 1)[0], make([]float64, n)
+// valley is a sum of squares in n dimensions of some condition, and how it is descended.
+type valley struct {
+	n                         int
+	condition, rate, momentum float64
+}
+
+// descend returns the square root of the sum at each step.
+func (q valley) descend(random *rand.Rand, count int) (all []float64) {
+	x, v := normals(random, 1, q.n, 1)[0], make([]float64, q.n)
 	for range count {
 		sum := 0.0
 		for k := range x {
-			curvature := math.Pow(condition, -float64(k)/float64(n-1))
+			curvature := math.Pow(q.condition, -float64(k)/float64(q.n-1))
 			sum += curvature * x[k] * x[k]
-			v[k] = momentum*v[k] - rate*curvature*x[k]
+			v[k] = q.momentum*v[k] - q.rate*curvature*x[k]
 		}
 		for k := range x {
 			x[k] += v[k]
