@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"strings"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -171,5 +172,35 @@ func TestRestoreLedgerRefuses(t *testing.T) {
 	}
 	if _, err := RestoreLedger(cluster, bounds, &LedgerOptions{MaxCells: 1}, data); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("limit 1: %v", err)
+	}
+}
+
+// A snapshot of a scheduler that learnt its prices, which there are no more, is refused by that name.
+func TestRestoreRefusesLearning(t *testing.T) {
+	s := plainScheduler(t, 4)
+	w := newWriter(schedulerSnapshot, s.ledger.park)
+	w.bytes(s.ledger.Snapshot())
+	for _, x := range []int64{1, 0, 1} { // last arrival, next number, learning
+		w.int(x)
+	}
+	cluster, bounds := plainCluster(4, 2)
+	_, err := RestoreScheduler(cluster, bounds, nil, w.seal())
+	if !errors.Is(err, apportion.ErrUnknown) || !strings.Contains(err.Error(), "learning") {
+		t.Error(err)
+	}
+}
+
+// What a failure makes a job worth is what it then earns.
+func TestFinishAfterFailure(t *testing.T) {
+	s := plainScheduler(t, 8)
+	j := deadlined("j", 1, 8, 2, 1000)
+	j.Utility = Steps{{Within: 2, Value: 1000}, {Within: 7, Value: 400}}
+	offer(t, s, j)
+	if out, err := s.Fail("w0", 1); err != nil || len(out) != 1 || out[0].Decision.Utility != 400 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	ended, err := s.Advance(9)
+	if err != nil || len(ended) != 1 || ended[0].Utility != 400 {
+		t.Fatalf("%+v, %v", ended, err)
 	}
 }
