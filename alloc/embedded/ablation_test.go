@@ -44,7 +44,6 @@ var ablations = []struct {
 	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
 	{"program", func(n *tuning.Numbers) { n.ProgramNodes = 0 }},
 	{"looks", func(n *tuning.Numbers) { n.Looks = 0 }},
-	{"looks in vain", func(n *tuning.Numbers) { n.Vain = math.Inf(1) }},
 	{"total rounds", func(n *tuning.Numbers) { n.TotalRounds = 1 }},
 	{"warm-ups", func(n *tuning.Numbers) { n.WarmUps = 1 }},
 	{"crowd", func(n *tuning.Numbers) { n.Crowd = math.Inf(1) }},

@@ -173,7 +173,7 @@ type Ceilings struct {
 type Options struct {
 	// Looks is how many options beside those that prices prefer are looked at for a unit of effort, each by a Quick
 	// solution. Vain, for a unit of effort and divided by the pairs of application and server, is after how many in a row
-	// that were no better the looks end: where each is cheap all are taken. Row "looks in vain".
+	// that were no better the looks end: where each is cheap all are taken.
 	Looks, Vain float64
 }
 
