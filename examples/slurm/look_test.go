@@ -189,7 +189,7 @@ func TestLookAtJobs(t *testing.T) {
 		{"another comment", fields{"comment": "apportioned max=8"}, nil, "", nil},
 		{"no comment, and cancelled", fields{"comment": "", "job_state": "CANCELLED"}, nil, "", nil},
 		{"a part by its name", fields{"name": "apportion/mf.7/a1/n1"}, []string{"apportion/mf.7/a1/n1.12"}, "", nil},
-		{"cannot be understood", fields{"comment": "apportion max=many"}, nil, "max=many", nil},
+		{"cannot be understood", fields{"comment": "apportion max=many"}, nil, `max = "many"`, nil},
 	} {
 		f.show("jobs", held(test.changes))
 		_, jobs, rejected, withdrawn := f.look()

@@ -16,28 +16,21 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/controller/controllertest"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 )
 
-// idle is a cluster of one server with one job.
-type idle struct {
-	*managedtest.Cluster
-	err error
-}
-
-func (i *idle) Look(context.Context) (*controller.View, error) {
-	return &controller.View{
+// idle is a cluster of one server with one job, and a fault of its looks.
+func idle(fault error) *controllertest.Cluster {
+	c := controllertest.New(managedtest.New(func() *guard.Desk { return nil }, nil), controller.View{
 		Servers: []controller.Server{{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{4}}}},
 		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}}},
-	}, i.err
+	})
+	c.Change(func(*controller.View) error { return fault })
+	return c
 }
-
-func (*idle) Ended(context.Context, string, checkpoint.Ending, string) error { return nil }
-func (*idle) Forget(context.Context, string) error                           { return nil }
-func (*idle) Running(context.Context) (alloc.Allocation, error)              { return nil, nil }
 
 // on is the program on such a cluster, and what it was connected with.
 func on(err error) (*Program, *[]Guarded) {
@@ -47,7 +40,7 @@ func on(err error) (*Program, *[]Guarded) {
 		if (epoch == 0) != (folder == "") {
 			return nil, errors.New("a folder without an epoch")
 		}
-		return &idle{managedtest.New(func() *guard.Desk { return nil }, nil), err}, nil
+		return idle(err), nil
 	}}, &connected
 }
 
@@ -141,7 +134,7 @@ func TestAdvise(t *testing.T) {
 		t.Error("a flag for nothing")
 	}
 	p.Advised = func() (Cluster, error) {
-		return &idle{managedtest.New(func() *guard.Desk { return nil }, nil), nil}, nil
+		return idle(nil), nil
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	out := &lines{seen: make(chan string, 4)}
@@ -181,7 +174,7 @@ func TestAdvise(t *testing.T) {
 
 // telling is a cluster whose users are told.
 type telling struct {
-	*idle
+	*controllertest.Cluster
 	told chan int
 }
 
@@ -200,7 +193,7 @@ func TestOwnWays(t *testing.T) {
 	connect := p.Connect
 	p.Connect = func(epoch int64, folder string, g Guarded) (Cluster, error) {
 		c, err := connect(epoch, folder, g)
-		return &telling{c.(*idle), told}, err
+		return &telling{c.(*controllertest.Cluster), told}, err
 	}
 	var given string
 	released := false

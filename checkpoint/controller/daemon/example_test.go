@@ -1,0 +1,38 @@
+package daemon_test
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/controller/controllertest"
+	"github.com/apportion/apportion/checkpoint/controller/daemon"
+	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+)
+
+// A controller for a cluster manager is a Program and a Cluster, here one in memory. Its main function would call Main; with -dry-run
+// it prints what it would decide.
+func Example() {
+	view := controller.View{
+		Servers: []controller.Server{{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{4}}}},
+		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}}},
+	}
+	program := daemon.Program{Name: "apportion-memory", Kinds: apportion.Kinds{"gpu"},
+		Connect: func(int64, string, daemon.Guarded) (daemon.Cluster, error) {
+			return controllertest.New(managedtest.New(func() *guard.Desk { return nil }, nil), view), nil
+		}}
+	if err := program.Run(context.Background(), []string{"-dry-run"}, os.Stdout, os.Stderr); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// lr                 4 in [1, 8]  gain 0.25      price 0.2  no server has room: gpu is short on 1 of 1
+	// gpu                0 unused     one more: 0.2  mean 0.2   worth most on n1
+	// fairness budget                 one more: 0
+	// adjustment budget               one more: 0
+	// warning: the fairness budget of 1 cannot bind: no allocation loses more than 0.75
+	// warning: the ceiling of (15) raises the fairness budget from 0.4 to 1
+}
