@@ -182,7 +182,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[primaldual.LedgerOptions](), reflect.TypeFor[primaldual.Method](),
 	reflect.TypeFor[primaldual.Offline](), reflect.TypeFor[primaldual.OfflineOptions](),
 	reflect.TypeFor[primaldual.Finish](), reflect.TypeFor[primaldual.Clock](), reflect.TypeFor[primaldual.Deadline](),
-	reflect.TypeFor[primaldual.Speed](), reflect.TypeFor[primaldual.StepTime](), 
+	reflect.TypeFor[primaldual.Speed](), reflect.TypeFor[primaldual.StepTime](),
 	reflect.TypeFor[primaldual.Sigmoid](), reflect.TypeFor[primaldual.Constant](),
 	reflect.TypeFor[primaldual.Linear](), reflect.TypeFor[primaldual.Step](), reflect.TypeFor[primaldual.Steps](),
 	reflect.TypeFor[primaldual.Verdict](),
