@@ -12,6 +12,11 @@ import (
 // What has stopped in the first pass stays so in the second: no container is given back between the
 // two, so that no room comes about.
 func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
+	return wholeTree(capacity, queues, members, false)
+}
+
+// wholeTree is WholeTree, which with stopAtFirst ends with the first container that does not fit.
+func wholeTree(capacity []int64, queues []Queue, members []Member, stopAtFirst bool) []int64 {
 	h := newHierarchy(capacity, queues, members)
 	h.whole = true
 	for h.within = true; ; h.within = false {
@@ -29,6 +34,9 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 			if !h.fits() {
 				h.counts[i].Sub(h.counts[i], whole(1))
 				h.done[i] = true
+				if stopAtFirst {
+					return h.wholes()
+				}
 			}
 		}
 		if !h.within {
@@ -37,6 +45,11 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 		// Who was set aside in the first pass takes part in the second.
 		clear(h.aside)
 	}
+	return h.wholes()
+}
+
+// wholes returns the counts, which are whole.
+func (h *hierarchy) wholes() []int64 {
 	var containers []int64
 	for _, count := range h.counts {
 		containers = append(containers, count.Num().Int64())
