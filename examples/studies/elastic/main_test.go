@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 
@@ -200,7 +200,7 @@ func TestReferee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := sim.Run(t.Context(), s, &elastic.Worth{Price: elastic.Age, Power: power})
+	r, err := sim.Run(t.Context(), s, &schedulers.Worth{Price: schedulers.Age, Power: power})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestReduction(t *testing.T) {
 	of := func(times ...float64) []*played {
 		var runs []*played
 		for _, s := range times {
-			runs = append(runs, &played{Measures: &elastic.Measures{Mean: seconds(s)}})
+			runs = append(runs, &played{Measures: &schedulers.Measures{Mean: seconds(s)}})
 		}
 		return runs
 	}

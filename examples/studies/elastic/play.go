@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc/worth"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // entry is a policy under its name in the tables; fresh makes one for a run.
@@ -42,13 +42,13 @@ var root, _ = worth.Alpha(0.5)
 // each still brings that part of the speed of one.
 func dorm(threshold float64) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
-		return &elastic.Dorm{Threshold: threshold, Theta1: 0.1, Theta2: 0.1, Observe: observe}
+		return &schedulers.Dorm{Threshold: threshold, Theta1: 0.1, Theta2: 0.1, Observe: observe}
 	}
 }
 
 // byWorth is the worth in full, with a change.
 // change gets a worth with all its parts, and takes one away.
-func byWorth(change func(*elastic.Worth)) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
+func byWorth(change func(*schedulers.Worth)) func(func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 	return func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy {
 		p := inFull()
 		p.Observe = observe
@@ -59,8 +59,8 @@ func byWorth(change func(*elastic.Worth)) func(func(*alloc.Problem, *alloc.Decis
 
 // inFull is the worth with all its parts.
 // Each part has a row of its own in the table of parts.
-func inFull() elastic.Worth {
-	return elastic.Worth{Utility: root, Price: elastic.Flat, Horizon: horizon, Any: true, Power: power}
+func inFull() schedulers.Worth {
+	return schedulers.Worth{Utility: root, Price: schedulers.Flat, Horizon: horizon, Any: true, Power: power}
 }
 
 // plainly makes an entry of a policy that has nothing to observe.
@@ -83,14 +83,14 @@ const (
 // The order is that of the table, from those that keep to the request to those that do not.
 func contest() []entry {
 	return []entry{
-		plainly("static", func() sim.Policy { return &elastic.Static{} }),
-		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
-		plainly("marginal gain", func() sim.Policy { return &elastic.Optimus{} }),
-		plainly("Sia", func() sim.Policy { return &elastic.Sia{} }),
+		plainly("static", func() sim.Policy { return &schedulers.Static{} }),
+		plainly(nameLAS, func() sim.Policy { return &schedulers.Tiresias{} }),
+		plainly("marginal gain", func() sim.Policy { return &schedulers.Optimus{} }),
+		plainly("Sia", func() sim.Policy { return &schedulers.Sia{} }),
 		{nameDorm, dorm(0)},
 		{nameHalf, dorm(0.5)},
 		{nameMore, dorm(0.7)},
-		{nameWorth, byWorth(func(*elastic.Worth) {})},
+		{nameWorth, byWorth(func(*schedulers.Worth) {})},
 	}
 }
 
@@ -98,11 +98,11 @@ func contest() []entry {
 // The two thresholds are the best of five on the workloads of the tables.
 func thresholds() []entry {
 	return []entry{
-		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
+		plainly(nameLAS, func() sim.Policy { return &schedulers.Tiresias{} }),
 		{nameDorm, dorm(0)},
 		{nameHalf, dorm(0.5)},
 		{nameMore, dorm(0.7)},
-		{nameWorth, byWorth(func(*elastic.Worth) {})},
+		{nameWorth, byWorth(func(*schedulers.Worth) {})},
 	}
 }
 
@@ -110,19 +110,19 @@ func thresholds() []entry {
 // The rows below the first differ from it in one thing each.
 func ablation() []entry {
 	return []entry{
-		{nameWorth, byWorth(func(*elastic.Worth) {})},
-		{"no curve", byWorth(func(p *elastic.Worth) { p.Linear = true })},
-		{"restarts free", byWorth(func(p *elastic.Worth) { p.Price = elastic.Free })},
-		{"restarts priced by age", byWorth(func(p *elastic.Worth) { p.Price = elastic.Age })},
-		{"no attained service", byWorth(func(p *elastic.Worth) { p.Power = 0 })},
-		{"whole servers only", byWorth(func(p *elastic.Worth) { p.Any = false })},
-		{"sum of speed-ups", byWorth(func(p *elastic.Worth) { p.Utility = worth.Speedup })},
-		{"proportional fairness", byWorth(func(p *elastic.Worth) { p.Utility = worth.Fair })},
-		{"with preemption", byWorth(func(p *elastic.Worth) { p.Preempt = true })},
-		{"theta 0.1, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2 = 0.1, 0.1 })},
-		{"first growth charged too", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2, p.ChargeGrowth = 0.1, 0.1, true })},
-		{"theta 0.1 of speed, 0.1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Theta2, p.Loss = 0.1, 0.1, alloc.LossInWorth })},
-		{"theta 0.1 of speed, 1", byWorth(func(p *elastic.Worth) { p.Theta1, p.Loss = 0.1, alloc.LossInWorth })},
+		{nameWorth, byWorth(func(*schedulers.Worth) {})},
+		{"no curve", byWorth(func(p *schedulers.Worth) { p.Linear = true })},
+		{"restarts free", byWorth(func(p *schedulers.Worth) { p.Price = schedulers.Free })},
+		{"restarts priced by age", byWorth(func(p *schedulers.Worth) { p.Price = schedulers.Age })},
+		{"no attained service", byWorth(func(p *schedulers.Worth) { p.Power = 0 })},
+		{"whole servers only", byWorth(func(p *schedulers.Worth) { p.Any = false })},
+		{"sum of speed-ups", byWorth(func(p *schedulers.Worth) { p.Utility = worth.Speedup })},
+		{"proportional fairness", byWorth(func(p *schedulers.Worth) { p.Utility = worth.Fair })},
+		{"with preemption", byWorth(func(p *schedulers.Worth) { p.Preempt = true })},
+		{"theta 0.1, 0.1", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Theta2 = 0.1, 0.1 })},
+		{"first growth charged too", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Theta2, p.ChargeGrowth = 0.1, 0.1, true })},
+		{"theta 0.1 of speed, 0.1", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Theta2, p.Loss = 0.1, 0.1, alloc.LossInWorth })},
+		{"theta 0.1 of speed, 1", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Loss = 0.1, alloc.LossInWorth })},
 	}
 }
 
@@ -130,18 +130,18 @@ func ablation() []entry {
 // Thresholds on n_max and the marginal gain are left out: they know nothing of types.
 func onTypes() []entry {
 	return []entry{
-		plainly(nameLAS, func() sim.Policy { return &elastic.Tiresias{} }),
-		plainly(nameGavel, func() sim.Policy { return &elastic.Gavel{} }),
-		plainly("Sia", func() sim.Policy { return &elastic.Sia{} }),
+		plainly(nameLAS, func() sim.Policy { return &schedulers.Tiresias{} }),
+		plainly(nameGavel, func() sim.Policy { return &schedulers.Gavel{} }),
+		plainly("Sia", func() sim.Policy { return &schedulers.Sia{} }),
 		{nameDorm, dorm(0)},
-		{nameWorth, byWorth(func(*elastic.Worth) {})},
+		{nameWorth, byWorth(func(*schedulers.Worth) {})},
 	}
 }
 
 // played is what came of one policy on one workload.
 // Measures are in seconds of the play; decisions is 0 for a policy that asks no optimizer.
 type played struct {
-	*elastic.Measures
+	*schedulers.Measures
 	// decisions are those of the optimizer, and proven how many of them are within its gap.
 	decisions, proven int
 	// took is the longest time of a decision, and mean the mean.
@@ -192,7 +192,7 @@ func (w *world) play(ctx context.Context, load *workload, types []string, e entr
 		return nil, fmt.Errorf("%s on %s: job %s never completes", e.name, load.name, r.Jobs[late].ID)
 	}
 	out.took, out.mean = p.worst, p.sum/time.Duration(max(1, p.n))
-	out.Measures, err = elastic.Measure(s, r)
+	out.Measures, err = schedulers.Measure(s, r)
 	return out, err
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // recordedRuns are the curves that jobs draw from: they all fall.
@@ -130,7 +130,7 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 	}
 	// The last of the qualities is the 95 %.
 	sum[restColumn] = sum[endColumn] - sum[len(qualities)-1]
-	measures, err := elastic.Measure(s, result)
+	measures, err := schedulers.Measure(s, result)
 	if err != nil {
 		return sum, err
 	}

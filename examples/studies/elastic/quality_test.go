@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // two returns two jobs on one server of 8 GPUs: each is worth its GPUs, the first one's loss falls at once and then
@@ -53,7 +53,7 @@ func two(t *testing.T) *sim.Scenario {
 func given(t *testing.T, knows knowledge) (early, steady int64, p *watcher) {
 	t.Helper()
 	s := two(t)
-	p = &watcher{Worth: elastic.Worth{Price: elastic.Free}, knows: knows, learned: map[string]float64{"early": 0.05, "steady": 0.95, "late": 0.95}}
+	p = &watcher{Worth: schedulers.Worth{Price: schedulers.Free}, knows: knows, learned: map[string]float64{"early": 0.05, "steady": 0.95, "late": 0.95}}
 	result, err := sim.Run(t.Context(), s, p)
 	if err != nil {
 		t.Fatal(err)

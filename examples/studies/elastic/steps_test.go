@@ -10,7 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/trace"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // hand is a model of which 1, 2 and 4 GPUs on one server and 4 on two were measured, with 8 and 16 samples each.
@@ -82,7 +82,7 @@ func TestIteration(t *testing.T) {
 // All GPUs wait for the slowest server; a server without a type is as measured.
 func TestSlowest(t *testing.T) {
 	w := &world{faster: map[string]map[string]float64{"v100": {"m": 3}, "k80": {"m": 0.5}}}
-	servers := []apportion.Server{{Labels: map[string]string{elastic.Accelerator: "v100"}}, {Labels: map[string]string{elastic.Accelerator: "k80"}}, {}}
+	servers := []apportion.Server{{Labels: map[string]string{schedulers.Accelerator: "v100"}}, {Labels: map[string]string{schedulers.Accelerator: "k80"}}, {}}
 	on := func(at ...int) (all []apportion.Placement) {
 		for _, h := range at {
 			all = append(all, apportion.Placement{Server: h, Count: 1})
@@ -136,7 +136,7 @@ func TestPacked(t *testing.T) {
 func TestAccelerators(t *testing.T) {
 	got := accelerators(4, []string{"a", "b", "c"})
 	for h, want := range []string{"a", "b", "c", "a"} {
-		if got[h].Labels[elastic.Accelerator] != want || got[h].Capacity[0] != perServer {
+		if got[h].Labels[schedulers.Accelerator] != want || got[h].Capacity[0] != perServer {
 			t.Errorf("server %d is %+v, want %s", h, got[h], want)
 		}
 	}

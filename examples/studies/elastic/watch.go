@@ -12,7 +12,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // leastWeight keeps a job that was called converged by mistake from starving.
@@ -52,7 +52,7 @@ type watched struct {
 // comes or goes, as the worth does.
 // Embedding the worth makes it the same policy but for Weigh.
 type watcher struct {
-	elastic.Worth
+	schedulers.Worth
 	knows knowledge
 	noise noisy.Noise
 	seed  uint64

@@ -14,7 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // The files are CSV, as internal/trace reads it; data/NOTICE.md says where they come from.
@@ -149,7 +149,7 @@ func accelerators(servers int, types []string) []apportion.Server {
 	for h := range all {
 		all[h] = apportion.Server{ID: fmt.Sprintf("n%02d", h), Capacity: apportion.Resources{perServer}}
 		if len(types) > 0 {
-			all[h].Labels = map[string]string{elastic.Accelerator: types[h%len(types)]}
+			all[h].Labels = map[string]string{schedulers.Accelerator: types[h%len(types)]}
 		}
 	}
 	return all
@@ -245,7 +245,7 @@ func (w *world) slowest(servers []apportion.Server, on []apportion.Placement, na
 	slowest := math.Inf(1)
 	for _, p := range on {
 		fast := 1.0
-		if accelerator, typed := servers[p.Server].Labels[elastic.Accelerator]; typed {
+		if accelerator, typed := servers[p.Server].Labels[schedulers.Accelerator]; typed {
 			fast = w.faster[accelerator][name]
 		}
 		slowest = min(slowest, fast)

@@ -1,6 +1,6 @@
 // This file measures a run: completion times, restarts, containers' time and finish-time fairness, [Mahajan20] §3.
 
-package elastic
+package schedulers
 
 import (
 	"slices"

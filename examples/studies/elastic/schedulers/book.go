@@ -1,7 +1,7 @@
 // This file holds what a policy remembers of jobs from one decision to the next: attained service, [Gu19] §4.1, restarts
 // and speeds.
 
-package elastic
+package schedulers
 
 import (
 	"time"

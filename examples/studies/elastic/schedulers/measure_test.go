@@ -1,6 +1,6 @@
 // This file tests the measures of runs that are written down, and finish-time fairness on two types of servers.
 
-package elastic
+package schedulers
 
 import (
 	"errors"

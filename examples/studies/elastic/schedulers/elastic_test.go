@@ -1,6 +1,6 @@
 // This file tests the parts of the policies on cases that can be worked out by hand.
 
-package elastic
+package schedulers
 
 import (
 	"encoding/json"

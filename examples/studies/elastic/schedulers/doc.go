@@ -1,4 +1,4 @@
-// Package elastic holds schedulers of jobs that can train on any number of accelerators, as policies of package sim: one
+// Package schedulers holds schedulers of jobs that can train on any number of accelerators, as policies of package sim: one
 // container is one accelerator, and how fast a job is depends on how many it has, of which type, and on how many
 // servers (sim.Job.SpeedOn).
 //
@@ -45,4 +45,4 @@
 //   - Worth does not charge the first growth of a job to the budget (16), unless ChargeGrowth says so. Dorm does: without
 //     a price of restarts, which Worth has, that costs it more than it brings.
 //   - Worth and Dorm end their search at a gap of a part in a thousand.
-package elastic
+package schedulers

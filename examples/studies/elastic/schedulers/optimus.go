@@ -1,6 +1,6 @@
 // This file implements Optimus: containers go where they shorten the remaining time most, [Peng18] §4.1.
 
-package elastic
+package schedulers
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests the choice of a type for every job, on speeds that are written down.
 
-package elastic
+package schedulers
 
 import (
 	"math"

@@ -1,7 +1,7 @@
 // This file implements Sia: one configuration of type and number for every job by a program in 0 and 1,
 // [Jayaram23] §3.3.
 
-package elastic
+package schedulers
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests what containers are worth to the optimizer: curves, weights, bounds, and the price of a restart.
 
-package elastic
+package schedulers
 
 import (
 	"errors"

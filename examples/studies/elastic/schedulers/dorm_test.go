@@ -1,6 +1,6 @@
 // This file tests how Dorm asks its optimizer: n_max, types as requirements, budgets, and who looks on.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // This file plays every policy on random clusters of one and of two types, under the referee of simtest.
 
-package elastic
+package schedulers
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file tests what policies remember of jobs from one decision to the next.
 
-package elastic
+package schedulers
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
 // This file implements Gavel's max-min fairness: time on every type of accelerator by a linear program, [Narayanan20] §4.1,
 // and rounds that follow it, §5.
 
-package elastic
+package schedulers
 
 import (
 	"cmp"

@@ -1,7 +1,7 @@
 // This file implements static allocation: a job gets what its user asked for, in the order of submission, and keeps it,
 // [Dorm] §V-A4.
 
-package elastic
+package schedulers
 
 import (
 	"context"

@@ -1,7 +1,7 @@
 // This file implements the paper's Dorm for jobs whose speed does not grow with their containers for ever: as submitted,
 // and with a threshold on n_max, [Dorm] §III-C.
 
-package elastic
+package schedulers
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests how jobs are seated: what is taken, kept, let go of, and refused.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // This file implements Tiresias: least attained service in two queues, [Gu19] §4.1.
 
-package elastic
+package schedulers
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file tests least attained service: queues, suspensions, and when a policy wants to be asked again, [Gu19] §4.1.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"

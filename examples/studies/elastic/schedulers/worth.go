@@ -1,7 +1,7 @@
 // This file implements decisions by what containers are worth: speeds, proportional fairness, attained service and the
 // price of a restart, [Kelly98], [Gu19], [Qiao21].
 
-package elastic
+package schedulers
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // This file chooses a type of accelerator for every job, one job after the other, [Narayanan20] §2.1.
 
-package elastic
+package schedulers
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // This file places jobs that have been told how many containers they get, on as few servers as possible.
 
-package elastic
+package schedulers
 
 import (
 	"github.com/apportion/apportion"

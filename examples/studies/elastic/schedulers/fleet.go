@@ -1,6 +1,6 @@
 // This file holds the servers by type of accelerator, and how fast a job would be on some of a type, [Narayanan20] §3.
 
-package elastic
+package schedulers
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 // This file tests marginal gains, and that they are taken one after the other, [Peng18] §4.1.
 
-package elastic
+package schedulers
 
 import (
 	"math"

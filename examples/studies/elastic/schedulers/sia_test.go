@@ -1,6 +1,6 @@
 // This file tests what Sia lets a job have, and what that costs, [Jayaram23] §3.3.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"

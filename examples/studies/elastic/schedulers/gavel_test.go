@@ -1,6 +1,6 @@
 // This file tests Gavel's program against all divisions of time on a grid, and its rounds, [Narayanan20] §4.1, §5.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"

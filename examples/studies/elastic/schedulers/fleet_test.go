@@ -1,6 +1,6 @@
 // This file tests types of servers, what they hold, and that packing takes the fewest servers.
 
-package elastic
+package schedulers
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file makes small scenarios for the tests.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"

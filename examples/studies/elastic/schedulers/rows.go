@@ -1,6 +1,6 @@
 // This file holds the rows of a program that say what servers of a type have, [Narayanan20] §4.1, [Jayaram23] §3.3.
 
-package elastic
+package schedulers
 
 import (
 	"fmt"
