@@ -358,15 +358,15 @@
 //	[Zheng §6.1.2, §6.2.1, NA and DS]	placement/sim/policies/default.go	Default
 //	[Zheng §5.1, simulated]	placement/sim/policies/flowcon.go	FlowCon
 //	[Zheng §5.2, simulated]	placement/sim/policies/specon.go	SpeCon
-//	[Narayanan20 §3, types of accelerators]	placement/sim/elastic/fleet.go	kind.speeds, pack
-//	[Dorm §V-A4, static, elastic jobs]	placement/sim/elastic/static.go	Static
-//	[Gu19 §4.1, two queues]	placement/sim/elastic/tiresias.go	Tiresias
-//	[Peng18 §4.1]	placement/sim/elastic/optimus.go	Optimus
-//	[Narayanan20 §4.1, §5]	placement/sim/elastic/gavel.go	Gavel
-//	[Jayaram23 §3.3]	placement/sim/elastic/sia.go	Sia
-//	[Dorm §III-C, n_max by speeds]	placement/sim/elastic/dorm.go	Dorm
-//	[worths of speeds, simulated, no paper]	placement/sim/elastic/worth.go	Worth
-//	[Mahajan20 (1), finish-time fairness]	placement/sim/elastic/measure.go	Measure
+//	[Narayanan20 §3, types of accelerators]	examples/studies/elastic/schedulers/fleet.go	kind.speeds, pack
+//	[Dorm §V-A4, static, elastic jobs]	examples/studies/elastic/schedulers/static.go	Static
+//	[Gu19 §4.1, two queues]	examples/studies/elastic/schedulers/tiresias.go	Tiresias
+//	[Peng18 §4.1]	examples/studies/elastic/schedulers/optimus.go	Optimus
+//	[Narayanan20 §4.1, §5]	examples/studies/elastic/schedulers/gavel.go	Gavel
+//	[Jayaram23 §3.3]	examples/studies/elastic/schedulers/sia.go	Sia
+//	[Dorm §III-C, n_max by speeds]	examples/studies/elastic/schedulers/dorm.go	Dorm
+//	[worths of speeds, simulated, no paper]	examples/studies/elastic/schedulers/worth.go	Worth
+//	[Mahajan20 (1), finish-time fairness]	examples/studies/elastic/schedulers/measure.go	Measure
 //
 // # Index by question
 //

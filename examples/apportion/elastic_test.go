@@ -18,27 +18,40 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
-	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
 )
 
-// The problems of a simulated cluster of elastic jobs, with speeds, attained service and the price of restarts, get the same
-// counts and places from the command as from the library.
+// The problems of a cluster that six elastic jobs come to and leave, with worths and the price of a restart, get the same counts
+// and places from the command as from the library.
 func TestDormByWorth(t *testing.T) {
-	s := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, AdjustCost: 30 * time.Second}
+	var servers []apportion.Server
 	for h := range 4 {
-		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("n", h), Capacity: apportion.Resources{4}})
+		servers = append(servers, apportion.Server{ID: fmt.Sprint("n", h), Capacity: apportion.Resources{4}})
 	}
-	for i := range 6 {
-		j := sim.Job{Arrival: time.Duration(i) * 200 * time.Second, Work: 4000 * time.Second, Fixed: 1}
-		j.ID, j.Demand, j.Weight, j.Min, j.Max = fmt.Sprint("j", i), apportion.Resources{1}, 1, 1, 16
-		j.Speedup, _ = sim.Amdahl(0.02 + 0.1*float64(i))
-		s.Jobs = append(s.Jobs, j)
+	jobs := make([]loopJob, 6)
+	for i := range jobs {
+		jobs[i] = loopJob{id: fmt.Sprint("j", i), serial: 0.02 + 0.1*float64(i), sync: 0.01}
 	}
 	var problems []*alloc.Problem
-	p := &elastic.Worth{Price: elastic.Age, Power: 0.5, Observe: func(p *alloc.Problem, _ *alloc.Decision) { problems = append(problems, p) }}
-	if _, err := sim.Run(t.Context(), s, p); err != nil {
-		t.Fatal(err)
+	previous := alloc.Allocation{}
+	for first, last := 0, 1; first < last; {
+		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Servers: servers, Theta1: 1, Theta2: 1, Options: alloc.Options{Loss: alloc.LossInWorth}, Previous: alloc.Allocation{}}
+		for _, j := range jobs[first:last] {
+			held := previous.Containers(j.id)
+			p.Applications = append(p.Applications, j.application(16/float64(last-first), held))
+			if held > 0 {
+				p.Previous[j.id] = previous[j.id]
+			}
+		}
+		d, err := alloc.Reallocate(t.Context(), p, embedded.New(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, previous = append(problems, p), d.Allocation
+		if last < len(jobs) {
+			last++
+		} else {
+			first++
+		}
 	}
 	prices := 0
 	for k, p := range problems {

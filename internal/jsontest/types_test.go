@@ -33,9 +33,9 @@ import (
 	"github.com/apportion/apportion/growth/speedup"
 	"github.com/apportion/apportion/placement"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/elastic"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
+	"github.com/apportion/apportion/primaldual/deadline"
 )
 
 // survivors are the types of which every value survives JSON unchanged.
@@ -167,9 +167,6 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[sim.Result](), reflect.TypeFor[sim.Sample](), reflect.TypeFor[sim.Outcome](),
 	reflect.TypeFor[sim.Span](), reflect.TypeFor[sim.Shared](),
 
-	reflect.TypeFor[elastic.Measures](), reflect.TypeFor[elastic.Price](), reflect.TypeFor[elastic.Tiresias](),
-	reflect.TypeFor[elastic.Gavel](), reflect.TypeFor[elastic.Sia](),
-
 	reflect.TypeFor[policies.Default](), reflect.TypeFor[policies.FIFO](), reflect.TypeFor[policies.OASiS](),
 	reflect.TypeFor[policies.RRH](), reflect.TypeFor[policies.SpeCon](),
 
@@ -186,6 +183,10 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[primaldual.Sigmoid](), reflect.TypeFor[primaldual.Constant](),
 	reflect.TypeFor[primaldual.Linear](), reflect.TypeFor[primaldual.Step](), reflect.TypeFor[primaldual.Steps](),
 	reflect.TypeFor[primaldual.Verdict](),
+
+	reflect.TypeFor[deadline.Broken](), reflect.TypeFor[deadline.Finish](), reflect.TypeFor[deadline.Outcome](),
+	reflect.TypeFor[deadline.Deadline](), reflect.TypeFor[deadline.Job](), reflect.TypeFor[deadline.Strength](),
+	reflect.TypeFor[deadline.Options](), reflect.TypeFor[deadline.Decision](), reflect.TypeFor[deadline.Share](),
 }
 
 // infinite are the survivors that may hold infinite answers.
@@ -195,52 +196,52 @@ var infinite = []reflect.Type{
 
 // exempt are the types with exported fields that need not survive JSON, with the reason.
 var exempt = map[string]string{
-	".Faults":                        "is an error, whose sort is a sentinel compared by identity",
-	".FieldError":                    "is an error, whose sort is a sentinel compared by identity",
-	"alloc.Decider":                  "remembers what the solver alone reads",
-	"alloc/milp.CapabilityError":     "is an error, whose sort is a sentinel compared by identity",
-	"alloc/milp.Options":             "holds a function or an interface of the caller's",
-	"alloc/milp.ParseError":          "is an error, whose sort is a sentinel compared by identity",
-	"alloc/milp.WrongAnswerError":    "is an error, whose sort is a sentinel compared by identity",
-	"alloc/mip.Model":                "holds a function or an interface of the caller's",
-	"alloc/mip.Options":              "holds a function or an interface of the caller's",
-	"drf.Change":                     "holds the handle of a client",
-	"primaldual.SchedulerOptions":    "holds a function or an interface of the caller's",
-	"primaldual.UtilityCodec":        "holds a function or an interface of the caller's",
-	"checkpoint/agent.Config":        "holds a function or an interface of the caller's",
-	"checkpoint/command.Options":     "holds a function or an interface of the caller's",
-	"checkpoint/command.User":        "refuses root, the zero value; TestParseUser reads what it writes",
-	"checkpoint/guard.Deaths":        "is handed from call to call and never kept",
-	"checkpoint/guard.Road":          "holds a function or an interface of the caller's",
-	"checkpoint/guard.Config":        "holds a function or an interface of the caller's",
-	"checkpoint/guard.HTTP":          "holds a function or an interface of the caller's",
-	"checkpoint/controller.Taken":    "its problem and its decision, which survive each, must fit each other",
-	"checkpoint/controller.Config":   "holds a function or an interface of the caller's",
-	"checkpoint/managed.Agent":       "holds a function or an interface of the caller's",
-	"checkpoint/managed.Config":      "holds a function or an interface of the caller's",
-	"checkpoint/managed.Part":        "is handed from call to call and never kept",
-	"checkpoint/managed.Task":        "is handed from call to call and never kept",
-	"checkpoint/wire.Client":         "holds a function or an interface of the caller's",
-	"checkpoint/wire.Remote":         "holds a function or an interface of the caller's",
-	"checkpoint/wire.StatusError":    "is an error, of one answer",
-	"checkpoint/driver.Config":       "holds a function or an interface of the caller's",
-	"checkpoint/driver.Options":      "holds a function or an interface of the caller's",
-	"checkpoint/store/files.Store":   "is a store, no value",
-	"checkpoint/store.Files":         "is an argument of Save alone",
-	"checkpoint/store/files.Options": "holds a function or an interface of the caller's",
-	"growth.Test":                    "holds a function or an interface of the caller's",
-	"growth/flowcon.Options":         "holds a function or an interface of the caller's",
-	"growth/specon.ManagerOptions":   "holds a function or an interface of the caller's",
-	"growth/specon.Options":          "holds a function or an interface of the caller's",
-	"placement/sim.Job":              "holds a function or an interface of the caller's",
-	"placement/sim.JobState":         "holds a function or an interface of the caller's",
-	"placement/sim.OrderError":       "is an error, whose sort is a sentinel compared by identity",
-	"placement/sim.Scenario":         "holds a function or an interface of the caller's",
-	"placement/sim.State":            "holds a function or an interface of the caller's",
-	"placement/sim/elastic.Dorm":     "holds a function or an interface of the caller's",
-	"placement/sim/elastic.Worth":    "holds a function or an interface of the caller's",
-	"placement/sim/policies.Dorm":    "holds a function or an interface of the caller's",
-	"placement/sim/policies.FlowCon": "holds a function or an interface of the caller's",
+	".Faults":                              "is an error, whose sort is a sentinel compared by identity",
+	".FieldError":                          "is an error, whose sort is a sentinel compared by identity",
+	"alloc.Decider":                        "remembers what the solver alone reads",
+	"alloc/milp.CapabilityError":           "is an error, whose sort is a sentinel compared by identity",
+	"alloc/milp.Options":                   "holds a function or an interface of the caller's",
+	"alloc/milp.ParseError":                "is an error, whose sort is a sentinel compared by identity",
+	"alloc/milp.WrongAnswerError":          "is an error, whose sort is a sentinel compared by identity",
+	"alloc/mip.Model":                      "holds a function or an interface of the caller's",
+	"alloc/mip.Options":                    "holds a function or an interface of the caller's",
+	"drf.Change":                           "holds the handle of a client",
+	"primaldual.SchedulerOptions":          "holds a function or an interface of the caller's",
+	"primaldual.UtilityCodec":              "holds a function or an interface of the caller's",
+	"checkpoint/agent.Config":              "holds a function or an interface of the caller's",
+	"checkpoint/command.Options":           "holds a function or an interface of the caller's",
+	"checkpoint/command.User":              "refuses root, the zero value; TestParseUser reads what it writes",
+	"checkpoint/guard.Deaths":              "is handed from call to call and never kept",
+	"checkpoint/guard.Road":                "holds a function or an interface of the caller's",
+	"checkpoint/guard.Config":              "holds a function or an interface of the caller's",
+	"checkpoint/guard.HTTP":                "holds a function or an interface of the caller's",
+	"checkpoint/controller/daemon.Guarded": "is handed to a cluster at the start",
+	"checkpoint/controller/daemon.Program": "holds a function or an interface of the caller's",
+	"checkpoint/controller.Taken":          "its problem and its decision, which survive each, must fit each other",
+	"checkpoint/controller.Config":         "holds a function or an interface of the caller's",
+	"checkpoint/managed.Agent":             "holds a function or an interface of the caller's",
+	"checkpoint/managed.Config":            "holds a function or an interface of the caller's",
+	"checkpoint/managed.Part":              "is handed from call to call and never kept",
+	"checkpoint/managed.Task":              "is handed from call to call and never kept",
+	"checkpoint/wire.Client":               "holds a function or an interface of the caller's",
+	"checkpoint/wire.Remote":               "holds a function or an interface of the caller's",
+	"checkpoint/wire.StatusError":          "is an error, of one answer",
+	"checkpoint/driver.Config":             "holds a function or an interface of the caller's",
+	"checkpoint/driver.Options":            "holds a function or an interface of the caller's",
+	"checkpoint/store/files.Store":         "is a store, no value",
+	"checkpoint/store.Files":               "is an argument of Save alone",
+	"checkpoint/store/files.Options":       "holds a function or an interface of the caller's",
+	"growth.Test":                          "holds a function or an interface of the caller's",
+	"growth/flowcon.Options":               "holds a function or an interface of the caller's",
+	"growth/specon.ManagerOptions":         "holds a function or an interface of the caller's",
+	"growth/specon.Options":                "holds a function or an interface of the caller's",
+	"placement/sim.Job":                    "holds a function or an interface of the caller's",
+	"placement/sim.JobState":               "holds a function or an interface of the caller's",
+	"placement/sim.OrderError":             "is an error, whose sort is a sentinel compared by identity",
+	"placement/sim.Scenario":               "holds a function or an interface of the caller's",
+	"placement/sim.State":                  "holds a function or an interface of the caller's",
+	"placement/sim/policies.Dorm":          "holds a function or an interface of the caller's",
+	"placement/sim/policies.FlowCon":       "holds a function or an interface of the caller's",
 }
 
 // numbers are the types of whole numbers that are no enumerations, or sets of flags.

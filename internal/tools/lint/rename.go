@@ -11,8 +11,8 @@ import (
 // renaming are the files that rename by themselves, and why.
 // A file on this list must not grow: what it renames is said behind it.
 var renaming = []string{
-	"checkpoint/command/resume.go",    // a file that is locked while it has no name yet
-	"checkpoint/store/load.go", // a directory that is loaded again after a crash
+	"checkpoint/command/resume.go", // a file that is locked while it has no name yet
+	"checkpoint/store/load.go",     // a directory that is loaded again after a crash
 }
 
 // checkRename reports uses of os.Rename. Tests, which it is not asked about, may rename what they like.

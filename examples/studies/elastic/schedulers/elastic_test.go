@@ -365,17 +365,3 @@ func TestShare(t *testing.T) {
 		t.Error("a share of a type that holds none")
 	}
 }
-
-// Prices are text.
-func TestPriceText(t *testing.T) {
-	for p := Flat; p <= Free; p++ {
-		text, err := json.Marshal(p)
-		var read Price
-		if err != nil || json.Unmarshal(text, &read) != nil || read != p || string(text) != `"`+p.String()+`"` {
-			t.Errorf("%d: %s, %v, %v", p, text, read, err)
-		}
-	}
-	if _, err := json.Marshal(Price(9)); err == nil {
-		t.Error("a price of no name")
-	}
-}

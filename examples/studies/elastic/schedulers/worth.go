@@ -10,34 +10,22 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/worth"
-	"github.com/apportion/apportion/internal/enum"
 	"github.com/apportion/apportion/placement/sim"
 )
 
 // Price says what a restart costs a job that runs, in what its speeds are worth.
-type Price uint8
+type Price string
 
 // The prices.
 const (
 	// Flat multiplies the speeds of a job placed anew by 1 - AdjustCost/Horizon: it will run for about so long before the
 	// next change.
-	Flat Price = iota
+	Flat Price = ""
 	// Age multiplies them by worth.Restart: young jobs, and those moved often, are dear to move.
-	Age
+	Age Price = "age"
 	// Free asks nothing.
-	Free
+	Free Price = "free"
 )
-
-var prices = []string{"flat", "age", "free"}
-
-// String returns the name in lower case.
-func (p Price) String() string { return enum.String(p, prices) }
-
-// MarshalText returns what String returns.
-func (p Price) MarshalText() ([]byte, error) { return enum.Marshal(p, prices) }
-
-// UnmarshalText reads what MarshalText writes.
-func (p *Price) UnmarshalText(text []byte) error { return enum.Unmarshal(p, text, prices) }
 
 // defaultHorizon is how long Flat expects a job to run before its next change.
 const defaultHorizon = 300 * time.Second
