@@ -24,7 +24,7 @@ func crowd(family alloctest.Family, seed uint64, servers, running, newcomers int
 		left[j] = capacity.Clone()
 	}
 	for i := range inst.Apps {
-		app := Application{ID: fmt.Sprint("a", i), Demand: inst.Apps[i].Demand, Weight: weights[i], Min: 1 + r.Int64N(8)}
+		app := Application{ID: fmt.Sprint("a", i), Weight: weights[i], Form: Form{Demand: inst.Apps[i].Demand, Min: 1 + r.Int64N(8)}}
 		app.Max = max(app.Min, inst.Apps[i].Max)
 		p.Applications = append(p.Applications, app)
 	}
@@ -62,7 +62,7 @@ func withOptions(p *Problem, seed uint64) *Problem {
 		if r.IntN(2) == 0 {
 			continue
 		}
-		own := Option{ID: "own", Demand: app.Demand, Min: app.Min, Max: app.Max}
+		own := Option{ID: "own", Form: Form{Demand: app.Demand, Min: app.Min, Max: app.Max}}
 		app.Options, app.Option = []Option{own}, own.ID
 		for o := range 1 + r.IntN(2) {
 			other := own

@@ -61,7 +61,7 @@ func (r *resolved) ownCost(i int) int64 {
 	app := &r.problem.Applications[i]
 	switch {
 	// Whoever must move is charged by the paper's rule alone.
-	case r.forced[i] && !r.problem.Options.PaperRule:
+	case r.forced[i] && !r.problem.Options.Paper:
 		return 0
 	case app.AdjustCost != nil:
 		return *app.AdjustCost

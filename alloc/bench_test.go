@@ -95,7 +95,7 @@ func BenchmarkTiny(b *testing.B) {
 // What the whole program costs beside the paper's: sorts of servers that applications require, steps, limits, and
 // how full the cluster is.
 func BenchmarkCluster(b *testing.B) {
-	paper := func(p *alloc.Problem) { p.Options.PaperRule = true }
+	paper := func(p *alloc.Problem) { p.Options.Paper = true }
 	zones := func(n int) func(*alloc.Problem) {
 		return func(p *alloc.Problem) {
 			for j := range p.Servers {

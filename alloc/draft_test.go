@@ -26,7 +26,7 @@ func gpuProblem(gpus ...int64) *Problem {
 // add adds an application whose containers take a number of GPUs, and what it runs now, by server.
 func (p *Problem) add(gpus, least, most int64, running ...int64) *Application {
 	id := fmt.Sprintf("a%d", len(p.Applications))
-	p.Applications = append(p.Applications, Application{ID: id, Demand: apportion.Resources{gpus}, Weight: 1, Min: least, Max: most})
+	p.Applications = append(p.Applications, Application{ID: id, Weight: 1, Form: Form{Demand: apportion.Resources{gpus}, Min: least, Max: most}})
 	for j, n := range running {
 		if n > 0 {
 			if p.Previous[id] == nil {
@@ -244,7 +244,7 @@ func TestFewer(t *testing.T) {
 func TestDraftOptionsMakeRoom(t *testing.T) {
 	p := gpuProblem(8)
 	one := func(id string, gpus int64) Option {
-		return Option{ID: id, Demand: apportion.Resources{gpus}, Min: 1, Max: 1}
+		return Option{ID: id, Form: Form{Demand: apportion.Resources{gpus}, Min: 1, Max: 1}}
 	}
 	p.Applications = []Application{{ID: "a0", Weight: 1, Options: []Option{one("large", 8), one("small", 4)}}}
 	p.Previous["a0"] = map[string]int64{"s0": 1}

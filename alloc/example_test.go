@@ -17,8 +17,8 @@ func ExampleReallocate() {
 			{ID: "s2", Capacity: apportion.Resources{8, 0}},
 		},
 		Applications: []alloc.Application{
-			{ID: "lr", Demand: apportion.Resources{2, 0}, Weight: 1, Max: 8, Min: 1},
-			{ID: "resnet", Demand: apportion.Resources{2, 1}, Weight: 2, Max: 2, Min: 1},
+			{ID: "lr", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{2, 0}, Max: 8, Min: 1}},
+			{ID: "resnet", Weight: 2, Form: alloc.Form{Demand: apportion.Resources{2, 1}, Max: 2, Min: 1}},
 		},
 		Previous: alloc.Allocation{"lr": {"s1": 4, "s2": 4}},
 		Theta1:   0.5,
@@ -49,7 +49,7 @@ func ExampleProblem_Validate() {
 		Kinds:   apportion.Kinds{"cpu", "gpu"},
 		Servers: []apportion.Server{{ID: "s1", Capacity: apportion.Resources{8, -2}}},
 		Applications: []alloc.Application{
-			{ID: "lr", Demand: apportion.Resources{2, 0}, Weight: 0, Max: 2, Min: 3},
+			{ID: "lr", Weight: 0, Form: alloc.Form{Demand: apportion.Resources{2, 0}, Max: 2, Min: 3}},
 		},
 	}
 	fmt.Println(problem.Validate())

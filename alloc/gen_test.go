@@ -20,11 +20,11 @@ func genProblem(t *rapid.T) *alloc.Problem {
 		Theta1: rapid.SampledFrom([]float64{0, .1, .3, 1}).Draw(t, "theta1"),
 		Theta2: rapid.SampledFrom([]float64{0, .1, .5, 1}).Draw(t, "theta2"),
 		Options: alloc.Options{
-			Share:       rapid.SampledFrom([]alloc.ShareRule{alloc.BoundedDRF, alloc.PureDRF, alloc.WholeDRF}).Draw(t, "share"),
-			NoCeil15:    rapid.Bool().Draw(t, "no ceil 15"),
-			NoCeil16:    rapid.Bool().Draw(t, "no ceil 16"),
-			PaperRule:   rapid.Bool().Draw(t, "paper rule"),
-			AdmitPrefix: rapid.Bool().Draw(t, "admit prefix"),
+			Share: rapid.SampledFrom([]alloc.ShareRule{alloc.BoundedDRF, alloc.PureDRF, alloc.WholeDRF}).Draw(t, "share"),
+			Rule: alloc.Rule{NoCeil15: rapid.Bool().Draw(t, "no ceil 15"),
+				NoCeil16:    rapid.Bool().Draw(t, "no ceil 16"),
+				Paper:       rapid.Bool().Draw(t, "paper rule"),
+				AdmitPrefix: rapid.Bool().Draw(t, "admit prefix")},
 		},
 	}
 	for j := range rapid.IntRange(1, 4).Draw(t, "servers") {
@@ -41,12 +41,11 @@ func genProblem(t *rapid.T) *alloc.Problem {
 		}
 		least := rapid.Int64Range(0, 2).Draw(t, "min")
 		p.Applications = append(p.Applications, alloc.Application{
-			ID: fmt.Sprintf("a%d", i), Demand: demand, Weight: rapid.SampledFrom([]float64{.5, 1, 2, 4}).Draw(t, "weight"),
-			Min: least, Max: max(1, least) + rapid.Int64Range(0, 4).Draw(t, "max"),
+			ID: fmt.Sprintf("a%d", i), Weight: rapid.SampledFrom([]float64{.5, 1, 2, 4}).Draw(t, "weight"), Form: alloc.Form{Demand: demand, Min: least, Max: max(1, least) + rapid.Int64Range(0, 4).Draw(t, "max")},
 			Start: []string{"start", fmt.Sprint(i)}, Resume: []string{"resume", fmt.Sprint(i)},
 		})
 	}
-	if !p.Options.PaperRule {
+	if !p.Options.Paper {
 		genCluster(t, p)
 	}
 	if rapid.IntRange(0, 2).Draw(t, "worths") == 0 {

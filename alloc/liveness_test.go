@@ -33,7 +33,7 @@ func newWorld(seed uint64) *world {
 	w.p = &alloc.Problem{
 		Kinds:  apportion.Kinds{"cpu", "gpu"},
 		Theta1: []float64{0, .1, .3, 1}[w.r.IntN(4)], Theta2: []float64{0, .1, .5, 1}[w.r.IntN(4)],
-		Options: alloc.Options{Preempt: w.r.IntN(2) == 0, NoCeil15: w.r.IntN(2) == 0},
+		Options: alloc.Options{Preempt: w.r.IntN(2) == 0, Rule: alloc.Rule{NoCeil15: w.r.IntN(2) == 0}},
 	}
 	for range 1 + w.r.IntN(2) {
 		w.addServer()
@@ -63,8 +63,8 @@ func (w *world) addServer() {
 
 func (w *world) addApp() {
 	w.born++
-	app := alloc.Application{ID: fmt.Sprint("a", w.born), Weight: []float64{1, 2, 4}[w.r.IntN(3)], Demand: apportion.Resources{1 + w.r.Int64N(2), w.r.Int64N(2)},
-		Min: w.r.Int64N(3), Priority: w.r.Int64N(3), Preemptible: w.r.IntN(2) == 0}
+	app := alloc.Application{ID: fmt.Sprint("a", w.born), Weight: []float64{1, 2, 4}[w.r.IntN(3)], Form: alloc.Form{Demand: apportion.Resources{1 + w.r.Int64N(2), w.r.Int64N(2)},
+		Min: w.r.Int64N(3)}, Priority: w.r.Int64N(3), Preemptible: w.r.IntN(2) == 0}
 	app.Max = max(1, app.Min) + w.r.Int64N(3)
 	if w.r.IntN(4) == 0 {
 		app.Requires = []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: []string{"a"}}}

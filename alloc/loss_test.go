@@ -20,11 +20,11 @@ import (
 // eight is a problem of a job that runs no faster beyond two GPUs and of one that does, on a server of eight: four are fair.
 func eight() *alloc.Problem {
 	return &alloc.Problem{
-		Kinds: apportion.Kinds{"gpu"}, Theta1: .25, Theta2: 1, Options: alloc.Options{NoCeil15: true},
+		Kinds: apportion.Kinds{"gpu"}, Theta1: .25, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{NoCeil15: true}},
 		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{8}}},
 		Applications: []alloc.Application{
-			{ID: "flat", Demand: apportion.Resources{1}, Weight: 1, Max: 8, Worth: []float64{1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5}},
-			{ID: "steep", Demand: apportion.Resources{1}, Weight: 1, Max: 8, Worth: []float64{1, 2, 3, 4, 5, 6, 7, 8}},
+			{ID: "flat", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 8, Worth: []float64{1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5}}},
+			{ID: "steep", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 8, Worth: []float64{1, 2, 3, 4, 5, 6, 7, 8}}},
 		},
 	}
 }
@@ -74,7 +74,7 @@ func TestLossesByTheWord(t *testing.T) {
 				p.Applications[i].Demand[0] = 1
 			}
 		}
-		p.Options.PaperRule, p.Previous = false, nil
+		p.Options.Paper, p.Previous = false, nil
 		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -148,8 +148,8 @@ func TestLossOfOptions(t *testing.T) {
 		Kinds: apportion.Kinds{"v100", "a100"}, Theta1: 1, Theta2: 1, Options: alloc.Options{Loss: alloc.LossInWorth},
 		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{4, 2}}},
 		Applications: []alloc.Application{{ID: "net", Weight: 1, Options: []alloc.Option{
-			{ID: "v100", Demand: apportion.Resources{1, 0}, Max: 4, Worth: []float64{1, 2, 3, 4}, Speed: []float64{1, 2, 3, 4}},
-			{ID: "a100", Demand: apportion.Resources{0, 1}, Max: 2, Worth: []float64{3, 6}, Speed: []float64{3, 6}},
+			{ID: "v100", Form: alloc.Form{Demand: apportion.Resources{1, 0}, Max: 4, Worth: []float64{1, 2, 3, 4}, Speed: []float64{1, 2, 3, 4}}},
+			{ID: "a100", Form: alloc.Form{Demand: apportion.Resources{0, 1}, Max: 2, Worth: []float64{3, 6}, Speed: []float64{3, 6}}},
 		}}},
 	}
 	d := decide(t, p)
@@ -201,7 +201,7 @@ func TestBudgetInWorth(t *testing.T) {
 // Bad speeds are refused, each by its own fault.
 func TestBadSpeeds(t *testing.T) {
 	option := func(id string, speed []float64) alloc.Option {
-		return alloc.Option{ID: id, Demand: apportion.Resources{1}, Max: 2, Speed: speed}
+		return alloc.Option{ID: id, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 2, Speed: speed}}
 	}
 	for name, c := range map[string]struct {
 		change func(p *alloc.Problem)
@@ -221,7 +221,7 @@ func TestBadSpeeds(t *testing.T) {
 		}, "Speed[0]", apportion.ErrNotFinite},
 		"below nothing": {func(p *alloc.Problem) { p.Applications[0].Speed = make([]float64, 8); p.Applications[0].Speed[7] = -1 }, "Speed[7]", apportion.ErrNegative},
 		"beside options": {func(p *alloc.Problem) {
-			p.Applications[0] = alloc.Application{ID: "flat", Weight: 1, Speed: []float64{1}, Options: []alloc.Option{option("a", nil)}}
+			p.Applications[0] = alloc.Application{ID: "flat", Weight: 1, Form: alloc.Form{Speed: []float64{1}}, Options: []alloc.Option{option("a", nil)}}
 		}, "Speed", apportion.ErrConflict},
 		"of some options": {func(p *alloc.Problem) {
 			p.Applications[0] = alloc.Application{ID: "flat", Weight: 1, Options: []alloc.Option{option("a", nil), option("b", []float64{1, 2})}}
@@ -267,11 +267,11 @@ func TestLossInWorthOfManyNumbers(t *testing.T) {
 	for _, size := range []int64{1 << 10, 1 << 40, math.MaxInt64 - 1} {
 		for _, least := range []int64{0, size/2 - 1} {
 			p := &alloc.Problem{
-				Kinds: apportion.Kinds{"memory"}, Theta1: .5, Theta2: 1, Options: alloc.Options{Loss: alloc.LossInWorth, NoCeil15: true},
+				Kinds: apportion.Kinds{"memory"}, Theta1: .5, Theta2: 1, Options: alloc.Options{Loss: alloc.LossInWorth, Rule: alloc.Rule{NoCeil15: true}},
 				Servers: []apportion.Server{{ID: "a", Capacity: apportion.Resources{size / 2}}, {ID: "b", Capacity: apportion.Resources{size - size/2}}},
 				Applications: []alloc.Application{
-					{ID: "small", Demand: apportion.Resources{1}, Weight: 1, Min: least, Max: math.MaxInt64},
-					{ID: "large", Demand: apportion.Resources{size / 8}, Weight: 1, Max: math.MaxInt64},
+					{ID: "small", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: least, Max: math.MaxInt64}},
+					{ID: "large", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{size / 8}, Max: math.MaxInt64}},
 				},
 			}
 			d, err := recorded(t, t.Context(), p, nil)

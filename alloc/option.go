@@ -14,8 +14,7 @@ import (
 func (a *Application) entry(o int) Application {
 	// Everything but what an option states is the application's: queue, weight, limits by server, priority, cost.
 	e, option := *a, &a.Options[o]
-	e.Demand, e.Max, e.Min, e.Step, e.Counts, e.Worth = option.Demand, option.Max, option.Min, option.Step, option.Counts, option.Worth
-	e.Speed = option.Speed
+	e.Form = option.Form
 	if e.Max == 0 && len(e.Counts) > 0 {
 		e.Max = e.Counts[len(e.Counts)-1]
 	}

@@ -17,7 +17,7 @@ func genOptions(t *rapid.T, p *alloc.Problem) {
 		if rapid.IntRange(0, 2).Draw(t, "options") > 0 {
 			continue
 		}
-		own := alloc.Option{ID: "own", Demand: app.Demand, Max: app.Max, Min: app.Min, Step: app.Step, Counts: app.Counts, Worth: app.Worth, Speed: app.Speed}
+		own := alloc.Option{ID: "own", Form: alloc.Form{Demand: app.Demand, Max: app.Max, Min: app.Min, Step: app.Step, Counts: app.Counts, Worth: app.Worth, Speed: app.Speed}}
 		options := []alloc.Option{own}
 		for o := range rapid.IntRange(0, 2).Draw(t, "more options") {
 			other := own
@@ -40,7 +40,7 @@ func genOptions(t *rapid.T, p *alloc.Problem) {
 			options = slices.Insert(options, rapid.IntRange(0, len(options)).Draw(t, "where"), other)
 		}
 		app.Options, app.Option = options, "own"
-		if rapid.IntRange(0, 9).Draw(t, "gone") == 0 && !p.Options.PaperRule {
+		if rapid.IntRange(0, 9).Draw(t, "gone") == 0 && !p.Options.Paper {
 			app.Option = "gone"
 		}
 		app.Demand, app.Max, app.Min, app.Step, app.Counts, app.Worth, app.Speed = nil, 0, 0, 0, nil, nil, nil

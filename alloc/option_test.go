@@ -238,7 +238,7 @@ func TestValidateOptions(t *testing.T) {
 		}
 	}
 	p := read(t, accelerators)
-	p.Options.PaperRule, p.Applications[0].Option, p.Previous = true, "k80", alloc.Allocation{"net": {"old": 1}}
+	p.Options.Paper, p.Applications[0].Option, p.Previous = true, "k80", alloc.Allocation{"net": {"old": 1}}
 	if err := p.Validate(); !errors.Is(err, apportion.ErrUnknown) {
 		t.Errorf("the paper's rule with an option that is gone: %v", err)
 	}

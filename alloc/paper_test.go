@@ -16,9 +16,9 @@ import (
 // GPU on the first. The decision is the paper's.
 func tiny(previous alloc.Allocation, ids ...string) *alloc.Problem {
 	known := map[string]alloc.Application{
-		"LR": {ID: "LR", Demand: apportion.Resources{1, 0, 2}, Weight: 1, Min: 1, Max: 6},
-		"MF": {ID: "MF", Demand: apportion.Resources{2, 0, 2}, Weight: 2, Min: 1, Max: 4},
-		"NN": {ID: "NN", Demand: apportion.Resources{1, 1, 4}, Weight: 4, Min: 1, Max: 1},
+		"LR": {ID: "LR", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6}},
+		"MF": {ID: "MF", Weight: 2, Form: alloc.Form{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4}},
+		"NN": {ID: "NN", Weight: 4, Form: alloc.Form{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1}},
 	}
 	p := &alloc.Problem{
 		Kinds: apportion.Kinds{"cpu", "gpu", "memory"},
@@ -29,7 +29,7 @@ func tiny(previous alloc.Allocation, ids ...string) *alloc.Problem {
 		Previous: previous,
 		Theta1:   0.1,
 		Theta2:   0.1,
-		Options:  alloc.Options{PaperRule: true},
+		Options:  alloc.Options{Rule: alloc.Rule{Paper: true}},
 	}
 	for _, id := range ids {
 		p.Applications = append(p.Applications, known[id])
@@ -155,7 +155,7 @@ func TestPaperCeilings(t *testing.T) {
 // testbed is the paper's: 20 servers with 240 CPUs, 5 GPUs and 2,560 GB in all [Dorm §V-A1], and one
 // application of each type of Table II.
 func testbed() *alloc.Problem {
-	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}, Theta1: .1, Theta2: .1, Options: alloc.Options{PaperRule: true}}
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}, Theta1: .1, Theta2: .1, Options: alloc.Options{Rule: alloc.Rule{Paper: true}}}
 	for j := range 20 {
 		capacity := apportion.Resources{12, 0, 128}
 		if j%4 == 0 {
@@ -164,13 +164,13 @@ func testbed() *alloc.Problem {
 		p.Servers = append(p.Servers, apportion.Server{ID: "slave" + string(rune('a'+j)), Capacity: capacity})
 	}
 	for _, app := range []alloc.Application{
-		{ID: "LR", Demand: apportion.Resources{2, 0, 8}, Weight: 1, Max: 32},
-		{ID: "MF", Demand: apportion.Resources{2, 0, 6}, Weight: 2, Max: 32},
-		{ID: "CaffeNet", Demand: apportion.Resources{4, 0, 6}, Weight: 4, Max: 8},
-		{ID: "VGG-16", Demand: apportion.Resources{4, 1, 32}, Weight: 1, Max: 5},
-		{ID: "GoogLeNet", Demand: apportion.Resources{6, 1, 16}, Weight: 1, Max: 5},
-		{ID: "AlexNet", Demand: apportion.Resources{6, 1, 16}, Weight: 2, Max: 5},
-		{ID: "ResNet-50", Demand: apportion.Resources{4, 1, 32}, Weight: 4, Max: 5},
+		{ID: "LR", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{2, 0, 8}, Max: 32}},
+		{ID: "MF", Weight: 2, Form: alloc.Form{Demand: apportion.Resources{2, 0, 6}, Max: 32}},
+		{ID: "CaffeNet", Weight: 4, Form: alloc.Form{Demand: apportion.Resources{4, 0, 6}, Max: 8}},
+		{ID: "VGG-16", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{4, 1, 32}, Max: 5}},
+		{ID: "GoogLeNet", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{6, 1, 16}, Max: 5}},
+		{ID: "AlexNet", Weight: 2, Form: alloc.Form{Demand: apportion.Resources{6, 1, 16}, Max: 5}},
+		{ID: "ResNet-50", Weight: 4, Form: alloc.Form{Demand: apportion.Resources{4, 1, 32}, Max: 5}},
 	} {
 		app.Min = 1
 		p.Applications = append(p.Applications, app)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestNewPlan(t *testing.T) {
-	app := alloc.Application{Demand: apportion.Resources{1}, Weight: 1, Max: 9, Start: []string{"go"}, Resume: []string{"on"}}
+	app := alloc.Application{Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 9}, Start: []string{"go"}, Resume: []string{"on"}}
 	for _, c := range []struct {
 		name                string
 		previous, next      alloc.Allocation

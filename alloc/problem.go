@@ -43,25 +43,15 @@ type Application struct {
 	ID string `json:"id"`
 	// Executor is the engine that runs its tasks, for instance "MxNet". Not interpreted.
 	Executor string `json:"executor,omitempty"`
-	// Demand is what one container uses, in the units of Kinds; not zero in all of them.
-	Demand apportion.Resources `json:"demand,omitempty"`
+	// Form is how it runs, where it has no Options.
+	Form
 	// Weight scales its fair share; positive and finite. In JSON a weight that is absent is 1.
 	Weight float64 `json:"weight"`
-	// Max and Min bound its containers: 0 <= Min <= Max and 1 <= Max.
-	Max int64 `json:"max,omitzero"`
-	Min int64 `json:"min,omitzero"`
-	// Step: the number of containers is a multiple of it; 0 means 1.
-	Step int64 `json:"step,omitzero"`
-	// Counts lists the numbers of containers that it may have, ascending, each positive; those outside
-	// [Min, Max] do not count. nil: every multiple of Step.
-	Counts []int64 `json:"counts,omitzero"`
 	// PerServer is how many of its containers may be on one server, 1 for anti-affinity; 0: as many as
 	// fit.
 	PerServer int64 `json:"per_server,omitzero"`
 	// MaxServers is on how many servers its containers may be; 0: on any number.
 	MaxServers int64 `json:"max_servers,omitzero"`
-	// Requires is what the labels of its servers must satisfy, all of it; nil: it may run anywhere.
-	Requires []apportion.Requirement `json:"requires,omitzero"`
 	// Pinned: it must stay exactly as it is, for instance because it was just started or is being saved.
 	// Where it cannot stay it is moved all the same. It has no effect on one that does not run.
 	Pinned bool `json:"pinned,omitempty"`
@@ -71,19 +61,13 @@ type Application struct {
 	// start with few containers, and whose worth has a price of restarts, states 0 until the first growth of each: with a small
 	// Theta2 they would wait for their turn to grow as long as the others are adjusted. So does elastic.Worth, of package sim.
 	AdjustCost *int64 `json:"adjust_cost,omitempty"`
-	// Worth is what its containers are worth by their number: one entry for each number above 0 that it may have,
-	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10).
-	Worth []float64 `json:"worth,omitzero"`
 	// IdleWorth is what having none is worth, where Min is 0 and there is a Worth; 0: nothing.
 	IdleWorth float64 `json:"idle_worth,omitzero"`
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
 	// restart costs it. nil, and anything less than that worth: as much as its number.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
-	// Speed is how fast it runs by its number of containers, in any unit, as Worth has one entry for each number; finite and
-	// not negative. It counts with LossInWorth alone, as what an application loses. nil: as fast as its share is large.
-	Speed []float64 `json:"speed,omitzero"`
 	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather
-	// have first: that gives its theoretical share. They stand in place of Demand, Max, Min, Step, Counts, Worth and Speed.
+	// have first: that gives its theoretical share. They stand in place of Form, of which Requires alone holds beside them.
 	// Another option than the present one is an adjustment. nil: there is one way, as these fields say.
 	Options []Option `json:"options,omitzero"`
 	// Option is the ID of the option of what it has in Previous; empty: the first. With one that is not in Options it
@@ -100,24 +84,37 @@ type Application struct {
 	Resume []string `json:"resume,omitzero"`
 }
 
+// Form is a way to run an application: what a container uses, where it may be, and how many there may be.
+type Form struct {
+	// Demand is what one container uses, in the units of Kinds; not zero in all of them.
+	Demand apportion.Resources `json:"demand,omitempty"`
+	// Requires is what the labels of its servers must satisfy, all of it, for an Option beside what its application
+	// requires; nil: any server will do.
+	Requires []apportion.Requirement `json:"requires,omitzero"`
+	// Max and Min bound its containers: 0 <= Min <= Max and 1 <= Max. For an Option a Max of 0 is the last of Counts; where
+	// one option has a Min of 0 its application may be without containers.
+	Max int64 `json:"max,omitzero"`
+	Min int64 `json:"min,omitzero"`
+	// Step: the number of containers is a multiple of it; 0 means 1.
+	Step int64 `json:"step,omitzero"`
+	// Counts lists the numbers of containers that it may have, ascending, each positive; entries outside
+	// [Min, Max] do not count. nil: every multiple of Step.
+	Counts []int64 `json:"counts,omitzero"`
+	// Worth is what its containers are worth by their number: one entry for each number above 0 that it may have,
+	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10).
+	Worth []float64 `json:"worth,omitzero"`
+	// Speed is how fast it runs by its number of containers, as Worth has one entry for each number; finite and not negative,
+	// in one unit for all options, of which all state it or none. It counts with LossInWorth alone, as what an application
+	// loses. nil: as fast as its share is large.
+	Speed []float64 `json:"speed,omitzero"`
+}
+
 // Option is one way to run an application: on one kind of accelerator, or with containers of one size. Fields that are not
-// here (Weight, PerServer, MaxServers, AdjustCost and the rest) are those of the application, whichever option is in use.
+// here (Weight, PerServer, MaxServers, AdjustCost and the rest) are the application's, whichever option is in use.
 type Option struct {
 	// ID names the option; not empty, unique in its application.
 	ID string `json:"id"`
-	// Demand, Step and Counts are as those of an Application, and so are Worth and Speed: all options state a Speed, in one
-	// unit, or none does.
-	Demand apportion.Resources `json:"demand"`
-	// Requires is what the labels of its servers must satisfy, beside what the application requires.
-	Requires []apportion.Requirement `json:"requires,omitzero"`
-	// Max and Min bound its containers; a Max of 0 is the last of Counts. Where one option has a Min of 0 the application
-	// may be without containers.
-	Max    int64     `json:"max,omitzero"`
-	Min    int64     `json:"min,omitzero"`
-	Step   int64     `json:"step,omitzero"`
-	Counts []int64   `json:"counts,omitzero"`
-	Worth  []float64 `json:"worth,omitzero"`
-	Speed  []float64 `json:"speed,omitzero"`
+	Form
 }
 
 // UnmarshalJSON reads an application; a weight that is absent is 1, one of 0 stays 0 and is for
@@ -171,33 +168,37 @@ func (a Allocation) Clone() Allocation {
 // is what is recommended. They belong to the problem, not to a call, since a decision can be checked only together with
 // them.
 type Options struct {
-	// PaperRule keeps everything as it is, and all newcomers waiting, where P2 with all of them has no
-	// solution, as the paper has it. Whoever must move is charged to the budget (16) then, and the loss
-	// budget (15) is what Theta1 says, also where no allocation can hold it. Without it a decision is
-	// always possible, see Reallocate.
-	PaperRule bool `json:"paper_rule,omitempty"`
+	Rule
 	// Preempt lets an application of higher Priority that finds no room suspend preemptible ones of lower
-	// Priority, the fewest and cheapest. It has no effect with PaperRule.
+	// Priority, the fewest and cheapest. It has no effect with Rule.Paper.
 	Preempt bool `json:"preempt,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// Loss is what the fairness loss (2) is measured in.
 	Loss LossMeasure `json:"loss,omitempty"`
+}
+
+// Rule says how near a decision keeps to the paper's words; the zero value decides always, with the budgets as printed.
+type Rule struct {
+	// Paper keeps everything as it is, and all newcomers waiting, where P2 with all of them has no
+	// solution. An application that must move is charged to the budget (16) then, and the loss
+	// budget (15) is what Theta1 says, also where no allocation can hold it. Without it a decision is
+	// always possible, see Reallocate.
+	Paper bool `json:"paper_rule,omitempty"`
+	// AdmitPrefix softens Paper: the longest prefix of the queue is let in that leaves P2 feasible.
+	AdmitPrefix bool `json:"admit_prefix,omitempty"`
+	// Displace softens Paper: a Previous may name servers which are not in the list, or overfill one.
+	// With Paper alone that is bad input.
+	Displace bool `json:"displace,omitempty"`
 	// NoCeil15 drops the ceiling printed in (15): the loss budget is Theta1 * 2m itself.
 	NoCeil15 bool `json:"no_ceil_15,omitempty"`
 	// NoCeil16 drops the ceiling printed in (16): with fewer than 1/Theta2 running applications
 	// none may then be adjusted.
 	NoCeil16 bool `json:"no_ceil_16,omitempty"`
-	// AdmitPrefix softens PaperRule: the longest prefix of the queue is let in that leaves P2 feasible.
-	// It has no effect without.
-	AdmitPrefix bool `json:"admit_prefix,omitempty"`
-	// Displace softens PaperRule: a Previous may name servers which are not in the list, or overfill one.
-	// With PaperRule alone that is bad input; without PaperRule Displace has no effect.
-	Displace bool `json:"displace,omitempty"`
 }
 
 // ShareRule says how theoretical shares are computed; always on the pooled cluster, with every
-// application in it that P2 is about: all that were taken in, or with Options.PaperRule all of A^t that can be served.
+// application in it that P2 is about: all that were taken in, or with Rule.Paper all of A^t that can be served.
 // The zero value is the rule that is recommended, so that a problem without options is a complete
 // one.
 type ShareRule string

@@ -78,7 +78,7 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 		}
 		// P2 without those that are left out is within the loss budget, as alloc.Verify sees.
 		voluntary := d.Metrics.AdjustCost
-		if p.Options.PaperRule {
+		if p.Options.Paper {
 			voluntary = int64(adjusted)
 		}
 		if d.Status == alloc.Decided && (loss > d.Metrics.LossBudget+1e-9 && !leftOut || voluntary > d.Metrics.AdjustBudget) {
@@ -88,7 +88,7 @@ func TestReallocateHoldsConstraints(t *testing.T) {
 			t.Error(err)
 		}
 		measured, err := alloc.Measure(p, d.Allocation, d.Shares...)
-		if !p.Options.PaperRule { // an allocation does not tell what its decision was allowed
+		if !p.Options.Paper { // an allocation does not tell what its decision was allowed
 			measured.LossBudget, measured.LeastLoss = d.Metrics.LossBudget, d.Metrics.LeastLoss
 		}
 		if d.Metrics.Preempted > 0 || len(d.Yielding) > 0 { // nor who made room for whom

@@ -77,7 +77,7 @@ func overCeilings(p *alloc.Problem, a alloc.Allocation) []string {
 func TestPropCeilingsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
-		p.Options.PaperRule = false
+		p.Options.Paper = false
 		genQueues(t, p)
 		d, err := recorded(t, context.Background(), p, nil)
 		if err != nil {
@@ -130,7 +130,7 @@ func lab(gpus int64, queues []drf.Queue, apps ...string) *alloc.Problem {
 	}
 	for _, name := range apps {
 		queue, id, _ := strings.Cut(name, "/")
-		p.Applications = append(p.Applications, alloc.Application{ID: id, Queue: queue, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Queue: queue, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}})
 	}
 	return p
 }

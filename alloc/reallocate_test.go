@@ -23,10 +23,10 @@ func TestUnservable(t *testing.T) {
 		reason string
 		kind   string
 	}{
-		{"a kind of which there is none", alloc.Application{Demand: apportion.Resources{1, 1, 1}, Min: 1, Max: 2}, "of which the cluster has none", "gpu"},
-		{"larger than any server", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 1, Max: 2}, "0 fit the empty cluster", ""},
-		{"a minimum above what fits", alloc.Application{Demand: apportion.Resources{2, 0, 1}, Min: 5, Max: 9}, "needs 5 containers and 4 fit", ""},
-		{"nothing fits and nothing is asked", alloc.Application{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}, "needs 1 container and 0 fit", ""},
+		{"a kind of which there is none", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{1, 1, 1}, Min: 1, Max: 2}}, "of which the cluster has none", "gpu"},
+		{"larger than any server", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{5, 0, 1}, Min: 1, Max: 2}}, "0 fit the empty cluster", ""},
+		{"a minimum above what fits", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{2, 0, 1}, Min: 5, Max: 9}}, "needs 5 containers and 4 fit", ""},
+		{"nothing fits and nothing is asked", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}}, "needs 1 container and 0 fit", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := tiny(nil, "LR")
@@ -56,8 +56,8 @@ func TestAdmitPrefix(t *testing.T) {
 	p := tiny(alloc.Allocation{"LR": {"s0": 4, "s1": 2}}, "LR", "MF")
 	p.Applications[1].Min = 1
 	p.Applications = append(p.Applications,
-		alloc.Application{ID: "late", Demand: apportion.Resources{2, 0, 2}, Weight: 1, Min: 2, Max: 2},
-		alloc.Application{ID: "tiny", Demand: apportion.Resources{0, 0, 1}, Weight: 1, Min: 1, Max: 1})
+		alloc.Application{ID: "late", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{2, 0, 2}, Min: 2, Max: 2}},
+		alloc.Application{ID: "tiny", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{0, 0, 1}, Min: 1, Max: 1}})
 	p.Theta1, p.Theta2 = 1, 0
 	if d := reallocate(t, p); d.Status != alloc.Kept || len(d.Waiting) != 3 {
 		t.Fatalf("without AdmitPrefix: %s, waiting %+v", d.Status, d.Waiting)
@@ -190,7 +190,7 @@ func (panicking) Solve(context.Context, *solver.Instance) (*solver.Solution, err
 func TestSolverPanics(t *testing.T) {
 	for _, paper := range []bool{false, true} {
 		p := tiny(nil, "LR")
-		p.Options.PaperRule = paper
+		p.Options.Paper = paper
 		if _, err := alloc.Reallocate(t.Context(), p, panicking{}); !errors.Is(err, alloc.ErrSolver) || !strings.Contains(err.Error(), "slice bounds") {
 			t.Errorf("%v, want ErrSolver", err)
 		}
@@ -224,8 +224,8 @@ func TestHugeQuantities(t *testing.T) {
 			{ID: "b", Capacity: apportion.Resources{10}},
 		},
 		Applications: []alloc.Application{
-			{ID: "half", Demand: apportion.Resources{math.MaxInt64/2 - 5}, Weight: 1e12, Min: 1, Max: math.MaxInt64},
-			{ID: "unit", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 7},
+			{ID: "half", Weight: 1e12, Form: alloc.Form{Demand: apportion.Resources{math.MaxInt64/2 - 5}, Min: 1, Max: math.MaxInt64}},
+			{ID: "unit", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 7}},
 		},
 		Theta1: 1, Theta2: 1,
 	}
@@ -321,7 +321,7 @@ func TestEdges(t *testing.T) {
 		}
 		for i := range 300 {
 			p.Applications = append(p.Applications, alloc.Application{ID: fmt.Sprint("a", i),
-				Demand: apportion.Resources{int64(1 + i%3)}, Weight: 1 + float64(i%4), Min: 1, Max: int64(2 + i%7)})
+				Weight: 1 + float64(i%4), Form: alloc.Form{Demand: apportion.Resources{int64(1 + i%3)}, Min: 1, Max: int64(2 + i%7)}})
 		}
 		d := reallocate(t, p)
 		if d.Status != alloc.Decided || d.Gap > .01 || exceeds(p, d.Allocation) != "" {
@@ -336,7 +336,7 @@ func TestBudgetsRound(t *testing.T) {
 	for i := range 100 {
 		id := fmt.Sprint("a", i)
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{1}})
-		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Max: 1})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 1}})
 		p.Previous[id] = map[string]int64{id: 1}
 	}
 	hundred := 100.0

@@ -79,7 +79,7 @@ func TestClassesAreFew(t *testing.T) {
 		return servers
 	}
 	in := func(values ...string) Application {
-		return Application{Requires: []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: values}}}
+		return Application{Form: Form{Requires: []apportion.Requirement{{Key: "zone", Op: apportion.In, Values: values}}}}
 	}
 	cordoned := zones("a", "b", "c")
 	cordoned[2].Cordoned = true

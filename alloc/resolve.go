@@ -16,9 +16,9 @@ func resolve(p *Problem) *resolved {
 	given := p
 	p, of := p.apart()
 	// Without servers the paper's P2 does not exist: all is then as without its rule.
-	if p.Options.PaperRule && len(p.Servers) == 0 {
+	if p.Options.Paper && len(p.Servers) == 0 {
 		elastic := *p
-		elastic.Options.PaperRule = false
+		elastic.Options.Paper = false
 		p = &elastic
 	}
 	apps := len(p.Applications)
@@ -97,7 +97,7 @@ func (r *resolved) findForced(used []apportion.Resources) {
 	}
 	// The paper knows no machine that shrinks: with its rule Validate has refused servers that hold too much, or
 	// Displace leaves them to (6).
-	if r.problem.Options.PaperRule {
+	if r.problem.Options.Paper {
 		return
 	}
 	// 2. A server that holds too much forces all on it, but for the pinned, so long as these fit. The second round looks

@@ -77,7 +77,7 @@ func (p *Problem) pin(apps ...int) {
 // With the paper's rule a server that holds too much forces nobody: Displace leaves that to (6).
 func TestForcedByPaper(t *testing.T) {
 	p := gpuProblem(4)
-	p.Options.PaperRule, p.Options.Displace = true, true
+	p.Options.Paper, p.Options.Displace = true, true
 	p.add(1, 1, 3, 2)
 	p.add(1, 1, 3, 2)
 	p.Servers[0].Capacity[0] = 3
@@ -91,7 +91,7 @@ func TestForcedByPaper(t *testing.T) {
 	if got := states(r); got != "ff" || app.Cost != 1 {
 		t.Errorf("%s, cost %d", got, app.Cost)
 	}
-	p.Options.PaperRule = false
+	p.Options.Paper = false
 	r = resolve(p)
 	if app := r.app(0); app.Cost != 0 {
 		t.Errorf("forced, and costs %d", app.Cost)
@@ -129,7 +129,7 @@ func TestEntriesOfOptions(t *testing.T) {
 		p := gpuProblem(8)
 		p.add(0, 0, 0, 2)
 		p.Applications[0] = Application{ID: "a0", Weight: 1, Option: present, Options: []Option{
-			{ID: "small", Demand: apportion.Resources{1}, Max: 4}, {ID: "large", Demand: apportion.Resources{2}, Counts: []int64{1, 2}}}}
+			{ID: "small", Form: Form{Demand: apportion.Resources{1}, Max: 4}}, {ID: "large", Form: Form{Demand: apportion.Resources{2}, Counts: []int64{1, 2}}}}}
 		p.add(1, 1, 1)
 		r := resolve(p)
 		if got := states(r); got != want {
@@ -183,7 +183,7 @@ func TestNames(t *testing.T) {
 func TestNamesOfOptions(t *testing.T) {
 	p := gpuProblem(8)
 	p.Applications = []Application{{ID: "a0", Weight: 1, Option: "large", Options: []Option{
-		{ID: "small", Demand: apportion.Resources{1}, Max: 4}, {ID: "large", Demand: apportion.Resources{2}, Max: 2}}}}
+		{ID: "small", Form: Form{Demand: apportion.Resources{1}, Max: 4}}, {ID: "large", Form: Form{Demand: apportion.Resources{2}, Max: 2}}}}}
 	p.Previous["a0"] = map[string]int64{"s0": 1}
 	for name, c := range map[string]struct {
 		shares []Share
@@ -214,7 +214,7 @@ func TestNamesOfOptions(t *testing.T) {
 func TestInUse(t *testing.T) {
 	p := gpuProblem(4)
 	p.Applications = []Application{{ID: "a0", Weight: 1, Options: []Option{
-		{ID: "giant", Demand: apportion.Resources{9}, Max: 1}, {ID: "small", Demand: apportion.Resources{1}, Max: 4}, {ID: "large", Demand: apportion.Resources{2}, Max: 2}}}}
+		{ID: "giant", Form: Form{Demand: apportion.Resources{9}, Max: 1}}, {ID: "small", Form: Form{Demand: apportion.Resources{1}, Max: 4}}, {ID: "large", Form: Form{Demand: apportion.Resources{2}, Max: 2}}}}}
 	some := []apportion.Placement{{Server: 0, Count: 1}}
 	for name, c := range map[string]struct {
 		runs  string

@@ -58,7 +58,7 @@ func (r *resolved) claimed(apps []int) []float64 {
 		app := &r.problem.Applications[i]
 		claims[a] = drf.Claim{ID: app.ID, Demand: app.Demand, Weight: app.Weight, Min: app.Min, Max: app.Max}
 		// What its servers cannot hold is nobody's share: an application would lose it for ever.
-		if !r.problem.Options.PaperRule {
+		if !r.problem.Options.Paper {
 			claims[a].Max = min(app.Max, max(1, r.room[i]))
 			claims[a].Min = min(app.Min, claims[a].Max)
 		}

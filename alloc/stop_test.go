@@ -230,7 +230,7 @@ func TestReasonsAreTrue(t *testing.T) {
 		unservable := map[string]bool{}
 		leftOut := map[string]bool{}
 		for _, w := range append(d.Waiting, d.Suspended...) {
-			leftOut[w.ID] = w.LeftOut && !p.Options.PaperRule
+			leftOut[w.ID] = w.LeftOut && !p.Options.Paper
 			unservable[w.ID] = w.Reason.Constraint == solver.Minimum || w.Reason.Constraint == solver.Capacity && w.Reason.Have == 0 && w.Reason.Applications != nil
 		}
 		shares := slices.Clone(d.Shares)

@@ -28,7 +28,7 @@ func cluster(servers int, capacity ...int64) *alloc.Problem {
 
 // job adds an application of weight 1.
 func job(p *alloc.Problem, id string, least, most int64, demand ...int64) *alloc.Application {
-	p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: demand, Weight: 1, Min: least, Max: most})
+	p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: demand, Min: least, Max: most}})
 	return &p.Applications[len(p.Applications)-1]
 }
 
@@ -403,7 +403,7 @@ func comeAndGo(t *testing.T, leaves func(r *rand.Rand, running int) bool) (place
 // Where the budget of loss cannot be held, that is proven: the bound on the least loss is above it.
 func TestLeastLossIsProven(t *testing.T) {
 	p := tiny(nil, "LR", "MF")
-	p.Options.PaperRule, p.Theta1, p.Theta2 = false, 0, 1
+	p.Options.Paper, p.Theta1, p.Theta2 = false, 0, 1
 	d := follow(t, p)
 	if d.LeastLoss == nil || d.LeastLoss.Loss > 1./6+1e-9 || d.LeastLoss.Bound < d.LeastLoss.Loss-1e-9 || d.Metrics.LossBudget != d.LeastLoss.Loss {
 		t.Errorf("%+v, want a least loss of 1/6, proven", d.LeastLoss)

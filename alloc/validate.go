@@ -43,7 +43,7 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	option has a Worth, a Speed where another has none; Demand,
 //	Max, Min, Step, Counts, Worth or Speed beside Options       apportion.ErrEmpty, ErrConflict
 //	an Option that is named without Options                     apportion.ErrUnknown
-//	with Options.PaperRule and without Options.Displace:
+//	with Options.Paper and without Options.Displace:
 //	a Previous that names a server which is not there           apportion.ErrUnknown
 //	a Previous with an Option that is not in Options            apportion.ErrUnknown
 //	a Previous that overfills a server                          ErrOverfilled
@@ -177,7 +177,7 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 }
 
 // keepsServers reports whether what runs must fit the servers: the paper knows no machine that fails.
-func (p *Problem) keepsServers() bool { return p.Options.PaperRule && !p.Options.Displace }
+func (p *Problem) keepsServers() bool { return p.Options.Paper && !p.Options.Displace }
 
 // previousCheck is the check of what runs now, application by application, in the order of their IDs: a map has none.
 type previousCheck struct {

@@ -269,7 +269,7 @@ func (r *resolved) mayBeLeftOut(i int) bool {
 	// could stay may be left out for one of higher priority alone.
 	options := &r.problem.Options
 	switch {
-	case options.PaperRule:
+	case options.Paper:
 		return options.AdmitPrefix && r.runs(r.of[i]) < 0
 	case r.runs(r.of[i]) < 0 || r.isForced(r.of[i]):
 		return true
@@ -282,7 +282,7 @@ func (r *resolved) again(d *Decision, a *attempt, all solver.Counts) (*Decision,
 	// The copy keeps what is the solver's word: bound, rank, certificate. All else below is written over.
 	again := *d
 	sharing := r.servable()
-	if !r.problem.Options.PaperRule {
+	if !r.problem.Options.Paper {
 		sharing = a.apps
 	}
 	if err := r.report(&again, sharing, all); err != nil {
@@ -320,7 +320,7 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 			continue
 		}
 		list, field := &again.Waiting, "Waiting"
-		if r.runs(o) >= 0 && !r.problem.Options.PaperRule {
+		if r.runs(o) >= 0 && !r.problem.Options.Paper {
 			list, field = &again.Suspended, "Suspended"
 		}
 		w, follows := r.why(o, d, a, stop)
@@ -331,7 +331,7 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 		}
 		*list = append(*list, w)
 	}
-	if !r.problem.Options.PaperRule {
+	if !r.problem.Options.Paper {
 		r.setApart(again)
 	}
 	return unchecked
@@ -361,7 +361,7 @@ func (r *resolved) words(d *Decision) []string {
 // why returns why application o has nothing under d, and whether the reason follows from the allocation: that of one who is in or
 // could never be served does, and that of one who was left out is admission's word.
 func (r *resolved) why(o int, d *Decision, a *attempt, stop *stopper) (w Waiting, follows bool) {
-	paper, i := r.problem.Options.PaperRule, r.inUse(o, make(solver.Counts, len(r.previous)))
+	paper, i := r.problem.Options.Paper, r.inUse(o, make(solver.Counts, len(r.previous)))
 	at, in := slices.BinarySearch(a.apps, i)
 	w = Waiting{ID: r.given.Applications[o].ID, LeftOut: !in && (!paper || d.Status == Decided && r.fits(i))}
 	switch {

@@ -23,9 +23,9 @@ func fig5() *alloc.Problem {
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{6, 1}})
 	}
 	p.Applications = []alloc.Application{
-		{ID: "a", Demand: []int64{2, 0}, Weight: 1, Max: 8, Min: 1},
-		{ID: "b", Demand: []int64{1, 1}, Weight: 1, Max: 2, Min: 1},
-		{ID: "c", Demand: []int64{1, 1}, Weight: 1, Max: 2, Min: 1},
+		{ID: "a", Weight: 1, Form: alloc.Form{Demand: []int64{2, 0}, Max: 8, Min: 1}},
+		{ID: "b", Weight: 1, Form: alloc.Form{Demand: []int64{1, 1}, Max: 2, Min: 1}},
+		{ID: "c", Weight: 1, Form: alloc.Form{Demand: []int64{1, 1}, Max: 2, Min: 1}},
 	}
 	return p
 }
@@ -215,7 +215,7 @@ func TestDecisionJSON(t *testing.T) {
 // A weight that is absent is 1; one of zero is refused.
 func TestWeightJSON(t *testing.T) {
 	for text, want := range map[string]float64{`{"id":"a"}`: 1, `{"weight":0}`: 0, `{"weight":2.5}`: 2.5, `{"weight":null}`: 1} {
-		app := alloc.Application{Weight: 7, Max: 3}
+		app := alloc.Application{Weight: 7, Form: alloc.Form{Max: 3}}
 		if err := json.Unmarshal([]byte(text), &app); err != nil || app.Weight != want || app.Max != 0 {
 			t.Errorf("%s is read as %+v, %v; want weight %g", text, app, err, want)
 		}

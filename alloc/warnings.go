@@ -42,9 +42,9 @@ func (p *Problem) ignored(r *resolved) []string {
 		set  bool
 		text string
 	}{
-		{r.given.Options.AdmitPrefix && !r.given.Options.PaperRule, "admit_prefix has no effect without paper_rule"},
-		{r.given.Options.Displace && !r.given.Options.PaperRule, "displace has no effect without paper_rule"},
-		{r.given.Options.Preempt && r.given.Options.PaperRule, "preempt has no effect with paper_rule"},
+		{r.given.Options.AdmitPrefix && !r.given.Options.Paper, "admit_prefix has no effect without paper_rule"},
+		{r.given.Options.Displace && !r.given.Options.Paper, "displace has no effect without paper_rule"},
+		{r.given.Options.Preempt && r.given.Options.Paper, "preempt has no effect with paper_rule"},
 	} {
 		if o.set {
 			found = append(found, o.text)

@@ -52,14 +52,14 @@ func TestIgnoredIsTold(t *testing.T) {
 	for want, change := range map[string]func(p *Problem){
 		"admit_prefix has no effect without paper_rule":                                   func(p *Problem) { p.Options.AdmitPrefix = true },
 		"displace has no effect without paper_rule":                                       func(p *Problem) { p.Options.Displace = true },
-		"preempt has no effect with paper_rule":                                           func(p *Problem) { p.Options.Preempt, p.Options.PaperRule = true, true },
+		"preempt has no effect with paper_rule":                                           func(p *Problem) { p.Options.Preempt, p.Options.Paper = true, true },
 		`a speed has no effect unless losses are measured in worth: "a0"`:                 func(p *Problem) { p.Applications[0].Speed = []float64{1, 2} },
 		`what staying is worth has no effect, as it does not run: "a0"`:                   func(p *Problem) { p.Applications[0].StayWorth = &half },
 		`to stay is worth as much as its number, which is more than stated`:               func(p *Problem) { p.Applications[1].StayWorth, p.Applications[1].Worth = &half, []float64{1, 2} },
 		`it runs with a number of containers that it may not have, and cannot stay: "a1"`: func(p *Problem) { p.Applications[1].Counts = []int64{1} },
 		`it runs with an option that it does not have, and cannot stay: "a1"`: func(p *Problem) {
 			b := &p.Applications[1]
-			b.Options, b.Option, b.Demand, b.Max = []Option{{ID: "new", Demand: b.Demand, Max: 2}}, "old", nil, 0
+			b.Options, b.Option, b.Demand, b.Max = []Option{{ID: "new", Form: Form{Demand: b.Demand, Max: 2}}}, "old", nil, 0
 		},
 		`no number of containers is within its bounds, step and counts: "a0"`: func(p *Problem) {
 			p.Applications[0].Step, p.Applications[0].Max, p.Applications[0].Counts = 3, 8, []int64{4}
@@ -116,7 +116,7 @@ func TestWarnings(t *testing.T) {
 		p := &Problem{
 			Kinds: apportion.Kinds{"gpu"}, Theta1: .1, Theta2: .1, Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{10}}},
 			Applications: []Application{
-				{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 10}, {ID: "b", Demand: apportion.Resources{2}, Weight: 1, Max: 5},
+				{ID: "a", Weight: 1, Form: Form{Demand: apportion.Resources{1}, Max: 10}}, {ID: "b", Weight: 1, Form: Form{Demand: apportion.Resources{2}, Max: 5}},
 			},
 		}
 		c.change(p)

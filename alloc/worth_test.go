@@ -21,7 +21,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 	compared := 0
 	rapidtest.Until(t, "nobody stated a worth", func() bool { return compared > 0 }, func(t *rapid.T) {
 		p := using(genProblem(t), nil)
-		p.Options.PaperRule, p.Theta1, p.Theta2 = false, 1, 1
+		p.Options.Paper, p.Theta1, p.Theta2 = false, 1, 1
 		for j := range p.Servers {
 			p.Servers[j].Cordoned = false
 		}
@@ -93,8 +93,8 @@ func two() *alloc.Problem {
 		Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1,
 		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{6}}},
 		Applications: []alloc.Application{
-			{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 6, Worth: []float64{1, 2, 3, 4, 5, 6}},
-			{ID: "b", Demand: apportion.Resources{1}, Weight: 1, Max: 6, Worth: []float64{1, 1, 1, 1, 1, 1}},
+			{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 6, Worth: []float64{1, 2, 3, 4, 5, 6}}},
+			{ID: "b", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 6, Worth: []float64{1, 1, 1, 1, 1, 1}}},
 		},
 		Previous: alloc.Allocation{"a": {"s": 3}, "b": {"s": 3}},
 	}
@@ -149,8 +149,8 @@ func TestIdleWorth(t *testing.T) {
 func TestKeptWorth(t *testing.T) {
 	p := two()
 	stay := 3.5
-	p.Options.PaperRule, p.Applications[0].StayWorth = true, &stay
-	p.Applications = append(p.Applications, alloc.Application{ID: "c", Demand: apportion.Resources{6}, Weight: 1, Min: 1, Max: 1})
+	p.Options.Paper, p.Applications[0].StayWorth = true, &stay
+	p.Applications = append(p.Applications, alloc.Application{ID: "c", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{6}, Min: 1, Max: 1}})
 	p.Applications[0].Min, p.Applications[1].Min = 1, 1
 	d := decide(t, p)
 	if d.Status != alloc.Kept || d.Objective != 3.5+1 || d.Shares[0].Worth != 3.5 {
@@ -206,7 +206,7 @@ func TestConsolidatedStays(t *testing.T) {
 	p := &alloc.Problem{
 		Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1,
 		Servers:      []apportion.Server{{ID: "s", Capacity: apportion.Resources{4}}, {ID: "u", Capacity: apportion.Resources{6}}},
-		Applications: []alloc.Application{{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Max: 4, Worth: []float64{1, 2, 3, 4}, StayWorth: &stay}},
+		Applications: []alloc.Application{{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 4, Worth: []float64{1, 2, 3, 4}}, StayWorth: &stay}},
 		Previous:     alloc.Allocation{"a": {"s": 4}},
 	}
 	d, err := recorded(t, t.Context(), p, spread{})

@@ -20,14 +20,14 @@ func tinyProblem() *alloc.Problem {
 			{ID: "s1", Capacity: apportion.Resources{4, 0, 16}},
 		},
 		Applications: []alloc.Application{
-			{ID: "LR", Demand: apportion.Resources{1, 0, 2}, Weight: 1, Min: 1, Max: 6},
-			{ID: "MF", Demand: apportion.Resources{2, 0, 2}, Weight: 2, Min: 1, Max: 4},
-			{ID: "NN", Demand: apportion.Resources{1, 1, 4}, Weight: 4, Min: 1, Max: 1},
+			{ID: "LR", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 0, 2}, Min: 1, Max: 6}},
+			{ID: "MF", Weight: 2, Form: alloc.Form{Demand: apportion.Resources{2, 0, 2}, Min: 1, Max: 4}},
+			{ID: "NN", Weight: 4, Form: alloc.Form{Demand: apportion.Resources{1, 1, 4}, Min: 1, Max: 1}},
 		},
 		Previous: alloc.Allocation{"LR": {"s0": 2}, "MF": {"s0": 1, "s1": 2}},
 		Theta1:   0.1,
 		Theta2:   0.1,
-		Options:  alloc.Options{PaperRule: true},
+		Options:  alloc.Options{Rule: alloc.Rule{Paper: true}},
 	}
 }
 
@@ -44,12 +44,12 @@ func wholeProblem() *alloc.Problem {
 			{ID: "c1", Capacity: apportion.Resources{16, 0}, Cordoned: true},
 		},
 		Applications: []alloc.Application{
-			{ID: "net", Demand: apportion.Resources{1, 1}, Weight: 1, Min: 1, Max: 8, Counts: []int64{1, 2, 4, 8}, MaxServers: 1},
-			{ID: "forest", Demand: apportion.Resources{2, 0}, Weight: 1, Min: 2, Max: 9, Step: 2},
-			{ID: "web", Demand: apportion.Resources{1, 0}, Weight: 1, Min: 2, Max: 4, PerServer: 1, AdjustCost: &three},
-			{ID: "held", Demand: apportion.Resources{2, 0}, Weight: 1, Min: 1, Max: 6, Pinned: true},
-			{ID: "picky", Demand: apportion.Resources{1, 1}, Weight: 1, Min: 1, Max: 4,
-				Requires: []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"v100"}}}},
+			{ID: "net", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 1}, Min: 1, Max: 8, Counts: []int64{1, 2, 4, 8}}, MaxServers: 1},
+			{ID: "forest", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{2, 0}, Min: 2, Max: 9, Step: 2}},
+			{ID: "web", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 0}, Min: 2, Max: 4}, PerServer: 1, AdjustCost: &three},
+			{ID: "held", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{2, 0}, Min: 1, Max: 6}, Pinned: true},
+			{ID: "picky", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 1}, Min: 1, Max: 4,
+				Requires: []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"v100"}}}}},
 		},
 		Previous: alloc.Allocation{"forest": {"c1": 2}, "web": {"c0": 1, "g0": 1}, "held": {"c1": 3}},
 		Theta1:   .5, Theta2: .5,
@@ -75,7 +75,7 @@ func genInstance(t *rapid.T) *solver.Instance {
 		Previous: alloc.Allocation{},
 		Theta1:   rapid.SampledFrom([]float64{0, .1, .3, 1}).Draw(t, "theta1"),
 		Theta2:   rapid.SampledFrom([]float64{0, .5, 1}).Draw(t, "theta2"),
-		Options:  alloc.Options{PaperRule: true, Displace: true, NoCeil15: rapid.Bool().Draw(t, "no ceil 15")},
+		Options:  alloc.Options{Rule: alloc.Rule{Paper: true, Displace: true, NoCeil15: rapid.Bool().Draw(t, "no ceil 15")}},
 	}
 	for j := range rapid.IntRange(1, 2).Draw(t, "servers") {
 		capacity := rapid.SliceOfN(rapid.Int64Range(0, 8), kinds, kinds).Draw(t, "capacity")
@@ -85,8 +85,8 @@ func genInstance(t *rapid.T) *solver.Instance {
 		demand := rapid.SliceOfN(rapid.Int64Range(0, 3), kinds, kinds).Draw(t, "demand")
 		demand[0] = max(demand[0], 1)
 		id, least := fmt.Sprint("a", i), rapid.Int64Range(0, 2).Draw(t, "min")
-		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: demand,
-			Weight: rapid.SampledFrom([]float64{.5, 1, 4}).Draw(t, "weight"), Min: least, Max: max(1, least) + rapid.Int64Range(0, 1).Draw(t, "max")})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: rapid.SampledFrom([]float64{.5, 1, 4}).Draw(t, "weight"), Form: alloc.Form{Demand: demand,
+			Min: least, Max: max(1, least) + rapid.Int64Range(0, 1).Draw(t, "max")}})
 		places := map[string]int64{}
 		for _, server := range []string{"s0", "s1", "gone"} {
 			if rapid.IntRange(0, 3).Draw(t, "runs here") == 0 {

@@ -184,10 +184,10 @@ func TestClassUnpools(t *testing.T) {
 	p := &alloc.Problem{
 		Kinds: apportion.Kinds{"cpu"},
 		Applications: []alloc.Application{
-			{ID: "small", Demand: apportion.Resources{1}, Weight: 1, Max: 3},
-			{ID: "large", Demand: apportion.Resources{3}, Weight: 1, Max: 3},
+			{ID: "small", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 3}},
+			{ID: "large", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{3}, Max: 3}},
 		},
-		Theta1: 1, Theta2: 1, Options: alloc.Options{PaperRule: true},
+		Theta1: 1, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{Paper: true}},
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{4}})

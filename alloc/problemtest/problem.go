@@ -37,7 +37,7 @@ func Draw(family alloctest.Family, seed uint64, servers, apps int, previous bool
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
 		id := "a" + strconv.Itoa(i)
-		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: app.Demand, Weight: weights[i], Min: app.Min, Max: app.Max})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: weights[i], Form: alloc.Form{Demand: app.Demand, Min: app.Min, Max: app.Max}})
 		// An application without containers has no entry: an empty one would be written to JSON and
 		// mean nothing.
 		for _, placed := range app.Previous {

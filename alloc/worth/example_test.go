@@ -19,7 +19,7 @@ func ExampleOf() {
 			fmt.Println(err)
 			return
 		}
-		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Max: 6, Worth: w.Worth, IdleWorth: w.Idle})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 6, Worth: w.Worth}, IdleWorth: w.Idle})
 	}
 	d, err := alloc.Reallocate(context.Background(), p, nil)
 	if err != nil {

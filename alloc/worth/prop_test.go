@@ -37,7 +37,7 @@ func genJobs(t *rapid.T) *jobs {
 // problem states the jobs by a utility; everybody may run at least one container.
 func (g *jobs) problem(t rapid.TB, u worth.Utility) *alloc.Problem {
 	p := &alloc.Problem{
-		Kinds: apportion.Kinds{"gpu"}, Theta1: g.theta1, Theta2: 1, Options: alloc.Options{NoCeil15: true},
+		Kinds: apportion.Kinds{"gpu"}, Theta1: g.theta1, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{NoCeil15: true}},
 		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{g.gpus}}},
 	}
 	for i := range g.jobs {
@@ -46,8 +46,8 @@ func (g *jobs) problem(t rapid.TB, u worth.Utility) *alloc.Problem {
 			t.Fatal(err)
 		}
 		p.Applications = append(p.Applications, alloc.Application{
-			ID: fmt.Sprint(i), Demand: apportion.Resources{1}, Weight: 1, Max: int64(len(g.jobs[i].Speeds)),
-			Worth: w.Worth, IdleWorth: w.Idle, StayWorth: w.Stay,
+			ID: fmt.Sprint(i), Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: int64(len(g.jobs[i].Speeds)),
+				Worth: w.Worth}, IdleWorth: w.Idle, StayWorth: w.Stay,
 		})
 	}
 	return p

@@ -73,7 +73,7 @@ func TestPrevious(t *testing.T) {
 func problem(ids ...string) *alloc.Problem {
 	p := &alloc.Problem{Kinds: apportion.Kinds{"slot"}, Servers: servers, Theta1: 1, Theta2: 1}
 	for _, id := range ids {
-		p.Applications = append(p.Applications, alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8})
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}})
 	}
 	return p
 }

@@ -61,7 +61,7 @@ func (d *advised) set(has alloc.Allocation, blind bool) {
 
 func (d *advised) submit(id string, most int64) {
 	d.fake.change(func(v *controller.View) {
-		v.Jobs = append(v.Jobs, controller.Job{Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: most}})
+		v.Jobs = append(v.Jobs, controller.Job{Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: most}}})
 	})
 }
 

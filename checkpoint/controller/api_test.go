@@ -104,7 +104,7 @@ func TestFilled(t *testing.T) {
 		t.Errorf("%v, %v, %v, %v", given.Lease, given.Look, given.Missing, given.Settle)
 	}
 	p := alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Servers: []apportion.Server{{ID: "n1", Capacity: apportion.Resources{4}}},
-		Applications: []alloc.Application{{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 3}}}
+		Applications: []alloc.Application{{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 3}}}}
 	if decision, err := d.Decide(t.Context(), &p); err != nil || decision.Allocation.Containers("a") != 3 {
 		t.Errorf("%+v, %v", decision, err)
 	}

@@ -174,7 +174,7 @@ func (b *bench) submit(most int64, ids ...string) {
 	b.fake.change(func(v *controller.View) {
 		for _, id := range ids {
 			v.Jobs = append(v.Jobs, controller.Job{Spec: json.RawMessage(strconv.Quote(id)),
-				Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: most}})
+				Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: most}}})
 		}
 	})
 }
@@ -742,7 +742,7 @@ func TestPlan(t *testing.T) {
 		{Server: apportion.Server{ID: "n2", Capacity: apportion.Resources{4}}, Down: "gone"},
 		{Server: apportion.Server{ID: "n3", Capacity: apportion.Resources{4}}, Draining: true},
 	}
-	f.view.Jobs = []controller.Job{{Application: alloc.Application{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 12}}}
+	f.view.Jobs = []controller.Job{{Application: alloc.Application{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 12}}}}
 	config := controller.Config{Cluster: f, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1}}
 	p, d, err := controller.Plan(t.Context(), config, nil)
 	if err != nil || d.Allocation.Containers("a") != 4 || d.Allocation["a"]["n1"] != 4 {

@@ -81,7 +81,7 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	for i := range state.Jobs {
 		if j := &state.Jobs[i]; !submitted[j.Name] && j.Ending == "" && len(bridge.Goal(j)) > 0 {
 			n := int64(len(bridge.Goal(j)))
-			add(alloc.Application{ID: j.Name, Weight: 1, Min: n, Max: n, Pinned: true}, j)
+			add(alloc.Application{ID: j.Name, Weight: 1, Form: alloc.Form{Min: n, Max: n}, Pinned: true}, j)
 		}
 	}
 	// A job that is being moved counts where it is to be: what was decided stands, unless something else changes.

@@ -61,7 +61,7 @@ func TestServersOfProblem(t *testing.T) {
 // ending, or is not known to the protocol has no part; whoever cannot be understood any more keeps what it has.
 func TestJobsOfProblem(t *testing.T) {
 	app := func(id string, most int64) Job {
-		return Job{Application: alloc.Application{ID: id, Demand: apportion.Resources{7}, Weight: 2, Min: 1, Max: most}}
+		return Job{Application: alloc.Application{ID: id, Weight: 2, Form: alloc.Form{Demand: apportion.Resources{7}, Min: 1, Max: most}}}
 	}
 	view := &View{Jobs: []Job{app("runs", 5), app("new", 5), app("over", 5), app("cut off", 5), app("moves", 5)},
 		Queues: []drf.Queue{{ID: "theirs", Weight: 1}}}

@@ -132,7 +132,7 @@ func TestEndedIsTold(t *testing.T) {
 // that was read keeps what it says itself.
 func TestSift(t *testing.T) {
 	job := func(id string, change func(*alloc.Application)) Job {
-		app := alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 2}
+		app := alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 2}}
 		change(&app)
 		return Job{Application: app}
 	}

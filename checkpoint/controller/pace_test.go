@@ -76,7 +76,7 @@ func TestPace(t *testing.T) {
 func TestShape(t *testing.T) {
 	problem := func(change func(*alloc.Problem)) shape {
 		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Servers: []apportion.Server{{ID: "n1", Capacity: apportion.Resources{4}}},
-			Applications: []alloc.Application{{ID: "a", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 4}},
+			Applications: []alloc.Application{{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 4}}},
 			Queues:       []drf.Queue{{ID: "q", Weight: 1}}, Previous: alloc.Allocation{"a": {"n1": 2}}}
 		change(p)
 		return shapeOf(p)

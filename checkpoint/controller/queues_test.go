@@ -17,7 +17,7 @@ type queued struct{ Cluster }
 
 func (queued) Look(context.Context) (*View, error) {
 	app := func(id, queue string) Job {
-		return Job{Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8, Queue: queue}}
+		return Job{Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}, Queue: queue}}
 	}
 	return &View{Servers: []Server{{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{8}}}},
 		Jobs:   []Job{app("lr", "vision"), app("lost", "speech")},

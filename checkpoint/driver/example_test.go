@@ -52,7 +52,7 @@ func Example() {
 	}
 	var applications []alloc.Application
 	for _, id := range []string{"lstm", "resnet", "vae"} {
-		applications = append(applications, alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8})
+		applications = append(applications, alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}})
 		submit, err := bridge.Submit(&applications[len(applications)-1])
 		check(err)
 		check(d.Apply(ctx, submit))

@@ -49,7 +49,7 @@ func TestReadmeSampleRuns(t *testing.T) {
 	defer log.SetOutput(os.Stderr)
 	steps := 0
 	err := embed(t.Context(), []apportion.Server{{ID: "node-1", Capacity: apportion.Resources{8, 2, 64}}},
-		[]alloc.Application{{ID: "resnet", Demand: apportion.Resources{2, 1, 8}, Weight: 1, Min: 1, Max: 8}}, nil, func(alloc.Step) { steps++ })
+		[]alloc.Application{{ID: "resnet", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{2, 1, 8}, Min: 1, Max: 8}}}, nil, func(alloc.Step) { steps++ })
 	if err != nil || steps != 2 {
 		t.Errorf("%d steps, %v", steps, err)
 	}

@@ -123,7 +123,7 @@ func (j *loopJob) speed(n int64) float64 {
 func (j *loopJob) application(fair float64, held int64) alloc.Application {
 	weight := math.Pow(1+j.service/7200, -0.5)
 	worth := func(speed float64) float64 { return weight * math.Sqrt(speed/j.speed(int64(math.Max(1, fair)))) }
-	a := alloc.Application{ID: j.id, Demand: apportion.Resources{1}, Weight: 1, Max: loopCounts[len(loopCounts)-1], Counts: loopCounts, IdleWorth: 0}
+	a := alloc.Application{ID: j.id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: loopCounts[len(loopCounts)-1], Counts: loopCounts}, IdleWorth: 0}
 	best := 0.0
 	for _, n := range loopCounts {
 		best = max(best, j.speed(n))

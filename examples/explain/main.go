@@ -33,9 +33,9 @@ func run(w io.Writer) error {
 			{ID: "node-2", Capacity: apportion.Resources{0, 32}},
 		},
 		Applications: []alloc.Application{
-			{ID: "resnet", Demand: apportion.Resources{1, 4}, Weight: 1, Min: 1, Max: 8},   // GPUs run out
-			{ID: "word2vec", Demand: apportion.Resources{0, 4}, Weight: 1, Min: 1, Max: 3}, // has its maximum
-			{ID: "xgboost", Demand: apportion.Resources{0, 6}, Weight: 1, Min: 1, Max: 20}, // CPUs run out
+			{ID: "resnet", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 4}, Min: 1, Max: 8}},   // GPUs run out
+			{ID: "word2vec", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{0, 4}, Min: 1, Max: 3}}, // has its maximum
+			{ID: "xgboost", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{0, 6}, Min: 1, Max: 20}}, // CPUs run out
 		},
 		// Theta1 bounds how unfair the outcome may be, Theta2 how many running applications may be
 		// disturbed; both are parts of the most that is possible.

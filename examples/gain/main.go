@@ -82,7 +82,7 @@ func run(w io.Writer) error {
 // Its result replaces Weight times containers by a table: Worth[n-1] is what n containers are worth.
 func (j *job) application(w io.Writer) (alloc.Application, error) {
 	// The weight stays 1: the worth has all that is to count.
-	app := alloc.Application{ID: j.id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}
+	app := alloc.Application{ID: j.id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}}
 	// 1. How fast would it be with other numbers of containers?
 	// Request is what the job was submitted with, which counts as a guess as long as nothing better is
 	// known.

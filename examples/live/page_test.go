@@ -207,7 +207,7 @@ func pagedCluster(t *testing.T) (*cluster.Cluster, string) {
 	}
 	for _, job := range []string{"first", "later"} {
 		argv := []string{program, "paged"}
-		application := alloc.Application{ID: job, Executor: "none", Demand: apportion.Resources{1, 2}, Weight: 1, Min: 2, Max: 2, Start: argv, Resume: argv}
+		application := alloc.Application{ID: job, Executor: "none", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 2}, Min: 2, Max: 2}, Start: argv, Resume: argv}
 		if err := place.Call(ctx, "/submit", &master.Submission{Application: application}, &master.Nothing{}); err != nil {
 			t.Fatal(err)
 		}

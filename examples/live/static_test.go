@@ -35,7 +35,7 @@ func TestStatic(t *testing.T) {
 	state := &master.State{Kinds: kinds, Servers: dormServers}
 	add := func(name string, least, most int64, held ...string) {
 		state.Jobs = append(state.Jobs, master.JobState{Job: checkpoint.Job{Name: name, Target: held},
-			Application: alloc.Application{ID: name, Min: least, Max: most, Demand: apportion.Resources{1, 2}}})
+			Application: alloc.Application{ID: name, Form: alloc.Form{Min: least, Max: most, Demand: apportion.Resources{1, 2}}}})
 	}
 	decide := func() string {
 		t.Helper()

@@ -27,7 +27,7 @@ func isElastic(meta map[string]string) bool { return meta[metaPrefix+"max"] != "
 // jobOf reads an elastic job. The error says what of it cannot be done. One that is advised runs by itself: its count and
 // its driver are nobody else's.
 func jobOf(j *api.Job, advised bool) (controller.Job, error) {
-	app := alloc.Application{ID: *j.ID, Weight: 1, Min: 1, Priority: int64(value(j.Priority))}
+	app := alloc.Application{ID: *j.ID, Weight: 1, Form: alloc.Form{Min: 1}, Priority: int64(value(j.Priority))}
 	if len(j.TaskGroups) != 1 || len(j.TaskGroups[0].Tasks) != 1 {
 		return controller.Job{}, fmt.Errorf("it has %d groups: one with one task is what can be resized", len(j.TaskGroups))
 	}

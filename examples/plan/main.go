@@ -32,9 +32,9 @@ func run(w io.Writer) error {
 			{ID: "node-2", Capacity: apportion.Resources{4}},
 		},
 		Applications: []alloc.Application{
-			{ID: "bert", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8, Resume: []string{"resume.sh", "bert"}},
-			{ID: "gru", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 4},
-			{ID: "vae", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 2, Start: []string{"start.sh", "vae"}},
+			{ID: "bert", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}, Resume: []string{"resume.sh", "bert"}},
+			{ID: "gru", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 4}},
+			{ID: "vae", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 2}, Start: []string{"start.sh", "vae"}},
 		},
 		// Previous is what runs now, application by server. vae is not in it, so it is new.
 		Previous: alloc.Allocation{"bert": {"node-1": 4, "node-2": 1}, "gru": {"node-2": 3}},

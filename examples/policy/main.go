@@ -88,7 +88,7 @@ func scenario() *sim.Scenario {
 	}
 	for i := range 12 {
 		s.Jobs = append(s.Jobs, sim.Job{
-			Application: alloc.Application{ID: fmt.Sprint("job-", i+1), Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: int64(2 + 2*(i%4))},
+			Application: alloc.Application{ID: fmt.Sprint("job-", i+1), Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: int64(2 + 2*(i%4))}},
 			// Times are virtual: a day takes milliseconds.
 			// Arrivals ascend; the simulator refuses anything else.
 			Arrival: time.Duration(i) * 10 * time.Minute,

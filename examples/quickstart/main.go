@@ -37,11 +37,11 @@ func run(w io.Writer) error {
 			{ID: "slave-3", Capacity: apportion.Resources{4, 0, 32}},
 		},
 		Applications: []alloc.Application{
-			{ID: "app-1", Executor: "MxNet", Demand: apportion.Resources{1, 0, 8}, Weight: 1, Max: 6, Min: 1},
-			{ID: "app-2", Executor: "TensorFlow", Demand: apportion.Resources{1, 0, 8}, Weight: 1, Max: 8, Min: 1,
+			{ID: "app-1", Executor: "MxNet", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 0, 8}, Max: 6, Min: 1}},
+			{ID: "app-2", Executor: "TensorFlow", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 0, 8}, Max: 8, Min: 1},
 				Resume: []string{"resume.sh"}},
 			// Weight 2 makes a share twice as large as the others' due. Min and Max bound the containers.
-			{ID: "app-3", Executor: "MPI-Caffe", Demand: apportion.Resources{1, 1, 8}, Weight: 2, Max: 5, Min: 1,
+			{ID: "app-3", Executor: "MPI-Caffe", Weight: 2, Form: alloc.Form{Demand: apportion.Resources{1, 1, 8}, Max: 5, Min: 1},
 				Start: []string{"start.sh"}},
 		},
 		// Who is not in Previous is new, and starts instead of being adjusted.

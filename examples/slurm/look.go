@@ -179,7 +179,7 @@ func (s *slurm) scriptOf(ctx context.Context, id, number string) (string, error)
 // What the words mean is in README.md. Weight 1 and at least one task are the defaults; max is required, as
 // the controller's Validate says of an application without it.
 func applicationOf(j *job, words []string) (alloc.Application, error) {
-	app := alloc.Application{ID: j.id(), Weight: 1, Min: 1, Requires: j.requires()}
+	app := alloc.Application{ID: j.id(), Weight: 1, Form: alloc.Form{Min: 1, Requires: j.requires()}}
 	if _, err := declare(&app, words); err != nil {
 		return app, err
 	}

@@ -79,8 +79,8 @@ func logged() ([]byte, error) {
 		},
 		// Either server is best for one of the two.
 		Applications: []alloc.Application{
-			{ID: "bert", Demand: apportion.Resources{1, 2}, Weight: 1, Min: 1, Max: 6},
-			{ID: "etl", Demand: apportion.Resources{0, 3}, Weight: 1, Min: 1, Max: 10},
+			{ID: "bert", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 2}, Min: 1, Max: 6}},
+			{ID: "etl", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{0, 3}, Min: 1, Max: 10}},
 		},
 		Theta1: 0.5, Theta2: 0.5,
 	}

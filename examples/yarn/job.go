@@ -202,9 +202,10 @@ const partition = "partition"
 // application is the job for the optimizer. YARN grants multiples of least, so that is what is counted with.
 // Weight and Min are 1 where the file does not say, and 0 where it says 0; Validate judges what it says.
 func (s *submission) application(kinds apportion.Kinds, least apportion.Resources) alloc.Application {
-	a := alloc.Application{ID: s.Job, Queue: s.Queue, Weight: 1, Min: 1, Max: s.Max, Step: s.Step, PerServer: s.PerServer, MaxServers: s.MaxServers,
-		Priority: int64(s.Priority), AdjustCost: s.AdjustCost, Preemptible: s.Preemptible, Demand: make(apportion.Resources, len(kinds)),
-		Requires: []apportion.Requirement{{Key: partition, Op: apportion.In, Values: []string{s.Label}}}}
+	a := alloc.Application{ID: s.Job, Queue: s.Queue, Weight: 1, PerServer: s.PerServer, MaxServers: s.MaxServers,
+		Priority: int64(s.Priority), AdjustCost: s.AdjustCost, Preemptible: s.Preemptible,
+		Form: alloc.Form{Min: 1, Max: s.Max, Step: s.Step, Demand: make(apportion.Resources, len(kinds)),
+			Requires: []apportion.Requirement{{Key: partition, Op: apportion.In, Values: []string{s.Label}}}}}
 	if s.Weight != nil {
 		a.Weight = *s.Weight
 	}

@@ -97,7 +97,7 @@ func rigid(t *tenant, kinds apportion.Kinds) (alloc.Application, bool) {
 		}
 	}
 	// Without a container its demand is all that it asks for, in one piece.
-	a := alloc.Application{ID: t.ID, Weight: 1, Max: 1, Demand: wants.Clone()}
+	a := alloc.Application{ID: t.ID, Weight: 1, Form: alloc.Form{Max: 1, Demand: wants.Clone()}}
 	if t.Containers > 0 {
 		for k := range has {
 			a.Demand[k] = (has[k] + t.Containers - 1) / t.Containers

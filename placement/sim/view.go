@@ -117,7 +117,7 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 	}
 	if !slices.Equal(positions, f.positions) {
 		p := f.view.problem(positions)
-		p.Options.PaperRule = true // jobs that wait have a share as well
+		p.Options.Paper = true // jobs that wait have a share as well
 		instance, servable, err := p.Instance()
 		if err != nil {
 			return 0, err

@@ -46,7 +46,7 @@ func measured(t *testing.T, state *sim.State) alloc.Metrics {
 	}
 	p := state.Problem()
 	held := p.Previous
-	p.Previous, p.Options.PaperRule = nil, true // jobs that wait have a share as well
+	p.Previous, p.Options.Paper = nil, true // jobs that wait have a share as well
 	metrics, err := alloc.Measure(p, held)
 	if err != nil {
 		t.Fatal(err)

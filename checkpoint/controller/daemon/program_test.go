@@ -26,7 +26,7 @@ import (
 func idle(fault error) *controllertest.Cluster {
 	c := controllertest.New(managedtest.New(func() *guard.Desk { return nil }, nil), controller.View{
 		Servers: []controller.Server{{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{4}}}},
-		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}}},
+		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}}}},
 	})
 	c.Change(func(*controller.View) error { return fault })
 	return c

@@ -48,7 +48,7 @@ func maxDeaths(j *batchv1.Job) int {
 // application reads what a Job asks for, without its requirements on nodes. priorities are those of the classes.
 func (r *Reader) application(j *batchv1.Job, priorities map[string]int64) (alloc.Application, error) {
 	spec := &j.Spec.Template.Spec
-	app := alloc.Application{ID: ID(j.Namespace, j.Name), Weight: 1, Min: 1, Max: 1, Queue: queueOf(j), Demand: Demand(r.kinds, spec)}
+	app := alloc.Application{ID: ID(j.Namespace, j.Name), Weight: 1, Queue: queueOf(j), Form: alloc.Form{Min: 1, Max: 1, Demand: Demand(r.kinds, spec)}}
 	if j.Spec.Parallelism != nil {
 		app.Max = int64(*j.Spec.Parallelism)
 	}

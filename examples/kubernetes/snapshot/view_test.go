@@ -76,7 +76,7 @@ func TestJob(t *testing.T) {
 	if len(v.Jobs) != 1 {
 		t.Fatalf("%+v", v)
 	}
-	want := alloc.Application{ID: "team/lr", Queue: "team", Demand: apportion.Resources{1500, 1, 1, 1}, Weight: 1.5, Min: 2, Max: 8, Step: 2, Priority: 70,
+	want := alloc.Application{ID: "team/lr", Queue: "team", Weight: 1.5, Form: alloc.Form{Demand: apportion.Resources{1500, 1, 1, 1}, Min: 2, Max: 8, Step: 2}, Priority: 70,
 		Preemptible: true, AdjustCost: ptr(int64(3))}
 	if diff := cmp.Diff(want, v.Jobs[0].Application); diff != "" {
 		t.Error(diff)

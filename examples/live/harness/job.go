@@ -46,8 +46,8 @@ const Batch = 64
 // Start and resume are one command.
 func (j *Job) arrival(kit *Kit) (cluster.Arrival, error) {
 	argv := kit.Command(j)
-	job := master.Submission{Application: alloc.Application{ID: j.Name, Executor: j.Framework, Demand: j.Demand,
-		Weight: j.Weight, Min: j.Min, Max: j.Max, Start: argv, Resume: argv}}
+	job := master.Submission{Application: alloc.Application{ID: j.Name, Executor: j.Framework, Weight: j.Weight, Form: alloc.Form{Demand: j.Demand,
+		Min: j.Min, Max: j.Max}, Start: argv, Resume: argv}}
 	var err error
 	if j.Policy != nil {
 		job.Policy, err = json.Marshal(j.Policy)

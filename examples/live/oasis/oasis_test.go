@@ -74,7 +74,7 @@ func (w *world) submit(name string, t *Terms) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.state.Jobs = append(w.state.Jobs, master.JobState{Application: alloc.Application{ID: name, Demand: apportion.Resources{1}}, Policy: policy, Job: checkpoint.Job{Name: name}})
+	w.state.Jobs = append(w.state.Jobs, master.JobState{Application: alloc.Application{ID: name, Form: alloc.Form{Demand: apportion.Resources{1}}}, Policy: policy, Job: checkpoint.Job{Name: name}})
 }
 
 func (w *world) end(name string) {

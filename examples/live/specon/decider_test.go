@@ -64,7 +64,7 @@ func (w *world) read(*master.State) (map[string]Reading, error) {
 
 // submit adds a job; on is where it runs already, if it does.
 func (w *world) submit(name string, loss func(time.Duration) float64, on ...string) {
-	job := master.JobState{Application: alloc.Application{ID: name, Demand: apportion.Resources{1}},
+	job := master.JobState{Application: alloc.Application{ID: name, Form: alloc.Form{Demand: apportion.Resources{1}}},
 		Job: checkpoint.Job{Name: name, Phase: checkpoint.Idle, Containers: on, Target: on}}
 	if len(on) > 0 {
 		job.Job.Phase, job.Job.Attempt = checkpoint.Running, 1

@@ -171,7 +171,7 @@ func (s *small) Look(context.Context) (*controller.View, error) {
 		v.Servers = append(v.Servers, controller.Server{Server: apportion.Server{ID: id, Capacity: apportion.Resources{6}}})
 	}
 	for _, id := range s.jobs {
-		v.Jobs = append(v.Jobs, controller.Job{Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 12}})
+		v.Jobs = append(v.Jobs, controller.Job{Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 12}}})
 	}
 	return v, nil
 }

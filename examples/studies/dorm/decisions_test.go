@@ -43,7 +43,7 @@ func TestNoted(t *testing.T) {
 	before := now
 	defer func() { now = before }()
 	now = ticking()
-	job := sim.Job{Application: alloc.Application{ID: "a", Demand: []int64{1, 0, 1}, Weight: 1, Max: 2, Min: 1}, Fixed: 1}
+	job := sim.Job{Application: alloc.Application{ID: "a", Weight: 1, Form: alloc.Form{Demand: []int64{1, 0, 1}, Max: 2, Min: 1}}, Fixed: 1}
 	state := func() *sim.State {
 		return &sim.State{Now: time.Hour, Jobs: []sim.JobState{{Job: &job, New: true}},
 			Scenario: &sim.Scenario{Kinds: paperKinds, Servers: testbed()[:1], Jobs: []sim.Job{job}}}
@@ -60,7 +60,7 @@ func TestNoted(t *testing.T) {
 			Objective: 2./12 + 2./128, Proven: solver.ByUtilization}}, decision{proven: true}},
 	} {
 		run := &played{}
-		_, err := noted{&policies.Dorm{Theta1: 1, Theta2: 1, Options: alloc.Options{PaperRule: true}, Solver: test.solver}, run}.Decide(t.Context(), state())
+		_, err := noted{&policies.Dorm{Theta1: 1, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{Paper: true}}, Solver: test.solver}, run}.Decide(t.Context(), state())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,8 @@ var rules = []struct {
 	name string
 	make func() sim.Policy
 }{
-	{"paper", func() sim.Policy { return ruled(alloc.Options{PaperRule: true}) }},
-	{"paper, longest prefix", func() sim.Policy { return ruled(alloc.Options{PaperRule: true, AdmitPrefix: true}) }},
+	{"paper", func() sim.Policy { return ruled(alloc.Options{Rule: alloc.Rule{Paper: true}}) }},
+	{"paper, longest prefix", func() sim.Policy { return ruled(alloc.Options{Rule: alloc.Rule{Paper: true, AdmitPrefix: true}}) }},
 	{"paper, skipping loop", func() sim.Policy { return skipping{} }},
 	{"default", func() sim.Policy { return ruled(alloc.Options{}) }},
 }
@@ -56,7 +56,7 @@ func (skipping) Name() string { return "skipping" }
 // two decisions.
 func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	p := state.Problem()
-	p.Theta1, p.Theta2, p.Options.PaperRule = .1, .1, true
+	p.Theta1, p.Theta2, p.Options.Paper = .1, .1, true
 	all, in := p.Applications, []alloc.Application(nil)
 	var last *alloc.Decision
 	// try decides for some applications, in the order of submission, and reports whether there is a solution.
@@ -129,8 +129,8 @@ func fewGPUs(seed uint64) *sim.Scenario {
 	var at time.Duration
 	for i := range dayJobs {
 		at += time.Duration(rng.ExpFloat64() * float64(dayBetween))
-		app := alloc.Application{ID: fmt.Sprintf("%02d", i), Demand: apportion.Resources{1 + rng.Int64N(4), 0, 4 + rng.Int64N(13)},
-			Weight: float64(int64(1) << rng.IntN(3)), Min: 1 + rng.Int64N(4), Max: 8}
+		app := alloc.Application{ID: fmt.Sprintf("%02d", i), Weight: float64(int64(1) << rng.IntN(3)), Form: alloc.Form{Demand: apportion.Resources{1 + rng.Int64N(4), 0, 4 + rng.Int64N(13)},
+			Min: 1 + rng.Int64N(4), Max: 8}}
 		if rng.IntN(5) < 2 {
 			app.Demand[1], app.Min, app.Max = 1, 1+rng.Int64N(3), 4
 		}

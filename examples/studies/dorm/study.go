@@ -55,7 +55,7 @@ func (s *study) makePolicy(name string, run *played) sim.Policy {
 	for _, dorm := range policies.Dorm123(solver) {
 		if dorm.Label == name {
 			dorm.Options = s.reading
-			dorm.Options.PaperRule = true
+			dorm.Options.Paper = true
 			return noted{dorm, run}
 		}
 	}

@@ -28,8 +28,8 @@ func newArrival(at time.Duration, name string, job train.Job, weight float64, mo
 	program, err := os.Executable()
 	argv := []string{program, "train", "-model", job.Model, "-steps", strconv.FormatInt(job.Steps, 10),
 		"-seed", strconv.FormatUint(job.Seed, 10), "-cost", job.Cost.String()}
-	return arrival{at, alloc.Application{ID: name, Executor: "gonum", Weight: weight, Min: 1, Max: most,
-		Demand: apportion.Resources{1, 2}, Start: argv, Resume: argv}, job}, err
+	return arrival{at, alloc.Application{ID: name, Executor: "gonum", Weight: weight, Form: alloc.Form{Min: 1, Max: most,
+		Demand: apportion.Resources{1, 2}}, Start: argv, Resume: argv}, job}, err
 }
 
 // arrivals are the jobs: the first has the cluster to itself until others come.

@@ -125,7 +125,7 @@ func (c *campaign) submit(ctx context.Context) error {
 	}
 	for _, job := range endless {
 		argv := []string{program, "train", "-steps", strconv.Itoa(1 << 30), "-cost", "200us"}
-		app := alloc.Application{ID: job, Weight: 1, Min: 1, Max: 3, Demand: apportion.Resources{1, 1}, Start: argv, Resume: argv}
+		app := alloc.Application{ID: job, Weight: 1, Form: alloc.Form{Min: 1, Max: 3, Demand: apportion.Resources{1, 1}}, Start: argv, Resume: argv}
 		if err := c.place.Call(ctx, "/submit", app, &master.Nothing{}); err != nil {
 			return err
 		}

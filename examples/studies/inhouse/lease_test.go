@@ -51,7 +51,7 @@ func startAlone(t *testing.T) *alone {
 		t.Fatal(err)
 	}
 	argv := []string{program, "train", "-steps", strconv.Itoa(1 << 30), "-cost", "500us"}
-	app := alloc.Application{ID: "lr", Weight: 1, Min: 1, Max: 1, Demand: apportion.Resources{1, 1}, Start: argv, Resume: argv}
+	app := alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Min: 1, Max: 1, Demand: apportion.Resources{1, 1}}, Start: argv, Resume: argv}
 	if err := p.Call(t.Context(), "/submit", app, &master.Nothing{}); err != nil {
 		t.Fatal(err)
 	}

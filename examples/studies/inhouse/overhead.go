@@ -109,7 +109,7 @@ func playOnce(ctx context.Context, p cluster.Place, name string, seconds int64, 
 		return 0, err
 	}
 	argv := []string{program, "train", "-model", "network", "-steps", strconv.FormatInt(steps, 10), "-cost", cost.String()}
-	app := alloc.Application{ID: name, Weight: 1, Min: 1, Max: 1, Demand: apportion.Resources{1, 1}, Start: argv, Resume: argv}
+	app := alloc.Application{ID: name, Weight: 1, Form: alloc.Form{Min: 1, Max: 1, Demand: apportion.Resources{1, 1}}, Start: argv, Resume: argv}
 	if err := p.Call(ctx, "/submit", app, &master.Nothing{}); err != nil {
 		return 0, err
 	}

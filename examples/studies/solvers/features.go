@@ -40,7 +40,7 @@ func addOptions(p *alloc.Problem, i int) {
 	if i%2 == 0 {
 		return
 	}
-	own := alloc.Option{ID: "own", Demand: app.Demand, Min: app.Min, Max: app.Max}
+	own := alloc.Option{ID: "own", Form: alloc.Form{Demand: app.Demand, Min: app.Min, Max: app.Max}}
 	other := own
 	other.ID, other.Demand = "other", own.Demand.Clone()
 	other.Demand[0], other.Demand[2] = max(1, own.Demand[0]/2), own.Demand[2]+1

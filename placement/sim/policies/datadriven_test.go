@@ -112,7 +112,7 @@ func parseScenario(t *testing.T, d *datadriven.TestData) (*sim.Scenario, *script
 }
 
 func parseApp(t *testing.T, d *datadriven.TestData, kinds apportion.Kinds, words []string) sim.Job {
-	a := sim.Job{Application: alloc.Application{ID: words[0], Weight: 1, Min: 1}, Fixed: 1}
+	a := sim.Job{Application: alloc.Application{ID: words[0], Weight: 1, Form: alloc.Form{Min: 1}}, Fixed: 1}
 	a.Arrival = duration(t, d, words[1])
 	var needs []string
 	for _, word := range words[3:] {

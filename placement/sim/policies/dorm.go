@@ -35,7 +35,7 @@ type Dorm struct {
 }
 
 // paper takes decisions as the paper does, for the evaluations that are compared with it.
-var paper = alloc.Options{PaperRule: true}
+var paper = alloc.Options{Rule: alloc.Rule{Paper: true}}
 
 // Dorm123 returns the three settings of the paper's evaluation.
 func Dorm123(by solver.Solver) []*Dorm {
@@ -49,7 +49,7 @@ func Dorm123(by solver.Solver) []*Dorm {
 // DormInSlots returns Dorm for scenarios of OASiS: with the thresholds of Dorm-3 and a queue of 4, of
 // which the longest prefix is let in that leaves the problem solvable.
 func DormInSlots(by solver.Solver) *Dorm {
-	return &Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.1, Queue: 4, Options: alloc.Options{PaperRule: true, AdmitPrefix: true}, Solver: by}
+	return &Dorm{Label: "Dorm", Theta1: 0.1, Theta2: 0.1, Queue: 4, Options: alloc.Options{Rule: alloc.Rule{Paper: true, AdmitPrefix: true}}, Solver: by}
 }
 
 // Name returns the label.

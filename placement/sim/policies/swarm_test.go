@@ -31,7 +31,7 @@ func with(s *sim.Scenario, jobs ...sim.Job) *sim.Scenario {
 // elastic is a job that takes a time on 2 of up to 4 containers.
 func elastic(id string, arrival, duration time.Duration) sim.Job {
 	return sim.Job{
-		Application: alloc.Application{ID: id, Demand: apportion.Resources{1}, Weight: 1, Max: 4, Min: 1},
+		Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 4, Min: 1}},
 		Arrival:     arrival, Fixed: 2, Work: 2 * duration,
 	}
 }

@@ -177,8 +177,8 @@ func (p *Worth) state(state *sim.State, at int, app *alloc.Application) error {
 		}
 		// StayWorth has no restart in it, which is what keeps jobs where they are.
 		app.StayWorth = worths.Stay
-		o := alloc.Option{ID: p.option(way.kind), Demand: job.Demand, Requires: p.book.requires(way.kind),
-			Min: max(1, job.Min), Counts: way.counts, Worth: worths.Worth}
+		o := alloc.Option{ID: p.option(way.kind), Form: alloc.Form{Demand: job.Demand, Requires: p.book.requires(way.kind),
+			Min: max(1, job.Min), Counts: way.counts, Worth: worths.Worth}}
 		// With Preempt nobody is guaranteed anything, and IdleWorth says what it is worth to wait.
 		if p.Preempt {
 			o.Min, app.IdleWorth = 0, worths.Idle

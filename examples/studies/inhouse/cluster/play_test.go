@@ -176,5 +176,5 @@ func TestPlayEnds(t *testing.T) {
 }
 
 func submission(id string) master.Submission {
-	return master.Submission{Application: alloc.Application{ID: id, Weight: 1, Min: 1, Max: 1, Demand: apportion.Resources{1}}}
+	return master.Submission{Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Min: 1, Max: 1, Demand: apportion.Resources{1}}}}
 }

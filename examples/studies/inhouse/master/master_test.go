@@ -158,7 +158,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-var app = alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 3, Start: []string{"a"}, Resume: []string{"b"}}
+var app = alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 3}, Start: []string{"a"}, Resume: []string{"b"}}
 
 // await waits until the job is as wanted.
 func (b *bench) await(what string, is func(View) bool) View {
@@ -450,7 +450,7 @@ func TestListInParts(t *testing.T) {
 	b := newBench(t)
 	const jobs = 2*pageLength + 30
 	for i := range jobs {
-		app := Submission{Application: alloc.Application{ID: fmt.Sprintf("job%03d", i), Weight: 1, Min: 1, Max: 1, Demand: apportion.Resources{4},
+		app := Submission{Application: alloc.Application{ID: fmt.Sprintf("job%03d", i), Weight: 1, Form: alloc.Form{Min: 1, Max: 1, Demand: apportion.Resources{4}},
 			Executor: "e", Start: []string{"x"}, Resume: []string{"x"}}}
 		if err := b.call("/submit", app, &Nothing{}); err != nil {
 			t.Fatal(err)
