@@ -35,12 +35,12 @@ func used(b *testing.B) time.Duration {
 func lists(app *alloc.Application) { app.Counts = []int64{1, 2, 4, 8, 16, 32} }
 
 func options(app *alloc.Application) {
-	own := alloc.Option{ID: "own", Demand: app.Demand, Min: app.Min, Max: app.Max, Counts: app.Counts}
+	own := alloc.Option{ID: "own", Form: app.Form}
 	other := own
 	other.ID, other.Demand = "other", own.Demand.Clone()
 	other.Demand[0], other.Demand[2] = max(1, own.Demand[0]/2), own.Demand[2]+1
 	app.Options, app.Option = []alloc.Option{own, other}, own.ID
-	app.Demand, app.Min, app.Max, app.Counts = nil, 0, 0, nil
+	app.Form = alloc.Form{}
 }
 
 func speeds(app *alloc.Application, serial float64) {
@@ -99,7 +99,7 @@ func few(seed uint64, jobs int) *alloc.Problem {
 		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{64, 8}})
 	}
 	for i := range jobs {
-		app := alloc.Application{ID: fmt.Sprint("a", i), Demand: apportion.Resources{4 + r.Int64N(8), 1}, Weight: 1, Min: 1, Max: 16 + r.Int64N(48)}
+		app := alloc.Application{ID: fmt.Sprint("a", i), Weight: 1, Form: alloc.Form{Demand: apportion.Resources{4 + r.Int64N(8), 1}, Min: 1, Max: 16 + r.Int64N(48)}}
 		if i%2 == 1 {
 			lists(&app)
 		}

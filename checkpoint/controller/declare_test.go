@@ -13,11 +13,11 @@ import (
 )
 
 func TestDeclare(t *testing.T) {
-	app := alloc.Application{ID: "lr", Weight: 1, Min: 1}
+	app := alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Min: 1}}
 	save, err := controller.Declare(&app, map[string]string{"min": "2", "max": "16", "step": "2", "per_server": "4", "max-servers": "3", "priority": "-1",
 		"weight": "0.5", "adjust_cost": "7", "preemptible": "true", "save_signal": "SIGUSR1"})
 	cost := int64(7)
-	want := alloc.Application{ID: "lr", Weight: 0.5, Min: 2, Max: 16, Step: 2, PerServer: 4, MaxServers: 3, Priority: -1, AdjustCost: &cost, Preemptible: true}
+	want := alloc.Application{ID: "lr", Weight: 0.5, Form: alloc.Form{Min: 2, Max: 16, Step: 2}, PerServer: 4, MaxServers: 3, Priority: -1, AdjustCost: &cost, Preemptible: true}
 	if diff := cmp.Diff(want, app); err != nil || save != "USR1" || diff != "" {
 		t.Errorf("%q, %v\n%s", save, err, diff)
 	}

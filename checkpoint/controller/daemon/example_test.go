@@ -19,7 +19,7 @@ import (
 func Example() {
 	view := controller.View{
 		Servers: []controller.Server{{Server: apportion.Server{ID: "n1", Capacity: apportion.Resources{4}}}},
-		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}}},
+		Jobs:    []controller.Job{{Application: alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 8}}}},
 	}
 	program := daemon.Program{Name: "apportion-memory", Kinds: apportion.Kinds{"gpu"},
 		Connect: func(int64, string, daemon.Guarded) (daemon.Cluster, error) {
