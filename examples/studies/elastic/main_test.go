@@ -13,8 +13,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
-	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
+	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/worth"
 	"github.com/apportion/apportion/examples/studies/command"
-	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
+	"github.com/apportion/apportion/placement/sim"
 )
 
 // entry is a policy under its name in the tables; fresh makes one for a run.

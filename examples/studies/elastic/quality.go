@@ -11,10 +11,10 @@ import (
 	"math/rand/v2"
 
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // recordedRuns are the curves that jobs draw from: they all fall.

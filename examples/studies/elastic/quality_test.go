@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // two returns two jobs on one server of 8 GPUs: each is worth its GPUs, the first one's loss falls at once and then

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // leastWeight keeps a job that was called converged by mistake from starving.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 )
 
 // The files are CSV, as internal/trace reads it; data/NOTICE.md says where they come from.
