@@ -34,7 +34,7 @@ func blocks(t *testing.T) []string {
 	return list
 }
 
-// goInstall is the go command of a machine that has this work tree in the place of the newest version: internal/tools/publish tests
+// goInstall is the go command of a machine that has this module, in the work tree, in the place of the newest version: internal/tools/publish tests
 // `go install` itself.
 const goInstall = `#!/bin/sh
 [ "$1" = install ] && name=${2%@latest} && [ "$name" != "$2" ] || exit 2
@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 	if len(list) != 4 {
 		t.Fatalf("README.md has %d pieces of code", len(list))
 	}
-	shared, root := filepath.Join(c.Dir, "shared"), "../.."
+	shared, root := filepath.Join(c.Dir, "shared"), "." // the module, which requires the guard's
 	for _, folder := range []string{shared, filepath.Join(c.Dir, "go")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
