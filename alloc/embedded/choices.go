@@ -70,7 +70,7 @@ func (c *chooser) settled() {
 // something better.
 func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	c.offer(asItIs(c.inst))
-	if c.near() {
+	if c.near() || c.late(ctx) {
 		c.settled()
 		return
 	}
@@ -87,7 +87,7 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 		}
 	}
 	reached = c.look(ctx, quick, picked, others, reached)
-	if !c.near() {
+	if !c.near() && !c.late(ctx) {
 		// Where what runs now is better than all that was found its options are those to go on with.
 		if c.best.Counts != nil && c.inst.Objective(c.best.Counts) > reached+solver.ObjectiveTolerance {
 			picked = inUse(c.inst, asItIs(c.inst), picked)
@@ -156,6 +156,9 @@ func (c *chooser) hopeless(o other) bool {
 func (c *chooser) near() bool {
 	return c.best.Counts != nil && near(c.inst.Objective(c.best.Counts), c.best.Bound, c.opts.Gap)
 }
+
+// late reports whether the time is over, and there is an answer.
+func (c *chooser) late(ctx context.Context) bool { return ctx.Err() != nil && c.best.Counts != nil }
 
 // other is an option that is not the preferred one, and by how much the prices prefer that.
 type other struct {

@@ -35,6 +35,9 @@ type programmer struct {
 
 // answerBest answers an instance that has been checked. Where its program is small a quick answer is enough to begin with.
 func (s *Solver) answerBest(ctx context.Context, inst *solver.Instance) *solver.Solution {
+	if ctx.Err() != nil {
+		return unsearched(inst)
+	}
 	if settled, apps := fix(inst, stuck(inst)); len(settled.Choices) < len(inst.Choices) {
 		sol := s.answerBest(ctx, settled)
 		// Prices of copies are by application, and those of the options that are left out are not known.

@@ -68,6 +68,18 @@ func (s *Solver) answer(ctx context.Context, inst *solver.Instance) *solver.Solu
 	return s.solveFixed(ctx, inst)
 }
 
+// unsearched returns the better of the start and what runs now, or Unknown where neither is a solution: the time was over before the
+// search began. The bound is what all applications could have together at most.
+func unsearched(inst *solver.Instance) *solver.Solution {
+	c := &chooser{inst: inst, best: &solver.Solution{Bound: inst.Cap(), Interrupted: true}}
+	if inst.Start != nil {
+		c.offer(inst.Start)
+	}
+	c.offer(asItIs(inst))
+	c.settled()
+	return c.best
+}
+
 // settings is what the answers of s depend on beside the instance.
 func (s *Solver) settings() solver.Settings {
 	return solver.Settings{Solver: Name, Effort: int64(s.opts.Effort), Gap: s.opts.Gap, Seed: s.opts.Seed, Warm: s.opts.Warm != nil}
