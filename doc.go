@@ -262,7 +262,7 @@
 //	[accepted losses, no paper]	checkpoint/loss.go	Machine.AcceptLoss
 //	[name of the store, no paper]	checkpoint/storenamed.go	Machine.storeNamed
 //	[events in JSON, no paper]	checkpoint/eventjson.go	MarshalEvent, UnmarshalEvent
-//	[durable files, no paper]	internal/durable/durable.go	Write, WriteFile, ReplaceFile
+//	[durable files, no paper]	checkpoint/vfs/replace.go	Write, WriteFile, ReplaceFile
 //	[crash recovery, no paper]	checkpoint/recover.go	Recover
 //	[journal, no paper]	checkpoint/journal/journal.go	Journal
 //	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open

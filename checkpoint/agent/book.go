@@ -16,7 +16,6 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // BookFile is the name of the file in which a [Book] is kept.
@@ -221,7 +220,7 @@ func (b *Book) Flush() error {
 	// 4. The file is replaced as a whole: a crash leaves the book before or the book after. O(jobs of
 	// the server).
 	if err == nil {
-		err = durable.Write(b.fsys, BookFile, data)
+		err = vfs.Write(b.fsys, BookFile, data)
 	}
 	if err != nil {
 		return fmt.Errorf("agent: %s: %w", BookFile, err)

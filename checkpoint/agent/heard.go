@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // HeardFile is the name of the file with the newest stamp that an agent was handed back.
@@ -80,5 +79,5 @@ func writeHeard(fsys vfs.FS, heard Stamp) error {
 	if err != nil {
 		return err
 	}
-	return durable.Replace(fsys, HeardFile, data)
+	return vfs.Replace(fsys, HeardFile, data)
 }

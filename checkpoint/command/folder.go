@@ -18,7 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/internal/regular"
 )
 
@@ -117,7 +117,7 @@ func exists(name string) (bool, error) {
 }
 
 // put writes a value as JSON into a file, such that it is there as a whole or not at all. write is
-// durable.WriteFile for what must outlive a crash of the machine, else durable.ReplaceFile. Writers of
+// vfs.WriteFile for what must outlive a crash of the machine, else vfs.ReplaceFile. Writers of
 // one file exclude each other.
 func put(name string, value any, write func(name string, data []byte) error) error {
 	// Every record ends with a newline, so that a shell can read the request file line by line.
@@ -179,7 +179,7 @@ func (j jobFolder) raise(attempt int64) error {
 	if err := os.Mkdir(string(j.run(attempt)), 0o700); err != nil {
 		return err
 	}
-	return durable.SyncFolder(string(j))
+	return vfs.SyncFolder(string(j))
 }
 
 // lock waits until no other method and no other runner changes the job, and returns the way to let go.

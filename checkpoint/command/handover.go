@@ -8,7 +8,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/internal/owner"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // handOver gives the user of the job what its processes write and read: the run's own folder, its directory for checkpoints, and the
@@ -60,7 +60,7 @@ func (a *Runner) readable(name string, data []byte) error {
 	if u := a.options.User; u != nil {
 		return owner.ReplaceFile(name, data, u.UID, u.GID)
 	}
-	return durable.ReplaceFile(name, data)
+	return vfs.ReplaceFile(name, data)
 }
 
 // owned refuses files of a checkpoint that are not the job's own. Its user may have given another's file a name in the directory, which

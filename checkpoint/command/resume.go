@@ -14,7 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // Resume implements [runner.Runner]. Processes of earlier attempts of the job on this node are
@@ -118,7 +118,7 @@ func (a *Runner) startAll(ctx context.Context, run *runner.Run, folder runFolder
 	}
 	a.noteStart(run.Job, folder, mark.Ranks)
 	// The mark comes after the last process: a runner that dies before leaves a run that is started anew.
-	return put(folder.started(), mark, durable.WriteFile)
+	return put(folder.started(), mark, vfs.WriteFile)
 }
 
 // noteStart notes when the first process of the job's newest run began. Where one of them had ended before it could be asked
@@ -205,7 +205,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 		return nil // it has ended already, and how is recorded
 	}
 	// After a crash of the machine no process is left that the record could find, so it need not be durable.
-	return put(folder.process(rank), p, durable.ReplaceFile)
+	return put(folder.process(rank), p, vfs.ReplaceFile)
 }
 
 // reap waits for the end of a process and records it: for the runner that comes after this one. If the
@@ -214,7 +214,7 @@ func (a *Runner) start(run *runner.Run, folder runFolder, rank int, env []string
 func (a *Runner) reap(cmd *exec.Cmd, c *child, record string) {
 	_ = cmd.Wait() // how it ended is in the state
 	c.exit = exitOf(cmd.ProcessState)
-	_ = put(record, c.exit, durable.ReplaceFile)
+	_ = put(record, c.exit, vfs.ReplaceFile)
 	// The exit is set and on record before done is closed: who was waiting reads both without a lock.
 	close(c.done)
 }

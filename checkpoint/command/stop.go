@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // anyAttempt is an attempt up to which all are.
@@ -49,7 +49,7 @@ func (a *Runner) stop(ctx context.Context, run *runner.Run) error {
 	}
 	defer unlock()
 	// Whatever happens to this runner, no Resume of the attempt starts anything from now on.
-	if err := put(folder.stopped(), run.Attempt, durable.WriteFile); err != nil {
+	if err := put(folder.stopped(), run.Attempt, vfs.WriteFile); err != nil {
 		return err
 	}
 	// endSeen has looked last and found nobody.
@@ -123,7 +123,7 @@ func (a *Runner) end(ctx context.Context, j jobFolder, s sweeping) error {
 	// Only the runs that were open before the sweep are marked: one that another runner makes meanwhile was
 	// not looked at.
 	for _, folder := range open {
-		if err := put(folder.over(), true, durable.ReplaceFile); err != nil {
+		if err := put(folder.over(), true, vfs.ReplaceFile); err != nil {
 			return err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/internal/owner"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // EnvEpoch holds the epoch of the master that has started a run; the other variables are those of package command.
@@ -153,7 +153,7 @@ func (c *Config) tell(text []byte) error {
 	if c.User != nil {
 		return owner.ReplaceFile(c.Request, text, c.User.UID, c.User.GID)
 	}
-	return durable.ReplaceFile(c.Request, text)
+	return vfs.ReplaceFile(c.Request, text)
 }
 
 // Validate returns the faults of a Config: those of the ID alone as [apportion.Faults] that name the job, or else all others, which

@@ -5,7 +5,7 @@ package guard
 import (
 	"encoding/json"
 
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/internal/regular"
 )
 
@@ -32,9 +32,9 @@ func (r *Record) write(name string) error {
 		return err
 	}
 	if r.State.Ended != nil {
-		return durable.WriteFile(name, append(text, '\n'))
+		return vfs.WriteFile(name, append(text, '\n'))
 	}
-	return durable.ReplaceFile(name, append(text, '\n'))
+	return vfs.ReplaceFile(name, append(text, '\n'))
 }
 
 // read reads a file that holds one value as JSON, and waits for nobody.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // Journal keeps the records of one machine, the one that has opened it last. It is the only thing of
@@ -177,7 +176,7 @@ func (j *Journal) begin(snapshot checkpoint.Record) error {
 		// 1. The snapshot is written and synced, under a name that nobody reads.
 		func() error { return j.writeHead(snapshot) },
 		// 2. The name makes it the valid journal.
-		func() error { return durable.Rename(j.fsys, name(j.number, claimed), name(j.number, valid)) },
+		func() error { return vfs.Rename(j.fsys, name(j.number, claimed), name(j.number, valid)) },
 		// 3. Whoever has taken over meanwhile must not lose its files in the next step.
 		j.checkNewest,
 		// 4. What the snapshot has replaced goes.

@@ -22,7 +22,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // journalFlag adds -journal and -accept-loss.
@@ -208,7 +207,7 @@ func (a *adjusting) read(text []byte) (checkpoint.Event, error) {
 	for _, job := range slices.Sorted(maps.Keys(t.Totals)) {
 		n := t.Totals[job]
 		if n < 0 || n > bridge.MaxContainers {
-			return nil, &apportion.FieldError{Item: check.Item("job", job, 0), Field: "totals", Err: apportion.ErrRange, Detail: fmt.Sprint(n)}
+			return nil, &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: job}, Field: "totals", Err: apportion.ErrRange, Detail: fmt.Sprint(n)}
 		}
 		targets[job] = slices.Repeat([]string{servers[0].ID}, int(n))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // The ways of filling.
@@ -175,7 +174,7 @@ func (d *drfInput) validate() error {
 		errors.As(err, &faults)
 	}
 	// The capacity belongs to no item: it is that of the whole input.
-	check.Resources(&faults, d.Kinds, d.Capacity, apportion.Item{}, "capacity")
+	checkVector(&faults, d.Kinds, d.Capacity, apportion.Item{}, "capacity")
 	if d.Filling != divisible && d.Filling != whole {
 		faults.Add(apportion.Item{}, "filling", apportion.ErrUnknown, strconv.Quote(d.Filling))
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // written returns what writeFailure makes of an error.
@@ -31,7 +30,7 @@ func written(t *testing.T, err error) failure {
 }
 
 func TestWriteFailure(t *testing.T) {
-	job := check.Item("job", "a", 0)
+	job := apportion.Item{Kind: "job", ID: "a"}
 	single := &apportion.FieldError{Item: job, Field: "PSBandwidth", Err: apportion.ErrRange, Detail: "0"}
 	faults := apportion.Faults{single, {Field: "Kinds", Err: apportion.ErrEmpty}}
 	listed := inputFault{`job "a"`, "ps_bandwidth", "0", apportion.ErrRange.Error(), 0}

@@ -10,7 +10,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/growth/flowcon"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // flowconAnswer answers a tick. Times are in seconds.
@@ -160,7 +159,7 @@ func (f *flowconRun) handle(c *command, e *monitorEvent) error {
 // An exit of a container that never was is a fault: the caller's list and ours differ, and one of them
 // decides about limits.
 func unknownContainer(id string) error {
-	return &apportion.FieldError{Item: check.Item("container", id, 0), Field: "exit", Err: apportion.ErrUnknown}
+	return &apportion.FieldError{Item: apportion.Item{Kind: "container", ID: id}, Field: "exit", Err: apportion.ErrUnknown}
 }
 
 // step runs FlowCon and prints what it decides.

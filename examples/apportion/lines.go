@@ -14,7 +14,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // maxLine is the longest line in bytes.
@@ -92,7 +91,7 @@ func (l *lines) keys() []string {
 }
 
 // unnamedJob is what a job without an id is called; its line says more.
-var unnamedJob = check.Item("job", "", 0)
+var unnamedJob = apportion.Item{Kind: "job"}
 
 // atLine names the line in an error, and in every fault of one.
 //

@@ -12,7 +12,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/growth"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // monitorEvent is a line behind the first.
@@ -110,7 +109,7 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 			if in.Container == "" {
 				return apportion.Item{}
 			}
-			return check.Item("container", string(in.Container), 0)
+			return apportion.Item{Kind: "container", ID: string(in.Container)}
 		},
 		Validate: func() error { return m.validate(in) },
 	})
@@ -141,7 +140,7 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 func (m *monitorForm) validate(in *placedSample) error {
 	var faults apportion.Faults
 	// Fields have their names of Go here, and failure.go writes those of JSON.
-	item := check.Item("container", string(in.Container), 0)
+	item := apportion.Item{Kind: "container", ID: string(in.Container)}
 	if in.Value != nil && in.Usage == nil && !m.placed {
 		faults.Add(item, "Usage", apportion.ErrMissing, "the value needs it")
 	}
@@ -149,7 +148,7 @@ func (m *monitorForm) validate(in *placedSample) error {
 		faults.Add(item, "Value", apportion.ErrMissing, "the direction needs it")
 	}
 	if in.Demand != nil {
-		check.Resources(&faults, m.kinds, in.Demand, item, "Demand")
+		checkVector(&faults, m.kinds, in.Demand, item, "Demand")
 	}
 	return faults.Err()
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -277,7 +276,7 @@ func readOASiSEvent(l *lines, kinds apportion.Kinds) *oasisEvent {
 	switch e.verb {
 	case "":
 		e.fault = l.read(&e.job, &strictjson.Options{
-			Item:  func() apportion.Item { return check.Item("job", e.job.ID, 0) },
+			Item:  func() apportion.Item { return apportion.Item{Kind: "job", ID: e.job.ID} },
 			Kinds: func() apportion.Kinds { return kinds }, Validate: func() error { return e.job.Validate(kinds) },
 		})
 	case "advance":

@@ -9,14 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"math"
+	"os"
 	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/durable"
-	"github.com/apportion/apportion/internal/regular"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -128,11 +128,19 @@ func (s *oasisState) read() ([]byte, error) {
 	if s.path == "" {
 		return nil, nil
 	}
-	data, err := regular.Read(s.path, math.MaxInt64)
+	file, err := os.OpenFile(s.path, os.O_RDONLY|plain, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return data, err
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// What was opened is what is looked at: nobody can swap it in between.
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s: not a regular file", s.path))
+	}
+	return io.ReadAll(file)
 }
 
 // lock keeps the file for this run until release is called: of two runs that answer one stream each would put its own
@@ -251,5 +259,5 @@ func (s *oasisState) save(o *oasis, e *oasisEvent) error {
 		return err
 	}
 	// Written beside the old one, synced and renamed: there is a whole file at any moment.
-	return durable.WriteFile(s.path, data)
+	return vfs.WriteFile(s.path, data)
 }

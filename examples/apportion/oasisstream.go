@@ -8,7 +8,6 @@ import (
 	"iter"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -29,7 +28,7 @@ func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
 			if err == nil {
 				e = readOASiSEvent(l, o.cluster.Kinds)
 				if e.fault == nil && e.verb == "" && seen[e.job.ID] {
-					e.fault = &apportion.FieldError{Item: check.Item("job", e.job.ID, 0), Field: "id", Err: apportion.ErrDuplicate}
+					e.fault = &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: e.job.ID}, Field: "id", Err: apportion.ErrDuplicate}
 				}
 			}
 			// A job counts as seen only when it was read without a fault, so that one that is repeated

@@ -14,9 +14,9 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // replayOutput is the output of "replay".
@@ -83,7 +83,7 @@ func (c *command) writeRecord(p *alloc.Problem, d *alloc.Decision) error {
 		return err
 	}
 	// The file is there as a whole or as it was before: a log of decisions must not have halves.
-	return durable.WriteFile(c.record, append(text, '\n'))
+	return vfs.WriteFile(c.record, append(text, '\n'))
 }
 
 // readRecord reads a document that -record has written.

@@ -12,7 +12,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -130,7 +129,7 @@ func (s *speconRun) handle(c *command, e *monitorEvent) error {
 // what counts.
 func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	// An unknown worker is told here, where the name of the container is at hand, and not by the manager.
-	item := check.Item("container", e.id, 0)
+	item := apportion.Item{Kind: "container", ID: e.id}
 	switch {
 	case e.worker != "" && !slices.ContainsFunc(s.workers, func(w apportion.Server) bool { return w.ID == e.worker }):
 		return &apportion.FieldError{Item: item, Field: "worker", Err: apportion.ErrUnknown, Detail: strconv.Quote(e.worker)}

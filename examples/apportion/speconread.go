@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/strictjson"
 	"github.com/apportion/apportion/growth/specon"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -89,12 +89,10 @@ func (h *speconHeader) take(in *speconInput) error {
 		h.weights = placement.DefaultWeights()
 	}
 	var faults, found apportion.Faults
-	errors.As(h.kinds.Validate(), &faults)
 	// Faults of the list of servers as a whole have the name of the library; here the list is called
 	// workers.
-	before := len(faults)
-	check.Servers(&faults, h.kinds, h.workers)
-	for _, fault := range faults[before:] {
+	errors.As((&alloc.Problem{Kinds: h.kinds, Servers: h.workers}).Validate(), &faults)
+	for _, fault := range faults {
 		if fault.Item.IsZero() {
 			fault.Field = "workers"
 		}

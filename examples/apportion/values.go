@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -156,3 +157,16 @@ func (r *reading) UnmarshalJSON(text []byte) error {
 }
 
 func jsonNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// checkVector adds to faults what is wrong with quantities, one for each kind.
+func checkVector(faults *apportion.Faults, kinds apportion.Kinds, r apportion.Resources, item apportion.Item, field string) {
+	if len(r) != len(kinds) {
+		faults.Add(item, field, apportion.ErrLength, fmt.Sprintf("%d quantities for %d kinds", len(r), len(kinds)))
+		return
+	}
+	for k, q := range r {
+		if q < 0 {
+			faults.Add(item, field+"["+kinds.Name(k)+"]", apportion.ErrNegative, strconv.FormatInt(q, 10))
+		}
+	}
+}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // parsed reads a text as a value and writes that with %v, or its error's sort.
@@ -111,7 +110,7 @@ func TestKeys(t *testing.T) {
 
 // Every fault gets its line, and keeps what it was about.
 func TestLineOfFaults(t *testing.T) {
-	job := func(id string) apportion.Item { return check.Item("job", id, 0) }
+	job := func(id string) apportion.Item { return apportion.Item{Kind: "job", ID: id} }
 	var several apportion.Faults
 	several.Add(job("a"), "demand", apportion.ErrLength, "1 for 2")
 	several.Add(job(""), "id", apportion.ErrMissing, "")

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // Ended implements controller.Cluster.
@@ -93,7 +93,7 @@ func (s *slurm) bury(job string, how checkpoint.Ending, now time.Time) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	return daemon.WriteFile(filepath.Join(folder, string(store.FolderOf(job))), []byte(now.Format(slurmTime)+" "+string(how)))
+	return vfs.WriteFile(filepath.Join(folder, string(store.FolderOf(job))), []byte(now.Format(slurmTime)+" "+string(how)))
 }
 
 // grave reads the note of a job; "": there is none. One from before notes said how is of a job that was cancelled.

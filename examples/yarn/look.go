@@ -22,7 +22,6 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
@@ -350,7 +349,7 @@ func instanceIn(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte("apportion-" + randomWord())
-		err = daemon.WriteFile(name, text)
+		err = vfs.WriteFile(name, text)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the tag of this controller: %w", err)

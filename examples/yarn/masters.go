@@ -19,7 +19,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/apportion/apportion/checkpoint/controller/daemon"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // masters are the application masters that follow. Each application has a folder, by its ID.
@@ -126,7 +126,7 @@ func (m *masters) write(id string, o *orders) error {
 	}
 	name := filepath.Join(m.folder, id, ordersName)
 	// Between the two calls nobody but this program's user can read the file.
-	return errors.Join(daemon.WriteFile(name, text), giveTo(o.User, name))
+	return errors.Join(vfs.WriteFile(name, text), giveTo(o.User, name))
 }
 
 // stands reads how an application stands, by its master's word.

@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // Passed is the mode of directories on the way to what is a job's: whoever knows a name may pass, and nobody can list them.
@@ -93,7 +92,7 @@ func Owns(dir string, files []string, uid uint32) error {
 	return nil
 }
 
-// ReplaceFile is durable.ReplaceFile for a file that a user is to read: it is the user's before it has its name, so that no
+// ReplaceFile is vfs.ReplaceFile for a file that a user is to read: it is the user's before it has its name, so that no
 // reader ever finds one that it may not open. No link in its place is followed, also in a folder of the user's.
 func ReplaceFile(name string, data []byte, uid, gid uint32) error {
 	return replace(name, data, func(f file) error { return f.Chown(int(uid), int(gid)) })
@@ -110,7 +109,7 @@ func replace(name string, data []byte, give func(file) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(durable.Replace(&given{disk, give}, filepath.Base(name), data), disk.Close())
+	return errors.Join(vfs.Replace(&given{disk, give}, filepath.Base(name), data), disk.Close())
 }
 
 // file is what every file of the operating system is; the interface of a file system has no owners.

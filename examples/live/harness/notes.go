@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // ReadNotes fills in notes from a file; without a file they stay as they are.
@@ -34,5 +34,5 @@ func WriteNotes(path string, notes any) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, data)
+	return vfs.WriteFile(path, data)
 }

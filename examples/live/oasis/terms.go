@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -45,7 +44,7 @@ func read(job string, policy json.RawMessage) (*Terms, error) {
 		value int64
 	}{{"steps", t.Steps}, {"per_worker_slot", t.PerWorkerSlot}, {"most", t.Most}, {"workers_per_ps", t.WorkersPerPS}, {"fixed", t.Fixed}} {
 		if f.value < 1 {
-			faults.Add(check.Item("job", job, 0), f.name, apportion.ErrRange, strconv.FormatInt(f.value, 10))
+			faults.Add(apportion.Item{Kind: "job", ID: job}, f.name, apportion.ErrRange, strconv.FormatInt(f.value, 10))
 		}
 	}
 	return &t, faults.Err()

@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 

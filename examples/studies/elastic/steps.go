@@ -12,7 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/measured"
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 //go:embed data/packed_steps.csv

@@ -13,11 +13,11 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// The files are CSV, as internal/trace reads it; data/NOTICE.md says where they come from.
+// The files are CSV, as package trace reads it; data/NOTICE.md says where they come from.
 var (
 	//go:embed data/workloads.csv
 	workloadsData []byte

@@ -19,12 +19,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	commands "github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // It writes its losses to stdout, where the runner reads progress, and into a file, where the page does.
@@ -170,7 +170,7 @@ func (t *told) save(step int64, write func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.ReplaceFile(t.acknowledgement, ack); err != nil { // no machine that crashes needs it
+	if err := vfs.ReplaceFile(t.acknowledgement, ack); err != nil { // no machine that crashes needs it
 		return err
 	}
 	// The state before stays until the new one was acknowledged.

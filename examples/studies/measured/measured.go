@@ -8,7 +8,7 @@ import (
 	_ "embed"
 	"iter"
 
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 // The files are packed; data/NOTICE.md says who measured what.

@@ -9,7 +9,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 // ownSizes are the sizes of cluster, in GPUs, where -gpus names none.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/command"
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/primaldual"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/primaldual/deadline"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 // A month has 30 days.

@@ -6,8 +6,8 @@ import (
 	"sort"
 
 	"github.com/apportion/apportion/examples/studies/measured"
+	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/growth/speedup"
-	"github.com/apportion/apportion/internal/trace"
 )
 
 // job is a model of which steps were measured: on up to 16 containers, by placement, and on up to 64.

@@ -7,9 +7,9 @@
 //     have no effects: no goroutine, clock, global random source, disk, network, log or printing.
 //     Back-ends of alloc/milp, and the journal, the stores, agents and drivers and what runs jobs below checkpoint, are exempt.
 //   - The library imports the standard library, itself and the few modules that are named here;
-//     its folders import each other only downward.
+//     its folders import each other only downward. Examples import nothing below internal.
 //   - An importer of alloc gets neither the layer of linear programs nor gonum into its program.
-//   - Files are renamed by internal/durable, and by the few that say why not.
+//   - Files are renamed by checkpoint/vfs, and by the few that say why not.
 //   - Every exported name and every package has a comment.
 //   - No function is longer than 80 lines and none takes more than five parameters.
 //   - The index in the root package comment names files and symbols that exist, each under a key of its own. Keys of papers,

@@ -38,8 +38,8 @@ var layers = []struct {
 	// The bridge, and the controller that stands on it, alone know allocations and checkpoints, so that neither knows the
 	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
-	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf", "internal/durable"}},
-	{"checkpoint", []string{"internal/durable", "internal/regular"}},
+	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf"}},
+	{"checkpoint", []string{"internal/regular"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},
 	{"alloc", []string{"drf", "placement"}},
@@ -60,6 +60,9 @@ func (t *files) checkImports(f *file) {
 		// The slash at the end makes the root itself, which has no folder, begin like the others.
 		own, isOwn := strings.CutPrefix(name+"/", module+"/")
 		switch {
+		// Examples show what a stranger may do, who can import nothing below internal: the library has to be enough.
+		case within(f.dir, "examples") && !f.test && within(own, "internal"):
+			t.add(f, spec.Pos(), "an example imports %s, which nobody else may", name)
 		// Modules of their own fetch what they like: nobody gets it by importing the library.
 		case f.nested:
 		case isOwn:

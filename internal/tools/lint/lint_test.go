@@ -112,11 +112,11 @@ func tree(planted map[string]string) fs.FS {
 	return fsys
 }
 
-// TestPlantedRenames: only internal/durable renames files.
+// TestPlantedRenames: only checkpoint/vfs renames files.
 func TestPlantedRenames(t *testing.T) {
 	for name, test := range map[string]struct{ path, code, want string }{
 		"command": {"examples/demo/main.go", "// Demo renames.\npackage main\n\nimport disk \"os\"\n\nvar move = disk.Rename\n",
-			"examples/demo/main.go:6: uses os.Rename, which internal/durable is for"},
+			"examples/demo/main.go:6: uses os.Rename, which checkpoint/vfs is for"},
 		"test":                 {"drf/move_test.go", "package drf\n\nimport \"os\"\n\nvar move = os.Rename\n", ""},
 		"disk of another kind": {"internal/disk/disk.go", "// This file has disks.\n\n// Package disk has disks.\npackage disk\n\ntype disk struct{ Rename func() }\n\nfunc use(os disk) { os.Rename() }\n", ""},
 	} {
@@ -302,4 +302,26 @@ func texts(findings []Finding) []string {
 		list = append(list, f.String())
 	}
 	return list
+}
+
+// An example that stands on what nobody else may import is found, and its tests may.
+func TestPlantedInternals(t *testing.T) {
+	const code = "package main\n\nimport _ \"github.com/apportion/apportion/internal/exact\"\n"
+	for path, want := range map[string]string{
+		"examples/demo/main.go":        "examples/demo/main.go:4: an example imports github.com/apportion/apportion/internal/exact, which nobody else may",
+		"examples/studies/dorm/all.go": "examples/studies/dorm/all.go:4: an example imports github.com/apportion/apportion/internal/exact, which nobody else may",
+		"examples/demo/main_test.go":   "",
+	} {
+		findings, err := Check(tree(map[string]string{path: "// Demo shows.\n" + code}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]string, len(findings))
+		for i, f := range findings {
+			got[i] = f.String()
+		}
+		if text := strings.Join(got, "\n"); text != want {
+			t.Errorf("%s: %q, want %q", path, text, want)
+		}
+	}
 }

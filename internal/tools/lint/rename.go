@@ -1,4 +1,4 @@
-// This file implements the rule that files are written and renamed in one place, internal/durable: a
+// This file implements the rule that files are written and renamed in one place, checkpoint/vfs: a
 // rename without the syncs around it loses the file in a crash, and nobody notices before.
 
 package lint
@@ -28,7 +28,7 @@ func (t *files) checkRename(f *file) {
 		}
 		// A local variable called os has no path in packages.
 		if id, ok := selector.X.(*ast.Ident); ok && packages[id.Name] == "os" {
-			t.add(f, selector.Pos(), "uses os.Rename, which internal/durable is for")
+			t.add(f, selector.Pos(), "uses os.Rename, which checkpoint/vfs is for")
 		}
 		return true
 	})

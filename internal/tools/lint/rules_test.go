@@ -51,9 +51,9 @@ func TestMayImport(t *testing.T) {
 		{"alloc/solver", "drf", true}, {"alloc/mip", "alloc/milp", true}, {"alloc/milp", "alloc", false}, {"alloc", "growth", false},
 		{"placement", "alloc", false}, {"placement/sim", "alloc", true}, {"placement/sim/policies", "primaldual", true}, {"placement/sim", "checkpoint", false},
 		{"growth/specon", "placement", true}, {"primaldual", "alloc/milp/bb", true}, {"primaldual", "alloc", false},
-		{"checkpoint/bridge", "alloc", true}, {"checkpoint/driver", "alloc", false}, {"checkpoint", "internal/durable", true},
-		{".", "drf", false}, {".", "internal/check", true}, {"internal/exact", "internal/trace", false},
-		{"examples/quickstart", "checkpoint", true}, {"internal/trace", "alloc", true},
+		{"checkpoint/bridge", "alloc", true}, {"checkpoint/driver", "alloc", false}, {"checkpoint", "internal/regular", true},
+		{".", "drf", false}, {".", "internal/check", true}, {"internal/exact", "internal/regular", false},
+		{"examples/quickstart", "checkpoint", true}, {"internal/jsontest", "alloc", true},
 		// Helpers for tests reach the oracles, wherever they lie, and nothing else upward.
 		{"drf/drftest", "internal/oracle/drforacle", true}, {"drf", "internal/oracle/drforacle", false}, {"drf/drftest", "alloc", false},
 	} {

@@ -10,8 +10,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/growth"
-	"github.com/apportion/apportion/internal/trace"
 )
 
 // curve is one recorded run, its time stretched to [0, 1].

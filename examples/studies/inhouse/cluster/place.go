@@ -16,9 +16,9 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/files"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // Place is the directory of a cluster, as an absolute path.
@@ -83,7 +83,7 @@ const URLFile = "master.url"
 
 // publish writes the master's address, whole or not at all.
 func (p Place) publish(url string) error {
-	return durable.WriteFile(p.Join(URLFile), []byte(url+"\n"))
+	return vfs.WriteFile(p.Join(URLFile), []byte(url+"\n"))
 }
 
 // masterURL returns the address of the master that was started last.

@@ -11,8 +11,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // TLS are the files of a program's certificate and its key, as PEM. The certificate is good for the address that the program listens on,
@@ -48,7 +48,7 @@ func (p Place) publishAuthority(t TLS) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(p.Join(authorityFile), chain)
+	return vfs.WriteFile(p.Join(authorityFile), chain)
 }
 
 // asks is what asks a server at an address: by the certificate of a program, or else by the authorities of the place.

@@ -19,8 +19,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // Submission is what a user submits: an application, and what only some deciders ask for, for instance a
@@ -133,7 +133,7 @@ func (s *specs) write(one *spec) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(s.name(one.Application.ID), data)
+	return vfs.WriteFile(s.name(one.Application.ID), data)
 }
 
 // settle notes which jobs have ended, and drops those that are forgotten since. What has ended is on the disk long before it is

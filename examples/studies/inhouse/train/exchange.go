@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -80,7 +80,7 @@ func gather(ctx context.Context, dir string, size int) ([]*peer, error) {
 	}
 	defer listener.Close()
 	path := rendezvous(dir)
-	if err := durable.ReplaceFile(path, []byte(listener.Addr().String())); err != nil {
+	if err := vfs.ReplaceFile(path, []byte(listener.Addr().String())); err != nil {
 		return nil, err
 	}
 	_ = listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience))

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 
-	"github.com/apportion/apportion/internal/durable"
+	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
 // state is all that a job needs to go on. JSON keeps every float64 as it is.
@@ -34,7 +34,7 @@ func (s *state) save(path string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, data)
+	return vfs.WriteFile(path, data)
 }
 
 // restore reads a state and checks that it is one of this job.

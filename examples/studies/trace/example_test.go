@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apportion/apportion/internal/trace"
+	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 func ExampleJobs() {

@@ -1,7 +1,7 @@
 // This file tests what a crash or a failing disk leaves: the old content or the new one, at every
 // operation.
 
-package durable_test
+package vfs_test
 
 import (
 	"errors"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
-	"github.com/apportion/apportion/internal/durable"
 )
 
 // content returns what a file holds; "missing" if there is none.
@@ -41,11 +40,11 @@ var (
 	after  = strings.Repeat("new ", 30)
 )
 
-// disk returns a disk on which "d/book" holds before, durably, and something else lies beside it.
-func disk(t *testing.T) *vfstest.Mem {
+// held returns a disk on which "d/book" holds before, durably, and something else lies beside it.
+func held(t *testing.T) *vfstest.Mem {
 	t.Helper()
 	mem := vfstest.NewMem()
-	err := errors.Join(mem.Mkdir("d"), mem.SyncDir("."), durable.Write(mem, "d/book", []byte(before)), durable.Write(mem, "d/else", []byte("else")))
+	err := errors.Join(mem.Mkdir("d"), mem.SyncDir("."), vfs.Write(mem, "d/book", []byte(before)), vfs.Write(mem, "d/else", []byte("else")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +66,7 @@ func survivors(mem *vfstest.Mem) []*vfstest.Mem {
 func TestCrashAtEveryOperation(t *testing.T) {
 	cases, k := 0, 1
 	for ; ; k++ {
-		mem, left := disk(t), k
+		mem, left := held(t), k
 		var crashed []*vfstest.Mem
 		hooked := vfstest.Hooked(mem, func(vfstest.Op, string) error {
 			if left--; left == 0 {
@@ -76,7 +75,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 			}
 			return nil
 		})
-		err := durable.Write(hooked, "d/book", []byte(after))
+		err := vfs.Write(hooked, "d/book", []byte(after))
 		done := left > 0
 		if (err == nil) != done {
 			t.Errorf("operation %d: Write = %v", k, err)
@@ -89,7 +88,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 			if content(t, survivor, "d/else") != "else" {
 				t.Errorf("operation %d, crash %d: the file beside it is gone", k, i)
 			}
-			if err := durable.Write(survivor, "d/book", []byte("third")); err != nil || content(t, survivor, "d/book") != "third" {
+			if err := vfs.Write(survivor, "d/book", []byte("third")); err != nil || content(t, survivor, "d/book") != "third" {
 				t.Errorf("operation %d, crash %d: the next Write = %v", k, i, err)
 			}
 			cases++
@@ -107,14 +106,14 @@ func TestCrashAtEveryOperation(t *testing.T) {
 // TestNoLeftover: where a disk that is full refuses the data, nothing of it stays.
 func TestNoLeftover(t *testing.T) {
 	for _, op := range []vfstest.Op{vfstest.Write, vfstest.Sync, vfstest.Close, vfstest.Rename} {
-		mem := disk(t)
+		mem := held(t)
 		full := vfstest.Hooked(mem, func(now vfstest.Op, _ string) error {
 			if now == op {
 				return vfstest.ErrInjected
 			}
 			return nil
 		})
-		if err := durable.Write(full, "d/book", []byte(after)); !errors.Is(err, vfstest.ErrInjected) {
+		if err := vfs.Write(full, "d/book", []byte(after)); !errors.Is(err, vfstest.ErrInjected) {
 			t.Errorf("%s: %v", op, err)
 		}
 		if entries, err := mem.List("d"); err != nil || len(entries) != 2 {
@@ -125,8 +124,8 @@ func TestNoLeftover(t *testing.T) {
 
 // TestRename gives a directory its name, so that a crash keeps it.
 func TestRename(t *testing.T) {
-	mem := disk(t)
-	if err := errors.Join(mem.Mkdir("half"), durable.Write(mem, "half/part", []byte("whole")), durable.Rename(mem, "half", "done")); err != nil {
+	mem := held(t)
+	if err := errors.Join(mem.Mkdir("half"), vfs.Write(mem, "half/part", []byte("whole")), vfs.Rename(mem, "half", "done")); err != nil {
 		t.Fatal(err)
 	}
 	for i, survivor := range survivors(mem) {
@@ -134,14 +133,14 @@ func TestRename(t *testing.T) {
 			t.Errorf("crash %d lost the name", i)
 		}
 	}
-	if err := durable.Rename(mem, "nothing", "x"); !errors.Is(err, fs.ErrNotExist) {
+	if err := vfs.Rename(mem, "nothing", "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Rename of nothing = %v", err)
 	}
 }
 
 // TestOnDisk replaces files of the operating system; a leftover and a link are in the way.
 func TestOnDisk(t *testing.T) {
-	for name, write := range map[string]func(string, []byte) error{"WriteFile": durable.WriteFile, "ReplaceFile": durable.ReplaceFile} {
+	for name, write := range map[string]func(string, []byte) error{"WriteFile": vfs.WriteFile, "ReplaceFile": vfs.ReplaceFile} {
 		dir := t.TempDir()
 		path, outside := filepath.Join(dir, "book"), filepath.Join(t.TempDir(), "outside")
 		if err := os.WriteFile(outside, []byte("untouched"), 0o600); err != nil {
@@ -186,10 +185,10 @@ func TestOnDisk(t *testing.T) {
 // A folder that is not there cannot be made durable, and one that is there can.
 func TestSyncFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := durable.SyncFolder(dir); err != nil {
+	if err := vfs.SyncFolder(dir); err != nil {
 		t.Error(err)
 	}
-	if err := durable.SyncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+	if err := vfs.SyncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }
