@@ -18,7 +18,7 @@ type Status string
 const (
 	// Decided: Allocation is a solution of P2.
 	Decided Status = "decided"
-	// Kept, with Options.Paper: no solution was found, so Allocation is what ran before and newcomers wait, as the
+	// Kept, with Rule.Paper: no solution was found, so Allocation is what ran before and newcomers wait, as the
 	// paper has it ([Dorm §IV-B], last sentence). Reason says which constraint stood against it.
 	Kept Status = "kept"
 )
@@ -26,7 +26,7 @@ const (
 // Decision is the answer to a Problem. It is a value: written with encoding/json and read back it is
 // the same, and Explain, Verify and NewPlan need nothing but it and the problem.
 type Decision struct {
-	// Status is Decided unless Options.Paper found no solution.
+	// Status is Decided unless Rule.Paper found no solution.
 	Status Status `json:"status"`
 	// Allocation is who should have how many containers on which server from now on. It holds no
 	// entries of zero. When Kept it is Previous without what has finished or stood on a server
@@ -44,7 +44,7 @@ type Decision struct {
 	Gap float64 `json:"gap,omitzero"`
 	// Proven is how far down the preference among optima the answer is proven.
 	Proven solver.Rank `json:"proven"`
-	// Metrics are equations (1)-(4) for Allocation, with the budgets of the decision. With PaperRule and
+	// Metrics are equations (1)-(4) for Allocation, with the budgets of the decision. With Rule.Paper and
 	// AdmitPrefix they count the applications that were left out of P2, so that FairnessLoss may exceed
 	// LossBudget.
 	Metrics Metrics `json:"metrics"`
@@ -83,7 +83,7 @@ type Share struct {
 	// Actual is its dominant share s_i, Theoretical the s^_i that DRF would give it, Loss the
 	// distance between them (2). All lie in [0, 1], but for a Loss in worth, which may be any number from 0 up to
 	// solver.MaxWorth. Theoretical and Loss are 0 for whoever has no part in the shares: who was
-	// left out, or, with Options.Paper, who can never be served.
+	// left out, or, with Rule.Paper, who can never be served.
 	Actual      float64 `json:"actual"`
 	Theoretical float64 `json:"theoretical"`
 	Loss        float64 `json:"loss"`

@@ -15,7 +15,7 @@
 // The paper's P2 is for interchangeable servers, and where it has no solution nothing changes at all. For clusters
 // as they are a Server has labels and may be cordoned; an [Application] may require labels, have numbers of
 // containers in steps or from a list and limits by server, be pinned or preemptible, and have a priority and a
-// cost of adjustment; and a decision is always possible, as Reallocate says. With Options.Paper, and with
+// cost of adjustment; and a decision is always possible, as Reallocate says. With Rule.Paper, and with
 // these fields left zero, it is the paper's.
 //
 // # The whole program
@@ -53,7 +53,7 @@
 //  6. Whoever is placed anew is gathered on few servers.
 //  7. Positions become names, and everybody without containers gets a reason.
 //
-// With Options.Paper step 3 falls away, and the existing allocation is kept where step 4 has no solution.
+// With Rule.Paper step 3 falls away, and the existing allocation is kept where step 4 has no solution.
 //
 // # Cost
 //

@@ -11,7 +11,7 @@ import (
 // Instance validates p and returns the P2 that a solver sees, with everybody in it who could be served at all.
 // apps[i] is the position in p.Applications of the instance's application i, of whose options each is one. Left out are newcomers that no
 // decision can ever serve on these servers, even empty ones: Reallocate reports them as waiting, with that
-// reason. The instance may have no application left, and no solution: without Options.Paper Reallocate
+// reason. The instance may have no application left, and no solution: without Rule.Paper Reallocate
 // asks it for those who fit alone.
 //
 // Cost: O(servers x applications x kinds), to tell what fits.

@@ -14,7 +14,7 @@ import (
 
 // Measure returns utilization, fairness loss and adjustments of allocation as an answer to p,
 // whoever made it; it need not be a solution of P2. Theoretical shares are those among the applications that
-// hold containers or are content with none; with Options.Paper among all that can be served at all, those
+// hold containers or are content with none; with Rule.Paper among all that can be served at all, those
 // that wait included. LossBudget is what Theta1 gives. Applications with options use those in shares, as a Decision has
 // them; without shares those that they run with, or the first ones.
 //

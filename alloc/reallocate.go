@@ -21,7 +21,7 @@ import (
 // among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least
 // loss that one has. Then P2 is solved for all who are in.
 //
-// With Options.Paper P2 is solved for everybody instead, and where it has no solution, or the solver finds
+// With Rule.Paper P2 is solved for everybody instead, and where it has no solution, or the solver finds
 // none, the existing allocation is kept and the newcomers wait ([Dorm §IV-B]); with Options.AdmitPrefix the
 // longest prefix of the newcomers that leaves P2 solvable is let in, by at most one attempt for each newcomer.
 // Keeping is a result with a Reason, not an error.

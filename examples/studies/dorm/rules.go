@@ -129,8 +129,8 @@ func fewGPUs(seed uint64) *sim.Scenario {
 	var at time.Duration
 	for i := range dayJobs {
 		at += time.Duration(rng.ExpFloat64() * float64(dayBetween))
-		app := alloc.Application{ID: fmt.Sprintf("%02d", i), Weight: float64(int64(1) << rng.IntN(3)), Form: alloc.Form{Demand: apportion.Resources{1 + rng.Int64N(4), 0, 4 + rng.Int64N(13)},
-			Min: 1 + rng.Int64N(4), Max: 8}}
+		demand, weight := apportion.Resources{1 + rng.Int64N(4), 0, 4 + rng.Int64N(13)}, float64(int64(1)<<rng.IntN(3))
+		app := alloc.Application{ID: fmt.Sprintf("%02d", i), Weight: weight, Form: alloc.Form{Demand: demand, Min: 1 + rng.Int64N(4), Max: 8}}
 		if rng.IntN(5) < 2 {
 			app.Demand[1], app.Min, app.Max = 1, 1+rng.Int64N(3), 4
 		}

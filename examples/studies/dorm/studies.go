@@ -112,9 +112,8 @@ func elastic(job *trace.Job) (sim.Job, error) {
 	return sim.Job{
 		Application: alloc.Application{
 			ID:     job.ID,
-			Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1},
-				Max: min(traceStretch*fixed, traceServers*traceGPUs),
-				Min: 1},
+			Weight: 1,
+			Form:   alloc.Form{Demand: apportion.Resources{1}, Max: min(traceStretch*fixed, traceServers*traceGPUs), Min: 1},
 		},
 		Arrival: job.Submit,
 		Fixed:   fixed,

@@ -32,8 +32,8 @@ func testbed(n int, seed uint64) *sim.Scenario {
 		at += time.Duration(rng.ExpFloat64() * float64(20*time.Minute))
 		s.Jobs = append(s.Jobs, sim.Job{
 			Application: alloc.Application{
-				ID: fmt.Sprintf("app-%02d", i), Weight: float64(1 + i%2), Form: alloc.Form{Demand: apportion.Resources{2, 0, int64(6 + i%3)},
-					Max: 32, Min: 1},
+				ID: fmt.Sprintf("app-%02d", i), Weight: float64(1 + i%2),
+				Form: alloc.Form{Demand: apportion.Resources{2, 0, int64(6 + i%3)}, Max: 32, Min: 1},
 			},
 			Arrival: at, Fixed: 8, Work: 8 * time.Duration(6+rng.IntN(5)) * time.Hour,
 		})
