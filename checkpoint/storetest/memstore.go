@@ -135,7 +135,10 @@ func (s memory) Open(_ context.Context, r store.Record, index int, offset int64)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := s.jobs[store.FolderOf(r.Job)][r.Number]
-	if found == nil || found.parts[index] == nil {
+	if found == nil {
+		return nil, store.ErrNotFound // deleted since its record was read
+	}
+	if found.parts[index] == nil {
 		return nil, fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 	}
 	part := found.parts[index]

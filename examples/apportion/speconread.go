@@ -92,6 +92,9 @@ func (h *speconHeader) take(in *speconInput) error {
 	// Faults of the list of servers as a whole have the name of the library; here the list is called
 	// workers.
 	errors.As((&alloc.Problem{Kinds: h.kinds, Servers: h.workers}).Validate(), &faults)
+	if len(h.workers) == 0 {
+		faults.Add(apportion.Item{}, "workers", apportion.ErrEmpty, "")
+	}
 	for _, fault := range faults {
 		if fault.Item.IsZero() {
 			fault.Field = "workers"

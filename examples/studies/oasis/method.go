@@ -14,11 +14,8 @@ type method struct {
 	options   deadline.Options
 	scheduler *deadline.Scheduler
 	capacity  int64
-	present   map[string]bool
 	// broken counts the promises that were taken back, excused those at a failure of a server.
 	broken, excused int
-	promised        map[string]deadline.Deadline
-	kept            float64
 }
 
 func (m *method) decide(now int, jobs []*live, capacity int64) (err error) {

@@ -25,7 +25,7 @@ func TestRecordedCurvesAreCopies(t *testing.T) {
 			t.Errorf("%s: %d steps, %d values, %v", name, len(steps), len(values), err)
 		}
 		ours, err := os.ReadFile(path)
-		theirs, err2 := os.ReadFile(filepath.Join("..", "..", "growth", "testdata", "curves", name))
+		theirs, err2 := os.ReadFile(filepath.Join("..", "..", "..", "growth", "testdata", "curves", name))
 		if err := errors.Join(err, err2); err != nil || !bytes.Equal(ours, theirs) {
 			t.Errorf("%s is not a copy (%v)", name, err)
 		}
