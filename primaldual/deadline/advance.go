@@ -126,8 +126,16 @@ func (s *Scheduler) find(id string) *held {
 	return nil
 }
 
-// from returns how many slots there are from the current one to a deadline, at most mostHorizon.
-func (s *Scheduler) from(by int) int { return min(mostHorizon, by-s.slot+1) }
+// from returns how many slots there are from the current one to a deadline, at least 0 and at most mostHorizon.
+func (s *Scheduler) from(by int) int {
+	switch {
+	case by < s.slot:
+		return 0
+	case by >= s.slot+mostHorizon: // and by-s.slot may overflow
+		return mostHorizon
+	}
+	return by - s.slot + 1
+}
 
 // reach returns how many slots the demand of jobs reaches over.
 func (s *Scheduler) reach(jobs []*planned) int {

@@ -287,3 +287,19 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// A deadline at the end of time is far, and one at its beginning is over, also where slots are counted from before 0.
+func TestFarDeadlines(t *testing.T) {
+	for by, admitted := range map[int]bool{math.MaxInt: true, math.MinInt: false} {
+		for _, start := range []int{-5, 1} {
+			s, err := New(apportion.Kinds{"gpu"}, apportion.Resources{4}, start, &Options{Promise: OnAdmission})
+			if err != nil {
+				t.Fatal(err)
+			}
+			job := Job{ID: "a", Work: 8, Width: 2, Worker: apportion.Resources{1}, Deadlines: []Deadline{{By: by, Value: 1}}}
+			if d, err := s.Offer(job); err != nil || d.Admitted != admitted {
+				t.Errorf("slot %d, by %d: %+v, %v", start, by, d, err)
+			}
+		}
+	}
+}
