@@ -163,7 +163,6 @@
 //	[Geoffrion74, prices by server]	alloc/embedded/internal/lagrange/evaluate.go	Dual.Evaluate
 //	[Geoffrion74, filling classes]	alloc/embedded/internal/lagrange/steps.go	takeSteps
 //	[Geoffrion74, limits]	alloc/embedded/internal/lagrange/limits.go	Limits
-//	[Geoffrion74, proofs by prices]	alloc/embedded/internal/conflict/prices.go	Priced
 //	[Kiwiel90, bundle method]	alloc/embedded/internal/lagrange/descent.go	Descent.Run
 //	[Kiwiel90, proposals]	alloc/embedded/internal/lagrange/bundle.go	bundle
 //	[Kiwiel86, weights of cuts]	alloc/embedded/internal/lagrange/weights.go	weights
@@ -377,7 +376,7 @@
 //	[who is preempted?]	alloc/preempt.go	admission.preemptible, resolved.mayBePreempted
 //	[who must move?]	alloc/resolve.go	resolved.findForced
 //	[who is put on few servers?]	alloc/consolidate.go	resolved.consolidate
-//	[why does a job wait?]	alloc/reason.go	resolved.reason, resolved.unservable
+//	[why does a job wait?]	alloc/reason.go	noSolution, resolved.unservable
 //	[why not one container more?]	alloc/explain.go	Explain, Stop
 //	[how many running jobs may one decision move?]	alloc/budgets.go	resolved.adjustBudget
 //	[what does a restart cost?]	alloc/worth/weight.go	Restart

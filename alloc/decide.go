@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -119,7 +118,7 @@ func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 // anything better.
 func (r *resolved) kept(a *attempt) (*Decision, error) {
 	// The attempt with all newcomers is the one to blame: it is the problem as the caller asked it.
-	reason := r.reason(a)
+	reason := noSolution(a.solution)
 	d := &Decision{
 		Status:      Kept,
 		Reason:      &reason,
@@ -254,28 +253,17 @@ func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
 // The newcomer that refused has and a has not is why P2 had no solution; those after it stand behind
 // it. An application that a was about has a minimum of 0.
 func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
-	// Its minimum of 0 was met, so that P2 itself holds no conflict: the next container is what was
-	// refused.
+	// Its minimum of 0 was met: the next container is what was refused.
 	if at, asked := slices.BinarySearch(a.apps, i); asked {
 		stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
 		return Waiting{Reason: r.stopped(stop, at, i)}
 	}
-	// refused is there, since somebody who is not in a has been left out.
-	reason := r.reason(refused)
-	// first is the newcomer at the head of those who wait: refused has it and a has not.
+	// refused is there, since a newcomer that is not in a has been left out. The head of the queue is in refused and not in a.
+	reason, head := noSolution(refused.solution), slices.IndexFunc(refused.apps, func(o int) bool { return !slices.Contains(a.apps, o) })
+	id := r.problem.Applications[refused.apps[head]].ID
+	reason.Applications = []string{id}
 	if _, tried := slices.BinarySearch(refused.apps, i); !tried {
-		first := slices.IndexFunc(refused.apps, func(o int) bool { return !slices.Contains(a.apps, o) })
-		reason = behind(r.problem.Applications[refused.apps[first]].ID, reason)
+		reason.Text = "it stands behind " + listIDs(reason.Applications) + " in the queue, which waits: " + reason.Text
 	}
 	return Waiting{Reason: reason, LeftOut: true}
-}
-
-// behind is the reason of a newcomer that stands in the queue behind the one called id: the constraint of that one, without
-// its numbers, which are not those of this newcomer.
-func behind(id string, of apportion.Reason) apportion.Reason {
-	return apportion.Reason{
-		Constraint:   of.Constraint,
-		Applications: []string{id},
-		Text:         "it stands behind " + listIDs([]string{id}) + " in the queue, which waits: " + of.Text,
-	}
 }

@@ -4,7 +4,6 @@ package alloc
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,78 +11,16 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// reason translates the conflict of an attempt without a solution: positions become IDs, and numbers a sentence. Where the
-// solver has shown nothing the reason says so, and names no constraint.
-func (r *resolved) reason(a *attempt) apportion.Reason {
-	// Only Infeasible is knowledge about P2; the first two are about the search.
+// noSolution says that an attempt has found no allocation, and whether there is none.
+func noSolution(s *solver.Solution) apportion.Reason {
+	// Only Infeasible is knowledge about P2; the others are about the search.
 	switch {
-	case a.solution.Status != solver.Infeasible && a.solution.Interrupted:
-		return apportion.Reason{Text: "no solution of P2 was found before the search was interrupted"}
-	case a.solution.Status != solver.Infeasible:
-		return apportion.Reason{Text: "no solution of P2 was found within the effort allowed, and none was shown to be impossible"}
-	case a.solution.Conflict == nil:
+	case s.Status == solver.Infeasible:
 		return apportion.Reason{Text: "P2 has no solution"}
+	case s.Interrupted:
+		return apportion.Reason{Text: "no solution of P2 was found before the search was interrupted"}
 	}
-	// The referee has checked the conflict: it has a first constraint, and its positions exist.
-	conflict := a.solution.Conflict
-	reason := apportion.Reason{Constraint: conflict.Constraints[0], Need: conflict.Need, Have: conflict.Have}
-	for _, app := range conflict.Apps {
-		reason.Applications = append(reason.Applications, r.problem.Applications[a.apps[app]].ID)
-	}
-	reason.Applications = slices.Compact(reason.Applications) // options follow each other
-	if conflict.Kind >= 0 {
-		reason.Kind = r.problem.Kinds.Name(conflict.Kind)
-	}
-	// The first constraint is the one that is broken, the others are those that held meanwhile.
-	reason.Text = conflictText(&reason, r.concerned(a, &reason), conflict.Constraints[1:])
-	return reason
-}
-
-// concerned names the applications of a reason: all of those that P2 is about where it lists none. Options of one application
-// are neighbours, so that Compact names it once.
-func (r *resolved) concerned(a *attempt, reason *apportion.Reason) string {
-	if len(reason.Applications) > 0 {
-		return listIDs(reason.Applications)
-	}
-	ids := make([]string, len(a.apps))
-	for n, i := range a.apps {
-		ids[n] = r.problem.Applications[i].ID
-	}
-	return listIDs(slices.Compact(ids)) + " together"
-}
-
-// conflictText says for instance `adjustment (16) for "a" needs at least 2 and has 1, with capacity (6)
-// held`.
-func conflictText(reason *apportion.Reason, concerned string, held []solver.Constraint) string {
-	// The sentence has the numbers of the reason in it, so that a log of sentences alone says enough.
-	var text strings.Builder
-	text.WriteString("P2 has no solution: " + reason.Constraint + " for " + concerned)
-	// Equal sides, both 0 as a rule, say that the solver does not know by how much.
-	if reason.Need != reason.Have {
-		fmt.Fprintf(&text, " needs at least %.6g%s and has %.6g", reason.Need, unit(reason), reason.Have)
-	} else {
-		text.WriteString(" cannot be met")
-	}
-	for h, constraint := range held {
-		text.WriteString([...]string{", with ", " and "}[min(h, 1)] + constraint)
-	}
-	if len(held) > 0 {
-		text.WriteString(" held")
-	}
-	return text.String()
-}
-
-// unit names what Need and Have of a reason count, with a space before it; "" where a bare number says enough.
-func unit(reason *apportion.Reason) string {
-	switch {
-	case reason.Kind != "":
-		return " " + reason.Kind
-	case reason.Constraint == solver.Capacity:
-		return " of all there is"
-	case reason.Constraint == solver.Minimum:
-		return " containers"
-	}
-	return "" // shares, or applications
+	return apportion.Reason{Text: "no solution of P2 was found within the effort allowed, and none was shown to be impossible"}
 }
 
 // listIDs quotes the first few ids and counts the rest; an ID may hold any character, which a sentence must survive.

@@ -5,7 +5,6 @@ package embedded
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -22,9 +21,6 @@ func (s *Solver) solveFixed(ctx context.Context, inst *solver.Instance) *solver.
 // solveGroups answers an instance with ceilings. The answer without them is the best if it holds them, and its bound
 // is one in any case.
 func (s *Solver) solveGroups(ctx context.Context, inst *solver.Instance) *solver.Solution {
-	if conflict := impossible(inst); conflict != nil {
-		return infeasible(conflict)
-	}
 	// Ceilings only rule solutions out: what has no solution without them has none with them.
 	relaxed, listed := s.relaxed(ctx, inst)
 	if relaxed.Status == solver.Infeasible || relaxed.Status.HasSolution() && inst.Check(relaxed.Counts) == nil {
@@ -81,37 +77,4 @@ func (s *Solver) early(ctx context.Context, inst, plain *solver.Instance) int64 
 		return r.a.Work
 	}
 	return 0
-}
-
-// impossible returns a ceiling that not even the fewest containers of all that must have some hold, nil where there is
-// none.
-func impossible(inst *solver.Instance) *solver.Conflict {
-	// Each ceiling by itself, kind by kind: what several make impossible together is found by the search or not at all.
-	for g := range inst.Groups {
-		group := &inst.Groups[g]
-		for k, limit := range group.Ceiling {
-			if limit == solver.NoLimit {
-				continue
-			}
-			need := 0.0
-			for _, i := range group.Apps {
-				// The sum is in floats: minima and demands may leave int64 together.
-				need += float64(max(0, fewest(&inst.Apps[i]))) * float64(inst.Apps[i].Demand[k])
-			}
-			// What is too much by rounding only is left to the search.
-			if need > float64(limit)*(1+0x1p-40) {
-				return &solver.Conflict{Constraints: []solver.Constraint{solver.Ceiling}, Apps: slices.Clone(group.Apps), Kind: k, Need: need, Have: float64(limit)}
-			}
-		}
-	}
-	return nil
-}
-
-// fewest returns the fewest containers that an application may have, all that it has if it must stay, or -1 where it may have no
-// number at all.
-func fewest(app *solver.App) int64 {
-	if app.Pinned {
-		return solver.Containers(app.Previous)
-	}
-	return app.AtLeast(0)
 }

@@ -34,8 +34,8 @@ func (s *Solver) solveChoices(ctx context.Context, inst *solver.Instance) *solve
 		c.offer(inst.Start)
 	}
 	r := c.bound(ctx)
-	if conflict := unattainable(c.apart, r.Bound); conflict != nil {
-		sol := infeasible(conflict)
+	if r.Bound < c.apart.Floor() {
+		sol := infeasible()
 		sol.Effort = c.best.Effort
 		return sol
 	}

@@ -112,10 +112,6 @@ func float(t *testing.T, text string) float64 {
 func describe(inst *solver.Instance, sol *solver.Solution) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%v, proven by %v\n", sol.Status, sol.Proven)
-	if c := sol.Conflict; c != nil {
-		fmt.Fprintf(&text, "conflict %v apps %v kind %d: need %.6g, have %.6g\n", c.Constraints, c.Apps, c.Kind, c.Need, c.Have)
-		return text.String()
-	}
 	if sol.Status.HasSolution() {
 		fmt.Fprintf(&text, "utilization %.6g loss %.6g adjusted %d moved %d\n", sol.Objective,
 			inst.FairnessLoss(sol.Counts), inst.AdjustedApps(sol.Counts), inst.Moved(sol.Counts))

@@ -22,8 +22,7 @@
 //   - search: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once; each
 //     exchange of sets is repaired before it is judged.
 //   - filling: minima that fill a cluster to the last unit are placed by trying every way.
-//   - conflict, enumerate, counting: proofs that there is no solution, with the constraints that cannot hold
-//     together, and of the whole preference of [solver.Rank] on tiny instances.
+//   - enumerate: proofs of the whole preference of [solver.Rank] on tiny instances.
 //   - colgen: a linear program whose columns arrive as they are needed, [Dantzig60]: the residual problem
 //     over patterns of servers and counts of types.
 //   - lagrange: bounds by multipliers, which one bundle method lowers to those of the linear programs behind
@@ -39,8 +38,8 @@
 // The phases are in phases.go: by sets (sets.go) where servers are small enough for lists of patterns, else
 // by containers (containers.go). What each part brings is printed by BenchmarkAblation, and TestNumbersAreListed of package
 // tuning counts the numbers that steer them. Of each clever part there is a dumb twin that tests hold it against: every
-// set of freed applications for the tree, every distribution for pools, every count for prices, every subset of constraints
-// for conflicts, and the exhaustive oracle of ../../internal/oracle for whole answers.
+// set of freed applications for the tree, every distribution for pools, every count for prices,
+// and the exhaustive oracle of ../../internal/oracle for whole answers.
 //
 // Where numbers of containers have worths of their own each application is a type by itself, and the search is the one
 // by containers: moves follow the slope of the concave envelope (problem.Curve), the price bound tries every number, of
@@ -84,7 +83,7 @@
 //
 // Solve never panics on an instance and never answers with counts that fail [solver.Instance.Check].
 // Bound is valid whenever Solve returns; where Searched is false the multipliers alone prove it.
-// Status Infeasible is proven; Unknown means that neither a solution nor a proof was found. Proven is
+// Status Infeasible is proven, by sums, enumeration or a bound; Unknown means that neither a solution nor a proof was found. Proven is
 // ByOrder after enumeration, ByUtilization where the bound meets the utilization, else ByNothing;
 // below what is proven, less loss and fewer adjusted applications are preferred: what runs now is the
 // first candidate and gives way only to something better.

@@ -6,8 +6,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
-	"github.com/apportion/apportion/alloc/embedded/internal/problem"
-	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -46,31 +44,6 @@ func TestExactlyFull(t *testing.T) {
 				t.Errorf("%+v, seed %d: %v with utilization %g", c, seed, sol.Status, sol.Objective)
 			}
 		}
-	}
-}
-
-// Where every way to place the minima was tried there is no solution; where some may have to move first, that
-// says nothing.
-func TestUnfillable(t *testing.T) {
-	inst := instancetest.Crowd(20, 26, 4, 3, 0)
-	r := newRun(problem.New(inst), &Options{Effort: Default}, tuning.Standard())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
-	if r.fillMinima(t.Context()); !r.unfillable || r.a.Best.Found {
-		t.Errorf("26 containers of 3 on 20 servers of 4: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
-	}
-	inst.Apps = inst.Apps[:20]
-	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
-	if r.fillMinima(t.Context()); r.unfillable || !r.a.Best.Found {
-		t.Errorf("20 of them: unfillable %v, found %v", r.unfillable, r.a.Best.Found)
-	}
-	inst.Capacity[0][0] = 2
-	inst.Apps[0].Cost = 1
-	inst.Apps[0].Running, inst.Apps[0].Previous = true, []apportion.Placement{{Server: 1, Count: 1}}
-	r = newRun(problem.New(instancetest.Finish(inst)), &Options{Effort: Default}, tuning.Standard())
-	r.root = newRoot(t.Context(), r.p, rootOptions{r.tune, 0, false, 1, nil})
-	if r.fillMinima(t.Context()); r.unfillable {
-		t.Error("one may move, and still: unfillable")
 	}
 }
 

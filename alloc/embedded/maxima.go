@@ -7,7 +7,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -78,9 +77,8 @@ func (r *run) divide(ctx context.Context, counts []int64) {
 	if inst == nil || r.tune.Divided <= 0 {
 		return
 	}
-	// A conflict of the maxima says nothing about the instance itself.
 	p := problem.New(inst)
-	if counting.Conflict(p) != nil {
+	if p.Impossible() {
 		return
 	}
 	opts := r.opts

@@ -160,7 +160,7 @@ func (p *programmer) solve(ctx context.Context, m *milp.Model, opts *milp.Option
 	// What is attained no program rules out: its numbers are rounded.
 	case !p.sol.Status.HasSolution():
 		effort := p.sol.Effort
-		*p.sol = *infeasible(nil)
+		*p.sol = *infeasible()
 		p.sol.Effort = effort
 	}
 	return answer

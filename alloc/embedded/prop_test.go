@@ -11,8 +11,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -37,10 +35,9 @@ func TestAgainstOracle(t *testing.T) {
 		want, _ := p2oracle.Best(inst)
 		sol := solve(t, &Options{Effort: 50}, inst)
 		if want == nil {
-			if sol.Status != solver.Infeasible || sol.Conflict == nil || !math.IsInf(sol.Bound, -1) {
-				t.Fatalf("status %v, bound %g, conflict %v; there is no solution", sol.Status, sol.Bound, sol.Conflict)
+			if sol.Status != solver.Infeasible || !math.IsInf(sol.Bound, -1) {
+				t.Fatalf("status %v, bound %g; there is no solution", sol.Status, sol.Bound)
 			}
-			checkConflict(t, inst, sol.Conflict)
 			return
 		}
 		if sol.Status != solver.Optimal || sol.Proven != solver.ByOrder {
@@ -71,35 +68,6 @@ func checkBound(t rapid.TB, inst *solver.Instance, sol *solver.Solution, attaine
 	}
 }
 
-// checkConflict asserts that the named constraints cannot hold together: without the others the
-// instance still has no solution; and that the two sides contradict each other.
-func checkConflict(t rapid.TB, inst *solver.Instance, c *solver.Conflict) {
-	t.Helper()
-	named := make(map[solver.Constraint]bool)
-	for _, constraint := range c.Constraints {
-		named[constraint] = true
-	}
-	relaxed := *inst
-	relaxed.Apps = append([]solver.App(nil), inst.Apps...)
-	if !named[solver.Fairness] {
-		relaxed.LossBudget = 100
-	}
-	if !named[solver.Adjust] {
-		relaxed.AdjustBudget = 100
-	}
-	for i := range relaxed.Apps {
-		if !named[solver.Minimum] {
-			relaxed.Apps[i].Min = 0
-		}
-	}
-	if counts, _ := p2oracle.Best(&relaxed); counts != nil {
-		t.Fatalf("%v can hold together: %v", c, counts)
-	}
-	if len(named) != len(c.Constraints) || !(c.Need > c.Have) {
-		t.Fatalf("%+v: the sides do not contradict each other", c)
-	}
-}
-
 // The search alone, without enumeration, gives solutions and bounds, and never calls a feasible
 // instance infeasible.
 func TestSearchAgainstOracle(t *testing.T) {
@@ -107,11 +75,10 @@ func TestSearchAgainstOracle(t *testing.T) {
 		inst := instancetest.Tiny(draws(t))
 		want, _ := p2oracle.Best(inst)
 		p := problem.New(inst)
-		if conflict := counting.Conflict(p); conflict != nil {
+		if p.Impossible() {
 			if want != nil {
-				t.Fatalf("conflict %+v, but %v is a solution", conflict, want)
+				t.Fatalf("impossible, but %v is a solution", want)
 			}
-			checkConflict(t, inst, conflict)
 			return
 		}
 		r := newRun(p, &Options{Effort: 50, Seed: 1}, tuning.Standard())
@@ -121,20 +88,10 @@ func TestSearchAgainstOracle(t *testing.T) {
 			if sol.Status != solver.Unknown {
 				t.Fatalf("found %v where there is no solution", sol.Counts)
 			}
-			why := r.searchedConflict(context.Background())
-			if why == nil {
+			if !r.empty() {
 				t.Fatalf("branch and bound does not see that there is no solution: %v, lost %g", r.tree, r.tree.Lost)
-				return
-			}
-			why.Need = 1 // not known
-			checkConflict(t, inst, why)
-			if why, _ = conflict.Priced(context.Background(), r.p); why != nil {
-				checkConflict(t, inst, why)
 			}
 			return
-		}
-		if why, _ := conflict.Priced(context.Background(), r.p); why != nil {
-			t.Fatalf("conflict %+v, but %v is a solution", why, want)
 		}
 		sol.Searched = searched(inst, sol)
 		checkBound(t, inst, sol, inst.Objective(want))
@@ -231,10 +188,7 @@ func TestDamagedClusters(t *testing.T) {
 		for _, sol := range []*solver.Solution{first, second} {
 			if sol.Status == solver.Infeasible {
 				if first.Status.HasSolution() || second.Status.HasSolution() {
-					t.Fatalf("%v and %v; conflict %+v", first.Status, second.Status, sol.Conflict)
-				}
-				if c := sol.Conflict; len(c.Constraints) == 0 || !(c.Need > c.Have) && c.Need != 0 {
-					t.Fatalf("conflict %+v", sol.Conflict)
+					t.Fatalf("%v and %v", first.Status, second.Status)
 				}
 				continue
 			}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -29,7 +28,7 @@ func TestRankOfSearch(t *testing.T) {
 			return least + r.Int64N(most-least+1)
 		})
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			continue
 		}
 		run := newRun(p, &Options{Effort: Quick}, tuning.Standard())

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -71,7 +70,7 @@ func TestRootIsBound(t *testing.T) {
 		inst := instancetest.Tiny(draws(t))
 		best, _ := p2oracle.Best(inst)
 		p := problem.New(inst)
-		if best == nil || counting.Conflict(p) != nil {
+		if best == nil || p.Impossible() {
 			t.Skip("no solution")
 		}
 		optimum := inst.Objective(best)

@@ -6,9 +6,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
 	"github.com/apportion/apportion/alloc/embedded/internal/enumerate"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/search"
@@ -47,8 +47,6 @@ type run struct {
 	joined bool
 	// extra counts the nodes and rounds of the proofs.
 	extra int64
-	// unfillable: it was shown that the minima have no room.
-	unfillable bool
 }
 
 // knowledge is what is known about an instance with ceilings where one without them is searched, and the other way round.
@@ -214,9 +212,15 @@ func settle(sol *solver.Solution, inst *solver.Instance) {
 	}
 }
 
-// infeasible returns the answer that there is no solution, and why; no bound is below -Inf.
-func infeasible(conflict *solver.Conflict) *solver.Solution {
-	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Conflict: conflict}
+// infeasible returns the answer that there is no solution; no bound is below -Inf.
+func infeasible() *solver.Solution {
+	return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1)}
+}
+
+// empty reports whether the bound has shown that there is no solution: it is below what every solution is worth.
+func (r *run) empty() bool {
+	// A tree that has cut off everything is at -ProofMargin; half of that keeps rounding from proving what is not so.
+	return !r.a.Best.Found && (r.bound() < r.p.Floor() || r.tree != nil && r.tree.Bound() < -leaf.ProofMargin/2)
 }
 
 // enumerable reports whether the instance is small enough to try.
@@ -242,19 +246,17 @@ func (r *run) enumerate(ctx context.Context, sol *solver.Solution) {
 		sol.Status, sol.Proven, sol.Bound = solver.Optimal, solver.ByOrder, sol.Objective
 	// All was tried, and nothing was a solution.
 	case done:
-		*sol = *infeasible(conflict.Smallest(ctx, r.p, e.Limit))
+		*sol = *infeasible()
 	}
 }
 
 // fillMinima looks for a solution of the paper's P2 where the cluster is so full that no search has found one, and improves
-// what it finds. With nobody to free, no way to place the minima means that there is no solution.
+// what it finds.
 func (r *run) fillMinima(ctx context.Context) {
 	if !r.p.Plain || r.a.Best.Found || r.refused {
 		return
 	}
-	impossible := r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
-	// Whoever may stay could also be freed, which filling does not try.
-	r.unfillable = impossible && r.p.Pinnable == 0
+	r.a.FillMinima(ctx, int64(math.Min(r.tune.Filled*float64(r.opts.Effort), math.MaxInt32)))
 	if r.a.Best.Found {
 		r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
 	}

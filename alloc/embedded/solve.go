@@ -6,8 +6,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion/alloc/embedded/internal/conflict"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -21,10 +19,10 @@ func (s *Solver) solve(ctx context.Context, inst *solver.Instance) *solver.Solut
 // solveKnowing is solve, but gives up where an early answer exceeds the ceilings of known.within or cannot be had: what it
 // returns then has a bound alone. It reports whether servers have lists of patterns.
 func (s *Solver) solveKnowing(ctx context.Context, inst *solver.Instance, known knowledge) (sol *solver.Solution, listed bool) {
-	// What counting rules out no search needs to look at, and searches rely on that.
+	// The searches rely on what Impossible rules out.
 	p := problem.New(inst)
-	if conflict := counting.Conflict(p); conflict != nil {
-		return infeasible(conflict), false
+	if p.Impossible() {
+		return infeasible(), false
 	}
 	run := newRun(p, &s.opts, s.tune)
 	run.knowledge = known
@@ -42,29 +40,13 @@ func (s *Solver) solveKnowing(ctx context.Context, inst *solver.Instance, known 
 
 // concluded returns the answer of a search that has ended.
 func (s *Solver) concluded(ctx context.Context, run *run) *solver.Solution {
-	// Enumeration replaces the search's answer where it can finish; prices come last, because they
-	// only matter when nothing was found.
+	// Enumeration replaces the search's answer where it can finish.
 	sol := run.solution()
 	if run.enumerable() {
 		run.enumerate(ctx, sol)
 	}
-	// Whoever is in a hurry, or content with any solution, does not wait for a reason.
-	if !sol.Status.HasSolution() && sol.Status != solver.Infeasible && ctx.Err() == nil && s.opts.Gap < 1 {
-		// The cheapest proof first: prices, then what filling has tried, then branch and bound once more for each constraint.
-		conflict, rounds := conflict.Priced(ctx, run.p)
-		run.extra += rounds
-		if conflict == nil && run.unfillable {
-			conflict = &solver.Conflict{Constraints: []solver.Constraint{solver.Capacity, solver.Minimum}, Kind: -1}
-		}
-		if conflict == nil {
-			conflict = run.searchedConflict(ctx)
-		}
-		if conflict == nil {
-			conflict = unattainable(run.p, run.bound())
-		}
-		if conflict != nil {
-			sol = infeasible(conflict)
-		}
+	if run.empty() {
+		sol = infeasible()
 	}
 	sol.Effort = run.effort()
 	sol.Interrupted = ctx.Err() != nil

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -24,7 +23,7 @@ func TestUnpackedIsWhatWasPacked(t *testing.T) {
 	for seed := range uint64(200) {
 		inst := alloctest.Table2(seed, 20, 6, true)
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			continue
 		}
 		r := newRun(p, &Options{Effort: Quick}, tuning.Standard())

@@ -64,7 +64,7 @@ func (s *Solver) Solve(ctx context.Context, inst *solver.Instance) (*solver.Solu
 		return nil, err
 	}
 	if answer.Status == milp.Infeasible {
-		return s.infeasible(other), nil
+		return &solver.Solution{Status: solver.Infeasible, Bound: math.Inf(-1), Certificate: s.certificate()}, nil
 	}
 	// Within proofTolerance a proof stands, but no bound is below what is attained: what the back-end's tolerances
 	// let it overlook counts as a gap.
@@ -90,16 +90,5 @@ func (s *Solver) certificate() solver.Certificate {
 	return solver.Certificate{
 		Searched: true,
 		By:       solver.Settings{Solver: s.opts.Name, Form: string(s.form), Gap: s.opts.Search.RelativeGap, Preference: s.opts.Preference},
-	}
-}
-
-// infeasible says why, as far as the embedded solver has found out: general solvers prove infeasibility without naming a
-// constraint that a person could lift.
-func (s *Solver) infeasible(why *solver.Solution) *solver.Solution {
-	return &solver.Solution{
-		Status:      solver.Infeasible,
-		Bound:       math.Inf(-1),
-		Conflict:    why.Conflict,
-		Certificate: s.certificate(),
 	}
 }

@@ -35,9 +35,6 @@ func genSolution(t *rapid.T) *solver.Solution {
 	if rapid.Bool().Draw(t, "has copies") {
 		s.Copies = &solver.CopyPrices{Container: prices.Draw(t, "containers"), Room: [][]float64{nil, prices.Draw(t, "room")}}
 	}
-	if rapid.Bool().Draw(t, "has a conflict") {
-		s.Conflict = &solver.Conflict{Constraints: []solver.Constraint{solver.Adjust, solver.Capacity}, Apps: []int{3}, Kind: -1, Need: 2, Have: 1}
-	}
 	return s
 }
 

@@ -16,7 +16,7 @@ const (
 	// Optimal: a solution whose utilization no other exceeds by more than ObjectiveTolerance, or where a general
 	// solver proves it (package mip) by more than 1e-7, the gap at which such solvers stop.
 	Optimal
-	// Infeasible: P2 has no solution; Conflict says why.
+	// Infeasible: P2 has no solution, which is proven.
 	Infeasible
 )
 

@@ -25,8 +25,6 @@ type Solution struct {
 	Proven Rank `json:"proven"`
 	// Certificate proves Bound, or as much of it as can be proven without another search.
 	Certificate `json:"certificate,omitzero"`
-	// Conflict says what cannot be had together when Infeasible.
-	Conflict *Conflict `json:"conflict,omitempty"`
 	// Effort counts the solver's own steps; comparable only within one solver.
 	Effort int64 `json:"effort,omitempty"`
 	// Interrupted says that the context ended before the solver had finished.

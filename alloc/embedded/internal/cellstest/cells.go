@@ -3,7 +3,6 @@
 package cellstest
 
 import (
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -17,15 +16,15 @@ type skipper interface {
 	Fatal(args ...any)
 }
 
-// Draw draws a tiny instance and its split, or skips what counting already decides.
+// Draw draws a tiny instance and its split, or skips what Impossible already decides.
 // A skip costs the property one of its draws, so that the instances are those of Tiny, a part of which
-// counting decides.
+// it decides.
 func Draw(t skipper, draw instancetest.Drawer) (*solver.Instance, *pattern.Cells) {
 	inst := instancetest.Tiny(draw)
-	// Order matters: pattern.New relies on what counting has ruled out, that each minimum fits and sums do not
+	// Order matters: pattern.New relies on what Impossible has ruled out, that each minimum fits and sums do not
 	// overflow.
 	p := problem.New(inst)
-	if counting.Conflict(p) != nil {
+	if p.Impossible() {
 		t.Skip("nothing to split")
 	}
 	s := pattern.New(p, pattern.MostPatterns)

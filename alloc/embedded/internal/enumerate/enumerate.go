@@ -1,5 +1,4 @@
-// This file proves that an instance has no solution and says why: by counting before the search,
-// by prices after it, by enumeration where the instance is small.
+// This file visits every allocation of a tiny instance, by depth-first search with bounds by prices.
 
 package enumerate
 
@@ -14,17 +13,6 @@ import (
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
 )
-
-// Plain enumerates inst without prices.
-// All prices are 0, so that the bound is the sum of the best values alone: valid, and
-// weak.
-func Plain(ctx context.Context, inst *solver.Instance, limit int64) (*Enumeration, bool) {
-	d := lagrange.NewDual(problem.New(inst), false)
-	x := make([]float64, d.Dim())
-	// The scores of this evaluation bound the suffixes.
-	d.Evaluate(x)
-	return Run(ctx, d, x, nil, limit)
-}
 
 // lookEvery is how many nodes pass between two looks at the context; a power of two.
 const lookEvery = 1024
@@ -58,7 +46,7 @@ type Enumeration struct {
 	cheapest, unpaid int64
 	lambda           float64
 	Nodes            int64
-	Limit            int64
+	limit            int64
 	Found            bool
 	// Ordered says that best was met here, so that any later equal is lexicographically larger.
 	Ordered bool
@@ -77,7 +65,7 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 	p := d.Problem
 	e := &Enumeration{
 		p: p, ctx: ctx, left: slices.Clone(p.Capacity), below: p.Limits(), belowPrice: d.CeilingPrices(x), x: make([]int64, len(p.Apps)*p.Servers),
-		tied: make([]bool, (len(p.Apps)+1)*p.Servers), Limit: limit, lambda: d.Lambda(x),
+		tied: make([]bool, (len(p.Apps)+1)*p.Servers), limit: limit, lambda: d.Lambda(x),
 	}
 	for _, g := range d.ClassOf {
 		// Prices are by server here, as left is, so that hopeless adds both up in one loop.
@@ -139,7 +127,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 	for i := n; i >= 0; i-- {
 		if i < n {
 			a := &p.Apps[i]
-			e.spare[i] = e.spare[i+1] + p.LeastLoss(int32(i), true)
+			e.spare[i] = e.spare[i+1] + p.LeastLoss(int32(i))
 			e.must[i] = e.must[i+1]
 			if a.Pinnable {
 				// cheapest turns what is left of AdjustBudget into a number of applications; those that cost
@@ -246,7 +234,7 @@ func (e *Enumeration) accept(at Rank) {
 // above this row, x[i][j] starts at x[i][twin]; a larger value breaks the tie for the rows below.
 func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 	e.Nodes++
-	if e.Nodes > e.Limit || e.Nodes%lookEvery == 0 && e.ctx.Err() != nil {
+	if e.Nodes > e.limit || e.Nodes%lookEvery == 0 && e.ctx.Err() != nil {
 		return false
 	}
 	p := e.p

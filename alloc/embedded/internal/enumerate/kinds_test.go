@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -29,11 +28,11 @@ func TestEveryKindAgainstOracle(t *testing.T) {
 		for seed := range uint64(120) {
 			inst := draw(seed)
 			inst.Choices = nil
-			if counting.Conflict(problem.New(inst)) != nil {
+			if problem.New(inst).Impossible() {
 				continue
 			}
 			want, _ := p2oracle.Best(inst)
-			e, done := Plain(t.Context(), inst, 1<<20)
+			e, done := plain(t.Context(), inst, 1<<20)
 			if !done || e.Found != (want != nil) {
 				t.Errorf("%s %d: done %v, found %v, want %v", name, seed, done, e.Found, want != nil)
 				continue

@@ -11,7 +11,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -25,7 +24,7 @@ func TestDualAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := instancetest.Tiny(draws(t))
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			t.Skip("no prices needed")
 		}
 		for _, coarse := range []bool{true, false} {
@@ -62,7 +61,7 @@ func TestDualAgreesBelowCeilings(t *testing.T) {
 			}
 		}
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil || len(p.Ceilings) == 0 {
+		if p.Impossible() || len(p.Ceilings) == 0 {
 			continue
 		}
 		binding++
@@ -109,7 +108,7 @@ func TestDualAgreesOnWorths(t *testing.T) {
 		inst := instancetest.Tiny(draws(t))
 		instancetest.AddWorths(draws(t), inst)
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			t.Skip("no prices needed")
 		}
 		d := NewDual(p, false)
@@ -262,7 +261,7 @@ func TestDualBoundOfNode(t *testing.T) {
 		inst := instancetest.Tiny(draws(t))
 		p := problem.New(inst)
 		best, _ := p2oracle.Best(inst)
-		if best == nil || counting.Conflict(p) != nil {
+		if best == nil || p.Impossible() {
 			t.Skip("no solution")
 		}
 		choices := make([]problem.Choice, len(p.Apps))

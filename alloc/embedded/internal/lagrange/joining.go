@@ -11,7 +11,7 @@ import (
 
 // NewTotals joins the servers of p, an instance with every option apart, of which choices are the applications with
 // options and losses the budget (15) of the instance that has them; nil where that has too many ways or ceilings. p must have a
-// solution as far as package counting can tell, and is kept. O(ways x rows).
+// solution as far as Problem.Impossible can tell, and is kept. O(ways x rows).
 func NewTotals(p *problem.Problem, choices []solver.Choice, losses float64) *Totals {
 	// A solution may use the tolerance up, and the bound must hold for it. Ceilings would need rows of their own.
 	t := &Totals{p: p, losses: losses + solver.LossTolerance}

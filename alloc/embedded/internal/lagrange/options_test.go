@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -20,7 +19,7 @@ import (
 func optionDual(inst *solver.Instance, coarse bool) (d *Dual, added float64) {
 	apart, added := inst.Apart()
 	p := problem.New(apart)
-	if counting.Conflict(p) != nil {
+	if p.Impossible() {
 		return nil, 0
 	}
 	d = NewDual(p, coarse)

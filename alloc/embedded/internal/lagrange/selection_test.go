@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
@@ -83,7 +82,7 @@ func TestSelectionCounts(t *testing.T) {
 // drawDual draws a dual of a tiny instance that has been evaluated at random prices.
 func drawDual(t *rapid.T) (*Dual, []float64) {
 	p := problem.New(instancetest.Tiny(draws(t)))
-	if counting.Conflict(p) != nil {
+	if p.Impossible() {
 		t.Skip("no prices needed")
 	}
 	d := NewDual(p, rapid.Bool().Draw(t, "coarse"))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -22,7 +21,7 @@ const plenty = 1 << 30
 func totalsOf(inst *solver.Instance) *Totals {
 	apart, _ := inst.Apart()
 	p := problem.New(apart)
-	if counting.Conflict(p) != nil {
+	if p.Impossible() {
 		return nil
 	}
 	return NewTotals(p, inst.Choices, inst.LossBudget)

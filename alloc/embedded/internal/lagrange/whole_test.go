@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -25,7 +24,7 @@ func TestWholeAgainstTwin(t *testing.T) {
 		for seed := range seeds {
 			inst := solvertest.Grouped(draw(seed), seed)
 			p := problem.New(inst)
-			if len(inst.Choices) > 0 || counting.Conflict(p) != nil || len(p.Ceilings) == 0 {
+			if len(inst.Choices) > 0 || p.Impossible() || len(p.Ceilings) == 0 {
 				continue
 			}
 			best, _ := p2oracle.Best(inst)

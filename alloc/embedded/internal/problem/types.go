@@ -51,7 +51,7 @@ type Use struct {
 
 // App is one application as the search sees it.
 // Numbers are containers, Share and HeldLoss shares of the cluster, HeldExtra utilization; Min may be above
-// Max where the empty cluster holds too few, which package counting reports.
+// Max where the empty cluster holds too few, which Impossible reports.
 type App struct {
 	Type     int32
 	Min, Max int64 // max is at most what the empty cluster holds

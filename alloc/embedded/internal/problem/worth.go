@@ -12,14 +12,9 @@ import (
 // floorMargin is well above rounding, in parts of what is summed.
 const floorMargin = 1e-6
 
-// LeastLoss returns the least loss that application i can have within its bounds, or within its
-// maximum alone.
-func (p *Problem) LeastLoss(i int32, minima bool) float64 {
-	a, least := &p.Apps[i], int64(0)
-	if minima {
-		least = a.Min
-	}
-	return p.Inst.Apps[i].LeastLoss(least, a.Max)
+// LeastLoss returns the least loss that application i can have within its bounds.
+func (p *Problem) LeastLoss(i int32) float64 {
+	return p.Inst.Apps[i].LeastLoss(p.Apps[i].Min, p.Apps[i].Max)
 }
 
 // Loss returns l_i with n containers of an application of type t (2).

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -37,7 +36,7 @@ func anyKind(t *rapid.T) *problem.Problem {
 func TestMovesOfEveryKind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyKind(t)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			t.Skip("there is no solution")
 		}
 		a := New(NewState(p), rapid.Uint64().Draw(t, "seed of moves"), tuning.Standard())

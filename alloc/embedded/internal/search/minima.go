@@ -10,10 +10,10 @@ import (
 
 // FillMinima goes back to the first state, without the free containers, and places their minima there by
 // trying every way; it takes at most steps steps. If that gives a solution it is the incumbent, unless there
-// is one. It reports whether it was shown that those who stay leave no room for the minima.
-func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool) {
+// is one.
+func (a *Annealer) FillMinima(ctx context.Context, steps int64) {
 	// The state is one that keeps whom it can: nobody is freed beside those who must move or do not fit
-	// together, and impossible is about this set alone.
+	// together.
 	s := keeping(a.S.p)
 	a.S = s
 	c := &filling.Cluster{}
@@ -26,7 +26,7 @@ func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool
 		c.Demand, c.Need = append(c.Demand, s.p.DemandOf(t)), append(c.Need, s.pools[t].Min)
 	}
 	// Left shares the memory of the state, and Fill does not change it.
-	placed, done := filling.Fill(ctx, c, steps)
+	placed, _ := filling.Fill(ctx, c, steps)
 	for j, counts := range placed {
 		for at, n := range counts {
 			if n > 0 {
@@ -35,6 +35,4 @@ func (a *Annealer) FillMinima(ctx context.Context, steps int64) (impossible bool
 		}
 	}
 	a.record()
-	// A search that ran out of steps has shown nothing.
-	return done && placed == nil
 }

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/alloctest"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
@@ -139,7 +138,7 @@ func TestStateMoves(t *testing.T) {
 			solvertest.Grouped(inst, rapid.Uint64().Draw(t, "groups"))
 		}
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			t.Skip("nothing to search")
 		}
 		s := NewState(p)
@@ -183,7 +182,7 @@ func TestStateOfWorths(t *testing.T) {
 	freed := 0
 	for seed := range uint64(300) {
 		p := problem.New(solvertest.Loss(seed))
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			continue
 		}
 		s := NewState(p)

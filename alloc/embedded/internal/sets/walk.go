@@ -27,7 +27,7 @@ func (q *Search) perturb() {
 			}
 		}
 	}
-	// n falls by one each time, so that the loop ends: the budget is not negative past counting.
+	// n falls by one each time, so that the loop ends: the budget is not negative where the problem is not Impossible.
 	for q.n > s.Problem.Budget {
 		q.keepOne(spared)
 	}

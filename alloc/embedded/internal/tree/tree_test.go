@@ -9,7 +9,6 @@ import (
 
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded/internal/cellstest"
-	"github.com/apportion/apportion/alloc/embedded/internal/counting"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
 	"github.com/apportion/apportion/alloc/embedded/internal/leaf"
@@ -80,7 +79,7 @@ func TestRestTreeAgainstOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := instancetest.Tiny(draws(t))
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			t.Skip("nothing to search")
 		}
 		want, _ := p2oracle.Best(inst)
@@ -161,7 +160,7 @@ func TestTreesAgainstEverySet(t *testing.T) {
 		inst.AdjustBudget = int64(seed % 4)
 		inst.LossBudget = []float64{0.25, 0.5, 1, 2}[seed/4%4]
 		p := problem.New(inst)
-		if counting.Conflict(p) != nil {
+		if p.Impossible() {
 			continue
 		}
 		s := pattern.New(p, pattern.MostPatterns)

@@ -31,7 +31,6 @@ var constants = map[string]string{
 	". mostStates": size, ". mostStateBytes": size, ". stateBytes": layout, ". typeBytes": layout, ". mostRestPatterns": size,
 	". slice": method, ". lastGain": tolerance, ". mostCopies": size, ". mostPairs": size, ". mostProgramRows": size,
 	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout,
-	"conflict proofRounds": size, "conflict noBudget": size,
 	"tree mostOpenBytes": size, "tree node": layout,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
 	"colgen reducedCost": tolerance, "colgen pivotSize": tolerance, "colgen mostPivots": size,
@@ -56,7 +55,7 @@ var constants = map[string]string{
 // literals are the numbers other than 0, 1 and 2 without a name, by folder and function.
 var literals = map[string]string{
 	". relaxed 4": "a quarter of Quick tells whether ceilings are in the way", ". searchSets 4": "the same",
-	". impossible 0x1p-40": tolerance, ". improveSets 5": "adjustments that one unit of Tries is for",
+	". improveSets 5":    "adjustments that one unit of Tries is for",
 	"colgen pivot 1e-12": tolerance, "colgen Fractional 1e-6": tolerance,
 	"lagrange search 0.5": "half of what is left, by bisection", "lagrange newDescent 3": layout,
 	"lagrange accept 0.5": method, "lagrange NewCopyDescent 1e-6": tolerance, "lagrange solve 3": size,

@@ -1,2 +1,0 @@
-// Package conflict says which constraints cannot hold together.
-package conflict

@@ -1,2 +1,0 @@
-// Package counting finds conflicts by counting.
-package counting
