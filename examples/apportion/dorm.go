@@ -130,8 +130,6 @@ func finite(x float64) *float64 {
 }
 
 // readProblem reads an alloc.Problem as it stands in JSON.
-//
-// It is returned even with an error, filled as far as it was read; callers look at the error first.
 func readProblem(in io.Reader) (*alloc.Problem, error) {
 	p := &alloc.Problem{}
 	err := strictjson.Decode(in, p, &strictjson.Options{

@@ -34,7 +34,6 @@ type drfInput struct {
 }
 
 // drfOutput is its output; containers are fractions or whole.
-// There is no plan in it: who gets which server is the question of dorm.
 type drfOutput[N drf.Amount] struct {
 	// Claims are in the order of the input. Unused is what is left of each kind, in the caller's units.
 	Claims []drfClaim[N] `json:"claims"`

@@ -18,13 +18,9 @@ import (
 var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{}, adjustInput{})
 
 // maxFaults is how many faults are listed.
-//
-// The count of all is in Error. A broken generator may make millions of faults, and the first are
-// enough to find it.
 const maxFaults = 1000
 
 // failure is an error as JSON.
-// Error is the sentence for a person, Faults the list for a program.
 type failure struct {
 	Error  string       `json:"error"`
 	Faults []inputFault `json:"faults,omitempty"`

@@ -102,9 +102,6 @@ func readFlowCon(l *lines) (*flowconRun, error) {
 }
 
 // take sets the run up as the first line says.
-//
-// All that is wrong comes back with the names of the library, which failure.go turns into those of the
-// input.
 func (f *flowconRun) take(in *flowconInput) (err error) {
 	// The kinds come first: all that follows has a length or a name by them.
 	o := &in.Options

@@ -14,12 +14,9 @@ import (
 )
 
 // errUsage is what every error of the caller's command line is.
-//
-// run turns it into the exit code misused.
 var errUsage = errors.New("usage")
 
 // command is one run of a subcommand.
-// It is made for one call and given up after it, so that its fields need no guard.
 type command struct {
 	// FlagSet is the subcommand's own: a flag of another subcommand is an error, and not ignored.
 	*flag.FlagSet
@@ -61,8 +58,6 @@ func (c *command) timeoutFlag() {
 }
 
 // limited returns a context that ends with ctx or after the timeout.
-//
-// The caller calls the cancel function in any case. A negative timeout is none.
 func (c *command) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.timeout > 0 {
 		return context.WithTimeout(ctx, c.timeout)
@@ -84,8 +79,6 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // writeLine writes v as JSON on one line, at once.
-//
-// Nothing is buffered: whoever feeds a stream line by line waits for this answer before the next line.
 func (c *command) writeLine(v any) error {
 	encoder := json.NewEncoder(c.out)
 	encoder.SetEscapeHTML(false)

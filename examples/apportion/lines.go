@@ -22,7 +22,6 @@ import (
 const maxLine = 64 << 20
 
 // lines reads a text line by line and skips blank ones.
-// It never holds more than one line, so that a stream may be endless.
 type lines struct {
 	// scanner splits at line breaks, and takes a carriage return before one away.
 	scanner *bufio.Scanner
@@ -40,8 +39,6 @@ func newLines(in io.Reader) *lines {
 }
 
 // next goes to the next line that is not blank. The error at the end is io.EOF.
-//
-// Blank lines count, so that numbers are those of an editor.
 func (l *lines) next() error {
 	for l.scanner.Scan() {
 		l.number++
@@ -78,9 +75,6 @@ func (l *lines) read(v any, o *strictjson.Options) error { return strictjson.Unm
 
 // keys returns the keys of the present line if it is an object, ascending. What is wrong with the line
 // is for its reader to say.
-//
-// It reads the line a second time: what kind of line it is must be known before a strict reader can be
-// chosen.
 func (l *lines) keys() []string {
 	// The values stay raw: only names are wanted here, and the reader of the line checks the values.
 	var object map[string]json.RawMessage
@@ -94,8 +88,6 @@ func (l *lines) keys() []string {
 var unnamedJob = apportion.Item{Kind: "job"}
 
 // atLine names the line in an error, and in every fault of one.
-//
-// A line may have several faults; each one gets the line, and keeps its item behind it.
 func atLine(number int, err error) error {
 	line := fmt.Sprintf("line %d", number)
 	// The list first: errors.As would find a single fault in it as well, and the others would be lost.

@@ -42,9 +42,6 @@ Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON 
 `
 
 // The exit codes.
-//
-// They are three, so that a script can tell a wrong call, which it must not repeat, from an input
-// without an answer.
 const (
 	// answered: there is an answer on standard output, even if it is that nothing can be had.
 	answered = iota
@@ -92,9 +89,6 @@ var subcommands = map[string]subcommand{
 }
 
 // run is main with its surroundings as parameters, and returns the exit code.
-//
-// Nothing below it knows of the process, so that tests call it as often as they like. An error is
-// written once, here, whatever subcommand it comes from.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	err := dispatch(ctx, args, in, out)
 	switch {

@@ -15,8 +15,6 @@ import (
 )
 
 // monitorEvent is a line behind the first.
-//
-// Only the fields of its verb are set.
 type monitorEvent struct {
 	// verb is "sample", "exit" or "tick".
 	verb string
@@ -73,9 +71,6 @@ type (
 )
 
 // event reads the present line.
-//
-// The key tells the kind of a line; what else is in it is for the strict reader, which refuses fields
-// of another kind.
 func (m *monitorForm) event(l *lines) (*monitorEvent, error) {
 	keys := l.keys()
 	switch {
@@ -98,9 +93,6 @@ func (m *monitorForm) event(l *lines) (*monitorEvent, error) {
 }
 
 // sample reads the present line into v, a part of in.
-//
-// The event is returned beside an error, filled as far as it was read; the caller looks at the error
-// first.
 func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, error) {
 	err := l.read(v, &strictjson.Options{
 		Keys: func(string) []string { return m.kinds },
@@ -154,9 +146,6 @@ func (m *monitorForm) validate(in *placedSample) error {
 }
 
 // clock refuses ticks that go back.
-//
-// Two ticks at the same time are not refused here: only time that goes back is.
-// It starts at 0, so that a first tick before the origin is refused as well.
 type clock struct{ now time.Duration }
 
 // tick moves the clock to now, or returns a fault and leaves it where it is.
@@ -191,8 +180,6 @@ func monitorMoves(moves []growth.Change) []monitorMove {
 }
 
 // testInput is the part of the first line that chooses a classifier, and how long a container may be silent.
-//
-// Confidence is for prospect alone; 0 takes the library's default, as it does for Silence.
 type testInput struct {
 	Silence       seconds              `json:"silence,omitempty"`
 	Normalization growth.Normalization `json:"normalization,omitempty"`
@@ -228,8 +215,6 @@ func (c *speconClassifier) UnmarshalText(text []byte) error {
 }
 
 // oneOf sets value to name if that is one of the names.
-//
-// Names are compared as they are, in lower case.
 func oneOf(value *string, name string, names ...string) error {
 	if !slices.Contains(names, name) {
 		return fault(apportion.ErrUnknown, strconv.Quote(name))
@@ -239,8 +224,6 @@ func oneOf(value *string, name string, names ...string) error {
 }
 
 // steeringKind returns the position of the kind of that name; empty: the first.
-//
-// It is called when the kinds are known, and returns Faults so that callers can collect it.
 func steeringKind(kinds apportion.Kinds, name id) (int, error) {
 	if name == "" {
 		return 0, nil
@@ -253,8 +236,6 @@ func steeringKind(kinds apportion.Kinds, name id) (int, error) {
 }
 
 // monitor reads a stream and hands its events on until it ends.
-//
-// It holds one line at a time.
 func monitor(c *command, l *lines, form *monitorForm, handle func(*monitorEvent) error) error {
 	for {
 		switch err := l.next(); {

@@ -249,8 +249,6 @@ func named(placements []apportion.Placement, servers []apportion.Server) map[str
 }
 
 // finish prints the last line.
-//
-// It reports the certified ratio: the upper bound by what was earned, which is at least 1.
 func (o *oasis) finish(c *command, state *oasisState) error {
 	// No total for a stream that is shorter than the one that was answered.
 	if err := state.done(); err != nil {

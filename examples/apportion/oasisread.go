@@ -14,8 +14,6 @@ import (
 )
 
 // oasisHeader is the first line.
-//
-// It is checked as a whole before any job is read.
 type oasisHeader struct {
 	// cluster has workers and parameter servers on two lists of servers, as §3.1 has it.
 	cluster primaldual.Cluster
@@ -38,8 +36,6 @@ type oasisBounds struct {
 }
 
 // oasisEvent is any later line: a job, or a verb with its object and slot.
-//
-// Only the fields of its verb are set.
 type oasisEvent struct {
 	line int
 	// digest is the SHA-256 of the line. The state keeps digests and no lines, so its size does not grow
@@ -55,7 +51,6 @@ type oasisEvent struct {
 }
 
 // oasisInput is the first line as it is written.
-// The cluster's own fields stand beside bounds and options, not below a name of their own.
 type oasisInput struct {
 	primaldual.Cluster
 	Bounds *boundsInput `json:"bounds,omitempty"`
@@ -84,8 +79,6 @@ type oasisInput struct {
 }
 
 // boundsInput is a primaldual.Bounds in which a single number may stand for one of each kind.
-//
-// The names are those of the paper: U and L bound the unit utility of each kind from above and below.
 type boundsInput struct {
 	UWorker   perKind `json:"U_worker"`
 	LWorker   perKind `json:"L_worker"`
@@ -103,8 +96,6 @@ type perKind struct {
 }
 
 // UnmarshalJSON reads either.
-//
-// text is never empty, and begins with the value: package json has trimmed it.
 func (p *perKind) UnmarshalJSON(text []byte) (err error) {
 	if text[0] == '[' {
 		p.list, err = decoded[[]float64](text)
@@ -128,9 +119,6 @@ func readOASiSHeader(l *lines) (*oasisHeader, error) {
 const defaultCertificateSteps = 60
 
 // take sets the header as the first line says.
-//
-// In JSON a zero is a zero. In the options of the library it stands for the default, so that a zero
-// which was written becomes -1 there.
 func (h *oasisHeader) take(in *oasisInput) {
 	o := &in.Options
 	h.cluster, h.method = in.Cluster, o.Method
@@ -156,8 +144,6 @@ func (h *oasisHeader) take(in *oasisInput) {
 }
 
 // bounds returns what is written. What was refused counts as 0 for all kinds.
-//
-// So that one fault is told once: a field that could not be read must not also have the wrong length.
 func (b *boundsInput) bounds() *oasisBounds {
 	out := &oasisBounds{single: map[string]bool{}}
 	out.EtaWorker, out.EtaPS = b.EtaWorker, b.EtaPS
@@ -201,8 +187,6 @@ func (h *oasisHeader) validate() error {
 }
 
 // spread writes single numbers out for every kind. A kind whose U is 0 is one that nobody demands.
-//
-// It stops at the first list of a wrong length, because the pair of U and L is looked at together.
 func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
 	for _, side := range []struct {
 		name         string
@@ -231,8 +215,6 @@ func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
 }
 
 // oasisVerbs are the keys that make a line something else than a job.
-//
-// A job has none of these keys, so the key alone tells what a line is.
 var oasisVerbs = []string{"advance", "cancel", "complete", "fail", "repair"}
 
 // The lines that are no jobs.
@@ -262,8 +244,6 @@ type (
 )
 
 // readOASiSEvent reads a line behind the first.
-//
-// The digest is of the bytes as they are: a line that says the same in other words is another line.
 func readOASiSEvent(l *lines, kinds apportion.Kinds) *oasisEvent {
 	e := &oasisEvent{line: l.number, digest: sha256.Sum256(l.text)}
 	// Of two verbs in one line either may be taken: its strict reader refuses the other one as an

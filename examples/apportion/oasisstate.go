@@ -190,8 +190,6 @@ func (s *oasisState) decode(data []byte) error {
 }
 
 // encode sets the checksum and returns the bytes of the file.
-//
-// The sum is over the compact form with an empty Checksum: a file cannot hold the sum of itself.
 func (f *stateFile) encode() ([]byte, error) {
 	f.Checksum = ""
 	// The fields are in the order of the struct, so that the same state has the same bytes everywhere.
@@ -207,8 +205,6 @@ func (f *stateFile) encode() ([]byte, error) {
 
 // skip goes on by one event and reports whether the file has the answer to it, and whether it was refused then. Behind the last
 // such event it compares the lines with those that were answered.
-//
-// One digest stands for all lines so far, whose number must agree as well.
 func (s *oasisState) skip(e *oasisEvent) (done, refused bool, err error) {
 	s.lines++
 	s.stream = sha256.Sum256(append(s.stream[:], e.digest[:]...))
@@ -229,8 +225,6 @@ func (s *oasisState) skip(e *oasisEvent) (done, refused bool, err error) {
 func (s *oasisState) refuse() { s.saved.Refused = append(s.saved.Refused, s.lines) }
 
 // done reports a stream that ends before the lines that the file has answers to.
-//
-// A stream that was cut short is not the one that was answered, and its total would be too small.
 func (s *oasisState) done() error {
 	if s.lines < s.resumed {
 		return s.fault("lines", apportion.ErrConflict,
@@ -241,8 +235,6 @@ func (s *oasisState) done() error {
 
 // save writes the file anew. The file is always that of some answer, whatever happens: a crash
 // between the answer and its file repeats the answer.
-//
-// The cost of a line is that of a snapshot, O(slots x servers x kinds), and of two syncs of the disk.
 func (s *oasisState) save(o *oasis, e *oasisEvent) error {
 	if s.path == "" {
 		return nil

@@ -12,8 +12,6 @@ import (
 )
 
 // stream reads the events one by one. A job that was in the stream before is a fault.
-//
-// The IDs of all jobs are kept: O(jobs) memory.
 func (o *oasis) stream(l *lines) iter.Seq2[*oasisEvent, error] {
 	return func(yield func(*oasisEvent, error) bool) {
 		// Names are never freed: a job that has ended keeps its name, or the answers could not be told

@@ -17,9 +17,6 @@ type oasisEarning struct {
 }
 
 // settle moves what a job earned to what is settled.
-//
-// A job that is not running changes nothing: the scheduler has said already what is wrong. O(running
-// jobs).
 func (t *oasisTally) settle(id string, utility float64) {
 	for i := range t.Running {
 		if t.Running[i].ID == id {

@@ -34,8 +34,6 @@ type replayOutput struct {
 }
 
 // difference is a field in which the answers differ.
-//
-// Recorded and Replayed are texts, as numbers of either may be missing or infinite.
 type difference struct {
 	// Item and Field say where, with the names of JSON.
 	Item     string `json:"item"`

@@ -57,8 +57,6 @@ type speconTransfer struct {
 }
 
 // speconRun is a run over a stream.
-// The categories of containers are in the manager, and end with the process: a stream is played from its
-// first line.
 type speconRun struct {
 	*speconHeader
 	clock
@@ -84,9 +82,6 @@ func answerSpeCon(_ context.Context, c *command) error {
 }
 
 // start makes the manager of the workers in the first line.
-//
-// OneAtATime holds it to one migration a tick, so that the caller can look at the effect of one before the
-// next is chosen.
 func (s *speconRun) start() (err error) {
 	s.manager, err = specon.NewManager(specon.ManagerConfig{Config: s.config, Kinds: s.kinds}, &specon.ManagerOptions{
 		Options: s.options, OneAtATime: true, Host: placement.HostOptions{Weights: s.weights, IgnoreRoom: s.ignoreRoom},
@@ -102,8 +97,6 @@ func (s *speconRun) start() (err error) {
 }
 
 // handle takes one event; a tick is answered.
-//
-// A sample does two things: it says where the container is, and it adds a reading if it has a value.
 func (s *speconRun) handle(c *command, e *monitorEvent) error {
 	// The manager's own record decides what is known, so that this program has no second list to keep.
 	job, known := s.manager.Job(e.id)
@@ -124,9 +117,6 @@ func (s *speconRun) handle(c *command, e *monitorEvent) error {
 
 // locate tells the manager of the container that a sample is of, on the worker and with the demand that
 // the sample names; where it names none they are as before.
-//
-// A container may appear on another worker than the one that it was sent to: what the sample says is
-// what counts.
 func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	// An unknown worker is told here, where the name of the container is at hand, and not by the manager.
 	item := apportion.Item{Kind: "container", ID: e.id}
@@ -155,7 +145,6 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 
 // step runs SpeCon's monitor and manager and prints what they decide. The caller carries it out before
 // the next tick.
-// A tick between two checks answers as well, with Ran false and the workers as they are.
 func (s *speconRun) step(c *command, now time.Duration) error {
 	if err := s.tick(now); err != nil {
 		return err

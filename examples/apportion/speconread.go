@@ -15,8 +15,6 @@ import (
 )
 
 // speconHeader is the first line.
-//
-// It is complete when it is checked: nothing in it changes while the stream is read.
 type speconHeader struct {
 	kinds   apportion.Kinds
 	workers []apportion.Server
@@ -32,8 +30,6 @@ type speconHeader struct {
 }
 
 // speconInput is the first line as it is written.
-//
-// Rebalance is a pointer since leaving it out means true.
 type speconInput struct {
 	// The workers are the whole cluster, with the capacity of each; none can be added later.
 	Kinds    apportion.Kinds    `json:"kinds"`
@@ -69,8 +65,6 @@ func readSpeCon(l *lines) (*speconHeader, error) {
 }
 
 // take sets the header as the first line says, and returns all that is wrong with it.
-//
-// Each part of the library checks its own fields, and the faults of all are put together here.
 func (h *speconHeader) take(in *speconInput) error {
 	o := &in.Options
 	*h = speconHeader{
@@ -121,8 +115,6 @@ const maxWeight = 1 << 20
 type weights struct{ list placement.Weights }
 
 // UnmarshalJSON reads a list of the three.
-//
-// Falling weights make a converged container count least, which is what the scores are for.
 func (w *weights) UnmarshalJSON(text []byte) error {
 	list, err := decoded[[]float64](text)
 	switch {

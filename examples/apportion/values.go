@@ -19,8 +19,6 @@ func decoded[T any](text []byte) (value T, err error) {
 }
 
 // fault returns the fault of a value, whose path its reader knows.
-//
-// The reader that calls UnmarshalJSON or UnmarshalText adds item, path and line.
 func fault(sort error, detail string) error { return &apportion.FieldError{Err: sort, Detail: detail} }
 
 // id is a name that is not empty.
@@ -37,9 +35,6 @@ func (i *id) UnmarshalText(text []byte) error {
 }
 
 // positive is a number above 0.
-//
-// NaN and infinities need no care here: JSON has no numbers for them, and decoded refuses what
-// overflows a float64.
 type positive float64
 
 // UnmarshalJSON refuses 0 and what is below.
@@ -103,8 +98,6 @@ func (s *slot) UnmarshalJSON(text []byte) error {
 }
 
 // atLeast reads a whole number that is not below least.
-//
-// 1.0 and 1e0 are whole numbers or not as strictjson says, which is the same rule in all inputs.
 func atLeast(text []byte, least int) (int, error) {
 	value, err := decoded[int](text)
 	if err == nil && value < least {

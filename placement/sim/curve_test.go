@@ -6,8 +6,6 @@ import (
 	"errors"
 	"math"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestCurveValue(t *testing.T) {
@@ -37,30 +35,4 @@ func TestCurveFaults(t *testing.T) {
 	if _, err := NewCurve([]float64{1, 2}, []float64{1}); !errors.Is(err, ErrCurve) {
 		t.Errorf("missing value: error %v", err)
 	}
-}
-
-// A value lies between those of the points around it.
-func TestPropCurve(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 2, 8).Draw(t, "values")
-		at := make([]float64, len(values))
-		for i := range at {
-			at[i] = float64(rapid.IntRange(1, 100).Draw(t, "step"))
-			if i > 0 {
-				at[i] += at[i-1]
-			}
-		}
-		c, err := NewCurve(at, values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range values[1:] {
-			low, high := min(values[i], values[i+1]), max(values[i], values[i+1])
-			part := rapid.Float64Range(0, 1).Draw(t, "part")
-			got := c.Value(c.at[i] + part*(c.at[i+1]-c.at[i]))
-			if slack := 1e-9 * max(1, high-low); got < low-slack || got > high+slack {
-				t.Fatalf("value %v between %v and %v", got, low, high)
-			}
-		}
-	})
 }

@@ -51,31 +51,6 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Time counts as a pause as long as the job holds containers and has not resumed.
-func TestAdvance(t *testing.T) {
-	for _, test := range []struct {
-		name        string
-		rate, n     int64
-		resumes     time.Duration
-		left        uint64
-		from, until time.Duration
-		want        uint64
-		paused      time.Duration
-	}{
-		{"runs", 10, 1, 0, 100, 2, 5, 70, 0},
-		{"more than is left", 10, 1, 0, 20, 2, 5, 0, 0},
-		{"pauses", 0, 1, 9, 100, 2, 5, 100, 3},
-		{"waits", 0, 0, 9, 100, 2, 5, 100, 0},
-		{"resumes now", 0, 1, 2, 100, 2, 5, 100, 0},
-	} {
-		j := &job{Job: &Job{}, outcome: &Outcome{}, n: test.n, rate: test.rate, resumes: test.resumes, left: work{lo: test.left}}
-		j.advance(test.from, test.until)
-		if j.left != (work{lo: test.want}) || j.outcome.Paused != test.paused {
-			t.Errorf("%s: %v left, paused %v; want %d, %v", test.name, j.left, j.outcome.Paused, test.want, test.paused)
-		}
-	}
-}
-
 // A span ends when anything about it changes, and only then.
 func TestNote(t *testing.T) {
 	j := at(10, 100)
@@ -99,28 +74,5 @@ func TestNote(t *testing.T) {
 	}
 	if diff := cmp.Diff([]time.Duration{0, 2, 2, 3, 3, 4, 4, 5, 5, 6}, ends); diff != "" {
 		t.Errorf("spans from and until (-want +got):\n%s", diff)
-	}
-}
-
-// The first containers cost nothing, every other change does; an end of time is an error.
-func TestChange(t *testing.T) {
-	j := at(0, 100)
-	j.n, j.places = 0, []apportion.Placement{{Server: 0, Count: 2}, {Server: 3, Count: 1}}
-	if err := j.change(5, 4); err != nil || j.n != 3 || j.speed != 3*Whole || j.resumes != 0 || !j.outcome.Started || j.outcome.Start != 5 {
-		t.Errorf("first: %v, %+v", err, j)
-	}
-	if err := j.change(6, 4); err != nil || j.resumes != 10 || j.outcome.Adjusted != 1 {
-		t.Errorf("second: %v, %+v", err, j)
-	}
-	j.places = nil
-	if err := j.change(7, 4); err != nil || j.holds() || j.outcome.Adjusted != 2 {
-		t.Errorf("suspended: %v, %+v", err, j)
-	}
-	j.places = []apportion.Placement{{Server: 0, Count: 1}}
-	if err := j.change(8, 4); err != nil || j.resumes != 12 || j.outcome.Adjusted != 2 || j.outcome.Start != 5 {
-		t.Errorf("resumed: %v, %+v", err, j)
-	}
-	if err := j.change(9, math.MaxInt64); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("error %v, want %v", err, apportion.ErrOverflow)
 	}
 }

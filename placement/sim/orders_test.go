@@ -87,12 +87,16 @@ func TestOrdersThatOverflow(t *testing.T) {
 	}
 }
 
-// Placements may be in any order and name a server more than once; the same ones are no change.
+// Placements may be in any order and name a server more than once; the same ones are no change, and the policy's own list
+// stays as it was.
 func TestOrdersAreTidied(t *testing.T) {
 	first := sim.Orders{Next: 2, Places: []sim.Place{{Job: "a", On: []apportion.Placement{{Server: 1, Count: 1}, {Server: 0, Count: 1}, {Server: 1, Count: 1}}}}}
 	again := sim.Orders{Places: []sim.Place{{Job: "a", On: []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 2}}}}}
 	r := run(t, onServers([]sim.Job{elastic("a", 0, 9)}, 4, 4), &script{orders: []sim.Orders{first, again}})
 	if a := r.Jobs[0]; a.Adjusted != 0 || len(a.Spans) != 1 || a.Completion != 3 || len(a.Spans[0].Places) != 2 {
 		t.Errorf("%+v, want one span on two servers until 3", a)
+	}
+	if on := first.Places[0].On; on[0].Server != 1 || on[1].Server != 0 {
+		t.Errorf("the policy's own list became %v", on)
 	}
 }

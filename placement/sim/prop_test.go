@@ -1,5 +1,4 @@
-// This file plays policies without sense, which reach states that no sensible one reaches, in every
-// world; and checks that the referee sees what is wrong.
+// This file plays policies without sense, which reach states that no sensible one reaches, in every world.
 
 package sim_test
 
@@ -66,46 +65,6 @@ func TestPropShuffler(t *testing.T) {
 	for seed := range uint64(2) {
 		for _, world := range []simtest.World{simtest.Containers, simtest.Workers, simtest.Slots} {
 			simtest.Run(t, world, 60, func() sim.Policy { return shuffler{seed, time.Hour} })
-		}
-	}
-}
-
-// The referee refuses results that have been tampered with.
-func TestCheckSees(t *testing.T) {
-	s := onServers([]sim.Job{elastic("a", 0, 20), elastic("b", 5, 10)}, 2, 2)
-	s.AdjustCost = 2
-	first := place("a", 0, 2)
-	first.Next = 2
-	second := sim.Orders{Places: []sim.Place{place("a", 1, 2).Places[0], place("b", 0, 1).Places[0]}}
-	good := func() *sim.Result {
-		return run(t, s, &script{orders: []sim.Orders{first, {}, second}})
-	}
-	for name, tamper := range map[string]func(*sim.Result){
-		"one job less":          func(r *sim.Result) { r.Jobs = r.Jobs[1:] },
-		"another job":           func(r *sim.Result) { r.Jobs[0].ID = "b" },
-		"too early":             func(r *sim.Result) { r.Jobs[1].Spans[0].From = 4 },
-		"no time":               func(r *sim.Result) { r.Jobs[0].Spans[0].Until = 0 },
-		"too little work":       func(r *sim.Result) { r.Jobs[1].Spans[0].Until--; r.Jobs[1].Completion-- },
-		"too much work":         func(r *sim.Result) { r.Jobs[1].Spans[0].Until++; r.Jobs[1].Completion++ },
-		"too fast":              func(r *sim.Result) { r.Jobs[1].Spans[0].Rate *= 2 },
-		"too many":              func(r *sim.Result) { r.Jobs[1].Spans[0].Places[0].Count = 5 },
-		"parameter servers":     func(r *sim.Result) { r.Jobs[1].Spans[0].ParameterServers = r.Jobs[1].Spans[0].Places },
-		"overfilled":            func(r *sim.Result) { r.Jobs[1].Spans[0].Places[0].Server = 1 },
-		"completed too soon":    func(r *sim.Result) { r.Jobs[1].Completion-- },
-		"not completed":         func(r *sim.Result) { r.Jobs[1].Completed = false },
-		"not started":           func(r *sim.Result) { r.Jobs[1].Started = false },
-		"refused":               func(r *sim.Result) { r.Jobs[1].Refused = true },
-		"pause":                 func(r *sim.Result) { r.Jobs[0].Paused++ },
-		"adjusted":              func(r *sim.Result) { r.Samples[0].Adjusted++ },
-		"utilization":           func(r *sim.Result) { r.Samples[0].Total += 0.1 },
-		"loss":                  func(r *sim.Result) { r.Samples[0].FairnessLoss = -1 },
-		"samples not sorted":    func(r *sim.Result) { r.Samples[1].At = 0 },
-		"samples after the end": func(r *sim.Result) { r.End = 5 },
-	} {
-		r := good()
-		tamper(r)
-		if simtest.Check(s, r) == nil {
-			t.Errorf("%s: nothing was found", name)
 		}
 	}
 }

@@ -96,22 +96,3 @@ policy  1 of 2     1        1s    9s        10s       0.500        0.250  4     
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
-
-// Fairness loss and utilization are those of package alloc for the same problem.
-func TestSamplesAreMeasured(t *testing.T) {
-	jobs := []sim.Job{elastic("a", 0, time.Hour), elastic("b", 0, time.Hour), elastic("c", 0, time.Hour)}
-	half := place("a", 0, 2)
-	half.Places = append(half.Places, place("b", 0, 2).Places...)
-	r := run(t, onServers(jobs, 4), &script{orders: []sim.Orders{half}})
-	// a and b hold half of the cluster each, c waits: everybody is due a third.
-	s := r.Samples[0]
-	if want := 2*(1./2-1./3) + 1./3; math.Abs(s.FairnessLoss-want) > 1e-12 || s.RunningLoss > 1e-12 {
-		t.Errorf("losses %v and %v, want %v and 0", s.FairnessLoss, s.RunningLoss, want)
-	}
-	if s.Total != 1 || s.Running != 2 || s.Waiting != 1 {
-		t.Errorf("%+v, want utilization 1, 2 running, 1 waiting", s)
-	}
-	if last := r.Samples[len(r.Samples)-1]; last.Waiting != 1 || last.RunningLoss != 0 || last.Total != 0 {
-		t.Errorf("at the end %+v, want c waiting", last)
-	}
-}

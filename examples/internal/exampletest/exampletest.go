@@ -16,7 +16,6 @@ import (
 )
 
 // maxLines is how long main.go of a small program may be.
-// A newcomer reads that in a few minutes.
 const maxLines = 150
 
 // Run compares what the program in the folder of the test prints with testdata/cases, and runs it twice, which must
@@ -52,7 +51,6 @@ func Run(t *testing.T, run func(io.Writer) error) {
 var answers = regexp.MustCompile(`(?m)^// [A-Z]\w+ answers: (.*\?)`)
 
 // checkRow looks for the program and its question in the table of examples/README.md.
-// So the table of questions is complete without anybody looking after it.
 func checkRow(t *testing.T, source []byte) {
 	t.Helper()
 	// The text of the comment is the first column of the table.

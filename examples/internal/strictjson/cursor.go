@@ -17,7 +17,6 @@ import (
 )
 
 // maxDepth is how deep a value that is skipped may be nested.
-// Our own types are less than ten deep; without a bound a text of brackets would take all memory.
 const maxDepth = 100
 
 // The ways in which a text can be no JSON, or too much of it.

@@ -75,7 +75,6 @@ func fits(number string, t reflect.Type) bool {
 }
 
 // isWhole reports whether the numbers of type t are whole.
-// It is asked about kinds of numbers only, of which all others are whole.
 func isWhole(t reflect.Type) bool { return t.Kind() != reflect.Float32 && t.Kind() != reflect.Float64 }
 
 // unfit says that a number is none of type t.

@@ -15,7 +15,6 @@ import (
 // value reads a value of type t. The order of the cases is that of encoding/json: a type's own methods come
 // before its kind. A struct that reads itself is compared field by field nevertheless, because its own
 // method knows nothing of unknown and repeated fields.
-// A pointer counts as what it points to: absence is a matter of the field.
 func (w *walker) value(t reflect.Type, path string) {
 	switch {
 	case t.Kind() == reflect.Pointer:

@@ -25,7 +25,6 @@ var palette = []color.RGBA{
 var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(2)}, {vg.Points(1.5), vg.Points(2)}}
 
 // style returns the style of the i-th thing in a figure.
-// There are 21 styles, after which they repeat.
 func style(i int) draw.LineStyle {
 	return draw.LineStyle{Color: palette[i%len(palette)], Width: vg.Points(1.7), Dashes: dashes[i/len(palette)%len(dashes)]}
 }
@@ -156,7 +155,6 @@ func (f *Figure) Spans(rows, labels []string, spans []Span) error {
 }
 
 // rowTicks names every row, or every second, fifth or tenth where there are many.
-// At most 16 names fit beside the rows.
 func (f *Figure) rowTicks() []plot.Tick {
 	every := 1
 	for _, step := range []int{2, 5, 10} {
@@ -172,7 +170,6 @@ func (f *Figure) rowTicks() []plot.Tick {
 }
 
 // drawReferences adds the reference lines, once the axes are final.
-// A second call draws nothing.
 func (f *Figure) drawReferences() error {
 	for _, y := range f.references {
 		line, err := plotter.NewLine(plotter.XYs{{X: f.plot.X.Min, Y: y}, {X: f.plot.X.Max, Y: y}})
@@ -188,7 +185,6 @@ func (f *Figure) drawReferences() error {
 }
 
 // add adds a plotter and makes room for it.
-// A twentieth is left above the largest value.
 func (f *Figure) add(p plot.Plotter) {
 	f.plot.Add(p)
 	if ranger, ok := p.(plot.DataRanger); ok {

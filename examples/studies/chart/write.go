@@ -76,7 +76,6 @@ func Publish(w io.Writer, folder string, figures []*Figure) error {
 }
 
 // write draws rows of figures into one file.
-// A row of the picture has as many figures as the first.
 func write(path, format string, rows [][]*Figure) (err error) {
 	height, width := figureHeight*vg.Length(len(rows)), figureWidth*vg.Length(len(rows[0]))
 	var canvas vg.CanvasWriterTo = vgsvg.New(width, height)
@@ -102,7 +101,6 @@ func write(path, format string, rows [][]*Figure) (err error) {
 }
 
 // draw draws the figure into a cell: title, legend, note, plot.
-// Lines from the top: the title, the legend's, the note.
 func (f *Figure) draw(cell draw.Canvas) {
 	cell = draw.Crop(cell, margin, -margin, margin, -margin)
 	columns := f.columns(cell.Max.X - cell.Min.X)
@@ -127,7 +125,6 @@ func (f *Figure) draw(cell draw.Canvas) {
 
 // columns returns where the columns of the legend begin: at equal distances, or behind the one before
 // where that needs more. There are at most perLine, fewer if that is too wide, at least one.
-// It tries the most columns first, at most four times.
 func (f *Figure) columns(width vg.Length) []vg.Length {
 	for n := min(perLine, max(3, len(f.entries))); ; n-- {
 		begin := make([]vg.Length, n+1) // the last is where all end

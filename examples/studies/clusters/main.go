@@ -36,7 +36,6 @@ type play struct {
 }
 
 // plays are the records in their order: what the manager does by itself comes first, and the controller beside it last.
-// A manager without records in the folder is an error.
 var plays = []play{
 	{"nomad", [][2]string{{"fixed", "Nomad: binpack, fixed counts"}, {"preempt", "Nomad: the same, with preemption"}, {"elastic", "Nomad: Dorm, elastic jobs"}}},
 	{"slurm", [][2]string{{"fixed", "Slurm: backfill, fixed sizes"}, {"elastic", "Slurm: Dorm, elastic jobs"}}},
@@ -46,7 +45,6 @@ var plays = []play{
 }
 
 // study prints a table and writes a figure for each manager.
-// It plays nothing: it measures what was recorded.
 func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("clusters", stderr)
 	folder := flags.String("data", "", "the folder with records of TestDay; empty: those that are kept here")

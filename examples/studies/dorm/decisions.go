@@ -13,7 +13,6 @@ import (
 
 // reportDecisions prints a line for each setting of Dorm with its decisions in the measured period, over
 // all scenarios.
-// Decisions after the period, while the last applications run out, do not count; the baseline has none.
 func (s *study) reportDecisions(w io.Writer) error {
 	fmt.Fprintf(w, "Decisions in the period, by solver %s. Proven, gap: of those that did not keep the allocation.\n"+
 		"Seconds: on this machine, with a run on every processor.\n", s.solver.Name)

@@ -13,11 +13,9 @@ import (
 
 // series says how each of policyNames is drawn: in colours of their own, Dorm-2 dashed and Dorm-3
 // dotted, because their lines often cover those of Dorm-1.
-// Numbers are chart's: colour modulo ten, dashes by tens.
 var series = []int{1, 0, 9, 20}
 
 // figures returns the study's figures. Those over time show its first scenario.
-// Every run of the study must have been played.
 func (s *study) figures() ([]*chart.Figure, error) {
 	six := chart.New("figure-6", "Resource utilization", "Time (hours)", "Sum over the kinds (1 = all of one kind)")
 	seven := chart.New("figure-7", "Fairness loss", "Time (hours)", "Sum of |share - fair share|")
@@ -72,7 +70,6 @@ func addReferences(seven, eight, sum, nine *chart.Figure) {
 }
 
 // addSteps draws a value of a policy's samples in the first scenario as steps.
-// The line ends where the period does, at the last value.
 func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) float64) error {
 	points := plotter.XYs{{X: 0, Y: 0}}
 	samples := s.runs[0][policy].Samples
@@ -86,11 +83,9 @@ func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) fl
 }
 
 // pointOffset sets the points of the policies apart, so that equal counts do not hide one another.
-// Counts are whole, so that a shift of less than a half cannot be misread.
 const pointOffset = 0.16
 
 // addPoints draws how many applications each decision of a policy adjusted.
-// A day without a decision has no points, which the library could not draw.
 func (s *study) addPoints(f *chart.Figure, policy int) error {
 	var points plotter.XYs
 	for i := range s.runs[0][policy].Samples {
@@ -122,7 +117,6 @@ const everybody = "all"
 
 // groups names the groups of applications: the models of Table II or, in a trace, the number of
 // containers under the baseline; and all of them.
-// The order is that of the axis.
 func (s *study) groups() []string {
 	if !s.paper {
 		return []string{gpus(1), gpus(2), gpus(4), gpus(8), everybody}
@@ -146,7 +140,6 @@ func (s *study) groupOf(app *sim.Job) string {
 }
 
 // groupSpeedup returns the mean speed-up of a group, 0 for a group without applications.
-// An application counts where both runs completed it.
 func (s *study) groupSpeedup(policy int, group string) float64 {
 	var values []float64
 	for i, runs := range s.runs {

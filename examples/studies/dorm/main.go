@@ -17,7 +17,6 @@ func main() { command.Main("dorm", run) }
 
 // run plays what the flags ask for and prints the tables to stdout; progress goes to stderr if it
 // is a terminal.
-// -sweep and -rules are programs of their own, and print one table each.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {

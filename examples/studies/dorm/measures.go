@@ -11,12 +11,10 @@ import (
 )
 
 // early is the period in which the paper compares utilization, [Dorm §V-B1].
-// The clusters are empty at its beginning, and the paper's figure ends there.
 const early = 5 * time.Hour
 
 // measure is a row of a table: a number for each run, from it and the baseline's run of the same
 // scenario.
-// Its number is averaged over the scenarios of a study.
 type measure struct {
 	name string
 	// of returns the number of a run; NaN where it has none.
@@ -169,7 +167,6 @@ func quantile(values []float64, part float64) float64 {
 }
 
 // over returns the measure of a policy for every scenario of the study.
-// The result is by scenario.
 func (m *measure) over(s *study, policy int) []float64 {
 	values := make([]float64, len(s.runs))
 	for i, runs := range s.runs {

@@ -13,7 +13,6 @@ import (
 )
 
 // now is the clock of the decisions' times.
-// Tests put another one in its place.
 var now = time.Now
 
 // decision is what is noted of one decision of Dorm.
@@ -30,7 +29,6 @@ type decision struct {
 }
 
 // noted is Dorm with an eye on its decisions.
-// A run has its own, so that no lock is needed.
 type noted struct {
 	*policies.Dorm
 	run *played

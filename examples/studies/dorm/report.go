@@ -12,7 +12,6 @@ import (
 
 // report prints the measures of the study, a column for each policy: the mean over the scenarios,
 // in brackets the least and the largest, and the paper's number after a slash where it has one.
-// The paper's numbers stand beside the paper's workload only.
 func (s *study) report(w io.Writer) error {
 	fmt.Fprintln(w, s.title)
 	fmt.Fprintf(w, "Workloads: %d; applications in each: %d, of which %.0f %% run for more than 6 h under Swarm; period: %.4g h.\n",

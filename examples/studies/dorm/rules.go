@@ -28,7 +28,6 @@ const (
 )
 
 // rules are the ways to decide that are compared.
-// Each day makes its policy anew.
 var rules = []struct {
 	name string
 	make func() sim.Policy
@@ -46,7 +45,6 @@ func ruled(options alloc.Options) sim.Policy {
 
 // skipping asks the paper's problem again and again: for all, and if that has no solution for those who run and,
 // one after the other, for each newcomer that leaves it solvable.
-// It takes up to as many decisions as there are newcomers, each on a fresh search.
 type skipping struct{}
 
 // Name implements sim.Policy.
@@ -96,7 +94,6 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 }
 
 // ordersOf lists the jobs whose containers change.
-// A job whose places stay as they are needs no order.
 func ordersOf(state *sim.State, allocation alloc.Allocation) sim.Orders {
 	var orders sim.Orders
 	for i := range state.Jobs {
@@ -115,7 +112,6 @@ func ordersOf(state *sim.State, allocation alloc.Allocation) sim.Orders {
 }
 
 // fewGPUs draws a day: ten servers, three of them with two GPUs, and jobs of which two in five want some.
-// The demands are uniform, the weights 1, 2 or 4; the same seed draws the same day for every rule.
 func fewGPUs(seed uint64) *sim.Scenario {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	s := &sim.Scenario{Kinds: paperKinds, AdjustCost: 2 * time.Minute}
@@ -151,7 +147,6 @@ type ruleResult struct {
 }
 
 // compareRules plays the days under every rule and prints a line for each.
-// Days are played one after the other, in a minute.
 func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
 	results := make([]ruleResult, len(rules))
 	tick := command.Progress(stderr, len(rules)*ruleDays, "days")
@@ -175,7 +170,6 @@ func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // add takes one day into account.
-// The use of the GPUs is weighed by time; a sample holds until the next one.
 func (r *ruleResult) add(played *sim.Result) {
 	done := 0
 	for i := range played.Jobs {

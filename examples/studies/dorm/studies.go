@@ -21,7 +21,6 @@ import (
 const shortScale = 0.5
 
 // baseSettings is the paper's workload with the durations that Fig. 1 suggests.
-// Its speed-up is linear, and an adjustment costs what the paper measured.
 func baseSettings(o *options) settings {
 	return settings{apps: o.apps, median: longMedian, scale: 1, speedup: sim.Linear, cost: sim.AdjustCost}
 }
@@ -78,7 +77,6 @@ func traceStudy(o *options) (*study, error) {
 // traceScenario turns the first n jobs of a trace into applications: a job on g GPUs becomes an
 // application of 1 to 4g containers of one GPU (never more than the cluster has), with weight 1 and
 // linear speed-up; Swarm gives it g, on which it runs as long as it really did.
-// The file is read only as far as it is needed.
 func traceScenario(csv []byte, n int) (*sim.Scenario, error) {
 	scenario := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, AdjustCost: sim.AdjustCost}
 	for j := range traceServers {

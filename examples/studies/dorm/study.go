@@ -49,7 +49,6 @@ type played struct {
 }
 
 // makePolicy returns a policy that reports to run.
-// Whatever is not one of Dorm's names is the baseline.
 func (s *study) makePolicy(name string, run *played) sim.Policy {
 	solver := s.solver.P2(&mip.Options{Search: milp.Options{TimeLimit: decisionLimit}})
 	for _, dorm := range policies.Dorm123(solver) {

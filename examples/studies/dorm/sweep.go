@@ -49,7 +49,6 @@ func variants() ([]variant, error) {
 var sweepPolicies = []string{"Swarm", "Dorm-3"}
 
 // sweepColumns are the measures of the sweep, with the paper's numbers for Dorm-3.
-// A title has two lines, with a tab between.
 var sweepColumns = []struct {
 	title, paper string
 	of           func(s *study, run, base *played) float64
@@ -66,7 +65,6 @@ var sweepColumns = []struct {
 }
 
 // sweep plays every variant under Swarm and Dorm-3 and prints a line for each.
-// All variants are played together, since the processors are then never idle.
 func sweep(ctx context.Context, stdout, stderr io.Writer, o *options) error {
 	all, err := variants()
 	if err != nil {

@@ -15,8 +15,6 @@ import (
 )
 
 // The paper's setting.
-// Applications, their number and the time between them are the paper's; longMedian is the one thing that
-// README.md discusses at length.
 const (
 	paperApps    = 50
 	interarrival = 20 * time.Minute
@@ -74,7 +72,6 @@ func testbed() []apportion.Server {
 }
 
 // settings is what a run of the workload may vary.
-// A sweep changes one of them at a time.
 type settings struct {
 	apps int
 	// median is that of the durations before they are scaled by scale.
@@ -88,7 +85,6 @@ type settings struct {
 
 // paperScenario draws the workload: the applications of Table II in random order, exponential
 // times between their arrivals, and durations under the baseline as drawHours has them.
-// All is drawn from one source in a fixed order, so that a seed is a workload.
 func paperScenario(set settings, seed uint64) *sim.Scenario {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	scenario := &sim.Scenario{Kinds: paperKinds, Servers: testbed(), AdjustCost: set.cost}
@@ -116,7 +112,6 @@ func paperScenario(set settings, seed uint64) *sim.Scenario {
 
 // work returns the work of an application that runs for a time on n containers. Whole seconds at our
 // speed-ups are neither refused nor rounded.
-// It panics for what would be a fault of the tables here.
 func work(speedup sim.Speedup, n int64, d time.Duration) time.Duration {
 	w, err := sim.WorkOn(speedup, n, d)
 	if err != nil {
@@ -136,7 +131,6 @@ func duration(app *sim.Job) time.Duration {
 
 // submissions returns n models in random order, drawn from Table II without replacement as long as
 // it lasts.
-// The table has 50 applications; more begin it anew.
 func submissions(rng *rand.Rand, n int) []*model {
 	var all []*model
 	for len(all) < n {
@@ -161,7 +155,6 @@ func drawHours(rng *rand.Rand, median time.Duration) float64 {
 }
 
 // modelOf returns the name of the model that an application of paperScenario trains.
-// An ID is a number, a dash and the model's name.
 func modelOf(app *sim.Job) string {
 	_, name, _ := strings.Cut(app.ID, "-")
 	return name

@@ -22,7 +22,6 @@ type training struct {
 }
 
 // readTrainings returns the recorded trainings by model, in the order of the file.
-// The file's first line is its header. Errors name the file.
 func readTrainings() (map[string][]training, error) {
 	rows, err := csv.NewReader(strings.NewReader(iterationsData)).ReadAll()
 	if err != nil {

@@ -13,11 +13,9 @@ import (
 func main() { command.Main("elastic", run) }
 
 // quickJobs is how many jobs of each workload -quick plays.
-// They take a second or two, and still queue.
 const quickJobs = 25
 
 // options are the flags.
-// The three kinds of run exclude one another by their order in run: others, then quality, then the tables.
 type options struct {
 	quick bool
 	// quality is how often the curves of each workload are drawn; 0: the other tables.
@@ -102,7 +100,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 }
 
 // playOthers plays the workloads that had no say, with quick one of them, and prints their table.
-// No policy of this list was chosen by them.
 func (w *world) playOthers(ctx context.Context, stdout, stderr io.Writer, quick bool) error {
 	loads, err := readOthers()
 	if err != nil {

@@ -18,8 +18,6 @@ import (
 )
 
 // entry is a policy under its name in the tables; fresh makes one for a run.
-// A policy keeps state, so that every run needs one of its own; observe is called with each decision of the
-// optimizer.
 type entry struct {
 	name  string
 	fresh func(observe func(*alloc.Problem, *alloc.Decision)) sim.Policy
@@ -58,7 +56,6 @@ func byWorth(change func(*schedulers.Worth)) func(func(*alloc.Problem, *alloc.De
 }
 
 // inFull is the worth with all its parts.
-// Each part has a row of its own in the table of parts.
 func inFull() schedulers.Worth {
 	return schedulers.Worth{Utility: root, Price: schedulers.Flat, Horizon: horizon, Any: true, Power: power}
 }
@@ -69,7 +66,6 @@ func plainly(name string, fresh func() sim.Policy) entry {
 }
 
 // The names that the tables compare with.
-// They are keys: row finds a policy by its name.
 const (
 	nameLAS   = "least attained"
 	nameDorm  = "Dorm, as submitted"
@@ -80,7 +76,6 @@ const (
 )
 
 // contest is the list of all policies.
-// The order is that of the table, from those that keep to the request to those that do not.
 func contest() []entry {
 	return []entry{
 		plainly("static", func() sim.Policy { return &schedulers.Static{} }),
@@ -107,7 +102,6 @@ func thresholds() []entry {
 }
 
 // ablation is the worth, and the worth without each of its parts.
-// The rows below the first differ from it in one thing each.
 func ablation() []entry {
 	return []entry{
 		{nameWorth, byWorth(func(*schedulers.Worth) {})},
@@ -139,7 +133,6 @@ func onTypes() []entry {
 }
 
 // played is what came of one policy on one workload.
-// Measures are in seconds of the play; decisions is 0 for a policy that asks no optimizer.
 type played struct {
 	*schedulers.Measures
 	// decisions are those of the optimizer, and proven how many of them are within its gap.
@@ -149,7 +142,6 @@ type played struct {
 }
 
 // timed measures a policy's decisions.
-// It times all that a policy does in a decision, the optimizer's work included.
 type timed struct {
 	sim.Policy
 	n          int
@@ -170,7 +162,6 @@ func (p *timed) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 const within = 0.001 + 1e-9
 
 // play runs one policy on one workload.
-// A job that never completes is an error: no mean would be comparable.
 func (w *world) play(ctx context.Context, load *workload, types []string, e entry) (*played, error) {
 	s, err := w.scenario(load, types)
 	if err != nil {
@@ -205,7 +196,6 @@ type table struct {
 }
 
 // playAll plays all policies on all workloads.
-// Runs go on all processors; their results do not depend on the order, but the times of decisions do.
 func (w *world) playAll(ctx context.Context, loads []*workload, types []string, entries []entry, stderr io.Writer) (*table, error) {
 	t := &table{loads: loads, entries: entries, cells: make([][]*played, len(entries))}
 	for i := range t.cells {

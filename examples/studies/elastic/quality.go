@@ -18,7 +18,6 @@ import (
 )
 
 // recordedRuns are the curves that jobs draw from: they all fall.
-// Curves that rise, such as accuracies, would need another direction in every reading.
 var recordedRuns = []string{
 	"algoperf_librispeech_deepspeech_baseline_01", "deepobs_cifar10_3c3d_gradientdescent_best", "deepobs_fmnist_vae_momentum_best",
 	"deepobs_mnist_vae_adam_best", "deepobs_svhn_wrn164_momentum_best", "deepobs_tolstoi_char_rnn_momentum_best", "mlperf_rnnt_a100",
@@ -37,7 +36,6 @@ type recording struct {
 }
 
 // readRecordings returns recordedRuns.
-// They are those of package growth, read where that keeps them.
 func readRecordings() ([]recording, error) {
 	var all []recording
 	for _, name := range recordedRuns {
@@ -63,7 +61,6 @@ func readRecordings() ([]recording, error) {
 const crowdJobs = 40
 
 // crowded returns the beginnings of workloads, on a quarter of their servers.
-// The jobs are the first of each workload, with their times of arrival.
 func crowded(loads []*workload) []*workload {
 	var all []*workload
 	for _, load := range loads {
@@ -74,7 +71,6 @@ func crowded(loads []*workload) []*workload {
 
 // outcome is what came of a run: the mean times from submission to each quality and to the end, then from 95 % to the
 // end, all in seconds, and the restarts.
-// The first three columns are those of qualities.
 type outcome [6]float64
 
 // The places of an outcome behind the qualities.
@@ -95,7 +91,6 @@ type trial struct {
 }
 
 // qualityOf plays a workload whose jobs have drawn curves.
-// The jobs' lengths and speeds stay those of the workload; only what they report is drawn.
 func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcome, error) {
 	var sum outcome
 	s, err := w.scenario(t.load, nil)
@@ -185,7 +180,6 @@ func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loa
 }
 
 // withError returns a mean and its standard error.
-// It prints one value with the error 0.
 func withError(values []float64) string {
 	n, mean, squares := float64(len(values)), 0.0, 0.0
 	for _, v := range values {

@@ -20,7 +20,6 @@ func newTable(w io.Writer) *tabwriter.Writer {
 }
 
 // report prints the tables of all policies on one type; what depends on the machine goes to stderr.
-// The order of the parts is that of README.md.
 func (t *table) report(w, stderr io.Writer) error {
 	fmt.Fprintf(w, "Mean completion time in seconds, one type of GPU. The last columns are the reduction against %q in percent,\n", nameLAS)
 	fmt.Fprintf(w, "the mean of the workloads and the worst of them.\n\n")
@@ -35,7 +34,6 @@ func (t *table) report(w, stderr io.Writer) error {
 }
 
 // wins prints by how much the worth is ahead.
-// Both numbers are of completion times; a negative worst is a workload on which the worth loses.
 func (t *table) wins(w io.Writer) {
 	fmt.Fprintln(w, "What the worth wins in the mean of the workloads, and in the worst, in percent:")
 	for _, against := range []string{nameLAS, nameDorm} {
@@ -69,7 +67,6 @@ func (t *table) reportParts(w io.Writer) error {
 }
 
 // bestThreshold returns by workload the run of the better threshold on n_max.
-// Nobody could choose so without having played both.
 func (t *table) bestThreshold() []*played {
 	a, b := t.row(nameHalf), t.row(nameMore)
 	best := make([]*played, len(a))
@@ -93,7 +90,6 @@ func reduction(runs, others []*played) (mean, worst float64) {
 }
 
 // means prints the mean completion times by workload.
-// The last two columns are against a policy of the same table.
 func (t *table) means(w io.Writer, against string) error {
 	out := newTable(w)
 	fmt.Fprint(out, "policy\t")
@@ -151,7 +147,6 @@ func (t *table) details(w io.Writer) error {
 }
 
 // proven returns the part of the decisions that are proven, of a policy that asks the optimizer.
-// A dash stands for a policy that does not ask.
 func proven(runs []*played) string {
 	yes, all := 0, 0
 	for _, p := range runs {
@@ -164,7 +159,6 @@ func proven(runs []*played) string {
 }
 
 // times prints what decisions took on this machine.
-// It goes to stderr: it is another table on each machine.
 func (t *table) times(w io.Writer) error {
 	out := newTable(w)
 	fmt.Fprintln(out, "policy\tdecision\tlongest\t")
@@ -179,7 +173,6 @@ func (t *table) times(w io.Writer) error {
 }
 
 // figure draws the mean completion times in parts of least attained service.
-// Bars below 1 are sooner.
 func figure(t *table) (*chart.Figure, error) {
 	f := chart.New("summary", "Mean completion time in parts of least attained service", "workload", "ratio")
 	names := make([]string, len(t.loads))

@@ -23,7 +23,6 @@ var packedSteps []byte
 type point struct{ local, step, sync float64 }
 
 // model holds the steps of a model by numbers of servers and GPUs, each ascending by samples.
-// A model is measured on more GPUs by count than by placement.
 type model struct {
 	name string
 	// exact are the steps by placement: the GPUs of its servers, ascending.
@@ -41,7 +40,6 @@ type model struct {
 var local = map[string]float64{"yolov3": 8}
 
 // readModels returns the models by name.
-// Three files have a part each: placements, counts, and placements that are packed, which the others lack.
 func readModels() (map[string]*model, error) {
 	models := map[string]*model{}
 	add := func(t trace.StepTime) {
@@ -96,7 +94,6 @@ func readModels() (map[string]*model, error) {
 }
 
 // means returns one point for each number of samples, ascending: the mean of those that were measured.
-// It sorts its argument. A step was measured several times, by other people's runs.
 func means(points []point) []point {
 	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.local, b.local) })
 	var single []point
@@ -165,7 +162,6 @@ func (m *model) step(gpus []byte, local float64) point {
 }
 
 // row returns the step on a number of servers that was measured, between the numbers of GPUs.
-// The number of servers is one that byCount has.
 func (m *model) row(servers, gpus int64, local float64) point {
 	below, above := int64(0), int64(math.MaxInt64)
 	for key := range m.byCount {
@@ -209,7 +205,6 @@ func (m *model) iteration(on []apportion.Placement, batch, fast float64) float64
 }
 
 // mostGPUs returns on how many GPUs a batch may run: at least the least samples that were measured on each.
-// On more a GPU would have fewer samples than were ever measured.
 func (m *model) mostGPUs(batch float64) int64 {
 	return max(1, min(m.largest, int64(batch/m.least)))
 }

@@ -24,7 +24,6 @@ const (
 )
 
 // knowledge is what a weight is made of.
-// The order is that of knowledges, and of the rows.
 type knowledge int
 
 const (
@@ -42,7 +41,6 @@ const (
 var knowledges = []string{"worth", "by category", "by share ahead", "by the truth"}
 
 // watched is what is known of a job.
-// It begins as progressing, as in the thesis.
 type watched struct {
 	track    growth.Track
 	category growth.Category
@@ -50,7 +48,6 @@ type watched struct {
 
 // watcher is the worth with weights by growth. It reads all jobs every 30 s, and asks for a decision only when somebody
 // comes or goes, as the worth does.
-// Embedding the worth makes it the same policy but for Weigh.
 type watcher struct {
 	schedulers.Worth
 	knows knowledge
@@ -124,7 +121,6 @@ func (p *watcher) look(w *watched, job *sim.JobState, now time.Duration, check b
 }
 
 // weigh returns the weight of a job by what is known of its growth.
-// A job of which nothing is known yet weighs 1.
 func (p *watcher) weigh(job *sim.JobState) float64 {
 	w := p.jobs[job.ID]
 	switch p.knows {

@@ -36,7 +36,6 @@ const (
 )
 
 // workload is a list of jobs and the servers for them.
-// Its jobs are shared by all runs and never written.
 type workload struct {
 	name    string
 	servers int
@@ -64,7 +63,6 @@ var otherShapes = []shape{
 }
 
 // readWorkloads returns the workloads of the tables, in the order of shapes.
-// A workload is a group of rows of its file.
 func readWorkloads() ([]*workload, error) {
 	byName := map[string][]trace.Job{}
 	if err := readJobs(byName, "workloads.csv", workloadsData); err != nil {
@@ -97,7 +95,6 @@ func readJobs(byName map[string][]trace.Job, name string, data []byte) error {
 }
 
 // shaped gives workloads their servers.
-// A name without rows is an error, as a file may have been cut.
 func shaped(byName map[string][]trace.Job, shapes []shape) ([]*workload, error) {
 	var all []*workload
 	for _, s := range shapes {
@@ -110,7 +107,6 @@ func shaped(byName map[string][]trace.Job, shapes []shape) ([]*workload, error) 
 }
 
 // judged returns the workloads that had no say in the settings of the worth, and are large enough for three types of servers.
-// These are workload-3, workload-4 and itp.
 func judged(loads []*workload) []*workload {
 	return []*workload{loads[2], loads[3], loads[5]}
 }
@@ -120,7 +116,6 @@ func judged(loads []*workload) []*workload {
 const ncfSamples = 5.548441 * 8192
 
 // world is what was measured of models and accelerators.
-// It is read once and never changed, and shared by all runs.
 type world struct {
 	models    map[string]*model
 	trainings map[string][]training
@@ -143,7 +138,6 @@ func readWorld() (*world, error) {
 }
 
 // accelerators returns so many servers with the types in turn; no types: one without a name.
-// The n-th server has the n-th type in turn.
 func accelerators(servers int, types []string) []apportion.Server {
 	all := make([]apportion.Server, servers)
 	for h := range all {
@@ -156,7 +150,6 @@ func accelerators(servers int, types []string) []apportion.Server {
 }
 
 // scenario makes a workload a scenario on servers of some types.
-// It is made anew for each run.
 func (w *world) scenario(load *workload, types []string) (*sim.Scenario, error) {
 	s := &sim.Scenario{Kinds: apportion.Kinds{"gpu"}, Servers: accelerators(load.servers, types), AdjustCost: restart}
 	for i := range load.jobs {
@@ -216,7 +209,6 @@ func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error
 }
 
 // iterationOf returns the seconds of an iteration of a model on a placement of GPUs that compute so much faster.
-// The recommender's time is in proportion to its batch.
 func (w *world) iterationOf(name string, batch float64) (func(on []apportion.Placement, fast float64) float64, error) {
 	if name == "ncf" {
 		return func(_ []apportion.Placement, fast float64) float64 { return batch / ncfSamples / fast }, nil
@@ -229,7 +221,6 @@ func (w *world) iterationOf(name string, batch float64) (func(on []apportion.Pla
 }
 
 // packed returns places for GPUs on servers that are full but the last.
-// It is the placement with the fewest servers.
 func packed(n int64) []apportion.Placement {
 	var on []apportion.Placement
 	for h := 0; n > 0; h++ {
@@ -240,7 +231,6 @@ func packed(n int64) []apportion.Placement {
 }
 
 // slowest returns how much faster than measured the slowest of the servers of a job is: all wait for it.
-// A server without a label computes as fast as measured.
 func (w *world) slowest(servers []apportion.Server, on []apportion.Placement, name string) float64 {
 	slowest := math.Inf(1)
 	for _, p := range on {
@@ -256,7 +246,6 @@ func (w *world) slowest(servers []apportion.Server, on []apportion.Placement, na
 // likeModel returns a model and its batch size for a job of which only time and GPUs are known, by the GPU time of the
 // models' trainings, [Qiao21] Table 1: below 1 GPU hour small, below 10 medium, below 100 large. A job on one GPU has a
 // batch that fits one.
-// The larger of two batches goes to jobs on more than 8 or 24 GPUs.
 func likeModel(d time.Duration, gpus int64) (name string, batch float64) {
 	switch hours := d.Hours() * float64(gpus); {
 	case hours < 1:

@@ -17,7 +17,6 @@ import (
 )
 
 // kinds are those of the cluster.
-// A capacity such as 4,8 is in this order.
 var kinds = apportion.Kinds{"cpu", "memory"}
 
 // home is the place of a cluster unless -dir names another.
@@ -65,7 +64,6 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 }
 
 // programs are those of a demonstration.
-// A demonstration saves often, since things are killed in it.
 func programs(p cluster.Place, servers []apportion.Server) []cluster.Program {
 	return cluster.Programs(p, servers, []string{"-save-every", "2s"}, nil)
 }

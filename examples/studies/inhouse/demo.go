@@ -23,7 +23,6 @@ import (
 )
 
 // newArrival makes a job whose processes are this program.
-// The command starts and resumes the job alike: the environment says which it is.
 func newArrival(at time.Duration, name string, job train.Job, weight float64, most int64) (arrival, error) {
 	program, err := os.Executable()
 	argv := []string{program, "train", "-model", job.Model, "-steps", strconv.FormatInt(job.Steps, 10),
@@ -33,7 +32,6 @@ func newArrival(at time.Duration, name string, job train.Job, weight float64, mo
 }
 
 // arrivals are the jobs: the first has the cluster to itself until others come.
-// They are small enough for a laptop, and end within half a minute.
 func arrivals(cost time.Duration) ([]arrival, error) {
 	a, err1 := newArrival(0, "net-a", train.Job{Model: "network", Steps: 700, Seed: 1, Cost: cost}, 1, 8)
 	b, err2 := newArrival(3*time.Second, "logistic", train.Job{Model: "logistic", Steps: 300, Seed: 2, Cost: cost}, 1, 4)
@@ -43,7 +41,6 @@ func arrivals(cost time.Duration) ([]arrival, error) {
 }
 
 // servers are those of the demonstration.
-// Their capacities differ, so that it matters where a container goes.
 var servers = []apportion.Server{
 	{ID: "north", Capacity: apportion.Resources{4, 8}},
 	{ID: "south", Capacity: apportion.Resources{3, 8}},
@@ -84,7 +81,6 @@ func demo(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 }
 
 // run starts the cluster, plays the jobs and tells how it went.
-// What is left running is killed when it returns, whatever happened.
 func (d *drive) run(ctx context.Context) (err error) {
 	d.live, err = cluster.Start(d.place, programs(d.place, d.servers))
 	if err != nil {
@@ -106,7 +102,6 @@ func (d *drive) run(ctx context.Context) (err error) {
 }
 
 // killIfDue kills something every now and then.
-// It is called ten times a second.
 func (d *drive) killIfDue(s *cluster.Sample) error {
 	if d.killEvery > 0 && s.At >= d.kill && d.killed < d.killMost {
 		d.play.Say("killed %s", d.live.Kill(d.random))

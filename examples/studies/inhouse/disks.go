@@ -21,12 +21,10 @@ type disk struct {
 }
 
 // diskBytes is the size of a disk.
-// It fills in a fraction of a second, and holds the checkpoints of two small jobs many times.
 const diskBytes = 24 << 20
 
 // mount mounts the disks of a campaign: that of the store is a file system of its own, those of master and agents are in
 // memory.
-// It takes root. What was mounted before an error is known to unmount.
 func (c *campaign) mount() error {
 	image := c.place.Join("store.image")
 	for _, d := range []*disk{{"the store", c.place.Join("store"), true}, {"the master's disk", c.place.Join("master"), false}, {"the agents' disk", c.place.Join("agents"), false}} {

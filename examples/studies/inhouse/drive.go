@@ -22,7 +22,6 @@ type arrival struct {
 }
 
 // drive is a demonstration under way.
-// The first fields are what is asked for; those below come while it runs.
 type drive struct {
 	place     cluster.Place
 	stdout    io.Writer

@@ -48,7 +48,6 @@ func faults(ctx context.Context, stdout, stderr io.Writer, args []string) error 
 }
 
 // campaign is a play of faults.
-// Its disks are nil where it may not mount any.
 type campaign struct {
 	place   cluster.Place
 	live    *cluster.Cluster
@@ -66,11 +65,9 @@ var (
 )
 
 // calm is how long the cluster may take to come to rest after the last fault.
-// A job that has died several times in a row is started again after a pause that grows.
 const calm = 2 * time.Minute
 
 // run plays so many faults, and checks the logs of all workers.
-// Times are a tenth of those of a real cluster, so that a fault and its repair take a second.
 func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 	if disks {
 		defer func() { err = errors.Join(err, c.unmount()) }()
@@ -117,7 +114,6 @@ func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 }
 
 // submit submits the jobs.
-// The jobs have more steps than they will ever do.
 func (c *campaign) submit(ctx context.Context) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -134,7 +130,6 @@ func (c *campaign) submit(ctx context.Context) error {
 }
 
 // round plays one fault or two, and returns how many.
-// Faults of a round overlap: the second comes within 0.2 s of the first.
 func (c *campaign) round(ctx context.Context) int {
 	n := 1 + c.random.IntN(2)
 	var heal []func()
@@ -167,8 +162,6 @@ func (c *campaign) pause(ctx context.Context, most int) {
 }
 
 // fault lets something go wrong, and returns what makes an end of it.
-// Three in ten are of disks, where there are any; of the others a third is of the master and the agents'
-// programs.
 func (c *campaign) fault() (heal func()) {
 	if n := c.random.IntN(10); n < 3 && len(c.disks) > 0 {
 		d := c.disks[c.random.IntN(len(c.disks))]
@@ -228,7 +221,6 @@ func (c *campaign) disturb(stop bool, kind string) (heal func()) {
 }
 
 // sample notes what the master says is confirmed, if one answers.
-// A second without an answer counts as none: the master may be dead or frozen.
 func (c *campaign) sample(ctx context.Context) (l master.List, ok bool) {
 	limited, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -268,7 +260,6 @@ func (c *campaign) rest(ctx context.Context) error {
 }
 
 // report prints what has happened.
-// The list of faults is sorted, so that two campaigns can be compared.
 func (c *campaign) report() {
 	sum := 0
 	for _, what := range slices.Sorted(maps.Keys(c.done)) {

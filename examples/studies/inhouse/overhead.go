@@ -30,7 +30,6 @@ import (
 const moves = 2
 
 // pair are the two servers between which the job moves.
-// There is room for one container on each.
 var pair = []apportion.Server{{ID: "left", Capacity: apportion.Resources{1, 1}}, {ID: "right", Capacity: apportion.Resources{1, 1}}}
 
 // It takes twice the sum of the durations.
@@ -68,11 +67,9 @@ func overhead(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 type times struct{ alone, moved time.Duration }
 
 // each is the time that one adjustment costs.
-// It may be negative where the machine was busier in the first run.
 func (t times) each() time.Duration { return (t.moved - t.alone) / moves }
 
 // measure runs the job of each duration both ways.
-// The two runs of a duration follow each other, so that a change of the machine's load hits both.
 func measure(ctx context.Context, p cluster.Place, durations []int64, stderr io.Writer) (measured []times, err error) {
 	c, err := cluster.Start(p, programs(p, pair))
 	if err != nil {
@@ -100,7 +97,6 @@ func measure(ctx context.Context, p cluster.Place, durations []int64, stderr io.
 
 // playOnce runs a job of about the given duration, moves it a number of times at even steps, and returns
 // the time from the first step to the end.
-// Moves are asked for at even parts of the steps.
 func playOnce(ctx context.Context, p cluster.Place, name string, seconds int64, moves int64) (time.Duration, error) {
 	const cost, perStep = time.Millisecond / 2, 32 // a step has 64 samples
 	steps := seconds * int64(time.Second) / int64(perStep*time.Millisecond)

@@ -21,7 +21,6 @@ import (
 const curveTolerance = 1e-6
 
 // outcome reads the curve of a job, compares it with an undisturbed one, and counts the runs.
-// The undisturbed run has one process and no pretended cost, so that it takes a moment.
 func (d *drive) outcome(ctx context.Context, a *arrival) (*outcome, error) {
 	name := a.app.ID
 	if err := d.place.Twice(name); err != nil {
@@ -66,7 +65,6 @@ func (d *drive) outcome(ctx context.Context, a *arrival) (*outcome, error) {
 
 // report prints a line for each job. Work that was lost or done twice is an error, by the logs of the workers as well as by
 // the curves.
-// It is what the demonstration claims, checked.
 func (d *drive) report(ctx context.Context) error {
 	if err := d.place.CheckWorkers(d.play.Samples); err != nil {
 		return err
@@ -92,7 +90,6 @@ func (d *drive) report(ctx context.Context) error {
 }
 
 // figures draws the containers over time and the loss curves.
-// Containers are what the protocol says that the job holds, from stop to start none.
 func (d *drive) figures() ([]*chart.Figure, error) {
 	containers := chart.New("containers", "Containers of each job", "time (s)", "containers")
 	loss := chart.New("loss", "Loss of each job, over all its runs", "step", "loss, mean of 10 steps")
@@ -113,7 +110,6 @@ func (d *drive) figures() ([]*chart.Figure, error) {
 }
 
 // means joins every n points of a curve.
-// Points that do not fill a last group are left out.
 func means(points []master.Point, n int) plotter.XYs {
 	var joined plotter.XYs
 	for ; len(points) >= n; points = points[n:] {

@@ -73,7 +73,6 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 }
 
 // told is what a process is told by its environment, and how it answers.
-// It is package checkpoint/command's contract, from the job's side.
 type told struct {
 	dir, request, acknowledgement string
 	locks                         string
@@ -85,7 +84,6 @@ type told struct {
 }
 
 // read takes the place of this process in its job from the environment.
-// A fresh start has no folder to restore from.
 func (t *told) read(job *train.Job) (err error) {
 	t.dir = os.Getenv(commands.EnvCheckpointDir)
 	t.request, t.acknowledgement = os.Getenv(commands.EnvSaveRequest), os.Getenv(commands.EnvSaveAck)
@@ -132,7 +130,6 @@ func (t *told) lock(rank int) (*os.File, error) {
 }
 
 // report writes the loss where the runner reads it, and where the status page does.
-// The loss is out before the log says that the step is done.
 func (t *told) report(step int64, loss float64) error {
 	line, err := json.Marshal(master.Point{Step: step, Value: loss})
 	if err != nil {

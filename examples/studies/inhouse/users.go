@@ -19,7 +19,6 @@ import (
 )
 
 // callLimit bounds what the command line waits for the master.
-// A master that is just taking over answers within it.
 const callLimit = 10 * time.Second
 
 // The job's command follows the flags; start and resume are the same.
@@ -61,7 +60,6 @@ func list(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 }
 
 // printList prints a line for each job.
-// The last column says why a job waits or did not get what was asked for.
 func printList(w io.Writer, l *master.List) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tphase\tcontainers\tshare\tfair share\tstep\tsaved\twhy")

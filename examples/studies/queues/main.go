@@ -16,7 +16,6 @@ import (
 func main() { command.Main("queues", study) }
 
 // study prints the table to stdout and writes the figure.
-// The made-up month is the same each time.
 func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	flags := command.Flags("queues", stderr)
 	file := flags.String("trace", "", "a trace, for instance thetagpu_2023.csv.gz: its busiest 30 days; empty: a month that is made up")
@@ -79,11 +78,9 @@ func report(w io.Writer, jobs []job, outcomes []*outcome) {
 }
 
 // shown is how many projects the figure has.
-// The others lose next to nothing.
 const shown = 12
 
 // losses draws the loss of the projects that lose most under the first policy.
-// Projects are ordered by their loss under the first policy, ties by name.
 func losses(outcomes []*outcome) (*chart.Figure, error) {
 	flat := outcomes[0].loss
 	projects := slices.Sorted(maps.Keys(flat))

@@ -73,7 +73,6 @@ func readMonth(path string, gpus int64) ([]job, error) {
 }
 
 // window returns the jobs that were submitted in the month from start on; all ascend in submit.
-// It takes two searches.
 func window(all []job, start float64) []job {
 	at := func(t float64) int {
 		i, _ := slices.BinarySearchFunc(all, t, func(j job, t float64) int { return compare(j.submit, t) })
@@ -83,7 +82,6 @@ func window(all []job, start float64) []job {
 }
 
 // madeUp returns a month without a trace: projects of very different appetite.
-// The first projects are the largest, and the last have most users.
 func madeUp(gpus int64) []job {
 	random := rand.New(rand.NewPCG(1, 1))
 	var jobs []job
@@ -100,7 +98,6 @@ func madeUp(gpus int64) []job {
 }
 
 // compare orders two times.
-// It is for the sorts, which want a sign.
 func compare(a, b float64) int {
 	switch {
 	case a < b:

@@ -14,7 +14,6 @@ import (
 var policies = []policy{{name: "flat"}, {name: "tree", projects: true}, {name: "tree, reclaiming", projects: true, reclaim: true}}
 
 // guarantees returns the queues of all projects: each is guaranteed the same part of the cluster.
-// What is left by rounding is guaranteed to nobody.
 func guarantees(jobs []job, gpus int64) []drf.Queue {
 	var projects []string
 	for _, j := range jobs {
@@ -80,7 +79,6 @@ func play(jobs []job, gpus int64, p policy) (*outcome, error) {
 }
 
 // advance measures the time until at, and ends the jobs whose work is done then.
-// Whatever runs until then counts with the state before.
 func (s *state) advance(at float64) error {
 	if err := s.measure((at - s.now) / hour); err != nil {
 		return err
@@ -97,7 +95,6 @@ func (s *state) advance(at float64) error {
 }
 
 // submit queues a job behind those of its user.
-// A client is a user of a project.
 func (s *state) submit(j job) error {
 	id := j.project + "/" + j.user
 	client := s.clients[id]
@@ -117,7 +114,6 @@ func (s *state) submit(j job) error {
 }
 
 // start starts whoever is next as long as anybody fits.
-// Whoever is skipped is asked again when something has changed.
 func (s *state) start() error {
 	for client := s.sorter.Next(); client != nil; client = s.sorter.Next() {
 		r := s.queues[client][0]

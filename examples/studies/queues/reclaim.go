@@ -8,12 +8,10 @@ import (
 )
 
 // checkpoint is how often jobs save their work, in seconds: what came after the last time is lost.
-// It bounds what a job that is taken back can lose.
 const checkpoint = hour
 
 // makeRoom takes back borrowed jobs for one of a project that stays within its guarantee, and reports whether there is
 // room then. Nothing is taken in vain.
-// A job of a project beyond its guarantee takes nothing from anybody.
 func (s *state) makeRoom(r *run) bool {
 	used := make(map[string]int64)
 	total := int64(0)
@@ -50,14 +48,12 @@ func (s *state) makeRoom(r *run) bool {
 }
 
 // unsaved returns the seconds of work that a job would lose.
-// The first save comes an hour after the start.
 func (s *state) unsaved(r *run) float64 {
 	done := s.now - r.started
 	return done - checkpoint*float64(int64(done/checkpoint))
 }
 
 // takeBack puts a job back to the head of its user's queue, without what it has not saved.
-// It keeps its place: nobody of its user's jobs overtakes it.
 func (s *state) takeBack(r *run) {
 	s.out.taken++
 	lost := s.unsaved(r)

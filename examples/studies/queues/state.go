@@ -56,7 +56,6 @@ type run struct {
 }
 
 // ask tells the sorter what a client would start next, if anything.
-// Only the first of a user's jobs can be started.
 func (s *state) ask(client *drf.Client) error {
 	waiting := s.queues[client]
 	if len(waiting) > 0 {
@@ -68,7 +67,6 @@ func (s *state) ask(client *drf.Client) error {
 }
 
 // stop takes a job off the cluster.
-// The sorter then counts less for the client.
 func (s *state) stop(r *run) error {
 	s.running = slices.DeleteFunc(s.running, func(x *run) bool { return x == r })
 	return s.sorter.Release(r.client, apportion.Resources{r.gpus})

@@ -18,14 +18,12 @@ type job struct {
 }
 
 // observation returns a measured step.
-// Samples are those of all containers together.
 func observation(t *trace.StepTime) speedup.Observation {
 	return speedup.Observation{Containers: t.GPUs.Value, Servers: t.Nodes.Value,
 		Samples: float64(t.GPUs.Value * t.LocalBatch.Value), Seconds: t.Step.Value.Seconds()}
 }
 
 // readJobs returns the models by name.
-// All configurations count once, with the mean of their runs.
 func readJobs() ([]*job, error) {
 	byName := map[string]*job{}
 	of := func(name string) *job {
@@ -64,7 +62,6 @@ type kind struct {
 
 // readTypes returns the types that fit on every number of accelerators, in the order of the file. All containers work on a batch of their
 // own, and steps are counted for each.
-// A type that does not fit on one accelerator cannot be compared with one.
 func readTypes() ([]*kind, error) {
 	byName := map[[2]string]*kind{}
 	var order []*kind

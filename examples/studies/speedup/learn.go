@@ -13,15 +13,12 @@ import (
 )
 
 // models are what is compared.
-// Auto is last, as it chooses among the others.
 var models = []speedup.Model{speedup.Linear, speedup.Amdahl, speedup.Optimus, speedup.Pollux, speedup.Table, speedup.Auto}
 
 // known are the numbers of configurations that a fit sees.
-// A scheduler sees one to a few dozen configurations of a job.
 var known = []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}
 
 // wrong is by how much predictions are off: the mean of |predicted/measured - 1|.
-// It is a mean over configurations and draws.
 type wrong struct {
 	sum float64
 	n   int
@@ -52,7 +49,6 @@ type cell struct {
 type learned [][][]cell
 
 // learnAll fits all models of all jobs.
-// A task is one job after one number of configurations.
 func learnAll(ctx context.Context, jobs []*job, seeds int, stderr io.Writer) (learned, error) {
 	all := make(learned, len(jobs))
 	for j := range jobs {
@@ -113,7 +109,6 @@ func split(all []speedup.Observation, first, second func(o *speedup.Observation)
 const mostKnown = 64
 
 // thin returns at most n of the measurements, at even distances.
-// They keep their order.
 func thin(all []speedup.Observation, n int) []speedup.Observation {
 	if len(all) <= n {
 		return all

@@ -25,7 +25,6 @@ func header(table io.Writer, columns string) {
 }
 
 // reportLearned prints errors by number of known configurations.
-// The last column is what a scheduler would be told, beside what is true.
 func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) error {
 	fmt.Fprintf(w, "Steps of %d models on 1 to 16 GPUs of 1 to 4 servers and all batch sizes: known are some configurations, drawn %d times,\n"+
 		"predicted are all others. Mean of |predicted/measured - 1| in percent, and the error that auto names itself.\n", len(jobs), seeds)
@@ -51,7 +50,6 @@ func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) error {
 }
 
 // reportDoubled prints errors on more containers than were measured.
-// It is the question that a scheduler asks: how fast on twice as many?
 func reportDoubled(w io.Writer, jobs []*job) error {
 	fmt.Fprintln(w, "Known are up to 64 configurations on up to some GPUs, predicted those on twice as many; the last row of a job: up to 16, predicted up to 64.")
 	table := newTable(w)
@@ -77,7 +75,6 @@ func reportDoubled(w io.Writer, jobs []*job) error {
 }
 
 // row fits all models and prints their errors.
-// A model that cannot be fitted to so few is an error.
 func row(table io.Writer, train, test []speedup.Observation) error {
 	for _, model := range models {
 		c, err := speedup.Fit(train, &speedup.Options{Model: model})
@@ -93,7 +90,6 @@ func row(table io.Writer, train, test []speedup.Observation) error {
 }
 
 // reportTypes prints errors on types of jobs and accelerators, which were measured four times each.
-// Each type has one measurement to be predicted.
 func reportTypes(w io.Writer, types []*kind) error {
 	fmt.Fprintln(w, "Types of jobs by accelerator, each container with a batch of its own: the mean error over the types.")
 	table := newTable(w)
@@ -130,7 +126,6 @@ func reportTypes(w io.Writer, types []*kind) error {
 }
 
 // figure draws the mean error of the jobs over the number of known configurations.
-// Errors above the range are drawn at its edge.
 func figure(all learned) (*chart.Figure, error) {
 	f := chart.New("speedup-error", "Error of predicted step times", "Known configurations", "Error (percent)")
 	f.YRange(0, 60)

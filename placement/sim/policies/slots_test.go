@@ -3,9 +3,6 @@
 package policies
 
 import (
-	"context"
-	"errors"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,18 +33,6 @@ func TestFIFO(t *testing.T) {
 		plan := r.schedules[0][0]
 		if !cmp.Equal(plan.Workers, placements{{Server: 0, Count: 2}, {Server: 1, Count: 2}}) || !cmp.Equal(plan.PS, placements{{Server: 0, Count: 1}, {Server: 1, Count: 1}}) {
 			t.Errorf("%s: %+v, want two workers and one parameter server on each server", r.Policy, plan)
-		}
-	}
-}
-
-// 8 + 12 + 2 worker-slots and as many halves of parameter servers, in 6 slots of 8 workers and 4
-// parameter servers.
-func TestUsage(t *testing.T) {
-	r := runTiny(t, &FIFO{}, 6, []int64{9, 6, 2}, tinyJob("A", 1, 4, 4, always), tinyJob("B", 1, 2, 8, always), tinyJob("C", 2, 2, 2, always))
-	for side, want := range []float64{22.0 / 48, 11.0 / 24} {
-		got := r.Mean(0, 6*slot, func(s *sim.Sample) float64 { return s.Utilization[side] })
-		if math.Abs(got-want) > 1e-12 {
-			t.Errorf("side %d: utilization %v, want %v", side, got, want)
 		}
 	}
 }
@@ -179,14 +164,6 @@ func TestDorm(t *testing.T) {
 	}
 }
 
-// No job has more workers than chunks.
-func TestDormMaximum(t *testing.T) {
-	r := runTiny(t, DormInSlots(nil), 5, []int64{1}, tinyJob("A", 1, 4, 2, always))
-	if got := r.schedules[0][0].Total(); got != 2 {
-		t.Errorf("%d workers, want 2", got)
-	}
-}
-
 // Three workers need two parameter servers where there is room for one: the last worker goes.
 func TestDormShortOfParameterServers(t *testing.T) {
 	s, _ := opened(t, tinyJob("A", 1, 1, 8, always))
@@ -205,20 +182,6 @@ func TestDormShortOfParameterServers(t *testing.T) {
 	}
 }
 
-// A part of a parameter server is rounded up to thousandths, and each server has its part of them all.
-func TestContainer(t *testing.T) {
-	job := tinyJob("A", 1, 1, 1, always)
-	job.PSBandwidth, job.PS = 3, apportion.Resources{2}
-	s, _ := opened(t, job)
-	p := (&sim.State{Scenario: s, Jobs: []sim.JobState{{Job: &s.Jobs[0]}}}).Problem()
-	if got := p.Applications[0].Demand; !cmp.Equal(got, apportion.Resources{1, 667}) {
-		t.Errorf("a container takes %v, want [1 667]", got)
-	}
-	if got := p.Servers[1].Capacity; !cmp.Equal(got, apportion.Resources{4, 2000}) {
-		t.Errorf("a server has %v, want [4 2000]", got)
-	}
-}
-
 // Jobs that can never run are refused and block nobody.
 func TestUnservable(t *testing.T) {
 	narrow, wide, heavy := tinyJob("narrow", 1, 2, 2, always), tinyJob("wide", 1, 2, 2, always), tinyJob("heavy", 1, 2, 2, always)
@@ -230,26 +193,6 @@ func TestUnservable(t *testing.T) {
 		r := runTiny(t, policy, 4, []int64{2, 2, 2, 2}, narrow, wide, heavy, tinyJob("B", 1, 2, 2, primaldual.Sigmoid{Gamma1: 1000}))
 		if diff := cmp.Diff([]int{0, 0, 0, 1}, r.completion); diff != "" {
 			t.Errorf("%s: completions (-want +got):\n%s", r.Policy, diff)
-		}
-	}
-}
-
-// A job that does not end is worth nothing, but takes what it takes.
-func TestUnfinished(t *testing.T) {
-	r := runTiny(t, &FIFO{}, 2, []int64{2}, tinyJob("A", 1, 20, 2, always))
-	if r.completion[0] != 0 || r.Worth() != 0 || r.schedules[0].WorkerSlots() != 4 {
-		t.Errorf("%+v, want no completion, no utility, 4 worker-slots", r)
-	}
-}
-
-// A context that has ended ends the run, whatever the policy.
-func TestCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	s, _ := opened(t, tinyJob("A", 1, 1, 1, always))
-	for _, policy := range inSlots() {
-		if _, err := sim.Run(ctx, s, policy); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want %v", policy.Name(), err, context.Canceled)
 		}
 	}
 }

@@ -3,14 +3,12 @@
 package simtest_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 
@@ -67,31 +65,5 @@ func TestScenariosVary(t *testing.T) {
 		if !seen[what] {
 			t.Errorf("none of 100 scenarios has %s", what)
 		}
-	}
-}
-
-// A policy that passes in one world may be run by anybody as it is done here.
-func TestRun(t *testing.T) {
-	simtest.Run(t, simtest.Containers, 8, func() sim.Policy { return policies.Swarm{} })
-}
-
-// The curve falls from 1, ever more slowly, and never rises.
-func TestFalling(t *testing.T) {
-	curve := simtest.Falling()
-	before, fell := curve.Value(0), 1.0
-	if before != 1 {
-		t.Errorf("it begins at %g", before)
-	}
-	for i := 1; i <= 10; i++ {
-		value := curve.Value(float64(i) / 10)
-		if step := before - value; step <= 0 || step > fell+1e-12 {
-			t.Errorf("it falls by %g at %d tenths, by %g before", step, i, fell)
-		} else {
-			fell = step
-		}
-		before = value
-	}
-	if fmt.Sprint(before) != "0.1836" {
-		t.Errorf("it ends at %g", before)
 	}
 }

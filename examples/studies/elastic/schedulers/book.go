@@ -37,9 +37,6 @@ type book struct {
 
 // open brings the book up to now, before a decision: it adds what jobs have had since the decision before, takes new
 // ones in and forgets those that ended. The error is that of a job's speed.
-// Every policy calls it first thing in Decide; a second call at the same time would add nothing.
-// Servers are those of the scenario, which stay the same during a run, so that speeds never have to be
-// asked for again.
 func (b *book) open(state *sim.State) error {
 	// The first decision of a run: the servers do not change from then on.
 	if b.jobs == nil {
@@ -127,8 +124,6 @@ func (b *book) requires(kind int) []apportion.Requirement {
 }
 
 // rising returns the best speeds with at most so many containers: a job may leave some of them idle.
-// More containers may be slower where they do not fit one server. The list that it is given stays as it
-// is.
 func rising(speeds []float64) []float64 {
 	up := make([]float64, len(speeds))
 	best := 0.0

@@ -3,9 +3,6 @@
 package schedulers
 
 import (
-	"errors"
-	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -106,32 +103,6 @@ func TestBookRestarts(t *testing.T) {
 	}
 }
 
-// The type of a job is that of its first server, none where it waits.
-func TestBookKind(t *testing.T) {
-	s := scenario(servers(4, "v", "k", "v"), job("a", 0, 100, 1, 4))
-	for server, want := range []int{0, 1, 0} {
-		state := at(s, 0, map[string][]apportion.Placement{"a": on(server, 1)})
-		if got := opened(t, state).kind(&state.Jobs[0]); got != want {
-			t.Errorf("on server %d: type %d, want %d", server, got, want)
-		}
-	}
-	state := at(s, 0, map[string][]apportion.Placement{"a": nil})
-	if got := opened(t, state).kind(&state.Jobs[0]); got != -1 {
-		t.Errorf("waiting on type %d", got)
-	}
-}
-
-// The speed of a newcomer is asked for at once, and an error names it.
-func TestBookErrors(t *testing.T) {
-	s := scenario(servers(4, ""), job("bad", 0, 100, 1, 4))
-	s.Jobs[0].SpeedOn = func([]apportion.Placement) float64 { return math.NaN() }
-	var fault *apportion.FieldError
-	err := new(book).open(at(s, 0, map[string][]apportion.Placement{"bad": nil}))
-	if !errors.As(err, &fault) || fault.Item.ID != "bad" || !errors.Is(err, apportion.ErrRange) {
-		t.Error(err)
-	}
-}
-
 // A job has grown when it has more than it began with: neither its start, nor less, nor a pause and as much again.
 func TestGrown(t *testing.T) {
 	s := scenario(servers(4, ""), job("a", 0, 1000, 1, 4))
@@ -147,16 +118,5 @@ func TestGrown(t *testing.T) {
 		if got, want := b.jobs["a"].grown, i >= 5; got != want {
 			t.Errorf("decision %d, with %d: grown %v", i, held, got)
 		}
-	}
-}
-
-// Rising speeds are running maxima, and those that were given stay as they are.
-func TestRising(t *testing.T) {
-	speeds := []float64{1, 3, 2, 2.5, 4, 1}
-	if got := rising(speeds); !slices.Equal(got, []float64{1, 3, 3, 3, 4, 4}) || speeds[2] != 2 {
-		t.Errorf("%v of %v", got, speeds)
-	}
-	if got := rising(nil); len(got) != 0 {
-		t.Error(got)
 	}
 }

@@ -9,7 +9,7 @@
 //	Tiresias	as submitted	and when a job has attained enough	attained service
 //	Gavel	as submitted	in rounds	speeds by type
 //	Optimus	any	when somebody comes or goes	speeds, and what is left
-//	Sia	powers of two, whole servers	and in rounds, if asked	speeds by type and number
+//	Sia	powers of two, whole servers	when somebody comes or goes	speeds by type and number
 //	Dorm	any up to n_max	when somebody comes or goes	nothing, or speeds for n_max
 //	Worth	up to a server, whole servers	when somebody comes or goes	speeds, attained service, restarts
 //
@@ -41,7 +41,7 @@
 //   - Optimus has no parameter servers. It takes the best mean of any number of further containers for the next step,
 //     where the paper looks at one: a second server costs more than the first container on it brings.
 //   - Gavel's rounds follow the program by what a job is behind on a type in its life. Jobs share no accelerator.
-//   - Sia decides when somebody comes or goes, unless Round says more, and knows speeds where it learns them.
+//   - Sia decides when somebody comes or goes, where the paper has rounds of a minute, and knows speeds where it learns them.
 //   - Worth does not charge the first growth of a job to the budget (16), unless ChargeGrowth says so. Dorm does: without
 //     a price of restarts, which Worth has, that costs it more than it brings.
 //   - Worth and Dorm end their search at a gap of a part in a thousand.

@@ -16,8 +16,6 @@ import (
 // Dorm maximizes utilization between fairness loss and adjustments. On several types of servers a job asks for the one on
 // which it is fastest, and for the next one where others already want more than there is.
 type Dorm struct {
-	// Label is its name; empty means "dorm".
-	Label string
 	// Threshold, in [0, 1], takes for n_max the largest number of containers whose mean speed is at least this part of the
 	// speed of one; 0: n_max is what the user asked for, Job.Fixed.
 	Threshold float64
@@ -30,13 +28,8 @@ type Dorm struct {
 	optimizer optimizer
 }
 
-// Name returns the label.
-func (p *Dorm) Name() string {
-	if p.Label == "" {
-		return "dorm"
-	}
-	return p.Label
-}
+// Name returns "dorm".
+func (*Dorm) Name() string { return "dorm" }
 
 // Decide asks the optimizer for the utilization.
 // Restarts are not noted in the book: the budget Theta2 counts changes of this decision and asks for no
@@ -90,8 +83,6 @@ type optimizer struct {
 }
 
 // decide asks the optimizer and orders what has changed.
-// Its orders name only those jobs whose containers change, by position of servers as the simulator has
-// them. O(jobs x servers) beside the search.
 func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc.Problem) (sim.Orders, error) {
 	var orders sim.Orders
 	if len(state.Jobs) == 0 {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/placement/sim"
 )
 
 // Where there are several types each has its requirement: servers without a label to have none.
@@ -85,17 +84,5 @@ func TestDormAsks(t *testing.T) {
 	// Nobody is there: the optimizer is not asked.
 	if orders, err = p.Decide(t.Context(), at(s, 2, nil)); err != nil || len(orders.Places) != 0 || seen != 2 {
 		t.Errorf("%+v, seen %d times, %v", orders, seen, err)
-	}
-}
-
-// Names are what tables show.
-func TestNames(t *testing.T) {
-	for p, want := range map[sim.Policy]string{
-		&Static{}: "static", &Tiresias{}: "least attained", &Optimus{}: "marginal gain", &Gavel{}: "gavel", &Sia{}: "sia",
-		&Dorm{}: "dorm", &Dorm{Label: "d"}: "d", &Worth{}: "worth", &Worth{Label: "w"}: "w",
-	} {
-		if got := p.Name(); got != want {
-			t.Errorf("%T: %q, want %q", p, got, want)
-		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 const Accelerator = "accelerator"
 
 // kind is one type of servers.
-// Everywhere else in this package a type is the position of its kind in book.kinds.
 type kind struct {
 	name string
 	// servers are the positions of its servers, ascending.

@@ -4,7 +4,6 @@ package schedulers
 
 import (
 	"errors"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -12,25 +11,6 @@ import (
 
 	"github.com/apportion/apportion"
 )
-
-// The room for containers is that of the scarcest kind of those that they demand.
-func TestRoom(t *testing.T) {
-	for _, test := range []struct {
-		free, demand apportion.Resources
-		want         int64
-	}{
-		{apportion.Resources{8, 100}, apportion.Resources{2, 10}, 4},
-		{apportion.Resources{8, 39}, apportion.Resources{2, 10}, 3},
-		{apportion.Resources{1, 100}, apportion.Resources{2, 10}, 0},
-		{apportion.Resources{0, 100}, apportion.Resources{0, 10}, 10},
-		{apportion.Resources{math.MaxInt64}, apportion.Resources{1}, math.MaxInt64},
-		{apportion.Resources{5}, apportion.Resources{0}, math.MaxInt64},
-	} {
-		if got := room(test.free, test.demand); got != test.want {
-			t.Errorf("%v into %v: %d, want %d", test.demand, test.free, got, test.want)
-		}
-	}
-}
 
 // A type holds what its servers hold together, and knows the largest of them; servers of other types do not count.
 func TestHolds(t *testing.T) {

@@ -26,11 +26,10 @@ const leastRounds = 4
 // that gains least in parts of what equal times would give it gains most. In every round those run first that are behind
 // most. Between rounds nobody is moved; whoever comes takes what is free.
 type Gavel struct {
-	// Round is how long nobody is moved, at least four times what a change costs: else turns would be all pause. 0 means
+	// round is how long nobody is moved, at least four times what a change costs: else turns would be all pause. 0 means
 	// 360 s.
-	Round time.Duration
-
-	book book
+	round time.Duration
+	book  book
 	// next is when the next round begins.
 	next time.Duration
 	// parts is by job and type the part of the time that the program gives it.
@@ -65,7 +64,7 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	}
 	orders := p.begin(state)
 	// The round begins now, whenever it was due: nobody was there to ask for it.
-	p.next = state.Now + max(cmp.Or(p.Round, defaultRound), leastRounds*state.Scenario.AdjustCost)
+	p.next = state.Now + max(cmp.Or(p.round, defaultRound), leastRounds*state.Scenario.AdjustCost)
 	p.ask(state, &orders)
 	return orders, nil
 }
@@ -147,8 +146,6 @@ func (p *Gavel) begin(state *sim.State) sim.Orders {
 }
 
 // fill gives what is free to those that wait.
-// Nobody is moved by it: it seats only those who hold nothing, those first to whom the program gives a
-// part of the type, and then all others wherever they are fastest.
 func (p *Gavel) fill(s *seats) {
 	for _, t := range p.turns(s.state) {
 		if !s.decided[t.job] {
@@ -230,8 +227,6 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 
 // equal returns the speed of a job that spends its time on all types, on each in proportion to its containers; at least a
 // millionth, where no type holds it.
-// It is the divisor of a job's gain, so that jobs of different speeds can be compared, and must not be
-// 0.
 func (p *Gavel) equal(state *sim.State, job *sim.JobState) float64 {
 	sum, total := 1e-6, 0.0
 	for k, speeds := range p.book.jobs[job.ID].speeds {

@@ -103,7 +103,7 @@ func TestRounds(t *testing.T) {
 	} {
 		s := scenario(servers(2, ""), job("a", 0, 9000, 1, 2), job("b", 0, 9000, 2, 2), job("c", 0, 9000, 1, 2))
 		s.AdjustCost = test.cost
-		p := &Gavel{Round: test.round}
+		p := &Gavel{round: test.round}
 		first, err := p.Decide(t.Context(), at(s, 0, map[string][]apportion.Placement{"a": nil}))
 		if err != nil || first.Next != test.want || fmt.Sprint(first.Places) != "[{a [{0 1}] [] }]" {
 			t.Errorf("%v: %+v, %v", test, first, err)

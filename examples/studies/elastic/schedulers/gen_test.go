@@ -63,9 +63,9 @@ func ends(r *sim.Result) []int64 {
 // fresh returns one of each policy.
 func fresh() []sim.Policy {
 	return []sim.Policy{
-		&Static{}, &Tiresias{Threshold: 500}, &Optimus{}, &Gavel{Round: 100 * time.Second}, &Sia{Round: 500 * time.Second},
-		&Dorm{Theta1: 0.1, Theta2: 0.1}, &Dorm{Label: "threshold", Threshold: 0.6, Theta1: 0.1, Theta2: 0.1},
-		&Worth{}, &Worth{Label: "age", Price: Age, Power: 0.5}, &Worth{Label: "free", Price: Free, Any: true},
+		&Static{}, &Tiresias{threshold: 500}, &Optimus{}, &Gavel{round: 100 * time.Second}, &Sia{},
+		&Dorm{Theta1: 0.1, Theta2: 0.1}, &Dorm{Threshold: 0.6, Theta1: 0.1, Theta2: 0.1},
+		&Worth{}, &Worth{Price: Age, Power: 0.5}, &Worth{Price: Free, Any: true},
 	}
 }
 

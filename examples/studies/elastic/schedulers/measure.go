@@ -9,24 +9,24 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 )
 
-// Measures are what is compared between policies. They survive encoding/json.
+// Measures are what is compared between policies.
 type Measures struct {
 	// Completed is how many jobs completed; the times are of those.
-	Completed int `json:"completed"`
+	Completed int
 	// Mean, Median and P99 are of the times from submission to completion; Makespan is the last completion.
-	Mean     time.Duration `json:"mean_ns"`
-	Median   time.Duration `json:"median_ns"`
-	P99      time.Duration `json:"p99_ns"`
-	Makespan time.Duration `json:"makespan_ns"`
+	Mean     time.Duration
+	Median   time.Duration
+	P99      time.Duration
+	Makespan time.Duration
 	// Restarts is how often a job's containers were changed.
-	Restarts int `json:"restarts"`
+	Restarts int
 	// ContainerHours is what all jobs held.
-	ContainerHours float64 `json:"container_hours"`
+	ContainerHours float64
 	// Rho is the mean, and WorstRho the largest, of the time that a job took in parts of what it would have taken with an
 	// equal part of the cluster, [Mahajan20] (1). Unfair is the part of the jobs with more than 1.
-	Rho      float64 `json:"rho"`
-	WorstRho float64 `json:"worst_rho"`
-	Unfair   float64 `json:"unfair"`
+	Rho      float64
+	WorstRho float64
+	Unfair   float64
 }
 
 // Measure returns the measures of a run. The equal part of a job is that of all containers of its size that the servers
@@ -74,8 +74,6 @@ func Measure(s *sim.Scenario, r *sim.Result) (*Measures, error) {
 }
 
 // rho returns the time of a job that has completed in parts of its time alone on an equal part of the cluster.
-// Above 1 the job would have completed sooner on an equal part of its own. It asks for one speed a number
-// of containers and type.
 func rho(s *sim.Scenario, r *sim.Result, i int) (float64, error) {
 	o, job := &r.Jobs[i], &s.Jobs[i]
 	// Jobs that wait count as well: with them the cluster would have been shared.

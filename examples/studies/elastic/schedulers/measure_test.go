@@ -3,7 +3,6 @@
 package schedulers
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -76,18 +75,5 @@ func TestMeasureUnfinished(t *testing.T) {
 	// b is due four of eight for its two hours of work, of which it took half the time that one container needs.
 	if m.Rho != 2 {
 		t.Errorf("rho %g, want 2", m.Rho)
-	}
-}
-
-// A speed that is none is an error of the job, as everywhere.
-func TestMeasureErrors(t *testing.T) {
-	s := scenario(servers(4, ""), job("bad", 0, 100, 1, 4))
-	s.Jobs[0].SpeedOn = func([]apportion.Placement) float64 { return -1 }
-	if m, err := Measure(s, &sim.Result{Jobs: []sim.Outcome{finished(1)}}); m != nil || !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("%+v, %v", m, err)
-	}
-	// Nobody asks for the speed of a job that has not completed.
-	if _, err := Measure(s, &sim.Result{Jobs: make([]sim.Outcome, 1)}); err != nil {
-		t.Error(err)
 	}
 }

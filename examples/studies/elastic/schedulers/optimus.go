@@ -54,7 +54,6 @@ func (p *Optimus) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 
 // gain returns with how many more containers a job gains most time by container, of what is free, and how much, in
 // seconds; 0 where it gains nothing.
-// What is free changes with every step, so that gains of all jobs are asked for anew each time.
 func (p *Optimus) gain(s *seats, w *want) (more int64, gain float64) {
 	job := &s.state.Jobs[w.job]
 	// Remaining time is what is left over the speed: both are known here, where the paper fits them.

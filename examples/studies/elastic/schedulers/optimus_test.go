@@ -56,24 +56,6 @@ func TestGainOfWhatIsLeft(t *testing.T) {
 	}
 }
 
-// More containers take room from their servers, those with the fewest to spare first.
-func TestGrow(t *testing.T) {
-	s := scenario(servers(4, "", ""), job("a", 0, 120, 1, 8))
-	state := at(s, 0, map[string][]apportion.Placement{"a": nil})
-	p := &Optimus{}
-	p.book = *opened(t, state)
-	seats, w := newSeats(&p.book, state), want{0, 1, 0}
-	seats.free[0][0] = 3
-	p.grow(seats, &w, 3)
-	if w.n != 4 || seats.free[0][0] != 0 || seats.free[1][0] != 4 {
-		t.Errorf("%+v, free %v", w, seats.free)
-	}
-	p.grow(seats, &w, 4)
-	if w.n != 8 || seats.free[1][0] != 0 {
-		t.Errorf("%+v, free %v", w, seats.free)
-	}
-}
-
 // Everybody has his least number before anybody has more; who finds no room for it waits, and takes no part.
 func TestOptimusLeast(t *testing.T) {
 	s := scenario(servers(4, ""), job("a", 0, 1000, 1, 4), job("b", 0, 1000, 3, 4), job("c", 0, 1000, 1, 4))

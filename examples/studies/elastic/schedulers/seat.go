@@ -49,7 +49,6 @@ func (s *seats) take(job int, on []apportion.Placement) {
 }
 
 // keep lets a job stay where it is.
-// It must come before others are seated: the room of a job that stays is free in newSeats.
 func (s *seats) keep(job int) { s.take(job, s.state.Jobs[job].Places) }
 
 // seat gives a job as many containers as it wants, and reports whether there is room for them.
@@ -66,8 +65,6 @@ func (s *seats) seat(w want) bool {
 }
 
 // fits reports whether there is room for what a job wants beside all that is taken.
-// A caller that goes on to seat pays for the search twice; those who only compare types must not take
-// anything.
 func (s *seats) fits(w want) bool {
 	return pack(s.free, s.book.kinds[w.kind].servers, s.state.Jobs[w.job].Demand, w.n) != nil
 }

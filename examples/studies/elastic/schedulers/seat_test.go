@@ -48,31 +48,6 @@ func TestSeat(t *testing.T) {
 	}
 }
 
-// A job stays if it wants the number that it has on the type that it is on.
-func TestStays(t *testing.T) {
-	s := seated(t, map[string][]apportion.Placement{"a": on(0, 2), "b": nil, "c": nil})
-	for _, test := range []struct {
-		w    want
-		want bool
-	}{{want{0, 2, 0}, true}, {want{0, 3, 0}, false}, {want{0, 2, 1}, false}, {want{1, 0, 0}, false}} {
-		if got := s.stays(test.w); got != test.want {
-			t.Errorf("%+v stays: %t", test.w, got)
-		}
-	}
-}
-
-// Who is neither kept nor seated lets go of what it has; who waits is not mentioned.
-func TestFinish(t *testing.T) {
-	s := seated(t, map[string][]apportion.Placement{"a": on(0, 2), "b": on(1, 3), "c": nil})
-	s.keep(1)
-	if fmt.Sprint(s.free) != "[[4] [1]]" {
-		t.Errorf("free %v", s.free)
-	}
-	if got := fmt.Sprint(s.finish().Places); got != "[{a [] [] }]" {
-		t.Error(got)
-	}
-}
-
 // The fastest type that has room: a is three times as fast on the first one, and goes to the other where that is full.
 func TestSeatFastest(t *testing.T) {
 	all := servers(4, "v", "k")

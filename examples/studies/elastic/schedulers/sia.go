@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
@@ -27,9 +26,6 @@ const (
 // configuration, less for one that has to be restarted; it knows the speeds of all configurations. Configurations
 // are powers of two up to a server, and whole servers, of one type.
 type Sia struct {
-	// Round is when it decides again although nobody came or went; 0: never. [Jayaram23] has a minute.
-	Round time.Duration
-
 	book book
 }
 
@@ -55,9 +51,6 @@ func (p *Sia) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) 
 		return sim.Orders{}, err
 	}
 	orders := settle(&p.book, state, wants)
-	if p.Round > 0 {
-		orders.Next = state.Now + p.Round
-	}
 	p.book.close(state, &orders)
 	return orders, nil
 }

@@ -3,7 +3,6 @@
 package schedulers
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -78,21 +77,6 @@ func TestPaperCosts(t *testing.T) {
 			if want := 1 / math.Sqrt(test.want[i]); math.Abs(c.cost-want) > 1e-9 {
 				t.Errorf("%s, %d on type %d: cost %g, want %g", test.name, c.n, c.kind, c.cost, want)
 			}
-		}
-	}
-}
-
-// A round is asked for only where one is set; nobody asks for nothing.
-func TestSiaRound(t *testing.T) {
-	s := scenario(servers(2, ""), job("a", 0, 1000, 1, 2))
-	for round, want := range map[time.Duration]time.Duration{0: 0, time.Minute: 65 * time.Second} {
-		p := &Sia{Round: round}
-		orders, err := p.Decide(t.Context(), at(s, 5, map[string][]apportion.Placement{"a": nil}))
-		if err != nil || orders.Next != want || fmt.Sprint(orders.Places) != "[{a [{0 2}] [] }]" {
-			t.Errorf("a round of %v: %+v, %v", round, orders, err)
-		}
-		if orders, err := p.Decide(t.Context(), at(s, 9, nil)); err != nil || orders.Next != 0 {
-			t.Errorf("nobody: %+v, %v", orders, err)
 		}
 	}
 }

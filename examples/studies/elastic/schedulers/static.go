@@ -40,7 +40,6 @@ func (p *Static) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 }
 
 // seatFastest seats a job on the type on which it is fastest with n containers, of those that have room for them.
-// False where no type has room for all n of them; nothing is taken then.
 func (s *seats) seatFastest(job int, n int64) bool {
 	// The order of types decides between equal speeds, so that runs repeat.
 	r := s.book.jobs[s.state.Jobs[job].ID]

@@ -3,6 +3,7 @@
 package schedulers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -16,11 +17,10 @@ const defaultThreshold = 16 * 3600
 // Tiresias gives jobs their fixed numbers of containers: first those that have attained less than a threshold, in the
 // order of submission, and then the others, in the same order. Whoever finds no room is suspended.
 type Tiresias struct {
-	// Threshold is the service, in container seconds, with which a job falls into the second queue; 0 means
+	// threshold is the service, in container seconds, with which a job falls into the second queue; 0 means
 	// 57,600.
-	Threshold float64
-
-	book book
+	threshold float64
+	book      book
 }
 
 // Name returns "least attained".
@@ -31,11 +31,7 @@ func (p *Tiresias) Decide(_ context.Context, state *sim.State) (sim.Orders, erro
 	if err := p.book.open(state); err != nil {
 		return sim.Orders{}, err
 	}
-	// With a threshold of 0 all jobs would be in the second queue from the start: it stands for the default.
-	threshold := p.Threshold
-	if threshold == 0 {
-		threshold = defaultThreshold
-	}
+	threshold := cmp.Or(p.threshold, defaultThreshold)
 	order := make([]int, 0, len(state.Jobs))
 	for i := range state.Jobs {
 		order = append(order, i)
@@ -81,7 +77,6 @@ func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 }
 
 // next returns when the first of those that run from now on has attained the threshold; 0: none will.
-// Without it a job would stay in the first queue until somebody comes or goes, however much it attains.
 func (p *Tiresias) next(state *sim.State, orders *sim.Orders, threshold float64) time.Duration {
 	// What everybody will hold: what they have now, but for those who are mentioned.
 	containers := make(map[string]int64, len(state.Jobs))

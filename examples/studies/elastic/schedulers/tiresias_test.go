@@ -47,7 +47,7 @@ func TestPaperQueues(t *testing.T) {
 		{"b stays, and c runs beside it", map[string][]apportion.Placement{"b": on(0, 2), "c": nil}, map[string]float64{"b": 40},
 			"[{c [{0 2}] [] }]", 30 * time.Second},
 	} {
-		p := &Tiresias{Threshold: 100}
+		p := &Tiresias{threshold: 100}
 		orders := decided(t, &p.book, p, at(s, 0, test.held), test.service)
 		next := test.next
 		if next > 0 {
@@ -55,18 +55,6 @@ func TestPaperQueues(t *testing.T) {
 		}
 		if got := fmt.Sprint(orders.Places); got != test.places || orders.Next != next {
 			t.Errorf("%s: %s, next %v; want %s, %v", test.name, got, orders.Next, test.places, next)
-		}
-	}
-}
-
-// Nobody runs, and nobody will fall.
-func TestTiresiasEmpty(t *testing.T) {
-	s := scenario(servers(1, ""), job("large", 0, 100, 4, 4))
-	p := &Tiresias{}
-	for _, state := range []*sim.State{at(s, 0, nil), at(s, 5, map[string][]apportion.Placement{"large": nil})} {
-		orders, err := p.Decide(t.Context(), state)
-		if err != nil || len(orders.Places) != 0 || orders.Next != 0 {
-			t.Errorf("%d jobs: %+v, %v", len(state.Jobs), orders, err)
 		}
 	}
 }
@@ -87,7 +75,7 @@ func TestTiresiasTypes(t *testing.T) {
 		{"b is there already, and makes room", map[string][]apportion.Placement{"a": nil, "b": on(0, 4)}, nil, "[{a [{0 4}] [] } {b [{1 4}] [] }]"},
 		{"b is there and first", map[string][]apportion.Placement{"a": nil, "b": on(0, 4)}, map[string]float64{"a": 500}, "[{a [{1 4}] [] }]"},
 	} {
-		p := &Tiresias{Threshold: 100}
+		p := &Tiresias{threshold: 100}
 		orders := decided(t, &p.book, p, at(s, 0, test.held), test.service)
 		if got := fmt.Sprint(orders.Places); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)

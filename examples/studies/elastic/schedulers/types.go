@@ -16,8 +16,6 @@ const moves = 1.2
 // their second best type, and each takes the type on which it is fastest with its part of it beside all others that have
 // chosen it, where most says how many containers each of them would take; one that runs leaves its type only for one that
 // is moves times as fast. One type of servers costs nothing. O(jobs log jobs + jobs x types).
-// Options with worths by type choose better, see Worth; this greedy choice is that of a policy whose optimizer knows no
-// speeds.
 func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []int {
 	types := make([]int, len(state.Jobs))
 	if len(b.kinds) < 2 || len(state.Jobs) == 0 {

@@ -4,6 +4,7 @@
 package schedulers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -32,16 +33,10 @@ const defaultHorizon = 300 * time.Second
 
 // Worth maximizes the sum of what the containers of all jobs are worth, by their speeds.
 type Worth struct {
-	// Label is its name; empty means "worth".
-	Label string
 	// Utility is what a speed is worth; nil means worth.Fair.
 	Utility worth.Utility
-	// Power weighs a job by (1 + service/Scale)^-Power; 0: all weigh alike. Scale is in container seconds; 0 means
-	// 7,200.
-	Power, Scale float64
-	// Floor is what having no container is valued as, in parts of the speed with a fair number of them; 0 means
-	// worth.DefaultFloor.
-	Floor float64
+	// Power weighs a job by (1 + service/7,200 container seconds)^-Power; 0: all weigh alike.
+	Power float64
 	// Price is what a restart costs; Horizon is for Flat, 0 means 300 s.
 	Price   Price
 	Horizon time.Duration
@@ -68,16 +63,11 @@ type Worth struct {
 	optimizer optimizer
 }
 
-// defaultScale is the service, in container seconds, that halves the weight of a job at power 1.
-const defaultScale = 7200
+// scale is the service, in container seconds, that halves the weight of a job at power 1.
+const scale = 7200
 
-// Name returns the label.
-func (p *Worth) Name() string {
-	if p.Label == "" {
-		return "worth"
-	}
-	return p.Label
-}
+// Name returns "worth".
+func (*Worth) Name() string { return "worth" }
 
 // Decide states the worths of all jobs and asks the optimizer, which decides on types and numbers at once.
 // The order matters: the book is opened before anything asks for speeds, and closed with the state from
@@ -87,7 +77,7 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		return sim.Orders{}, err
 	}
 	problem := state.Problem()
-	problem.Theta1, problem.Theta2, problem.Options.Loss = orOne(p.Theta1), orOne(p.Theta2), p.Loss
+	problem.Theta1, problem.Theta2, problem.Options.Loss = cmp.Or(p.Theta1, 1), cmp.Or(p.Theta2, 1), p.Loss
 	for i := range problem.Applications {
 		if p.Theta2 > 0 && !p.ChargeGrowth && !p.book.jobs[state.Jobs[i].ID].grown {
 			problem.Applications[i].AdjustCost = new(int64)
@@ -100,14 +90,6 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	orders, err := p.optimizer.decide(ctx, state, problem)
 	p.book.close(state, &orders)
 	return orders, err
-}
-
-// orOne returns a budget, 1 for 0.
-func orOne(theta float64) float64 {
-	if theta == 0 {
-		return 1
-	}
-	return theta
 }
 
 // way is a job on one type, which holds so many of its containers: the numbers that it may have there, and its speeds with
@@ -164,7 +146,7 @@ func (p *Worth) state(state *sim.State, at int, app *alloc.Application) error {
 	if utility == nil {
 		utility = worth.Fair
 	}
-	w := worth.Job{Weight: worth.Attained(r.service, orElse(p.Scale, defaultScale), p.Power), Floor: p.Floor, Restart: p.restart(state, job, r), Fair: fair}
+	w := worth.Job{Weight: worth.Attained(r.service, scale, p.Power), Restart: p.restart(state, job, r), Fair: fair}
 	if p.Weigh != nil {
 		w.Weight *= p.Weigh(job)
 	}
@@ -245,17 +227,5 @@ func (p *Worth) restart(state *sim.State, job *sim.JobState, r *record) float64 
 	}
 	// A pause of cost seconds in every horizon seconds leaves this part of a speed; a hundredth at least, as
 	// nothing has no logarithm.
-	horizon := p.Horizon
-	if horizon == 0 {
-		horizon = defaultHorizon
-	}
-	return max(0.01, 1-cost.Seconds()/horizon.Seconds())
-}
-
-// orElse returns x, or what 0 means.
-func orElse(x, zero float64) float64 {
-	if x == 0 {
-		return zero
-	}
-	return x
+	return max(0.01, 1-cost.Seconds()/cmp.Or(p.Horizon, defaultHorizon).Seconds())
 }

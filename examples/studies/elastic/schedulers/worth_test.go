@@ -82,8 +82,8 @@ func TestWorthIsThatOfSpeeds(t *testing.T) {
 	}{
 		{"alone", &Worth{}, 1, 0, 1},
 		{"of four", &Worth{}, 4, 0, 1},
-		{"attained twice the scale", &Worth{Power: 1, Scale: 100}, 4, 200, 1. / 3},
-		{"the standard scale", &Worth{Power: 2}, 4, defaultScale, 1. / 4},
+		{"attained twice the scale", &Worth{Power: 1}, 4, 2 * scale, 1. / 3},
+		{"attained the scale, squared", &Worth{Power: 2}, 4, scale, 1. / 4},
 		{"weighed by hand", &Worth{Weigh: func(*sim.JobState) float64 { return 5 }}, 4, 0, 5},
 	} {
 		state := at(s, 0, map[string][]apportion.Placement{"a": nil})
@@ -176,18 +176,6 @@ func TestWorthRefuses(t *testing.T) {
 	}
 }
 
-// 0 means no budget; any other number stands.
-func TestOrOne(t *testing.T) {
-	for theta, want := range map[float64]float64{0: 1, 0.2: 0.2, 1: 1, 1e-300: 1e-300} {
-		if got := orOne(theta); got != want {
-			t.Errorf("%g: %g", theta, got)
-		}
-	}
-	if orElse(0, 7) != 7 || orElse(2, 7) != 2 {
-		t.Error("what 0 means")
-	}
-}
-
 // One decision has types and numbers: who gains most has the fast type; a job that no type but one holds has one option, and
 // who runs says with which.
 func TestWorthOptions(t *testing.T) {
@@ -247,17 +235,5 @@ func TestFirstGrowthIsFree(t *testing.T) {
 		if _, err := p.Decide(t.Context(), state); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// A type is shared by all jobs: two jobs are judged by half of it each.
-func TestWorthCountsJobs(t *testing.T) {
-	second := amdahl()
-	second.ID = "b"
-	s := scenario(servers(4, "", ""), amdahl(), second)
-	one := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil}))
-	two := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil}))
-	if cmp.Equal(one.Worth, two.Worth) {
-		t.Error("the number of those who share makes no difference")
 	}
 }

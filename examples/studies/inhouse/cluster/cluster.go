@@ -89,7 +89,6 @@ func (c *Cluster) start(program Program) error {
 }
 
 // keep starts the program again and again.
-// It ends when the service was stopped and its program is dead.
 func (s *service) keep() {
 	defer close(s.done)
 	for {

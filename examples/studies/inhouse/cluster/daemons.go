@@ -206,7 +206,6 @@ func (o *AgentOptions) credential(p Place) (wire.Credential, error) {
 }
 
 // processes runs jobs as processes of this machine, by their commands.
-// It is called once for each job that comes to the server.
 func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.Runner, error) {
 	work := p.Join("agents", string(store.FolderOf(o.Server.ID)), "work")
 	return func(_ string, spec json.RawMessage) (runner.Runner, error) {
@@ -228,7 +227,6 @@ func processes(p Place, o *AgentOptions) func(string, json.RawMessage) (runner.R
 }
 
 // register tells the master again and again where the agent is: master or agent may be new.
-// The same complaint is printed once.
 func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential, r master.Registration, stderr io.Writer) {
 	var client *wire.Client // kept for as long as the master has this address
 	for said := ""; ; {
@@ -262,7 +260,6 @@ func (o *AgentOptions) register(ctx context.Context, p Place, c wire.Credential,
 }
 
 // serve runs a daemon and what answers requests to it; the end of one ends the other.
-// An error is whichever of the two ended first, with the other's.
 func serve(ctx context.Context, address string, secured *tls.Config, daemon func(ctx context.Context, url string) error, handler http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

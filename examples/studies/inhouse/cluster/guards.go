@@ -31,14 +31,12 @@ func RunGuard(args []string) error {
 }
 
 // guardOf is the command of a guard that asks the agent of a folder.
-// The socket's path is the agent's, so that the next agent is found under it.
 func guardOf(folder string) ([]string, error) {
 	self, err := os.Executable()
 	return []string{self, GuardWord, "-socket", filepath.Join(folder, socketName)}, err
 }
 
 // listenForGuards listens at an agent's socket. One that an agent before has left is in the way.
-// A socket file outlives the process that made it.
 func listenForGuards(folder string) (net.Listener, error) {
 	path := filepath.Join(folder, socketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

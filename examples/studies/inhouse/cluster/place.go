@@ -87,7 +87,6 @@ func (p Place) publish(url string) error {
 }
 
 // masterURL returns the address of the master that was started last.
-// A master that has just died may still be named there.
 func (p Place) masterURL() (string, error) {
 	url, err := os.ReadFile(p.Join(URLFile))
 	return strings.TrimSpace(string(url)), err

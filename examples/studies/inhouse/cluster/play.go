@@ -88,14 +88,12 @@ func (p *Play) submit(ctx context.Context, job *master.Submission) error {
 }
 
 // isDuplicate reports whether a job was refused because it is known already.
-// The text is the sentinel's of the library.
 func isDuplicate(err error) bool {
 	var refused *wire.StatusError
 	return errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity && strings.Contains(refused.Text, "is there twice")
 }
 
 // observe notes how the jobs stand, says what has changed, and counts those that have ended.
-// A job whose containers are being stopped has not ended yet.
 func (p *Play) observe(ctx context.Context) (ended int, err error) {
 	var l master.List
 	err = Patiently(ctx, func(ctx context.Context) error { return p.Cluster.Place.Call(ctx, "/list", master.Nothing{}, &l) })
@@ -120,7 +118,6 @@ func (p *Play) observe(ctx context.Context) (ended int, err error) {
 }
 
 // shown is what is worth a line when it changes.
-// An empty text is not worth a line.
 func shown(v *master.View) string {
 	switch {
 	case v.Job.Ending != "":

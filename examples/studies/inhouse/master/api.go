@@ -65,7 +65,6 @@ func (m *Master) Handler() http.Handler {
 }
 
 // register lets an agent in: a new one, one with a new address, or one whose capacity has changed.
-// An agent says where it is twice a second, and as a rule nothing has changed.
 func (m *Master) register(ctx context.Context, r Registration) error {
 	// An agent speaks for its own server, and its name says which calls are for it.
 	party := wire.Party{Role: wire.Agent, Name: r.Server.ID}

@@ -88,7 +88,6 @@ func Curve(shared, job string) ([]Point, error) {
 }
 
 // readCurve reads one file. A last line that is not whole belongs to a process that was killed.
-// A line may be at most 64 KiB long, which a point is far from.
 func readCurve(name string) ([]Point, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -114,7 +113,6 @@ const drawnWidth, drawnHeight = 320, 60
 
 // polyline returns a curve as the points of an SVG line, at most one a pixel: the mean of the losses
 // there, on a scale from the least to the greatest.
-// The text is for the attribute points of an SVG polyline; y grows downward.
 func polyline(curve []Point, steps int64) string {
 	var sums, counts [drawnWidth + 1]float64
 	for _, p := range curve {

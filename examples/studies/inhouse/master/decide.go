@@ -100,7 +100,6 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 }
 
 // problem is what alloc is asked, and the jobs that it is about.
-// Positions in the two results are the same.
 func (d Dorm) problem(s *State) (*alloc.Problem, []checkpoint.Job) {
 	p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: d.Theta1, Theta2: d.Theta2}
 	var jobs []checkpoint.Job

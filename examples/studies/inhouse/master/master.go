@@ -55,7 +55,6 @@ type Config struct {
 }
 
 // pause is how long the master waits, without any event, before it decides again.
-// It bounds how long a job waits for what no event tells, such as time itself.
 const pause = 2 * time.Second
 
 // Master schedules jobs.
@@ -119,7 +118,6 @@ func (m *Master) Run(ctx context.Context) error {
 
 // decide takes a decision whenever jobs or servers have come or gone, and every now and then. The same state
 // again gives the same decision, and that changes nothing.
-// Progress and phases change all the time; only what shapeOf names is worth a decision.
 func (m *Master) decide(ctx context.Context) error {
 	for shape, due := "", time.Now(); ; {
 		s := m.driver.State()
@@ -191,7 +189,6 @@ func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, 
 }
 
 // state is what the next decision is taken on.
-// Jobs come in the order of submission, which is the order of admission.
 func (m *Master) state(now *driver.State) *State {
 	s := &State{Kinds: m.config.Protocol.Kinds, Servers: now.Servers}
 	// Nothing may be put on a server that is drained, and all that was there is leaving: as if it had nothing to give.

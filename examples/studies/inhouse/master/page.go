@@ -41,7 +41,6 @@ func (m *Master) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // content is what the page shows.
-// The template reads the fields by these names.
 type content struct {
 	List
 	Kinds         []string

@@ -31,7 +31,6 @@ type Submission struct {
 }
 
 // UnmarshalJSON reads both from one object. The application's own method would leave out the policy.
-// An application that is not valid is refused later, by submit.
 func (s *Submission) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &s.Application); err != nil {
 		return err
@@ -61,7 +60,6 @@ func (s *Submission) event() checkpoint.Event {
 }
 
 // specs are the specifications of all jobs, in the order of submission. They are safe for concurrent use.
-// A job keeps its file when it has ended, until it is forgotten: its name is not to be used before.
 type specs struct {
 	dir string
 
@@ -104,7 +102,6 @@ func (s *specs) all() []spec {
 }
 
 // add makes a specification durable, unless its job has one.
-// It returns when the file is on the disk.
 func (s *specs) add(app Submission) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,6 @@ const (
 )
 
 // data are samples with a label of 0 or 1.
-// It is never written after it was made.
 type data struct {
 	x *mat.Dense // samples x features
 	y []float64
@@ -26,7 +25,6 @@ type data struct {
 
 // newData draws samples around the zero of a function with a bend, which a straight line separates badly
 // and a small network well. A tenth of the labels is noise.
-// All processes of a job draw the same samples, as they have the same seed.
 func newData(seed uint64) *data {
 	random := rand.New(rand.NewPCG(seed, 0))
 	d := &data{x: mat.NewDense(samples, features, nil), y: make([]float64, samples)}
@@ -48,7 +46,6 @@ func newData(seed uint64) *data {
 }
 
 // batchOf returns the samples of a step that belong to a process: every size-th of the batch.
-// The draws are the same for all ranks, so that the parts of a batch belong together.
 func (d *data) batchOf(seed uint64, step int64, rank, size int) (x *mat.Dense, y []float64) {
 	random := rand.New(rand.NewPCG(seed, uint64(step)+1))
 	var picked []int

@@ -21,7 +21,6 @@ import (
 const patience = 30 * time.Second
 
 // hello is a worker's first message.
-// It tells process 0 who has connected.
 type hello struct{ Rank int }
 
 // task asks for the gradient at a step; Done says that there is no other.
@@ -38,7 +37,6 @@ type answer struct {
 }
 
 // peer is the other end of a connection.
-// Messages are gob, each as long as it needs to be.
 type peer struct {
 	conn net.Conn
 	in   *gob.Decoder

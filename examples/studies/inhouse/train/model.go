@@ -12,7 +12,6 @@ import (
 )
 
 // model is a function of parameters that are one flat vector.
-// Both are pure: all processes get the same from the same.
 type model interface {
 	// start returns the first parameters.
 	start(random *rand.Rand) []float64
@@ -32,7 +31,6 @@ func newModel(name string) (model, error) {
 }
 
 // crossEntropy returns the loss of a score for a label and its derivative.
-// The label is 0 or 1.
 func crossEntropy(score, label float64) (loss, slope float64) {
 	// log(1 + exp(-|s|)) does not overflow.
 	loss = math.Max(score, 0) - float64(score*label) + math.Log1p(math.Exp(-math.Abs(score)))
@@ -63,7 +61,6 @@ const hidden = 16
 
 // network computes out . tanh(in x + bias): the weights in, one row a hidden unit, their biases, the
 // weights out.
-// It has hidden*features + 2*hidden parameters.
 type network struct{}
 
 // Zero would leave all hidden units alike for ever, so that it draws them.

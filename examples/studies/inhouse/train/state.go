@@ -22,7 +22,6 @@ type state struct {
 }
 
 // newState is the state before the first step.
-// The source is another than that of the samples.
 func newState(job *Job, m model) *state {
 	params := m.start(rand.New(rand.NewPCG(job.Seed, math.MaxUint64)))
 	return &state{Model: job.Model, Seed: job.Seed, Params: params, Momentum: make([]float64, len(params))}

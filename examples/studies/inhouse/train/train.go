@@ -61,7 +61,6 @@ type process struct {
 }
 
 // lead is process 0.
-// Save is called between steps, when the state is whole.
 func (p *process) lead(ctx context.Context, s *state) error {
 	peers, err := gather(ctx, p.Dir, p.Size)
 	defer closeAll(peers)
@@ -80,7 +79,6 @@ func (p *process) lead(ctx context.Context, s *state) error {
 }
 
 // step does one step of the whole job.
-// All processes compute at the same time; process 0 computes its own part while it waits.
 func (p *process) step(ctx context.Context, s *state, peers []*peer) error {
 	t := task{Step: s.Step, Params: s.Params}
 	if err := tell(peers, t); err != nil {
@@ -102,7 +100,6 @@ func (p *process) step(ctx context.Context, s *state, peers []*peer) error {
 }
 
 // part adds the gradient of this process's part of the batch and takes the time that it costs.
-// Waiting stands for the time of a real model.
 func (p *process) part(ctx context.Context, t task, gradient []float64) (float64, error) {
 	x, y := p.data.batchOf(p.Seed, t.Step, p.Rank, p.Size)
 	if len(y) == 0 {
@@ -117,7 +114,6 @@ func (p *process) part(ctx context.Context, t task, gradient []float64) (float64
 }
 
 // work is any other process: it answers tasks until it is told that there are no more.
-// It keeps nothing from step to step.
 func (p *process) work(ctx context.Context) error {
 	lead, err := dial(ctx, p.Dir, p.Rank)
 	if err != nil {
