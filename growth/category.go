@@ -6,28 +6,17 @@ package growth
 import "github.com/apportion/apportion/internal/enum"
 
 // Verdict is what a classifier says of one job at one check.
-type Verdict uint8
+type Verdict string
 
 // The verdicts.
 const (
 	// Unsure: no evidence either way; the job stays where it is.
-	Unsure Verdict = iota
+	Unsure Verdict = "unsure"
 	// Slow: the job gains too little.
-	Slow
+	Slow Verdict = "slow"
 	// Growing: the job still profits from resources.
-	Growing
+	Growing Verdict = "growing"
 )
-
-var verdicts = []string{"unsure", "slow", "growing"}
-
-// String returns "unsure", "slow" or "growing".
-func (v Verdict) String() string { return enum.String(v, verdicts) }
-
-// MarshalText returns what String returns.
-func (v Verdict) MarshalText() ([]byte, error) { return enum.Marshal(v, verdicts) }
-
-// UnmarshalText reads what MarshalText writes.
-func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, text, verdicts) }
 
 // Category is where a job stands: FlowCon's lists and SpeCon's sets are the same ladder.
 type Category uint8

@@ -5,39 +5,26 @@ package growth
 
 import (
 	"fmt"
-
-	"github.com/apportion/apportion/internal/enum"
 )
 
 // Cause says why a job changed its category.
-type Cause uint8
+type Cause string
 
 // The causes.
 const (
 	// Arrived: the job is new on the worker.
-	Arrived Cause = iota
+	Arrived Cause = "arrived"
 	// Left: the job is gone.
-	Left
+	Left Cause = "left"
 	// GrowsSlowly: the classifier found it slow.
-	GrowsSlowly
+	GrowsSlowly Cause = "grows slowly"
 	// GrowsAgain: the classifier found it growing.
-	GrowsAgain
+	GrowsAgain Cause = "grows again"
 	// ValueDiverged: its evaluation function is not finite.
-	ValueDiverged
+	ValueDiverged Cause = "value is not finite"
 	// FellSilent: nothing was read of it for too long.
-	FellSilent
+	FellSilent Cause = "fell silent"
 )
-
-var causes = []string{"arrived", "left", "grows slowly", "grows again", "value is not finite", "fell silent"}
-
-// String returns the cause in words.
-func (c Cause) String() string { return enum.String(c, causes) }
-
-// MarshalText returns what String returns.
-func (c Cause) MarshalText() ([]byte, error) { return enum.Marshal(c, causes) }
-
-// UnmarshalText reads what MarshalText writes.
-func (c *Cause) UnmarshalText(text []byte) error { return enum.Unmarshal(c, text, causes) }
 
 // CauseOf returns why a check changed a category: the verdict, or a value that is not finite.
 func CauseOf(verdict Verdict, outcome Outcome) Cause {

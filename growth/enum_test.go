@@ -20,11 +20,8 @@ func TestEnumerationsAreText(t *testing.T) {
 	}
 	for _, values := range [][]enumeration{
 		{growth.Outside, growth.Progressing, growth.Watching, growth.Converged},
-		{growth.Unsure, growth.Slow, growth.Growing},
-		{growth.Unusable, growth.Late, growth.Started, growth.Measured, growth.Repeated, growth.Idle, growth.Diverged},
 		{growth.EitherWay, growth.SmallerIsBetter, growth.LargerIsBetter},
 		{growth.FirstValue, growth.Raw, growth.LargestGrowth},
-		{growth.Arrived, growth.Left, growth.GrowsSlowly, growth.GrowsAgain, growth.ValueDiverged, growth.FellSilent},
 	} {
 		for _, value := range values {
 			text, err := value.MarshalText()

@@ -4,11 +4,10 @@
 package growth
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"time"
-
-	"github.com/apportion/apportion/internal/enum"
 )
 
 // ValueLimit bounds the values that count as finite: a loss beyond it has diverged, and below it
@@ -16,43 +15,32 @@ import (
 const ValueLimit = 1e100
 
 // Outcome says what became of a reading.
-type Outcome uint8
+type Outcome string
 
 // The outcomes.
 const (
 	// Unusable: the time is negative, or the usage is negative or not finite. Dropped: the next
 	// reading covers this interval too.
-	Unusable Outcome = iota
+	Unusable Outcome = "unusable"
 	// Late: not later than a reading that is already there (out of order, or the same reading
 	// again). Dropped: the first reading of a time stands.
-	Late
+	Late Outcome = "late"
 	// Started: the first finite value. It opens the series and measures nothing.
-	Started
+	Started Outcome = "started"
 	// Measured: a new value, which closes an interval.
-	Measured
+	Measured Outcome = "measured"
 	// Repeated: the value of the reading before, at a later time. It closes an interval without
 	// gain, as the thesis has it ("when queried in the middle of an iteration, the previous value
 	// will be returned"); it is no new evaluation, so it adds nothing to the history.
-	Repeated
+	Repeated Outcome = "repeated"
 	// Idle: the value of the reading before, and a measured usage below UsageFloor. The job was
 	// given nothing to work with, so the interval proves nothing: what is known of its growth
 	// stays, and the next interval begins here.
-	Idle
+	Idle Outcome = "idle"
 	// Diverged: NaN, an infinity or a size above ValueLimit. It closes an interval without gain;
 	// the next finite value is compared with the last finite one.
-	Diverged
+	Diverged Outcome = "diverged"
 )
-
-var outcomes = []string{"unusable", "late", "started", "measured", "repeated", "idle", "diverged"}
-
-// String returns the name in lower case.
-func (o Outcome) String() string { return enum.String(o, outcomes) }
-
-// MarshalText returns what String returns.
-func (o Outcome) MarshalText() ([]byte, error) { return enum.Marshal(o, outcomes) }
-
-// UnmarshalText reads what MarshalText writes.
-func (o *Outcome) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, outcomes) }
 
 // Series holds the readings of one job in a fixed amount of memory, about a kilobyte: the newest
 // interval, which the thesis' tests compare, and the whole run thinned to a few averages with the
@@ -170,7 +158,7 @@ func (s *Series) Measured() bool { return s.now.Intervals > 0 }
 
 // Newest returns what became of the newest reading that was not dropped; Unusable before the
 // first.
-func (s *Series) Newest() Outcome { return s.now.Outcome }
+func (s *Series) Newest() Outcome { return cmp.Or(s.now.Outcome, Unusable) }
 
 // Gain returns the size of the change over the newest interval, SpeCon's G, eq. (5.1); 0 before
 // the first interval.

@@ -101,10 +101,7 @@ func TestSeriesIsAValue(t *testing.T) {
 func TestNames(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{growth.Outside.String(), "outside"}, {growth.Converged.String(), "converged"}, {growth.Category(9).String(), "unknown 9"},
-		{growth.Unsure.String(), "unsure"}, {growth.Growing.String(), "growing"},
 		{growth.FirstValue.String(), "first-value"}, {growth.LargestGrowth.String(), "largest-growth"},
-		{growth.Unusable.String(), "unusable"}, {growth.Diverged.String(), "diverged"},
-		{growth.Idle.String(), "idle"}, {growth.Arrived.String(), "arrived"},
 		{growth.Change{Job: "vae", From: growth.Progressing, To: growth.Watching, Growth: 0.04, Cause: growth.GrowsSlowly}.String(),
 			"vae: progressing -> watching, grows slowly (0.04)"},
 		{growth.Change{Job: "vae", From: growth.Watching, To: growth.Outside, Cause: growth.Left}.String(), "vae: watching -> outside, left"},

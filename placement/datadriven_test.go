@@ -105,10 +105,6 @@ func rebalanceCase(t *testing.T, d *datadriven.TestData) string {
 func packCase(t *testing.T, d *datadriven.TestData) (*placement.Packer, int) {
 	var name string
 	d.ScanArgs(t, "rule", &name)
-	rule := placement.FirstFit
-	for rule.String() != name {
-		rule++
-	}
 	var bins []placement.Bin
 	for _, text := range strings.Split(d.Input, "\n") {
 		parts := strings.Split(text, ":")
@@ -118,7 +114,7 @@ func packCase(t *testing.T, d *datadriven.TestData) (*placement.Packer, int) {
 		}
 		bins = append(bins, bin)
 	}
-	packer, err := placement.NewPacker(rule, apportion.Kinds{"cpu", "gpu"}, bins)
+	packer, err := placement.NewPacker(placement.Rule(name), apportion.Kinds{"cpu", "gpu"}, bins)
 	if err != nil {
 		t.Fatal(err)
 	}

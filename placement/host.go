@@ -8,7 +8,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/enum"
 )
 
 // Worker is a worker as the manager sees it.
@@ -48,35 +47,23 @@ type HostOptions struct {
 }
 
 // HostReason says why a host was chosen.
-type HostReason uint8
+type HostReason string
 
 // The reasons.
 const (
 	// Stays: the current worker has the least score, so the job stays for good.
-	Stays HostReason = iota
+	Stays HostReason = "stays: no worker has a smaller score"
 	// LeastScore: the host alone has the least score.
-	LeastScore
+	LeastScore HostReason = "least score"
 	// LeastUsage: several workers have the least score; none of them uses less than the host.
-	LeastUsage
+	LeastUsage HostReason = "least usage among the least scores"
 	// NoRoom: workers with a smaller score exist, but none has room. The job stays and may ask
 	// again.
-	NoRoom
+	NoRoom HostReason = "stays: no worker with a smaller score has room"
 	// BestWithRoom: a worker with a smaller score, or with the same score and less usage, has no
 	// room; the host is the best of those that have.
-	BestWithRoom
+	BestWithRoom HostReason = "best of those with room"
 )
-
-var hostReasons = []string{"stays: no worker has a smaller score", "least score", "least usage among the least scores",
-	"stays: no worker with a smaller score has room", "best of those with room"}
-
-// String returns the reason in words.
-func (r HostReason) String() string { return enum.String(r, hostReasons) }
-
-// MarshalText returns what String returns.
-func (r HostReason) MarshalText() ([]byte, error) { return enum.Marshal(r, hostReasons) }
-
-// UnmarshalText reads what MarshalText writes.
-func (r *HostReason) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, hostReasons) }
 
 // Host is the decision.
 type Host struct {

@@ -6,44 +6,33 @@ package placement
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/enum"
 	"github.com/apportion/apportion/internal/exact"
 )
 
 // Rule chooses a server for a container among those that have room. Ties go to the first server.
-type Rule uint8
+type Rule string
 
 // The rules.
 const (
 	// FirstFit takes the first server in the order of the list.
-	FirstFit Rule = iota
+	FirstFit Rule = "first-fit"
 	// BestFit takes the server that the container fills best: the least of what is left over,
 	// measured by the kind of which it leaves the largest share of the whole cluster. A server
 	// with idle GPUs is thus the last to get a container that needs none.
-	BestFit
+	BestFit Rule = "best-fit"
 	// RoundRobin takes the next server after the one taken before; a container that fits nowhere
 	// leaves the pointer where it was.
-	RoundRobin
+	RoundRobin Rule = "round-robin"
 	// Cheapest takes the server with the least Price * demand.
-	Cheapest
+	Cheapest Rule = "cheapest"
 	// FewestFirst takes the server with the fewest containers, as Docker Swarm's spread does.
-	FewestFirst
+	FewestFirst Rule = "fewest-first"
 )
-
-var rules = []string{"first-fit", "best-fit", "round-robin", "cheapest", "fewest-first"}
-
-// String returns the rule's name in lower case.
-func (r Rule) String() string { return enum.String(r, rules) }
-
-// MarshalText returns what String returns.
-func (r Rule) MarshalText() ([]byte, error) { return enum.Marshal(r, rules) }
-
-// UnmarshalText reads what MarshalText writes.
-func (r *Rule) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, rules) }
 
 // Bin is one server as a [Packer] sees it.
 type Bin struct {
@@ -113,8 +102,8 @@ func NewPacker(rule Rule, kinds apportion.Kinds, bins []Bin) (*Packer, error) {
 
 func checkBins(rule Rule, kinds apportion.Kinds, bins []Bin) error {
 	var faults apportion.Faults
-	if rule > FewestFirst {
-		faults.Add(apportion.Item{}, "Rule", apportion.ErrUnknown, rule.String())
+	if !slices.Contains([]Rule{FirstFit, BestFit, RoundRobin, Cheapest, FewestFirst}, rule) {
+		faults.Add(apportion.Item{}, "Rule", apportion.ErrUnknown, strconv.Quote(string(rule)))
 	}
 	for j, bin := range bins {
 		before := len(faults)

@@ -3,10 +3,8 @@
 package placement_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -279,7 +277,7 @@ func TestNewPackerFaults(t *testing.T) {
 		bin  placement.Bin
 		want error
 	}{
-		{"unknown rule", 9, placement.Bin{Free: apportion.Resources{1}}, apportion.ErrUnknown},
+		{"unknown rule", "widest", placement.Bin{Free: apportion.Resources{1}}, apportion.ErrUnknown},
 		{"free of no kind", placement.FirstFit, placement.Bin{}, apportion.ErrLength},
 		{"negative containers", placement.FirstFit, placement.Bin{Free: apportion.Resources{1}, Containers: -1}, apportion.ErrNegative},
 		{"no price", placement.Cheapest, placement.Bin{Free: apportion.Resources{1}}, apportion.ErrLength},
@@ -287,19 +285,6 @@ func TestNewPackerFaults(t *testing.T) {
 	} {
 		if _, err := placement.NewPacker(test.rule, cpu, []placement.Bin{test.bin}); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	for _, test := range []struct{ got, want string }{
-		{placement.FirstFit.String(), "first-fit"}, {placement.FewestFirst.String(), "fewest-first"}, {placement.Rule(9).String(), "unknown 9"},
-		{placement.Stays.String(), "stays: no worker has a smaller score"}, {placement.LeastScore.String(), "least score"},
-		{placement.LeastUsage.String(), "least usage among the least scores"},
-		{placement.NoRoom.String(), "stays: no worker with a smaller score has room"}, {placement.HostReason(9).String(), "unknown 9"},
-	} {
-		if test.got != test.want {
-			t.Errorf("%q, want %q", test.got, test.want)
 		}
 	}
 }
@@ -333,27 +318,6 @@ func TestTake(t *testing.T) {
 	}
 	if err := p.Release(0, demand, 3); err != nil || !p.Free(0).Equal(servers[0].Capacity) {
 		t.Errorf("given back: %v, free %v", err, p.Free(0))
-	}
-}
-
-// Rules and reasons are text in JSON, and plans and packings come back as they were.
-func TestTextAndJSON(t *testing.T) {
-	for rule := placement.FirstFit; rule <= placement.FewestFirst; rule++ {
-		var read placement.Rule
-		if text, err := rule.MarshalText(); err != nil || read.UnmarshalText(text) != nil || read != rule {
-			t.Errorf("rule %v is read as %v", rule, read)
-		}
-	}
-	for reason := placement.Stays; reason <= placement.BestWithRoom; reason++ {
-		want := placement.Host{Worker: 2, Decided: true, Reason: reason, Scores: []int64{4, math.MaxInt64}}
-		text, err := json.Marshal(want)
-		var got placement.Host
-		if err == nil {
-			err = json.Unmarshal(text, &got)
-		}
-		if diff := cmp.Diff(want, got); diff != "" || err != nil || !strings.Contains(string(text), reason.String()) {
-			t.Errorf("%s: %v\n%s", text, err, diff)
-		}
 	}
 }
 

@@ -170,11 +170,11 @@ func (f *flowconRun) step(c *command, now time.Duration) error {
 	}
 	// Times go out as seconds, in which they came; lists are never null.
 	answer := flowconAnswer{
-		Time: now.Seconds(), Trigger: f.decision.Trigger.String(), Interval: f.decision.Interval.Seconds(),
+		Time: now.Seconds(), Trigger: string(f.decision.Trigger), Interval: f.decision.Interval.Seconds(),
 		Next: f.decision.Next.Seconds(), Moves: monitorMoves(f.decision.Changes), Limits: []flowconLimit{},
 	}
 	for _, l := range f.decision.Limits {
-		answer.Limits = append(answer.Limits, flowconLimit{l.Job, f.kinds.Name(l.Kind), l.Value, l.Was, l.Rule.String()})
+		answer.Limits = append(answer.Limits, flowconLimit{l.Job, f.kinds.Name(l.Kind), l.Value, l.Was, string(l.Rule)})
 	}
 	return c.writeLine(answer)
 }

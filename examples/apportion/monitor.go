@@ -174,7 +174,7 @@ type monitorMove struct {
 func monitorMoves(moves []growth.Change) []monitorMove {
 	out := make([]monitorMove, len(moves))
 	for i, m := range moves {
-		out[i] = monitorMove{m.Job, m.From.String(), m.To.String(), m.Growth, m.Cause.String()}
+		out[i] = monitorMove{m.Job, m.From.String(), m.To.String(), m.Growth, string(m.Cause)}
 	}
 	return out
 }

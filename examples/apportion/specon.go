@@ -158,7 +158,7 @@ func (s *speconRun) step(c *command, now time.Duration) error {
 	answer := speconAnswer{Time: now.Seconds(), Ran: d.Ran, Next: d.Next.Seconds(),
 		Moves: monitorMoves(d.Changes), Requests: []speconRequest{}, Rebalance: []speconTransfer{}}
 	for _, a := range d.Answers {
-		answer.Requests = append(answer.Requests, speconRequest{a.Job, a.Gain, a.Verdict.String()})
+		answer.Requests = append(answer.Requests, speconRequest{a.Job, a.Gain, string(a.Verdict)})
 	}
 	// The manager is told at once that the container runs at its goal, so that the next tick counts
 	// from there.
@@ -166,7 +166,7 @@ func (s *speconRun) step(c *command, now time.Duration) error {
 		if err := s.manager.Step(specon.Event{Kind: specon.Runs, Job: m.Job, Worker: m.To}); err != nil {
 			return err
 		}
-		transfer := speconTransfer{m.Job, m.From, m.To, m.Why.String()}
+		transfer := speconTransfer{m.Job, m.From, m.To, string(m.Why)}
 		// A migration stands alone; moves that even the cluster out are a list.
 		if m.Why == specon.Rebalancing {
 			answer.Rebalance = append(answer.Rebalance, transfer)

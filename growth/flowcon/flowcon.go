@@ -11,7 +11,6 @@ import (
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/internal/monitor"
 	"github.com/apportion/apportion/internal/check"
-	"github.com/apportion/apportion/internal/enum"
 )
 
 // Reading is what is known of one job on the worker.
@@ -36,28 +35,17 @@ type Reading struct {
 }
 
 // Trigger says why a step ran Algorithm 1.
-type Trigger uint8
+type Trigger string
 
 // The triggers.
 const (
 	// NotDue: the set of jobs is the same and the interval is not over. Readings were noted.
-	NotDue Trigger = iota
+	NotDue Trigger = "not-due"
 	// Due: the interval is over.
-	Due
+	Due Trigger = "due"
 	// Listener: jobs arrived or left.
-	Listener
+	Listener Trigger = "listener"
 )
-
-var triggers = []string{"not-due", "due", "listener"}
-
-// String returns "not-due", "due" or "listener".
-func (t Trigger) String() string { return enum.String(t, triggers) }
-
-// MarshalText returns what String returns.
-func (t Trigger) MarshalText() ([]byte, error) { return enum.Marshal(t, triggers) }
-
-// UnmarshalText reads what MarshalText writes.
-func (t *Trigger) UnmarshalText(text []byte) error { return enum.Unmarshal(t, text, triggers) }
 
 // Decision is the result of one step. A caller that hands the same Decision to every step gives its
 // memory back; what it holds is the caller's until then.
@@ -156,9 +144,9 @@ func (e *Executor) Note(reading Reading) error {
 func (e *Executor) newState() *jobState {
 	numbers := make([]float64, 2*e.config.Kinds)
 	s := &jobState{
-		category: growth.Progressing,
-		growth:   numbers[:e.config.Kinds:e.config.Kinds],
-		limits:   numbers[e.config.Kinds:],
+		category: growth.Progressing, verdict: growth.Unsure,
+		growth: numbers[:e.config.Kinds:e.config.Kinds],
+		limits: numbers[e.config.Kinds:],
 	}
 	s.track.Steer(e.options.Steering)
 	return s

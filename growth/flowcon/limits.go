@@ -7,36 +7,24 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth"
-	"github.com/apportion/apportion/internal/enum"
 )
 
 // Rule says which rule set a limit.
-type Rule uint8
+type Rule string
 
 // The rules.
 const (
 	// Unmeasured: growth is not known yet, which counts as infinitely efficient: limit 1.
-	Unmeasured Rule = iota
+	Unmeasured Rule = "not measured"
 	// FreeCompetition: every job is converged: limit 1 (line 16).
-	FreeCompetition
+	FreeCompetition Rule = "free competition"
 	// GrowthShare: the job's share of all growth efficiency (lines 21 and 26).
-	GrowthShare
+	GrowthShare Rule = "share of growth"
 	// LowerBound: that share is below the lower bound (line 22).
-	LowerBound
+	LowerBound Rule = "lower bound"
 	// Kept: nothing changed it (line 24). Never listed in a Decision.
-	Kept
+	Kept Rule = "kept"
 )
-
-var rules = []string{"not measured", "free competition", "share of growth", "lower bound", "kept"}
-
-// String returns the rule in words.
-func (r Rule) String() string { return enum.String(r, rules) }
-
-// MarshalText returns what String returns.
-func (r Rule) MarshalText() ([]byte, error) { return enum.Marshal(r, rules) }
-
-// UnmarshalText reads what MarshalText writes.
-func (r *Rule) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, rules) }
 
 // Limit is the new upper limit on one job's use of one kind. Limits are soft: they may add up to
 // more than 1, and what a job leaves is free for the others.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
-	"github.com/apportion/apportion/internal/enum"
+	"github.com/apportion/apportion/placement"
 )
 
 // Assignment gives a worker to a job that has none.
@@ -22,71 +22,29 @@ type Waiting struct {
 	Reason apportion.Reason
 }
 
-// Why says why a job moves.
-type Why uint8
-
-// The reasons of moves.
-const (
-	// LeastScore: the job grows slowly, and the other worker alone has the least score.
-	LeastScore Why = iota
-	// LeastUsage: it grows slowly, and no worker of the least score uses less.
-	LeastUsage
-	// BestWithRoom: it grows slowly, and the other worker is the best of those with room.
-	BestWithRoom
-	// Rebalancing: all jobs have converged, and the cluster is uneven.
-	Rebalancing
-)
-
-var whys = []string{"least score", "least usage among the least scores", "best of those with room", "rebalancing"}
-
-// String returns the reason in words.
-func (w Why) String() string { return enum.String(w, whys) }
-
-// MarshalText returns what String returns.
-func (w Why) MarshalText() ([]byte, error) { return enum.Marshal(w, whys) }
-
-// UnmarshalText reads what MarshalText writes.
-func (w *Why) UnmarshalText(text []byte) error { return enum.Unmarshal(w, text, whys) }
+// Rebalancing is why a job moves where all jobs have converged and the cluster is uneven.
+const Rebalancing placement.HostReason = "rebalancing"
 
 // Move takes a job from one worker to another: save it on From, stop it, restore it on To. A Runs
 // event says when it is done; one that names From says that the move has failed, and then the job
 // stays where it is.
 type Move struct {
 	Job, From, To string
-	Why           Why
+	Why           placement.HostReason
 }
 
-// Verdict says what became of a request for another host.
-type Verdict uint8
-
-// The verdicts.
+// What becomes of a request beside [placement.Stays] and [placement.NoRoom].
 const (
 	// Moves: the job is among Decision.Moves.
-	Moves Verdict = iota
-	// Stays: no worker has a smaller score. The job stays where it is for good.
-	Stays
-	// NoRoom: no worker with a smaller score has room. The job may ask again.
-	NoRoom
+	Moves placement.HostReason = "moves"
 	// Waits: another job is on its way, and OneAtATime is set. The job may ask again.
-	Waits
+	Waits placement.HostReason = "waits: one migration at a time"
 )
-
-var verdicts = []string{"moves", "stays: no worker has a smaller score", "stays: no worker with a smaller score has room",
-	"waits: one migration at a time"}
-
-// String returns the verdict in words.
-func (v Verdict) String() string { return enum.String(v, verdicts) }
-
-// MarshalText returns what String returns.
-func (v Verdict) MarshalText() ([]byte, error) { return enum.Marshal(v, verdicts) }
-
-// UnmarshalText reads what MarshalText writes.
-func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, text, verdicts) }
 
 // Answer is a request with what became of it: for a log, and for whoever asks why a job stayed.
 type Answer struct {
 	Request
-	Verdict Verdict
+	Verdict placement.HostReason
 }
 
 // Load is a worker after a tick: what the next choice of a host will compare.

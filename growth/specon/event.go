@@ -7,43 +7,33 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
-	"github.com/apportion/apportion/internal/enum"
 )
 
 // EventKind says what happened.
-type EventKind uint8
+type EventKind string
 
 // The kinds of events.
 const (
 	// WorkerUp: Worker is there with Capacity, or its capacity is another now.
-	WorkerUp EventKind = iota
+	WorkerUp EventKind = "worker-up"
 	// WorkerDown: Worker is gone; its jobs wait for another.
-	WorkerDown
+	WorkerDown EventKind = "worker-down"
 	// Arrival: Job is there, in one container of Demand. It runs on Worker; where that is empty the
 	// manager finds one.
-	Arrival
+	Arrival EventKind = "arrival"
 	// Exit: Job is gone.
-	Exit
+	Exit EventKind = "exit"
 	// Reading: Job has Value at time At, used Usage on average since its reading before, and Current
 	// at that time.
-	Reading
+	Reading EventKind = "reading"
 	// Runs: Job runs on Worker, with Demand where that is not nil: what the manager ordered has been
 	// carried out, or the job is elsewhere for another reason.
-	Runs
+	Runs EventKind = "runs"
 	// Pauses: Job does not run: it is on its way to a worker, or starts again.
-	Pauses
+	Pauses EventKind = "pauses"
 )
 
-var eventKinds = []string{"worker-up", "worker-down", "arrival", "exit", "reading", "runs", "pauses"}
-
-// String returns "worker-up", "worker-down", "arrival", "exit", "reading", "runs" or "pauses".
-func (k EventKind) String() string { return enum.String(k, eventKinds) }
-
-// MarshalText returns what String returns.
-func (k EventKind) MarshalText() ([]byte, error) { return enum.Marshal(k, eventKinds) }
-
-// UnmarshalText reads what MarshalText writes.
-func (k *EventKind) UnmarshalText(text []byte) error { return enum.Unmarshal(k, text, eventKinds) }
+var eventKinds = []EventKind{WorkerUp, WorkerDown, Arrival, Exit, Reading, Runs, Pauses}
 
 // Event is one thing that happened. The fields that its kind does not name are not read. Events are in
 // the order in which they happened, as far as they concern the same job or worker; readings of

@@ -7,6 +7,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/placement"
 )
 
 // A cluster scheduler learns from SpeCon which jobs could run elsewhere.
@@ -39,12 +40,12 @@ func ExampleMonitor_Step() {
 }
 
 // A scheduler tells the manager what happens and does what it decides: here the job that has converged
-// leaves the crowded worker.
+// leaves the worker that first fit has crowded.
 func ExampleManager() {
 	m, err := specon.NewManager(specon.ManagerConfig{
 		Config: specon.Config{Interval: 30 * time.Second, Alpha: 0.05},
 		Kinds:  apportion.Kinds{"millicores"},
-	}, &specon.ManagerOptions{OneAtATime: true})
+	}, &specon.ManagerOptions{OneAtATime: true, Place: placement.FirstFit})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,6 +3,7 @@
 package specon
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -25,7 +26,7 @@ type ManagerConfig struct {
 // ManagerOptions are the choices; nil means all defaults.
 type ManagerOptions struct {
 	Options
-	// Place finds workers for jobs that arrive without one; FirstFit is the default.
+	// Place finds workers for jobs that arrive without one; "" means FewestFirst, which leaves least to move.
 	Place placement.Rule
 	// Stay leaves every job where it is: nobody is moved, whatever the monitor asks.
 	Stay bool
@@ -70,6 +71,7 @@ func NewManager(config ManagerConfig, options *ManagerOptions) (*Manager, error)
 	if chosen.Host.Weights == (placement.Weights{}) {
 		chosen.Host.Weights = placement.DefaultWeights()
 	}
+	chosen.Place = cmp.Or(chosen.Place, placement.FewestFirst)
 	watch, monitorErr := NewMonitor(config.Config, &chosen.Options)
 	_, packErr := placement.NewPacker(chosen.Place, nil, nil)
 	// Each check returns all faults of its part; together they are all faults of the settings.
@@ -140,8 +142,8 @@ func (m *Manager) validate(e *Event) error {
 	ofWorker, ofJob := e.Kind == WorkerUp || e.Kind == WorkerDown, e.Kind != WorkerUp && e.Kind != WorkerDown
 	job, worker := m.byID[e.Job], m.worker(e.Worker)
 	switch {
-	case e.Kind > Pauses:
-		faults.Add(apportion.Item{}, "Kind", apportion.ErrUnknown, e.Kind.String())
+	case !slices.Contains(eventKinds, e.Kind):
+		faults.Add(apportion.Item{}, "Kind", apportion.ErrUnknown, strconv.Quote(string(e.Kind)))
 		return faults
 	case ofWorker && e.Worker == "" || ofJob && e.Job == "":
 		faults.Add(apportion.Item{}, map[bool]string{true: "Worker", false: "Job"}[ofWorker], apportion.ErrEmpty, "")

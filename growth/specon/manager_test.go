@@ -36,8 +36,8 @@ type cluster struct {
 
 var (
 	oneKind  = specon.ManagerConfig{Config: specon.Config{Interval: 10 * second, Alpha: 0.05}, Kinds: apportion.Kinds{"cpu"}}
-	atOnce   = &specon.ManagerOptions{Place: placement.FewestFirst}
-	inTurn   = &specon.ManagerOptions{Place: placement.FewestFirst, OneAtATime: true}
+	atOnce   = &specon.ManagerOptions{}
+	inTurn   = &specon.ManagerOptions{OneAtATime: true}
 	exported = cmp.Options{cmp.Exporter(anything), cmpopts.EquateEmpty(), cmp.Comparer(sameNumber)}
 )
 
@@ -207,7 +207,7 @@ func TestManagerAnswers(t *testing.T) {
 		for range 20 {
 			if d := c.tick(); len(d.Answers) > 0 {
 				job, _ := c.manager.Job("done")
-				return d.Answers[0].Job + ": " + d.Answers[0].Verdict.String(), job.Decided
+				return d.Answers[0].Job + ": " + string(d.Answers[0].Verdict), job.Decided
 			}
 		}
 		return "nobody asked", false
@@ -354,7 +354,7 @@ func TestManagerRefuses(t *testing.T) {
 		event specon.Event
 		want  error
 	}{
-		{"no such kind", specon.Event{Kind: 99}, apportion.ErrUnknown},
+		{"no such kind", specon.Event{Kind: "99"}, apportion.ErrUnknown},
 		{"worker without a name", specon.Event{Kind: specon.WorkerUp, Capacity: apportion.Resources{1}}, apportion.ErrEmpty},
 		{"capacity of two kinds", specon.Event{Kind: specon.WorkerUp, Worker: "w", Capacity: apportion.Resources{1, 1}}, apportion.ErrLength},
 		{"capacity that overflows", specon.Event{Kind: specon.WorkerUp, Worker: "w", Capacity: apportion.Resources{math.MaxInt64}}, apportion.ErrOverflow},
@@ -395,7 +395,7 @@ func TestNewManagerFaults(t *testing.T) {
 		"no interval":    {specon.ManagerConfig{Config: specon.Config{Alpha: 1}}, nil, apportion.ErrRange},
 		"kinds twice":    {specon.ManagerConfig{Config: oneKind.Config, Kinds: apportion.Kinds{"a", "a"}}, nil, apportion.ErrDuplicate},
 		"rising weights": {oneKind, &specon.ManagerOptions{Host: placement.HostOptions{Weights: placement.Weights{Progressing: 1, Watching: 2, Converged: 3}}}, apportion.ErrRange},
-		"no such rule":   {oneKind, &specon.ManagerOptions{Place: 99}, apportion.ErrUnknown},
+		"no such rule":   {oneKind, &specon.ManagerOptions{Place: "widest"}, apportion.ErrUnknown},
 		"no prices":      {oneKind, &specon.ManagerOptions{Place: placement.Cheapest}, apportion.ErrRange},
 	} {
 		if _, err := specon.NewManager(test.config, test.options); !errors.Is(err, test.want) {

@@ -120,6 +120,8 @@ func NewMonitor(config Config, options *Options) (*Monitor, error) {
 	return &Monitor{config: config, options: chosen, workers: make(map[string]int)}, nil
 }
 
+func newJob() *jobState { return &jobState{verdict: growth.Unsure} }
+
 // check returns what is wrong with the input of a step.
 func (m *Monitor) check(now time.Duration, observations []Observation) error {
 	var faults apportion.Faults
@@ -270,11 +272,11 @@ func (m *Monitor) restore(now, next time.Duration, jobs []*Job, gone []growth.Ch
 	// A job that no step has seen arrives at the next one.
 	known := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Category == growth.Outside })
 	id := func(i int) string { return known[i].ID }
-	if err := m.roster.Match(len(known), id, func() *jobState { return new(jobState) }); err != nil {
+	if err := m.roster.Match(len(known), id, newJob); err != nil {
 		panic(err) // IDs are not empty and unique: the manager has checked them
 	}
 	for i, j := range known {
-		*m.roster.Members[m.roster.Where[i]].State = jobState{track: &j.Readings, category: j.Category, worker: j.Worker, migrated: j.Decided, there: j.There}
+		*m.roster.Members[m.roster.Where[i]].State = jobState{track: &j.Readings, category: j.Category, worker: j.Worker, migrated: j.Decided, there: j.There, verdict: growth.Unsure}
 	}
 	m.now, m.next, m.started, m.gone = now, next, true, slices.Clone(gone)
 }
@@ -291,7 +293,7 @@ func (m *Monitor) Step(now time.Duration, observations []Observation, out *Repor
 		return err
 	}
 	id := func(i int) string { return observations[i].Job }
-	if err := m.roster.Match(len(observations), id, func() *jobState { return new(jobState) }); err != nil {
+	if err := m.roster.Match(len(observations), id, newJob); err != nil {
 		return err
 	}
 	// A late call checks once; the intervals that were missed are not made up for.

@@ -108,7 +108,7 @@ func TestPaperManagerExample(t *testing.T) {
 			t.Fatalf("check %d: %v, %v", check, d.Moves, err)
 		}
 	}
-	want := []specon.Move{{Job: "Job-1", From: "Worker-4", To: "Worker-2", Why: specon.LeastScore}}
+	want := []specon.Move{{Job: "Job-1", From: "Worker-4", To: "Worker-2", Why: placement.LeastScore}}
 	if diff := cmp.Diff(want, d.Moves); diff != "" {
 		t.Error(diff)
 	}

@@ -3,7 +3,6 @@
 package specon_test
 
 import (
-	"encoding"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -226,27 +225,7 @@ func TestStateIsACopy(t *testing.T) {
 	}
 }
 
-func TestEnumerationsAreText(t *testing.T) {
-	type enumeration interface {
-		encoding.TextMarshaler
-		String() string
-	}
-	for _, values := range [][]enumeration{
-		{specon.WorkerUp, specon.WorkerDown, specon.Arrival, specon.Exit, specon.Reading, specon.Runs, specon.Pauses},
-		{specon.LeastScore, specon.LeastUsage, specon.BestWithRoom, specon.Rebalancing},
-		{specon.Moves, specon.Stays, specon.NoRoom, specon.Waits},
-	} {
-		for _, value := range values {
-			text, err := value.MarshalText()
-			read := reflect.New(reflect.TypeOf(value))
-			if err == nil {
-				err = read.Interface().(encoding.TextUnmarshaler).UnmarshalText(text)
-			}
-			if err != nil || read.Elem().Interface() != value || string(text) != value.String() {
-				t.Errorf("%T %v is written as %q and read as %v, %v", value, value, text, read.Elem(), err)
-			}
-		}
-	}
+func TestReportAndStandingAreJSON(t *testing.T) {
 	var report specon.Report
 	m := monitor(t, nil)
 	if err := m.Step(0, []specon.Observation{{Job: "a", Worker: "w", Value: 1}}, &report); err != nil {

@@ -139,17 +139,17 @@ func (m *Manager) busy(d *Decision) bool {
 }
 
 // send notes a move. From now on the job counts on its new worker, where it does not run yet.
-func (m *Manager) send(job *Job, to string, why Why, d *Decision) {
+func (m *Manager) send(job *Job, to string, why placement.HostReason, d *Decision) {
 	d.Moves = append(d.Moves, Move{Job: job.ID, From: job.Worker, To: to, Why: why})
 	job.Worker, job.Running = to, false
 }
 
 // choose finds a host for a job that grows slowly, Algorithm 4, and marks the job as decided unless only
 // room was missing.
-func (m *Manager) choose(job *Job, d *Decision) (Verdict, error) {
+func (m *Manager) choose(job *Job, d *Decision) (placement.HostReason, error) {
 	packer, err := m.packer()
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	request := placement.HostRequest{Kinds: m.config.Kinds, Demand: job.Demand, Containers: 1, Current: m.worker(job.Worker)}
 	for w, load := range m.loads() {
@@ -158,20 +158,16 @@ func (m *Manager) choose(job *Job, d *Decision) (Verdict, error) {
 	}
 	host, err := placement.ChooseHost(request, &m.options.Host)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	// The mark of Algorithm 4 is set whether the job moves or stays.
 	if host.Decided {
 		job.Decided, job.Since = true, m.now
 	}
-	switch host.Reason {
-	case placement.Stays:
-		return Stays, nil
-	case placement.NoRoom:
-		return NoRoom, nil
+	if host.Reason == placement.Stays || host.Reason == placement.NoRoom {
+		return host.Reason, nil
 	}
-	why := map[placement.HostReason]Why{placement.LeastScore: LeastScore, placement.LeastUsage: LeastUsage, placement.BestWithRoom: BestWithRoom}
-	m.send(job, m.workers[host.Worker].ID, why[host.Reason], d)
+	m.send(job, m.workers[host.Worker].ID, host.Reason, d)
 	return Moves, nil
 }
 

@@ -147,8 +147,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[flowcon.Standing](), reflect.TypeFor[flowcon.Rule](), reflect.TypeFor[flowcon.Limit](),
 	reflect.TypeFor[flowcon.Config](),
 
-	reflect.TypeFor[specon.Assignment](), reflect.TypeFor[specon.Waiting](), reflect.TypeFor[specon.Why](),
-	reflect.TypeFor[specon.Move](), reflect.TypeFor[specon.Verdict](), reflect.TypeFor[specon.Answer](),
+	reflect.TypeFor[specon.Assignment](), reflect.TypeFor[specon.Waiting](),
+	reflect.TypeFor[specon.Move](), reflect.TypeFor[specon.Answer](),
 	reflect.TypeFor[specon.Load](), reflect.TypeFor[specon.Decision](), reflect.TypeFor[specon.EventKind](),
 	reflect.TypeFor[specon.Event](), reflect.TypeFor[specon.ManagerConfig](),
 	reflect.TypeFor[specon.Observation](), reflect.TypeFor[specon.Request](), reflect.TypeFor[specon.Counts](),

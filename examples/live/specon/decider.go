@@ -298,7 +298,7 @@ func (d *Decider) start(kinds apportion.Kinds) (err error) {
 		d.servers = append(d.servers, w.ID)
 	}
 	for _, j := range d.noted.Jobs {
-		d.jobs[j.ID] = &meter{opened: j.Readings.Series().Newest() != 0}
+		d.jobs[j.ID] = &meter{opened: j.Readings.Series().Newest() != growth.Unusable}
 	}
 	return nil
 }
