@@ -99,7 +99,6 @@ func answerAdjust(_ context.Context, c *command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.journal.Close()) }()
-	// What is under way comes first: effects that were begun before are begun again.
 	first := a.machine.Ready()
 	if err := a.answer(l.number, first, a.machine.Jobs(), nil); err != nil {
 		return err
@@ -160,7 +159,6 @@ func (a *adjusting) answer(line int, ready checkpoint.Ready, jobs []checkpoint.J
 	}
 	answer := adjustAnswer{Line: line, Epoch: a.machine.Epoch(), Effects: ready.Effects, Jobs: jobs, Gone: ready.Record.Gone,
 		Previous: bridge.Previous(a.machine.Jobs(), a.machine.Servers())}
-	// Lists are never null.
 	answer.Effects, answer.Jobs, answer.Gone = listed(answer.Effects), listed(answer.Jobs), listed(answer.Gone)
 	if refused != nil {
 		answer.Error = failureOf(refused)

@@ -18,7 +18,6 @@ import (
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/problemtest"
-	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
@@ -95,19 +94,6 @@ func TestDormKept(t *testing.T) {
 	}
 }
 
-func TestFinite(t *testing.T) {
-	for _, x := range []float64{0, -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64} {
-		if got := finite(x); got == nil || *got != x {
-			t.Errorf("%g became %v", x, got)
-		}
-	}
-	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if got := finite(x); got != nil {
-			t.Errorf("%g became %g, which JSON cannot write", x, *got)
-		}
-	}
-}
-
 // named are the comments of mps: the short name and what it stands for.
 var mpsComment = regexp.MustCompile(`(?m)^\* ([ask][0-9]+): (application|server|kind) "(.*)"$`)
 
@@ -179,34 +165,6 @@ func TestSolveStatuses(t *testing.T) {
 				t.Errorf("values (-want +got)\n%s", diff)
 			}
 		})
-	}
-}
-
-// The solver that a record names is the one that is asked: the library's own by nil, others by their names, and
-// forms that dorm does not write by none.
-func TestSolverOf(t *testing.T) {
-	for _, test := range []struct {
-		by   solver.Settings
-		want string
-	}{
-		{solver.Settings{Solver: backend.Embedded}, "nil"},
-		{solver.Settings{Solver: backend.BranchAndBound, Form: "disjunctive"}, "a solver"},
-		{solver.Settings{Solver: backend.BranchAndBound, Form: "verbatim"}, "decision.certificate.by.form"},
-		{solver.Settings{Solver: backend.BranchAndBound}, "decision.certificate.by.form"},
-		{solver.Settings{Solver: "BB", Form: "disjunctive"}, "decision.certificate.by.solver"},
-		{solver.Settings{}, "decision.certificate.by.solver"},
-	} {
-		by, err := solverOf(&test.by)
-		got := "a solver"
-		switch {
-		case err != nil:
-			got = strings.Fields(err.Error())[0]
-		case by == nil:
-			got = "nil"
-		}
-		if got != test.want {
-			t.Errorf("%+v: %s (%v), want %s", test.by, got, err, test.want)
-		}
 	}
 }
 

@@ -83,19 +83,14 @@ func answerDRF(_ context.Context, c *command) error {
 	if len(in.Queues) > 0 {
 		return answerTree(c, in)
 	}
-	// Two instances of one form: the numbers are int64 for whole containers, and print without a
-	// fraction.
 	if in.Filling == whole {
 		filling, err := drf.FillWhole(in.Capacity, in.Claims, nil)
 		return writeFilling(c, in.Kinds, filling, err)
 	}
-	// The filling is complete: whoever is not stopped by its max is stopped by a kind.
 	filling, err := drf.Fill(in.Capacity, in.Claims)
 	return writeFilling(c, in.Kinds, filling, err)
 }
 
-// It takes the error of Fill as it is, so that both ways of filling are answered in one place.
-// writeFilling prints a filling with the names of kinds for their positions.
 func writeFilling[N drf.Amount](c *command, kinds apportion.Kinds, filling *drf.Filling[N], err error) error {
 	if err != nil {
 		return err
@@ -106,14 +101,12 @@ func writeFilling[N drf.Amount](c *command, kinds apportion.Kinds, filling *drf.
 // outputOf returns a filling in the form of the output.
 func outputOf[N drf.Amount](kinds apportion.Kinds, filling *drf.Filling[N]) *drfOutput[N] {
 	out := &drfOutput[N]{Claims: make([]drfClaim[N], len(filling.Claims)), Unused: filling.Unused}
-	// -1 is no kind: all minimums fit.
 	if filling.ShortOf >= 0 {
 		out.ShortOf = kinds.Name(filling.ShortOf)
 	}
 	for i, claim := range filling.Claims {
 		stop := claim.StoppedBy
 		out.Claims[i] = drfClaim[N]{claim.ID, claim.Containers, claim.Share, claim.Level, stop.Cause.String(), "", stop.Queue}
-		// Only a claim that a kind has stopped names one.
 		if stop.Kind >= 0 {
 			out.Claims[i].Kind = kinds.Name(stop.Kind)
 		}
@@ -172,7 +165,6 @@ func (d *drfInput) validate() error {
 	if err := d.Kinds.Validate(); err != nil {
 		errors.As(err, &faults)
 	}
-	// The capacity belongs to no item: it is that of the whole input.
 	checkVector(&faults, d.Kinds, d.Capacity, apportion.Item{}, "capacity")
 	if d.Filling != divisible && d.Filling != whole {
 		faults.Add(apportion.Item{}, "filling", apportion.ErrUnknown, strconv.Quote(d.Filling))

@@ -122,21 +122,3 @@ func TestDRFFaults(t *testing.T) {
 		})
 	}
 }
-
-// The texts that the answers use are of two kinds only: kinds of the input, and causes of the library.
-func TestDRFNamesKinds(t *testing.T) {
-	in := &drfInput{Kinds: apportion.Kinds{"cpu", "gpu"}, Capacity: apportion.Resources{8, 1}, Claims: []drf.Claim{
-		{ID: "net", Demand: apportion.Resources{1, 1}, Weight: 100, Max: drf.NoMax},
-		{ID: "tree", Demand: apportion.Resources{1, 0}, Weight: 1, Max: 2},
-		{ID: "rest", Demand: apportion.Resources{1, 0}, Weight: 1, Max: drf.NoMax},
-	}, Filling: whole}
-	answer := answerOf[int64](t, in)
-	for i, want := range []string{"gpu", "", "cpu"} {
-		if got := answer.Claims[i]; got.Kind != want || got.StoppedBy == "" {
-			t.Errorf("%s was stopped by %q %q, want the kind %q", got.ID, got.StoppedBy, got.Kind, want)
-		}
-	}
-	if got := fmt.Sprint(answer.Unused); got != "[0 0]" {
-		t.Errorf("unused %s", got)
-	}
-}

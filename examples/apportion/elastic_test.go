@@ -17,62 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/alloc/embedded"
 )
-
-// The problems of a cluster that six elastic jobs come to and leave, with worths and the price of a restart, get the same counts
-// and places from the command as from the library.
-func TestDormByWorth(t *testing.T) {
-	var servers []apportion.Server
-	for h := range 4 {
-		servers = append(servers, apportion.Server{ID: fmt.Sprint("n", h), Capacity: apportion.Resources{4}})
-	}
-	jobs := make([]loopJob, 6)
-	for i := range jobs {
-		jobs[i] = loopJob{id: fmt.Sprint("j", i), serial: 0.02 + 0.1*float64(i), sync: 0.01}
-	}
-	var problems []*alloc.Problem
-	previous := alloc.Allocation{}
-	for first, last := 0, 1; first < last; {
-		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Servers: servers, Theta1: 1, Theta2: 1, Options: alloc.Options{Loss: alloc.LossInWorth}, Previous: alloc.Allocation{}}
-		for _, j := range jobs[first:last] {
-			held := previous.Containers(j.id)
-			p.Applications = append(p.Applications, j.application(16/float64(last-first), held))
-			if held > 0 {
-				p.Previous[j.id] = previous[j.id]
-			}
-		}
-		d, err := alloc.Reallocate(t.Context(), p, embedded.New(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		problems, previous = append(problems, p), d.Allocation
-		if last < len(jobs) {
-			last++
-		} else {
-			first++
-		}
-	}
-	prices := 0
-	for k, p := range problems {
-		want, err := alloc.Reallocate(t.Context(), p, embedded.New(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := decided(t, encode(t, p))
-		if diff := cmp.Diff(want.Allocation, got.Allocation); diff != "" || got.Objective != want.Objective {
-			t.Errorf("decision %d: worth %v, want %v (-library +command)\n%s", k, got.Objective, want.Objective, diff)
-		}
-		for i := range p.Applications {
-			if p.Applications[i].StayWorth != nil {
-				prices++
-			}
-		}
-	}
-	if len(problems) < 8 || prices < 8 {
-		t.Errorf("%d problems with %d prices", len(problems), prices)
-	}
-}
 
 // What worths.py prints is worth.json, but for the last digits of logarithms, and the command decides on it.
 func TestWorthsInPython(t *testing.T) {

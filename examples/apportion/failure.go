@@ -45,7 +45,6 @@ func writeFailure(w io.Writer, err error) {
 	_ = writeJSON(w, failureOf(err)) // there is nobody left to tell
 }
 
-// One shape for all errors: a reader looks at faults where there are any, and at error otherwise.
 func failureOf(err error) *failure {
 	f := failure{Error: err.Error()}
 	var faults apportion.Faults
@@ -55,7 +54,6 @@ func failureOf(err error) *failure {
 		faults = apportion.Faults{single}
 	}
 	if len(faults) > 0 {
-		// The number is that of all, also of those that are not listed.
 		f.Error = fmt.Sprintf("faults in the input: %d", len(faults))
 		// The input is right in itself, and what it claims is not: "faults in the input" would send
 		// the reader to the wrong place.

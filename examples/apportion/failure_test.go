@@ -14,7 +14,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
 // written returns what writeFailure makes of an error.
@@ -103,14 +102,6 @@ func TestFailureOfStreams(t *testing.T) {
 	}
 }
 
-// An error that package strictjson returns without faults is told as it is.
-func TestFailureOfSyntax(t *testing.T) {
-	_, err := readDRF(strings.NewReader(`{"kinds": ["cpu"`))
-	if f := written(t, err); f.Error != strictjson.ErrCutOff.Error() || f.Faults != nil {
-		t.Errorf("%+v, want %v", f, strictjson.ErrCutOff)
-	}
-}
-
 // Names come out as they went in: neither form escapes what HTML would, and a line is one line.
 func TestNamesAreNotEscaped(t *testing.T) {
 	const name = "a<b>&\u2028\"c\"\n"
@@ -155,13 +146,5 @@ func TestUsageListsSubcommands(t *testing.T) {
 	}
 	if len(listed) > 0 {
 		t.Errorf("the usage lists %v, which are none", listed)
-	}
-}
-
-func TestPlural(t *testing.T) {
-	for n, want := range map[int]string{0: "0 fields", 1: "1 field", 2: "2 fields"} {
-		if got := plural(n, "field"); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

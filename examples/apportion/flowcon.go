@@ -103,7 +103,6 @@ func readFlowCon(l *lines) (*flowconRun, error) {
 
 // take sets the run up as the first line says.
 func (f *flowconRun) take(in *flowconInput) (err error) {
-	// The kinds come first: all that follows has a length or a name by them.
 	o := &in.Options
 	f.kinds = in.Kinds
 	if err := f.kinds.Validate(); err != nil {
@@ -115,7 +114,6 @@ func (f *flowconRun) take(in *flowconInput) (err error) {
 		MaxInterval: time.Duration(o.MaxInterval), MinInterval: time.Duration(o.MinInterval), BoundConvergedOnly: o.BoundConvergedOnly,
 		Silence: time.Duration(o.Silence), UnmeasuredIsZero: o.UnmeasuredIsZero, MissingIsZero: o.MissingIsZero, BoundOneMore: o.BoundOneMore,
 	}
-	// A name becomes a position before the library sees it.
 	if f.options.Steering, err = steeringKind(f.kinds, o.Steering); err != nil {
 		return err
 	}
@@ -128,7 +126,6 @@ func (f *flowconRun) handle(c *command, e *monitorEvent) error {
 	if e.verb == "tick" {
 		return f.step(c, e.at)
 	}
-	// A linear search: containers on one worker are tens.
 	at := slices.IndexFunc(f.readings, func(r flowcon.Reading) bool { return r.Job == e.id })
 	switch {
 	case e.verb == "exit" && at < 0:
@@ -168,7 +165,6 @@ func (f *flowconRun) step(c *command, now time.Duration) error {
 	if err := f.machine.Step(now, f.readings, &f.decision); err != nil {
 		return err
 	}
-	// Times go out as seconds, in which they came; lists are never null.
 	answer := flowconAnswer{
 		Time: now.Seconds(), Trigger: string(f.decision.Trigger), Interval: f.decision.Interval.Seconds(),
 		Next: f.decision.Next.Seconds(), Moves: monitorMoves(f.decision.Changes), Limits: []flowconLimit{},

@@ -62,7 +62,6 @@ func (c *command) limited(ctx context.Context) (context.Context, context.CancelF
 	if c.timeout > 0 {
 		return context.WithTimeout(ctx, c.timeout)
 	}
-	// A context of its own in this case as well, so that the caller's defer is the same.
 	return context.WithCancel(ctx)
 }
 

@@ -32,7 +32,6 @@ type lines struct {
 
 // newLines returns a reader that stands before the first line.
 func newLines(in io.Reader) *lines {
-	// The buffer begins small and grows to maxLine at most.
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(nil, maxLine)
 	return &lines{scanner: scanner}
@@ -51,7 +50,6 @@ func (l *lines) next() error {
 	switch err := l.scanner.Err(); {
 	case err == nil:
 		return io.EOF
-	// The line that is too long is the one behind the last that was read.
 	case errors.Is(err, bufio.ErrTooLong):
 		l.number++
 		return atLine(l.number, strictjson.ErrTooLong)
@@ -63,7 +61,6 @@ func (l *lines) next() error {
 // first goes to the first line, which must be there.
 func (l *lines) first() error {
 	err := l.next()
-	// A stream without a first line is no stream; one without others is.
 	if err == io.EOF {
 		return strictjson.ErrCutOff
 	}
@@ -76,7 +73,6 @@ func (l *lines) read(v any, o *strictjson.Options) error { return strictjson.Unm
 // keys returns the keys of the present line if it is an object, ascending. What is wrong with the line
 // is for its reader to say.
 func (l *lines) keys() []string {
-	// The values stay raw: only names are wanted here, and the reader of the line checks the values.
 	var object map[string]json.RawMessage
 	if json.Unmarshal(l.text, &object) != nil {
 		return nil
@@ -98,7 +94,6 @@ func atLine(number int, err error) error {
 	case errors.As(err, &single):
 		faults = apportion.Faults{single}
 	default:
-		// An error that is no fault of a field, for instance a line that is not JSON.
 		return fmt.Errorf("%s: %w", line, err)
 	}
 	// New faults are made. Those that were given may be shared with the caller, who must not see them
@@ -106,7 +101,6 @@ func atLine(number int, err error) error {
 	var named apportion.Faults
 	for _, fault := range faults {
 		item := line
-		// An item without a name says nothing beside the line.
 		if !fault.Item.IsZero() && fault.Item != unnamedJob {
 			item += ", " + fault.Item.String()
 		}

@@ -74,9 +74,7 @@ var subcommands = map[string]subcommand{
 	"drf": {func(*command) {}, answerDRF, false},
 	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
 	// program.
-	"dorm": {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
-	// Writing a program and checking a decision take time that grows with their input alone, so that they
-	// need no interrupt of their own.
+	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
 	"mps":     {(*command).formFlag, answerMPS, false},
 	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
 	"replay":  {(*command).timeoutFlag, answerReplay, true},
@@ -94,7 +92,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	switch {
 	case err == nil:
 		return answered
-	// Whoever has called it wrongly gets another code than whoever has sent a bad input.
 	case errors.Is(err, errUsage):
 		writeFailure(errs, err)
 		return misused
@@ -120,7 +117,6 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		return fmt.Errorf("%w: no subcommand %q; try: apportion help", errUsage, args[0])
 	}
 	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out}
-	// Only now are there flags: each subcommand declares its own, so that one of another is unknown.
 	sub.flags(c)
 	// Package flag writes its help to an output at once, and so would mix text into the JSON of an
 	// error: it is kept here, and printed only where it was asked for.
@@ -137,7 +133,6 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 	case c.NArg() > 1:
 		return fmt.Errorf("%w: one input at a time, not %q", errUsage, c.Args())
 	case c.NArg() == 1:
-		// The file is opened before the work begins, so that a missing one is told at once.
 		file, err := os.Open(c.Arg(0))
 		if err != nil {
 			return err
@@ -147,11 +142,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 	}
 	if sub.searches {
 		var stop context.CancelFunc
-		// Streams are not in this branch: an interrupt ends them at once, and their state file is
-		// whole at any moment.
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
 		defer stop()
 	}
-	// The answer is responsible for its output alone; what it returns is written by run.
 	return sub.answer(ctx, c)
 }

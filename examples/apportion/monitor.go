@@ -96,7 +96,6 @@ func (m *monitorForm) event(l *lines) (*monitorEvent, error) {
 func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, error) {
 	err := l.read(v, &strictjson.Options{
 		Keys: func(string) []string { return m.kinds },
-		// Without a container a fault has only its line to name it.
 		Item: func() apportion.Item {
 			if in.Container == "" {
 				return apportion.Item{}
@@ -105,7 +104,6 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 		},
 		Validate: func() error { return m.validate(in) },
 	})
-	// The demand is kept beyond this line. It is fresh from the decoder, so nobody else writes to it.
 	e := &monitorEvent{verb: "sample", at: time.Duration(in.Time), id: string(in.Container), worker: string(in.Worker), demand: in.Demand}
 	if in.Direction != nil {
 		e.better = *in.Direction
@@ -131,7 +129,6 @@ func (m *monitorForm) sample(l *lines, v any, in *placedSample) (*monitorEvent, 
 // unmeasured usage for 1.
 func (m *monitorForm) validate(in *placedSample) error {
 	var faults apportion.Faults
-	// Fields have their names of Go here, and failure.go writes those of JSON.
 	item := apportion.Item{Kind: "container", ID: string(in.Container)}
 	if in.Value != nil && in.Usage == nil && !m.placed {
 		faults.Add(item, "Usage", apportion.ErrMissing, "the value needs it")
@@ -169,8 +166,6 @@ type monitorMove struct {
 	Reason string  `json:"reason"`
 }
 
-// An empty list is [] and not null.
-// monitorMoves writes changes of category as the answers have them.
 func monitorMoves(moves []growth.Change) []monitorMove {
 	out := make([]monitorMove, len(moves))
 	for i, m := range moves {
@@ -244,7 +239,6 @@ func monitor(c *command, l *lines, form *monitorForm, handle func(*monitorEvent)
 		case err != nil:
 			return err
 		}
-		// The event is fresh for each line, since handlers keep parts of it.
 		e, err := form.event(l)
 		if err == nil {
 			if err = handle(e); err != nil && !isFault(err) {

@@ -17,13 +17,10 @@ import (
 // eight characters. The numbers count what is in the instance, which leaves out applications that
 // cannot have any container.
 func answerMPS(_ context.Context, c *command) error {
-	// The input is that of dorm, with the same checks.
 	problem, err := readProblem(c.in)
 	if err != nil {
 		return err
 	}
-	// apps[a] is the place of the instance's application a in the problem.
-	// Instance resolves what dorm would ask a solver: shares, budgets, bounds of counts.
 	inst, apps, err := problem.Instance()
 	if err != nil {
 		return err
@@ -32,7 +29,6 @@ func answerMPS(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	// A program of 100 servers and as many applications has tens of thousands of lines.
 	out := bufio.NewWriter(c.out)
 	for a, i := range apps {
 		fmt.Fprintf(out, "* a%d: application %q\n", a, problem.Applications[i].ID)
@@ -42,13 +38,11 @@ func answerMPS(_ context.Context, c *command) error {
 			fmt.Fprintf(out, "* s%d: server %q\n", j, problem.Servers[j].ID)
 		}
 	}
-	// %q keeps a name with a line break in its comment.
 	for k, kind := range problem.Kinds {
 		fmt.Fprintf(out, "* k%d: kind %q\n", k, kind)
 	}
 	if err := model.MILP.WriteMPS(out); err != nil {
 		return err
 	}
-	// The buffer hides errors of the writer until here.
 	return out.Flush()
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/oasistest"
 )
@@ -440,16 +439,5 @@ func TestOASiSOptions(t *testing.T) {
 		if header.choice != want.choice || header.method != want.method || header.steps != want.steps {
 			t.Errorf("%s: %+v, want %+v", options, header, want)
 		}
-	}
-}
-
-// Faults of a line keep what they are.
-func TestAtLine(t *testing.T) {
-	single := &apportion.FieldError{Item: apportion.Item{Kind: "job", ID: "a"}, Field: "PSBandwidth", Err: apportion.ErrRange, Detail: "0"}
-	if err := atLine(7, fmt.Errorf("outside: %w", single)); err.Error() != `line 7, job "a": PSBandwidth is out of range: 0` || !errors.Is(err, apportion.ErrRange) {
-		t.Error(err)
-	}
-	if err := atLine(7, io.ErrNoProgress); !errors.Is(err, io.ErrNoProgress) || !strings.HasPrefix(err.Error(), "line 7: ") {
-		t.Error(err)
 	}
 }

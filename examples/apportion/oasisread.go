@@ -126,8 +126,6 @@ func (h *oasisHeader) take(in *oasisInput) {
 		Literal: o.Literal, EtaGlobal: o.EtaPerJob != nil && !*o.EtaPerJob, RawUnits: o.RawUnits,
 		LScale: float64(o.LScale), UScale: float64(o.UScale), Reached: float64(o.Reached), Rolling: o.Rolling,
 	}
-	// Two levels of absence meet here: a nil pointer is a field that was left out, -1 the zero that was
-	// written.
 	if o.LFloorEps != nil {
 		h.choice.LFloorEps = float64(*o.LFloorEps)
 		if h.choice.LFloorEps == 0 {
@@ -137,7 +135,6 @@ func (h *oasisHeader) take(in *oasisInput) {
 	if o.CertificateSteps != nil {
 		h.steps = int(*o.CertificateSteps)
 	}
-	// Bounds are copied out of their JSON form at once, so that all below knows one form.
 	if in.Bounds != nil {
 		h.bounds = in.Bounds.bounds()
 	}
@@ -155,7 +152,6 @@ func (b *boundsInput) bounds() *oasisBounds {
 		{"bounds.U_worker", b.UWorker, &out.UWorker}, {"bounds.L_worker", b.LWorker, &out.LWorker},
 		{"bounds.U_ps", b.UPS, &out.UPS}, {"bounds.L_ps", b.LPS, &out.LPS},
 	} {
-		// A list of nil was refused, or left out; both have their fault already.
 		if part.from.list == nil {
 			part.from = perKind{[]float64{0}, true}
 		}
@@ -167,7 +163,6 @@ func (b *boundsInput) bounds() *oasisBounds {
 // validate returns all faults of the cluster, and of bounds that are given.
 func (h *oasisHeader) validate() error {
 	var faults apportion.Faults
-	// Faults of the cluster are listed beside those of the bounds, as far as the number of kinds is known.
 	errors.As(h.cluster.Validate(), &faults)
 	if h.bounds == nil || len(h.cluster.Kinds) == 0 {
 		return faults.Err()
@@ -178,8 +173,6 @@ func (h *oasisHeader) validate() error {
 		faults.Add(apportion.Item{}, "options", apportion.ErrConflict, "these set bounds, which are given")
 	}
 	h.bounds.spread(&faults, len(h.cluster.Kinds))
-	// The library's own check looks at the values, kind by kind, and so needs lists of the right
-	// length.
 	if len(faults) == 0 {
 		errors.As(h.bounds.Validate(h.cluster.Kinds), &faults)
 	}

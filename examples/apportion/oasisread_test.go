@@ -4,7 +4,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -224,50 +223,6 @@ func number(t *testing.T, text json.RawMessage) (x float64) {
 		t.Fatal(err)
 	}
 	return x
-}
-
-// A state knows the lines that it has answers to by one chain of hashes, which any change breaks.
-func TestSkip(t *testing.T) {
-	event := func(i int, text string) *oasisEvent {
-		return &oasisEvent{line: i + 2, digest: sha256.Sum256([]byte(text))}
-	}
-	lines := []string{"a", "b", "c", "d"}
-	for answered := range len(lines) + 1 {
-		first := newOASiSState("", []byte("header"))
-		for i, text := range lines[:answered] {
-			if done, _, err := first.skip(event(i, text)); done || err != nil {
-				t.Fatal(done, err)
-			}
-		}
-		stream := hex.EncodeToString(first.stream[:])
-		for changed := -1; changed < len(lines); changed++ {
-			second := newOASiSState("", []byte("header"))
-			second.resumed, second.saved.Stream = answered, stream
-			var got []string
-			for i, text := range lines {
-				if i == changed {
-					text += "'"
-				}
-				done, _, err := second.skip(event(i, text))
-				if err != nil {
-					got = append(got, "conflict")
-					break
-				}
-				got = append(got, fmt.Sprint(done))
-			}
-			var want []string
-			for i := range lines {
-				if i == answered-1 && changed >= 0 && changed < answered {
-					want = append(want, "conflict")
-					break
-				}
-				want = append(want, fmt.Sprint(i < answered))
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%d answered, line %d changed: %v, want %v", answered, changed, got, want)
-			}
-		}
-	}
 }
 
 // The state of a run says how far it has come, and is another one under another header.

@@ -73,9 +73,6 @@ func (c *command) writeRecord(p *alloc.Problem, d *alloc.Decision) error {
 	if c.record == "" {
 		return nil
 	}
-	// The record has all that the decision depends on, and no clock: the same decision is the same
-	// document.
-	// Indented, so that two records can be compared line by line.
 	text, err := json.MarshalIndent(alloc.NewRecord(p, d), "", "  ")
 	if err != nil {
 		return err
@@ -97,7 +94,6 @@ func readRecord(in io.Reader) (*alloc.Record, error) {
 			}
 			return r.Problem.Kinds
 		},
-		// A missing problem is the reader's fault to tell; only one that is there is looked at.
 		Validate: func() error {
 			if r.Problem == nil {
 				return nil
@@ -157,7 +153,6 @@ func solverOf(by *solver.Settings) (solver.Solver, error) {
 		return nil, &apportion.FieldError{Field: field + "form", Err: apportion.ErrUnknown, Detail: strconv.Quote(by.Form)}
 	}
 	o := mip.Options{Preference: by.Preference}
-	// The gap is part of the effort: with another one the search may stop at another allocation.
 	o.Search.RelativeGap = by.Gap
 	return b.P2(&o), nil
 }
@@ -168,7 +163,6 @@ func answerVerify(_ context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	// No solver runs: the allocation is counted again, and the bound is computed from the prices.
 	proof, err := r.Verify()
 	if err != nil {
 		return err
@@ -177,7 +171,6 @@ func answerVerify(_ context.Context, c *command) error {
 	for _, field := range proof.Unchecked {
 		out.Unchecked = append(out.Unchecked, recordNames.JSON("Decision."+field))
 	}
-	// An allocation that was kept has no bound, and so nothing that could be proven about it.
 	if r.Decision.Status == alloc.Decided {
 		out.Bound, out.ProvenBound = finite(r.Decision.Bound), finite(proof.Bound)
 	}

@@ -79,30 +79,6 @@ func TestVerifyAgainstLibrary(t *testing.T) {
 	}
 }
 
-// A container more, of any application on any of its servers, is refused by what it breaks: the application's
-// bounds, the server's room or the shares.
-func TestVerifyFindsAnotherContainer(t *testing.T) {
-	decisions(t, func(name string, p *alloc.Problem, record string) {
-		r, err := readRecord(strings.NewReader(record))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for id, placed := range r.Decision.Allocation {
-			for server := range placed {
-				placed[server]++
-				_, err := r.Verify()
-				placed[server]--
-				if err == nil || !strings.Contains(err.Error(), "application") && !strings.Contains(err.Error(), "server") && !strings.Contains(err.Error(), "shares") {
-					t.Errorf("%s: a container more of %s on %s: %v", name, id, server, err)
-				}
-			}
-		}
-		if _, err := r.Verify(); err != nil {
-			t.Errorf("%s: as it was: %v", name, err)
-		}
-	})
-}
-
 // A stream whose interrupt is not asked for keeps the process's own: only searches take signals.
 func TestSearchesAreThoseWithALimit(t *testing.T) {
 	for name, sub := range subcommands {

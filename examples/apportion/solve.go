@@ -30,11 +30,9 @@ type solveOutput struct {
 // answerSolve reads a program, solves it and prints what the solver has found, whether it is proven or
 // not.
 func answerSolve(ctx context.Context, c *command) error {
-	// It is a wrong call and not a bad input, so it is told before the input is read.
 	if c.solver.General == nil {
 		return fmt.Errorf("%w: -solver %s decides P2 only, not any program; take another", errUsage, c.solver.Name)
 	}
-	// The size is bounded as that of the JSON inputs is.
 	model, err := milp.ReadMPS(c.in, &milp.MPSOptions{MaxBytes: maxLine})
 	if err != nil {
 		return err
@@ -43,7 +41,6 @@ func answerSolve(ctx context.Context, c *command) error {
 	defer cancel()
 	// milp.Solve checks the answer of any solver against the model once more; a solver that is wrong
 	// is an error here.
-	// No limit on nodes: what ends the search early is the context.
 	solution, err := milp.Solve(ctx, c.solver.General, model, nil)
 	if err != nil {
 		return err
@@ -58,7 +55,6 @@ func answerSolve(ctx context.Context, c *command) error {
 		Nodes:     solution.Nodes,
 		Values:    map[string]float64{},
 	}
-	// Infeasible and unbounded programs have no values: then the map stays empty.
 	for j, value := range solution.Values {
 		if value != 0 {
 			out.Values[model.VariableName(j)] = value

@@ -17,15 +17,11 @@ import (
 
 // solverFlag declares -solver; otherwise is the name of the default.
 func (c *command) solverFlag(otherwise string) {
-	// All are listed, also those whose library is not on this machine: choosing one says what is
-	// missing.
-	// All are made here, and none of them is started before it is asked.
 	all := backend.All()
 	find := func(name string) (err error) {
 		c.solver, err = backend.Find(all, name)
 		return err
 	}
-	// The default is set by the very function that the flag calls, so that both ways are one.
 	if err := find(otherwise); err != nil {
 		panic(err) // the defaults are constants of backend
 	}
@@ -71,8 +67,6 @@ func (c *command) formFlag() {
 		names = append(names, string(form))
 	}
 	text := fmt.Sprintf("how to write the program: %s\n(default %q)", strings.Join(names, ", "), c.form)
-	// The flag is checked when it is read, so that a wrong name is a wrong call and costs no reading
-	// of the input.
 	c.Func("form", text, func(name string) error {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("not one of %s", strings.Join(names, ", "))

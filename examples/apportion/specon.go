@@ -88,7 +88,6 @@ func (s *speconRun) start() (err error) {
 		NoRebalance: s.noRebalance, Rebalance: s.balance,
 	})
 	for _, w := range s.workers {
-		// The first fault counts; workers behind it are left out.
 		if err == nil {
 			err = s.manager.Step(specon.Event{Kind: specon.WorkerUp, Worker: w.ID, Capacity: w.Capacity})
 		}
@@ -98,12 +97,10 @@ func (s *speconRun) start() (err error) {
 
 // handle takes one event; a tick is answered.
 func (s *speconRun) handle(c *command, e *monitorEvent) error {
-	// The manager's own record decides what is known, so that this program has no second list to keep.
 	job, known := s.manager.Job(e.id)
 	switch {
 	case e.verb == "tick":
 		return s.step(c, e.at)
-	// As in flowcon: the caller's list of containers and ours must be the same.
 	case e.verb == "exit" && !known:
 		return unknownContainer(e.id)
 	case e.verb == "exit":
@@ -118,7 +115,6 @@ func (s *speconRun) handle(c *command, e *monitorEvent) error {
 // locate tells the manager of the container that a sample is of, on the worker and with the demand that
 // the sample names; where it names none they are as before.
 func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
-	// An unknown worker is told here, where the name of the container is at hand, and not by the manager.
 	item := apportion.Item{Kind: "container", ID: e.id}
 	switch {
 	case e.worker != "" && !slices.ContainsFunc(s.workers, func(w apportion.Server) bool { return w.ID == e.worker }):
@@ -126,7 +122,6 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	case e.worker == "" && !known:
 		return &apportion.FieldError{Item: item, Field: "worker", Err: apportion.ErrMissing, Detail: "the first sample of a container says where it is"}
 	}
-	// A demand of nil leaves the demand as it was.
 	event := specon.Event{Kind: specon.Runs, Job: e.id, Worker: e.worker, Demand: e.demand}
 	if e.worker == "" {
 		// The worker is where the manager has sent the container, also if it is still on its way.
@@ -149,12 +144,10 @@ func (s *speconRun) step(c *command, now time.Duration) error {
 	if err := s.tick(now); err != nil {
 		return err
 	}
-	// 1. judge the containers, 2. move one that asks for a better worker, 3. even the workers out.
 	d, err := s.manager.Tick(now)
 	if err != nil {
 		return err
 	}
-	// Lists that the loops below fill begin empty, so that they print as [] where nothing happens.
 	answer := speconAnswer{Time: now.Seconds(), Ran: d.Ran, Next: d.Next.Seconds(),
 		Moves: monitorMoves(d.Changes), Requests: []speconRequest{}, Rebalance: []speconTransfer{}}
 	for _, a := range d.Answers {
@@ -167,7 +160,6 @@ func (s *speconRun) step(c *command, now time.Duration) error {
 			return err
 		}
 		transfer := speconTransfer{m.Job, m.From, m.To, string(m.Why)}
-		// A migration stands alone; moves that even the cluster out are a list.
 		if m.Why == specon.Rebalancing {
 			answer.Rebalance = append(answer.Rebalance, transfer)
 		} else {

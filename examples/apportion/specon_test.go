@@ -5,7 +5,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -158,21 +157,6 @@ func TestSpeConRebalance(t *testing.T) {
 	}
 }
 
-// Each choice of Algorithm 5 is its own.
-func TestSpeConRebalanceChoices(t *testing.T) {
-	for options, want := range map[string]placement.RebalanceOptions{
-		"":                         {},
-		`"rebalance_literal":true`: {Literal: true},
-		`"rebalance_ceiling":true`: {Ceiling: true},
-		`"ignore_room":true`:       {IgnoreRoom: true},
-	} {
-		s, err := readSpeCon(line(`{"kinds":["cpu"],"workers":[{"id":"w","capacity":[1]}],"interval":10,"alpha":0.1,"options":{` + options + `}}`))
-		if err != nil || s.balance != want || s.ignoreRoom != want.IgnoreRoom {
-			t.Errorf("%s: %+v, %v", options, s.balance, err)
-		}
-	}
-}
-
 // What a sample may say depends on what is known of its container.
 func TestSpeConFaults(t *testing.T) {
 	const header = `{"kinds":["cpu"],"workers":[{"id":"w","capacity":[4]}],"interval":10,"alpha":0.1}` + "\n"
@@ -272,34 +256,5 @@ func TestMonitorOptions(t *testing.T) {
 	plain, err := readSpeCon(line(`{"kinds":["cpu"],"workers":[{"id":"w","capacity":[1]}],"interval":10,"alpha":0.1}`))
 	if err != nil || plain.weights != placement.DefaultWeights() || plain.noRebalance || plain.balance != (placement.RebalanceOptions{}) {
 		t.Errorf("%v: %+v", err, plain)
-	}
-}
-
-func TestSteeringKind(t *testing.T) {
-	kinds := apportion.Kinds{"cpu", "gpu"}
-	for name, want := range map[id]int{"": 0, "cpu": 0, "gpu": 1} {
-		if at, err := steeringKind(kinds, name); at != want || err != nil {
-			t.Errorf("%q: %d, %v", name, at, err)
-		}
-	}
-	var faults apportion.Faults
-	if _, err := steeringKind(kinds, "GPU"); !errors.As(err, &faults) || faults[0].Field != "options.steering" || !errors.Is(err, apportion.ErrUnknown) {
-		t.Error(err)
-	}
-}
-
-// Only time that goes back is refused, and a refusal does not move the clock.
-func TestClock(t *testing.T) {
-	var c clock
-	for _, step := range []struct {
-		now time.Duration
-		ok  bool
-	}{{0, true}, {5, true}, {5, true}, {4, false}, {5, true}, {9, true}, {8, false}} {
-		if err := c.tick(step.now); (err == nil) != step.ok {
-			t.Errorf("tick %d: %v", step.now, err)
-		}
-	}
-	if c.now != 9 {
-		t.Errorf("the clock shows %d", c.now)
 	}
 }

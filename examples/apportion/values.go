@@ -14,7 +14,6 @@ import (
 
 // decoded is what the types of this file read themselves from.
 func decoded[T any](text []byte) (value T, err error) {
-	// Without options: such a value has no kinds and no items of its own.
 	return value, strictjson.Unmarshal(text, &value, nil)
 }
 
@@ -29,7 +28,6 @@ func (i *id) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return fault(apportion.ErrEmpty, "")
 	}
-	// Anything else is a name, also one of spaces: names are the caller's, and are printed quoted.
 	*i = id(text)
 	return nil
 }
@@ -67,7 +65,6 @@ type belowOne float64
 // UnmarshalJSON refuses every other number.
 func (b *belowOne) UnmarshalJSON(text []byte) error {
 	value, err := decoded[notNegative](text)
-	// The lower end is notNegative's, so that a value below 0 has its fault and not this one.
 	if err == nil && value >= 1 {
 		err = fault(apportion.ErrRange, jsonNumber(float64(value))+" is not below 1")
 	}

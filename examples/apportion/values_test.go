@@ -99,15 +99,6 @@ func TestLinesFail(t *testing.T) {
 	}
 }
 
-// The keys of a line are those of its outermost object, ascending; a line that is none has none.
-func TestKeys(t *testing.T) {
-	for text, want := range map[string]string{`{"b": {"x": 1}, "a": [2]}`: "[a b]", `[1]`: "[]", `{"a"`: "[]", `7`: "[]", `{}`: "[]"} {
-		if got := fmt.Sprint(line(text).keys()); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
-}
-
 // Every fault gets its line, and keeps what it was about.
 func TestLineOfFaults(t *testing.T) {
 	job := func(id string) apportion.Item { return apportion.Item{Kind: "job", ID: id} }
@@ -133,38 +124,5 @@ func TestLineOfFaults(t *testing.T) {
 	}
 	if err := atLine(3, io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "line 3: ") {
 		t.Error(err)
-	}
-}
-
-// A time-out that is not positive is none, and one that is ends the context by itself.
-func TestLimited(t *testing.T) {
-	for _, timeout := range []time.Duration{0, -1, time.Hour} {
-		ctx, cancel := (&command{timeout: timeout}).limited(t.Context())
-		if _, has := ctx.Deadline(); has != (timeout > 0) || ctx.Err() != nil {
-			t.Errorf("%v: a deadline %v, error %v", timeout, has, ctx.Err())
-		}
-		cancel()
-		if ctx.Err() == nil {
-			t.Errorf("%v: it cannot be cancelled", timeout)
-		}
-	}
-}
-
-// What jobs have earned is settled once, in any order, and a displaced job keeps only what it is promised now.
-func TestTally(t *testing.T) {
-	tally := oasisTally{Running: []oasisEarning{{"a", 1}, {"b", 2}, {"c", 4}}}
-	for _, test := range []struct {
-		id      string
-		utility float64
-		total   float64
-	}{
-		{"b", 1.5, 6.5}, {"b", 9, 6.5}, {"x", 9, 6.5}, {"a", 0, 5.5}, {"c", 8, 9.5},
-	} {
-		if tally.settle(test.id, test.utility); tally.total() != test.total {
-			t.Errorf("%s settled at %g: %g in all, want %g", test.id, test.utility, tally.total(), test.total)
-		}
-	}
-	if len(tally.Running) != 0 {
-		t.Errorf("%+v still run", tally.Running)
 	}
 }

@@ -12,10 +12,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 )
 
-func TestHelp(t *testing.T) { commandtest.Help(t, study, "data", "out") }
-
-func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, study) }
-
 func TestFigures(t *testing.T) {
 	charttest.Twice(t, func(out string) error { return study(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 16, "Nomad: Dorm, elastic jobs", "Slurm: Dorm, elastic jobs", "YARN: Dorm, elastic jobs", "Kubernetes: gangs of fixed size")
 }

@@ -67,10 +67,6 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 	commandtest.FileForFolder(t, run, "-small", "-trace", "-solver", "first-fit")
 }
 
-func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "seeds", "hours", "apps", "solver", "trace", "sweep", "out", "small")
-}
-
 func TestCancelled(t *testing.T) {
 	commandtest.Cancelled(t, run, "-small")
 	commandtest.Cancelled(t, run, "-small", "-sweep")

@@ -18,8 +18,6 @@ import (
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "quick", "quality", "others", "out") }
-
 // TestRecords runs the commands of testdata/record, whose output the README shows, without the times that decisions took.
 func TestRecords(t *testing.T) { commandtest.Records(t, run, withoutTimes) }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ const shown = 12
 func losses(outcomes []*outcome) (*chart.Figure, error) {
 	flat := outcomes[0].loss
 	projects := slices.Sorted(maps.Keys(flat))
-	slices.SortStableFunc(projects, func(a, b string) int { return compare(flat[b], flat[a]) })
+	slices.SortStableFunc(projects, func(a, b string) int { return cmp.Compare(flat[b], flat[a]) })
 	projects = projects[:min(shown, len(projects))]
 	f := chart.New("losses", "What projects have below their due", "project", "GPU hours")
 	top := 1.0

@@ -23,10 +23,6 @@ func TestFigures(t *testing.T) {
 	}, 2, "tree", "flat")
 }
 
-func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, study) }
-
-func TestHelp(t *testing.T) { commandtest.Help(t, study, "trace", "gpus", "out") }
-
 // Every job starts once and ends, whatever the policy; without contention nobody waits and nothing is lost.
 func TestPlay(t *testing.T) {
 	jobs := madeUp(16)[:200]

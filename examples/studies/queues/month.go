@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -52,7 +53,7 @@ func readMonth(path string, gpus int64) ([]job, error) {
 			all = append(all, j)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b job) int { return compare(a.submit, b.submit) })
+	slices.SortStableFunc(all, func(a, b job) int { return cmp.Compare(a.submit, b.submit) })
 	// The window moves from day to day.
 	best, from := 0.0, 0.0
 	// A day is fine enough, since load moves by weeks.
@@ -75,7 +76,7 @@ func readMonth(path string, gpus int64) ([]job, error) {
 // window returns the jobs that were submitted in the month from start on; all ascend in submit.
 func window(all []job, start float64) []job {
 	at := func(t float64) int {
-		i, _ := slices.BinarySearchFunc(all, t, func(j job, t float64) int { return compare(j.submit, t) })
+		i, _ := slices.BinarySearchFunc(all, t, func(j job, t float64) int { return cmp.Compare(j.submit, t) })
 		return i
 	}
 	return all[at(start):at(start+month)]
@@ -93,17 +94,6 @@ func madeUp(gpus int64) []job {
 			gpus: min(gpus, 1<<random.IntN(4)),
 		})
 	}
-	slices.SortStableFunc(jobs, func(a, b job) int { return compare(a.submit, b.submit) })
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.submit, b.submit) })
 	return jobs
-}
-
-// compare orders two times.
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"fmt"
-	"math"
 	"testing"
 )
 
@@ -137,17 +135,6 @@ func TestMakeRoom(t *testing.T) {
 	}
 }
 
-func TestGuarantees(t *testing.T) {
-	queues := guarantees([]job{{project: "b"}, {project: "a"}, {project: "b"}, {project: "c"}}, 11)
-	var got []string
-	for _, q := range queues {
-		got = append(got, fmt.Sprint(q.ID, q.Guarantee[0], q.Weight))
-	}
-	if fmt.Sprint(got) != "[a3 1 b3 1 c3 1]" {
-		t.Errorf("%v, want 3 GPUs of 11 for each of three", got)
-	}
-}
-
 // The month is what begins within 30 days of its start, the first moment included and the last not.
 func TestWindow(t *testing.T) {
 	all := []job{{id: "0"}, {id: "1", submit: 10}, {id: "2", submit: month}, {id: "3", submit: month + 10}}
@@ -158,17 +145,6 @@ func TestWindow(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("from %v: %q, want %q", start, got, want)
-		}
-	}
-}
-
-func TestCompare(t *testing.T) {
-	for _, test := range []struct {
-		a, b float64
-		want int
-	}{{1, 2, -1}, {2, 1, 1}, {1, 1, 0}, {0, math.Copysign(0, -1), 0}, {math.Inf(-1), 0, -1}} {
-		if got := compare(test.a, test.b); got != test.want {
-			t.Errorf("%v and %v: %d, want %d", test.a, test.b, got, test.want)
 		}
 	}
 }

@@ -25,8 +25,6 @@ func TestFigures(t *testing.T) {
 	}, 2, "pollux", "auto")
 }
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "out") }
-
 // The measurements are those of the files: a step of 16 GPUs on 4 servers, and a type that runs on every number of accelerators.
 func TestData(t *testing.T) {
 	jobs, err := readJobs()
