@@ -245,8 +245,8 @@
 //	[commit by one rename, no paper]	checkpoint/store/files/write.go	draft.Commit
 //	[order of a writer, no paper]	checkpoint/store/writer.go	newWriter
 //	[a store on a medium of one's own, no paper]	checkpoint/store/portable.go	Medium, NewPortable
-//	[verified reading, no paper]	checkpoint/store/reader.go	verified.Read
-//	[ranges of parts, no paper]	checkpoint/store/ranges.go	reader.Range
+//	[verified reading, no paper]	checkpoint/store/stream.go	stream.Read
+//	[ranges of parts, no paper]	checkpoint/store/reader.go	reader.Range
 //	[sums of chunks, no paper]	checkpoint/store/sums.go	Sums
 //	[collection of leftovers, no paper]	checkpoint/store/files/collect.go	Store.Collect
 //	[checkpoints of several writers, no paper]	checkpoint/store/join.go	Shards.Join

@@ -35,7 +35,6 @@ func (m *Machine) submit(s Submit) error {
 	j := &Job{Name: s.Job, Demand: s.Demand.Clone(), Min: max(s.Min, 1), Phase: Idle}
 	m.add(j)
 	m.touch(j)
-	delete(m.ready.gone, j.Name)
 	return nil
 }
 

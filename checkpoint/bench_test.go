@@ -41,12 +41,8 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				_, j, err := journal.Open(d.fsys, checkpoint.Config{Kinds: slotKinds})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := j.Close(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, err)
+				must(b, j.Close())
 			}
 		})
 	}
@@ -64,9 +60,7 @@ func newBenchDriver(b *testing.B, disk string, jobs int) *benchDriver {
 	d := &benchDriver{b: b, fsys: vfstest.NewMem()}
 	if disk == "local" {
 		fsys, err := vfs.NewOS(b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.Cleanup(func() { fsys.Close() })
 		d.fsys = fsys
 	}

@@ -14,9 +14,7 @@ import (
 
 func TestCordonOnRecord(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := apportion.Server{ID: "s1", Capacity: apportion.Resources{2}}
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
 	free := checkpoint.Host{Server: server}
@@ -48,5 +46,22 @@ func TestCordonOnRecord(t *testing.T) {
 	}
 	if err := m.Step(checkpoint.Cordon{ID: "s1", Until: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); !errors.Is(err, apportion.ErrRange) {
 		t.Errorf("a time that no journal can hold: %v", err)
+	}
+}
+
+// TestCordonedPlaces: on a cordoned server a target may name as many containers as the job has there, also while it is asked
+// for fewer.
+func TestCordonedPlaces(t *testing.T) {
+	m := newMachine(t, checkpoint.Config{})
+	ask := func(target ...string) error {
+		return m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": target}})
+	}
+	mustStep(t, m, up("s1", 4, ""), checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}})
+	must(t, ask("s1", "s1"))
+	mustStep(t, m, checkpoint.Cordon{ID: "s1"})
+	must(t, ask("s1"))
+	must(t, ask("s1", "s1"))
+	if err := ask("s1", "s1", "s1"); !errors.Is(err, apportion.ErrConflict) {
+		t.Errorf("more than the job has: %v", err)
 	}
 }

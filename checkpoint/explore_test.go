@@ -285,9 +285,7 @@ func smallWorld(left budget) *node {
 func exploreLimit(t *testing.T) int {
 	if text := os.Getenv("EXPLORE_LIMIT"); text != "" {
 		limit, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return limit
 	}
 	if testing.Short() {

@@ -12,9 +12,7 @@ import (
 
 func TestFaults(t *testing.T) {
 	text, err := os.ReadFile("FAULTS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name := regexp.MustCompile("`([a-z./]+)`|\\b([Tt]est[A-Z]\\w*)")
 	sources := map[string]string{}
 	rows := 0
@@ -58,9 +56,7 @@ func testsOf(t *testing.T, folder string) string {
 	var all strings.Builder
 	for _, file := range files {
 		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all.Write(source)
 	}
 	return all.String()

@@ -17,9 +17,7 @@ func saving(t *testing.T, change func(*checkpoint.Config), took int, event check
 	config.Timeouts.Save, config.MaxTick = time.Hour, time.Minute
 	change(&config)
 	m, err := checkpoint.Recover(config, 1, named("j"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	now := time.Unix(1763836000, 0)
 	pass := func(n int) {
 		now = now.Add(time.Duration(n) * time.Second)

@@ -124,9 +124,7 @@ func TestEventsSurviveJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		event := events().Draw(t, "event")
 		text, err := checkpoint.MarshalEvent(event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		back, err := checkpoint.UnmarshalEvent(text)
 		if err != nil || !reflect.DeepEqual(back, event) {
 			t.Fatalf("%s is read as %#v, %v, and was %#v", text, back, err, event)

@@ -15,9 +15,7 @@ import (
 func accepted(t *testing.T, epoch int64, lost, fresh string, records ...checkpoint.Record) *checkpoint.Machine {
 	t.Helper()
 	m := recovered(t, epoch, records...)
-	if err := m.AcceptLoss(lost, fresh); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.AcceptLoss(lost, fresh))
 	return m
 }
 

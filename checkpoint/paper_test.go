@@ -14,9 +14,7 @@ import (
 func order(t *testing.T, m *checkpoint.Machine, event checkpoint.Event) (issued []string) {
 	t.Helper()
 	for events := []checkpoint.Event{event}; len(events) > 0; events = events[1:] {
-		if err := m.Step(events[0]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(events[0]))
 		for _, e := range m.Ready().Effects {
 			if e.Action != checkpoint.Prune {
 				issued = append(issued, string(e.Action)+" "+e.Job)
@@ -30,9 +28,7 @@ func order(t *testing.T, m *checkpoint.Machine, event checkpoint.Event) (issued 
 func paperMachine(t *testing.T, servers ...apportion.Server) *checkpoint.Machine {
 	t.Helper()
 	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range servers {
 		if err := m.Step(checkpoint.ServerUp{Server: s}); err != nil {
 			t.Fatal(err)

@@ -20,18 +20,14 @@ import (
 func TestDeterministic(t *testing.T) {
 	run := func() string {
 		m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds, Limit: 3}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		targets := [2]map[string][]string{{}, {}}
 		for i := range 8 {
 			job, server := fmt.Sprint("job", i), fmt.Sprint("s", i)
 			for _, e := range []checkpoint.Event{
 				checkpoint.ServerUp{Server: apportion.Server{ID: server, Capacity: apportion.Resources{1}}}, checkpoint.Submit{Job: job, Demand: slot, Min: 0},
 			} {
-				if err := m.Step(e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.Step(e))
 			}
 			targets[0][job] = []string{server}
 			targets[1][job] = []string{fmt.Sprint("s", (i+3)%8)}
@@ -39,9 +35,7 @@ func TestDeterministic(t *testing.T) {
 		var text strings.Builder
 		for _, target := range targets {
 			for events := []checkpoint.Event{checkpoint.Adjust{Targets: target}}; len(events) > 0; events = events[1:] {
-				if err := m.Step(events[0]); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.Step(events[0]))
 				ready := m.Ready()
 				fmt.Fprintln(&text, ready)
 				for _, e := range ready.Effects {
@@ -67,18 +61,14 @@ func TestDeterministic(t *testing.T) {
 // TestOwnership changes what went in and what came out: the machine must not notice.
 func TestOwnership(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	capacity, demand, target := apportion.Resources{2}, apportion.Resources{1}, []string{"s2", "s1"}
 	events := []checkpoint.Event{
 		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: capacity}}, checkpoint.ServerUp{Server: apportion.Server{ID: "s2", Capacity: capacity}},
 		checkpoint.Submit{Job: "a", Demand: demand, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": target}},
 	}
 	for _, e := range events {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	if target[0] != "s2" {
 		t.Error("the target was sorted in place")
@@ -100,9 +90,7 @@ func TestOwnership(t *testing.T) {
 // A job that is given up has failed, and says why for as long as it is known; what is over by then stays as it ended.
 func TestGivenUp(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	steps(t, m, checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Submit{Job: "b", Demand: slot}, checkpoint.Cancel{Job: "b"},
 		checkpoint.Cancel{Job: "a", Failed: "six runs have died"}, checkpoint.Cancel{Job: "b", Failed: "late"}, checkpoint.Cancel{Job: "a"})
 	for _, want := range []checkpoint.Job{{Name: "a", Ending: checkpoint.GivenUp, Reason: apportion.Reason{Constraint: checkpoint.Futile, Text: "six runs have died"}},
@@ -118,16 +106,12 @@ func TestGivenUp(t *testing.T) {
 // TestReady hands everything over once, and nothing where nothing has changed.
 func TestReady(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r := m.Ready(); !r.Record.Empty() || len(r.Effects) != 0 {
 		t.Errorf("a new machine: %+v", r)
 	}
 	for _, e := range []checkpoint.Event{checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Submit{Job: "b", Demand: slot, Min: 0}, checkpoint.Cancel{Job: "a"}, checkpoint.Forget{Job: "a"}} {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	r := m.Ready().Record
 	if r.Empty() || len(r.Jobs) != 1 || r.Jobs[0].Name != "b" || len(r.Gone) != 1 {
@@ -143,9 +127,7 @@ func TestReady(t *testing.T) {
 	}
 	// A record that says nothing is the zero Record, also once numbers were given out.
 	for _, e := range []checkpoint.Event{slotted("s1"), checkpoint.Adjust{Targets: map[string][]string{"b": {"s1"}}}} {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	if r := m.Ready(); r.Record.Empty() || r.Record.Next == 0 {
 		t.Errorf("record %+v", r.Record)
@@ -202,13 +184,9 @@ func TestClock(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := checkpoint.New(config, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, e := range []checkpoint.Event{checkpoint.Tick{Now: time.Unix(0, 0)}, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
-				if err := m.Step(e); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.Step(e))
 			}
 			for _, second := range test.ticks {
 				if err := m.Step(checkpoint.Tick{Now: time.Unix(int64(second), 0)}); err != nil {
@@ -225,18 +203,14 @@ func TestClock(t *testing.T) {
 // TestHugeQuantities: demands near the largest integer neither overflow nor overfill.
 func TestHugeQuantities(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	huge := apportion.Resources{math.MaxInt64}
 	half := apportion.Resources{math.MaxInt64/2 + 1}
 	for _, e := range []checkpoint.Event{
 		checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: huge}}, checkpoint.Submit{Job: "a", Demand: half, Min: 0}, checkpoint.Submit{Job: "b", Demand: half, Min: 0},
 		checkpoint.Adjust{Targets: map[string][]string{"a": {"s"}, "b": {"s"}}},
 	} {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	a, _ := m.Job("a")
 	b, _ := m.Job("b")
@@ -257,13 +231,9 @@ func TestHugeQuantities(t *testing.T) {
 // TestReasonIsText: what a server says may be anything, and must fit into a record.
 func TestReasonIsText(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds, Retries: -1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range []checkpoint.Event{slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	j, _ := m.Job("a")
 	if err := m.Step(checkpoint.Reply{ID: j.Effect, Job: "a", Outcome: checkpoint.Failed, Detail: "\xff" + strings.Repeat("ä", 5000)}); err != nil {
@@ -276,5 +246,16 @@ func TestReasonIsText(t *testing.T) {
 	}
 	if got := record.Jobs[0].Reason.Text; !utf8.ValidString(got) || got == "" {
 		t.Errorf("the reason is %q", got)
+	}
+}
+
+// must ends the test at an error.
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

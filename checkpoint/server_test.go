@@ -24,9 +24,7 @@ func newMachine(t *testing.T, config checkpoint.Config) *checkpoint.Machine {
 	t.Helper()
 	config.Kinds = slotKinds
 	m, err := checkpoint.New(config, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -50,9 +48,7 @@ func TestIncarnation(t *testing.T) {
 	}
 	refused(m)
 	next, err := checkpoint.Recover(m.Config(), 2, m.Ready().Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	refused(next)
 	mustStep(t, next, checkpoint.ServerFenced{ID: "s1"}, up("s1", 4, "second"))
 	if got := next.Hosts()[0].Incarnation; got != "second" {
@@ -126,9 +122,7 @@ func TestLimitCountsJobsWithTriesLeft(t *testing.T) {
 	config := simConfig()
 	config.Limit, config.Retries = 1, 2
 	m, err := checkpoint.New(config, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var stop checkpoint.Effect
 	done := func() { // all is done that is asked for, but for the Stop
 		for {

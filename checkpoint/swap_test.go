@@ -14,14 +14,10 @@ import (
 // answered one after the other.
 func swapAll(b testing.TB, jobs int) (steps int) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	step := func(e checkpoint.Event) []checkpoint.Effect {
 		steps++
-		if err := m.Step(e); err != nil {
-			b.Fatal(err)
-		}
+		must(b, m.Step(e))
 		return m.Ready().Effects
 	}
 	play := func(open []checkpoint.Effect) {

@@ -16,9 +16,7 @@ import (
 func recovered(t *testing.T, epoch int64, records ...checkpoint.Record) *checkpoint.Machine {
 	t.Helper()
 	m, err := checkpoint.Recover(simConfig(), epoch, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 

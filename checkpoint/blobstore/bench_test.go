@@ -42,9 +42,7 @@ func BenchmarkSave(b *testing.B) {
 
 func timed(b *testing.B, use func() error) time.Duration {
 	start := time.Now()
-	if err := use(); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, use())
 	return time.Since(start)
 }
 

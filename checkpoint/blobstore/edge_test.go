@@ -47,9 +47,7 @@ func TestLoserCleansUp(t *testing.T) {
 			}
 			err = w.Abort()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if all := keys(t, s.on.Bucket); len(all) != 2 {
 			t.Errorf("after %q there is %q, want a part and a manifest", data, all)
 		}
@@ -61,9 +59,7 @@ func TestLoserCleansUp(t *testing.T) {
 func TestLockEnds(t *testing.T) {
 	s := memory(t)
 	unlock, err := s.on.lock(t.Context(), "key")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.on.lock(ctx, "key"); !errors.Is(err, context.Canceled) {
@@ -83,21 +79,13 @@ func TestLockEnds(t *testing.T) {
 func TestGrace(t *testing.T) {
 	s := memory(t)
 	late, err := s.Begin(t.Context(), "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	part, err := late.Part("part")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := part.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, part.Close())
 	count := func(what string, want int) {
 		t.Helper()
-		if err := s.Collect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Collect(t.Context()))
 		if got := keys(t, s.on.Bucket); len(got) != want {
 			t.Errorf("%s there is %q, want %d", what, got, want)
 		}
@@ -160,14 +148,10 @@ func TestForeign(t *testing.T) {
 		"job/2/" + place, "job/2/1-x/0", "job/2/" + place + "/0/1", "job/02/" + place + "/0", "a/b/2/" + place + "/0",
 	}
 	for _, key := range foreign {
-		if err := s.on.Bucket.WriteAll(t.Context(), key, []byte("mine"), nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.on.Bucket.WriteAll(t.Context(), key, []byte("mine"), nil))
 	}
 	*s.shift = 3 * defaultGrace
-	if err := s.Collect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Collect(t.Context()))
 	all := keys(t, s.on.Bucket)
 	for _, key := range foreign {
 		if !slices.Contains(all, key) {
@@ -187,28 +171,18 @@ func TestCollectKeepsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	intact, err := s.on.Bucket.ReadAll(t.Context(), manifestKey("job", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	nowhere, err := store.Encode(store.Stored{Record: store.Record{Manifest: store.Manifest{Job: "job", Number: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	*s.shift = 3 * defaultGrace
 	for _, data := range [][]byte{[]byte("damaged"), nowhere} {
-		if err := s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil))
 		if _, err := s.Open(t.Context(), "job", 1); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("Open: %v, want ErrCorrupt", err)
 		}
-		if err := s.Collect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Collect(t.Context()))
 	}
-	if err := s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil))
 	s.check(t, 1, must, "a manifest restored by hand")
 }
 
@@ -219,12 +193,8 @@ func TestDeletedWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := s.Open(t.Context(), "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Delete(t.Context(), "job", 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, s.Delete(t.Context(), "job", 1))
 	if _, err := r.Part("part"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Part after Delete: %v, want ErrNotFound", err)
 	}
@@ -243,5 +213,13 @@ func TestBlocks(t *testing.T) {
 	}
 	if got, err := storetest.Read(t.Context(), s, "job", 1); err != nil || got != data {
 		t.Errorf("%d bytes, %v; want %d", len(got), err, len(data))
+	}
+}
+
+// noError ends the test at an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

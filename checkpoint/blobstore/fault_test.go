@@ -59,19 +59,13 @@ func TestManifestLast(t *testing.T) {
 func TestAbortUploadsNothing(t *testing.T) {
 	s, log := logged(t)
 	w, err := s.Begin(t.Context(), "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	part, err := w.Part("part")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := io.WriteString(part, "content"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Abort())
 	if slices.Contains(log.lines, "PUT /0 ") {
 		t.Errorf("the requests are %q: the part was uploaded", log.lines)
 	}
@@ -162,9 +156,7 @@ func TestRequestsFail(t *testing.T) {
 			s.check(t, 1, cond(deleted == nil, mustNot), outcome) // a Delete that fails may have deleted
 			s.check(t, 2, cond(second == nil, must), outcome)
 			*s.shift = 2*defaultGrace + time.Minute
-			if err := s.Collect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Collect(t.Context()))
 			if n := s.Leftovers(t); n > 0 {
 				t.Errorf("%s: %d leftovers stayed: %q", outcome, n, keys(t, s.on.Bucket))
 			}
@@ -250,9 +242,7 @@ func TestHangs(t *testing.T) {
 	opened, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, err := s.Open(opened, "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	hanging.Store(true)
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Part":    func(ctx context.Context) error { _, err := save(ctx, s, 2, "content 2"); return err },

@@ -20,23 +20,15 @@ func TestManifestBehindFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.on.record(t.Context(), "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := save(t.Context(), s, 2, "second"); err != nil {
 		t.Fatal(err)
 	}
 	second, err := s.on.Bucket.ReadAll(t.Context(), manifestKey("job", 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Delete(t.Context(), "job", 2), s.Fence(t.Context(), "job", 4)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, errors.Join(s.Delete(t.Context(), "job", 2), s.Fence(t.Context(), "job", 4)))
 	// The request that wrote number 2 is delivered again.
-	if err := s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 2), second, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 2), second, nil))
 	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Open: %v", err)
 	}
@@ -45,9 +37,7 @@ func TestManifestBehindFence(t *testing.T) {
 		t.Errorf("List: %v, %v", list, err)
 	}
 	// A higher fence takes nothing back, nor up: what was hidden stays so.
-	if err := s.Fence(t.Context(), "job", 9); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Fence(t.Context(), "job", 9))
 	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Open behind the next fence: %v", err)
 	}
@@ -64,9 +54,7 @@ func TestManifestBehindFence(t *testing.T) {
 		t.Errorf("fences %q, want %q", fences, want)
 	}
 	// The number is free below the fence, and stays so, once its checkpoint was deleted.
-	if err := s.Delete(t.Context(), "job", 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Delete(t.Context(), "job", 1))
 	if _, err := save(t.Context(), s, 1, "first"); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("commit again: %v", err)
 	}
@@ -79,9 +67,7 @@ func TestFenceNotSettled(t *testing.T) {
 	if _, err := save(t.Context(), s, 1, "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.on.writeOnce(t.Context(), fenceKey("job", 5), nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.on.writeOnce(t.Context(), fenceKey("job", 5), nil))
 	w, err := save(t.Context(), s, 2, "late")
 	if !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a writer below a fence that is not settled: %v", err)
@@ -92,9 +78,7 @@ func TestFenceNotSettled(t *testing.T) {
 	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if err := s.Fence(t.Context(), "job", 3); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Fence(t.Context(), "job", 3))
 	f, err := s.on.fence(t.Context(), "job")
 	if err != nil || f.settled != 5 || len(f.kept) != 1 {
 		t.Errorf("%+v, %v", f, err)

@@ -25,9 +25,7 @@ func TestIdentityOfAnotherBucket(t *testing.T) {
 	}
 	defer again.Close()
 	// The bucket is emptied while the store is in use: from then on it is not the store any more.
-	if err := again.on.Bucket.Delete(t.Context(), identityKey); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, again.on.Bucket.Delete(t.Context(), identityKey))
 	if got, err := again.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 		t.Errorf("an emptied bucket says %q, %v", got, err)
 	}
@@ -49,9 +47,7 @@ func TestIdentityAtOnce(t *testing.T) {
 	ids := make([]store.Identity, 20)
 	for i := range ids {
 		s, err := New(bucket, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		asked.Go(func() { ids[i], _ = s.Identity(t.Context()) })
 	}
 	asked.Wait()
@@ -62,19 +58,13 @@ func TestIdentityAtOnce(t *testing.T) {
 	}
 	// One that looked before the first wrote, and writes behind it, hears of the first.
 	late, err := New(bucket, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if id, err := late.on.makeIdentity(t.Context()); err != nil || id != ids[0] {
 		t.Errorf("a late one makes %q, %v; the store is %q", id, err, ids[0])
 	}
-	if err := bucket.WriteAll(t.Context(), identityKey, []byte("apportion-store 9 x\n"), nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, bucket.WriteAll(t.Context(), identityKey, []byte("apportion-store 9 x\n"), nil))
 	s, err := New(bucket, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if id, err := s.Identity(t.Context()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a damaged identity is read as %q, %v", id, err)
 	}

@@ -56,9 +56,7 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 	key := manifestKey(store.FolderOf(job), number)
 	if part != storetest.ManifestPart {
 		record, err := s.on.record(t.Context(), store.FolderOf(job), number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if at, inline := slices.BinarySearch(record.Inline, part); inline {
 			s.damageInline(t, key, record.Contents, at, how)
 			return
@@ -66,39 +64,29 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 		key = partKey(store.FolderOf(job), number, record.Place, part)
 	}
 	if how == storetest.Remove {
-		if err := s.on.Bucket.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.on.Bucket.Delete(t.Context(), key))
 		return
 	}
 	data, err := s.on.Bucket.ReadAll(t.Context(), key)
 	if err == nil {
 		err = s.on.Bucket.WriteAll(t.Context(), key, how.Apply(data), nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // damageInline damages a part that is kept with the manifest.
 func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at int, how storetest.Damage) {
 	t.Helper()
 	data, err := s.on.Bucket.ReadAll(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.on.Bucket.WriteAll(t.Context(), key, how.Inline(data, contents, at), nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, s.on.Bucket.WriteAll(t.Context(), key, how.Inline(data, contents, at), nil))
 }
 
 // Restart implements storetest.Restarter: the same bucket, another store, for both of which time has
 // passed.
 func (s subject) Restart(t testing.TB) store.Store {
 	next, err := New(s.on.Bucket, &Options{Form: s.on.options.Form})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	*s.shift = 2*defaultGrace + time.Minute
 	next.on.now = s.on.now
 	return subject{next, s.shift}
@@ -127,9 +115,7 @@ func keys(t testing.TB, bucket *blob.Bucket) []string {
 		if err == io.EOF {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		all = append(all, object.Key)
 	}
 }
@@ -182,9 +168,7 @@ func memory(t testing.TB) subject {
 	bucket := memblob.OpenBucket(nil)
 	t.Cleanup(func() { _ = bucket.Close() })
 	s, err := New(bucket, apart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return newSubject(t, s)
 }
 
@@ -204,9 +188,7 @@ func TestPrefix(t *testing.T) {
 func openURL(t testing.TB, url string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), url, apart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 
@@ -221,9 +203,7 @@ func TestS3(t *testing.T) {
 func s3URL(t testing.TB, around func(http.Handler) http.Handler) string {
 	t.Helper()
 	backend := s3mem.New()
-	if err := backend.CreateBucket("checkpoints"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, backend.CreateBucket("checkpoints"))
 	handler := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
 	if around != nil {
 		handler = around(handler)

@@ -66,9 +66,7 @@ func newCluster(t *testing.T) *cluster {
 func free(t *testing.T) url.URL {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return url.URL{Scheme: "http", Host: l.Addr().String()}
 }
@@ -189,9 +187,7 @@ type road struct {
 func newRoad(t *testing.T, to string) *road {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &road{listener: l, to: to, ends: map[net.Conn]bool{}}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
@@ -282,9 +278,7 @@ func open(t *testing.T, at *machine, prefix string) *master {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	m, j, err := Open(ctx, at.client, oneKind(), brisk(prefix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &master{m, j}
 }
 

@@ -21,9 +21,7 @@ func drive(ctx context.Context, t *testing.T, at *machine, prefix string, agents
 	t.Helper()
 	ms := open(t, at, prefix)
 	d, err := driver.New(ms.m, ms.j, driver.Config{Store: agents[0].Store, Grace: time.Minute}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	for _, a := range agents {

@@ -34,9 +34,7 @@ func testLeads(t *testing.T, c *cluster, prefix string) {
 			t.Fatalf("the first hears nothing of it: %v", first.j.Leads())
 		}
 	}
-	if err := second.j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, second.j.Close())
 	if err := second.j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("closed: %v", err)
 	}

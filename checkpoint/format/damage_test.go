@@ -21,9 +21,7 @@ func TestNewest(t *testing.T) {
 	for name, f := range fixtures() {
 		t.Run(name, func(t *testing.T) {
 			found, err := f.format.Newest(f.dir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := format.Found{Name: f.new, Files: f.newMembers, Step: f.step}
 			if diff := cmp.Diff(want, found); diff != "" {
 				t.Errorf("found (-want +got):\n%s", diff)

@@ -58,9 +58,7 @@ func TestDeterministic(t *testing.T) {
 				if made := f.files[file]; made != nil {
 					contents = made.bytes
 				}
-				if err := os.WriteFile(filepath.Join(folder, file), contents, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(filepath.Join(folder, file), contents, 0o600))
 			}
 			found, err := f.format.Newest(os.DirFS(folder))
 			if err != nil || found.Name != f.new {
@@ -74,16 +72,10 @@ func TestDeterministic(t *testing.T) {
 func TestEscape(t *testing.T) {
 	f := torchFixture()
 	outside, inside := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, f.new), f.files[f.new].bytes, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(outside, f.new), filepath.Join(inside, f.new)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(outside, f.new), f.files[f.new].bytes, 0o600))
+	must(t, os.Symlink(filepath.Join(outside, f.new), filepath.Join(inside, f.new)))
 	root, err := os.OpenRoot(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	if found, err := f.format.Newest(root.FS()); !errors.Is(err, format.ErrNone) {
 		t.Errorf("%+v, %v", found, err)
@@ -195,16 +187,12 @@ func TestPyTorchArchives(t *testing.T) {
 		w := zip.NewWriter(&out)
 		for _, name := range []string{"m/data.pkl", "m/version"} {
 			record, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Store, CompressedSize64: 1, UncompressedSize64: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := record.Write([]byte("x")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close())
 		return out.Bytes()
 	}
 	for name, test := range map[string]struct {
@@ -406,9 +394,7 @@ func TestFoundSurvivesJSON(t *testing.T) {
 		}
 		found.Skipped = append(found.Skipped, format.Skip{Name: "a/\u2028", Reason: "\"<&>\" is not complete"})
 		text, err := json.Marshal(found)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var back format.Found
 		if err := json.Unmarshal(text, &back); err != nil || !cmp.Equal(found, back) {
 			t.Errorf("%s: %s is read as %+v, %v", name, text, back, err)

@@ -99,13 +99,9 @@ func TestHugeClaims(t *testing.T) {
 		"m_iter_1.caffemodel":  {format.Caffe{}, net, nil},
 	} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, "m_iter_1.solverstate"), solverState(1, "m_iter_1.caffemodel", blob(true, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, "m_iter_1.solverstate"), solverState(1, "m_iter_1.caffemodel", blob(true, 1)), 0o600))
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, test.begin, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, test.begin, 0o600))
 		if err := os.Truncate(path, size-int64(len(test.end))); err != nil {
 			t.Skip(err) // not every file system has holes of this size
 		}
@@ -126,13 +122,9 @@ func TestHugeClaims(t *testing.T) {
 func appendTo(t *testing.T, path string, bytes []byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := f.Write(bytes); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 }

@@ -25,20 +25,14 @@ import (
 func library(t testing.TB, name, below string) fstest.MapFS {
 	t.Helper()
 	packed, err := zip.OpenReader(filepath.Join("testdata", "library", name+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer packed.Close()
 	dir := fstest.MapFS{}
 	for _, file := range packed.File {
 		contents, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := io.ReadAll(contents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		inside, ok := strings.CutPrefix(file.Name, below)
 		if ok && !(below == "" && strings.HasPrefix(file.Name, "sharded/")) {
 			dir[inside] = &fstest.MapFile{Data: data, Mode: 0o644}
@@ -124,9 +118,7 @@ func TestLibrariesCut(t *testing.T) {
 	for name, w := range libraries {
 		dir := library(t, w.library, w.below)
 		found, err := w.format.Newest(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, file := range found.Files {
 			data := dir[file].Data
 			lengths := []int{-1, 0, 1, len(data) / 2, len(data) - 1}
@@ -162,9 +154,7 @@ func TestLibrariesFlipped(t *testing.T) {
 		w := libraries[name]
 		dir := library(t, w.library, w.below)
 		found, err := w.format.Newest(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		seen, tried := 0, 0
 		for _, file := range found.Files {
 			data := dir[file].Data
@@ -336,13 +326,9 @@ func TestClaims(t *testing.T) {
 		if err == nil {
 			_, err = record.Write([]byte("{}"))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	if found, err := format.Keras(0).Verify(fstest.MapFS{"m.keras": {Data: out.Bytes()}}, "m.keras"); err == nil {
 		t.Errorf("%+v", found)
 	}

@@ -21,18 +21,10 @@ import (
 func TestPipe(t *testing.T) {
 	f := torchFixture()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, f.new), f.files[f.new].bytes, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(filepath.Join(folder, "model-8.pt"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("model-8.pt", filepath.Join(folder, "model-9.pt")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "model-7.pt"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, f.new), f.files[f.new].bytes, 0o600))
+	must(t, syscall.Mkfifo(filepath.Join(folder, "model-8.pt"), 0o600))
+	must(t, os.Symlink("model-8.pt", filepath.Join(folder, "model-9.pt")))
+	must(t, os.Mkdir(filepath.Join(folder, "model-7.pt"), 0o700))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -73,16 +73,10 @@ func serve(t *testing.T, name string, args ...string) *server {
 	t.Helper()
 	cmd := script(t, name, args...)
 	orders, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // killed
@@ -100,9 +94,7 @@ func (s *server) order(t *testing.T, order string, visit func(child *os.Process,
 	for s.lines.Scan() && s.lines.Text() != "done" {
 		if pid, ok := strings.CutPrefix(s.lines.Text(), "pid "); ok {
 			n, err := strconv.Atoi(pid)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if child, err = os.FindProcess(n); err != nil {
 				t.Fatal(err)
 			}
@@ -171,9 +163,7 @@ func TestKilledFrameworks(t *testing.T) {
 				folder := t.TempDir()
 				last := process.writeAndKill(t, folder, random)
 				found, err := test.format.Newest(os.DirFS(folder))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if found.Step < last || found.Step > last+1 {
 					t.Fatalf("%+v is the newest, but %d was saved", found, last)
 				}
@@ -192,18 +182,12 @@ func TestKilledFrameworks(t *testing.T) {
 func leftovers(t *testing.T, folder string, found format.Found) int {
 	t.Helper()
 	newest, err := os.Stat(filepath.Join(folder, found.Files[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if info.ModTime().After(newest.ModTime()) && !slices.Contains(found.Files, e.Name()) && e.Name() != "checkpoint" {
 			return 1
 		}
@@ -215,12 +199,18 @@ func leftovers(t *testing.T, folder string, found format.Found) int {
 // end.
 func TestMXNetSorts(t *testing.T) {
 	folder := t.TempDir()
-	if err := script(t, "mxnet", folder).Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, script(t, "mxnet", folder).Run())
 	for _, name := range []string{"sparse-0001", "shapes-0001"} {
 		if _, err := (format.MXNet{}).Verify(os.DirFS(folder), name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -12,20 +12,14 @@ import (
 // The entries of a table fill the file that they are in, one behind the other.
 func TestStorage(t *testing.T) {
 	packed, err := zip.OpenReader("testdata/library/dcp.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer packed.Close()
 	dir := fstest.MapFS{}
 	for _, name := range []string{".metadata", "__0_0.distcp"} {
 		file, err := packed.Open("step-20/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := io.ReadAll(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		dir[name] = &fstest.MapFile{Data: data}
 	}
 	list, err := storage(dir, ".metadata")
@@ -41,5 +35,13 @@ func TestStorage(t *testing.T) {
 	}
 	if size := int64(len(dir["__0_0.distcp"].Data)); at != size {
 		t.Errorf("%d bytes of %d are listed", at, size)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -370,9 +370,7 @@ func pickled() (data []byte, free []bool) {
 // A pickle of every opcode is whole, and none of its beginnings is, nor itself with more behind.
 func TestPickleEveryOpcode(t *testing.T) {
 	data, free := pickled()
-	if err := pickle(over(data)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, pickle(over(data)))
 	for cut := range data {
 		if pickle(over(data[:cut])) == nil {
 			t.Errorf("cut to %d of %d bytes it is whole", cut, len(data))

@@ -42,9 +42,7 @@ func appendEvent(m *checkpoint.Machine, j *Journal, e checkpoint.Event) error {
 func mustOpen(t *testing.T, fsys vfs.FS) (*checkpoint.Machine, *Journal) {
 	t.Helper()
 	m, j, err := Open(fsys, oneKind())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m, j
 }
 
@@ -157,9 +155,7 @@ func TestEpochsAscend(t *testing.T) {
 			t.Errorf("epoch %d after %d", m.Epoch(), last)
 		}
 		last = m.Epoch()
-		if err := j.Compact(m.Snapshot()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Compact(m.Snapshot()))
 		if entries, _ := mem.List("."); len(entries) != 2 {
 			t.Errorf("%d files are left, want a journal and the room that it keeps", len(entries))
 		}
@@ -198,26 +194,18 @@ func TestAppendAfterError(t *testing.T) {
 func TestJournalOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	for _, other := range []string{"README", "1.journal", "00000000000000000000.journal", "00000000000000000009.txt", "99999999999999999999.journal"} {
-		if err := os.WriteFile(dir+"/"+other, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(dir+"/"+other, nil, 0o600))
 	}
 	fsys, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fsys.Close()
 	for i := range 3 {
 		m, j := mustOpen(t, fsys)
 		if len(m.Servers()) != i {
 			t.Errorf("%d servers, want %d", len(m.Servers()), i)
 		}
-		if err := appendEvent(m, j, server(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, appendEvent(m, j, server(fmt.Sprint(i))))
+		must(t, j.Close())
 	}
 	entries, err := fsys.List(".")
 	if err != nil || len(entries) != 7 {
@@ -318,9 +306,7 @@ func someJournal(t *testing.T) (data []byte, ends []int) {
 	m, j := mustOpen(t, mem)
 	ends = []int{len(header), int(j.Bytes())}
 	for _, e := range []checkpoint.Event{server("s1"), checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
-		if err := appendEvent(m, j, e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, appendEvent(m, j, e))
 		ends = append(ends, int(j.Bytes()))
 	}
 	data, err := read(mem, name(1, valid))
@@ -335,9 +321,7 @@ func put(t *testing.T, data []byte) vfs.FS {
 	t.Helper()
 	mem := vfstest.NewMem()
 	file, err := mem.Create(name(7, valid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := file.Write(data); err != nil {
 		t.Fatal(err)
 	}
@@ -408,9 +392,7 @@ func TestOpenRefuses(t *testing.T) {
 // TestFormat reads the example in FORMAT.md.
 func TestFormat(t *testing.T) {
 	text, err := os.ReadFile("FORMAT.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, example, _ := strings.Cut(string(text), "## Example\n\n    ")
 	example, _, _ = strings.Cut(example, "\n")
 	record, err := Decode([]byte(example))
@@ -418,16 +400,12 @@ func TestFormat(t *testing.T) {
 		t.Errorf("decode = %+v, %v", record, err)
 	}
 	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "memory"}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range []checkpoint.Event{
 		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{2, 8}}}, checkpoint.Submit{Job: "lr", Demand: apportion.Resources{2, 8}, Min: 0},
 		checkpoint.Submit{Job: "gd", Demand: apportion.Resources{2, 8}, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"gd": nil}}, // takes the number 1
 	} {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	m.Ready()
 	if err := m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}); err != nil {
@@ -448,5 +426,13 @@ func TestRecordTooLong(t *testing.T) {
 	long := checkpoint.Record{Gone: []string{strings.Repeat("x", maxPayload)}}
 	if err := j.Append(long); err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Errorf("Append = %v", err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -30,9 +30,7 @@ func TestLeads(t *testing.T) {
 	m, j := mustOpen(t, fsys)
 	first = j
 	for range 3 {
-		if err := errors.Join(appendEvent(m, j, server("s")), j.Compact(m.Snapshot()), j.Leads()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(appendEvent(m, j, server("s")), j.Compact(m.Snapshot()), j.Leads()))
 	}
 	if asked < 10 {
 		t.Errorf("asked %d times", asked)
@@ -44,15 +42,11 @@ func TestLeads(t *testing.T) {
 	broken, first = nil, nil
 	// Another has taken the next number, and has not come to an end with it.
 	claim, err := mem.Create(name(j.number+1, claimed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first while another opens: %v", err)
 	}
-	if err := errors.Join(claim.Close(), mem.Remove(name(j.number+1, claimed))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(claim.Close(), mem.Remove(name(j.number+1, claimed))))
 	_, second := mustOpen(t, mem)
 	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first after the second: %v", err)

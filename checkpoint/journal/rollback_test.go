@@ -34,14 +34,10 @@ func live(t *testing.T, bytes int64) life {
 			events = append(events, checkpoint.Adjust{Targets: map[string][]string{"a": {servers[n%2]}}})
 			n++
 		}
-		if err := m.Step(events[0]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(events[0]))
 		events = events[1:]
 		ready := m.Ready()
-		if err := j.Append(ready.Record); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(ready.Record))
 		heard := l.heard[len(l.heard)-1]
 		for _, e := range ready.Effects {
 			l.numbers[e.Attempt] = true

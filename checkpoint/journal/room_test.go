@@ -131,13 +131,9 @@ func TestSpareGrows(t *testing.T) {
 	mem := vfstest.NewMem()
 	m, j := mustOpen(t, mem)
 	for i := range 300 {
-		if err := appendEvent(m, j, server(fmt.Sprint(strings.Repeat("x", 500), i))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, appendEvent(m, j, server(fmt.Sprint(strings.Repeat("x", 500), i))))
 	}
-	if err := j.Compact(m.Snapshot()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Compact(m.Snapshot()))
 	entries, err := mem.List(".")
 	at := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == spare })
 	if err != nil || at < 0 || entries[at].Bytes < 2*j.Bytes() {
@@ -149,12 +145,8 @@ func TestSpareGrows(t *testing.T) {
 func TestNoRoomAtAll(t *testing.T) {
 	disk := newSmall(1 << 20)
 	m, j := mustOpen(t, disk)
-	if err := appendEvent(m, j, server("old")); err != nil {
-		t.Fatal(err)
-	}
-	if err := disk.Remove(spare); err != nil {
-		t.Fatal(err)
-	}
+	must(t, appendEvent(m, j, server("old")))
+	must(t, disk.Remove(spare))
 	left := disk.free
 	disk.free = 30
 	if err := j.Compact(m.Snapshot()); !errors.Is(err, syscall.ENOSPC) {
@@ -179,9 +171,7 @@ func TestOpenClaimsLast(t *testing.T) {
 	mem := vfstest.NewMem()
 	m, j := mustOpen(t, mem)
 	typo := checkpoint.Config{Kinds: apportion.Kinds{"slot", "gpu"}}
-	if err := appendEvent(m, j, server("a")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, appendEvent(m, j, server("a")))
 	created := 0
 	watched := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
 		if op == vfstest.Create {
@@ -232,17 +222,11 @@ func TestLongSnapshot(t *testing.T) {
 		targets[name] = containers
 	}
 	for _, e := range append(events, checkpoint.Adjust{Targets: targets}) {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Step(e))
 	}
 	record := m.Ready().Record
-	if err := j.Append(record); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Compact(m.Snapshot()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Append(record))
+	must(t, j.Compact(m.Snapshot()))
 	if j.Bytes() < 64<<20 {
 		t.Errorf("only %d bytes: no journal before could not have held them", j.Bytes())
 	}
@@ -263,9 +247,7 @@ func TestStandby(t *testing.T) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type opened struct {
 		m   *checkpoint.Machine
 		j   *Journal
@@ -286,18 +268,14 @@ func TestStandby(t *testing.T) {
 		t.Fatal("the second does not wait")
 	default:
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	second := <-next
 	if second.err != nil || len(second.m.Servers()) != 10 || second.m.Epoch() != 2 {
 		t.Fatalf("%v, %v", second.m, second.err)
 	}
 	// Whoever forces the door is a master all the same: the lock is a courtesy, the number decides.
 	fsys, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fsys.Close()
 	mustOpen(t, fsys)
 	if err := appendEvent(second.m, second.j, server("x")); !errors.Is(err, checkpoint.ErrFenced) {

@@ -44,9 +44,7 @@ func inline() Stored {
 // another implementation of CRC-32C.
 func TestSecondForm(t *testing.T) {
 	data, err := Encode(inline())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const want = `{"job":"lr","number":7,"parts":[{"name":"first","bytes":5,"crc32c":"78d92f81"},` +
 		`{"name":"apart","bytes":1048577,"crc32c":"0123456789abcdef"},{"name":"empty","bytes":0},` +
 		`{"name":"line","bytes":2,"crc32c":"e5e6b17e"}],"inline":[0,2,3]}` + "\nalpha}\n"
@@ -62,9 +60,7 @@ func TestSecondForm(t *testing.T) {
 
 func TestSecondFormEveryBit(t *testing.T) {
 	data, err := Encode(inline())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	refuse := func(what string, damaged []byte) {
 		t.Helper()
 		if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
@@ -111,9 +107,7 @@ func TestSecondFormRefuses(t *testing.T) {
 func TestHead(t *testing.T) {
 	r := inline()
 	head, err := Head(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	whole, err := Encode(r)
 	if want := bytes.Join(append([][]byte{head}, r.Contents...), nil); err != nil || !bytes.Equal(whole, want) {
 		t.Errorf("Encode: %q, %v, want %q", whole, err, want)
@@ -165,9 +159,7 @@ func TestKeptParts(t *testing.T) {
 		for i, length := range c.lengths {
 			name := fmt.Sprint(i)
 			part, err := w.Part(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			data := bytes.Repeat([]byte{byte('a' + i)}, length)
 			want[name] = data
 			for rest := data; len(rest) > 0; {
@@ -177,9 +169,7 @@ func TestKeptParts(t *testing.T) {
 				}
 				rest = rest[n:]
 			}
-			if err := part.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, part.Close())
 		}
 		m, err := w.Commit()
 		if err != nil || len(f.objects) != c.objects {
@@ -201,9 +191,7 @@ func TestKeptParts(t *testing.T) {
 				t.Errorf("limit %d, lengths %d: part %+v", c.limit, c.lengths, listed)
 			}
 			part, err := r.Part(listed.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if err := iotest.TestReader(part, data); err != nil {
 				t.Errorf("limit %d, part %s: %v", c.limit, listed.Name, err)
 			}
@@ -216,15 +204,11 @@ func TestKeptPartAborted(t *testing.T) {
 	f := &fake{}
 	w := newWriter(t.Context(), "job", 1, Form{}, f)
 	part, err := w.Part("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.WriteString(part, "x"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Abort())
 	if _, err := io.WriteString(part, "x"); err == nil {
 		t.Error("Write after Abort succeeded")
 	}
@@ -260,9 +244,7 @@ func TestRange(t *testing.T) {
 	} {
 		for what, stored := range map[string][]byte{"intact": data, "damaged": damaged} {
 			part, err := chunked(t, data, stored).Range("a", c.offset, c.bytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := io.ReadAll(part)
 			if what == "damaged" && c.hit {
 				if !errors.Is(err, ErrCorrupt) || len(got) > 0 && !bytes.HasPrefix(data[c.offset:], got) {
@@ -286,9 +268,7 @@ func TestRange(t *testing.T) {
 	}
 	for what, stored := range map[string][]byte{"short": data[:len(data)-1], "gone": nil, "long": append(bytes.Clone(data), 0)} {
 		part, err := chunked(t, data, stored).Range("a", 3*chunk, 17)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := io.ReadAll(part); !errors.Is(err, ErrCorrupt) || len(got) > 0 {
 			t.Errorf("%s: %d bytes, %v", what, len(got), err)
 		}
@@ -308,12 +288,18 @@ func TestDamagedChunk(t *testing.T) {
 		damaged := bytes.Clone(data)
 		damaged[at] = 1
 		part, err := chunked(t, data, damaged).Part("a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := io.ReadAll(part)
 		if end := (at/ChunkBytes + 1) * ChunkBytes; !errors.Is(err, ErrCorrupt) || len(got) >= end {
 			t.Errorf("damage at %d: %d bytes, %v", at, len(got), err)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -75,7 +75,7 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 	if err != nil {
 		return err
 	}
-	return errors.Join(stream(ctx, file, part), file.Close())
+	return errors.Join(copyTo(ctx, file, part), file.Close())
 }
 
 // each opens a checkpoint and gives its parts, in their order, to use.
@@ -101,8 +101,8 @@ func each(ctx context.Context, s Store, job string, number int64, use func(name 
 	return manifest, nil
 }
 
-// stream copies to the end of from and stops when the context ends.
-func stream(ctx context.Context, to io.Writer, from io.Reader) error {
+// copyTo copies to the end of from and stops when the context ends.
+func copyTo(ctx context.Context, to io.Writer, from io.Reader) error {
 	buffer := make([]byte, blockBytes)
 	// The struct hides ReadFrom, which would bypass the buffer and with it the look at the context.
 	_, err := io.CopyBuffer(struct{ io.Writer }{to}, untilDone{ctx, from}, buffer)

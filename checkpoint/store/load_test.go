@@ -24,12 +24,8 @@ func filesOf(t *testing.T, contents map[string]string) store.Files {
 	saved := store.Files{Dir: t.TempDir()}
 	for name, text := range contents {
 		path := filepath.Join(saved.Dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		saved.Names = append(saved.Names, name)
 	}
 	return saved
@@ -75,12 +71,8 @@ func TestRoundTrip(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s, saved := &storetest.MemStore{}, filesOf(t, contents)
 	outside := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(saved.Dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	must(t, os.Symlink(outside, filepath.Join(saved.Dir, "link")))
 	for name, list := range map[string][]string{"link out of the directory": {"link"}, "path out of it": {"../secret"}, "missing": {"model.index", "gone"}} {
 		bad := saved
 		bad.Names = list
@@ -189,9 +181,7 @@ func TestCancelled(t *testing.T) {
 // A checkpoint larger than the buffer passes through it.
 func BenchmarkRoundTrip(b *testing.B) {
 	saved := store.Files{Dir: b.TempDir(), Names: []string{"model"}}
-	if err := os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must(b, os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600))
 	b.SetBytes(8 << 20)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -57,9 +57,7 @@ func TestManifestRoundTrip(t *testing.T) {
 // of sha256sum.
 func TestManifestForm(t *testing.T) {
 	data, err := Encode(record("weights"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const want = `apportion-checkpoint 1 b16fba4a953a69067da9ca436fafeb72c936ad18b98a20324ac9253934b24410
 {"job":"lr","number":7,"parts":[{"name":"weights","bytes":7,"sha256":"9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c"}]}
 `
@@ -71,9 +69,7 @@ func TestManifestForm(t *testing.T) {
 // TestManifestEveryBit flips each bit, cuts at each length, and doubles each byte of a manifest.
 func TestManifestEveryBit(t *testing.T) {
 	data, err := Encode(record("weights", "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	refuse := func(what string, damaged []byte) {
 		t.Helper()
 		if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
@@ -174,9 +170,7 @@ func TestManifestSize(t *testing.T) {
 	}
 	r.Parts = r.Parts[:len(r.Parts)*9/10]
 	data, err := Encode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := decodeOf(data, FolderOf(r.Job), r.Number); err != nil {
 		t.Errorf("a manifest of %d bytes: %v", len(data), err)
 	}

@@ -17,9 +17,7 @@ func TestOnly(t *testing.T) {
 	from := t.TempDir()
 	shards := []string{"rank0/model", "rank0/optimizer", "rank1/model", "rank1/optimizer"}
 	for _, name := range shards {
-		if err := errors.Join(os.MkdirAll(filepath.Join(from, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(from, name), []byte(name), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Join(from, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(from, name), []byte(name), 0o600)))
 	}
 	s := &storetest.MemStore{}
 	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: shards}); err != nil {

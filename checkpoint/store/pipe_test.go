@@ -18,12 +18,8 @@ import (
 func TestSwappedForPipe(t *testing.T) {
 	saved := filesOf(t, map[string]string{"state": "learnt"})
 	name := filepath.Join(saved.Dir, "state")
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(name))
+	must(t, syscall.Mkfifo(name, 0o600))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := store.Save(t.Context(), &storetest.MemStore{}, "lr", 1, saved)

@@ -92,12 +92,15 @@ func (p *Portable) List(ctx context.Context, job string) ([]Manifest, error) {
 	if err == nil {
 		numbers, record, err = p.medium.List(ctx, FolderOf(job))
 	}
+	if err != nil {
+		return nil, fmt.Errorf("job %.60q: %w", job, err)
+	}
 	var manifests []Manifest
 	var faults []error
 	for _, number := range numbers {
 		r, fault := record(number)
-		if err = ctx.Err(); err != nil {
-			break
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("job %.60q: %w", job, err)
 		}
 		switch {
 		case fault == nil:
@@ -106,9 +109,6 @@ func (p *Portable) List(ctx context.Context, job string) ([]Manifest, error) {
 		case !errors.Is(fault, ErrNotFound):
 			faults = append(faults, Wrap(job, number, fault))
 		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("job %.60q: %w", job, err)
 	}
 	return manifests, errors.Join(faults...)
 }
@@ -141,14 +141,15 @@ func (p *Portable) Identity(ctx context.Context) (Identity, error) {
 	known := p.identity
 	p.mu.Unlock()
 	id, err := p.medium.Identity(ctx, known == "")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// Another call may have learnt it meanwhile, of the medium that this one found replaced.
 	if err == nil {
-		err = known.Same(id)
+		err = p.identity.Same(id)
 	}
 	if err != nil {
 		return "", fmt.Errorf("store: %w", err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.identity = id
 	return id, nil
 }

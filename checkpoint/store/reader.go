@@ -1,16 +1,16 @@
-// This file implements Reader on whatever can open objects: parts that compare length and
-// sums while they are read.
+// This file implements Reader on whatever can open objects.
 
 package store
 
 import (
-	"bytes"
-	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/apportion/apportion"
 )
 
 var errReaderClosed = errors.New("the reader is closed")
@@ -45,27 +45,36 @@ func (r *reader) Manifest() Manifest {
 
 // Part implements Reader.
 func (r *reader) Part(name string) (io.ReadCloser, error) {
-	from, part, err := r.part(name, 0)
+	i, err := r.find(name)
 	if err != nil {
 		return nil, r.wrap(name, err)
 	}
-	// Each call has a stream and sums of its own, so that one part can be read twice at once.
-	return &verified{r: r, part: part, from: from, summer: newSummer(part.SHA256 != Digest{})}, nil
+	s := &stream{r: r, part: r.stored.Parts[i], left: r.stored.Parts[i].Bytes}
+	if s.part.SHA256 != (Digest{}) {
+		s.digest = sha256.New()
+	}
+	return s.open(i)
 }
 
-// part opens the object of a part from an offset on, and returns what the manifest says of it.
-func (r *reader) part(name string, offset int64) (io.ReadCloser, Part, error) {
+// Range implements Reader. It costs the rest of the first and of the last chunk beyond its bytes.
+func (r *reader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
 	i, err := r.find(name)
 	if err != nil {
-		return nil, Part{}, err
+		return nil, r.wrap(name, err)
 	}
-	// The contents came with the manifest, so they were compared when that was read; they are compared again
-	// like those of every part.
-	if at, inline := slices.BinarySearch(r.stored.Inline, i); inline {
-		return io.NopCloser(bytes.NewReader(r.stored.Contents[at][offset:])), r.stored.Parts[i], nil
+	part := r.stored.Parts[i]
+	switch {
+	// It is subtracted, since a sum of the two may be too large for an int64.
+	case offset < 0 || bytes < 0 || offset > part.Bytes-bytes:
+		err = &apportion.FieldError{Field: "offset", Err: apportion.ErrRange, Detail: fmt.Sprintf("%d bytes from %d on, of %d", bytes, offset, part.Bytes)}
+	case part.CRC32C == "" && part.Bytes > 0:
+		err = fmt.Errorf("a range of a part without sums of chunks: %w", errors.ErrUnsupported)
 	}
-	from, err := r.open(i, offset)
-	return from, r.stored.Parts[i], err
+	if err != nil {
+		return nil, r.wrap(name, err)
+	}
+	s := &stream{r: r, part: part, chunk: offset / ChunkBytes, skip: offset % ChunkBytes, left: bytes}
+	return s.open(i)
 }
 
 // find returns the index of a part.
@@ -94,108 +103,4 @@ func (r *reader) wrap(part string, err error) error {
 func (r *reader) Close() error {
 	r.closed = true
 	return nil
-}
-
-// verified is a part that is being read. It holds the last bytes of each chunk, and of the part, back until their sum
-// is known: who reads exactly as many bytes as the manifest says, and never sees io.EOF, gets no damaged part either.
-type verified struct {
-	r    *reader
-	part Part
-	// from is the object of the part, of which verified reads part.Bytes and one more.
-	from io.ReadCloser
-	// summer has seen exactly the bytes that were read, which are at most part.Bytes: Read clips what it asks for.
-	summer *summer
-	// ended is what Read returns from now on: io.EOF or what went wrong.
-	ended error
-}
-
-// Read implements io.Reader.
-// A part costs one pass: each byte goes into its sums once, whatever the sizes of the reads are.
-func (v *verified) Read(p []byte) (int, error) {
-	// An end is for good: a reader that goes on after damage would get bytes that nobody vouches for.
-	if v.ended != nil {
-		return 0, v.ended
-	}
-	// The end of the context is not kept in ended; the context keeps it itself.
-	if err := v.r.ctx.Err(); err != nil {
-		return 0, v.r.wrap(v.part.Name, err)
-	}
-	// No read goes beyond its chunk.
-	left := min(v.part.Bytes-v.summer.bytes, ChunkBytes-v.summer.bytes%ChunkBytes)
-	p = p[:min(int64(len(p)), left)]
-	n, err := v.step(p)
-	if err != nil && err != io.EOF {
-		err = v.r.wrap(v.part.Name, err)
-	}
-	v.ended = err
-	return n, err
-}
-
-// step reads some of p, which holds no more than is left of the chunk.
-// Its end is that of Read: an error of it is wrapped there, and io.EOF comes with the last bytes.
-func (v *verified) step(p []byte) (int, error) {
-	if v.summer.bytes == v.part.Bytes { // a part without bytes
-		return 0, cmp.Or(v.compare(), io.EOF)
-	}
-	n, err := v.from.Read(p)
-	// The sums are computed before the bytes are handed out: the caller may change p.
-	v.summer.add(p[:n])
-	if v.summer.digest != nil {
-		v.summer.digest.Write(p[:n])
-	}
-	switch {
-	// The last piece is handed out only after compare: until then it is in p, and n = 0 takes it back.
-	case v.summer.bytes == v.part.Bytes:
-		if err := v.compare(); err != nil {
-			return 0, err
-		}
-		return n, io.EOF
-	// The object ends too early. Its bytes so far were handed out, and the error tells that they are not
-	// all.
-	case err == io.EOF:
-		return n, fmt.Errorf("%d bytes instead of %d: %w", v.summer.bytes, v.part.Bytes, ErrCorrupt)
-	// A chunk that differs ends the reading here, and not after gigabytes.
-	case err == nil && n > 0 && v.summer.bytes%ChunkBytes == 0 && !v.summer.begins(v.part):
-		return 0, fmt.Errorf("the chunk before byte %d has another sum: %w", v.summer.bytes, ErrCorrupt)
-	}
-	return n, err
-}
-
-// compare returns an error unless the object ends here and has the sums of the manifest.
-func (v *verified) compare() error {
-	if err := atEnd(v.from, v.part.Bytes); err != nil {
-		return err
-	}
-	// The length is right by now, so that only the content can differ. An earlier version has written no sums of
-	// chunks, and not every store a digest.
-	got := v.summer.part(v.part.Name)
-	if v.part.CRC32C == "" {
-		got.CRC32C = ""
-	}
-	if got != v.part {
-		return fmt.Errorf("has other sums: %w", ErrCorrupt)
-	}
-	return nil
-}
-
-// atEnd returns an error unless an object ends here, after as many bytes as its part has.
-// An error that is not the end is no damage: what is behind could not be read, and the caller gets that error.
-func atEnd(from io.Reader, length int64) error {
-	// One byte more than the manifest says is asked for: an object that was extended has it.
-	switch n, err := io.ReadFull(from, make([]byte, 1)); {
-	case n > 0:
-		return fmt.Errorf("more than %d bytes: %w", length, ErrCorrupt)
-	case err != io.EOF:
-		return err
-	}
-	return nil
-}
-
-// Close implements io.Closer.
-func (v *verified) Close() error {
-	// A part that was read to its end keeps saying io.EOF.
-	if v.ended == nil {
-		v.ended = v.r.wrap(v.part.Name, errClosed)
-	}
-	return v.from.Close()
 }

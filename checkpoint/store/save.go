@@ -107,7 +107,7 @@ func (s *source) save(ctx context.Context, writer Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := stream(ctx, part, file); err != nil {
+	if err := copyTo(ctx, part, file); err != nil {
 		return fmt.Errorf("part %q: %w", name, errors.Join(err, part.Close()))
 	}
 	// The error of Close counts: it is where a store makes the part durable.

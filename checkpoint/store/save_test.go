@@ -24,9 +24,7 @@ const long = 1<<20 + 3
 func disk(t *testing.T) (*files.Store, store.Files) {
 	t.Helper()
 	s, err := files.Open(t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	saved := filesOf(t, map[string]string{"a/model": strings.Repeat("m", long), "b/model": strings.Repeat("n", long), "step": "7"})
 	return s, saved
@@ -74,21 +72,15 @@ func adopts(t *testing.T) bool {
 	t.Helper()
 	dir := t.TempDir()
 	disk, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer disk.Close()
 	sharer, ok := any(disk).(vfs.Sharer)
 	if !ok {
 		return false
 	}
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	file, err := os.Open(filepath.Join(dir, "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	if cloned, err := sharer.Clone(file, "cloned"); err == nil {
 		cloned.Close()
@@ -117,9 +109,7 @@ func TestSaveGiven(t *testing.T) {
 	if got := left(t, saved); got != "step" {
 		t.Errorf("of what was given %q is left", got)
 	}
-	if err := os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600))
 	if _, err := store.Verify(t.Context(), s, "lr", 2); err != nil {
 		t.Errorf("the job goes on, and then: %v", err)
 	}
@@ -144,16 +134,12 @@ func TestSaveGivenRefused(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			s, saved := disk(t)
 			saved.Given = true
-			if err := prepare(filepath.Join(saved.Dir, "a/model")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, prepare(filepath.Join(saved.Dir, "a/model")))
 			saves(t, s, 1, saved)
 			if got := left(t, saved); got != "a/model step" {
 				t.Errorf("%q is left", got)
 			}
-			if err := os.WriteFile(filepath.Join(saved.Dir, "a/model"), []byte("written over"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), []byte("written over"), 0o600))
 			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
 				t.Errorf("the job goes on, and then: %v", err)
 			}
@@ -170,9 +156,7 @@ func TestSaveGivenMany(t *testing.T) {
 	saved := store.Files{Dir: t.TempDir(), Given: true}
 	for i := range 260 {
 		name := fmt.Sprintf("%03d", i)
-		if err := os.WriteFile(filepath.Join(saved.Dir, name), make([]byte, long), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(saved.Dir, name), make([]byte, long), 0o600))
 		saved.Names = append(saved.Names, name)
 	}
 	saves(t, s, 1, saved)
@@ -227,12 +211,8 @@ func TestSaveGivenFails(t *testing.T) {
 		t.Errorf("after a save that failed %q is left", got)
 	}
 	name := filepath.Join(saved.Dir, "a/model")
-	if err := os.WriteFile(name, []byte("it is the job's again"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, make([]byte, long), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte("it is the job's again"), 0o600))
+	must(t, os.WriteFile(name, make([]byte, long), 0o600))
 	replaced := func() error { return errors.Join(os.Remove(name), os.WriteFile(name, []byte("new"), 0o600)) }
 	if _, err := store.Save(t.Context(), before{s, replaced}, "lr", 2, saved); err != nil {
 		t.Fatal(err)

@@ -74,9 +74,7 @@ func failing(t *testing.T, calls ...string) (*broken, *store.Shards) {
 	if err == nil {
 		_, err = w.Commit()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.calls = nil
 	b.fails = func(method, job string, _ int64) bool { return slices.Contains(calls, method+" "+job) }
 	return b, s
@@ -176,21 +174,15 @@ func TestListsTheOthers(t *testing.T) {
 func TestShareIsOpenedOnce(t *testing.T) {
 	b, s := failing(t)
 	r, err := s.Open(t.Context(), "lr", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 3 {
 		part, err := r.Part("b")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if text, err := io.ReadAll(part); err != nil || string(text) != "content of b" {
 			t.Errorf("%q, %v", text, err)
 		}
 		piece, err := r.Range("b", 11, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if text, err := io.ReadAll(piece); err != nil || string(text) != "b" {
 			t.Errorf("%q, %v", text, err)
 		}
@@ -228,9 +220,7 @@ func TestNamesOfShares(t *testing.T) {
 		}
 	}
 	w, err := s.Begin(t.Context(), "lr", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
 		t.Errorf("a part called like the list: %v", err)
 	}
@@ -251,28 +241,20 @@ func TestNamesOfShares(t *testing.T) {
 func TestTakenShares(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "weights")
 	content := strings.Repeat("x", 2<<20)
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(content), 0o600))
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	share := store.Share{Index: 0, Of: 1}
 	for _, s := range []*store.Shards{open(t, t.TempDir()).Shards, store.NewShards(&storetest.MemStore{})} {
 		w, err := s.BeginShard(t.Context(), "lr", 1, share)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := w.(store.Taker).Take("part", file, true); err == nil {
 			_, err = w.Commit()
 			if err == nil {
 				_, err = s.Join(t.Context(), "lr", 1, 1)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if text, err := storetest.Read(t.Context(), s, "lr", 1); err != nil || text != content {
 				t.Errorf("%d bytes, %v", len(text), err)
 			}

@@ -43,9 +43,7 @@ type onDisk struct {
 func open(t testing.TB, dir string) onDisk {
 	t.Helper()
 	s, err := files.Open(dir, &files.Options{Grace: -1, Form: store.Form{InlineBytes: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return onDisk{store.NewShards(s), dir}
 }
@@ -82,9 +80,7 @@ func save(t testing.TB, s *store.Shards, number int64) {
 	t.Helper()
 	for i, name := range []string{"a", "b", "c"} {
 		w, err := s.BeginShard(t.Context(), "lr", number, store.Share{Index: i, Of: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		part, err := w.Part(name)
 		if err == nil {
 			_, err = io.WriteString(part, "content of "+name)
@@ -93,9 +89,7 @@ func save(t testing.TB, s *store.Shards, number int64) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if _, err := s.Join(t.Context(), "lr", number, 3); err != nil {
 		t.Fatal(err)
@@ -128,16 +122,12 @@ func TestOtherShares(t *testing.T) {
 	s := store.NewShards(under)
 	replace := func(content string) {
 		t.Helper()
-		if err := under.Delete(t.Context(), "apportion-shard-1/lr", 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, under.Delete(t.Context(), "apportion-shard-1/lr", 1))
 		if content == "" {
 			return
 		}
 		w, err := under.Begin(t.Context(), "apportion-shard-1/lr", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		part, err := w.Part("b")
 		if err == nil {
 			_, err = io.WriteString(part, content)
@@ -146,9 +136,7 @@ func TestOtherShares(t *testing.T) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	save(t, s, 1)
 	for _, c := range []struct {
@@ -165,15 +153,11 @@ func TestOtherShares(t *testing.T) {
 		}
 	}
 	r, err := s.Open(t.Context(), "lr", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := r.Part("d"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a part that is not listed: %v", err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Close())
 	if _, err := r.Part("a"); err == nil {
 		t.Error("a reader that is closed opens a part")
 	}
@@ -195,9 +179,7 @@ func TestReservedNames(t *testing.T) {
 		}
 	}
 	w, err := s.Begin(t.Context(), "lr", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Abort()
 	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
 		t.Errorf("a part called like the list: %v", err)
@@ -210,9 +192,7 @@ func TestBadList(t *testing.T) {
 		under := &storetest.MemStore{}
 		s := store.NewShards(under)
 		w, err := under.Begin(t.Context(), "lr", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		part, err := w.Part("apportion-shards")
 		if err == nil {
 			_, err = io.WriteString(part, text)
@@ -221,9 +201,7 @@ func TestBadList(t *testing.T) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := s.Open(t.Context(), "lr", 1); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%q: Open: %v", text, err)
 		}
@@ -253,5 +231,13 @@ func TestListBesideDelete(t *testing.T) {
 	save(t, store.NewShards(under), 1)
 	if list, err := store.NewShards(deleting{under}).List(t.Context(), "lr"); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

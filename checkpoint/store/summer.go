@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"hash/crc32"
-	"strings"
 )
 
 // castagnoli is the polynomial that processors compute by themselves.
@@ -64,14 +63,6 @@ func (s *summer) end() {
 	}
 	s.sums = hex.AppendEncode(s.sums, sum[:])
 	s.crc = 0
-}
-
-// begins reports whether the chunks that went by have the sums of those that a part begins with; of a part without
-// sums it cannot be told.
-// Only the last of the complete chunks is compared, since those before were when they ended. The caller has
-// read no more than p.Bytes, so that p has a sum for it.
-func (s *summer) begins(p Part) bool {
-	return p.CRC32C == "" || strings.HasSuffix(string(p.CRC32C[:len(s.sums)]), string(s.sums[max(0, len(s.sums)-2*crc32.Size):]))
 }
 
 // part returns what went by as a part. It is called once, at the end.

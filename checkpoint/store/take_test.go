@@ -60,9 +60,7 @@ func (c *content) Close() error { return c.s.do("end") }
 func file(t *testing.T, text string) fs.File {
 	t.Helper()
 	f, err := fstest.MapFS{"file": {Data: []byte(text)}}.Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return f
 }
 
@@ -75,9 +73,7 @@ func taking(t *testing.T, ctx context.Context, s Draft, form Form) Taker {
 		_, err = io.WriteString(part, "1st")
 		err = errors.Join(err, part.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w.(Taker)
 }
 
@@ -94,9 +90,7 @@ func TestTakeSums(t *testing.T) {
 				err = errors.Join(err, part.Close())
 			}
 			want, failed := written.Commit()
-			if err := errors.Join(err, failed); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, failed))
 			s := &sharing{moves: moves}
 			w := taking(t, t.Context(), s, form)
 			moved, err := w.Take("file", file(t, text), true)
@@ -151,9 +145,7 @@ func TestTakeCalls(t *testing.T) {
 // in the words of Part.
 func TestTakeRefuses(t *testing.T) {
 	closed := file(t, "a file")
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, closed.Close())
 	for what, c := range map[string]struct {
 		draft Draft
 		file  fs.File

@@ -88,7 +88,7 @@ func (p piece) verify(ctx context.Context, reader Reader) error {
 	}
 	from, err := open()
 	if err == nil {
-		err = errors.Join(stream(ctx, io.Discard, from), from.Close())
+		err = errors.Join(copyTo(ctx, io.Discard, from), from.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("part %q: %w", p.part.Name, err)

@@ -21,14 +21,10 @@ import (
 func TestVerifyEveryPiece(t *testing.T) {
 	dir, from := t.TempDir(), t.TempDir()
 	s, err := files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	const length = (64 * store.ChunkBytes) + 3*store.ChunkBytes/2
-	if err := os.WriteFile(filepath.Join(from, "model"), bytes.Repeat([]byte("weights "), length/8), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(from, "model"), bytes.Repeat([]byte("weights "), length/8), 0o600))
 	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: []string{"model"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +32,7 @@ func TestVerifyEveryPiece(t *testing.T) {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	file, err := os.OpenFile(filepath.Join(dir, "lr", "1", "0"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	for _, at := range []int64{0, (64 * store.ChunkBytes) - 1, (64 * store.ChunkBytes), length - 1} {
 		var b [1]byte
@@ -73,16 +67,12 @@ func TestVerifyEveryPiece(t *testing.T) {
 func TestVerifyShare(t *testing.T) {
 	dir, from := t.TempDir(), t.TempDir()
 	s, err := files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	var files []string
 	for i := range 7 {
 		files = append(files, fmt.Sprint("shard-", i))
-		if err := os.WriteFile(filepath.Join(from, files[i]), []byte(fmt.Sprint("content ", i)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(from, files[i]), []byte(fmt.Sprint("content ", i)), 0o600))
 	}
 	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: files}); err != nil {
 		t.Fatal(err)
@@ -93,9 +83,7 @@ func TestVerifyShare(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(name, bytes.ToUpper(right), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		const shares = 3
 		for share := range shares {
 			m, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: shares})
@@ -103,9 +91,7 @@ func TestVerifyShare(t *testing.T) {
 				t.Errorf("part %d is damaged, share %d of %d: %v", damaged, share, shares, err)
 			}
 		}
-		if err := os.WriteFile(name, right, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, right, 0o600))
 	}
 	for _, share := range []int{-1, 3} {
 		if _, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: 3}); !errors.Is(err, apportion.ErrRange) {

@@ -127,9 +127,7 @@ func TestWriterAbort(t *testing.T) {
 	f := &fake{fail: "abort"}
 	w := newWriter(t.Context(), "job", 1, apart, f)
 	part, err := w.Part("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := w.Abort(); !errors.Is(err, errMedium) {
 		t.Errorf("Abort: %v, want the error of the medium", err)
 	}
@@ -154,9 +152,7 @@ func TestWriterDigest(t *testing.T) {
 	f := &fake{}
 	w := newWriter(t.Context(), "job", 1, apart, f)
 	part, err := w.Part("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rest := data
 	for _, n := range []int{0, 1, aside - 1, aside, aside + 1, 2 * aside, 5} {
 		if _, err := part.Write(rest[:n]); err != nil {
@@ -164,9 +160,7 @@ func TestWriterDigest(t *testing.T) {
 		}
 		rest = rest[n:]
 	}
-	if err := part.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, part.Close())
 	m, err := w.Commit()
 	written := data[:len(data)-len(rest)]
 	if want := digestOf(written); err != nil || m.Parts[0].SHA256 != want || m.Parts[0].Bytes != int64(len(written)) {
@@ -213,9 +207,7 @@ func TestReadDamaged(t *testing.T) {
 			read := func(use func(io.Reader) (string, error)) {
 				t.Helper()
 				part, err := readerOf(t.Context(), test.committed, from(strings.NewReader(test.stored))).Part("a")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				switch data, err := use(part); {
 				case test.intact && (err != nil || data != test.committed):
 					t.Errorf("%s, %s: %q, %v", name, form, data, err)
@@ -241,17 +233,17 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// TestReadFails keeps apart what is damaged and what cannot be read.
+// TestReadFails keeps apart what is damaged and what cannot be read, such as an object over a connection that was cut.
 func TestReadFails(t *testing.T) {
-	for _, after := range []string{"", "01234", "0123456789"} {
-		stored := io.MultiReader(strings.NewReader(after), iotest.ErrReader(errMedium))
-		part, err := readerOf(t.Context(), "0123456789", stored).Part("a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 { // and stays so
-			if _, err := io.ReadAll(part); !errors.Is(err, errMedium) || errors.Is(err, ErrCorrupt) {
-				t.Errorf("after %d bytes: %v, want the error of the medium alone", len(after), err)
+	for _, met := range []error{errMedium, io.ErrUnexpectedEOF} {
+		for _, after := range []string{"", "01234", "0123456789"} {
+			stored := io.MultiReader(strings.NewReader(after), iotest.ErrReader(met))
+			part, err := readerOf(t.Context(), "0123456789", stored).Part("a")
+			must(t, err)
+			for range 2 { // and stays so
+				if _, err := io.ReadAll(part); !errors.Is(err, met) || errors.Is(err, ErrCorrupt) {
+					t.Errorf("after %d bytes: %v, want %v alone", len(after), err, met)
+				}
 			}
 		}
 	}
@@ -260,9 +252,7 @@ func TestReadFails(t *testing.T) {
 func TestReaderClosed(t *testing.T) {
 	r := readerOf(t.Context(), "0123456789", strings.NewReader("0123456789"))
 	part, err := r.Part("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := errors.Join(r.Close(), r.Close()); err != nil {
 		t.Error(err)
 	}
@@ -289,9 +279,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 		f := &fake{}
 		w := newWriter(t.Context(), "job", 1, apart, f)
 		part, err := w.Part("a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for rest := data; len(rest) > 0; {
 			piece := bytes.Clone(rest[:min(len(rest), 1+rng.IntN(2*aside))])
 			if n, err := part.Write(piece); n != len(piece) || err != nil {
@@ -300,9 +288,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 			clear(piece) // it is the caller's again
 			rest = rest[min(len(rest), len(piece)):]
 		}
-		if err := part.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, part.Close())
 		m, err := w.Commit()
 		want := Part{Name: "a", Bytes: int64(len(data)), CRC32C: sumsOf(data), SHA256: Digest(sha256.Sum256(data))}
 		if err != nil || len(m.Parts) != 1 || m.Parts[0] != want || !bytes.Equal(f.objects[0].Bytes(), data) {
@@ -312,9 +298,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 			return io.NopCloser(bytes.NewReader(f.objects[0].Bytes())), nil
 		})
 		from, err := r.Part("a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []byte
 		for err == nil {
 			var n int
@@ -335,9 +319,7 @@ func TestManifestsAreCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, err := w.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	kept := first
 	kept.Parts = slices.Clone(first.Parts)
 	r := newReader(t.Context(), Stored{Record: Record{Manifest: kept}}, nil)

@@ -24,13 +24,9 @@ func content(t *testing.T, fsys vfs.FS, name string) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "missing"
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, err := io.ReadAll(file)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, file.Close()))
 	return string(data)
 }
 
@@ -45,9 +41,7 @@ func held(t *testing.T) *vfstest.Mem {
 	t.Helper()
 	mem := vfstest.NewMem()
 	err := errors.Join(mem.Mkdir("d"), mem.SyncDir("."), vfs.Write(mem, "d/book", []byte(before)), vfs.Write(mem, "d/else", []byte("else")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return mem
 }
 
@@ -125,9 +119,7 @@ func TestNoLeftover(t *testing.T) {
 // TestRename gives a directory its name, so that a crash keeps it.
 func TestRename(t *testing.T) {
 	mem := held(t)
-	if err := errors.Join(mem.Mkdir("half"), vfs.Write(mem, "half/part", []byte("whole")), vfs.Rename(mem, "half", "done")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(mem.Mkdir("half"), vfs.Write(mem, "half/part", []byte("whole")), vfs.Rename(mem, "half", "done")))
 	for i, survivor := range survivors(mem) {
 		if content(t, survivor, "done/part") != "whole" {
 			t.Errorf("crash %d lost the name", i)
@@ -143,16 +135,10 @@ func TestOnDisk(t *testing.T) {
 	for name, write := range map[string]func(string, []byte) error{"WriteFile": vfs.WriteFile, "ReplaceFile": vfs.ReplaceFile} {
 		dir := t.TempDir()
 		path, outside := filepath.Join(dir, "book"), filepath.Join(t.TempDir(), "outside")
-		if err := os.WriteFile(outside, []byte("untouched"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(outside, path+".new"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(outside, []byte("untouched"), 0o600))
+		must(t, os.Symlink(outside, path+".new"))
 		for _, text := range []string{"one", "two", ""} {
-			if err := write(path, []byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, write(path, []byte(text)))
 			if data, err := os.ReadFile(path); err != nil || string(data) != text {
 				t.Errorf("%s: %q, %v", name, data, err)
 			}
@@ -167,9 +153,7 @@ func TestOnDisk(t *testing.T) {
 			t.Errorf("%s wrote through a link: %q", name, data)
 		}
 		taken := filepath.Join(t.TempDir(), "taken")
-		if err := os.MkdirAll(filepath.Join(taken, "in"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(taken, "in"), 0o700))
 		if err := write(taken, nil); err == nil {
 			t.Errorf("%s replaced a directory", name)
 		}

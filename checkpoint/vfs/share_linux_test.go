@@ -17,13 +17,9 @@ import (
 // given writes a file and opens it for reading.
 func given(t *testing.T, name, text string) *os.File {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -33,13 +29,9 @@ func disk(t *testing.T) (*vfs.OS, string) {
 	t.Helper()
 	dir := t.TempDir()
 	fsys, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { fsys.Close() })
-	if err := fsys.Mkdir("d"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, fsys.Mkdir("d"))
 	return fsys, dir
 }
 
@@ -63,9 +55,7 @@ func TestAdopt(t *testing.T) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("no leases or no links here:", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := adopted.Write([]byte("more")); err == nil {
 		t.Error("what was adopted is written")
 	}
@@ -109,9 +99,7 @@ func TestAdoptRefuses(t *testing.T) {
 		},
 		"open for writing": func(t *testing.T, name string) {
 			writer, err := os.OpenFile(name, os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { writer.Close() })
 		},
 		"of another user": func(t *testing.T, name string) {
@@ -126,9 +114,7 @@ func TestAdoptRefuses(t *testing.T) {
 			file := given(t, name, "content")
 			prepare(t, name)
 			before, err := file.Stat()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if adopted, err := fsys.Adopt(file, "d/0"); !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatalf("it is adopted: %v, %v", adopted, err)
 			}
@@ -151,18 +137,12 @@ func TestSharedNames(t *testing.T) {
 	fsys, dir := disk(t)
 	vfstest.WriteFile(t, fsys, "d/taken", "old", true)
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(pipe, 0o600))
 	fifo, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fifo.Close()
 	folder, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer folder.Close()
 	file := given(t, filepath.Join(dir, "outside"), "content")
 	for how, share := range map[string]func(*os.File, string) (vfs.File, error){"clone": fsys.Clone, "adopt": fsys.Adopt} {
@@ -192,13 +172,17 @@ func TestClone(t *testing.T) {
 		}
 		t.Skip("no reflinks here:", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(name, []byte("other content"), 0o600), cloned.Sync(), cloned.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(os.WriteFile(name, []byte("other content"), 0o600), cloned.Sync(), cloned.Close()))
 	if got := vfstest.Content(fsys, "d/0"); got != "content" {
 		t.Errorf("it holds %q", got)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,18 +20,14 @@ func create(t *testing.T, fsys vfs.FS, name, text string) vfs.File {
 	if err == nil {
 		_, err = file.Write([]byte(text))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file
 }
 
 // After SyncAll the worst crash leaves all of it, and before nothing.
 func TestSyncAllIsDurable(t *testing.T) {
 	mem := vfstest.NewMem()
-	if err := mem.Mkdir("d"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mem.Mkdir("d"))
 	one, two := create(t, mem, "d/one", "1"), create(t, mem, "two", "2")
 	if got := vfstest.Tree(mem.Crash(nil), "."); got != "" {
 		t.Errorf("before, a crash leaves %s", got)
@@ -60,9 +56,7 @@ func TestSyncAllInTurn(t *testing.T) {
 			log = append(log, string(op)+" "+name)
 			return fail(op, name)
 		})
-		if err := fsys.Mkdir("d"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, fsys.Mkdir("d"))
 		err := vfs.SyncAll(fsys, []string{"d", "."}, create(t, fsys, "d/one", "1"), create(t, fsys, "two", "2"))
 		want := []string{"sync d/one", "sync two", "syncdir d", "syncdir ."}
 		if k > 0 {
@@ -77,14 +71,10 @@ func TestSyncAllInTurn(t *testing.T) {
 // At the same time: the errors of all are told, those of files and those of directories, and the others are synced.
 func TestSyncTogether(t *testing.T) {
 	fsys, err := vfs.NewOS(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fsys.Close()
 	good, closed := create(t, fsys, "good", "1"), create(t, fsys, "closed", "2")
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, closed.Close())
 	defer good.Close()
 	for _, c := range []struct {
 		dirs  []string

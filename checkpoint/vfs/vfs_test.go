@@ -16,9 +16,7 @@ import (
 func each(t *testing.T, test func(t *testing.T, fsys vfs.FS)) {
 	t.Run("os", func(t *testing.T) {
 		fsys, err := vfs.NewOS(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer fsys.Close()
 		test(t, fsys)
 	})
@@ -100,12 +98,8 @@ func second[T any](_ T, err error) error { return err }
 func TestClosedFile(t *testing.T) {
 	each(t, func(t *testing.T, fsys vfs.FS) {
 		file, err := fsys.Create("a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, file.Close())
 		file.Flush() // there is nothing to begin, and nobody to tell
 		_, werr := file.Write([]byte("x"))
 		for what, err := range map[string]error{"write": werr, "sync": file.Sync(), "close": file.Close()} {
@@ -120,9 +114,7 @@ func TestClosedFile(t *testing.T) {
 func TestFlush(t *testing.T) {
 	each(t, func(t *testing.T, fsys vfs.FS) {
 		file, err := fsys.Create("a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, text := range []string{"one ", "two ", "three"} {
 			if _, err := file.Write([]byte(text)); err != nil {
 				t.Fatal(err)
@@ -130,9 +122,7 @@ func TestFlush(t *testing.T) {
 			file.Flush()
 			file.Flush()
 		}
-		if err := errors.Join(file.Sync(), file.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(file.Sync(), file.Close()))
 		if got := vfstest.Content(fsys, "a"); got != "one two three" {
 			t.Errorf("it holds %q", got)
 		}
@@ -143,18 +133,14 @@ func TestFlush(t *testing.T) {
 // directory.
 func TestLinks(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(outside+"/secret", []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside+"/secret", []byte("x"), 0o600))
 	for name, to := range map[string]string{"file": outside + "/secret", "dir": outside} {
 		if err := os.Symlink(to, dir+"/"+name); err != nil {
 			t.Skip("no symbolic links here:", err)
 		}
 	}
 	fsys, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fsys.Close()
 	for what, err := range map[string]error{
 		"open": second(fsys.Open("file")), "open below": second(fsys.Open("dir/secret")), "create": second(fsys.Create("dir/new")),

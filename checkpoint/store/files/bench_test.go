@@ -55,9 +55,7 @@ func benchmarkCommit(b *testing.B, mebibytes int) {
 			settle()
 			took[way] = append(took[way], timed(b, ways[way]))
 			// Each leaves one of the two.
-			if err := errors.Join(os.RemoveAll(file), s.Delete(b.Context(), "job", 1)); err != nil {
-				b.Fatal(err)
-			}
+			must(b, errors.Join(os.RemoveAll(file), s.Delete(b.Context(), "job", 1)))
 		}
 	}
 	plain, renamed, store := quartile(took[0]), quartile(took[1]), quartile(took[2])
@@ -82,9 +80,7 @@ func quartile(took []time.Duration) time.Duration {
 
 func timed(b *testing.B, use func() error) time.Duration {
 	start := time.Now()
-	if err := use(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, use())
 	return time.Since(start)
 }
 
@@ -149,9 +145,7 @@ func BenchmarkTake(b *testing.B) {
 			var reading, taking []time.Duration
 			shared := 0.0
 			for b.Loop() {
-				if err := writePlain(name, mebibytes); err != nil {
-					b.Fatal(err)
-				}
+				must(b, writePlain(name, mebibytes))
 				settle()
 				reading = append(reading, timed(b, func() error { return readSums(name) }))
 				taking = append(taking, timed(b, func() error {
@@ -161,9 +155,7 @@ func BenchmarkTake(b *testing.B) {
 					}
 					return err
 				}))
-				if err := errors.Join(os.RemoveAll(name), s.Delete(b.Context(), "job", 1)); err != nil {
-					b.Fatal(err)
-				}
+				must(b, errors.Join(os.RemoveAll(name), s.Delete(b.Context(), "job", 1)))
 			}
 			b.ReportMetric(quartile(taking).Seconds()*1e3, "ms-taken")
 			b.ReportMetric(quartile(reading).Seconds()*1e3, "ms-read")
@@ -209,13 +201,9 @@ func BenchmarkRead(b *testing.B) {
 	const mebibytes = 64
 	dir := b.TempDir()
 	s := open(b, dir, &Options{})
-	if err := commitMebibytes(b, s, mebibytes); err != nil {
-		b.Fatal(err)
-	}
+	must(b, commitMebibytes(b, s, mebibytes))
 	name := filepath.Join(dir, "plain")
-	if err := writePlain(name, mebibytes); err != nil {
-		b.Fatal(err)
-	}
+	must(b, writePlain(name, mebibytes))
 	buffer := make([]byte, 1<<20)
 	drain := func(r io.ReadCloser, err error) error {
 		if err != nil {
@@ -251,9 +239,7 @@ func BenchmarkEmptyCommit(b *testing.B) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 	}
 }
 

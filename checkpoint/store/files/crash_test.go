@@ -49,9 +49,7 @@ func TestCrashEverywhere(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(t, vfstest.Hooked(mem, hook), m, script); err != nil {
-		t.Fatal(err)
-	}
+	must(t, run(t, vfstest.Hooked(mem, hook), m, script))
 	if m.fates[1] != there || m.fates[9] != there || m.fates[2] != absent || len(m.replaced) == 0 || unknowns == 0 {
 		t.Errorf("the script ends with %v, %d times something was open", m, unknowns)
 	}
@@ -81,9 +79,7 @@ func TestCrashWhileTaking(t *testing.T) {
 			}
 			return nil
 		}
-		if err := run(t, vfstest.Hooked(disk(mem), hook), m, takeScript); err != nil {
-			t.Fatal(err)
-		}
+		must(t, run(t, vfstest.Hooked(disk(mem), hook), m, takeScript))
 		if m.fates[7] != there || m.fates[3] != absent || seen[vfstest.Clone] != 5 || seen[vfstest.Adopt] != adopted {
 			t.Errorf("the script ends with %v after %v, want 5 clones tried and %d files adopted", m, seen, adopted)
 		}
@@ -119,9 +115,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(t, vfstest.Hooked(mem, hook), m, script); err != nil {
-		t.Fatal(err)
-	}
+	must(t, run(t, vfstest.Hooked(mem, hook), m, script))
 	t.Logf("%d operations, %d double crashes", operations, cases)
 }
 
@@ -132,9 +126,7 @@ func TestFailEverywhere(t *testing.T) {
 	for _, script := range scripts {
 		length := 0
 		count := func(vfstest.Op, string) error { length++; return nil }
-		if err := run(t, vfstest.Hooked(vfstest.NewMem(), count), newModel(), script); err != nil {
-			t.Fatal(err)
-		}
+		must(t, run(t, vfstest.Hooked(vfstest.NewMem(), count), newModel(), script))
 		operations += length
 		for k := 1; k <= length; k++ {
 			for _, fault := range faults() {
@@ -223,9 +215,7 @@ func collectBesideCommit(t *testing.T, number int64) {
 	for k := 1; ; k++ {
 		mem := vfstest.NewMem()
 		s, err := New(mem, &Options{Form: scriptOptions.Form})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := begin(t, s, "job", number, contentOf(number))
 		operations := 0
 		var commit error
@@ -235,9 +225,7 @@ func collectBesideCommit(t *testing.T, number int64) {
 			}
 			return nil
 		}), &Options{Grace: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if operations < k {
 			break
 		}

@@ -31,9 +31,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("a directory that is not there: %v", err)
 	}
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	if _, err := Open(file, nil); err == nil {
 		t.Error("a file passes as a directory")
 	}
@@ -48,9 +46,7 @@ func TestOpenBesideCommit(t *testing.T) {
 	dir := t.TempDir()
 	writer, committed := open(t, dir, nil), false
 	root, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	reader, err := New(vfstest.Hooked(root, func(op vfstest.Op, name string) error {
 		if op == vfstest.Open && name == at(store.FolderOf("job"), 1) && !committed {
@@ -59,9 +55,7 @@ func TestOpenBesideCommit(t *testing.T) {
 		}
 		return nil
 	}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := reader.Open(t.Context(), "job", 1)
 	if err != nil || !committed {
 		t.Fatalf("Open while the checkpoint is committed (it was: %t): %v", committed, err)
@@ -119,9 +113,7 @@ func TestKeepSkipsDamaged(t *testing.T) {
 func TestLinks(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	for name, test := range map[string]struct{ at, to string }{
 		"job":             {"job", outside},
 		"number":          {"job/1", outside},
@@ -141,9 +133,7 @@ func TestLinks(t *testing.T) {
 		commit(t, s, "job", 2, "another")
 		commit(t, s, "other", 1, "other's")
 		at := filepath.Join(dir, test.at)
-		if err := errors.Join(os.RemoveAll(at), os.Symlink(test.to, at)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.RemoveAll(at), os.Symlink(test.to, at)))
 		if data, err := storetest.Read(t.Context(), s, "job", 1); err == nil {
 			t.Errorf("%s: Open followed the link and read %q", name, data)
 		} else if test.at != "job" && !errors.Is(err, store.ErrCorrupt) {
@@ -186,14 +176,10 @@ func TestForeign(t *testing.T) {
 		} else {
 			err = os.WriteFile(at, []byte("mine"), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	all := open(t, dir, &Options{Grace: -1, Keep: 1})
-	if err := all.Collect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, all.Collect(t.Context()))
 	commit(t, all, "job", 2, "content")
 	if got := numbersOf(t, all, "job"); !slices.Equal(got, []int64{2}) {
 		t.Errorf("List has %d", got)
@@ -210,9 +196,7 @@ func TestNumberIsFile(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, nil)
 	commit(t, s, "job", 1, "content")
-	if err := os.WriteFile(filepath.Join(dir, "job", "2"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "job", "2"), nil, 0o600))
 	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Open: %v, want ErrCorrupt", err)
 	}
@@ -222,9 +206,7 @@ func TestNumberIsFile(t *testing.T) {
 	if _, err := begin(t, s, "job", 2, "content").Commit(); err == nil {
 		t.Error("Commit over a file succeeded")
 	}
-	if err := s.Delete(t.Context(), "job", 2); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Delete(t.Context(), "job", 2))
 	commit(t, s, "job", 2, "content")
 }
 
@@ -293,9 +275,7 @@ func TestReadOnly(t *testing.T) {
 	t.Run("FS", func(t *testing.T) {
 		mem := vfstest.NewMem()
 		s, err := New(mem, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		commit(t, s, "job", 1, "content")
 		begin(t, s, "job", 3, "left")
 		frozen := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
@@ -315,9 +295,7 @@ func TestReadOnly(t *testing.T) {
 		commit(t, s, "job", 1, "content")
 		// A writer that is dead: one of this process has a file open, and no disk becomes read-only then.
 		left := leftover{tmpPrefix, 3, store.NewPlace(time.Now())}
-		if err := os.Mkdir(filepath.Join(dir, "job", left.name()), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(dir, "job", left.name()), 0o700))
 		mount(t, "-o", "remount,ro", dir)
 		check(t, open(t, dir, &Options{Grace: -1}))
 	})
@@ -340,9 +318,7 @@ func TestFullDisk(t *testing.T) {
 		if got := numbersOf(t, s, "job"); !slices.Equal(got, []int64{1}) {
 			t.Errorf("visible are %d", got)
 		}
-		if err := w.Abort(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Abort())
 	}
 	commit(t, s, "job", 2, strings.Repeat("y", 500<<10))
 	if data, err := storetest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
@@ -362,13 +338,9 @@ func TestEndsBeforeRename(t *testing.T) {
 			}
 			return nil
 		}), &Options{Form: store.Form{InlineBytes: inline}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w, err := storetest.Write(ctx, s, "job", 1, "content")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := w.Commit(); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends at %s: %v", at, err)
 		}
@@ -415,14 +387,10 @@ func TestFlush(t *testing.T) {
 			return nil
 		}), map[string]int{}}
 		s, err := New(disk, &Options{Form: store.Form{InlineBytes: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := begin(t, s, "job", 1, strings.Repeat("x", flushBytes-1))
 		part, err := w.Part("long")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		piece := make([]byte, flushBytes/16)
 		for range 32 {
 			if _, err := part.Write(piece); err != nil {
@@ -463,9 +431,7 @@ func TestOneSync(t *testing.T) {
 			}
 			return nil
 		}), &Options{Form: store.Form{InlineBytes: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := begin(t, s, "job", 1, "first")
 		if len(syncs) > 0 {
 			t.Errorf("synced by Close: %v", syncs)
@@ -474,9 +440,7 @@ func TestOneSync(t *testing.T) {
 		part, err := w.Part("second")
 		if err == nil {
 			at = "Commit"
-			if err := part.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, part.Close())
 			if _, err = w.Commit(); err == nil {
 				at = "no more"
 			}
@@ -507,13 +471,9 @@ func TestShortNeedsNoFolder(t *testing.T) {
 			}
 			return nil
 		}), &Options{Form: store.Form{InlineBytes: 10}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w, err := s.Begin(t.Context(), "job", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, length := range c.lengths {
 			part, err := w.Part(strconv.Itoa(i))
 			if err == nil {
@@ -539,9 +499,7 @@ func TestFenceWhileSpreading(t *testing.T) {
 	for at := 1; ; at++ {
 		mem, operations := vfstest.NewMem(), 0
 		other, err := New(mem, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
 			if operations++; operations == at {
 				if err := other.Fence(t.Context(), "job", 2); err != nil {
@@ -550,9 +508,7 @@ func TestFenceWhileSpreading(t *testing.T) {
 			}
 			return nil
 		}), &Options{Form: store.Form{InlineBytes: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w, err := s.Begin(t.Context(), "job", 1)
 		if err == nil {
 			var part io.WriteCloser
@@ -598,5 +554,13 @@ func mount(t *testing.T, arguments ...string) {
 	t.Helper()
 	if output, err := exec.Command("mount", arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("mount %v: %v: %s", arguments, err, output)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,9 +21,7 @@ func TestFenceBesideEveryStep(t *testing.T) {
 			for k := 1; ; k++ {
 				mem := vfstest.NewMem()
 				s, err := New(mem, &Options{Form: scriptOptions.Form})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var w store.Writer
 				if begun {
 					w = begin(t, s, "job", number, contentOf(number))
@@ -39,9 +37,7 @@ func TestFenceBesideEveryStep(t *testing.T) {
 					}
 					return nil
 				}), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				counting = true
 				if err := other.Fence(t.Context(), "job", 3); err != nil {
 					t.Fatalf("operation %d: %v", k, err)
@@ -88,17 +84,13 @@ func TestFenceFails(t *testing.T) {
 		for k := 1; ; k++ {
 			mem, operations := vfstest.NewMem(), 0
 			first, err := New(mem, &Options{Form: scriptOptions.Form})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			late := begin(t, first, "job", 1, contentOf(1))
 			if err := first.Fence(t.Context(), "job", 1); err != nil { // which ends nothing, and is lower than the next
 				t.Fatal(err)
 			}
 			s, err := New(mem, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			s.disk.fs = vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
 				if operations++; operations == k && !applied {
 					return vfstest.ErrInjected
@@ -116,13 +108,9 @@ func TestFenceFails(t *testing.T) {
 				}
 			}
 			after, err := New(mem.Crash(nil), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if raised != nil {
-				if err := after.Fence(t.Context(), "job", 3); err != nil {
-					t.Fatal(err)
-				}
+				must(t, after.Fence(t.Context(), "job", 3))
 			}
 			if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
 				t.Errorf("operation %d failed (%v), and behind the crash: %v", k, raised, err)
@@ -141,16 +129,10 @@ func TestFenceFails(t *testing.T) {
 func TestFenceSurvives(t *testing.T) {
 	mem := vfstest.NewMem()
 	s, err := New(mem, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Fence(t.Context(), "job", 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.Fence(t.Context(), "job", 3))
 	after, err := New(mem.Crash(nil), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("behind the crash: %v", err)
 	}

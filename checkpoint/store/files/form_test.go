@@ -108,14 +108,10 @@ func TestNoLinks(t *testing.T) {
 		}
 		return nil
 	}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	commit(t, s, "job", 1, "content")
 	after, err := New(mem.Crash(nil), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if data, err := storetest.Read(t.Context(), after, "job", 1); err != nil || data != "content" {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -141,9 +137,7 @@ func TestSyncs(t *testing.T) {
 			}
 			return nil
 		}), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		commit(t, s, "job", 1, "the first makes the directory of the job")
 		syncs = nil
 		commit(t, s, "job", 2, content)

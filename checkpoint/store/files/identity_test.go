@@ -22,9 +22,7 @@ func TestNotMounted(t *testing.T) {
 	s := open(t, disk, nil)
 	commit(t, s, "job", 1, "content")
 	id, err := s.Identity(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again := open(t, disk, &Options{Identity: id})
 	if got := numbersOf(t, again, "job"); len(got) != 1 {
 		t.Fatalf("%d", got)
@@ -34,9 +32,7 @@ func TestNotMounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	leftover := filepath.Join(folder, "job", ".trash-1-1-AAAAAAAAAAAAAAAAAAAAAAAAAA")
-	if err := os.MkdirAll(leftover, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(leftover, 0o700))
 	for what, dir := range map[string]string{"not mounted": folder, "another": another} {
 		if _, err := Open(dir, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("%s: %v", what, err)
@@ -49,9 +45,7 @@ func TestNotMounted(t *testing.T) {
 		t.Errorf("a folder that was refused was collected: %v", err)
 	}
 	// The identity goes while the store is open: whatever is asked then, it is not answered by a new one.
-	if err := os.RemoveAll(filepath.Join(disk, identityName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(disk, identityName)))
 	for _, s := range []*Store{s, again} {
 		if got, err := s.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("a lost identity is %q, %v", got, err)
@@ -66,12 +60,8 @@ func TestNotMounted(t *testing.T) {
 func TestIdentityDamaged(t *testing.T) {
 	dir := t.TempDir()
 	id, err := open(t, dir, nil).Identity(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, identityName, identityFile), []byte(strings.ToLower(string(id.Line()))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, identityName, identityFile), []byte(strings.ToLower(string(id.Line()))), 0o600))
 	if _, err := open(t, dir, nil).Identity(t.Context()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Identity: %v", err)
 	}
@@ -129,9 +119,7 @@ func TestIdentityCrash(t *testing.T) {
 				t.Fatalf("operation %d failed, %q was told (%v), and after a crash %q, %v", k, told, err, id, idErr)
 			}
 			next.disk.now = func() time.Time { return time.Now().Add(2 * defaultGrace) }
-			if err := next.Collect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, next.Collect(t.Context()))
 			if entries, err := next.disk.fs.List("."); err != nil || len(entries) != 1 {
 				t.Fatalf("after a collection there are %v, %v", entries, err)
 			}

@@ -161,13 +161,9 @@ func (m model) write(t *testing.T, s *Store, step step) (store.Writer, error) {
 func outside(t *testing.T, content string) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "outside")
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(content), 0o600))
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file
 }
 

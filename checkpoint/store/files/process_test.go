@@ -69,16 +69,12 @@ func TestProcesses(t *testing.T) {
 	commands := make([]*exec.Cmd, processes)
 	outputs := make([]strings.Builder, processes)
 	gate, start, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range commands {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), envDir+"="+dir, envWriter+"="+fmt.Sprint("writer ", i))
 		c.Stdin, c.Stdout, c.Stderr = gate, &outputs[i], os.Stderr
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Start())
 		commands[i] = c
 	}
 	if err := errors.Join(gate.Close(), start.Close()); err != nil {

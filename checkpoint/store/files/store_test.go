@@ -30,9 +30,7 @@ func open(t testing.TB, dir string, o *Options) *Store {
 		o = &Options{Form: store.Form{InlineBytes: -1}}
 	}
 	s, err := Open(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -53,9 +51,7 @@ func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how sto
 		return
 	}
 	record, err := s.disk.record(store.FolderOf(job), number, filepath.Join(job, fmt.Sprint(number)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if at, inline := slices.BinarySearch(record.Inline, part); inline {
 		damageInline(t, manifest, record.Contents, at, how)
 		return
@@ -67,30 +63,22 @@ func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how sto
 func damageInline(t testing.TB, name string, contents [][]byte, at int, how storetest.Damage) {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, how.Inline(data, contents, at), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(name, how.Inline(data, contents, at), 0o600))
 }
 
 // damage damages a file.
 func damage(t testing.TB, name string, how storetest.Damage) {
 	t.Helper()
 	if how == storetest.Remove {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(name))
 		return
 	}
 	data, err := os.ReadFile(name)
 	if err == nil {
 		err = os.WriteFile(name, how.Apply(data), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func (s onDisk) Restart(t testing.TB) store.Store {
@@ -111,9 +99,7 @@ func leftovers(t testing.TB, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -137,9 +123,7 @@ func TestStore(t *testing.T) {
 func begin(t testing.TB, s *Store, job string, number int64, data string) store.Writer {
 	t.Helper()
 	w, err := storetest.Write(t.Context(), s, job, number, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 
@@ -155,9 +139,7 @@ func commit(t testing.TB, s *Store, job string, number int64, data string) {
 func numbersOf(t testing.TB, s *Store, job string) []int64 {
 	t.Helper()
 	list, err := s.List(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	numbers := make([]int64, len(list))
 	for i, m := range list {
 		numbers[i] = m.Number

@@ -20,9 +20,7 @@ import (
 func taker(t *testing.T, s *Store, number int64) store.Taker {
 	t.Helper()
 	w, err := s.Begin(t.Context(), "job", number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w.(store.Taker)
 }
 
@@ -41,9 +39,7 @@ func TestTakeFaults(t *testing.T) {
 		{"nothing", fault(vfstest.Open, "another", syscall.EIO), nil},
 	} {
 		s, err := New(vfstest.Hooked(vfstest.NewMem(), c.hook), &Options{Form: store.Form{InlineBytes: 4}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w, file := taker(t, s, 1), outside(t, "content")
 		moved, err := w.Take("part", file, true)
 		if !errors.Is(err, c.want) || c.want == nil && err != nil || moved && c.what != "a clone" {
@@ -90,9 +86,7 @@ func TestTakeUnsupported(t *testing.T) {
 		"nothing possible": {vfstest.Hooked(struct{ vfs.FS }{mem}, func(vfstest.Op, string) error { return nil }), true, "content"},
 	} {
 		s, err := New(c.disk, &Options{Form: store.Form{InlineBytes: 4}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w, file := taker(t, s, 1), outside(t, c.text)
 		before := madeOf(mem)
 		moved, err := w.Take("part", file, c.given)
@@ -107,13 +101,9 @@ func TestTakeUnsupported(t *testing.T) {
 		}
 	}
 	s, err := New(mem, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w, file := taker(t, s, 1), outside(t, strings.Repeat("x", defaultInlineBytes+1))
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, file.Close())
 	if _, err := w.Take("part", file, true); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a file that is closed: %v", err)
 	}
@@ -134,18 +124,14 @@ func TestAdopted(t *testing.T) {
 	if _, err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Remove(file.Name()), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Remove(file.Name()), file.Close()))
 	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != content {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	file = outside(t, content)
 	defer file.Close()
 	disk, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer disk.Close()
 	// Somebody opens it when its bytes are read.
 	touched, err := New(vfstest.Hooked(disk, func(op vfstest.Op, name string) error {
@@ -157,9 +143,7 @@ func TestAdopted(t *testing.T) {
 		}
 		return nil
 	}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w = taker(t, touched, 2)
 	_, err = w.Take("part", file, true)
 	if _, commit := w.Commit(); !errors.Is(err, vfs.ErrTouched) || !errors.Is(commit, vfs.ErrTouched) {
@@ -182,9 +166,7 @@ func TestTakeBehindPart(t *testing.T) {
 		}
 		return nil
 	}), &Options{Form: store.Form{InlineBytes: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w, file := begin(t, s, "job", 1, "written"), outside(t, "taken")
 	defer file.Close()
 	if _, err := w.(store.Taker).Take("second", file, true); err != nil || syncs["0"] != 1 {
@@ -194,9 +176,7 @@ func TestTakeBehindPart(t *testing.T) {
 		t.Errorf("%v after %v", err, syncs)
 	}
 	left, err := New(mem.Crash(nil), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := numbersOf(t, left, "job"); len(got) != 1 {
 		t.Errorf("a crash leaves %d", got)
 	}

@@ -31,14 +31,10 @@ func TestHookNames(t *testing.T) {
 		heard = append(heard, fmt.Sprintf("%s(%s)", op, name))
 		return nil
 	})
-	if err := errors.Join(fsys.Mkdir("d"), fsys.SyncDir(".")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(fsys.Mkdir("d"), fsys.SyncDir(".")))
 	vfstest.WriteFile(t, fsys, "d/a", "text", true)
 	_ = vfstest.Content(fsys, "d/a")
-	if err := errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")))
 	if _, err := fsys.List("d"); err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +77,7 @@ func TestRefusedFile(t *testing.T) {
 	for length, want := range []string{"", "", "x", "x", "xx", "xx"} {
 		mem := vfstest.NewMem()
 		file, err := vfstest.Hooked(mem, refusing(vfstest.Write)).Create("a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n, err := file.Write([]byte(strings.Repeat("x", length)))
 		if n != len(want) || !errors.Is(err, vfstest.ErrInjected) || vfstest.Content(mem, "a") != want {
 			t.Errorf("a write of %d bytes: %d, %v, %q; want %q", length, n, err, vfstest.Content(mem, "a"), want)
@@ -91,25 +85,19 @@ func TestRefusedFile(t *testing.T) {
 	}
 	mem := vfstest.NewMem()
 	file, err := vfstest.Hooked(mem, refusing(vfstest.Sync)).Create("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.WriteString(file, "text"); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(file.Sync()); !errors.Is(err, vfstest.ErrInjected) {
 		t.Errorf("Sync: %v", err)
 	}
-	if err := mem.SyncDir("."); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mem.SyncDir("."))
 	if got := vfstest.Content(mem.Crash(nil), "a"); got != "" {
 		t.Errorf("a sync that failed kept %q", got)
 	}
 	file, err = vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := file.Close(); !errors.Is(err, vfstest.ErrInjected) {
 		t.Errorf("Close: %v", err)
 	}

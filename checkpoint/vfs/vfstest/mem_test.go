@@ -27,17 +27,11 @@ func TestCrash(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			mem := vfstest.NewMem()
 			vfstest.WriteFile(t, mem, "a", "old", true)
-			if err := mem.SyncDir("."); err != nil {
-				t.Fatal(err)
-			}
+			must(t, mem.SyncDir("."))
 			vfstest.WriteFile(t, mem, "t", "new!", test.syncFile)
-			if err := errors.Join(mem.SyncDir("."), mem.Rename("t", "a")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(mem.SyncDir("."), mem.Rename("t", "a")))
 			if test.syncDir {
-				if err := mem.SyncDir("."); err != nil {
-					t.Fatal(err)
-				}
+				must(t, mem.SyncDir("."))
 			}
 			met := make(map[string]bool)
 			for seed := range 500 {
@@ -64,17 +58,11 @@ func TestCrash(t *testing.T) {
 func TestLinkAndCrash(t *testing.T) {
 	for synced, want := range map[string]string{"": "a/ ", "a": "a/ a/x=content ", ".": "a/ y=content ", "a .": "a/ a/x=content y=content "} {
 		m := vfstest.NewMem()
-		if err := errors.Join(m.Mkdir("a"), m.SyncDir(".")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(m.Mkdir("a"), m.SyncDir(".")))
 		vfstest.WriteFile(t, m, "a/x", "content", true)
-		if err := m.Link("a/x", "y"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Link("a/x", "y"))
 		for _, dir := range strings.Fields(synced) {
-			if err := m.SyncDir(dir); err != nil {
-				t.Fatal(err)
-			}
+			must(t, m.SyncDir(dir))
 		}
 		if got := vfstest.Tree(m.Crash(nil), "."); got != want {
 			t.Errorf("%q synced: %s, want %s", synced, got, want)

@@ -81,9 +81,7 @@ func renamed(fsys vfs.FS, from, to string) string {
 func TestMemLikeOS(t *testing.T) {
 	for seed := range uint64(60) {
 		real, err := vfs.NewOS(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		mem := vfstest.NewMem()
 		first, second := rand.New(rand.NewPCG(seed, 7)), rand.New(rand.NewPCG(seed, 7))
 		for step := range 80 {
@@ -94,9 +92,7 @@ func TestMemLikeOS(t *testing.T) {
 				t.Fatalf("seed %d, step %d: Mem holds %q, the system %q", seed, step, got, want)
 			}
 		}
-		if err := real.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, real.Close())
 	}
 }
 
@@ -183,9 +179,7 @@ func (w *twin) step(t *testing.T, mem *vfstest.Mem, rng *rand.Rand, open map[str
 		_, err = open[name].Write([]byte(text))
 		file.data += text
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // TestCrashKeepsItsWord: after any operations, a crash leaves nothing that FS rules out: what was synced is
@@ -233,9 +227,7 @@ func TestCrashDeterministic(t *testing.T) {
 	mem := vfstest.NewMem()
 	for i := range 8 {
 		name := string(rune('a' + i))
-		if err := mem.Mkdir(name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mem.Mkdir(name))
 		vfstest.WriteFile(t, mem, path.Join(name, "f"), "content", i%2 == 0)
 	}
 	want, others := vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."), 0
@@ -257,31 +249,21 @@ func TestCrashDeterministic(t *testing.T) {
 func TestCrashLeavesBothNames(t *testing.T) {
 	mem := vfstest.NewMem()
 	for _, dir := range []string{"x", "y"} {
-		if err := mem.Mkdir(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mem.Mkdir(dir))
 	}
 	vfstest.WriteFile(t, mem, "x/f", "content", true)
 	for _, dir := range []string{"x", ".", "y"} {
-		if err := mem.SyncDir(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mem.SyncDir(dir))
 	}
-	if err := mem.Rename("x/f", "y/f"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mem.Rename("x/f", "y/f"))
 	// The new directory is synced, the old one is not: the order that loses nothing.
-	if err := mem.SyncDir("y"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mem.SyncDir("y"))
 	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ x/f=content y/ y/f=content " {
 		t.Errorf("left: %s", got)
 	}
 	// Synced the other way round, it is lost where both were to be kept.
 	mem = mem.Crash(nil)
-	if err := errors.Join(mem.Remove("y/f"), mem.SyncDir("y"), mem.Rename("x/f", "y/f"), mem.SyncDir("x")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(mem.Remove("y/f"), mem.SyncDir("y"), mem.Rename("x/f", "y/f"), mem.SyncDir("x")))
 	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ y/ " {
 		t.Errorf("left after a sync of the old directory alone: %s", got)
 	}
@@ -291,18 +273,14 @@ func TestCrashLeavesBothNames(t *testing.T) {
 func TestMemKeepsApart(t *testing.T) {
 	mem := vfstest.NewMem()
 	file, err := mem.Create("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := []byte("first")
 	if _, err := file.Write(text); err != nil {
 		t.Fatal(err)
 	}
 	copy(text, "XXXXX") // the caller's buffer is its own again
 	early, err := mem.Open("a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := file.Write([]byte(" second")); err != nil {
 		t.Fatal(err)
 	}
@@ -311,11 +289,17 @@ func TestMemKeepsApart(t *testing.T) {
 		t.Errorf("read %q and %q, %v", read.String(), vfstest.Content(mem, "a"), err)
 	}
 	entries, err := mem.List(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entries[0].Name = "changed"
 	if got := vfstest.Tree(mem, "."); got != "a=first second " {
 		t.Errorf("a list belongs to the caller, and changed %q", got)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -17,13 +17,9 @@ import (
 func outside(t *testing.T, text string) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "outside")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), 0o600))
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -40,24 +36,18 @@ func TestShare(t *testing.T) {
 		var asked []vfstest.Op
 		hooked := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error { asked = append(asked, op); return nil }).(vfs.Sharer)
 		file, err := share(hooked)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(asked) != 1 || string(asked[0]) != how {
 			t.Errorf("%s: the hook was asked for %v", how, asked)
 		}
 		if got := vfstest.Tree(mem, "."); got != "a=content " {
 			t.Errorf("%s: %s", how, got)
 		}
-		if err := mem.SyncDir("."); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mem.SyncDir("."))
 		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a= " {
 			t.Errorf("%s: a crash leaves %s of what was not synced", how, got)
 		}
-		if err := errors.Join(file.Sync(), file.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(file.Sync(), file.Close()))
 		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a=content " {
 			t.Errorf("%s: a crash leaves %s", how, got)
 		}
@@ -74,15 +64,11 @@ func TestShare(t *testing.T) {
 		}
 	}
 	adopted, err := vfstest.NewMem().Adopt(from, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := adopted.Write([]byte("x")); err == nil {
 		t.Error("what was adopted is written")
 	}
-	if err := from.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, from.Close())
 	if _, err := vfstest.NewMem().Clone(from, "a"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("clone of a closed file: %v", err)
 	}
