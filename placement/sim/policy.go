@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -121,6 +122,25 @@ func (s *State) Problem() *alloc.Problem {
 	p := s.view.problem(positions)
 	p.Previous = held
 	return p
+}
+
+// Changes returns the jobs whose containers are others in an allocation, in the order of s.Jobs, with these: an order for what a
+// job holds already would restart it. O(jobs x servers).
+func (s *State) Changes(allocation alloc.Allocation) []Place {
+	var places []Place
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		var on []apportion.Placement
+		for h := range s.Scenario.Servers {
+			if n := allocation[job.ID][s.Scenario.Servers[h].ID]; n > 0 {
+				on = append(on, apportion.Placement{Server: h, Count: n})
+			}
+		}
+		if !slices.Equal(on, job.Places) {
+			places = append(places, Place{Job: job.ID, On: on})
+		}
+	}
+	return places
 }
 
 // Bins returns what is free on each server and how many containers it has, for a placement.Packer. The

@@ -132,3 +132,20 @@ func TestProblemInSlots(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Changes are of the jobs alone whose containers change, with the servers in the order of the scenario.
+func TestChanges(t *testing.T) {
+	on := func(server int, n int64) apportion.Placement { return apportion.Placement{Server: server, Count: n} }
+	s := onServers(nil, 4, 4)
+	state := &sim.State{Scenario: s}
+	for id, places := range map[string][]apportion.Placement{"a stays": {on(1, 2)}, "b moves": {on(0, 1)}, "c ends": {on(0, 1)}, "d waits": nil, "e begins": nil} {
+		job := elastic(id, 0, 1)
+		state.Jobs = append(state.Jobs, sim.JobState{Job: &job, Places: places})
+	}
+	slices.SortFunc(state.Jobs, func(a, b sim.JobState) int { return cmp.Compare(a.ID, b.ID) })
+	got := state.Changes(alloc.Allocation{"a stays": {"t": 2}, "b moves": {"t": 1, "s": 2}, "e begins": {"s": 1}})
+	want := []sim.Place{{Job: "b moves", On: []apportion.Placement{on(0, 2), on(1, 1)}}, {Job: "c ends"}, {Job: "e begins", On: []apportion.Placement{on(0, 1)}}}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

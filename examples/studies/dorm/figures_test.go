@@ -3,15 +3,11 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/placement/sim"
@@ -85,84 +81,5 @@ func TestStudyFigures(t *testing.T) {
 	s.paper = false
 	if figures, err = s.figures(); err != nil || figures[1].Note != "" {
 		t.Errorf("%v, a note %q", err, figures[1].Note)
-	}
-}
-
-// Without replacement as long as the table lasts, and then anew.
-func TestSubmissions(t *testing.T) {
-	count := map[string]int{}
-	all := submissions(rand.New(rand.NewPCG(1, 1)), 2*paperApps+3)
-	for _, m := range all[:2*paperApps] {
-		count[m.name]++
-	}
-	for i := range tableII {
-		if m := &tableII[i]; count[m.name] != 2*m.number {
-			t.Errorf("%d of %s in two tables, want %d", count[m.name], m.name, 2*m.number)
-		}
-	}
-	if len(all) != 2*paperApps+3 {
-		t.Errorf("%d models", len(all))
-	}
-	if again := submissions(rand.New(rand.NewPCG(1, 1)), 5); !slices.Equal(again, all[:5]) {
-		t.Error("the same source draws others")
-	}
-}
-
-// A tenth of the times are below six hours, and the median is what it should be.
-func TestDrawHours(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	const n = 20_000
-	hours := make([]float64, n)
-	long := 0
-	for i := range hours {
-		if hours[i] = drawHours(rng, longMedian); hours[i] > longRunning.Hours() {
-			long++
-		}
-	}
-	slices.Sort(hours)
-	if share := float64(long) / n; math.Abs(share-longShare) > 0.01 || math.Abs(hours[n/2]-8) > 0.1 {
-		t.Errorf("%.3f exceed 6 h and the median is %.2f h, want 0.9 and 8", share, hours[n/2])
-	}
-}
-
-// Orders are for those alone whose containers change, with the servers in the order of the scenario.
-func TestOrdersOf(t *testing.T) {
-	state := &sim.State{Scenario: &sim.Scenario{Servers: []apportion.Server{{ID: "x"}, {ID: "y"}}}}
-	job := func(id string, on ...apportion.Placement) sim.JobState {
-		return sim.JobState{Job: &sim.Job{Application: alloc.Application{ID: id}}, Places: on}
-	}
-	state.Jobs = []sim.JobState{job("stays", apportion.Placement{Server: 1, Count: 2}), job("moves", apportion.Placement{Server: 0, Count: 1}),
-		job("ends", apportion.Placement{Server: 0, Count: 1}), job("waits"), job("begins")}
-	got := ordersOf(state, alloc.Allocation{"stays": {"y": 2}, "moves": {"y": 1, "x": 2}, "begins": {"x": 1}})
-	want := "[{moves [{0 2} {1 1}]} {ends []} {begins [{0 1}]}]"
-	var shown []string
-	for _, p := range got.Places {
-		shown = append(shown, fmt.Sprintf("{%s %v}", p.Job, p.On))
-	}
-	if text := "[" + strings.Join(shown, " ") + "]"; text != want {
-		t.Errorf("%s, want %s", text, want)
-	}
-}
-
-// Every variant changes something but the one that is the study itself, and no two are the same.
-func TestVariants(t *testing.T) {
-	all, err := variants()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]string{}
-	for _, v := range all {
-		set := baseSettings(&options{apps: 5})
-		v.change(&set)
-		text := fmt.Sprint(set.median, set.scale, set.cost, set.reading, set.speedup(32))
-		if before, twice := seen[text]; twice {
-			t.Errorf("%q is the same as %q", v.name, before)
-		}
-		seen[text] = v.name
-	}
-	for _, column := range sweepColumns {
-		if strings.Count(column.title, "\t") != 1 {
-			t.Errorf("the title %q has not two lines", column.title)
-		}
 	}
 }

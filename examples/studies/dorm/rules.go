@@ -90,25 +90,7 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	if err != nil || last == nil {
 		return sim.Orders{}, err
 	}
-	return ordersOf(state, last.Allocation), nil
-}
-
-// ordersOf lists the jobs whose containers change.
-func ordersOf(state *sim.State, allocation alloc.Allocation) sim.Orders {
-	var orders sim.Orders
-	for i := range state.Jobs {
-		job := &state.Jobs[i]
-		var on []apportion.Placement
-		for h := range state.Scenario.Servers {
-			if n := allocation[job.ID][state.Scenario.Servers[h].ID]; n > 0 {
-				on = append(on, apportion.Placement{Server: h, Count: n})
-			}
-		}
-		if !slices.Equal(on, job.Places) {
-			orders.Places = append(orders.Places, sim.Place{Job: job.ID, On: on})
-		}
-	}
-	return orders
+	return sim.Orders{Places: state.Changes(last.Allocation)}, nil
 }
 
 // fewGPUs draws a day: ten servers, three of them with two GPUs, and jobs of which two in five want some.

@@ -116,35 +116,6 @@ func TestLikeModel(t *testing.T) {
 	}
 }
 
-// GPUs fill one server after the other.
-func TestPacked(t *testing.T) {
-	for n, want := range map[int64][]int64{0: nil, 3: {3}, 4: {4}, 9: {4, 4, 1}} {
-		on := packed(n)
-		if len(on) != len(want) {
-			t.Errorf("%d GPUs are on %v", n, on)
-			continue
-		}
-		for h := range want {
-			if on[h].Server != h || on[h].Count != want[h] {
-				t.Errorf("%d GPUs are on %v", n, on)
-			}
-		}
-	}
-}
-
-// Types come in turn, and no label stands for one type without a name.
-func TestAccelerators(t *testing.T) {
-	got := accelerators(4, []string{"a", "b", "c"})
-	for h, want := range []string{"a", "b", "c", "a"} {
-		if got[h].Labels[schedulers.Accelerator] != want || got[h].Capacity[0] != perServer {
-			t.Errorf("server %d is %+v, want %s", h, got[h], want)
-		}
-	}
-	if one := accelerators(1, nil); one[0].Labels != nil {
-		t.Errorf("%+v", one)
-	}
-}
-
 // A workload that no file has, and a job of a model that nobody has measured, are errors that name them.
 func TestShaped(t *testing.T) {
 	rows := map[string][]trace.Job{"a": {{ID: "1"}}}

@@ -1,5 +1,5 @@
-// Package trace reads public traces of clusters, row by row: submitted jobs, nodes, learning curves
-// and measured training speed.
+// Package trace reads public traces of clusters, row by row: submitted jobs, learning curves and
+// measured training speed.
 //
 // # What it computes
 //
@@ -10,10 +10,6 @@
 //	reader       row          columns
 //	Jobs         Job          job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,
 //	                          est_s,status,kind and any others
-//	Nodes        Node         node_id,gpus,cpus,mem_gb,gpu_model,group
-//	GroupGPUs    GroupGPU     date,group,gpus
-//	Shapes       Shape        source,switches,nodes_per_switch,gpus_per_node,cpus_per_node,
-//	                          mem_gb_per_node
 //	Curve        Point        step,t_s,value
 //	CurveIndex   CurveInfo    file,points,family,model,dataset,metric,better,t_s_is,note
 //	Throughputs  Throughput   gpu_model,job_type,gpus,steps_per_s

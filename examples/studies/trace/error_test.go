@@ -83,8 +83,6 @@ func TestFaultsOfEachColumn(t *testing.T) {
 		_, err := collect(Jobs("j.csv", strings.NewReader(jobs+test.row+"\n")))
 		wantFault(t, err, test.sort, Error{File: "j.csv", Line: 2, Column: test.column})
 	}
-	_, err := collect(GroupGPUs("g.csv", strings.NewReader("date,group,gpus\n2020-04-31,vc,1\n")))
-	wantFault(t, err, ErrDate, Error{File: "g.csv", Line: 2, Column: "date"})
 }
 
 func TestErrorText(t *testing.T) {

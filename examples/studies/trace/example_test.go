@@ -3,7 +3,6 @@ package trace_test
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/apportion/apportion/examples/studies/trace"
 )
@@ -17,7 +16,7 @@ func ExampleJobs() {
 			fmt.Println(err)
 			break
 		}
-		fmt.Println(job.ID, job.GPUs.Or(0), "GPUs,", job.Duration.Or(time.Hour))
+		fmt.Println(job.ID, job.GPUs.Value, "GPUs,", job.Duration.Value)
 	}
 	// Output:
 	// a 8 GPUs, 1h30m0s

@@ -22,14 +22,6 @@ type Maybe[T any] struct {
 // Known returns a value that is known.
 func Known[T any](value T) Maybe[T] { return Maybe[T]{Value: value, Known: true} }
 
-// Or returns the value if it is known, otherwise other.
-func (m Maybe[T]) Or(other T) T {
-	if m.Known {
-		return m.Value
-	}
-	return other
-}
-
 // row is one row of a table. Its methods take the name of a column that open has checked, and keep
 // the first fault.
 // fields are those of the present line, in the order of the header; the next line reuses them.
@@ -132,14 +124,4 @@ func (r *row) seconds(column string) Maybe[time.Duration] {
 		return Maybe[time.Duration]{}
 	}
 	return Known(time.Duration(math.Round(x.Value*1e6)) * time.Microsecond)
-}
-
-// date returns a day.
-func (r *row) date(column string) time.Time {
-	// An empty field is a fault here, since a capacity without a day means nothing.
-	day, err := time.Parse(time.DateOnly, r.text(column))
-	if err != nil {
-		r.fail(column, ErrDate)
-	}
-	return day
 }

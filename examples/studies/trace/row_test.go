@@ -3,9 +3,6 @@
 package trace
 
 import (
-	"errors"
-	"io/fs"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -27,37 +24,6 @@ func TestSeconds(t *testing.T) {
 		if err != nil || len(points) != 1 || points[0].At != want {
 			t.Errorf("%q: %+v, error %v, want %+v", text, points, err, want)
 		}
-	}
-}
-
-// An empty number is unknown, which is not 0, and a value may be anything that strconv calls a number.
-func TestReal(t *testing.T) {
-	points, err := collect(Curve("c", strings.NewReader(curveHeader+"0,,\n,1,NaN\n1,1,-Inf\n1,1,-0x1p-2\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if points[0].Step != Known(0.) || points[0].At.Known || points[0].Value.Known || points[1].Step.Known {
-		t.Errorf("unknown fields: %+v", points)
-	}
-	if !math.IsNaN(points[1].Value.Value) || !math.IsInf(points[2].Value.Value, -1) || points[3].Value != Known(-.25) {
-		t.Errorf("values: %+v", points)
-	}
-}
-
-// A fault stands on the line of its field, though a quoted field before it goes over several.
-func TestFaultLines(t *testing.T) {
-	text := "step,note,t_s,value\n1,\"two\nlines\",x,3\n"
-	_, err := collect(Curve("c", strings.NewReader(text)))
-	wantFault(t, err, ErrNumber, Error{File: "c", Line: 3, Column: "t_s"})
-	if want := `c:3: t_s: is not a number: "x"`; err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-func TestRecordedUnknown(t *testing.T) {
-	var path *fs.PathError
-	if _, _, err := Recorded("no such curve"); !errors.As(err, &path) {
-		t.Errorf("error %v, want a *fs.PathError", err)
 	}
 }
 

@@ -30,8 +30,6 @@ var (
 	ErrColumn = errors.New("column is missing")
 	// ErrNumber: a field that is no number.
 	ErrNumber = errors.New("is not a number")
-	// ErrDate: a field that is no date of the form 2006-01-02.
-	ErrDate = errors.New("is not a date")
 	// ErrTooLong: a row of more than a mebibyte.
 	ErrTooLong = errors.New("row is too long")
 )

@@ -93,28 +93,6 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		Point{Step: Known(3.0), At: Known(1250 * time.Millisecond), Value: Known(0.5)})
 }
 
-func TestNodes(t *testing.T) {
-	text := "node_id,gpus,cpus,mem_gb,gpu_model,group\nn0,0,32,256,,\nn1,8,96,384,G2,vc\n"
-	wantRows(t, Nodes("nodes", strings.NewReader(text)),
-		Node{ID: "n0", GPUs: Known(0.0), CPUs: Known(32.0), MemGB: Known(256.0)},
-		Node{ID: "n1", GPUs: Known(8.0), CPUs: Known(96.0), MemGB: Known(384.0), GPUModel: "G2", Group: "vc"})
-}
-
-func TestGroupGPUs(t *testing.T) {
-	text := "date,group,gpus\n2020-04-01,vcEwI,72\n2020-04-02,vcEwI,\n"
-	day := time.Date(2020, time.April, 1, 0, 0, 0, 0, time.UTC)
-	wantRows(t, GroupGPUs("vc", strings.NewReader(text)),
-		GroupGPU{Date: day, Group: "vcEwI", GPUs: Known(int64(72))},
-		GroupGPU{Date: day.AddDate(0, 0, 1), Group: "vcEwI"})
-}
-
-func TestShapes(t *testing.T) {
-	text := "source,switches,nodes_per_switch,gpus_per_node,cpus_per_node,mem_gb_per_node\na:b.csv,5,32,8,128,256\n"
-	wantRows(t, Shapes("specs", strings.NewReader(text)), Shape{
-		Source: "a:b.csv", Switches: Known(int64(5)), NodesPerSwitch: Known(int64(32)),
-		GPUs: Known(8.0), CPUs: Known(128.0), MemGB: Known(256.0)})
-}
-
 // A run that diverged has real NaN and infinite values; a missing value is none of these.
 func TestCurveKeepsDivergence(t *testing.T) {
 	points, err := collect(Curve("curve", strings.NewReader("step,t_s,value\n1,,nan\n2,,inf\n3,,-inf\n4,,\n5,,-1.5\n")))
@@ -158,25 +136,4 @@ func TestStepTimes(t *testing.T) {
 	want.Placement = "24"
 	wantRows(t, Placements("p", strings.NewReader(
 		"app,placement,gpus,nodes,local_bsz,step_s,sync_s\ncifar10,24,6,2,32,0.140906,0.099412\n")), want)
-}
-
-func TestMaybeOr(t *testing.T) {
-	if got := Known(0).Or(7); got != 0 {
-		t.Errorf("a known zero gave %d", got)
-	}
-	if got := (Maybe[int]{}).Or(7); got != 7 {
-		t.Errorf("an unknown value gave %d, want 7", got)
-	}
-}
-
-// A caller that has seen enough may stop: the reader must not go on.
-func TestStopEarly(t *testing.T) {
-	seen := 0
-	for range Jobs("jobs", bytes.NewReader(zip(t, strings.Join(jobColumns, ",")+"\na,0,,,,,,,,,,,\nb,1,,,,,,,,,,,\n"))) {
-		seen++
-		break
-	}
-	if seen != 1 {
-		t.Errorf("%d rows, want 1", seen)
-	}
 }

@@ -5,9 +5,7 @@ package policies
 
 import (
 	"context"
-	"slices"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/placement/sim"
@@ -82,34 +80,19 @@ func (d *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 // changes returns the jobs whose containers change, each with its parameter servers. All that they held is
 // free before the first of them is served, in the order of arrival.
 func (d *Dorm) changes(state *sim.State, allocation alloc.Allocation) []sim.Place {
-	var places []sim.Place
-	var changed []*sim.JobState
-	for i := range state.Jobs {
-		job := &state.Jobs[i]
-		on := placesOf(state.Scenario.Servers, allocation[job.ID])
-		if !slices.Equal(on, job.Places) {
-			d.servers.release(job.ID)
-			places, changed = append(places, sim.Place{Job: job.ID, On: on}), append(changed, job)
-		}
+	places := state.Changes(allocation)
+	for i := range places {
+		d.servers.release(places[i].Job)
 	}
-	// Only now are all parameter servers that move free, so the order of jobs decides nothing but who comes first.
-	for i, job := range changed {
-		if job.Training != nil {
-			d.serve(job, &places[i])
+	for i, at := 0, 0; i < len(places); at++ {
+		if job := &state.Jobs[at]; job.ID == places[i].Job {
+			if job.Training != nil {
+				d.serve(job, &places[i])
+			}
+			i++
 		}
 	}
 	return places
-}
-
-// placesOf lists containers by server, in the order of the servers.
-func placesOf(servers []apportion.Server, held map[string]int64) []apportion.Placement {
-	var on []apportion.Placement
-	for h := range servers {
-		if n := held[servers[h].ID]; n > 0 {
-			on = append(on, apportion.Placement{Server: h, Count: n})
-		}
-	}
-	return on
 }
 
 // serve places the parameter servers of a job, after leaving out the workers, from the last one on,

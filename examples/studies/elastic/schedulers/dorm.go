@@ -7,7 +7,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/placement/sim"
@@ -97,19 +96,6 @@ func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc
 	if o.observe != nil {
 		o.observe(problem, decision)
 	}
-	for i := range state.Jobs {
-		job := &state.Jobs[i]
-		held := decision.Allocation[job.ID]
-		var on []apportion.Placement
-		for h := range state.Scenario.Servers {
-			if n := held[state.Scenario.Servers[h].ID]; n > 0 {
-				on = append(on, apportion.Placement{Server: h, Count: n})
-			}
-		}
-		// An order for what a job holds already would restart it.
-		if !slices.Equal(on, job.Places) {
-			orders.Places = append(orders.Places, sim.Place{Job: job.ID, On: on})
-		}
-	}
+	orders.Places = state.Changes(decision.Allocation)
 	return orders, nil
 }

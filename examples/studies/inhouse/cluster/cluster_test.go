@@ -108,17 +108,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-func TestServerFlags(t *testing.T) {
-	for text, want := range map[string]apportion.Resources{"4": {4}, " 4, 8": {4, 8}, "": nil, "4,": nil, "4,two": nil, "9223372036854775808": nil} {
-		var server apportion.Server
-		flags := flag.NewFlagSet("test", flag.ContinueOnError)
-		flags.SetOutput(io.Discard)
-		ServerFlags(flags, &server)
-		err := flags.Parse([]string{"-capacity", "7,7", "-capacity", text})
-		if (err == nil) != (want != nil) || err == nil && !slices.Equal(server.Capacity, want) {
-			t.Errorf("%q: %v, %v; want %v", text, server.Capacity, err, want)
-		}
-	}
+func TestServerNeedsAName(t *testing.T) {
 	if err := RunAgent(t.Context(), Place(t.TempDir()), AgentOptions{Server: apportion.Server{ID: "a\nb"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "-name") {
 		t.Errorf("a server without a good name: %v", err)
 	}

@@ -93,19 +93,6 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A new master's address takes the place of the one before.
-func TestMasterURL(t *testing.T) {
-	p := Place(t.TempDir())
-	for _, want := range []string{"http://127.0.0.1:1", "http://127.0.0.1:22222"} {
-		if err := p.publish(want); err != nil {
-			t.Fatal(err)
-		}
-		if client, err := p.Master(); err != nil || client.Base != want {
-			t.Errorf("%+v, %v, want %s", client, err, want)
-		}
-	}
-}
-
 // -dir is made absolute, and quantities are whole numbers with commas between; a second use of the flag takes the place of the first.
 func TestFlagValues(t *testing.T) {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)

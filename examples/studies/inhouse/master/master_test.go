@@ -275,22 +275,6 @@ func TestMasterRestarts(t *testing.T) {
 	}
 }
 
-// A server that is silent for longer than the grace is given up, and its job waits for another.
-func TestSilentServer(t *testing.T) {
-	b := newBench(t)
-	b.stop()
-	b.config.Grace = 300 * time.Millisecond
-	b.start()
-	b.register()
-	b.submit()
-	b.await("runs", runs)
-	b.agent.http.Close()
-	v := b.await("is idle", func(v View) bool { return v.Job.Phase == checkpoint.Idle })
-	if v.Job.Reason.Constraint != checkpoint.LostServer {
-		t.Errorf("%+v", v.Job.Reason)
-	}
-}
-
 func TestSubmitRefuses(t *testing.T) {
 	b := newBench(t)
 	for name, spoil := range map[string]func(*alloc.Application){
