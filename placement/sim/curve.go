@@ -43,7 +43,6 @@ func NewCurve(at, values []float64) (*Curve, error) {
 // straight line through them, because jobs report more often than these curves were recorded;
 // beside a point that is not finite it is that of the point before. O(log n).
 func (c *Curve) Value(progress float64) float64 {
-	// after is the first point at or behind the progress.
 	after := sort.SearchFloat64s(c.at, progress)
 	switch {
 	case after == 0:
@@ -57,7 +56,6 @@ func (c *Curve) Value(progress float64) float64 {
 	if slope := high - low; math.IsNaN(slope) || math.IsInf(slope, 0) {
 		return low
 	}
-	// part lies in (0, 1), since the points on either side are distinct.
 	part := (progress - c.at[after-1]) / (c.at[after] - c.at[after-1])
 	return low + float64(part*(high-low))
 }

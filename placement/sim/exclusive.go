@@ -43,7 +43,6 @@ func (Exclusive) room(s *Scenario, jobs []*job) (*job, string) {
 // fill puts what jobs hold on servers, in the order of the jobs, and returns the first one that overfills a
 // server, with what is wrong.
 func fill(kinds apportion.Kinds, servers []apportion.Server, jobs []*job, held func(*job) ([]apportion.Placement, apportion.Resources)) (*job, string) {
-	// A server that nobody uses gets no vector, since most scenarios have more servers than placements.
 	used := make([]apportion.Resources, len(servers))
 	for _, j := range jobs {
 		places, demand := held(j)
@@ -70,7 +69,6 @@ func (Exclusive) limit(*Scenario) int64 { return 0 }
 // setRates gives every job the speed of its containers, and none to those that pause.
 func (Exclusive) setRates(_ *Scenario, jobs []*job, now time.Duration) {
 	for _, j := range jobs {
-		// Who waits, or pauses, makes no progress.
 		j.rate = 0
 		if j.holds() && !j.paused(now) {
 			j.rate = j.speed

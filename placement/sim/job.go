@@ -50,7 +50,6 @@ func (j *job) change(now, cost time.Duration) (err error) {
 	if j.holds() {
 		j.outcome.Adjusted++
 	}
-	// A job that gets nothing is suspended: it has no rate and waits.
 	j.n = count(j.places)
 	if !j.holds() {
 		return nil
@@ -87,7 +86,6 @@ func (j *job) advance(from, until time.Duration) {
 	if j.paused(from) {
 		j.outcome.Paused += until - from
 	}
-	// Work is counted in integers, so that any number of steps adds up to the same.
 	j.left = j.left.minus(product(j.rate, until-from))
 }
 

@@ -26,7 +26,6 @@ func (c *cluster) sample(decided bool) (err error) {
 			s.Running++
 		}
 	}
-	// Jobs that were refused or have completed are not among c.jobs, and so neither run nor wait.
 	s.Waiting = len(c.jobs) - s.Running
 	if decided {
 		s.Adjusted = c.adjusted // (4)

@@ -48,14 +48,11 @@ func (c *cluster) carryOut(o *Orders) error {
 	var byID map[string]*job
 	if len(o.Places)+len(o.Limits)+len(o.Refused) > 0 {
 		c.idle, c.changed = 0, true
-		// The map is made only where there are orders: most decisions of an idle cluster have none.
 		byID = make(map[string]*job, len(c.jobs))
 		for _, j := range c.jobs {
 			byID[j.ID] = j
 		}
 	}
-	// 1. Containers. 2. Limits, which may be of jobs that were just placed. 3. Refusals, of jobs that were
-	// not.
 	if err := c.placeAll(byID, o.Places); err != nil {
 		return err
 	}
@@ -73,7 +70,6 @@ func (c *cluster) carryOut(o *Orders) error {
 	if c.wake <= c.now {
 		return c.wrong("", "next", "ask again at "+c.wake.String()+", which is over")
 	}
-	// Decisions fall between slots.
 	if slot := c.scenario.Slot; slot > 0 && c.wake < never-slot {
 		c.wake += (slot - c.wake%slot) % slot
 	}
@@ -105,7 +101,6 @@ func (c *cluster) placeAll(byID map[string]*job, places []Place) error {
 			changed = append(changed, j)
 		}
 	}
-	// From here on the orders are sound; what fails is the scenario's.
 	if blame, fault := c.law.room(c.scenario, c.jobs); blame != nil {
 		return c.wrong(blame.ID, "place", fault)
 	}
@@ -154,7 +149,6 @@ func merge(places []apportion.Placement, servers int) (tidy []apportion.Placemen
 		if p.Server < 0 || p.Server >= servers || p.Count < 1 {
 			return nil, 0, fmt.Sprintf("%d containers on server %d of %d", p.Count, p.Server, servers)
 		}
-		// Counts are the policy's, so even their sum is not to be trusted.
 		total, ok := exact.Add(sum, p.Count)
 		if !ok {
 			return nil, 0, "more containers than can be counted"

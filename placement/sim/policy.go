@@ -105,7 +105,6 @@ func (s *State) Problem() *alloc.Problem {
 	if s.view == nil { // a state that a test has made
 		s.view, _ = newView(s.Scenario)
 	}
-	// The problem has the jobs of this decision only, in the order of submission.
 	positions := make([]int, len(s.Jobs))
 	held := make(alloc.Allocation, len(s.Jobs))
 	for i := range s.Jobs {

@@ -107,7 +107,6 @@ func (r *Result) Mean(from, to time.Duration, value func(*Sample) float64) float
 	if to <= from {
 		return 0
 	}
-	// Seconds, not hours or nanoseconds: a day of samples then adds up to numbers of one size.
 	var sum float64
 	for i := range r.Samples {
 		begin, end := max(from, r.Samples[i].At), to
@@ -187,7 +186,6 @@ func (r *Result) Gains(base *Result) (sooner int, reductions []float64) {
 	reductions = make([]float64, len(r.Jobs))
 	for i := range r.Jobs {
 		o, was := &r.Jobs[i], &base.Jobs[i]
-		// Who completes in one run only has no reduction that could be compared.
 		if o.Completed && was.Completed {
 			reductions[i] = float64(was.Response()-o.Response()) / float64(was.Response())
 		}

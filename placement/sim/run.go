@@ -34,8 +34,6 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 		return nil, err
 	}
 	c := newCluster(scenario, policy)
-	// The loop goes from one instant in which something happens to the next. The number of such instants
-	// is bounded by arrivals, completions, pauses and what the policy asks for.
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -59,7 +57,6 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 // for Table. Errors are those of Run; the first one ends the comparison.
 func Compare(ctx context.Context, scenario *Scenario, policies ...Policy) ([]*Result, error) {
 	results := make([]*Result, len(policies))
-	// One after the other: a run shares nothing with the next but the scenario, which runs only read.
 	for i, policy := range policies {
 		result, err := Run(ctx, scenario, policy)
 		if err != nil {
@@ -174,7 +171,6 @@ func (c *cluster) complete() (completed bool, err error) {
 	before := len(c.jobs)
 	slot := c.scenario.Slot
 	c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool {
-		// Within a slot a job that is done stays until the slot ends.
 		if !j.left.isZero() || slot > 0 && c.now%slot != 0 {
 			return false
 		}
@@ -190,7 +186,6 @@ func (c *cluster) complete() (completed bool, err error) {
 // arrive admits the jobs whose time has come and reports whether there were any.
 func (c *cluster) arrive() bool {
 	before := len(c.arrivals)
-	// All that arrive at one instant are there before the policy is asked.
 	for len(c.arrivals) > 0 && c.arrivals[0].Arrival == c.now {
 		c.jobs, c.arrivals = append(c.jobs, c.arrivals[0]), c.arrivals[1:]
 	}
@@ -203,12 +198,10 @@ func (c *cluster) decide(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sim: %s at %v: %w", c.policy.Name(), c.now, err)
 	}
-	// The policy has seen who ended and who is new; the next decision tells it of others.
 	c.adjusted, c.ended = 0, nil
 	for _, j := range c.jobs {
 		j.fresh = false
 	}
-	// Orders come into force at once; rates follow in settle.
 	if err := c.carryOut(&orders); err != nil {
 		return err
 	}
@@ -226,7 +219,6 @@ func (c *cluster) state() *State {
 			Places: slices.Clone(j.places), ParameterServers: slices.Clone(j.ps),
 		}
 		if j.Curve != nil {
-			// Progress is the part of the work that is done, whatever it took.
 			view.Value = j.Curve.Value(total.minus(j.left).float() / total.float())
 		}
 		s.Jobs[i] = view
@@ -249,7 +241,6 @@ func (c *cluster) settle(decided bool) error {
 // more and nothing is decided.
 func (c *cluster) stop(horizon time.Duration) error {
 	c.advance(horizon)
-	// In slots the horizon is the end of one, so that jobs that are done complete.
 	_, err := c.complete()
 	for _, j := range c.jobs {
 		j.end(horizon)

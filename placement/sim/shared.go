@@ -97,7 +97,6 @@ func (Shared) limit(s *Scenario) int64 {
 
 // setRates shares every worker's CPU among its jobs that are not paused.
 func (l Shared) setRates(s *Scenario, jobs []*job, now time.Duration) {
-	// Who is being resumed uses nothing and takes no part.
 	here := make([][]*job, len(s.Servers))
 	for _, j := range jobs {
 		j.rate = 0
@@ -105,7 +104,6 @@ func (l Shared) setRates(s *Scenario, jobs []*job, now time.Duration) {
 			here[j.places[0].Server] = append(here[j.places[0].Server], j)
 		}
 	}
-	// Workers share nothing with one another.
 	for w, together := range here {
 		limits, demands := make([]int64, len(together)), make([]int64, len(together))
 		for i, j := range together {
@@ -176,7 +174,6 @@ func pour(got, claims []int64, capacity int64) int64 {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(claims[a], claims[b]) })
 	left := capacity
 	for place, i := range order {
-		// The even part is that of those who are still to be served; rounded down, its rest falls to the later ones.
 		part := min(claims[i], left/int64(len(order)-place))
 		got[i] += part
 		left -= part

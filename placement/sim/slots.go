@@ -23,7 +23,6 @@ func FromSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int64
 	if err := checkSlots(cluster, jobs, fixed, slot); err != nil {
 		return nil, err
 	}
-	// The last slot ends at the horizon.
 	horizon, ok := exact.Mul(int64(cluster.Slots), int64(slot))
 	if !ok {
 		return nil, &apportion.FieldError{Field: "Slots", Err: apportion.ErrOverflow}
@@ -33,7 +32,6 @@ func FromSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int64
 		Slot: slot, Horizon: time.Duration(horizon), Jobs: make([]Job, len(jobs)),
 	}
 	for i := range jobs {
-		// One fault at a time: a trace of a million years is a slip in one number.
 		if s.Jobs[i], ok = slotJob(&jobs[i], fixed[i], slot); !ok {
 			return nil, &apportion.FieldError{Item: check.Item("job", jobs[i].ID, i), Field: "Work", Err: apportion.ErrOverflow}
 		}
@@ -68,7 +66,6 @@ func checkSlots(cluster *primaldual.Cluster, jobs []primaldual.Job, fixed []int6
 // workers, and the first slot begins at time 0.
 func slotJob(training *primaldual.Job, fixed int64, slot time.Duration) (Job, bool) {
 	work, ok := exact.Mul(training.WorkerSlots(), int64(slot))
-	// Slot 1 begins at time 0.
 	arrival, fits := exact.Mul(int64(training.Arrival-1), int64(slot))
 	j := Job{
 		Arrival: time.Duration(arrival), Work: time.Duration(work),

@@ -37,7 +37,6 @@ func (r *Result) line() string {
 			wait += o.Wait()
 		}
 	}
-	// Nobody has waited where nobody has completed.
 	wait /= time.Duration(max(1, completed))
 	cut := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	return fmt.Sprintf("%s\t%d of %d\t%d\t%v\t%v\t%v\t%.3f\t%.3f\t%d\t%.1f", r.Policy, completed, len(r.Jobs), refused,

@@ -17,7 +17,6 @@ import (
 func (s *Scenario) Validate() error {
 	var faults apportion.Faults
 	s.checkCluster(&faults)
-	// What follows needs servers that can be counted on.
 	if len(faults) > 0 {
 		return faults
 	}
@@ -36,7 +35,6 @@ func (s *Scenario) Validate() error {
 		s.checkJob(&faults, i)
 	}
 	if len(faults) == 0 {
-		// A law looks at jobs whose numbers are right, and need not ask for that again.
 		s.law().faults(s, &faults)
 	}
 	return faults.Err()
@@ -83,7 +81,6 @@ func (s *Scenario) checkJob(faults *apportion.Faults, i int) {
 	if job.Work <= 0 {
 		faults.Add(item, "Work", apportion.ErrRange, job.Work.String())
 	}
-	// A static scheduler's number is one that the job may have.
 	if job.Fixed < max(1, job.Min) || job.Fixed > job.Max {
 		detail := strconv.FormatInt(job.Fixed, 10) + " is not in [" + strconv.FormatInt(max(1, job.Min), 10) + ", " + strconv.FormatInt(job.Max, 10) + "]"
 		faults.Add(item, "Fixed", apportion.ErrRange, detail)
@@ -111,7 +108,6 @@ func (s *Scenario) checkTraining(faults *apportion.Faults, job *Job, item apport
 		collect(faults, err)
 		return
 	}
-	// The job is derived again from its training and compared: one definition says what agreement is.
 	want, ok := slotJob(job.Training, job.Fixed, s.Slot)
 	if !ok || job.ID != want.ID || job.Arrival != want.Arrival || job.Work != want.Work || job.Max != want.Max || !job.Demand.Equal(want.Demand) {
 		faults.Add(item, "Training", apportion.ErrRange, "it does not agree with the job")
@@ -119,7 +115,6 @@ func (s *Scenario) checkTraining(faults *apportion.Faults, job *Job, item apport
 }
 
 // checkTime refuses times before 0.
-// Zero is allowed everywhere: for no cost, no slots and no horizon.
 func checkTime(faults *apportion.Faults, d time.Duration, item apportion.Item, field string) {
 	if d < 0 {
 		faults.Add(item, field, apportion.ErrNegative, d.String())

@@ -41,7 +41,6 @@ func newView(s *Scenario) (*view, error) {
 			v.kinds = append(v.kinds, side+kind)
 		}
 	}
-	// The parts are those of one pool: parameter servers have no place on a server of workers.
 	part, err := serverPart(s)
 	// The list was cloned, and Concat makes new vectors: the scenario's own capacities stay.
 	for h := range v.servers {
@@ -88,7 +87,6 @@ func containerPart(training *primaldual.Job, kinds int) apportion.Resources {
 // problem returns the jobs at some positions as a problem, with both thresholds zero.
 func (v *view) problem(positions []int) *alloc.Problem {
 	p := &alloc.Problem{Kinds: v.kinds, Servers: v.servers, Applications: make([]alloc.Application, len(positions))}
-	// The applications are copied as values; their demands are shared, and read only.
 	for i, at := range positions {
 		p.Applications[i] = v.apps[at]
 	}
@@ -110,7 +108,6 @@ func (f *fairness) loss(jobs []*job) (float64, error) {
 	if len(jobs) == 0 {
 		return 0, nil
 	}
-	// Jobs are known by their positions in the scenario, in the order in which they arrived.
 	positions := make([]int, len(jobs))
 	for i, j := range jobs {
 		positions[i] = j.index

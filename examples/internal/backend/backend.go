@@ -57,7 +57,6 @@ func Names(from []Backend) string {
 }
 
 // Find returns the solver of that name; the error is "must be one of" those that there are.
-// It takes the list, so that a test can have one of its own.
 func Find(from []Backend, name string) (Backend, error) {
 	at := slices.IndexFunc(from, func(b Backend) bool { return b.Name == name })
 	if at < 0 {

@@ -20,7 +20,6 @@ const maxLines = 150
 
 // Run compares what the program in the folder of the test prints with testdata/cases, and runs it twice, which must
 // print the same. The file must be short, and its question in the table of examples/README.md.
-// Each of the small programs calls it from its test and has no other.
 func Run(t *testing.T, run func(io.Writer) error) {
 	t.Helper()
 	source, err := os.ReadFile("main.go")

@@ -30,7 +30,6 @@ func style(i int) draw.LineStyle {
 }
 
 // Figure is one picture.
-// It is drawn once, by Write; entries are the legend's, in the order of drawing.
 type Figure struct {
 	// Note stands below the legend, for instance to say what reference lines are; empty: none.
 	Note string
@@ -45,7 +44,6 @@ type Figure struct {
 }
 
 // New returns an empty figure; name is the file's, without ending. The axes start at 0.
-// The axes grow with what is drawn.
 func New(name, title, x, y string) *Figure {
 	f := &Figure{name: name, title: title, plot: plot.New()}
 	f.plot.X.Label.Text, f.plot.Y.Label.Text = x, y
@@ -117,7 +115,6 @@ func (f *Figure) Bars(groups []string, series, of int, label string, values []fl
 }
 
 // Span is a stretch of time of a row in the colour of a series.
-// Row and Series count from 0.
 type Span struct {
 	Row, Series int
 	From, Until float64

@@ -35,7 +35,6 @@ type noted struct {
 }
 
 // Decide implements sim.Policy.
-// Observe is not called where there is nobody to decide about; then nothing is noted.
 func (n noted) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	d, before := decision{at: state.Now}, state.Problem().Previous
 	decided := false

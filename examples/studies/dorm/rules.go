@@ -64,7 +64,6 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		}
 		p.Applications = apps
 		d, err := alloc.Reallocate(ctx, p, nil)
-		// Kept says that the paper's problem has no solution for these.
 		if err != nil || d.Status == alloc.Kept {
 			return false, err
 		}
@@ -72,7 +71,6 @@ func (skipping) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		return true, nil
 	}
 	met, err := try(all)
-	// Round 0 is about those who run; round i adds the newcomer at i-1.
 	for i := 0; err == nil && !met && i <= len(all); i++ {
 		// First those who run alone, then with each newcomer who leaves the problem solvable.
 		var next []alloc.Application
@@ -112,7 +110,6 @@ func fewGPUs(seed uint64) *sim.Scenario {
 		if rng.IntN(5) < 2 {
 			app.Demand[1], app.Min, app.Max = 1, 1+rng.Int64N(3), 4
 		}
-		// 20 minutes to about 3 hours on the fewest containers.
 		length := time.Duration(20+rng.IntN(160)) * time.Minute
 		s.Jobs = append(s.Jobs, sim.Job{Application: app, Arrival: at, Fixed: app.Min, Work: work(sim.Linear, app.Min, length), Speedup: sim.Linear})
 	}

@@ -70,7 +70,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if o.quality > 0 {
 		return w.reportQuality(ctx, stdout, stderr, crowded(some), o.quality)
 	}
-	// nil is one type of accelerator without a name.
 	plain, err := w.playAll(ctx, loads, nil, contest(), stderr)
 	if err != nil {
 		return err

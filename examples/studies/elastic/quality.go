@@ -115,7 +115,6 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 			return sum, fmt.Errorf("%s: job %s never completes", t.load.name, job.ID)
 		}
 		for q, part := range drawn[i].parts {
-			// It counts from the submission.
 			sum[q] += noisy.Learned(job, s.Jobs[i].Work, part).Seconds()
 		}
 		sum[endColumn] += job.Response().Seconds()
@@ -123,7 +122,6 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 	for k := range sum {
 		sum[k] /= float64(len(result.Jobs))
 	}
-	// The last of the qualities is the 95 %.
 	sum[restColumn] = sum[endColumn] - sum[len(qualities)-1]
 	measures, err := schedulers.Measure(s, result)
 	if err != nil {

@@ -58,7 +58,6 @@ func readModels() (map[string]*model, error) {
 			m.exact[string(key)] = append(m.exact[string(key)], p)
 		}
 		counts := [2]int64{t.Nodes.Value, t.GPUs.Value}
-		// Whatever has a placement counts by its numbers as well.
 		m.byCount[counts] = append(m.byCount[counts], p)
 	}
 	for t, err := range measured.Placements() {
@@ -140,9 +139,7 @@ func (m *model) step(gpus []byte, local float64) point {
 	for _, g := range gpus {
 		n += int64(g - '0')
 	}
-	// The numbers of servers that were measured, below and above.
 	servers := int64(len(gpus))
-	// The map has a few dozen keys.
 	below, above := int64(0), int64(math.MaxInt64)
 	for key := range m.byCount {
 		if key[0] <= servers {

@@ -62,7 +62,6 @@ type watcher struct {
 }
 
 // Decide reads the jobs when that is due, and passes the question on when somebody came or went.
-// A tick without an arrival or an end changes no container: only the readings go on.
 func (p *watcher) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if p.jobs == nil {
 		p.jobs = map[string]*watched{}
@@ -72,7 +71,6 @@ func (p *watcher) Decide(ctx context.Context, state *sim.State) (sim.Orders, err
 	for _, id := range state.Ended {
 		delete(p.jobs, id)
 	}
-	// Readings are due at the same time for all jobs.
 	due := state.Now-p.read >= readEvery
 	check := state.Now-p.checked >= checkEvery
 	for i := range state.Jobs {
@@ -99,7 +97,6 @@ func (p *watcher) Decide(ctx context.Context, state *sim.State) (sim.Orders, err
 		orders, err = p.Worth.Decide(ctx, state)
 	}
 	if len(state.Jobs) > 0 {
-		// The simulator calls again then, also when nothing happens.
 		orders.Next = p.read + readEvery
 	}
 	return orders, err

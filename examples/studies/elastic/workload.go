@@ -171,7 +171,6 @@ func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error
 	j := &sim.Job{Arrival: row.Submit, Fixed: gpus}
 	j.ID, j.Demand, j.Weight, j.Min = row.ID, apportion.Resources{1}, 1, 1
 	name, batch := row.Kind, 0.0
-	// The row knows times and GPUs only.
 	if name == "" {
 		name, batch = likeModel(row.Duration.Value, gpus)
 	} else {
@@ -198,9 +197,6 @@ func (w *world) job(row *trace.Job, servers []apportion.Server) (*sim.Job, error
 	j.SpeedOn = func(on []apportion.Placement) float64 { return alone / iteration(on, w.slowest(servers, on, name)) }
 	seconds := alone * iterationsAt(w.trainings[name], batch)
 	if row.Duration.Known {
-		// It takes as long as it took on the GPUs that it was given.
-		// Its recorded time was on the machines of its cluster, which are taken for those of the
-		// measurements.
 		plain := func(on []apportion.Placement) float64 { return alone / iteration(on, 1) }
 		seconds = row.Duration.Value.Seconds() * plain(packed(j.Fixed))
 	}

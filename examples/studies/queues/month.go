@@ -54,9 +54,7 @@ func readMonth(path string, gpus int64) ([]job, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b job) int { return cmp.Compare(a.submit, b.submit) })
-	// The window moves from day to day.
 	best, from := 0.0, 0.0
-	// A day is fine enough, since load moves by weeks.
 	for start := 0.0; len(all) > 0 && start < all[len(all)-1].submit; start += 24 * hour {
 		sum := 0.0
 		for _, j := range window(all, start) {

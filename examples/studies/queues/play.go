@@ -118,7 +118,6 @@ func (s *state) start() error {
 	for client := s.sorter.Next(); client != nil; client = s.sorter.Next() {
 		r := s.queues[client][0]
 		if kind, _ := s.sorter.Room(client); kind >= 0 && !(s.policy.reclaim && s.makeRoom(r)) {
-			// It waits until somebody ends; the others are looked at meanwhile.
 			if err := s.sorter.Skip(client); err != nil {
 				return err
 			}

@@ -23,7 +23,6 @@ func (s *state) makeRoom(r *run) bool {
 		holdings = append(holdings, drf.Holding{ID: x.id, Queue: x.project, Held: apportion.Resources{x.gpus}, Since: int64(x.started), Loss: s.unsaved(x)})
 		byID[x.id] = x
 	}
-	// Lent is what the project is guaranteed and others use.
 	for _, b := range s.sorter.Balances() {
 		if b.ID == r.project && b.Lent[0] < r.gpus {
 			return false
@@ -95,7 +94,6 @@ func (s *state) measure(hours float64) error {
 		s.out.loss[due.ID] += hours * float64(max(0, due.Containers-used[due.ID]))
 	}
 	for _, q := range filling.Queues {
-		// What a project is guaranteed is the same for all.
 		s.out.borrowed += hours * float64(max(0, used[q.ID]-s.gpus/int64(s.count)))
 	}
 	return nil

@@ -43,7 +43,6 @@ func Jobs(file string, in io.Reader) iter.Seq2[Job, error] {
 
 // decodeJob reads one job; id wants the submit time to be there, as seconds alone would take an empty one for unknown.
 func decodeJob(r *row) Job {
-	// The fault of an empty field is told here; the value is read below.
 	r.id("submit_s")
 	return Job{
 		ID:       r.id("job_id"),
@@ -65,10 +64,8 @@ func decodeJob(r *row) Job {
 
 // extra returns the columns that are not among known.
 func (r *row) extra(known []string) map[string]string {
-	// The map is made only where there is something to put into it: most traces have no further columns.
 	var extra map[string]string
 	for i, name := range r.table.header {
-		// Known columns have a field of their own, and are not there twice.
 		if slices.Contains(known, name) {
 			continue
 		}

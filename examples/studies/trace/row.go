@@ -41,7 +41,6 @@ func (r *row) err() error {
 
 // fail keeps the fault if it is the first one.
 func (r *row) fail(column string, err error) {
-	// Later faults of a row may follow from the first.
 	if r.fault != nil {
 		return
 	}
@@ -85,7 +84,6 @@ func (r *row) real(column string) Maybe[float64] {
 func (r *row) number(column string) Maybe[float64] {
 	x := r.real(column)
 	switch {
-	// An unknown number has the value 0, which passes both tests.
 	case math.IsNaN(x.Value) || math.IsInf(x.Value, 0):
 		r.fail(column, apportion.ErrNotFinite)
 	case x.Value < 0:

@@ -75,7 +75,6 @@ type table struct {
 
 // rows returns the rows of in, each decoded by decode. It yields one error at most, at the end.
 func rows[T any](file string, in io.Reader, columns []string, decode func(*row) T) iter.Seq2[T, error] {
-	// Nothing is read before the caller begins to range over the rows.
 	return func(yield func(T, error) bool) {
 		var none T
 		t, err := open(file, in, columns)
@@ -129,13 +128,11 @@ func open(file string, in io.Reader, columns []string) (*table, error) {
 // checkHeader wants each of the columns, and none twice: a field is found by the name of its column. Others may be there.
 func (t *table) checkHeader(columns []string) error {
 	for _, name := range columns {
-		// Only the first column that lacks is told: most files lack all or none.
 		if !slices.Contains(t.header, name) {
 			return &Error{File: t.file, Line: 1, Column: name, Err: ErrColumn}
 		}
 	}
 	for i, name := range t.header {
-		// Index finds the first of the name, so that only a repetition stands behind it.
 		if slices.Index(t.header, name) < i {
 			return &Error{File: t.file, Line: 1, Column: name, Err: apportion.ErrDuplicate}
 		}
@@ -147,7 +144,6 @@ func (t *table) checkHeader(columns []string) error {
 // The limit is renewed for each row: it bounds a row and not the file.
 func (t *table) next() (*row, error) {
 	t.limited.left = maxRow
-	// Each row has a slice of its own: a decoder may keep its texts.
 	fields, err := t.csv.Read()
 	if err == io.EOF {
 		return nil, err
@@ -160,7 +156,6 @@ func (t *table) next() (*row, error) {
 
 // fault wraps an error of the CSV reader, which knows the line only for faults of the syntax.
 func (t *table) fault(err error) error {
-	// Line 0 is the file as a whole: a faulty gzip stream has no lines.
 	line := 0
 	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
 		line = parse.Line

@@ -35,7 +35,6 @@ func (d *Default) place(state *sim.State) []sim.Place {
 	var places []sim.Place
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
-		// Who has a place stays there for life.
 		if job.Server() < 0 {
 			job.Places, job.Containers = on(d.least(state)), 1
 			places = append(places, sim.Place{Job: job.ID, On: job.Places, Why: arrived})

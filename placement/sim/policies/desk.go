@@ -53,7 +53,6 @@ func (e *entry) taking(state *sim.State, queue int) []sim.JobState {
 	var jobs []sim.JobState
 	waiting := 0
 	for _, job := range state.Jobs {
-		// Refused jobs are still in the state of this decision, and are skipped.
 		if e.fixed[job.ID] == 0 {
 			continue
 		}
@@ -90,7 +89,6 @@ func fitting(s *sim.Scenario, job *sim.Job) int64 {
 func roomOn(servers []apportion.Server, demand apportion.Resources, limit int64) int64 {
 	var sum int64
 	for h := range servers {
-		// Both terms are at most limit, so their sum cannot overflow before it is cut.
 		sum += min(demand.CountIn(servers[h].Capacity), limit-sum)
 	}
 	return sum
@@ -117,7 +115,6 @@ func (s *side) open(kinds apportion.Kinds, servers []apportion.Server) {
 	for h := range servers {
 		bins[h].Free = servers[h].Capacity
 	}
-	// The packer copies the capacities, which are the scenario's.
 	s.packer, _ = placement.NewPacker(placement.RoundRobin, kinds, bins)
 	s.servers = len(servers)
 	s.held, s.demand = make(map[string][]apportion.Placement), make(map[string]apportion.Resources)
@@ -136,7 +133,6 @@ func (s *side) room(demand apportion.Resources, limit int64) int64 {
 // place places n more containers of a job, for which there must be room, and returns all that it has.
 func (s *side) place(id string, demand apportion.Resources, n int64) []apportion.Placement {
 	if n > 0 {
-		// Room was looked at, so the packer cannot refuse.
 		s.held[id], _ = s.packer.Place(demand, n, s.held[id])
 		s.demand[id] = demand
 	}
@@ -166,7 +162,6 @@ type desk struct {
 func (d *desk) open(state *sim.State) (refused []string) {
 	d.workers.open(state.Scenario.Kinds, state.Scenario.Servers)
 	d.servers.open(state.Scenario.Kinds, state.Scenario.ParameterServers)
-	// What has ended gives its containers back before anybody is placed.
 	d.release(state.Ended...)
 	return d.admit(state)
 }

@@ -38,17 +38,14 @@ func (d *DRF) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 		line.jobs = append(line.jobs, shareOf{job: &jobs[i], most: most(state.Scenario, &jobs[i]), place: i, den: 1})
 	}
 	for len(line.jobs) > 0 {
-		// The first of the line has the least share, and is the only one that is looked at.
 		first := &line.jobs[0]
 		if first.workers == first.most || !d.desk.grow(first.job.Job, first.workers, 1) {
-			// Room that is freed here stays free until the next decision.
 			if first.workers < first.job.Min {
 				d.desk.release(first.job.ID)
 			}
 			heap.Pop(line)
 			continue
 		}
-		// Only the first job's share has changed, and it can only move back.
 		first.workers++
 		first.measure(line)
 		heap.Fix(line, 0)

@@ -29,13 +29,10 @@ func (f *FIFO) Name() string {
 // Decide starts what fits. O(containers started x servers x kinds).
 func (f *FIFO) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	orders := sim.Orders{Refused: f.desk.open(state)}
-	// The jobs come in the order of submission, which is the queue.
 	for _, job := range f.desk.taking(state, 0) {
 		if job.Containers > 0 {
 			continue
 		}
-		// Who holds containers keeps them to the end.
-		// All containers at once, or none: a static scheduler gives no parts.
 		if f.desk.grow(job.Job, 0, f.desk.fixed[job.ID]) {
 			orders.Places = append(orders.Places, f.desk.order(job.ID))
 		} else if !f.Backfill {

@@ -46,7 +46,6 @@ func (*FlowCon) Name() string { return "FlowCon" }
 // Decide runs FlowCon on every worker.
 func (f *FlowCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	orders := sim.Orders{Places: f.place.place(state)}
-	// At the first decision; later ones find all workers there.
 	for len(f.workers) < len(state.Scenario.Servers) {
 		worker, err := flowcon.New(f.config, &f.options)
 		if err != nil {
@@ -55,7 +54,6 @@ func (f *FlowCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 		f.workers = append(f.workers, worker)
 	}
 	for w, worker := range f.workers {
-		// Workers take turns in their order, so that the orders have one as well.
 		if err := f.step(worker, w, state, &orders); err != nil {
 			return sim.Orders{}, err
 		}
@@ -85,12 +83,10 @@ func (f *FlowCon) step(worker *flowcon.Executor, w int, state *sim.State, orders
 		orders.Limits = append(orders.Limits, sim.Limit{Job: limit.Job, Share: sim.ShareOf(limit.Value)})
 	}
 	for _, change := range f.decision.Changes {
-		// Observe is for studies, and has no way to change anything.
 		if f.Observe != nil {
 			f.Observe(state.Now, change)
 		}
 	}
-	// A worker without jobs wants to be asked by nobody.
 	if len(f.readings) > 0 && (orders.Next == 0 || f.decision.Next < orders.Next) {
 		orders.Next = f.decision.Next
 	}

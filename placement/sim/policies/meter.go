@@ -15,7 +15,6 @@ type meters map[string]*growth.Counter
 // read returns the average usage of a job since its reading before, as a share of a worker; the first
 // measures nothing, and so does one at the same instant as the one before.
 func (m meters) read(job *sim.JobState, now time.Duration) growth.Usage {
-	// Jobs that have ended keep their counter: a run is over before there are many.
 	if m[job.ID] == nil {
 		m[job.ID] = new(growth.Counter)
 	}

@@ -32,7 +32,6 @@ func (o *OASiS) Name() string { return cmp.Or(o.Label, "OASiS") }
 
 // Decide offers the new jobs and orders what is scheduled for this slot.
 func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, err error) {
-	// The scenario is known with the first decision only.
 	if o.scheduler == nil {
 		if err := o.start(state.Scenario); err != nil {
 			return orders, err
@@ -47,7 +46,6 @@ func (o *OASiS) Decide(_ context.Context, state *sim.State) (orders sim.Orders, 
 			if err != nil {
 				return orders, err
 			}
-			// A job that is refused leaves at once: OASiS never looks at one twice.
 			if !decision.Admitted {
 				orders.Refused = append(orders.Refused, job.ID)
 				continue
@@ -92,7 +90,6 @@ func (o *OASiS) start(s *sim.Scenario) error {
 // order is what a job runs in a slot, the plans of the slots before being forgotten.
 func (o *OASiS) order(id string, slot int) sim.Place {
 	schedule := o.schedules[id]
-	// Plans ascend by slot, so what is over is a prefix.
 	for len(schedule) > 0 && schedule[0].Slot < slot {
 		schedule = schedule[1:]
 	}

@@ -70,7 +70,6 @@ func (h *RRH) run(r *rewards) []sim.Place {
 		job    *sim.JobState
 		reward float64
 	}
-	// Rewards are those of before anything is moved.
 	order := make([]ranked, len(r.active))
 	for i := range r.active {
 		// Everybody hands back everything before the first is served.
@@ -126,7 +125,6 @@ func (r *rewards) present(job *sim.JobState) float64 {
 }
 
 // delayCost returns cost_i: what the other active jobs lose if each of them waits until the job has run.
-// O(active jobs).
 func (r *rewards) delayCost(job *sim.JobState) float64 {
 	cost := 0.0
 	for i := range r.active {
@@ -150,6 +148,5 @@ func (r *rewards) worth(job *sim.JobState, delay int64) float64 {
 
 // remaining returns RPT_i, the slots that the job needs on its fixed number of workers.
 func (r *rewards) remaining(job *sim.JobState) int64 {
-	// Rounded up: a slot that is begun is used.
 	return (slotsLeft(r.state.Scenario.Slot, job)-1)/r.fixed[job.ID] + 1
 }

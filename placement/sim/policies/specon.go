@@ -49,7 +49,6 @@ func (s *SpeCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 	if err := s.tell(state); err != nil {
 		return orders, err
 	}
-	// A tick between two checks decides nothing and says when the next check is.
 	decision, err := s.manager.Tick(state.Now)
 	if err != nil {
 		return orders, err
@@ -64,7 +63,6 @@ func (s *SpeCon) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 		}
 		orders.Places = append(orders.Places, sim.Place{Job: move.Job, On: on(worker), Why: why})
 	}
-	// An empty cluster is not asked again before somebody comes.
 	if len(state.Jobs) > 0 {
 		orders.Next = decision.Next
 	}

@@ -18,7 +18,6 @@ import (
 // every job did exactly its work, at the speed of what it held, between its arrival and its completion; nothing was held
 // by two; and the samples ascend and say what was in use.
 func Check(s *sim.Scenario, r *sim.Result) error {
-	// What follows pairs jobs with their outcomes by position.
 	if len(r.Jobs) != len(s.Jobs) {
 		return fmt.Errorf("%d outcomes for %d jobs", len(r.Jobs), len(s.Jobs))
 	}
@@ -40,7 +39,6 @@ func Check(s *sim.Scenario, r *sim.Result) error {
 			}
 		}
 	}
-	// Samples last: what they claim is counted from spans, which are known to be right by now.
 	return checkSamples(s, r)
 }
 
@@ -56,7 +54,6 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 		if i == 0 {
 			begun = span.From
 		}
-		// until is where the span before ended; at first, the arrival.
 		if span.From < until || span.Until <= span.From || s.Horizon > 0 && span.Until > s.Horizon {
 			return fmt.Errorf("span %d from %v until %v, the one before ended at %v", i, span.From, span.Until, until)
 		}
@@ -68,20 +65,17 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 		if last = span.Rate; last == 0 {
 			paused += span.Until - span.From
 		}
-		// The rate is constant within a span, so that the sum is exact.
 		done.Add(done, product(span.Rate, span.Until-span.From))
 	}
 	switch {
-	// 1. It is the outcome of this job.
 	case o.ID != job.ID || o.Arrival != job.Arrival:
 		return fmt.Errorf("the outcome is that of %q from %v", o.ID, o.Arrival)
-	// 2. What it says of its beginning is what its first span says; a refused job has none.
+	// What it says of its beginning is what its first span says; a refused job has none.
 	case o.Started != (len(o.Spans) > 0) || o.Started && o.Start != begun || o.Refused && o.Started:
 		return fmt.Errorf("started %t at %v, refused %t, %d spans from %v", o.Started, o.Start, o.Refused, len(o.Spans), begun)
-	// 3. It completes when its last span ends.
 	case o.Completed && (o.Completion != until || !o.Started):
 		return fmt.Errorf("completed at %v, ended at %v", o.Completion, until)
-	// 4. Its pauses are those of its adjustments; the last may have been cut off by the end of the run.
+	// Its pauses are those of its adjustments; the last may have been cut off by the end of the run.
 	case o.Paused != paused || paused > time.Duration(o.Adjusted)*s.AdjustCost:
 		return fmt.Errorf("paused %v for %d adjustments, noted %v", paused, o.Adjusted, o.Paused)
 	}
@@ -92,7 +86,6 @@ func checkJob(s *sim.Scenario, job *sim.Job, o *sim.Outcome) error {
 // elsewhere, and otherwise that of its containers, or at most its demand of a shared worker.
 func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 	n, ps := count(span.Places), count(span.ParameterServers)
-	// A job has all parameter servers that its workers need, or no workers.
 	var want int64
 	if job.Training != nil {
 		want = job.Training.PSFor(n)
@@ -108,12 +101,10 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 		}
 		return nil
 	}
-	// speed is in units of one container's.
 	speed := float64(n)
 	if job.Speedup != nil {
 		speed = job.Speedup(n)
 	}
-	// Where the containers are counts for a job that says so.
 	if job.SpeedOn != nil {
 		speed = job.SpeedOn(span.Places)
 	}
@@ -155,10 +146,8 @@ func checkRoom(s *sim.Scenario, r *sim.Result, at time.Duration) error {
 			}
 		}
 	}
-	// Both sides have servers of their own, so that a worker cannot take a parameter server's room.
 	for side, servers := range [2][]apportion.Server{s.Servers, s.ParameterServers} {
 		for h := range servers {
-			// Exact integers: there is no tolerance for over-commitment.
 			if !used[side][h].FitsIn(servers[h].Capacity) {
 				return fmt.Errorf("server %q holds %v of %v at %v", servers[h].ID, used[side][h], servers[h].Capacity, at)
 			}
@@ -181,7 +170,6 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 	_, shared := s.Law.(sim.Shared)
 	for k := range o.Spans {
 		span := &o.Spans[k]
-		// A span holds from its first instant to the one before its end: at Until the next one may take its place.
 		if at < span.From || at >= span.Until {
 			continue
 		}
@@ -193,7 +181,6 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 					takes[k] = span.Rate
 				}
 			}
-			// Two placements on one server stay two holdings; the sum does not mind.
 			all = append(all, holding{0, p.Server, takes})
 		}
 		for _, p := range span.ParameterServers {
@@ -208,7 +195,6 @@ func held(s *sim.Scenario, i int, o *sim.Outcome, at time.Duration) []holding {
 }
 
 // tolerance is for sums of shares in another order.
-// A share is at most 1 and there are few kinds, so that rounding stays far below it.
 const tolerance = 1e-9
 
 // checkSamples holds the samples to what jobs held: they ascend, their utilization is that of the spans,
@@ -217,15 +203,12 @@ func checkSamples(s *sim.Scenario, r *sim.Result) error {
 	before, adjusted := time.Duration(-1), 0
 	for i := range r.Samples {
 		sample := &r.Samples[i]
-		// Ascending strictly: two samples of one instant would be two answers.
 		if sample.At <= before || sample.At > r.End {
 			return fmt.Errorf("sample at %v after %v, the end is %v", sample.At, before, r.End)
 		}
 		before = sample.At
-		// Each adjustment is that of one job at one decision, so that both sums must agree.
 		adjusted += sample.Adjusted
 		sum := 0.0
-		// Parameter servers are a pool of their own: both sides count up to 1 for each kind.
 		for side := range 2 {
 			for _, part := range inUse(s, r, sample.At, side) {
 				sum += part
@@ -245,7 +228,6 @@ func checkSamples(s *sim.Scenario, r *sim.Result) error {
 }
 
 // inUse returns the parts of all kinds that are in use on one side.
-// It adds up integers and divides once, so that only the last bits differ from what the simulator says.
 func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64 {
 	parts := make([]float64, len(s.Kinds))
 	for k := range parts {
@@ -255,13 +237,11 @@ func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64
 		}
 		for i := range r.Jobs {
 			for _, h := range held(s, i, &r.Jobs[i], at) {
-				// held returns both sides; O(jobs x spans) for each sample is fine for small scenarios.
 				if h.side == side {
 					used += h.takes[k]
 				}
 			}
 		}
-		// A kind that no server has is in use at a part of 0.
 		if total > 0 {
 			parts[k] = float64(used) / float64(total)
 		}
@@ -278,7 +258,6 @@ func count(places []apportion.Placement) (n int64) {
 }
 
 // product returns the work that is done at a rate in a time.
-// Its unit is a millionth of a container's work in a nanosecond.
 func product(rate int64, d time.Duration) *big.Int {
 	return new(big.Int).Mul(big.NewInt(rate), big.NewInt(int64(d)))
 }

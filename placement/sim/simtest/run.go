@@ -28,8 +28,6 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 		if err := Check(s, r); err != nil {
 			t.Errorf("%s, %v scenario %d: %v", r.Policy, world, seed, err)
 		}
-		// The comparison is of values, not of texts: a field that is not written would be lost in both.
-		// It survives JSON, as every result of the library.
 		if text, back := roundTrip(t, r); !reflect.DeepEqual(r, back) {
 			t.Errorf("%s, %v scenario %d: another result after JSON: %s", r.Policy, world, seed, text)
 		}
@@ -42,8 +40,6 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 		if world != Slots {
 			rand.New(rand.NewPCG(seed, 2)).Shuffle(len(s.Jobs), func(i, j int) { s.Jobs[i], s.Jobs[j] = s.Jobs[j], s.Jobs[i] })
 		}
-		// Shuffled jobs or not, a second run of a fresh policy must say the same: nothing may depend on maps or clocks.
-		// It is the only answer. Samples are compared as they are, jobs by name.
 		if again := play(t, s, fresh()); !reflect.DeepEqual(sorted(r), sorted(again)) {
 			t.Errorf("%s, %v scenario %d: another result in a second run", r.Policy, world, seed)
 		}
@@ -53,7 +49,6 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 // play runs the scenario under the policy.
 func play(t *testing.T, s *sim.Scenario, policy sim.Policy) *sim.Result {
 	t.Helper()
-	// A policy under test has no business with errors: whatever it orders must be possible.
 	r, err := sim.Run(t.Context(), s, policy)
 	if err != nil {
 		t.Fatal(err)
@@ -64,10 +59,8 @@ func play(t *testing.T, s *sim.Scenario, policy sim.Policy) *sim.Result {
 // roundTrip writes a result as JSON and reads it.
 func roundTrip(t *testing.T, r *sim.Result) (text []byte, back *sim.Result) {
 	t.Helper()
-	// Infinite and undefined numbers fail here, since JSON has none.
 	text, err := json.Marshal(r)
 	if err == nil {
-		// A pointer to a nil pointer: json.Unmarshal makes the result.
 		err = json.Unmarshal(text, &back)
 	}
 	if err != nil {

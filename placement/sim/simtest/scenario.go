@@ -53,24 +53,18 @@ func containers(rng *rand.Rand) *sim.Scenario {
 		s.Horizon = time.Duration(1+rng.IntN(40)) * 100 * time.Second
 	}
 	for j := range 1 + rng.IntN(4) {
-		// A third of the servers has no GPU.
 		capacity := apportion.Resources{1 + rng.Int64N(8), rng.Int64N(3)}
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: capacity})
 	}
-	// At least one job: a cluster without jobs is drawn for workers.
 	for i := range 1 + rng.IntN(8) {
-		// Few distinct instants, so that arrivals and completions nearly coincide.
 		job := sim.Job{
 			// The nanoseconds of i keep arrivals apart, without which the order of the list would matter.
 			Arrival: time.Duration(rng.IntN(10))*100*time.Second + time.Duration(i),
 			Work:    time.Duration(1+rng.IntN(40)) * 100 * time.Second, Fixed: 1 + rng.Int64N(4),
 		}
-		// What it has fixed is within what it may have.
 		job.ID, job.Demand, job.Weight = fmt.Sprint("a", i), apportion.Resources{1 + rng.Int64N(4), rng.Int64N(2)}, 1
-		// An elastic policy may go beyond what a static one would fix.
 		job.Min, job.Max = 1, job.Fixed+rng.Int64N(3)
 		if rng.IntN(2) == 0 {
-			// A tenth of the work is serial: more than ten containers are never worth it.
 			job.Speedup, _ = sim.Amdahl(0.1)
 		}
 		if i%4 == 3 {
@@ -95,12 +89,10 @@ var falling = []float64{1, .5, .3, .2, .19, .185, .184, .1839, .1838, .1837, .18
 
 // Falling returns a learning curve that falls quickly and then hardly moves.
 func Falling() *sim.Curve {
-	// Only the distances of the points matter, so their positions will do.
 	at := make([]float64, len(falling))
 	for i := range at {
 		at[i] = float64(i)
 	}
-	// The positions grow strictly, so that NewCurve does not refuse them.
 	curve, err := sim.NewCurve(at, falling)
 	if err != nil {
 		panic(err)
@@ -113,15 +105,12 @@ func Falling() *sim.Curve {
 func workers(rng *rand.Rand) *sim.Scenario {
 	s := &sim.Scenario{
 		Kinds: apportion.Kinds{"cpu"}, AdjustCost: time.Duration(rng.IntN(6)) * time.Second,
-		// No interference, little, and as much as the law allows.
 		Law: sim.Shared{Interference: []float64{0, 0.05, 1}[rng.IntN(3)]},
 	}
 	for w := range 1 + rng.IntN(3) {
-		// Capacity is the whole CPU of a worker, in millionths.
 		s.Servers = append(s.Servers, apportion.Server{ID: fmt.Sprint("w", w), Capacity: apportion.Resources{sim.Whole}})
 	}
 	for i := range rng.IntN(9) {
-		// The least demand there is, those of the thesis' measurements, and a whole worker.
 		demand := []int64{1, 190_000, 500_000, sim.Whole}[rng.IntN(4)]
 		work := time.Duration(1 + rng.Int64N(int64(200*time.Second)))
 		// A job of demand 1 runs at a millionth of a worker: a millisecond of work takes a quarter of an
@@ -130,7 +119,6 @@ func workers(rng *rand.Rand) *sim.Scenario {
 			work = min(work, time.Millisecond)
 		}
 		job := sim.SharedJob(fmt.Sprint("job-", i), time.Duration(rng.IntN(60))*time.Second+time.Duration(i), work, demand)
-		// All jobs learn alike, so that only their speed decides when they slow down.
 		job.Request, job.Curve = rng.Int64N(4), Falling()
 		s.Jobs = append(s.Jobs, job)
 	}
@@ -139,7 +127,6 @@ func workers(rng *rand.Rand) *sim.Scenario {
 
 // slots draws a workload with the ranges of the paper, small enough for every policy.
 func slots(rng *rand.Rand) *sim.Scenario {
-	// Few slots and servers: OASiS and RRH plan over all slots for each job.
 	cluster, jobs := oasistest.Generate(rng, oasistest.Settings{
 		Slots: 20 + rng.IntN(21), WorkerServers: 1 + rng.IntN(5), PSServers: 1 + rng.IntN(4), Jobs: 1 + rng.IntN(15),
 	})

@@ -38,7 +38,6 @@ type book struct {
 // open brings the book up to now, before a decision: it adds what jobs have had since the decision before, takes new
 // ones in and forgets those that ended. The error is that of a job's speed.
 func (b *book) open(state *sim.State) error {
-	// The first decision of a run: the servers do not change from then on.
 	if b.jobs == nil {
 		b.jobs = map[string]*record{}
 		b.kinds = kinds(state.Scenario.Servers)
@@ -76,7 +75,6 @@ func (b *book) open(state *sim.State) error {
 			r.first = job.Containers
 		}
 		r.grown = r.grown || job.Containers > r.first
-		// What it holds now it has held since the decision before.
 		r.service += float64(since * float64(job.Containers))
 		if k := b.kind(job); k >= 0 {
 			r.on[k] += since
@@ -103,7 +101,6 @@ func (b *book) close(state *sim.State, orders *sim.Orders) {
 
 // kind returns the type of the servers that a job is on, -1 where it waits.
 func (b *book) kind(job *sim.JobState) int {
-	// All containers of a job are on one type, so that the first one speaks for it.
 	if h := job.Server(); h >= 0 {
 		return b.kindOf[h]
 	}

@@ -31,8 +31,6 @@ type Dorm struct {
 func (*Dorm) Name() string { return "dorm" }
 
 // Decide asks the optimizer for the utilization.
-// Restarts are not noted in the book: the budget Theta2 counts changes of this decision and asks for no
-// history.
 func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if err := p.book.open(state); err != nil {
 		return sim.Orders{}, err
@@ -43,7 +41,6 @@ func (p *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 	types := chooseTypes(&p.book, state, func(job int, kind int) int64 { return p.most(state, job, kind) })
 	for i := range problem.Applications {
 		app := &problem.Applications[i]
-		// n_max below n_min would be a fault of the problem.
 		app.Max = max(app.Min, 1, p.most(state, i, types[i]))
 		app.Requires = slices.Concat(app.Requires, p.book.requires(types[i]))
 	}
@@ -87,7 +84,6 @@ func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc
 	if len(state.Jobs) == 0 {
 		return orders, nil
 	}
-	// The decider remembers the last decision, which is a start for the next one.
 	o.decider.Effort, o.decider.Gap = embedded.Quick, gap
 	decision, err := o.decider.Reallocate(ctx, problem)
 	if err != nil {

@@ -25,7 +25,6 @@ func kinds(servers []apportion.Server) []kind {
 	var all []kind
 	at := map[string]int{}
 	for h := range servers {
-		// The empty name of a server without the label is one more type.
 		name := servers[h].Labels[Accelerator]
 		i, known := at[name]
 		if !known {
@@ -39,7 +38,6 @@ func kinds(servers []apportion.Server) []kind {
 
 // room returns how many containers of a demand fit into what is free.
 func room(free, demand apportion.Resources) int64 {
-	// A demand of nothing fits without end; the scenario refuses jobs of that kind.
 	most := int64(math.MaxInt64)
 	for k, q := range demand {
 		if q > 0 {
@@ -53,7 +51,6 @@ func room(free, demand apportion.Resources) int64 {
 // A type with all = 0 is of no use to the job, and every policy must pass it over.
 func (k *kind) holds(servers []apportion.Server, demand apportion.Resources) (all, one int64) {
 	for _, h := range k.servers {
-		// By server: what is left over on one of them helps no container on another.
 		n := room(servers[h].Capacity, demand)
 		all, one = all+n, max(one, n)
 	}
@@ -63,7 +60,6 @@ func (k *kind) holds(servers []apportion.Server, demand apportion.Resources) (al
 // speeds returns how fast a job is with 1, 2 and more containers, up to what the type holds or the job may have, packed
 // on as few empty servers of the type as hold them. The error is that of the job's speed. O(n servers) for n containers.
 func (k *kind) speeds(servers []apportion.Server, job *sim.Job) ([]float64, error) {
-	// The cluster is taken as empty: speeds say what a job could do, not what is free for it.
 	all, _ := k.holds(servers, job.Demand)
 	speeds := make([]float64, min(all, job.Max))
 	free := make([]apportion.Resources, len(servers))
@@ -99,7 +95,6 @@ func pack(free []apportion.Resources, servers []int, demand apportion.Resources,
 				continue
 			}
 			r := room(free[h], demand)
-			// Of two that hold all of the rest the smaller one is better, of two others the larger one.
 			if better := r > most && most < n || r >= n && r < most; better {
 				best, most = h, r
 			}
@@ -111,7 +106,6 @@ func pack(free []apportion.Resources, servers []int, demand apportion.Resources,
 		used[best] = true
 		on, n = append(on, apportion.Placement{Server: best, Count: count}), n-count
 	}
-	// Ascending, as the simulator writes the places of a job.
 	slices.SortFunc(on, func(a, b apportion.Placement) int { return a.Server - b.Server })
 	return on
 }

@@ -49,7 +49,6 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 			return sim.Orders{}, err
 		}
 	}
-	// Within a round everybody stays, and room that somebody has left is given to those who wait.
 	s := newSeats(&p.book, state)
 	if state.Now < p.next {
 		for i := range state.Jobs {
@@ -71,7 +70,6 @@ func (p *Gavel) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 
 // ask asks for the next round, where anybody runs: where nobody does no round will change that.
 func (p *Gavel) ask(state *sim.State, orders *sim.Orders) {
-	// Restarts are counted for all orders, those of fill too, which are first starts and count nothing.
 	p.book.close(state, orders)
 	runs := map[string]bool{}
 	for i := range state.Jobs {
@@ -80,7 +78,6 @@ func (p *Gavel) ask(state *sim.State, orders *sim.Orders) {
 	for i := range orders.Places {
 		runs[orders.Places[i].Job] = len(orders.Places[i].On) > 0
 	}
-	// One that runs is enough, so that the order of the map does not matter.
 	for _, yes := range runs {
 		if yes {
 			orders.Next = p.next
@@ -106,13 +103,11 @@ func (p *Gavel) turns(state *sim.State) []turn {
 	var all []turn
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
-		// What is due is the part of its whole life, so that a job that has waited catches up.
 		age := (state.Now - job.Arrival).Seconds()
 		for k, part := range p.parts[job.ID] {
 			if part <= 0 {
 				continue
 			}
-			// Who has had nothing comes before everybody who has had some.
 			behind := math.Inf(1)
 			if had := p.book.jobs[job.ID].on[k]; had > 0 {
 				behind = part * age / had
@@ -127,7 +122,6 @@ func (p *Gavel) turns(state *sim.State) []turn {
 
 // begin returns the orders of a new round: who is behind most runs, and then whoever still fits.
 func (p *Gavel) begin(state *sim.State) sim.Orders {
-	// The first pass finds out who runs where; settle lets those stay who are there already.
 	chosen := newSeats(&p.book, state)
 	var wants []want
 	for _, t := range p.turns(state) {
@@ -170,7 +164,6 @@ const leftover = 1e-3
 // Jobs x types + 1 variables, two rows a job, and one for each type and kind of resource. If the solver
 // ends without a solution all parts are 0, and rounds serve everybody by speed alone.
 func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
-	// least is the smallest gain of all jobs, which the rows gain[i] keep below each of them.
 	b := milp.NewBuilder("gavel")
 	least := b.Continuous(0, math.Inf(1), "least")
 	goal := []milp.Term{{Var: least, Coef: 1}}
@@ -178,7 +171,6 @@ func (p *Gavel) solve(ctx context.Context, state *sim.State) error {
 	rows := newRows(&p.book, state)
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
-		// A row of time for each job, one of gain, and below all of them those of the servers.
 		equal := p.equal(state, job)
 		var time, gain []milp.Term
 		x[i] = make([]milp.Var, len(p.book.kinds))

@@ -34,7 +34,6 @@ type Measures struct {
 // servers on each for as much of the time as it has of all containers. The error is that of a job's speed.
 // O(jobs x (samples + containers x servers)).
 func Measure(s *sim.Scenario, r *sim.Result) (*Measures, error) {
-	// Restarts and hours count for all jobs, times and fairness for those that completed.
 	m := &Measures{Makespan: r.Makespan(), Mean: r.MeanResponse()}
 	var times []time.Duration
 	for i := range r.Jobs {
@@ -57,7 +56,6 @@ func Measure(s *sim.Scenario, r *sim.Result) (*Measures, error) {
 		}
 		m.Rho += rho
 		m.WorstRho = max(m.WorstRho, rho)
-		// Unfair counts jobs until it is divided below.
 		if rho > 1 {
 			m.Unfair++
 		}
@@ -76,9 +74,7 @@ func Measure(s *sim.Scenario, r *sim.Result) (*Measures, error) {
 // rho returns the time of a job that has completed in parts of its time alone on an equal part of the cluster.
 func rho(s *sim.Scenario, r *sim.Result, i int) (float64, error) {
 	o, job := &r.Jobs[i], &s.Jobs[i]
-	// Jobs that wait count as well: with them the cluster would have been shared.
 	others := max(1, r.Mean(o.Arrival, o.Completion, func(s *sim.Sample) float64 { return float64(s.Running + s.Waiting) }))
-	// total has the containers of its size that the whole cluster holds.
 	types, total, alone := kinds(s.Servers), 0.0, 0.0
 	for k := range types {
 		all, _ := types[k].holds(s.Servers, job.Demand)
@@ -89,7 +85,6 @@ func rho(s *sim.Scenario, r *sim.Result, i int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		// Its equal part of containers, on each type for a part of the time.
 		all, _ := types[k].holds(s.Servers, job.Demand)
 		alone += float64(all) / total * share(rising(speeds), total/others)
 	}

@@ -23,18 +23,15 @@ func (p *Optimus) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 	if err := p.book.open(state); err != nil {
 		return sim.Orders{}, err
 	}
-	// A sketch of who gets what, made from empty servers; settle says who is moved for it.
 	chosen := newSeats(&p.book, state)
 	wants := make([]want, 0, len(state.Jobs))
 	for i := range state.Jobs {
-		// In the order of submission: who finds no room now waits, and later ones may pass.
 		if least := max(1, state.Jobs[i].Min); chosen.seatFastest(i, least) {
 			places := chosen.orders.Places
 			wants = append(wants, want{i, least, p.book.kindOf[places[len(places)-1].On[0].Server]})
 		}
 	}
 	for {
-		// Strictly more than the best so far: of equal gains the first job takes it.
 		best, more, most := -1, int64(0), 0.0
 		for i := range wants {
 			n, gain := p.gain(chosen, &wants[i])
@@ -56,12 +53,10 @@ func (p *Optimus) Decide(_ context.Context, state *sim.State) (sim.Orders, error
 // seconds; 0 where it gains nothing.
 func (p *Optimus) gain(s *seats, w *want) (more int64, gain float64) {
 	job := &s.state.Jobs[w.job]
-	// Remaining time is what is left over the speed: both are known here, where the paper fits them.
 	speeds := p.book.jobs[job.ID].speeds[w.kind]
 	left := job.Left.Seconds()
 	free := int64(0)
 	for _, h := range p.book.kinds[w.kind].servers {
-		// Room of its type only: a job is on one type at a time.
 		free += room(s.free[h], job.Demand)
 	}
 	now := left / speeds[w.n-1]
@@ -78,7 +73,6 @@ func (p *Optimus) gain(s *seats, w *want) (more int64, gain float64) {
 // gain has counted the room of single servers, so that so many fit.
 func (p *Optimus) grow(s *seats, w *want, more int64) {
 	demand := s.state.Jobs[w.job].Demand
-	// The containers that it has need not be beside the new ones: settle packs them together.
 	s.take(w.job, pack(s.free, p.book.kinds[w.kind].servers, demand, more))
 	w.n += more
 }

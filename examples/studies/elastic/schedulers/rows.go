@@ -32,7 +32,6 @@ func newRows(b *book, state *sim.State) *rows {
 func (r *rows) add(kind int, job *sim.JobState, n int64, x milp.Var) {
 	for k, q := range job.Demand {
 		if q > 0 {
-			// A job that demands nothing of a kind has no term in its row.
 			r.terms[kind][k] = append(r.terms[kind][k], milp.Term{Var: x, Coef: float64(n) * float64(q)})
 		}
 	}
@@ -42,7 +41,6 @@ func (r *rows) add(kind int, job *sim.JobState, n int64, x milp.Var) {
 func (r *rows) build(b *milp.Builder) {
 	for kind := range r.terms {
 		for k, terms := range r.terms[kind] {
-			// Nobody asks for this kind on this type: a row without variables says nothing.
 			if len(terms) == 0 {
 				continue
 			}

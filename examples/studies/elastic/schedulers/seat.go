@@ -39,7 +39,6 @@ func newSeats(b *book, state *sim.State) *seats {
 
 // take gives a job places.
 func (s *seats) take(job int, on []apportion.Placement) {
-	// A job is decided once: finish gives it nothing else.
 	s.decided[job] = true
 	for _, p := range on {
 		for k, q := range s.state.Jobs[job].Demand {
@@ -54,7 +53,6 @@ func (s *seats) keep(job int) { s.take(job, s.state.Jobs[job].Places) }
 // seat gives a job as many containers as it wants, and reports whether there is room for them.
 func (s *seats) seat(w want) bool {
 	job := &s.state.Jobs[w.job]
-	// nil where the containers do not all fit: a job is seated as a whole or not at all.
 	on := pack(s.free, s.book.kinds[w.kind].servers, job.Demand, w.n)
 	if on == nil {
 		return false
@@ -78,7 +76,6 @@ func (s *seats) stays(w want) bool {
 // finish returns the orders: whoever was neither kept nor given places lets go of what it has.
 func (s *seats) finish() sim.Orders {
 	for i := range s.state.Jobs {
-		// Who waits and goes on waiting is not mentioned: no order leaves it as it is.
 		if job := &s.state.Jobs[i]; !s.decided[i] && job.Containers > 0 {
 			s.orders.Places = append(s.orders.Places, sim.Place{Job: job.ID})
 		}
@@ -92,7 +89,6 @@ func (s *seats) finish() sim.Orders {
 // server: then seat fails, and a job that ran is suspended until the next decision.
 func settle(b *book, state *sim.State, wants []want) sim.Orders {
 	s := newSeats(b, state)
-	// Those who stay first: their places must not go to somebody who could have been packed elsewhere.
 	for _, w := range wants {
 		if s.stays(w) {
 			s.keep(w.job)

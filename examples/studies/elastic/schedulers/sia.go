@@ -64,13 +64,11 @@ func (p *Sia) configurations(state *sim.State, at int) []configuration {
 	least := math.Inf(1)
 	var all []configuration
 	for k, speeds := range r.speeds {
-		// one is what the largest server holds: beyond it a job has whole servers to itself.
 		_, one := p.book.kinds[k].holds(state.Scenario.Servers, job.Demand)
 		for n := max(1, job.Min); n <= int64(len(speeds)); n++ {
 			if n < one && n&(n-1) != 0 || n > one && n%one != 0 {
 				continue
 			}
-			// Speeds first; what they cost follows below, once the least of them is known.
 			least = min(least, speeds[n-1])
 			all = append(all, configuration{want: want{at, n, k}, cost: speeds[n-1]})
 		}
@@ -128,7 +126,6 @@ func (p *Sia) solve(ctx context.Context, state *sim.State) ([]want, error) {
 	}
 	var wants []want
 	for i := range all {
-		// Binary up to the tolerance of the solver.
 		if solution.HasSolution() && solution.Value(all[i].x) > 0.5 || !solution.HasSolution() && hint[i] == 1 {
 			wants = append(wants, all[i].want)
 		}

@@ -19,13 +19,11 @@ type Static struct {
 func (*Static) Name() string { return "static" }
 
 // Decide starts whoever fits.
-// Restarts are not noted in the book, since there are none.
 func (p *Static) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	if err := p.book.open(state); err != nil {
 		return sim.Orders{}, err
 	}
 	s := newSeats(&p.book, state)
-	// Who runs is booked before anybody is seated.
 	for i := range state.Jobs {
 		if state.Jobs[i].Containers > 0 {
 			s.keep(i)
@@ -41,7 +39,6 @@ func (p *Static) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 
 // seatFastest seats a job on the type on which it is fastest with n containers, of those that have room for them.
 func (s *seats) seatFastest(job int, n int64) bool {
-	// The order of types decides between equal speeds, so that runs repeat.
 	r := s.book.jobs[s.state.Jobs[job].ID]
 	best := -1
 	for k := range r.speeds {

@@ -42,7 +42,6 @@ func (p *Tiresias) Decide(_ context.Context, state *sim.State) (sim.Orders, erro
 		}
 		return 0
 	}
-	// Stable: within a queue the order of submission stays.
 	slices.SortStableFunc(order, func(a, b int) int { return second(a) - second(b) })
 	orders := p.serve(state, order)
 	orders.Next = p.next(state, &orders, threshold)
@@ -54,7 +53,6 @@ func (p *Tiresias) Decide(_ context.Context, state *sim.State) (sim.Orders, erro
 // Two passes, since a job behind in the order may stay only if those before it fit beside it: the first
 // decides who runs, the second moves as few of them as it can.
 func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
-	// Who runs is known before anybody is placed, so that nobody has to make room for one behind it.
 	chosen := newSeats(&p.book, state)
 	var wants []want
 	for _, i := range order {
@@ -64,7 +62,6 @@ func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 		// Who runs keeps its type where there is room left by those before it: to change it would cost a restart.
 		case w.kind >= 0 && chosen.fits(w):
 			chosen.seat(w)
-		// The places are a sketch: only the type is kept of them, and settle packs anew.
 		case chosen.seatFastest(i, w.n):
 			places := chosen.orders.Places
 			w.kind = p.book.kindOf[places[len(places)-1].On[0].Server]
@@ -78,7 +75,6 @@ func (p *Tiresias) serve(state *sim.State, order []int) sim.Orders {
 
 // next returns when the first of those that run from now on has attained the threshold; 0: none will.
 func (p *Tiresias) next(state *sim.State, orders *sim.Orders, threshold float64) time.Duration {
-	// What everybody will hold: what they have now, but for those who are mentioned.
 	containers := make(map[string]int64, len(state.Jobs))
 	for i := range state.Jobs {
 		containers[state.Jobs[i].ID] = state.Jobs[i].Containers
@@ -93,7 +89,6 @@ func (p *Tiresias) next(state *sim.State, orders *sim.Orders, threshold float64)
 	next := time.Duration(0)
 	for i := range state.Jobs {
 		job := &state.Jobs[i]
-		// Who is beyond the threshold already falls no further.
 		left := threshold - p.book.jobs[job.ID].service
 		if n := containers[job.ID]; n > 0 && left > 0 {
 			// A microsecond later the sum has reached the threshold, however it was rounded.

@@ -21,14 +21,11 @@ func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []in
 	if len(b.kinds) < 2 || len(state.Jobs) == 0 {
 		return types
 	}
-	// Each job takes what most says of a type, whoever else is there: takers adds these wishes up, and part
-	// divides the type by them.
 	c := &chooser{book: b, state: state, most: most, takers: make([]float64, len(b.kinds))}
 	order := make([]int, len(state.Jobs))
 	for i := range order {
 		order[i] = i
 	}
-	// Stable, so that jobs that lose alike keep the order of submission.
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.regret(b), c.regret(a)) })
 	// Everybody is counted with the type on which it is fastest, and then, in turn, goes where it is best beside the others:
 	// two rounds, since the first ones could not know of the last.
@@ -36,7 +33,6 @@ func chooseTypes(b *book, state *sim.State, most func(job, kind int) int64) []in
 		types[i] = c.choose(i, -1)
 		c.takers[types[i]] += c.wants(i, types[i])
 	}
-	// A job leaves the count before it chooses, or it would be in its own way.
 	for range 2 {
 		for _, i := range order {
 			c.takers[types[i]] -= c.wants(i, types[i])
@@ -64,7 +60,6 @@ func (c *chooser) wants(job, kind int) float64 {
 // more than that.
 // takers must not hold the job's own wish: chooseTypes takes it out before it asks.
 func (c *chooser) part(job, kind int) float64 {
-	// A type that does not hold one container of the job has no speeds.
 	speeds := c.book.jobs[c.state.Jobs[job].ID].speeds[kind]
 	if len(speeds) == 0 {
 		return 0
@@ -75,7 +70,6 @@ func (c *chooser) part(job, kind int) float64 {
 	n := mine * min(1, float64(all)/(c.takers[kind]+mine))
 	at := min(max(1, int64(n)), int64(len(speeds)))
 	speed := speeds[at-1]
-	// Less than one container is a part of the time of one; between two numbers lies a straight line.
 	if n < 1 {
 		return speed * n
 	}

@@ -70,8 +70,6 @@ const scale = 7200
 func (*Worth) Name() string { return "worth" }
 
 // Decide states the worths of all jobs and asks the optimizer, which decides on types and numbers at once.
-// The order matters: the book is opened before anything asks for speeds, and closed with the state from
-// before the orders. A decision costs what package alloc takes for it.
 func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
 	if err := p.book.open(state); err != nil || len(state.Jobs) == 0 {
 		return sim.Orders{}, err
@@ -115,7 +113,6 @@ func (p *Worth) ways(state *sim.State, job *sim.JobState) (ways []way, fair floa
 			continue
 		}
 		w := way{kind: k, holds: all, counts: p.counts(int64(len(speeds)), least, one)}
-		// Idle containers do no harm, so that a worth never falls with their number.
 		up := rising(speeds)
 		for _, n := range w.counts {
 			speed := up[n-1]
@@ -193,7 +190,6 @@ func (p *Worth) held(job *sim.JobState, ways []way) float64 {
 	held := float64(job.Rate) / float64(sim.Whole)
 	for _, w := range ways {
 		if w.kind == p.book.kind(job) && (held == 0 || p.Linear) {
-			// A job may hold more than the largest number.
 			at, _ := slices.BinarySearch(w.counts, job.Containers)
 			held = w.speeds[min(at, len(w.speeds)-1)]
 		}

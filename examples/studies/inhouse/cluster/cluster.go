@@ -32,7 +32,6 @@ const AsProgram = "APPORTION_CLUSTER"
 
 // Program is one to run: the arguments of this executable, and what runs it, for instance taskset; nil:
 // nothing does.
-// Name is that of its log as well.
 type Program struct {
 	Name string
 	Args []string
@@ -40,7 +39,6 @@ type Program struct {
 }
 
 // Start runs the programs until Stop. What they print is in logs in the place.
-// On an error those that were started are stopped again.
 func Start(p Place, programs []Program) (*Cluster, error) {
 	if err := os.MkdirAll(p.Join("logs"), 0o700); err != nil {
 		return nil, err
@@ -142,7 +140,6 @@ func (s *service) kill() {
 
 // Kill ends a random program, or a random process of a job, with signal 9 and says which; "" if there was
 // none.
-// Programs and processes of jobs are as likely as each other.
 func (c *Cluster) Kill(random *rand.Rand) string {
 	if n := random.IntN(2 * len(c.services)); n < len(c.services) {
 		c.services[n].kill()
@@ -161,7 +158,6 @@ func (c *Cluster) Kill(random *rand.Rand) string {
 func (c *Cluster) KillProgram(name string) { c.each(name, (*service).kill) }
 
 // Down ends a program with signal 9, and does not start it again.
-// It is a machine that is gone for good.
 func (c *Cluster) Down(name string) {
 	c.each(name, func(s *service) {
 		s.mu.Lock()
@@ -199,7 +195,6 @@ func (p *Process) Kill() {
 }
 
 // Await waits until these servers have registered.
-// It asks until ctx ends.
 func (c *Cluster) Await(ctx context.Context, servers []apportion.Server) error {
 	return Patiently(ctx, func(ctx context.Context) error {
 		var l master.List
@@ -214,7 +209,6 @@ func (c *Cluster) Await(ctx context.Context, servers []apportion.Server) error {
 }
 
 // Stop kills all programs and then what is left of their jobs.
-// Workers would go on for as long as their leases last.
 func (c *Cluster) Stop() error {
 	for _, s := range c.services {
 		s.mu.Lock()

@@ -66,7 +66,6 @@ type MasterOptions struct {
 const TraceFile = "effects.jsonl"
 
 // RunMaster runs a master until the context ends or another one takes over. It prints its address.
-// Jobs and agents go on when it ends.
 func RunMaster(ctx context.Context, p Place, o MasterOptions, stdout io.Writer) error {
 	config := master.Config{
 		Dir: p.Join("master"), Shared: p.Shared(), Store: o.Store, Decider: o.Decider,
@@ -143,7 +142,6 @@ type AgentOptions struct {
 }
 
 // RunAgent runs an agent until the context ends. Jobs run on then.
-// The next agent of the server finds what this one has started.
 func RunAgent(ctx context.Context, p Place, o AgentOptions, stderr io.Writer) error {
 	if err := store.CheckJob(o.Server.ID); err != nil {
 		return fmt.Errorf("-name: %w", err)

@@ -20,7 +20,6 @@ const GuardWord = "guard"
 const socketName = "guards"
 
 // RunGuard is the guard of a process; it ends this program with the exit status of the process.
-// It returns only when it cannot find its own path.
 func RunGuard(args []string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 )
 
 // Place is the directory of a cluster, as an absolute path.
-// All programs of a cluster on one machine find each other by it alone.
 type Place string
 
 // Set makes the place a flag.
@@ -93,7 +92,6 @@ func (p Place) masterURL() (string, error) {
 }
 
 // Master returns a client for the master that was started last.
-// The client signs as a user of this machine.
 func (p Place) Master() (*wire.Client, error) {
 	url, err := p.masterURL()
 	if err != nil {

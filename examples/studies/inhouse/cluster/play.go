@@ -32,7 +32,6 @@ type Sample struct {
 }
 
 // Play is a stream of jobs, in the order of their arrivals, on a cluster.
-// Began and Samples are filled in by Run.
 type Play struct {
 	Cluster  *Cluster
 	Arrivals []Arrival
@@ -47,7 +46,6 @@ type Play struct {
 }
 
 // Run plays until all jobs have ended.
-// A job that was cancelled has ended as well.
 func (p *Play) Run(ctx context.Context) error {
 	p.Began, p.said = time.Now(), map[string]string{}
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -136,7 +134,6 @@ func shown(v *master.View) string {
 }
 
 // Say prints a line with the time.
-// Seconds count from the start of the play.
 func (p *Play) Say(format string, args ...any) {
 	fmt.Fprintf(p.Stdout, "%6.1f s  %s\n", time.Since(p.Began).Seconds(), fmt.Sprintf(format, args...))
 }

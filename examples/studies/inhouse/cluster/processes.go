@@ -17,7 +17,6 @@ import (
 )
 
 // Process is a process of a job.
-// It is read from the environment, which a process keeps from its start.
 type Process struct {
 	PID     int
 	Job     string
@@ -32,7 +31,6 @@ type Process struct {
 const TwiceFile = "twice"
 
 // Twice returns an error if two processes of a job ever had the same place in it at the same time.
-// The trap is set by the trainer's own lock.
 func (p Place) Twice(job string) error {
 	text, err := os.ReadFile(filepath.Join(p.Shared(), string(store.FolderOf(job)), TwiceFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,6 @@ func ServerFlags(flags *flag.FlagSet, server *apportion.Server) {
 }
 
 // ResourcesFlag adds a flag for quantities with commas between them, one for each kind.
-// The number of quantities is checked where the kinds are known.
 func ResourcesFlag(flags *flag.FlagSet, r *apportion.Resources, name, usage string) {
 	flags.Func(name, usage, func(text string) error {
 		*r = nil
@@ -42,7 +41,6 @@ func ResourcesFlag(flags *flag.FlagSet, r *apportion.Resources, name, usage stri
 }
 
 // Programs are a master and an agent for each server, with these arguments beside those that say which it is.
-// The master is the first.
 func Programs(p Place, servers []apportion.Server, master, agent []string) []Program {
 	args := func(subcommand string, more ...string) []string {
 		return append([]string{subcommand, "-dir", string(p)}, more...)

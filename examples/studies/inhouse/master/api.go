@@ -43,7 +43,6 @@ type Registration struct {
 type Nothing struct{}
 
 // Handler answers users and agents.
-// Each path says who may call it; the page alone is not signed.
 func (m *Master) Handler() http.Handler {
 	mux, gate := http.NewServeMux(), m.config.Secret.Gate()
 	wire.Handle(mux, "/register", gate, func(ctx context.Context, r Registration) (Nothing, error) {

@@ -32,7 +32,6 @@ type Point struct {
 }
 
 // Time is At.
-// Microseconds are what a float of seconds since 1970 can hold.
 func (p *Point) Time() time.Time { return time.UnixMicro(int64(p.At * 1e6)) }
 
 // Run is an attempt and the steps that it did.

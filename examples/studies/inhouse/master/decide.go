@@ -24,7 +24,6 @@ type Decider interface {
 }
 
 // State is what a decision is taken on. It is the master's: read it, and keep nothing of it.
-// Servers that are drained are there, with nothing to give.
 type State struct {
 	Kinds   apportion.Kinds
 	Servers []apportion.Server
@@ -45,7 +44,6 @@ type JobState struct {
 func (j *JobState) Goal() []string { return bridge.Goal(&j.Job) }
 
 // Verdict is a decision.
-// The maps may be nil.
 type Verdict struct {
 	// Targets maps the jobs whose containers change to their servers, one entry a container.
 	Targets map[string][]string

@@ -10,7 +10,6 @@ import (
 )
 
 // View is how a job stands.
-// Progress is what the job itself says, Checkpoint what is confirmed.
 type View struct {
 	Job        checkpoint.Job       `json:"job"`
 	Progress   runner.Progress      `json:"progress"`

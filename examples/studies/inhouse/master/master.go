@@ -58,7 +58,6 @@ type Config struct {
 const pause = 2 * time.Second
 
 // Master schedules jobs.
-// The driver has its own goroutines; mu guards the verdict, which requests read.
 type Master struct {
 	config Config
 	driver *driver.Driver
@@ -103,7 +102,6 @@ func Open(config Config) (*Master, error) {
 }
 
 // Run schedules until the context ends or another master takes over: ErrFenced.
-// The two loops end together: without decisions or without a driver there is no master.
 func (m *Master) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	decided := make(chan error, 1)
