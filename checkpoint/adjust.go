@@ -39,7 +39,6 @@ func (m *Machine) submit(s Submit) error {
 }
 
 // add puts a job into the books.
-// Names stay ascending: every walk over the jobs goes by them, so that no order of a map decides anything. O(jobs).
 func (m *Machine) add(j *Job) {
 	if i, found := slices.BinarySearch(m.names, j.Name); !found {
 		m.names = slices.Insert(m.names, i, j.Name)
@@ -61,10 +60,7 @@ func (m *Machine) adjust(a Adjust) error {
 	}
 	for _, name := range names {
 		j := m.jobs[name]
-		// The order of the names is the order in which the jobs get their turn, so that the map that came
-		// in does not show.
 		m.want(j, sorted(a.Targets[name]), a.Deadline)
-		// What the job has already needs no checkpoint and no stop.
 		if j.Phase == Running && slices.Equal(j.Wanted, j.Containers) {
 			m.drop(j)
 		}
@@ -135,13 +131,9 @@ func (m *Machine) drop(j *Job) {
 
 // begin starts on what was asked of a running job: by saving it. reserve keeps the room free.
 func (m *Machine) begin(j *Job, reserve bool) {
-	// From here on the job is on its way. What it leaves is what it returns to if Target cannot be had.
-	// aim drops the request with its deadline, which is that of the way to Stopping from here on.
 	deadline := j.Deadline
 	m.aim(j, reserve)
 	j.Deadline = deadline
-	// The first of two phases that the job survives running: nothing is given up before a checkpoint
-	// counts.
 	m.enter(j, Saving)
 }
 
@@ -165,8 +157,6 @@ func (m *Machine) lasting(j *Job, list []string) []string {
 
 // turn starts on what was asked of a job that does not run.
 func (m *Machine) turn(j *Job) {
-	// A job that does not run has nothing to save: it can go to its target at once, by releasing what the
-	// target does not have and waiting for the rest.
 	target := j.Wanted
 	m.drop(j)
 	if j.Phase == Waiting && slices.Equal(target, j.Target) {
@@ -180,7 +170,6 @@ func (m *Machine) turn(j *Job) {
 // checkpoint refuses an unknown job.
 func (m *Machine) checkpoint(c Checkpoint) error {
 	j, err := m.named(c.Job)
-	// In every other phase a checkpoint is under way, or there is nothing to save.
 	if err == nil && j.Phase == Running {
 		m.enter(j, Saving)
 	}
@@ -211,7 +200,6 @@ func (m *Machine) forget(f Forget) error {
 	if j.Phase != Ended {
 		return &apportion.FieldError{Item: check.Item("job", f.Job, 0), Field: "Phase", Err: apportion.ErrConflict, Detail: string(j.Phase)}
 	}
-	// The record of this step says that the job is gone; whoever recovers will not know it.
 	delete(m.jobs, f.Job)
 	delete(m.ready.jobs, f.Job)
 	for _, times := range []map[string]time.Duration{m.rest, m.saving, m.longest} {
@@ -234,8 +222,6 @@ func (m *Machine) named(name string) (*Job, error) {
 // end stops a job for good.
 func (m *Machine) end(j *Job, ending Ending) {
 	j.Ending, j.Reason = ending, apportion.Reason{}
-	// Nothing is wanted any more, so all that the job holds is released on the way to Ended. A job that
-	// is being stopped already goes on with that.
 	j.Target, j.Fallback, j.Reserved = nil, nil, false
 	m.drop(j)
 	if j.Phase != Stopping {

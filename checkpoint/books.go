@@ -63,11 +63,9 @@ func newBooks() books {
 }
 
 // change notes that a job has changed.
-// The account is made anew by the next update, however often the job changes until then.
 func (b *books) change(name string) { b.touched[name] = true }
 
 // mark has a job looked at again, if it waits.
-// While the books are stale nobody is marked, for renew marks all who wait.
 func (b *books) mark(name string) {
 	if a := b.accounts[name]; a != nil && a.waits && !b.stale && !b.marked[name] {
 		b.marked[name] = true
@@ -140,7 +138,6 @@ func (m *Machine) update() {
 }
 
 // enter enters an account, or with -1 takes it out.
-// The account of before is taken out and the new one entered, so what they have in common stays as it was.
 func (b *books) enter(a *account, sign int) {
 	if a == nil {
 		return

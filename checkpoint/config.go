@@ -19,46 +19,40 @@ type Config struct {
 	// job that waits for room, or whose server has not answered in all its tries, does not count.
 	Limit int
 	// Retries is how often a failed effect is tried again before the protocol goes another way; 0 means
-	// DefaultRetries, negative: never. Stop and Release are tried until they succeed or their servers
+	// 2, negative: never. Stop and Release are tried until they succeed or their servers
 	// are lost.
 	Retries int
 	// Restarts is how often a job whose processes die is resumed on the same containers before the
 	// protocol goes another way; a confirmed checkpoint and an adjustment clear the count. 0 means
-	// DefaultRestarts, negative: never.
+	// 3, negative: never.
 	Restarts int
-	// Keep is how many confirmed checkpoints of a job are kept; 0 means DefaultKeep.
+	// Keep is how many confirmed checkpoints of a job are kept; 0 means 2.
 	Keep int
 	// Timeouts says how long an effect may take.
 	Timeouts Timeouts
 	// SaveLimit is how long a job whose containers are to change may be in saving at least before it is stopped without, and goes on
 	// from its newest confirmed checkpoint: ten times its longest save where that is more, and twice Timeouts.Save where that is
-	// less. So a job that hangs gives its room back. 0 means DefaultSaveLimit, below 0 never.
+	// less. So a job that hangs gives its room back. 0 means a minute, below 0 never.
 	SaveLimit time.Duration
 	// Backoff is the pause before the first retry, doubled for each further one up to MaxBackoff. 0
-	// means DefaultBackoff and DefaultMaxBackoff.
+	// means 1 and 30 seconds.
 	Backoff, MaxBackoff time.Duration
 	// MaxTick is the most time that one Tick is taken to mean, so that a clock that jumps does not end
-	// all that is under way; 0 means DefaultMaxTick. Tick more often than this.
+	// all that is under way; 0 means 10 seconds. Tick more often than this.
 	MaxTick time.Duration
 }
 
-// Timeouts is how long each effect may take before it counts as failed; 0 means DefaultTimeout.
+// Timeouts is how long each effect may take before it counts as failed; 0 means a minute.
 type Timeouts struct {
 	Save, Verify, Stop, Release, Create, Resume, Confirm time.Duration
 	// Room is how long a job waits for containers that others are to release.
 	Room time.Duration
 }
 
-// What the zero fields of a Config mean.
+// What zero means for each of the Timeouts, and for SaveLimit.
 const (
-	DefaultRetries    = 2
-	DefaultRestarts   = 3
-	DefaultKeep       = 2
-	DefaultTimeout    = time.Minute
-	DefaultSaveLimit  = time.Minute
-	DefaultBackoff    = time.Second
-	DefaultMaxBackoff = 30 * time.Second
-	DefaultMaxTick    = 10 * time.Second
+	DefaultTimeout   = time.Minute
+	DefaultSaveLimit = time.Minute
 )
 
 // Validate returns the faults of a Config as [apportion.Faults].
@@ -96,9 +90,9 @@ func (c *Config) durations() []duration {
 		{"Timeouts.Resume", &t.Resume, DefaultTimeout},
 		{"Timeouts.Confirm", &t.Confirm, DefaultTimeout},
 		{"Timeouts.Room", &t.Room, DefaultTimeout},
-		{"Backoff", &c.Backoff, DefaultBackoff},
-		{"MaxBackoff", &c.MaxBackoff, DefaultMaxBackoff},
-		{"MaxTick", &c.MaxTick, DefaultMaxTick},
+		{"Backoff", &c.Backoff, time.Second},
+		{"MaxBackoff", &c.MaxBackoff, 30 * time.Second},
+		{"MaxTick", &c.MaxTick, 10 * time.Second},
 	}
 }
 
@@ -111,9 +105,9 @@ func (c Config) filled() Config {
 		}
 	}
 	c.SaveLimit = cmp.Or(c.SaveLimit, DefaultSaveLimit)
-	c.Retries = count(c.Retries, DefaultRetries)
-	c.Restarts = count(c.Restarts, DefaultRestarts)
-	c.Keep = count(c.Keep, DefaultKeep)
+	c.Retries = count(c.Retries, 2)
+	c.Restarts = count(c.Restarts, 3)
+	c.Keep = count(c.Keep, 2)
 	return c
 }
 

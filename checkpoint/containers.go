@@ -38,19 +38,16 @@ func merge(a, b []string, take func(inA, inB bool) bool) []string {
 }
 
 // both returns the containers that are in a and in b.
-// Of each server that is the smaller of the two numbers.
 func both(a, b []string) []string {
 	return merge(a, b, func(inA, inB bool) bool { return inA && inB })
 }
 
 // minus returns the containers of a that b does not have.
-// Of each server that is as many as a has more than b.
 func minus(a, b []string) []string {
 	return merge(a, b, func(inA, inB bool) bool { return inA && !inB })
 }
 
 // without returns the containers that are not on a server.
-// The list itself is left as it is, and is what is returned where the server is not in it.
 func without(list []string, server string) []string {
 	first, found := slices.BinarySearch(list, server)
 	if !found {
@@ -67,5 +64,4 @@ func without(list []string, server string) []string {
 }
 
 // distinct returns each server of a list once.
-// The list is ascending, so equal names are neighbours.
 func distinct(list []string) []string { return slices.Compact(slices.Clone(list)) }

@@ -93,7 +93,7 @@
 //
 // Across lost records. A disk may lose what was durable: the end of a journal, or an old copy comes back. Servers keep the
 // newest that they have heard as [Witness], and a machine that hears of a number which is on no record ends with ErrBehind.
-// Numbers have those of their epoch in front, see [PerEpoch], so none is given out twice. What servers report that no
+// Numbers have those of their epoch in front, so none is given out twice. What servers report that no
 // record knows is stopped there, see [Orphan].
 //
 // FAULTS.md lists what was tried against all that, and the tests.

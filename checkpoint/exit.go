@@ -14,7 +14,6 @@ func (m *Machine) finished(f Finished) error {
 		m.stale++
 		return nil
 	}
-	// A job that is done needs no more room, also if some of its processes are still about to exit.
 	m.end(j, Completed)
 	return nil
 }
@@ -28,8 +27,6 @@ func (m *Machine) exited(e Exited) error {
 		return nil
 	}
 	m.touch(j)
-	// Deaths are counted since the last confirmed checkpoint or adjustment: who makes progress between them
-	// may die often.
 	again := m.died(j)
 	switch {
 	case j.Phase == Saving || j.Phase == Verifying:
@@ -81,5 +78,4 @@ func (m *Machine) died(j *Job) bool {
 }
 
 // runs are the phases in which the death of a process is news.
-// A Creating attempt has none yet, and those of a Stopping one are to end.
 var runs = map[Phase]bool{Resuming: true, Confirming: true, Running: true, Saving: true, Verifying: true}

@@ -54,3 +54,6 @@ func (m *Machine) Names() []string       { return m.names }
 func (m *Machine) Look(job string) *Job  { return m.jobs[job] }
 func (m *Machine) Silent(id string) bool { return m.silent([]string{id}) }
 func (m *Machine) Knows(id string) bool  { return m.servers[id] != nil }
+
+// PerEpoch is how many numbers an epoch has.
+const PerEpoch = perEpoch

@@ -150,7 +150,6 @@ type Job struct {
 }
 
 // Live reports whether processes of the job may run.
-// It is false where no attempt was made, and where every server of the newest has confirmed its stop or is lost.
 func (j *Job) Live() bool { return j.Attempt > j.Stopped }
 
 // Newest returns the newest confirmed checkpoint that is not Unread, from which the job resumes; its Number is 0 if none was

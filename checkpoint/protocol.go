@@ -121,14 +121,13 @@ func (m *Machine) Hosts() []Host {
 }
 
 // number returns a number that was never given out.
-// It is on record before anybody else hears of it. One that a crash takes along is below all those of the next epoch.
 func (m *Machine) number() int64 {
 	m.next++
 	return m.next
 }
 
 // touch notes that a job has changed.
-// What changes a job and does not call it leaves the change out of the record and of the books.
+// What changes a job without it is left out of the record and of the books.
 func (m *Machine) touch(j *Job) {
 	m.ready.jobs[j.Name] = true
 	m.books.change(j.Name)
@@ -137,7 +136,6 @@ func (m *Machine) touch(j *Job) {
 // enter puts a job into a phase, and issues the effect that belongs to it.
 // No other place begins a phase, but for again, which goes back from Verifying to Saving.
 func (m *Machine) enter(j *Job, phase Phase) {
-	// A new phase begins with no effect and no failures of the one before.
 	j.Phase, j.Effect, j.Tries = phase, 0, 0
 	if phase != Verifying {
 		j.Saving = Confirmed{}
@@ -160,7 +158,6 @@ func (m *Machine) enter(j *Job, phase Phase) {
 }
 
 // issue sends the effect of the job's phase under a new number.
-// Each try has one of its own, so that a late reply to an earlier one counts as stale.
 func (m *Machine) issue(j *Job) {
 	j.Effect = m.number()
 	if j.Phase == Saving {
@@ -172,20 +169,17 @@ func (m *Machine) issue(j *Job) {
 
 // send sends the effect under way, and sets its time-out.
 func (m *Machine) send(j *Job) {
-	// What has no reply by then counts as failed and is sent again.
 	m.due[j.Name] = m.now + m.config.timeout(j.Phase.Action())
 	m.ready.effects = append(m.ready.effects, m.effect(j))
 }
 
 // effect is the effect of the job's phase.
-// It follows from the job alone, so that a master which recovers sends what its predecessor has sent, under an epoch of its own.
 func (m *Machine) effect(j *Job) Effect {
 	e := Effect{
 		ID: j.Effect, Epoch: m.epoch, Journal: m.journal, Former: slices.Clone(m.former), Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,
 		Containers: slices.Clone(j.Containers), Servers: distinct(j.Containers), Store: m.store,
 	}
 	switch j.Phase {
-	// Each action speaks of one checkpoint: the one being made, or the newest that counts.
 	case Saving, Verifying:
 		e.Checkpoint = j.Saving.Number
 	case Resuming:

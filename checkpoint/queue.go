@@ -78,7 +78,6 @@ func (m *Machine) busy(j *Job) bool {
 // proceed goes on with a job that has stopped and waits for room.
 func (m *Machine) proceed(j *Job) {
 	b := &m.books
-	// The containers that the job kept are its own already.
 	need := minus(j.Target, j.Containers)
 	// Room that is kept for the job is taken in the books, by the job itself, and is given back for the question.
 	if j.Reserved {
@@ -90,7 +89,6 @@ func (m *Machine) proceed(j *Job) {
 	switch {
 	// The Tick that ends the pause has the job looked at again.
 	case m.rests(j):
-	// It has its room and waits for its turn, for as long as that takes.
 	case fits && m.slots() <= 0:
 		delete(m.due, j.Name)
 	case fits:

@@ -17,7 +17,6 @@ func (m *Machine) reply(r Reply) error {
 		return nil
 	}
 	switch r.Outcome {
-	// The effect holds on every server that was asked.
 	case Done:
 		m.done(j, r)
 	// The checkpoint to resume from cannot be read: there may be one before it.
@@ -43,7 +42,6 @@ func (m *Machine) reply(r Reply) error {
 func (m *Machine) done(j *Job, r Reply) {
 	switch j.Phase {
 	case Saving:
-		// That the save was reported is not enough: it counts when it was read back.
 		m.saved(j)
 		j.Saving.Step = r.Step
 		tries := j.Tries
@@ -54,7 +52,6 @@ func (m *Machine) done(j *Job, r Reply) {
 	case Stopping:
 		m.stopped(j)
 	case Releasing:
-		// Only now is the room of the others free.
 		j.Containers = both(j.Containers, j.Target)
 		m.settle(j)
 	case Creating:
@@ -72,11 +69,9 @@ func (m *Machine) confirmed(j *Job) {
 	// Those that could not be read have waited long enough: there is a newer one now.
 	readable := slices.DeleteFunc(slices.Clone(j.Checkpoints), func(c Confirmed) bool { return c.Unread })
 	j.Checkpoints = append(readable, j.Saving)
-	// The oldest go first: recovery begins from the newest and goes back.
 	if drop := len(j.Checkpoints) - m.config.Keep; drop > 0 {
 		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
 	}
-	// A confirmed checkpoint is progress, so deaths are counted from here.
 	j.Restarts, j.Deaths = 0, 0
 	// Prune goes out with the record in which the newer checkpoint counts, never before.
 	m.ready.effects = append(m.ready.effects, Effect{
@@ -101,7 +96,6 @@ func (m *Machine) stopped(j *Job) {
 // settle moves a job that does not run: first it gives back what its target does not have.
 func (m *Machine) settle(j *Job) {
 	switch {
-	// First give back what is not needed, so that others can have it.
 	case len(minus(j.Containers, j.Target)) > 0:
 		m.enter(j, Releasing)
 	case j.Ending != "":
@@ -126,7 +120,6 @@ func (m *Machine) failed(j *Job, detail string) {
 		m.giveUp(j, detail)
 		return
 	}
-	// No effect is under way during the pause; a late reply to this one counts as stale.
 	j.Effect = 0
 	m.due[j.Name] = m.now + m.config.pause(j.Tries)
 }
@@ -167,7 +160,6 @@ func (m *Machine) giveUp(j *Job, detail string) {
 // refuse leaves a running job as it is.
 func (m *Machine) refuse(j *Job, constraint, detail string) {
 	j.blame(constraint, detail)
-	// The job goes on where it is; nothing of it was touched.
 	j.Target = j.Containers
 	m.enter(j, Running)
 }
@@ -175,8 +167,6 @@ func (m *Machine) refuse(j *Job, constraint, detail string) {
 // retreat turns to what the job had before, or else to nothing: it is suspended then.
 func (m *Machine) retreat(j *Job, constraint, detail string) {
 	j.blame(constraint, detail)
-	// The fallback is tried once. If that fails as well the job is suspended, for the fallback of the
-	// fallback is nothing.
 	j.Target, j.Fallback, j.Reserved, j.Restarts = j.Fallback, nil, false, 0
 	m.leave(j)
 }

@@ -46,7 +46,6 @@ func remaining(j *Job) []string {
 // take takes the room of containers that need so much each. Below zero it stops at the least integer.
 func (r room) take(containers []string, demand apportion.Resources) {
 	for _, server := range containers {
-		// A server that is not known has no quantities, and nothing is taken from it.
 		free := r[server]
 		for k := range free {
 			// The comparison is written so that it cannot overflow: demand is not negative.
@@ -60,7 +59,6 @@ func (r room) take(containers []string, demand apportion.Resources) {
 }
 
 // give takes back a take.
-// Only what was taken may be given back.
 func (r room) give(containers []string, demand apportion.Resources) {
 	for _, server := range containers {
 		for k := range r[server] {
@@ -70,9 +68,7 @@ func (r room) give(containers []string, demand apportion.Resources) {
 }
 
 // fits reports whether there is room for containers that need so much each.
-// O(containers × kinds), whatever the number of servers.
 func (r room) fits(containers []string, demand apportion.Resources) bool {
-	// Containers on one server share its room, so what the first takes is gone for the second.
 	left := make(room)
 	for _, server := range containers {
 		free, known := r[server]

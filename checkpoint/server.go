@@ -95,7 +95,6 @@ func (m *Machine) serverFenced(s ServerFenced) error {
 	if m.servers[s.ID] == nil {
 		return nil
 	}
-	// Everything on it is gone for good: that is the promise of ServerFenced.
 	delete(m.servers, s.ID)
 	m.books.stale = true
 	delete(m.ready.servers, s.ID)
@@ -107,7 +106,6 @@ func (m *Machine) serverFenced(s ServerFenced) error {
 }
 
 // lose takes a server out of all that a job has or wants.
-// Nothing is asked of that server any more, since nothing of it is there: the lists become shorter.
 func (m *Machine) lose(j *Job, server string) {
 	// The lists are compared with what they were, for each may or may not have had the server.
 	before := *j
@@ -132,7 +130,6 @@ func (m *Machine) lose(j *Job, server string) {
 			j.Target, j.Fallback, j.Reserved = j.Fallback, nil, false
 		}
 	}
-	// Only who has lost containers has lost processes.
 	hurt := len(j.Containers) < len(before.Containers)
 	if hurt || len(j.Target) != len(before.Target) {
 		m.reroute(j, hurt)
@@ -146,7 +143,6 @@ func (m *Machine) reroute(j *Job, hurt bool) {
 		// The checkpoint that is being read back may well be whole; after it the job is stopped.
 		j.Broken = j.Broken || hurt
 	case Waiting, Releasing:
-		// Nothing of it runs: it releases, waits or ends as what is left asks for.
 		m.settle(j)
 	case Idle, Ended:
 	default:

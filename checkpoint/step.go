@@ -44,7 +44,6 @@ func (m *Machine) Step(event Event) error {
 	if err := m.take(event); err != nil {
 		return err
 	}
-	// One event may let many jobs go on: room has become free, or was asked for.
 	m.schedule()
 	m.check()
 	return nil
@@ -100,8 +99,6 @@ type Ready struct {
 }
 
 // Ready hands over what has come together since the last call, and forgets it.
-// Effects and changes of several Steps come together until then, and go on record as one. It is the caller's, and shares nothing
-// with the machine.
 func (m *Machine) Ready() Ready {
 	ready := Ready{Record: m.record(m.ready), Effects: m.ready.effects}
 	m.forgetChanges()

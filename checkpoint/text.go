@@ -37,7 +37,6 @@ func (e *Ending) UnmarshalText(text []byte) error { return readWord(e, "ending",
 func (p *Phase) UnmarshalText(text []byte) error { return readWord(p, "phase", phases, text) }
 
 // readWord sets to where text is one of the words.
-// What is read may be from another version, or damaged: a word that means nothing here must not become a state.
 func readWord[T ~string](to *T, field string, words []T, text []byte) error {
 	if !slices.Contains(words, T(text)) {
 		return &apportion.FieldError{Field: field, Err: apportion.ErrUnknown, Detail: strconv.Quote(string(text))}

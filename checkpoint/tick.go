@@ -22,7 +22,6 @@ func (m *Machine) tick(t Tick) error {
 		}
 	}
 	m.uncordon(t.Now)
-	// The names are ascending, so that what is due at one tick happens in one order on every run.
 	for _, name := range m.names {
 		j := m.jobs[name]
 		// A deadline is a time of day, unlike all that is due: it is over when the clock says so, also by a jump.

@@ -11,13 +11,13 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// PerEpoch is how many numbers a master gives out before the numbers of the next one begin. Number 300000012 is the
+// perEpoch is how many numbers a master gives out before the numbers of the next one begin. Number 300000012 is the
 // twelfth of the master with epoch 4, so what a master gives out that has lost the newest records is not what was given
 // out before. One that gives out more takes those of the next, which do harm only where records are lost as well.
-const PerEpoch = 100_000_000
+const perEpoch = 100_000_000
 
 // maxEpoch keeps the numbers of all masters below the largest integer.
-const maxEpoch = math.MaxInt64/PerEpoch - 1
+const maxEpoch = math.MaxInt64/perEpoch - 1
 
 // maxGaps is how many gaps are kept: those of so many masters.
 const maxGaps = 1000
@@ -56,7 +56,7 @@ func (w Witness) Foreign(e Effect) bool {
 // skip goes on to the numbers of this epoch. What lies between was given out by no master on record: where somebody has
 // heard of it, records are missing.
 func (m *Machine) skip() {
-	first := (m.epoch - 1) * PerEpoch
+	first := (m.epoch - 1) * perEpoch
 	if first <= m.next {
 		return
 	}

@@ -35,7 +35,6 @@ func (s *bucket) collect(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		// The manifest is asked for once a writer and not once a part.
 		if p != last {
 			last = p
 			dead, err = s.isDead(ctx, p)
@@ -69,7 +68,6 @@ func parsePart(key string) (p place, ok bool) {
 // isDead reports whether a writer can commit no more and has not committed. Parts of a checkpoint whose
 // manifest is damaged may be those that it names: they stay until that is deleted.
 func (s *bucket) isDead(ctx context.Context, p place) (bool, error) {
-	// Young writers cost no request.
 	if !p.place.Abandoned(s.now(), 2*s.options.Grace) {
 		return false, nil
 	}

@@ -24,7 +24,6 @@ func Open(ctx context.Context, url string, o *Options) (*Store, error) {
 	}
 	s, err := New(bucket, o)
 	if err != nil {
-		// Nobody else knows of the bucket, so it is closed here.
 		return nil, errors.Join(err, bucket.Close())
 	}
 	s.close = bucket.Close
@@ -50,7 +49,6 @@ func New(b *blob.Bucket, o *Options) (*Store, error) {
 	if s.options.BlockBytes < 0 {
 		faults.Add(apportion.Item{ID: "blobstore"}, "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
 	}
-	// The default comes after the checks, so that a negative Grace is a fault.
 	if s.options.Grace == 0 {
 		s.options.Grace = defaultGrace
 	}

@@ -40,8 +40,6 @@ func (s *bucket) Open(ctx context.Context, of store.Record, index int, offset in
 	}
 	err = explain(ctx, err)
 	if errors.Is(err, store.ErrNotFound) {
-		// The manifest is read again to tell the two apart: it goes first when a checkpoint is
-		// deleted, so one that is still there misses a part.
 		if now, look := s.record(ctx, store.FolderOf(of.Job), of.Number); look == nil && now.Place == of.Place {
 			err = fmt.Errorf("object %d is missing: %w", index, store.ErrCorrupt)
 		}

@@ -21,9 +21,6 @@ import (
 )
 
 // defaultGrace is how long a writer may take if Options do not say.
-//
-// A day is longer than any upload of a checkpoint takes, and parts that nobody names cost room for two
-// of them.
 const defaultGrace = 24 * time.Hour
 
 // Options are the choices that a Store leaves to its caller.
@@ -63,8 +60,6 @@ type bucket struct {
 }
 
 // manifestName is the last element of the key of a manifest.
-//
-// A part's last element is a number, so no part can be taken for a manifest.
 const manifestName = "manifest"
 
 // lock waits until no other writer of this store writes the manifest with that key.

@@ -152,7 +152,6 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 		return store.Manifest{}, failed
 	case err != nil:
 		return store.Manifest{}, errors.Join(failed, err)
-	// The place is random, so the manifest is this writer's own.
 	case first.Place == d.record.Place:
 		return m, nil
 	}
@@ -175,7 +174,6 @@ func (d *draft) Abort() error {
 	if d.doubtful {
 		return nil
 	}
-	// Values of the context, as those for tracing, stay; its end does not.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), abortTimeout)
 	defer cancel()
 	return d.s.deleteParts(ctx, d.record, d.created)

@@ -509,13 +509,13 @@ func TestSavesNowAndThen(t *testing.T) {
 			if n == 0 && (time.Since(began) < time.Minute || time.Since(began) > 2*time.Minute) {
 				t.Errorf("saved after %v", time.Since(began))
 			}
-			if len(j.Job.Checkpoints) > checkpoint.DefaultKeep {
+			if len(j.Job.Checkpoints) > 2 {
 				t.Errorf("%+v", j.Job.Checkpoints)
 			}
 		}
 		synctest.Wait()
 		list, err := w.store.List(t.Context(), "lr")
-		if err != nil || len(list) != checkpoint.DefaultKeep {
+		if err != nil || len(list) != 2 {
 			t.Errorf("%d checkpoints are in the store, %v", len(list), err)
 		}
 		w.close()

@@ -3,6 +3,7 @@
 package etcdjournal
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -11,23 +12,16 @@ import (
 
 // Options are settings that have defaults; nil stands for all of them.
 type Options struct {
-	// Prefix is what the names of all keys begin with, of one cluster of servers; empty: DefaultPrefix.
+	// Prefix is what the names of all keys begin with, of one cluster of servers; empty: /apportion/journal/.
 	Prefix string
 	// Name says in words who leads, for who looks at the keys; empty: the name of the machine.
 	Name string
-	// Lease is how long a master that dies leads on; 0: DefaultLease. Whole seconds, at least one.
+	// Lease is how long a master that dies leads on; 0: 5 s. Whole seconds, at least one.
 	Lease time.Duration
-	// Limit is how long etcd may take for a record, its own changes of leadership included; 0: DefaultLimit. It must be
+	// Limit is how long etcd may take for a record, its own changes of leadership included; 0: 15 s. It must be
 	// below driver.Options.AppendLimit.
 	Limit time.Duration
 }
-
-// What zero stands for in Options.
-const (
-	DefaultPrefix = "/apportion/journal/"
-	DefaultLease  = 5 * time.Second
-	DefaultLimit  = 15 * time.Second
-)
 
 const (
 	// tries is how often a request is made within the limit if none of them is answered.
@@ -48,17 +42,11 @@ func (o *Options) fill() error {
 	if o.Limit < 0 {
 		faults.Add(item, "Limit", apportion.ErrNegative, o.Limit.String())
 	}
-	if o.Prefix == "" {
-		o.Prefix = DefaultPrefix
-	}
+	o.Prefix = cmp.Or(o.Prefix, "/apportion/journal/")
 	if o.Name == "" {
 		o.Name, _ = os.Hostname() // a name is for people
 	}
-	if o.Lease == 0 {
-		o.Lease = DefaultLease
-	}
-	if o.Limit == 0 {
-		o.Limit = DefaultLimit
-	}
+	o.Lease = cmp.Or(o.Lease, 5*time.Second)
+	o.Limit = cmp.Or(o.Limit, 15*time.Second)
 	return faults.Err()
 }

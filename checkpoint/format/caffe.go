@@ -33,7 +33,6 @@ func (Caffe) Name() string { return "caffe" }
 
 // Newest implements [Format].
 func (f Caffe) Newest(fsys fs.FS) (Found, error) {
-	// The state is written last: where it is missing the model may be half of one.
 	return newestFile(f, fsys, func(name string) (candidate, bool) {
 		stem, ok := strings.CutSuffix(name, stateSuffix)
 		n := iteration(stem)
@@ -73,7 +72,6 @@ func (f Caffe) Verify(fsys fs.FS, name string) (Found, error) {
 	if state.iter != n || path.Base(state.model) != model {
 		return Found{}, incomplete(stateFile, "it is the state of %q at iteration %d", state.model, state.iter)
 	}
-	// weights are numbers of elements, not the numbers themselves, which have no checksum.
 	var weights []int64
 	err := walk(fsys, model, func(c *cursor) (err error) {
 		weights, err = modelBlobs(c)
@@ -100,7 +98,6 @@ func covers(weights, history []int64) bool {
 		return len(weights) == 0
 	}
 	const most = 2 // arrays for each array of weights, in Adam and AdaDelta
-	// SGD, Nesterov, AdaGrad and RMSProp keep one array for each, in which case the first round decides.
 	for per := 1; per <= most; per++ {
 		if len(history)%per == 0 && inOrder(history, weights, len(history)/per) {
 			return true
@@ -113,7 +110,6 @@ func covers(weights, history []int64) bool {
 // order among the weights.
 func inOrder(history, weights []int64, n int) bool {
 	for i, size := range history {
-		// The second arrays repeat the sizes of the first, in the same order.
 		if size != history[i%n] {
 			return false
 		}

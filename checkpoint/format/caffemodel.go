@@ -56,7 +56,6 @@ func unexpected(f field) error {
 // The fields of a NetParameter that hold layers, and those of a layer that hold its weights, in the
 // version of today and the one before.
 const (
-	// Caffe reads both, and old models are trained on.
 	netLayer, layerBlobs     = 100, 7
 	netLayerV1, layerBlobsV1 = 2, 6
 )
@@ -78,10 +77,8 @@ func modelBlobs(c *cursor) ([]int64, error) {
 		if f.kind != protowire.BytesType {
 			return unexpected(f)
 		}
-		// A net without layers is well-formed and has learnt nothing; the count tells it from a model.
 		layers++
 		return fields(c, func(f field) (err error) {
-			// Of a layer only the blobs matter here; their order is that of the layers, as in the history.
 			if f.number == blobs && f.kind == protowire.BytesType {
 				sizes, err = appendBlob(c, sizes)
 			}
@@ -111,7 +108,6 @@ func appendBlob(c *cursor, sizes []int64) ([]int64, error) {
 			data += elements(f, protowire.Fixed64Type, 8)
 		case 7:
 			shaped = true
-			// A shape wins over the old fields, as in Caffe's reader.
 			shape, err = shapeOf(c, f)
 		}
 		return err
@@ -142,7 +138,6 @@ func elements(f field, single protowire.Type, width uint64) int64 {
 // shapeOf multiplies the dimensions of a BlobShape.
 func shapeOf(c *cursor, f field) (product int64, err error) {
 	product = 1
-	// Dimensions that are not packed come one a field.
 	if f.kind != protowire.BytesType {
 		return 0, unexpected(f)
 	}

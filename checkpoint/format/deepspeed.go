@@ -51,7 +51,6 @@ func verifyTag(in *folder) (int64, error) {
 	if tag != in.name && number(in.name) >= number(tag) {
 		return 0, incomplete(in.name, "latest names %.60q", tag)
 	}
-	// The framework finds the tag by this file.
 	if tag == in.name {
 		in.beside = []string{latest}
 	}
@@ -62,8 +61,6 @@ func verifyTag(in *folder) (int64, error) {
 }
 
 // latestTag returns the tag that the file latest names.
-// A missing file is an incomplete checkpoint: without it the framework does not know what to load. The text may
-// end in a newline, which tools add. At most maxTag bytes are read, whatever the file has.
 func latestTag(fsys fs.FS) (string, error) {
 	file, err := open(fsys, latest)
 	if err != nil {
@@ -86,7 +83,6 @@ func (f *folder) verifyRanks() (int64, error) {
 	// of those that are there, by kind and both ranks.
 	told, models := "", 0
 	shards := map[string]bool{}
-	// Only its keys matter: of a kind that has one shard, all must be there.
 	counts := map[string]int64{}
 	for _, file := range f.files {
 		if modelPart.MatchString(file) {
@@ -107,7 +103,6 @@ func (f *folder) verifyRanks() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A count of the model's parts that is missing is one: engines without model parallelism may leave it out.
 	data, model := values["dp_world_size"], max(1, values["mp_world_size"])
 	// The bound keeps the product below from overflowing, and the loops from running for a number that damage
 	// has made.
@@ -118,14 +113,11 @@ func (f *folder) verifyRanks() (int64, error) {
 		return 0, incomplete(f.name, "%d parts of the model of %d", models, model)
 	}
 	// What the model's file has None of is in the shards.
-	// The key alone makes the loop below demand all shards of the optimizer, also where not a single one is
-	// there.
+	// The key alone has the loop below ask for all shards, also where not a single one is there.
 	if values["optimizer"] == -1 {
 		counts["optim"] += 0
 	}
 	for kind := range counts {
-		// The first that is missing ends the loop, so it runs no longer than there are files. Every process of
-		// the data's parallel parts has one shard for each part of the model.
 		for i := range data * model {
 			if !shards[fmt.Sprint(kind, " ", i/model, " ", i%model)] {
 				return 0, f.missing(fmt.Sprintf("zero_pp_rank_%d_mp_rank_%02d_%s_states.pt", i/model, i%model, kind))

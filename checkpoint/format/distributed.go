@@ -19,12 +19,8 @@ import (
 //
 // A checkpoint is a folder of the directory. The newest is the one with the highest last number in its name.
 //
-// What is checked is what a loader relies on: that each place in the table is there and whole. What no entry of
-// the table points at is not read; the loader would not read it either.
-//
 // stepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
 func Distributed(stepsPerNumber int64) Format {
-	// A folder with shards and no table was cut short, and is reported as such.
 	like := holding(func(name string) bool { return name == tableName || path.Ext(name) == ".distcp" })
 	return folders{name: "distributed", like: like, needs: [][]string{{tableName}}, verify: func(in *folder) (int64, error) {
 		return steps(number(in.name), stepsPerNumber), verifyTable(in)
@@ -32,8 +28,6 @@ func Distributed(stepsPerNumber int64) Format {
 }
 
 // tableName is the name of the file that says what the others hold.
-// It begins with a dot, and so is passed over by patterns and by tools that copy what is visible: a folder may
-// well be found without it.
 const tableName = ".metadata"
 
 // verifyTable verifies what the table of a folder lists.
@@ -55,7 +49,6 @@ func verifyTable(in *folder) error {
 }
 
 // stored is where the table says that something lies.
-// The length is in bytes, of the piece as it lies in the file.
 type stored struct {
 	file           string
 	offset, length int64
@@ -63,8 +56,6 @@ type stored struct {
 
 // storage returns what the table lists, in the order of files and offsets. The table is a pickle; each entry is an
 // object with the attributes relative_path, offset and length, in this order.
-// Entries that are equal count once: several tensors may share a piece. A table with an entry that lacks a
-// number keeps its -1, which verify refuses. O(n log n) for n entries, and one walk over the table.
 func storage(fsys fs.FS, name string) ([]stored, error) {
 	var list []stored
 	// key is the text that came last, which names the attribute whose value comes next; a number takes it away.
@@ -80,7 +71,6 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 		case int64:
 			last := len(list) - 1
 			// Each entry has both once. What stands behind it in the table has an offset too, which is none in a file.
-			// A second offset belongs to what comes behind the entry, so the first of each counts.
 			if last >= 0 && key == "offset" && list[last].offset < 0 {
 				list[last].offset = value
 			} else if last >= 0 && key == "length" && list[last].length < 0 {
@@ -103,8 +93,6 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 }
 
 // verify reads what is stored in its file.
-// It costs the bytes of the piece where these have checksums, and nothing beside a look at the length
-// otherwise.
 func (s stored) verify(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {

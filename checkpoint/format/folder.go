@@ -14,12 +14,9 @@ import (
 )
 
 // mostFiles bounds the files of one checkpoint: more are not looked at, and make none.
-// It bounds memory too, at some hundred bytes for each name, since a job may fill its folder with what it
-// likes.
 const mostFiles = 1 << 20
 
 // folder is a checkpoint that is a folder.
-// What the files hold is read only when a method verifies them.
 type folder struct {
 	// fsys is the directory that was searched, and name the folder in it, without a slash.
 	fsys fs.FS
@@ -106,7 +103,6 @@ func enter(fsys fs.FS, name string) (*folder, error) {
 	f := &folder{fsys: fsys, name: name}
 	err := fs.WalkDir(fsys, name, func(file string, e fs.DirEntry, err error) error {
 		switch {
-		// A folder below that cannot be listed may hide a file that is missing, so nothing is passed over.
 		case err != nil:
 			return err
 		// A file of the folder's name is a checkpoint of another format.
@@ -114,13 +110,11 @@ func enter(fsys fs.FS, name string) (*folder, error) {
 			return fmt.Errorf("no folder: %w", errMalformed)
 		case e.IsDir():
 			return nil
-		// A link is kept by its name. Where it leads is found out by open, which takes regular files only.
 		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
 			return fmt.Errorf("%s is no file: %w", file, errMalformed)
 		case len(f.files) == mostFiles:
 			return fmt.Errorf("more than %d files: %w", mostFiles, errMalformed)
 		}
-		// The names are relative to the folder, by which the formats know their files.
 		f.files = append(f.files, strings.TrimPrefix(file, name+"/"))
 		return nil
 	})
@@ -129,15 +123,12 @@ func enter(fsys fs.FS, name string) (*folder, error) {
 }
 
 // has reports whether the folder has a file.
-// The name is relative to the folder; one with a ".." or a leading slash is never found, for no file is listed
-// so. O(log n).
 func (f *folder) has(file string) bool {
 	_, found := slices.BinarySearch(f.files, file)
 	return found
 }
 
 // matching returns the files of the folder itself that a pattern takes.
-// A star takes no slash, so files of folders below are not among them.
 func (f *folder) matching(pattern string) []string {
 	var matching []string
 	for _, file := range f.files {
@@ -149,7 +140,6 @@ func (f *folder) matching(pattern string) []string {
 }
 
 // hasAny reports whether the folder has something that one of the patterns takes; those of folders end with a slash.
-// The patterns are those of path.Match, relative to the folder.
 func (f *folder) hasAny(patterns ...string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if before, ok := strings.CutSuffix(pattern, "/"); ok {
@@ -160,8 +150,6 @@ func (f *folder) hasAny(patterns ...string) bool {
 }
 
 // within returns the folders below that a pattern takes.
-// Each is returned once, and only if there is a file in it, at whatever depth: empty folders are not in the list
-// of files. O(files).
 func (f *folder) within(pattern string) []string {
 	var below []string
 	for _, file := range f.files {
@@ -180,8 +168,7 @@ func (f *folder) missing(file string) error { return incomplete(f.name, "%s is m
 func (f *folder) at(file string) string { return path.Join(f.name, file) }
 
 // found returns the checkpoint with all files of the folder.
-// All files make the checkpoint, those too that the format does not know: a job that keeps something beside its
-// model needs it again when it is resumed.
+// A job that keeps something beside its model needs it again when it is resumed.
 func (f *folder) found(step int64) Found {
 	found := Found{Name: f.name, Step: step}
 	for _, file := range f.files {
@@ -192,13 +179,10 @@ func (f *folder) found(step int64) Found {
 }
 
 // verify reads those files of the folder whose form their names tell.
-// A name with another ending has a form that is not known, or that the format reads by itself; it passes here
-// unread. The first fault ends it. O(bytes) of archives and of JSON, and of the headers alone for safetensors.
 func (f *folder) verify() error {
 	for _, file := range f.files {
 		verify := func(fs.FS, string) error { return nil }
 		switch path.Ext(file) {
-		// All three are endings under which frameworks keep what torch.save has written.
 		case ".pt", ".pth", ".bin":
 			verify = verifyArchive
 		case ".safetensors":
@@ -217,15 +201,12 @@ func (f *folder) verify() error {
 const maxJSON = 64 << 20
 
 // readJSON reads a file that is one value of JSON and nothing else.
-// An empty file and an object that was cut are no JSON, so that truncation is noticed at every byte but those of
-// trailing space. Unknown fields pass: frameworks add some with each version.
 func readJSON(fsys fs.FS, name string, value any) error {
 	file, err := open(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	// The size is that of the open file, so that a file which grows meanwhile is read up to here only.
 	if file.size > maxJSON {
 		return damaged(name, fmt.Errorf("%d bytes of JSON: %w", file.size, errMalformed))
 	}
@@ -237,11 +218,9 @@ func readJSON(fsys fs.FS, name string, value any) error {
 }
 
 // inPickle shows the literals in the pickle of an archive of torch.save.
-// It reads no tensor: these are other records. The checksum of the pickle is for verifyArchive to compare.
 func inPickle(fsys fs.FS, name string, visit func(value any)) error {
 	return damaged(name, inArchive(fsys, name, func(file *opened, records []*zip.File) error {
 		for _, record := range records {
-			// The folder within the archive has a free name, see records.
 			if _, base, _ := strings.Cut(record.Name, "/"); base != "data.pkl" {
 				continue
 			}
@@ -250,7 +229,6 @@ func inPickle(fsys fs.FS, name string, visit func(value any)) error {
 			if err != nil || record.Method != zip.Store || int64(record.UncompressedSize64) < 0 {
 				return fmt.Errorf("record %s: %w", record.Name, errMalformed)
 			}
-			// A length beyond the file gets what is there, and the walk finds the pickle without its end.
 			size := min(int64(record.UncompressedSize64), file.size-offset)
 			return literals(newCursor(io.NewSectionReader(file, offset, size), size), visit)
 		}
@@ -274,9 +252,6 @@ func inArchive(fsys fs.FS, name string, visit func(file *opened, records []*zip.
 }
 
 // settings returns the whole numbers that follow these keys in a pickle, each at its first place; -1 stands for None.
-// What a user adds to a framework's state stands behind it, so the first place counts. A key that is missing in
-// the pickle is missing in the result; one whose value is an object, such as a tensor, is not shown by the
-// walk, and what comes behind it counts.
 func settings(fsys fs.FS, name string, keys ...string) (map[string]int64, error) {
 	values := map[string]int64{}
 	key := ""

@@ -19,7 +19,6 @@ import (
 
 var (
 	// ErrNone: the directory holds no complete checkpoint of the format.
-	// It is no fault of the disk: a job that has not saved yet has none, and begins anew.
 	ErrNone = errors.New("format: no complete checkpoint")
 	// ErrIncomplete: a checkpoint is half-written or damaged. The error around it names the file and
 	// what is wrong with it.
@@ -44,12 +43,10 @@ type Format interface {
 // Found is a complete checkpoint in a directory.
 type Found struct {
 	// Name is what the framework loads it by: the prefix of its files, or the file itself.
-	// It is relative to the directory that was searched.
 	Name string `json:"name"`
 	// Files are the files that make it, ascending.
 	Files []string `json:"files"`
 	// Step is the number of training steps that it holds; -1 if the format does not tell.
-	// A checkpoint of an untrained model has 0, which is not the same as not known.
 	Step int64 `json:"step"`
 	// Skipped are the newer candidates that were passed over, newest first.
 	Skipped []Skip `json:"skipped,omitempty"`
@@ -89,7 +86,6 @@ func newest(f Format, fsys fs.FS, candidates []candidate) (Found, error) {
 			return found, nil
 		}
 		skipped = append(skipped, Skip{c.name, err.Error()})
-		// Reading goes on after any error: an older checkpoint may lie on a sound part of the disk.
 		faults = append(faults, err)
 	}
 	return Found{}, errors.Join(faults...)
@@ -147,7 +143,6 @@ func newestFile(f Format, fsys fs.FS, like func(name string) (candidate, bool)) 
 // names returns the names of the files in the directory that may belong to checkpoints: regular ones
 // and links, ascending.
 func names(fsys fs.FS) ([]string, error) {
-	// Folders below are not entered: frameworks write all files of a checkpoint side by side.
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("format: %w", err)
@@ -191,7 +186,6 @@ var lastNumber = regexp.MustCompile(`([0-9]+)[^0-9]*$`)
 
 // number returns the last decimal number in a name, -1 if there is none or it overflows.
 func number(name string) int64 {
-	// The last run of digits counts: model-v2-epoch-10 is of epoch 10.
 	match := lastNumber.FindStringSubmatch(name)
 	if match == nil {
 		return -1

@@ -24,8 +24,6 @@ func HuggingFace() Format {
 }
 
 // checkpointFolder matches the folders of checkpoints.
-// The Trainer itself finds its checkpoints by this name, and so a folder of another name is none, whatever it
-// holds.
 var checkpointFolder = regexp.MustCompile(`^checkpoint-[0-9]+$`)
 
 // trainerFiles are what a checkpoint has one of each: a file, a pattern, or a folder.
@@ -88,8 +86,6 @@ func (f *folder) verifyStates() error {
 		}
 	}
 	if f.has("latest") {
-		// Without one whole folder of the engine there is nothing to load; its error, which is that of a search,
-		// becomes one of this checkpoint.
 		if _, err := DeepSpeed().Newest(below); err != nil {
 			return damaged(f.name, fmt.Errorf("%w: %w", ErrIncomplete, err))
 		}
@@ -98,7 +94,6 @@ func (f *folder) verifyStates() error {
 }
 
 // verifyShards checks that the files that an index names are there: they were read, as all files.
-// Those of safetensors are asked for their tensors as well, since the headers tell these without much reading.
 func (f *folder) verifyShards(index string) error {
 	if strings.HasSuffix(index, indexEnding) {
 		_, err := verifyIndex(f.fsys, f.at(index))

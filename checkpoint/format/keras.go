@@ -15,9 +15,6 @@ import (
 // the optimizer is too. Each is a checkpoint by itself. The CRC-32 of every record is compared. The newest is the one
 // with the highest last number in its name.
 //
-// Whether the weights are well-formed HDF5 is not looked at: the checksum says that they are the bytes which
-// were written.
-//
 // stepsPerNumber is the number of steps that the number in a name stands for. Zero: unknown, and Step is -1.
 func Keras(stepsPerNumber int64) Format {
 	number := func(_ fs.FS, name string) int64 { return fileNumber(name) }

@@ -11,10 +11,6 @@ import (
 // Lightning knows the files *.ckpt of PyTorch Lightning. Each is a checkpoint by itself, with the states of model and
 // optimizers and the step, and is verified as by [PyTorch]. The newest is that of the highest step. What its strategies
 // for many processes write in place of a file is a folder: see [Distributed] and [DeepSpeed].
-//
-// Which of the files a callback has kept as the best does not matter here: what a job is resumed from is the
-// newest.
-//
 // Verify costs the bytes of the file: each record is read for its checksum, and the pickle twice more.
 func Lightning() Format {
 	return single{name: "lightning", ending: ".ckpt", number: stepOrFirst, verify: func(fsys fs.FS, name string) (int64, error) {
@@ -44,8 +40,6 @@ func trainingStep(fsys fs.FS, name string) (int64, error) {
 		return -1, err
 	}
 	has := map[string]bool{}
-	// The texts are sought at whatever depth: one that is a layer's name by chance could let a file pass, and
-	// never refuse one.
 	err = inPickle(fsys, name, func(value any) {
 		if text, ok := value.(string); ok && (text == "state_dict" || text == "optimizer_states" || text == "pytorch-lightning_version") {
 			has[text] = true

@@ -15,8 +15,6 @@ import (
 // ErrAmbiguous: files lie side by side that may be the pieces of one checkpoint, or several checkpoints, and their
 // names do not tell. Nothing is chosen then: the job has to name all its files in the acknowledgement, or the format
 // has to be told the patterns of those that belong together.
-// It is the caller's signal that a guess was possible and was not made: a model without its optimizer resumes
-// as well as the two of them, and nobody would notice.
 var ErrAmbiguous = errors.New("format: it cannot be told which files belong together; name all of them in the acknowledgement")
 
 // Of returns the format for a directory in which a job has named the files of its checkpoint. A format that cannot always
@@ -30,7 +28,6 @@ func Of(f Format, files []string) Format {
 }
 
 // loose finds the checkpoints among files that lie side by side.
-// It is made for one call by the formats that keep loose files, PyTorch and SafeTensors, and never changes.
 type loose struct {
 	// patterns are those of the names, as in path.Match.
 	patterns []string
@@ -45,7 +42,6 @@ type loose struct {
 }
 
 // whole is the name of a checkpoint of several files: the directory.
-// It can be no file's name, so that a checkpoint of several files is never taken for one of them.
 const whole = "."
 
 // digits are what names of one series differ in.
@@ -53,14 +49,11 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // piece matches names of what is never a checkpoint by itself: one process's share of it, or the state of an
 // optimizer or the like without the model.
-// The words are those that frameworks and their users put into names; a number, or the end of a word, must
-// follow. A model that is called like a piece is refused, which costs its job one list of names; the other way
-// round it would cost a checkpoint.
+// A model that is called like a piece costs its job one list of names; a piece that passed for a model would cost a checkpoint.
 var piece = regexp.MustCompile(`(?i)(^|[^a-z])((rank|shard|part|split|worker|node|gpu|proc|mp|tp|pp|dp)[-_.=]?[0-9]|` +
 	`[0-9][-_.]?of[-_.]?[0-9]|(optim|optimizer|opt|sched|scheduler|scaler|rng|random)(_?states?)?([^a-z]|$))`)
 
 // match returns the files of a list that a pattern takes.
-// A file that the job has named may lie in a folder below; its last element is what the pattern takes.
 func match(pattern string, list []string) ([]string, error) {
 	var matching []string
 	for _, name := range list {
@@ -120,7 +113,6 @@ func (l *loose) newest(f Format, fsys fs.FS) (Found, error) {
 }
 
 // ambiguous returns an error unless the files are one series, each a checkpoint by itself.
-// A directory without files has none that are ambiguous.
 func ambiguous(files []string) error {
 	for _, name := range files {
 		// Names that differ in more than their numbers are of two series: model-13.pt and optimizer-13.pt.
@@ -135,11 +127,9 @@ func ambiguous(files []string) error {
 }
 
 // series returns what the names of a series have in common.
-// Runs of digits count as one mark, whatever their length: step-9 and step-10 are of one series.
 func series(name string) string { return digits.ReplaceAllString(name, "#") }
 
 // together returns a candidate for each number that any file has, called by the file of the first pattern.
-// A number that lacks a file is a candidate all the same, and Verify tells what it lacks.
 func together(byPattern [][]string) []candidate {
 	seen := map[int64]bool{}
 	var candidates []candidate
@@ -163,12 +153,9 @@ func (l *loose) name(files []string) string {
 }
 
 // found implements [Format.Verify]: the checkpoint of a name with all its files.
-// The step is that of the number which all files have in common, and unknown where they differ. The first file
-// that is not whole ends it.
 func (l *loose) found(fsys fs.FS, name string) (Found, error) {
 	files, called := []string{name}, name
 	switch {
-	// The name must be the one that newest gives: of any other the job has said nothing.
 	case l.files != nil:
 		if name != l.name(l.files) {
 			return Found{}, incomplete(name, "it is not what the job has named")

@@ -35,7 +35,6 @@ func (MXNet) Name() string { return "mxnet" }
 
 // Newest implements [Format].
 func (f MXNet) Newest(fsys fs.FS) (Found, error) {
-	// Network and state are demanded by Verify, so that their absence is told.
 	return newestFile(f, fsys, func(name string) (candidate, bool) {
 		stem, ok := strings.CutSuffix(name, ".params")
 		_, n := numbered(stem)
@@ -74,7 +73,6 @@ func (f MXNet) Verify(fsys fs.FS, name string) (Found, error) {
 	}
 	states := name + ".states"
 	if _, err := fs.Stat(fsys, states); err == nil || f.States {
-		// The optimizer's state is a pickle, of which only the end tells that it is whole.
 		if err := walk(fsys, states, pickle); err != nil {
 			return Found{}, err
 		}

@@ -18,17 +18,12 @@ import (
 // filled, is none. Every item that it names must be there with its _METADATA, every file of JSON be whole, and the
 // CRC-32C of every manifest.ocdbt be right. The files with the arrays, in folders d, have no checksums of their own here:
 // of these only is checked that there are some beside each manifest, and a manifest beside them.
-//
-// That the arrays are not read makes Verify cheap, and leaves their damage to whoever loads them; that they are
-// all there is what the rename promises.
 // The number in a folder's name is the step, whatever prefix the manager was given.
 func Orbax() Format {
 	return folders{name: "orbax", like: named(func(name string) bool { return number(name) >= 0 }), verify: verifyManaged}
 }
 
 // What the names of folders have in them that are being filled.
-// On a file system that renames, a folder gets its name without this when all is written; one whose process has
-// died keeps it.
 const unfinished = ".orbax-checkpoint-tmp"
 
 // verifyManaged verifies a folder, from the name, over what says that the save came to its end, to the items.
@@ -57,10 +52,7 @@ func verifyManaged(in *folder) (int64, error) {
 }
 
 // verifyItems reads what a folder has of its items: several by name, or one that is the folder itself.
-// Handlers of different kinds write different files. What a kind has that is not looked at here passes, for a
-// user may bring handlers of his own.
 func (f *folder) verifyItems(items any) error {
-	// A checkpoint of one item has the name of its handler instead of a table, which leaves named empty.
 	named, _ := items.(map[string]any)
 	for item := range named {
 		if !f.has(path.Join(item, "_METADATA")) && !f.has(path.Join(item, "metadata")) {
@@ -70,8 +62,6 @@ func (f *folder) verifyItems(items any) error {
 	if len(named) == 0 && !f.has("_METADATA") {
 		return f.missing("_METADATA")
 	}
-	// Files and manifests vouch for each other: where one side is missing, a copy of the folder was not
-	// complete.
 	for _, file := range f.files {
 		var err error
 		switch base := path.Base(file); {
@@ -86,7 +76,6 @@ func (f *folder) verifyItems(items any) error {
 				return f.missing(dir)
 			}
 			err = verifyManifest(f.fsys, f.at(file))
-		// These are JSON by their contents and not by their names.
 		case base == "_METADATA" || base == "_sharding" || path.Base(path.Dir(file)) == "array_metadatas":
 			err = readJSON(f.fsys, f.at(file), new(any))
 		}
@@ -106,7 +95,6 @@ const (
 )
 
 // verifyManifest compares the checksum of a manifest.
-// The checksum covers the header too, so that each bit of the file is covered. O(bytes), at a constant memory.
 func verifyManifest(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {
@@ -117,7 +105,6 @@ func verifyManifest(fsys fs.FS, name string) error {
 	if _, err := file.ReadAt(head[:], 0); err != nil {
 		return fmt.Errorf("no header: %w", io.ErrUnexpectedEOF)
 	}
-	// The length must be that of the file, so that a manifest which was cut is refused before it is read.
 	if length := binary.LittleEndian.Uint64(head[4:]); binary.BigEndian.Uint32(head[:]) != manifestMagic || length != uint64(file.size) ||
 		length > maxManifest || length < uint64(len(head))+crc32.Size {
 		return fmt.Errorf("a manifest of %d bytes in %d: %w", length, file.size, errMalformed)
@@ -126,7 +113,6 @@ func verifyManifest(fsys fs.FS, name string) error {
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, file.size-crc32.Size)); err != nil {
 		return err
 	}
-	// The last four bytes are the checksum itself, and not part of what it covers.
 	var tail [crc32.Size]byte
 	if _, err := file.ReadAt(tail[:], file.size-crc32.Size); err != nil {
 		return err

@@ -58,26 +58,6 @@ func TestSecondForm(t *testing.T) {
 	}
 }
 
-func TestSecondFormEveryBit(t *testing.T) {
-	data, err := Encode(inline())
-	must(t, err)
-	refuse := func(what string, damaged []byte) {
-		t.Helper()
-		if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: error %v, want ErrCorrupt", what, err)
-		}
-	}
-	for i := range data {
-		for bit := range 8 {
-			damaged := bytes.Clone(data)
-			damaged[i] ^= 1 << bit
-			refuse(fmt.Sprintf("bit %d of byte %d", bit, i), damaged)
-		}
-		refuse(fmt.Sprintf("cut at %d", i), data[:i])
-	}
-	refuse("a byte more", append(bytes.Clone(data), 0))
-}
-
 func TestSecondFormRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Stored){
 		"a sum less":          func(r *Stored) { r.Parts[1].CRC32C = "01234567" },

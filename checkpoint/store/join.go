@@ -51,7 +51,6 @@ func (s *Shards) Join(ctx context.Context, job string, number int64, shares int)
 	if err := enterShards(ctx, job, number); err != nil {
 		return Manifest{}, err
 	}
-	// As Share.Check judges a share, there is one with index 0 if there is any: a Join of no shares is refused.
 	if err := (Share{Index: 0, Of: shares}).Check(job); err != nil {
 		return Manifest{}, Wrap(job, number, err)
 	}
@@ -84,7 +83,6 @@ func (s *Shards) committed(ctx context.Context, shard string, number int64) ([]P
 	if err != nil {
 		return nil, err
 	}
-	// Only the manifest is read, and the reader is closed without a part of it.
 	parts := r.Manifest().Parts
 	return parts, r.Close()
 }
@@ -96,7 +94,6 @@ func (s *Shards) commit(ctx context.Context, job string, number int64, l list) e
 	if err != nil {
 		return err
 	}
-	// The writer is that of the store behind: ours refuses a part of that name.
 	w, err := s.under.Begin(ctx, job, number)
 	if err != nil {
 		return err
@@ -110,7 +107,6 @@ func (s *Shards) commit(ctx context.Context, job string, number int64, l list) e
 		_, err = w.Commit()
 	}
 	if err != nil {
-		// Abort gives back what was written; the shares stay, for another Join or for Prune.
 		return errors.Join(err, w.Abort())
 	}
 	return nil
@@ -126,7 +122,6 @@ func readList(r Reader) (list, error) {
 	if err != nil {
 		return list{}, err
 	}
-	// The list is as long as the manifests of all shares together, which the store behind bounds.
 	text, err := io.ReadAll(part)
 	if err := errors.Join(err, part.Close()); err != nil {
 		return list{}, err
@@ -134,8 +129,6 @@ func readList(r Reader) (list, error) {
 	var l list
 	err = json.Unmarshal(text, &l)
 	if err == nil {
-		// A list that was committed with two parts of one name could be read, and one of the two never be
-		// found.
 		err = l.check()
 	}
 	// The sums are right, so this was committed so: by another version, or by another hand.

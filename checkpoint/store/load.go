@@ -52,7 +52,6 @@ func load(ctx context.Context, s Store, job string, number int64, dir string) (M
 	if err != nil {
 		return Manifest{}, err
 	}
-	// What an interrupted Load left, or an earlier attempt, goes.
 	if err := os.RemoveAll(dir); err != nil {
 		return Manifest{}, err
 	}
@@ -80,14 +79,11 @@ func loadFile(ctx context.Context, root *os.Root, name string, part io.Reader) e
 
 // each opens a checkpoint and gives its parts, in their order, to use.
 func each(ctx context.Context, s Store, job string, number int64, use func(name string, part io.Reader) error) (Manifest, error) {
-	// The store has checked the manifest by now; what is left to compare are the bytes.
 	reader, err := s.Open(ctx, job, number)
 	if err != nil {
 		return Manifest{}, err
 	}
-	// What Close says does not matter: every part has been read to its end and compared.
 	defer reader.Close()
-	// The order of the manifest is that of writing, in which a medium reads fastest.
 	manifest := reader.Manifest()
 	for _, listed := range manifest.Parts {
 		part, err := reader.Part(listed.Name)

@@ -88,7 +88,6 @@ func Head(r Stored) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The newline belongs to what the checksum covers, so that a manifest which was cut there is damaged.
 	body = append(body, '\n')
 	if headerBytes+len(body) > maxManifestBytes {
 		return nil, &apportion.FieldError{Field: "Parts", Err: apportion.ErrRange,
@@ -99,7 +98,6 @@ func Head(r Stored) ([]byte, error) {
 }
 
 // compareContents returns an error unless the contents are those of the inline parts.
-// O(bytes of the contents), at most 4 MiB of what this package has written.
 func compareContents(r Stored) error {
 	if len(r.Contents) != len(r.Inline) {
 		return fmt.Errorf("%d contents of %d inline parts", len(r.Contents), len(r.Inline))
@@ -154,8 +152,6 @@ func decode(data []byte) (Stored, error) {
 	if len(data) < headerBytes || !strings.HasPrefix(string(data[:headerBytes]), magic) {
 		return Stored{}, fmt.Errorf("does not begin with %q and a checksum", magic)
 	}
-	// The header's checksum is not looked at here: it is part of what is encoded again and compared below.
-	// JSON of one line has no line end but its last.
 	end := headerBytes + bytes.IndexByte(data[headerBytes:], '\n') + 1
 	var r Stored
 	if err := json.Unmarshal(data[headerBytes:end], &r.Record); err != nil {
@@ -187,11 +183,9 @@ func validate(r Record) error {
 	if err := checkID(r.Job, r.Number); err != nil {
 		return err
 	}
-	// The place may become part of a path.
 	if r.Place != "" && !r.Place.Valid() {
 		return errPlace
 	}
-	// Two parts of one name could not be told apart by a reader.
 	seen := make(map[string]bool, len(r.Parts))
 	for _, part := range r.Parts {
 		if err := checkNew(part.Name, seen); err != nil {
@@ -219,11 +213,9 @@ func validate(r Record) error {
 // checkNew refuses a name that is no name of a part or that is taken.
 // The error wraps ErrName in both cases.
 func checkNew(name string, taken map[string]bool) error {
-	// The name was chosen by a job: it must be safe wherever it is used as a path.
 	if err := CheckPart(name); err != nil {
 		return err
 	}
-	// Names are compared as they are: what a file system takes for the same is no matter here.
 	if taken[name] {
 		return fmt.Errorf("part %.60q %w: %w", name, apportion.ErrDuplicate, ErrName)
 	}
@@ -237,7 +229,6 @@ func checkID(job string, number int64) error {
 	if err := CheckJob(job); err != nil {
 		return err
 	}
-	// Zero is what a caller passes that has forgotten the number.
 	if number <= 0 {
 		return &apportion.FieldError{Field: "number", Err: apportion.ErrRange, Detail: fmt.Sprintf("%d is not positive", number)}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,26 +67,29 @@ func TestManifestForm(t *testing.T) {
 	}
 }
 
-// TestManifestEveryBit flips each bit, cuts at each length, and doubles each byte of a manifest.
+// TestManifestEveryBit flips each bit, cuts at each length, and doubles each byte of a manifest of either form.
 func TestManifestEveryBit(t *testing.T) {
-	data, err := Encode(record("weights", "state"))
-	must(t, err)
-	refuse := func(what string, damaged []byte) {
-		t.Helper()
-		if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: error %v, want ErrCorrupt", what, err)
+	for form, r := range map[string]Stored{"first": record("weights", "state"), "second": inline()} {
+		data, err := Encode(r)
+		must(t, err)
+		refuse := func(what string, at int, damaged []byte) {
+			t.Helper()
+			if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s form, %s %d: error %v, want ErrCorrupt", form, what, at, err)
+			}
 		}
-	}
-	for i := range data {
-		for bit := range 8 {
-			damaged := append([]byte(nil), data...)
-			damaged[i] ^= 1 << bit
-			refuse(fmt.Sprintf("bit %d of byte %d", bit, i), damaged)
+		for i := range data {
+			for bit := range 8 {
+				damaged := slices.Clone(data)
+				damaged[i] ^= 1 << bit
+				refuse("a bit of byte", i, damaged)
+			}
+			refuse("cut at", i, data[:i])
+			refuse("twice byte", i, slices.Concat(data[:i+1], data[i:]))
 		}
-		refuse(fmt.Sprintf("cut at %d", i), data[:i])
-		refuse(fmt.Sprintf("byte %d twice", i), append(append(append([]byte(nil), data[:i]...), data[i]), data[i:]...))
+		refuse("more than", len(data), append(slices.Clone(data), 0))
+		refuse("a line more than", len(data), append(data, '\n'))
 	}
-	refuse("a byte more", append(data, '\n'))
 }
 
 // TestManifestSealedNonsense has the right checksum and says what no writer says.
@@ -185,16 +189,16 @@ func TestPlace(t *testing.T) {
 	if p == q {
 		t.Error("two writers have the same place")
 	}
-	for _, test := range []struct {
-		after time.Duration
-		want  bool
-	}{{0, false}, {time.Hour, false}, {time.Hour + time.Second, true}, {-time.Hour, false}, {-2 * time.Hour, true}} {
-		if got := p.Abandoned(now.Truncate(time.Second).Add(test.after), time.Hour); got != test.want {
-			t.Errorf("%v later abandoned is %v, want %v", test.after, got, test.want)
+	for _, c := range []struct {
+		after, age time.Duration
+		want       bool
+	}{
+		{0, 0, false}, {time.Hour, time.Hour, false}, {time.Hour + 1, time.Hour, true},
+		{-time.Hour, time.Hour, false}, {-time.Hour - 1, time.Hour, true}, {0, -1, true}, {100 * 365 * 24 * time.Hour, 24 * time.Hour, true},
+	} {
+		if got := p.Abandoned(now.Truncate(time.Second).Add(c.after), c.age); got != c.want {
+			t.Errorf("%v later, age %v: abandoned is %v, want %v", c.after, c.age, got, c.want)
 		}
-	}
-	if !p.Abandoned(now, -1) {
-		t.Error("with a negative age a place is not abandoned")
 	}
 	word := string(p[len("1700000000-"):])
 	for _, bad := range []Place{

@@ -53,11 +53,9 @@ func save(ctx context.Context, s Store, job string, number int64, files Files) (
 	if err != nil {
 		return Manifest{}, err
 	}
-	// What was given is taken as it is only where the store can; that it was given changes nothing else.
 	from := source{root: root, given: files.Given}
 	// While they are open nobody writes to the files that were taken: they are closed behind all else.
 	defer from.close()
-	// In the order of the list: the same files give the same manifest, which makes a repeated Save succeed.
 	for _, name := range files.Names {
 		if err := from.save(ctx, writer, name); err != nil {
 			return Manifest{}, errors.Join(err, writer.Abort())
@@ -88,8 +86,7 @@ type moved struct {
 
 // save makes a file the part of its name.
 func (s *source) save(ctx context.Context, writer Writer, name string) error {
-	// The file is opened first: a name that is missing must not leave a part that is open.
-	// The job may have swapped it since it was acknowledged, for a pipe that nobody writes to.
+	// The job may have swapped it since it was acknowledged, for a pipe that is never written to.
 	file, err := regular.OpenIn(s.root, filepath.FromSlash(name))
 	if err != nil {
 		return err
@@ -110,7 +107,6 @@ func (s *source) save(ctx context.Context, writer Writer, name string) error {
 	if err := copyTo(ctx, part, file); err != nil {
 		return fmt.Errorf("part %q: %w", name, errors.Join(err, part.Close()))
 	}
-	// The error of Close counts: it is where a store makes the part durable.
 	return part.Close()
 }
 

@@ -12,13 +12,10 @@ import (
 )
 
 // Open implements Store. Of a checkpoint that consists of shares it reads the list, and opens no share.
-// A share that is gone shows when a part of it is asked for, not here: Open costs the same for two servers and
-// for a hundred.
 func (s *Shards) Open(ctx context.Context, job string, number int64) (Reader, error) {
 	if err := enterShards(ctx, job, number); err != nil {
 		return nil, err
 	}
-	// What a single writer has written is read as it is.
 	r, err := s.under.Open(ctx, job, number)
 	if err != nil || !isList(r.Manifest()) {
 		return r, err
@@ -36,8 +33,7 @@ func (s *Shards) Open(ctx context.Context, job string, number int64) (Reader, er
 // Its methods may be called at the same time. It opens as many shares as it is asked for parts of, and keeps
 // them until Close.
 type shardReader struct {
-	s *Shards
-	// It is that of Open, as the store behind has it.
+	s      *Shards
 	ctx    context.Context
 	job    string
 	number int64
@@ -91,8 +87,6 @@ func (r *shardReader) with(name string) (Reader, error) {
 	case r.open[i] != nil:
 		return r.open[i], nil
 	}
-	// It happens under the lock, so that no share is opened twice; a slow medium makes others wait for the
-	// first of its parts only.
 	shard, err := r.s.under.Open(r.ctx, shardOf(r.job, i), r.number)
 	// The list names it, so it was there. The error of the store is quoted and not wrapped: it is no ErrNotFound.
 	if errors.Is(err, ErrNotFound) {
@@ -101,11 +95,9 @@ func (r *shardReader) with(name string) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Join has listed what was committed then: sums and all must be the same.
 	if !slices.Equal(shard.Manifest().Parts, r.list.Shares[i]) {
 		return nil, errors.Join(fmt.Errorf("share %d has other parts than are listed: %w", i, ErrCorrupt), shard.Close())
 	}
-	// From here on the share is Close's to close.
 	r.open[i] = shard
 	return shard, nil
 }
@@ -133,7 +125,6 @@ func (s *Shards) List(ctx context.Context, job string) ([]Manifest, error) {
 		return nil, err
 	}
 	found, err := s.under.List(ctx, job)
-	// One error of the store behind may speak of several checkpoints; those that it returns are right.
 	faults := []error{err}
 	var manifests []Manifest
 	for _, m := range found {

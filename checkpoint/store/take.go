@@ -53,12 +53,10 @@ func (w *writer) take(name string, file fs.File, given bool) (moved bool, err er
 	if !ok {
 		return false, errors.ErrUnsupported
 	}
-	// A file that cannot even be looked at is one for Part, which meets the fault where it reads.
 	info, err := file.Stat()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}
-	// What goes with the manifest needs no file.
 	if info.Size() <= int64(w.form.inline(w.kept)) {
 		return false, fmt.Errorf("%d bytes are kept with the manifest: %w", info.Size(), errors.ErrUnsupported)
 	}
@@ -71,19 +69,16 @@ func (w *writer) take(name string, file fs.File, given bool) (moved bool, err er
 	if err == nil {
 		part, err = w.sum(name, object, content)
 	}
-	// As in create: a medium that has failed once is not trusted again.
 	if err != nil {
 		w.ended = err
 		return false, err
 	}
-	// The index of the next part is the number of parts, taken ones among them.
 	w.taken[name] = true
 	w.stored.Parts = append(w.stored.Parts, part)
 	return moved, nil
 }
 
 // sum reads an object for its sums, and completes it. The order matters: Close says that nobody has touched what was read.
-// Content and object are both closed, or given up, when it returns, whatever it returns.
 func (w *writer) sum(name string, object Object, content io.ReadCloser) (Part, error) {
 	summer := newSummer(w.form.SHA256)
 	buffer := make([]byte, takeBytes)
@@ -92,7 +87,6 @@ func (w *writer) sum(name string, object Object, content io.ReadCloser) (Part, e
 		if err := w.ctx.Err(); err != nil {
 			return Part{}, errors.Join(err, content.Close(), object.Discard())
 		}
-		// The bytes that come beside an error belong to what was read, as io.Reader allows.
 		n, err := content.Read(buffer)
 		summer.add(buffer[:n])
 		if summer.digest != nil {

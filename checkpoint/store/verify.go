@@ -45,7 +45,6 @@ func verify(ctx context.Context, s Store, job string, number int64, share Share)
 	if err != nil {
 		return Manifest{}, err
 	}
-	// What Close says does not matter: every part has been read to its end and compared.
 	defer reader.Close()
 	manifest := reader.Manifest()
 	// Pieces go round, so that no share is larger than another by more than one of them.
@@ -113,14 +112,12 @@ func inParallel(pieces []piece, do func(piece) error) error {
 			}
 		}
 	}
-	// Who calls works as well, so that one piece needs no goroutine.
 	var readers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxReaders, len(pieces)) - 1 {
 		readers.Go(work)
 	}
 	work()
 	readers.Wait()
-	// Pieces are begun in order, so every one before the first fault was done.
 	for _, err := range faults {
 		if err != nil {
 			return err

@@ -79,7 +79,7 @@ func (f Form) inline(taken int) int {
 	if limit == 0 {
 		limit = defaultInlineBytes
 	}
-	// The bound comes first: a length that somebody has made up cannot overflow then.
+	// The bound comes first: the product below cannot overflow then.
 	limit = min(limit, maxInline)
 	return min(limit, inlineParts*limit-taken, maxInline-taken)
 }
@@ -93,7 +93,6 @@ type writer struct {
 	// kept counts the bytes of the contents.
 	kept  int
 	draft Draft
-	// ctx is that of Begin: it bounds the whole writing, not one call.
 	taken map[string]bool // names of parts
 	// At most one is open, so that a medium can be a single stream.
 	open *part
@@ -118,10 +117,8 @@ func newWriter(ctx context.Context, job string, number int64, form Form, d Draft
 func (w *writer) wrap(err error) error { return Wrap(w.stored.Job, w.stored.Number, err) }
 
 // ready returns why no next step can be taken, or nil.
-// The order is that of what matters: an ended writer, a part that is open, an ended context.
 func (w *writer) ready() error {
 	switch {
-	// What ended the writer is told before what the caller did wrong now: it is the cause.
 	case w.ended != nil:
 		return w.ended
 	case w.open != nil:
@@ -139,13 +136,11 @@ func (w *writer) Part(name string) (io.WriteCloser, error) {
 		return nil, w.wrap(err)
 	}
 	p := &part{w: w, name: name, summer: newSummer(w.form.SHA256)}
-	// The medium hears of a part when it is too long to be kept.
 	if p.limit = w.form.inline(w.kept); p.limit < 0 {
 		if err := p.create(); err != nil {
 			return nil, w.wrap(err)
 		}
 	}
-	// A name counts as taken only once its object exists, so that a refusal can be tried again.
 	w.taken[name] = true
 	w.open = p
 	return w.open, nil
@@ -173,7 +168,6 @@ func (w *writer) Commit() (Manifest, error) {
 
 // Abort implements Writer. After an error it may be called again.
 func (w *writer) Abort() error {
-	// After success there is nothing to drop, so Abort can be deferred from the beginning.
 	if w.ended == errCommitted {
 		return nil
 	}
@@ -181,24 +175,20 @@ func (w *writer) Abort() error {
 	if w.open != nil {
 		err = w.open.end(errAborted)
 	}
-	// It is set whether dropping succeeds or not: a writer that was given up commits no more.
 	w.ended = errAborted
-	// Both are tried: what the part cannot drop, the medium may.
 	return w.wrap(errors.Join(err, w.draft.Abort()))
 }
 
 // part implements the io.WriteCloser of one part.
 type part struct {
-	w *writer
-	// name is that of the part, for errors and for the manifest.
+	w    *writer
 	name string
 	// object is nil while the part is kept, and once it is closed or discarded.
 	object Object
 	closed bool
 	// kept are the bytes of a part that has no object, at most limit.
-	kept  []byte
-	limit int
-	// summer has seen what the object has taken, which is what the manifest will say.
+	kept   []byte
+	limit  int
 	summer *summer
 }
 
@@ -287,7 +277,6 @@ func (p *part) sum(data []byte) func() {
 		p.summer.digest.Write(data)
 		return func() {}
 	}
-	// The goroutine lives no longer than the call of Write, which waits for it in every case.
 	done := make(chan struct{})
 	go func() {
 		p.summer.digest.Write(data)
@@ -305,27 +294,22 @@ func (p *part) Close() error {
 	if err := cmp.Or(p.w.ended, p.w.ctx.Err()); err != nil {
 		return p.wrap(errors.Join(err, p.end(err)))
 	}
-	// The part is closed whatever the medium says: Object wants exactly one of Close and Discard.
 	object := p.object
 	p.object, p.closed, p.w.open = nil, true, nil
 	if object == nil {
 		p.w.stored.Inline = append(p.w.stored.Inline, len(p.w.stored.Parts))
-		// The part is closed: nobody writes to these bytes any more.
 		p.w.stored.Contents = append(p.w.stored.Contents, p.kept)
 		p.w.kept += len(p.kept)
 	} else if err := object.Close(); err != nil {
 		p.w.ended = err
 		return p.wrap(err)
 	}
-	// Only a part that is durable, or will be when the medium has committed, is listed.
 	p.w.stored.Parts = append(p.w.stored.Parts, p.summer.part(p.name))
 	return nil
 }
 
 // end discards the part and the writer with it.
-// Nothing of the part is listed, and the writer commits no more.
 func (p *part) end(why error) error {
-	// It is taken out first: whatever Discard says, it is called once.
 	object := p.object
 	p.object, p.closed, p.w.open, p.w.ended = nil, true, nil, why
 	if object == nil {

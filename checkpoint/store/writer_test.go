@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 )
 
 // apart has an object for each part, and digests.
@@ -328,25 +327,5 @@ func TestManifestsAreCopies(t *testing.T) {
 	first.Parts[0].Name = "first"
 	if again, err := w.Commit(); err != nil || again.Parts[0].Name != "a" || r.Manifest().Parts[0].Name != "a" {
 		t.Errorf("%v and %v, %v", again, r.Manifest(), err)
-	}
-}
-
-// Ages are told from both sides of the clock, and to the second.
-func TestAbandonedEdges(t *testing.T) {
-	began := time.Unix(1_000_000, 0)
-	p := NewPlace(began)
-	for _, c := range []struct {
-		after, age time.Duration
-		want       bool
-	}{
-		{0, 0, false}, {time.Hour, time.Hour, false}, {time.Hour + 1, time.Hour, true},
-		{-time.Hour, time.Hour, false}, {-time.Hour - 1, time.Hour, true}, {0, -1, true}, {100 * 365 * 24 * time.Hour, 24 * time.Hour, true},
-	} {
-		if got := p.Abandoned(began.Add(c.after), c.age); got != c.want {
-			t.Errorf("%v after, age %v: %v, want %v", c.after, c.age, got, c.want)
-		}
-	}
-	if Place("7").Abandoned(began, 0) || Place("").Abandoned(began, 0) {
-		t.Error("what is no place is abandoned: it is not ours to delete")
 	}
 }

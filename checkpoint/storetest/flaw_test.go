@@ -1,5 +1,4 @@
 // This file tests the suite itself: of every check there is a store that breaks its promise and is found out.
-// A suite that passes whatever it is given would bless the store of a stranger that loses checkpoints.
 
 package storetest_test
 
@@ -475,6 +474,15 @@ func TestFlawed(t *testing.T) {
 			})
 		})
 	}
+	for _, flaw := range shardFlaws {
+		t.Run(strings.ReplaceAll(flaw.name, " ", "_"), func(t *testing.T) {
+			storetest.RunSharded(t, func(*testing.T) store.Sharded {
+				f := newFlawedShards()
+				flaw.make(f)
+				return f
+			})
+		})
+	}
 	// A MemStore that does not say that it keeps parts in memory is one that should not.
 	t.Run("holds_parts_in_memory", func(t *testing.T) {
 		storetest.Run(t, func(*testing.T) store.Store { return new(storetest.MemStore) })
@@ -508,6 +516,9 @@ func TestFlaws(t *testing.T) {
 		}
 	}
 	expected := append(slices.Clone(flaws), flaw{name: "holds parts in memory", seen: []string{"LargerThanMemory"}})
+	for _, f := range shardFlaws {
+		expected = append(expected, flaw{name: f.name, seen: f.seen})
+	}
 	for _, flaw := range expected {
 		for _, check := range flaw.seen {
 			if !slices.Contains(saw[check], strings.ReplaceAll(flaw.name, " ", "_")) {
@@ -520,7 +531,7 @@ func TestFlaws(t *testing.T) {
 			t.Errorf("nothing is planted for %s", check)
 		}
 	}
-	if len(saw) < 33 {
+	if len(saw) < 43 {
 		t.Errorf("%d checks ran", len(saw))
 	}
 }

@@ -39,15 +39,12 @@ func (l leftover) name() string {
 // Everything that deletes goes by it: what it does not know is never touched, so that a user's own files in the
 // directory are safe.
 func parseLeftover(name string) (l leftover, ok bool) {
-	// No prefix begins with the other, so that at most one fits.
 	for _, l.prefix = range []string{tmpPrefix, trashPrefix} {
 		if rest, ok := strings.CutPrefix(name, l.prefix); ok {
 			number, place, _ := strings.Cut(rest, "-")
 			var err error
 			l.number, err = strconv.ParseInt(number, 10, 64)
 			l.place = store.Place(place)
-			// Writing it again and comparing leaves one form: a name that only looks alike is not the
-			// store's.
 			return l, err == nil && l.number > 0 && l.place.Valid() && l.name() == name
 		}
 	}
@@ -59,14 +56,12 @@ func parseLeftover(name string) (l leftover, ok bool) {
 // It costs a rename, a sync of the directory and the removal of each file. A part that is being read is read to
 // its end; a reader finds no further ones.
 func (s *disk) Delete(_ context.Context, folder store.Folder, number int64) error {
-	// The manifest is not read: what is damaged can be deleted as well.
 	return s.discard(folder, number, at(folder, number))
 }
 
 // discard renames a directory of a job away and deletes it. The rename is durable before the first file
 // goes, otherwise a crash could leave the directory under its old name with files missing.
 func (s *disk) discard(folder store.Folder, number int64, dir string) error {
-	// Each deletion has a name of its own, so that two of them do not meet.
 	trash := path.Join(string(folder), leftover{trashPrefix, number, store.NewPlace(s.now())}.name())
 	if err := s.fs.Rename(dir, trash); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -95,13 +90,11 @@ func (s *disk) remove(folder store.Folder, dir string) error {
 func (s *Store) Collect(ctx context.Context) error { return s.disk.collect(ctx) }
 
 func (s *disk) collect(ctx context.Context) error {
-	// Only folders of the store's own form are entered.
 	folders, err := s.folders()
 	if err != nil {
 		return err
 	}
 	faults := []error{s.collectIdentities()}
-	// One folder that cannot be collected does not keep the others from it.
 	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(append(faults, err)...)
@@ -114,12 +107,10 @@ func (s *disk) collect(ctx context.Context) error {
 // collectFolder collects in the directory of one job. A directory that a writer may still be filling is
 // renamed first: then the writer's own rename fails, and it cannot commit what is half deleted.
 func (s *disk) collectFolder(folder store.Folder) error {
-	// A job's directory vanishes with its last checkpoint, at any moment.
 	entries, err := s.fs.List(string(folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	// What was listed before an error is collected all the same.
 	faults := []error{err}
 	for _, e := range entries {
 		l, ok := parseLeftover(e.Name)
@@ -127,7 +118,6 @@ func (s *disk) collectFolder(folder store.Folder) error {
 		switch {
 		// What has another name is not the store's. What may be a committed checkpoint stays.
 		case !ok || s.isTwin(folder, l.number, dir):
-		// It was given up by whoever renamed it.
 		case l.prefix == trashPrefix:
 			faults = append(faults, s.remove(folder, dir))
 		// A writer of this process is alive, whatever its age; of another one only its age tells.

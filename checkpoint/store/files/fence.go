@@ -22,22 +22,17 @@ const fencePrefix = ".fence-"
 // Fence implements store.Medium. The fence is there, durably, before the directories of writers below it are renamed
 // away; a writer makes its directory before it looks for a fence. So each writer sees the fence or loses its directory,
 // without which it cannot commit.
-// The order on both sides is what makes this right without a lock between processes. It costs two syncs and two
-// lists of the job's directory, and a rename for each writer that is ended.
-// A crash anywhere in it leaves the fence standing or not; the caller, who has no answer, calls again.
 func (s *disk) Fence(_ context.Context, folder store.Folder, number int64) error {
 	// A fence only rises. To raise a lower one again does what the highest did, in case its process died halfway.
 	highest, err := s.fence(folder)
 	if err != nil {
 		return err
 	}
-	// The name of the fence has its number: there is nothing in it that a crash could leave half-written.
 	number = max(number, highest)
 	dir := path.Join(string(folder), fencePrefix+strconv.FormatInt(number, 10))
 	if err := s.makeIn(folder, func() error { return s.fs.Mkdir(dir) }); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The root is synced as well, since makeIn may have made the directory of the job.
 	if err := errors.Join(s.fs.SyncDir(string(folder)), s.fs.SyncDir(".")); err != nil {
 		return err
 	}

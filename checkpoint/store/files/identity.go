@@ -45,9 +45,7 @@ func (s *disk) readIdentity() (store.Identity, error) {
 }
 
 // makeIdentity gives the store an identity, unless somebody else does meanwhile, and returns the one that it has.
-// It returns the winner's, whoever that is, and never one that is not on the disk.
 func (s *disk) makeIdentity() (store.Identity, error) {
-	// The place in the name tells how old a draft is whose process died, see collectIdentities.
 	draft := identityName + "-" + string(store.NewPlace(s.now()))
 	made := s.fillIdentity(draft)
 	if made == nil {
@@ -69,8 +67,6 @@ func (s *disk) makeIdentity() (store.Identity, error) {
 }
 
 // fillIdentity makes a directory with a new identity, durable but for its own name.
-// The order is that of everything here: the file's bytes, then the directory that names it; the rename comes
-// after both.
 func (s *disk) fillIdentity(dir string) error {
 	if err := s.fs.Mkdir(dir); err != nil {
 		return err
@@ -90,7 +86,6 @@ func (s *disk) fillIdentity(dir string) error {
 }
 
 // collectIdentities removes what those have left who died while they made an identity.
-// It is as for drafts of checkpoints, without a list of live ones: an identity is made in a moment.
 func (s *disk) collectIdentities() error {
 	entries, err := s.fs.List(".")
 	faults := []error{err}

@@ -23,7 +23,6 @@ import (
 // negative Keep is a *apportion.FieldError. It costs a sync of each job's directory, and of the root, and a
 // look at every name.
 func Open(dir string, o *Options) (*Store, error) {
-	// The root keeps every name below dir, also while somebody moves directories about.
 	root, err := vfs.NewOS(dir)
 	if err != nil {
 		return nil, fmt.Errorf("files: %w", err)
@@ -46,11 +45,9 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	if s.options.Keep < 0 {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "files"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
 	}
-	// The default of this store is longer than that of package store, and must be set before a writer asks.
 	if s.options.Form.InlineBytes == 0 {
 		s.options.Form.InlineBytes = defaultInlineBytes
 	}
-	// Negative stays as it is: it is the caller's word that nobody else writes here.
 	if s.options.Grace == 0 {
 		s.options.Grace = defaultGrace
 	}
@@ -61,7 +58,6 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	// Settling comes before anything is read or deleted: the answer of the first List must survive a crash.
 	if err := s.settle(); err != nil {
 		return nil, fmt.Errorf("files: %w", err)
 	}
@@ -74,10 +70,7 @@ func (s *Store) Close() error { return s.close() }
 
 // settle makes durable what can be seen: a process may have died between renaming a checkpoint and
 // syncing the directory.
-// The names of checkpoints are synced, not their contents: these were durable before the name was there.
-// O(jobs) syncs.
 func (s *disk) settle() error {
-	// A directory that cannot be listed is no store, and the error says why.
 	folders, err := s.folders()
 	if err != nil {
 		return err

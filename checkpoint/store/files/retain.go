@@ -14,12 +14,10 @@ import (
 // It is called by Commit alone, when the new name is durable. A checkpoint that is pinned counts like others if
 // it is among the highest.
 func (s *disk) retain(ctx context.Context, job string, number int64) {
-	// Zero keeps all, so nothing needs to be listed.
 	if s.options.Keep == 0 {
 		return
 	}
 	folder := store.FolderOf(job)
-	// Numbers are names of directories: what cannot be read is among them, and goes when its turn comes.
 	numbers, err := s.numbers(folder)
 	if err != nil {
 		return
@@ -37,7 +35,6 @@ func (s *disk) retain(ctx context.Context, job string, number int64) {
 			}
 			continue
 		}
-		// The caller has the last word.
 		if s.options.Pinned == nil || !s.options.Pinned(job, older) {
 			_ = s.discard(folder, older, at(folder, older))
 		}

@@ -119,7 +119,6 @@ func (s *disk) Open(_ context.Context, r store.Record, index int, offset int64) 
 
 // openFile opens a file in the directory of a checkpoint.
 func (s *disk) openFile(dir, file string) (io.ReadSeekCloser, error) {
-	// The file system refuses names that lead out of it, by links as well.
 	f, err := s.fs.Open(path.Join(dir, file))
 	if err != nil {
 		return nil, s.explain(dir, file, err)
@@ -197,7 +196,6 @@ func (s *disk) entry(dir, name string) (vfs.Entry, error) {
 		return vfs.Entry{}, err
 	}
 	i := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == name })
-	// The zero Entry has no name, which no file has.
 	if i < 0 {
 		return vfs.Entry{}, nil
 	}

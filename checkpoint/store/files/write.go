@@ -152,7 +152,6 @@ func (d *draft) Share(index int, file fs.File, given bool) (store.Object, io.Rea
 	if err := errors.Join(d.settle(), d.spread()); err != nil {
 		return nil, nil, false, err
 	}
-	// The name is that which Create would give it: how a part got there is not to be seen in a checkpoint.
 	name, moved := path.Join(d.path(), strconv.Itoa(index)), false
 	f, err := sharer.Clone(from, name)
 	// Whatever kept it from being cloned, a file that is adopted has a check of its own.
@@ -312,7 +311,6 @@ func (d *draft) compare(m store.Manifest, failed error) (store.Manifest, error) 
 	if err := d.syncParents(); err != nil {
 		return store.Manifest{}, err
 	}
-	// Its error is no fault of the commit.
 	_ = d.Abort() // what is left of it will be collected
 	return first.Manifest, nil
 }
@@ -323,7 +321,6 @@ func (d *draft) syncParents() error {
 	if err := d.s.fs.SyncDir(string(d.folder)); err != nil {
 		return err
 	}
-	// From the inside out: the entry of the checkpoint first, then that of the job.
 	return d.s.fs.SyncDir(".")
 }
 

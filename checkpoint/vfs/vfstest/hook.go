@@ -45,8 +45,6 @@ type Hook func(op Op, name string) error
 // goroutine.
 func FailAt(k int, err error) Hook {
 	return func(Op, string) error {
-		// k runs on below zero, so one operation fails and everything after it works again, as after a fault
-		// that has passed.
 		k--
 		if k == 0 {
 			return err
@@ -60,7 +58,6 @@ func Hooked(fsys vfs.FS, hook Hook) vfs.FS { return &hooked{fsys, hook} }
 
 // hooked asks a hook before each operation on a file system.
 type hooked struct {
-	// fsys does the work; hook is asked first, from the goroutine of the caller.
 	fsys vfs.FS
 	hook Hook
 }
@@ -79,7 +76,6 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 
 // Open implements vfs.FS.
 func (h *hooked) Open(name string) (io.ReadSeekCloser, error) {
-	// Reading goes on without the hook: Open stands for both.
 	if err := h.hook(Open, name); err != nil {
 		return nil, err
 	}
@@ -164,8 +160,6 @@ type hookedFile struct {
 // Write implements vfs.File. A write that fails has written half of its bytes, as a full disk would.
 func (f *hookedFile) Write(p []byte) (int, error) {
 	if err := f.hook(Write, f.name); err != nil {
-		// Half is neither nothing nor all, so a caller that ignores n is found out, and one that trusts the
-		// length of the file as well.
 		n, _ := f.file.Write(p[:len(p)/2]) // the fault is err
 		return n, err
 	}
@@ -184,5 +178,4 @@ func (f *hookedFile) Sync() error {
 func (f *hookedFile) Flush() { f.file.Flush() }
 
 // Close implements vfs.File. It closes the file even where it fails.
-// A test that lets closing fail must not leak files by it.
 func (f *hookedFile) Close() error { return errors.Join(f.hook(Close, f.name), f.file.Close()) }

@@ -19,8 +19,6 @@ import (
 // Mem is an FS in memory, for tests. It is as forgetful as FS allows: see Crash. It is safe for
 // concurrent use.
 type Mem struct {
-	// One lock guards the whole tree: an operation is one step for all others, as FS asks of Create and
-	// Rename.
 	mu sync.Mutex
 	// root is the directory ".", which is always there.
 	root *node
@@ -35,8 +33,6 @@ type node struct {
 	// until both directories are synced.
 	entries, durable map[string]*node
 	// data is the content of a file, of which the first synced bytes survive a crash.
-	// The bytes only grow, since FS has no way to write over any. So synced is a length and not a map of
-	// what arrived.
 	data   []byte
 	synced int
 }
@@ -44,7 +40,6 @@ type node struct {
 // newDir returns an empty directory.
 func newDir() *node { return &node{entries: make(map[string]*node), durable: make(map[string]*node)} }
 
-// isDir tells a directory from a file.
 func (n *node) isDir() bool { return n.entries != nil }
 
 // NewMem returns an empty file system.
@@ -57,16 +52,12 @@ func NewMem() *Mem { return &Mem{root: newDir()} }
 func (m *Mem) Crash(rng *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// The survivors are copies: the process that goes on with m must not find on its disk what comes after
-	// the crash.
 	c := crash{rng: rng, survivors: make(map[*node]*node)}
 	return &Mem{root: c.node(m.root)}
 }
 
 // crash copies what survives. A file that was moved may survive under both names.
 type crash struct {
-	// nil stands for the worst that FS allows, which is the one outcome that a test can name without trying
-	// seeds.
 	rng *rand.Rand
 	// survivors has for each node its copy.
 	survivors map[*node]*node
@@ -80,13 +71,10 @@ func (c *crash) node(n *node) *node {
 	if survivor, ok := c.survivors[n]; ok {
 		return survivor
 	}
-	// The survivor is noted before its entries are copied. Of a file with two names both entries must lead
-	// to one copy, as two links do.
 	survivor := &node{}
 	c.survivors[n] = survivor
 	if !n.isDir() {
 		survivor.data = c.content(n)
-		// A second crash takes nothing from what the first has left.
 		survivor.synced = len(survivor.data)
 		return survivor
 	}
@@ -107,18 +95,14 @@ func (c *crash) node(n *node) *node {
 			survivor.entries[name] = c.node(kept)
 		}
 	}
-	// Whatever is there after the crash is on the disk.
 	survivor.durable = maps.Clone(survivor.entries)
 	return survivor
 }
 
 // content is what is left of a file.
 func (c *crash) content(n *node) []byte {
-	// data is what Sync promised; loose is at the mercy of the disk.
 	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
 	// None of the bytes have arrived, or the first of them.
-	// Without a random source the order of these questions does not matter: flip says no, and the last one
-	// yes.
 	if len(loose) == 0 || c.flip() || c.rng == nil {
 		return data
 	}
@@ -159,9 +143,7 @@ func (m *Mem) parent(op, name string) (*node, string, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	// The parent must exist: FS makes no directories by itself, and each needs a sync of its own.
 	dir, err := m.find(op, path.Dir(name))
-	// A file in the place of a directory is no directory, as the package says ErrNotExist for.
 	if err == nil && !dir.isDir() {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
@@ -173,15 +155,12 @@ func (m *Mem) add(op, name string, n *node) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	dir, base, err := m.parent(op, name)
-	// Looking and adding happen under one lock: of several callers exactly one succeeds.
 	if err == nil && dir.entries[base] != nil {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrExist}
 	}
 	if err != nil {
 		return err
 	}
-	// Only entries changes. The new name is durable once its directory is synced, whatever was synced in the
-	// file.
 	dir.entries[base] = n
 	return nil
 }
@@ -192,7 +171,6 @@ func (m *Mem) Create(name string) (vfs.File, error) {
 	if err := m.add("create", name, n); err != nil {
 		return nil, err
 	}
-	// The handle keeps the node and not the name: a rename does not disturb a file that is open.
 	return &memFile{m: m, n: n}, nil
 }
 
@@ -210,7 +188,6 @@ func (m *Mem) Open(name string) (io.ReadSeekCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The reader has a copy, so it needs no lock and ends where the file ended when it was opened.
 	return memReader{bytes.NewReader(bytes.Clone(n.data))}, nil
 }
 
@@ -239,7 +216,6 @@ func (m *Mem) Link(from, to string) error {
 func (m *Mem) Rename(from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// The old name is looked at first: of two faults the caller learns that there is nothing to move.
 	fromDir, fromBase, err := m.parent("rename", from)
 	if err == nil && fromDir.entries[fromBase] == nil {
 		err = &fs.PathError{Op: "rename", Path: from, Err: fs.ErrNotExist}
@@ -251,7 +227,6 @@ func (m *Mem) Rename(from, to string) error {
 	if err != nil {
 		return err
 	}
-	// A rename changes two directories, which are synced apart: a crash between may show both names, or none.
 	moved, replaced := fromDir.entries[fromBase], toDir.entries[toBase]
 	switch {
 	// A directory cannot be moved into itself.
@@ -280,8 +255,6 @@ func (m *Mem) Remove(name string) error {
 		return err
 	case dir.entries[base] == nil:
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
-	// Only what is empty now counts, as for a running system; what durable still lists is what a crash may
-	// bring back.
 	case len(dir.entries[base].entries) > 0:
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrExist}
 	}
@@ -298,7 +271,6 @@ func (m *Mem) List(dir string) ([]vfs.Entry, error) {
 		return nil, err
 	}
 	entries := make([]vfs.Entry, 0, len(n.entries))
-	// Ascending by name, as FS says: callers walk journals and numbers in this order. O(n log n).
 	for _, name := range slices.Sorted(maps.Keys(n.entries)) {
 		child := n.entries[name]
 		entries = append(entries, vfs.Entry{Name: name, Dir: child.isDir(), Regular: !child.isDir(), Bytes: int64(len(child.data))})
@@ -312,8 +284,6 @@ func (m *Mem) SyncDir(dir string) error {
 	defer m.mu.Unlock()
 	n, err := m.dir("sync", dir)
 	if err == nil {
-		// The clone is shallow on purpose: entries of directories below are not made durable, and neither
-		// are bytes of files.
 		n.durable = maps.Clone(n.entries)
 	}
 	return err
@@ -331,9 +301,8 @@ func (m *Mem) dir(op, name string) (*node, error) {
 
 // memFile is a file of a Mem open for writing.
 type memFile struct {
-	m *Mem
-	n *node
-	// closed is this handle's: another one on the same file may be open.
+	m      *Mem
+	n      *node
 	closed bool
 }
 
@@ -353,7 +322,6 @@ func (f *memFile) Write(p []byte) (int, error) {
 	if err := f.open(); err != nil {
 		return 0, err
 	}
-	// append copies p, which belongs to the caller again after Write.
 	f.n.data = append(f.n.data, p...)
 	return len(p), nil
 }
@@ -365,7 +333,6 @@ func (f *memFile) Sync() error {
 	if err := f.open(); err != nil {
 		return err
 	}
-	// The bytes are durable from here; the name of the file need not be.
 	f.n.synced = len(f.n.data)
 	return nil
 }
@@ -380,7 +347,6 @@ func (f *memFile) Close() error {
 	if err := f.open(); err != nil {
 		return err
 	}
-	// Close makes nothing durable: what was not synced stays at risk.
 	f.closed = true
 	return nil
 }
