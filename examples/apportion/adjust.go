@@ -86,8 +86,8 @@ func answerAdjust(_ context.Context, c *command) (err error) {
 	if c.journal == "" {
 		return fmt.Errorf("%w: -journal is needed", errUsage)
 	}
-	l := newLines(c.in)
-	if err := l.first(); err != nil {
+	l, err := firstLine(c.in)
+	if err != nil {
 		return err
 	}
 	in := &adjustInput{}

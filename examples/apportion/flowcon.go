@@ -53,8 +53,8 @@ type flowconRun struct {
 
 // answerFlowCon plays a stream: the first line sets FlowCon up, each tick is answered by a line.
 func answerFlowCon(_ context.Context, c *command) error {
-	l := newLines(c.in)
-	if err := l.first(); err != nil {
+	l, err := firstLine(c.in)
+	if err != nil {
 		return err
 	}
 	f, err := readFlowCon(l)

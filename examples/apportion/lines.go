@@ -58,13 +58,14 @@ func (l *lines) next() error {
 	}
 }
 
-// first goes to the first line, which must be there.
-func (l *lines) first() error {
+// firstLine returns a reader at the first line, which must be there.
+func firstLine(in io.Reader) (*lines, error) {
+	l := newLines(in)
 	err := l.next()
 	if err == io.EOF {
-		return strictjson.ErrCutOff
+		err = strictjson.ErrCutOff
 	}
-	return err
+	return l, err
 }
 
 // read sets v to the present line.

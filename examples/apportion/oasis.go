@@ -95,8 +95,8 @@ type oasis struct {
 // answerOASiS plays a stream: 1. read the first line, 2. set the bounds, 3. take up the state if there is
 // one, 4. answer line by line, 5. close with the total.
 func answerOASiS(_ context.Context, c *command) error {
-	l := newLines(c.in)
-	if err := l.first(); err != nil {
+	l, err := firstLine(c.in)
+	if err != nil {
 		return err
 	}
 	header, err := readOASiSHeader(l)
@@ -115,7 +115,7 @@ func answerOASiS(_ context.Context, c *command) error {
 	// With bounds in the first line each job is answered before the next is read, as a scheduler in
 	// operation needs it.
 	if header.bounds != nil {
-		o.bounds = &header.bounds.Bounds
+		o.bounds = header.bounds
 		// Without them they depend on all jobs, so the whole stream is read first.
 	} else if events, err = o.prepare(events); err != nil {
 		return err

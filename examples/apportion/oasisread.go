@@ -18,21 +18,12 @@ type oasisHeader struct {
 	// cluster has workers and parameter servers on two lists of servers, as §3.1 has it.
 	cluster primaldual.Cluster
 	// bounds is nil where they are to be taken from all jobs of the stream, as choice says.
-	bounds *oasisBounds
+	bounds *primaldual.Bounds
 	choice primaldual.BoundsOptions
 	// method is how Algorithm 2 looks for the best schedule; the answers agree, their cost does not.
 	method primaldual.Method
 	// steps is the number of subgradient steps behind the upper bound.
 	steps int
-}
-
-// oasisBounds are bounds as they are written: a single number holds for every kind.
-//
-// single has the path of each field that was such a number, by which spread and the library's faults
-// name it.
-type oasisBounds struct {
-	primaldual.Bounds
-	single map[string]bool
 }
 
 // oasisEvent is any later line: a job, or a verb with its object and slot.
@@ -111,7 +102,7 @@ func (p *perKind) UnmarshalJSON(text []byte) (err error) {
 func readOASiSHeader(l *lines) (*oasisHeader, error) {
 	in, h := &oasisInput{}, &oasisHeader{steps: defaultCertificateSteps}
 	return h, l.read(in, &strictjson.Options{
-		Kinds: func() apportion.Kinds { return in.Kinds }, Validate: func() error { h.take(in); return h.validate() },
+		Kinds: func() apportion.Kinds { return in.Kinds }, Validate: func() error { h.take(in); return h.validate(in.Bounds) },
 	})
 }
 
@@ -135,36 +126,13 @@ func (h *oasisHeader) take(in *oasisInput) {
 	if o.CertificateSteps != nil {
 		h.steps = int(*o.CertificateSteps)
 	}
-	if in.Bounds != nil {
-		h.bounds = in.Bounds.bounds()
-	}
 }
 
-// bounds returns what is written. What was refused counts as 0 for all kinds.
-func (b *boundsInput) bounds() *oasisBounds {
-	out := &oasisBounds{single: map[string]bool{}}
-	out.EtaWorker, out.EtaPS = b.EtaWorker, b.EtaPS
-	for _, part := range []struct {
-		name string
-		from perKind
-		to   *[]float64
-	}{
-		{"bounds.U_worker", b.UWorker, &out.UWorker}, {"bounds.L_worker", b.LWorker, &out.LWorker},
-		{"bounds.U_ps", b.UPS, &out.UPS}, {"bounds.L_ps", b.LPS, &out.LPS},
-	} {
-		if part.from.list == nil {
-			part.from = perKind{[]float64{0}, true}
-		}
-		*part.to, out.single[part.name] = part.from.list, part.from.single
-	}
-	return out
-}
-
-// validate returns all faults of the cluster, and of bounds that are given.
-func (h *oasisHeader) validate() error {
+// validate returns all faults of the cluster, and of bounds that are given, which it takes.
+func (h *oasisHeader) validate(given *boundsInput) error {
 	var faults apportion.Faults
 	errors.As(h.cluster.Validate(), &faults)
-	if h.bounds == nil || len(h.cluster.Kinds) == 0 {
+	if given == nil || len(h.cluster.Kinds) == 0 {
 		return faults.Err()
 	}
 	// Options that choose bounds and bounds that are given contradict each other, and to ignore one of
@@ -172,39 +140,48 @@ func (h *oasisHeader) validate() error {
 	if h.choice != (primaldual.BoundsOptions{}) {
 		faults.Add(apportion.Item{}, "options", apportion.ErrConflict, "these set bounds, which are given")
 	}
-	h.bounds.spread(&faults, len(h.cluster.Kinds))
+	h.bounds = given.spread(&faults, len(h.cluster.Kinds))
 	if len(faults) == 0 {
 		errors.As(h.bounds.Validate(h.cluster.Kinds), &faults)
 	}
 	return faults.Err()
 }
 
-// spread writes single numbers out for every kind. A kind whose U is 0 is one that nobody demands.
-func (b *oasisBounds) spread(faults *apportion.Faults, kinds int) {
+// spread writes single numbers out for every kind. It stops at the first list of a wrong length, as U and L are looked at
+// together.
+func (b *boundsInput) spread(faults *apportion.Faults, kinds int) *primaldual.Bounds {
+	out := &primaldual.Bounds{EtaWorker: b.EtaWorker, EtaPS: b.EtaPS}
 	for _, side := range []struct {
 		name         string
+		u, l         perKind
 		upper, lower *[]float64
-	}{{"worker", &b.UWorker, &b.LWorker}, {"ps", &b.UPS, &b.LPS}} {
-		for _, end := range []struct {
-			name string
-			list *[]float64
-		}{{"bounds.U_", side.upper}, {"bounds.L_", side.lower}} {
-			if b.single[end.name+side.name] {
-				*end.list = slices.Repeat(*end.list, kinds)
-			}
-			if len(*end.list) != kinds {
-				faults.Add(apportion.Item{}, end.name+side.name, apportion.ErrLength, strconv.Itoa(len(*end.list))+" numbers for "+strconv.Itoa(kinds)+" kinds")
-				return
-			}
+	}{{"worker", b.UWorker, b.LWorker, &out.UWorker, &out.LWorker}, {"ps", b.UPS, b.LPS, &out.UPS, &out.LPS}} {
+		if !side.u.spread(faults, "bounds.U_"+side.name, kinds, side.upper) || !side.l.spread(faults, "bounds.L_"+side.name, kinds, side.lower) {
+			return out
 		}
 		// A kind that no job demands has U = 0. A single L holds for the others, and L <= U must hold
 		// for this one as well.
 		for r, upper := range *side.upper {
-			if upper == 0 && b.single["bounds.L_"+side.name] {
+			if upper == 0 && side.l.single {
 				(*side.lower)[r] = 0
 			}
 		}
 	}
+	return out
+}
+
+// spread sets to, or reports false for a list of the wrong length. What was refused or left out, which is told already, counts as 0.
+func (p perKind) spread(faults *apportion.Faults, name string, kinds int, to *[]float64) bool {
+	switch *to = p.list; {
+	case p.list == nil:
+		*to = make([]float64, kinds)
+	case p.single:
+		*to = slices.Repeat(p.list, kinds)
+	case len(p.list) != kinds:
+		faults.Add(apportion.Item{}, name, apportion.ErrLength, strconv.Itoa(len(p.list))+" numbers for "+strconv.Itoa(kinds)+" kinds")
+		return false
+	}
+	return true
 }
 
 // oasisVerbs are the keys that make a line something else than a job.

@@ -39,7 +39,7 @@ func TestOASiSBounds(t *testing.T) {
 			t.Error(text, err)
 			continue
 		}
-		if diff := cmp.Diff(want, &header.bounds.Bounds); diff != "" {
+		if diff := cmp.Diff(want, header.bounds); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", text, diff)
 		}
 	}

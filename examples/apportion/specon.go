@@ -66,8 +66,8 @@ type speconRun struct {
 
 // The caller carries migrations out; this only decides, and believes that they are done.
 func answerSpeCon(_ context.Context, c *command) error {
-	l := newLines(c.in)
-	if err := l.first(); err != nil {
+	l, err := firstLine(c.in)
+	if err != nil {
 		return err
 	}
 	header, err := readSpeCon(l)
@@ -78,15 +78,12 @@ func answerSpeCon(_ context.Context, c *command) error {
 	if err := s.start(); err != nil {
 		return atLine(l.number, err)
 	}
-	return monitor(c, l, &monitorForm{kinds: s.kinds, placed: true}, func(e *monitorEvent) error { return s.handle(c, e) })
+	return monitor(c, l, &monitorForm{kinds: s.config.Kinds, placed: true}, func(e *monitorEvent) error { return s.handle(c, e) })
 }
 
 // start makes the manager of the workers in the first line.
 func (s *speconRun) start() (err error) {
-	s.manager, err = specon.NewManager(specon.ManagerConfig{Config: s.config, Kinds: s.kinds}, &specon.ManagerOptions{
-		Options: s.options, OneAtATime: true, Host: placement.HostOptions{Weights: s.weights, IgnoreRoom: s.ignoreRoom},
-		NoRebalance: s.noRebalance, Rebalance: s.balance,
-	})
+	s.manager, err = specon.NewManager(s.config, &s.options)
 	for _, w := range s.workers {
 		if err == nil {
 			err = s.manager.Step(specon.Event{Kind: specon.WorkerUp, Worker: w.ID, Capacity: w.Capacity})
@@ -133,7 +130,7 @@ func (s *speconRun) locate(e *monitorEvent, worker string, known bool) error {
 	// A container that does not say what it holds takes no room, so that room is a matter of those
 	// that do.
 	if !known && e.demand == nil {
-		event.Demand = make(apportion.Resources, len(s.kinds))
+		event.Demand = make(apportion.Resources, len(s.config.Kinds))
 	}
 	return s.manager.Step(event)
 }

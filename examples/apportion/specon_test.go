@@ -249,12 +249,12 @@ func TestMonitorOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.config.Interval != 10*time.Second || s.config.Alpha != 0.1 || !s.options.Separate || !s.options.AtEntry || s.options.Classifier != nil || s.options.Silence != 70*time.Second ||
-		s.weights != (placement.Weights{Progressing: 8, Watching: 4, Converged: 2}) || !s.ignoreRoom || !s.noRebalance ||
-		s.balance != (placement.RebalanceOptions{IgnoreRoom: true, Literal: true, Ceiling: true}) {
+		s.options.Host.Weights != (placement.Weights{Progressing: 8, Watching: 4, Converged: 2}) || !s.options.Host.IgnoreRoom || !s.options.NoRebalance ||
+		s.options.Rebalance != (placement.RebalanceOptions{IgnoreRoom: true, Literal: true, Ceiling: true}) {
 		t.Errorf("%+v", s)
 	}
 	plain, err := readSpeCon(line(`{"kinds":["cpu"],"workers":[{"id":"w","capacity":[1]}],"interval":10,"alpha":0.1}`))
-	if err != nil || plain.weights != placement.DefaultWeights() || plain.noRebalance || plain.balance != (placement.RebalanceOptions{}) {
+	if err != nil || plain.options.Host.Weights != (placement.Weights{}) || plain.options.NoRebalance || plain.options.Rebalance != (placement.RebalanceOptions{}) {
 		t.Errorf("%v: %+v", err, plain)
 	}
 }

@@ -16,17 +16,11 @@ import (
 
 // speconHeader is the first line.
 type speconHeader struct {
-	kinds   apportion.Kinds
 	workers []apportion.Server
-	config  specon.Config
-	options specon.Options
+	config  specon.ManagerConfig
+	options specon.ManagerOptions
 	// steering is the kind that usage is compared in.
-	steering   int
-	weights    placement.Weights
-	ignoreRoom bool
-	// noRebalance leaves Algorithm 5 out, balance says how it works.
-	noRebalance bool
-	balance     placement.RebalanceOptions
+	steering int
 }
 
 // speconInput is the first line as it is written.
@@ -67,25 +61,20 @@ func readSpeCon(l *lines) (*speconHeader, error) {
 // take sets the header as the first line says, and returns all that is wrong with it.
 func (h *speconHeader) take(in *speconInput) error {
 	o := &in.Options
-	*h = speconHeader{
-		kinds: in.Kinds, workers: in.Workers,
-		config: specon.Config{Interval: time.Duration(in.Interval), Alpha: float64(in.Alpha)},
-		options: specon.Options{
-			Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha), Separate: o.Separate, AtEntry: o.AtEntry,
-			Silence: time.Duration(o.Silence),
-		},
-		weights: o.Weights.list, ignoreRoom: o.IgnoreRoom,
-		noRebalance: o.Rebalance != nil && !*o.Rebalance,
-		balance:     placement.RebalanceOptions{IgnoreRoom: o.IgnoreRoom, Literal: o.RebalanceLiteral, Ceiling: o.RebalanceCeiling},
-	}
-	// No weight may be 0 in the input, so all zeros means that there were none.
-	if h.weights == (placement.Weights{}) {
-		h.weights = placement.DefaultWeights()
+	h.workers = in.Workers
+	h.config = specon.ManagerConfig{Config: specon.Config{Interval: time.Duration(in.Interval), Alpha: float64(in.Alpha)}, Kinds: in.Kinds}
+	// One migration a tick, so that the caller can look at the effect of one before the next is chosen.
+	h.options = specon.ManagerOptions{
+		Options: specon.Options{Normalization: o.Normalization, Classifier: o.classifier(string(o.Classifier), in.Alpha),
+			Separate: o.Separate, AtEntry: o.AtEntry, Silence: time.Duration(o.Silence)},
+		OneAtATime: true, Host: placement.HostOptions{Weights: o.Weights.list, IgnoreRoom: o.IgnoreRoom},
+		NoRebalance: o.Rebalance != nil && !*o.Rebalance,
+		Rebalance:   placement.RebalanceOptions{IgnoreRoom: o.IgnoreRoom, Literal: o.RebalanceLiteral, Ceiling: o.RebalanceCeiling},
 	}
 	var faults, found apportion.Faults
 	// Faults of the list of servers as a whole have the name of the library; here the list is called
 	// workers.
-	errors.As((&alloc.Problem{Kinds: h.kinds, Servers: h.workers}).Validate(), &faults)
+	errors.As((&alloc.Problem{Kinds: in.Kinds, Servers: h.workers}).Validate(), &faults)
 	if len(h.workers) == 0 {
 		faults.Add(apportion.Item{}, "workers", apportion.ErrEmpty, "")
 	}
@@ -95,11 +84,11 @@ func (h *speconHeader) take(in *speconInput) error {
 		}
 	}
 	var err error
-	if h.steering, err = steeringKind(h.kinds, o.Steering); errors.As(err, &found) {
+	if h.steering, err = steeringKind(in.Kinds, o.Steering); errors.As(err, &found) {
 		faults = append(faults, found...)
 	}
 	// The monitor is made only for its check; the manager makes its own.
-	if _, err := specon.NewMonitor(h.config, &h.options); errors.As(err, &found) {
+	if _, err := specon.NewMonitor(h.config.Config, &h.options.Options); errors.As(err, &found) {
 		faults = append(faults, found...)
 	}
 	return faults.Err()

@@ -74,9 +74,8 @@ func TestSeconds(t *testing.T) {
 
 // Blank lines are skipped and counted, and the last line needs no line break.
 func TestLines(t *testing.T) {
-	l := newLines(strings.NewReader("\n{\"a\": 1}\r\n \t\r\r\n\n[2]"))
+	l, err := firstLine(strings.NewReader("\n{\"a\": 1}\r\n \t\r\r\n\n[2]"))
 	var got []string
-	err := l.first()
 	for ; err == nil; err = l.next() {
 		got = append(got, fmt.Sprintf("%d %s", l.number, strings.TrimSpace(string(l.text))))
 	}
@@ -88,8 +87,7 @@ func TestLines(t *testing.T) {
 // A reader that fails is no end of the stream, whether before its first line or behind it.
 func TestLinesFail(t *testing.T) {
 	for _, text := range []string{"", "{}\n"} {
-		l := newLines(failing{strings.NewReader(text)})
-		err := l.first()
+		l, err := firstLine(failing{strings.NewReader(text)})
 		if text != "" && err == nil {
 			err = l.next()
 		}
