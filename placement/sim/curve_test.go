@@ -9,12 +9,12 @@ import (
 )
 
 func TestCurveValue(t *testing.T) {
-	c, err := NewCurve([]float64{10, 20, 40, 50, 110}, []float64{8, 4, math.NaN(), 2, math.Inf(1)})
+	c, err := NewCurve([]float64{10, 20, 40, 50, 70, 110}, []float64{8, 4, math.NaN(), 2, 1, math.Inf(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ progress, want float64 }{
-		{-1, 8}, {0, 8}, {0.05, 6}, {0.1, 4}, {0.2, 4}, {0.4, 2}, {0.7, 2}, {1, math.Inf(1)}, {2, math.Inf(1)},
+		{-1, 8}, {0, 8}, {0.05, 6}, {0.1, 4}, {0.2, 4}, {0.4, 2}, {0.5, 1.5}, {0.7, 1}, {1, math.Inf(1)}, {2, math.Inf(1)},
 	} {
 		if got := c.Value(test.progress); got != test.want {
 			t.Errorf("Value(%v) = %v, want %v", test.progress, got, test.want)

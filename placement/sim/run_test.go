@@ -38,6 +38,7 @@ func (p *script) Decide(_ context.Context, state *sim.State) (sim.Orders, error)
 		if state.Jobs[i].New {
 			p.news = append(p.news, state.Jobs[i].ID)
 		}
+		clear(state.Jobs[i].Places) // the state is the policy's own
 	}
 	if len(p.orders) == 0 {
 		return sim.Orders{}, p.err

@@ -65,6 +65,17 @@ func TestGavelTwin(t *testing.T) {
 	}
 }
 
+// Time with four containers counts twice as much as time with two: of four the two jobs have a half and all of the time.
+func TestGavelCountsContainers(t *testing.T) {
+	s := scenario(servers(4, "v"), job("a", 0, 100, 4, 4), job("b", 0, 100, 2, 4))
+	state := at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil})
+	p := &Gavel{}
+	p.book = *opened(t, state)
+	if err := p.solve(t.Context(), state); err != nil || math.Abs(p.parts["a"][0]-0.5) > 1e-2 || math.Abs(p.parts["b"][0]-1) > 1e-2 {
+		t.Errorf("parts %v, %v", p.parts, err)
+	}
+}
+
 // A job that no type holds has no part, and does not keep others from theirs.
 func TestGavelWithoutRoom(t *testing.T) {
 	s := scenario(servers(2, "v", "k"), job("large", 0, 100, 3, 4), job("a", 0, 100, 2, 2))

@@ -36,10 +36,11 @@ func amdahl() sim.Job {
 }
 
 // Counts, bounds and the worth of being idle, by the choices: who may be suspended has no least number, and a curve that is
-// straight ends with what was submitted.
+// straight ends with what was submitted. A worth never falls with the containers, although two servers are slower than one.
 func TestWorthStates(t *testing.T) {
 	s := scenario(servers(4, "", ""), amdahl())
 	s.Jobs[0].Min = 2
+	s.Jobs[0].SpeedOn = func(on []apportion.Placement) float64 { return float64(on[0].Count) / float64(len(on)*len(on)) }
 	for _, test := range []struct {
 		name     string
 		policy   *Worth
