@@ -10,8 +10,8 @@ import (
 )
 
 // Identity names a medium that holds checkpoints, for as long as the medium exists: 26 letters and digits
-// that are random. Who notes the identity of a store can tell it from another store that came into its
-// place: a folder whose disk is not mounted looks like a store without checkpoints, and is another one.
+// that are random. It tells a store from another one that came into its place: a folder whose disk is not mounted looks like a
+// store without checkpoints.
 type Identity string
 
 // identityMagic opens the line in which a medium keeps its identity. The number is the version of the form.

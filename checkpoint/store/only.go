@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Only returns a store whose checkpoints, when they are opened, have those parts alone that want says yes to, by their
-// names. So Load and Verify of it read these and no others: of a checkpoint in shards each process loads its own. All
-// else is as in the store behind it.
+// Only returns a store whose checkpoints, when they are opened, have only the parts whose names want takes: Load and
+// Verify read no others. All else is as in the store behind it.
 func Only(s Store, want func(name string) bool) Store { return only{s, want} }
 
 // OfShare returns a store in which a checkpoint that is begun is this share of it. So Save into it is the save of one of several

@@ -13,7 +13,7 @@ import (
 // Medium is where checkpoints lie: what a store of one's own has to implement. Package storetest tests what [NewPortable]
 // makes of it. Jobs and numbers are valid, and a Portable adds both to every error.
 type Medium interface {
-	// Begin begins a checkpoint that nobody sees before its Commit; an error that wraps ErrFenced below the fence of the job.
+	// Begin begins a checkpoint that is not visible before its Commit; an error that wraps ErrFenced below the fence of the job.
 	Begin(ctx context.Context, job string, number int64) (Draft, error)
 	// Record reads the manifest of a checkpoint that is visible, see [ReadRecord]; an error that wraps ErrNotFound if there
 	// is none.
@@ -136,7 +136,7 @@ func (p *Portable) Identity(ctx context.Context) (Identity, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("store: %w", err)
 	}
-	// The lock is not held while the medium is read: a disk that hangs stops nobody else.
+	// The lock is not held while the medium is read: a disk that hangs stops no other call.
 	p.mu.Lock()
 	known := p.identity
 	p.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/apportion/apportion/checkpoint/store"
 )
@@ -26,27 +25,6 @@ func name(rng *rand.Rand) string {
 		text.WriteString(pieces[rng.IntN(len(pieces))])
 	}
 	return text.String()
-}
-
-// Every job has a folder that is one element of a path, short, valid, and no other job's.
-func TestFoldersOfRandomJobs(t *testing.T) {
-	rng := rand.New(rand.NewPCG(14, 1))
-	jobs := map[store.Folder]string{}
-	for range 20_000 {
-		job := name(rng)
-		folder := store.FolderOf(job)
-		text := string(folder)
-		if text == "" || len(text) > store.MaxFolderBytes || text == "." || text == ".." || strings.ContainsAny(text, `/\`) || !utf8.ValidString(text) {
-			t.Fatalf("job %q has the folder %q", job, folder)
-		}
-		if !folder.Valid() {
-			t.Fatalf("the folder %q of job %q is not valid", folder, job)
-		}
-		if other, taken := jobs[folder]; taken && other != job {
-			t.Fatalf("jobs %q and %q share the folder %q", job, other, folder)
-		}
-		jobs[folder] = job
-	}
 }
 
 // What is valid is a folder of some job: escaped again it is itself, unless it was cut.
@@ -86,24 +64,6 @@ func TestFoldersAtTheLimit(t *testing.T) {
 			if cut := strings.Contains(string(folder), "%%"); cut != (len(escaped) > store.MaxFolderBytes) {
 				t.Errorf("%d times %q: cut is %v", n, unit, cut)
 			}
-		}
-	}
-}
-
-// A folder with one letter changed is another job's, or nobody's: never two spellings of one.
-func TestFolderHasOneSpelling(t *testing.T) {
-	for _, job := range []string{"job", "a/b", "100%", `a\b`, ".", "..", strings.Repeat("j", 300), strings.Repeat("/", 300)} {
-		folder := string(store.FolderOf(job))
-		for i := range folder {
-			for _, c := range "a%F2f/." {
-				changed := store.Folder(folder[:i] + string(c) + folder[i+1:])
-				if string(changed) != folder && changed.Valid() && changed == store.FolderOf(job) {
-					t.Errorf("job %q has the folders %q and %q", job, folder, changed)
-				}
-			}
-		}
-		if lower := store.Folder(strings.ToLower(folder)); string(lower) != folder && lower.Valid() && strings.Contains(folder, "%2F") {
-			t.Errorf("%q is valid in lower case", folder)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (s *Shards) Open(ctx context.Context, job string, number int64) (Reader, er
 	return &shardReader{s: s, ctx: ctx, job: job, number: number, list: l, open: make([]Reader, len(l.Shares))}, nil
 }
 
-// reader reads a checkpoint that consists of shares.
+// shardReader reads a checkpoint that consists of shares.
 // Its methods may be called at the same time. It opens as many shares as it is asked for parts of, and keeps
 // them until Close.
 type shardReader struct {

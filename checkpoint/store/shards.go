@@ -23,23 +23,22 @@ const (
 // listName is the one part of a checkpoint that consists of shares.
 const listName = "apportion-shards"
 
-// Store is a [Sharded] on another store. It is safe for concurrent use, in several processes as well.
-// It has no state beside the store behind: whatever it knows it reads from there, so that any number of
-// processes agree.
+// Shards is a [Sharded] on another store. It is safe for concurrent use, in several processes as well: it has no state
+// beside the store behind.
 type Shards struct{ under Store }
 
 var _ Sharded = (*Shards)(nil)
 
-// New returns a store whose checkpoints may have several writers. All who use a medium with shares must use it so.
-// Without it, a checkpoint of shares is one of a single part, and its shares are jobs that nobody knows. New
-// reads and writes nothing.
+// NewShards returns a store whose checkpoints may have several writers. Every process that uses a medium with shares must use it
+// so: without it, a checkpoint of shares has a single part, and its shares are jobs that are not known. It reads and writes
+// nothing.
 func NewShards(under Store) *Shards { return &Shards{under} }
 
 // shardOf is the job whose checkpoints are the shares with an index. The index comes first: the name of a job may end in
 // anything, a number and a slash as well.
 func shardOf(job string, index int) string { return fmt.Sprintf("%s%d/%s", shardPrefix, index, job) }
 
-// check refuses the names that are taken. All else the store behind checks.
+// checkReserved refuses the names that are taken. All else the store behind checks.
 // A job of such a name could commit what this package takes for a share or for the record of a width.
 func checkReserved(job string) error {
 	if strings.HasPrefix(job, reserved) {
@@ -48,7 +47,7 @@ func checkReserved(job string) error {
 	return nil
 }
 
-// enter begins a method that is about one checkpoint. The context is looked at first, as in every store, so that one that has
+// enterShards begins a method that is about one checkpoint. The context is looked at first, as in every store, so that one that has
 // ended is told whatever the names are.
 func enterShards(ctx context.Context, job string, number int64) error {
 	if err := enter(ctx, job, number); err != nil {
@@ -192,7 +191,7 @@ func (s *Shards) Prune(ctx context.Context, job string, below int64) error {
 	})
 }
 
-// writer refuses the name of the list.
+// shardWriter refuses the name of the list.
 // It passes all else on to the writer behind, which has the rules of every writer. job and number are those
 // that the caller knows.
 type shardWriter struct {

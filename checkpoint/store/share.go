@@ -26,8 +26,8 @@ func (s Share) Check(job string) error {
 }
 
 // Sharded is a Store whose checkpoints may have several writers, on as many servers: each commits a share, and when all have,
-// Join commits the checkpoint that consists of them. Until then no share is visible: neither List nor Open know it. Whoever
-// dies in between has committed nothing. Package shards makes one of any store, and storetest.RunSharded tests it.
+// Join commits the checkpoint that consists of them. Until then no share is visible: neither List nor Open know it.
+// [NewShards] makes a Sharded of any store, and storetest.RunSharded tests it.
 type Sharded interface {
 	Store
 	// BeginShard opens a share of a checkpoint for writing. Its Commit makes the share durable, under the rules of every

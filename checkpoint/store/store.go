@@ -41,9 +41,9 @@ type Store interface {
 	// before changes nothing. It outlives the process, and the checkpoints of the job. So a process of an attempt that
 	// is over cannot add to what a later attempt relies on.
 	Fence(ctx context.Context, job string, number int64) error
-	// Identity returns the identity of the medium, as it is there now. The first who asks makes it; it is the same
+	// Identity returns the identity of the medium, as it is there now. The first call makes it; it is the same
 	// for all stores on one medium, also after a restart, and different for different media. A medium that had
-	// another one a moment ago, or has lost it, is an error that wraps ErrIdentity.
+	// another identity a moment ago, or has lost it, is an error that wraps ErrIdentity.
 	Identity(ctx context.Context) (Identity, error)
 }
 
@@ -97,8 +97,8 @@ type Part struct {
 // Digest is a SHA-256 sum; its text form is hexadecimal.
 type Digest [sha256.Size]byte
 
-// SameParts reports whether two lists of parts are those of one content, as far as their sums tell: equal names and
-// lengths in equal order, and each pair with equal sums, of which they have at least one in common if they have
+// SameParts reports whether two lists of parts have one content, as far as their sums tell: equal names and
+// lengths in equal order, and each pair with equal sums, at least one sort of them in common where there are
 // bytes. O(bytes of the sums).
 func SameParts(a, b []Part) bool {
 	return slices.EqualFunc(a, b, func(x, y Part) bool {
@@ -108,7 +108,7 @@ func SameParts(a, b []Part) bool {
 	})
 }
 
-// Expect returns an error that wraps ErrIdentity unless the medium of s is, right now, the one that was expected. An empty
+// Expect returns an error that wraps ErrIdentity unless the medium of s is, right now, the expected one. An empty
 // expectation takes every store, and asks nothing.
 func Expect(ctx context.Context, s Store, want Identity) error {
 	if want == "" {

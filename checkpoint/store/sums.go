@@ -14,7 +14,7 @@ const ChunkBytes = 1 << 20
 
 // Sums are the CRC-32C sums of the chunks of a part, in their order: eight hexadecimal digits each, lower case. A
 // part without bytes has no chunks. Sums tell accidents: a chunk that was damaged keeps its sum once in four billion.
-// Whoever wants to change a part on purpose can keep them; a Digest tells that too.
+// A change on purpose can keep them; a Digest tells that too.
 type Sums string
 
 // sumDigits is the number of digits of one sum.

@@ -43,7 +43,7 @@ type Object interface {
 	Discard() error
 }
 
-// What a writer answers to whom it is used in the wrong order. They are no sentinels: who meets one has a fault in his program.
+// What a writer answers that is used in the wrong order: a fault of the program, and no sentinel.
 var (
 	errOpen      = errors.New("the part before is not closed")
 	errClosed    = errors.New("the part is closed")
@@ -65,8 +65,8 @@ type Form struct {
 const (
 	// defaultInlineBytes is the length up to which a part is, unless Form says another.
 	defaultInlineBytes = 64 << 10
-	// maxInline bounds all of it, in bytes, and so does inlineParts, in parts of the length up to which one is: whoever
-	// lists checkpoints reads it.
+	// maxInline bounds all of it, in bytes, and so does inlineParts, in parts of the length up to which one is: a list of
+	// checkpoints reads all of it.
 	maxInline   = 4 << 20
 	inlineParts = 4
 )

@@ -145,31 +145,6 @@ func TestWriterAbort(t *testing.T) {
 	}
 }
 
-// TestWriterDigest writes blocks around the length from which on they are hashed aside.
-func TestWriterDigest(t *testing.T) {
-	data := bytes.Repeat([]byte("0123456789abcdef"), 8*aside/16)
-	f := &fake{}
-	w := newWriter(t.Context(), "job", 1, apart, f)
-	part, err := w.Part("a")
-	must(t, err)
-	rest := data
-	for _, n := range []int{0, 1, aside - 1, aside, aside + 1, 2 * aside, 5} {
-		if _, err := part.Write(rest[:n]); err != nil {
-			t.Fatal(err)
-		}
-		rest = rest[n:]
-	}
-	must(t, part.Close())
-	m, err := w.Commit()
-	written := data[:len(data)-len(rest)]
-	if want := digestOf(written); err != nil || m.Parts[0].SHA256 != want || m.Parts[0].Bytes != int64(len(written)) {
-		t.Errorf("%+v, %v; want %d bytes with digest %v", m, err, len(written), want)
-	}
-	if !bytes.Equal(f.objects[0].Bytes(), written) {
-		t.Error("other bytes were written")
-	}
-}
-
 func digestOf(data []byte) Digest {
 	r := record(string(data))
 	return r.Parts[0].SHA256

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -86,12 +87,13 @@ var shardFlaws = []struct {
 			}
 		})
 	}},
-	{"refuses a second master", []string{"WritersOfAllShares"}, func(f *flawedShards) {
-		f.join = func(ctx context.Context, job string, number int64, shares int) (store.Manifest, error) {
-			if _, err := f.Open(ctx, job, number); err == nil {
-				return store.Manifest{}, store.ErrExists
+	{"refuses a second writer of a share", []string{"WritersOfAllShares"}, func(f *flawedShards) {
+		var begun sync.Map
+		f.beginShard = func(ctx context.Context, job string, number int64, share store.Share) (store.Writer, error) {
+			if _, again := begun.LoadOrStore([2]int64{number, int64(share.Index)}, true); again {
+				return nil, store.ErrExists
 			}
-			return f.Shards.Join(ctx, job, number, shares)
+			return f.Shards.BeginShard(ctx, job, number, share)
 		}
 	}},
 	{"fences shares alone", []string{"FenceBeforeJoin"}, func(f *flawedShards) {

@@ -64,10 +64,7 @@ type hooked struct {
 
 // Create implements vfs.FS. The writes to the file go through the hook as well.
 func (h *hooked) Create(name string) (vfs.File, error) {
-	if err := h.hook(Create, name); err != nil {
-		return nil, err
-	}
-	file, err := h.fsys.Create(name)
+	file, err := result(h, Create, name, func() (vfs.File, error) { return h.fsys.Create(name) })
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +73,7 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 
 // Open implements vfs.FS.
 func (h *hooked) Open(name string) (io.ReadSeekCloser, error) {
-	if err := h.hook(Open, name); err != nil {
-		return nil, err
-	}
-	return h.fsys.Open(name)
+	return result(h, Open, name, func() (io.ReadSeekCloser, error) { return h.fsys.Open(name) })
 }
 
 // Clone implements vfs.Sharer, also where the file system behind does not. The hook is asked with the new name.
@@ -108,12 +102,18 @@ func (h *hooked) share(op Op, name string, do func(vfs.Sharer) (vfs.File, error)
 	return &hookedFile{file, name, h.hook}, nil
 }
 
-// ask does an operation unless the hook refuses it.
-func (h *hooked) ask(op Op, name string, do func() error) error {
+// result does an operation unless the hook refuses it.
+func result[T any](h *hooked, op Op, name string, do func() (T, error)) (none T, err error) {
 	if err := h.hook(op, name); err != nil {
-		return err
+		return none, err
 	}
 	return do()
+}
+
+// ask is result of an operation that has no other than its error.
+func (h *hooked) ask(op Op, name string, do func() error) error {
+	_, err := result(h, op, name, func() (struct{}, error) { return struct{}{}, do() })
+	return err
 }
 
 // Link implements vfs.FS. The hook is asked with the name that is there.
@@ -138,10 +138,7 @@ func (h *hooked) Mkdir(name string) error {
 
 // List implements vfs.FS.
 func (h *hooked) List(dir string) ([]vfs.Entry, error) {
-	if err := h.hook(List, dir); err != nil {
-		return nil, err
-	}
-	return h.fsys.List(dir)
+	return result(h, List, dir, func() ([]vfs.Entry, error) { return h.fsys.List(dir) })
 }
 
 // SyncDir implements vfs.FS.
