@@ -98,58 +98,6 @@ func flowconText(t *testing.T, out string) string {
 	return text.String()
 }
 
-// The example of §6.2.3: scores 6, 3.5, 4 and 11; the container goes to the second worker.
-// Reference: [Zheng] §6.2.3.
-func TestPaperSpeConExample(t *testing.T) {
-	var text strings.Builder
-	text.WriteString(`{"kinds": ["cpu"], "workers": [{"id": "Worker-1", "capacity": [9]}, {"id": "Worker-2", "capacity": [9]}, {"id": "Worker-3", "capacity": [9]}, {"id": "Worker-4", "capacity": [9]}], "interval": 10, "alpha": 1, "options": {"normalization": "raw"}}` + "\n")
-	// Job-1 slows down at once and asks at 40; w2b slows down once, at 40.
-	for step := range 5 {
-		second := 10 * step
-		report := func(worker, id string, value float64) {
-			text.WriteString(sampleLine(t, second, id, value, map[string]any{"worker": worker, "demand": []int{1}}))
-		}
-		if step < 4 { // afterwards Job-1 is where it was sent
-			report("Worker-4", "Job-1", 100-[]float64{0, 5, 5.9, 6.7}[step])
-		} else {
-			text.WriteString(sampleLine(t, second, "Job-1", 100-7.4, nil))
-		}
-		fast := 1000 - float64(10*step)
-		for i, n := range []int{3, 1, 2, 5} {
-			for c := range n {
-				report(fmt.Sprint("Worker-", i+1), fmt.Sprintf("w%d-%d", i+1, c), fast)
-			}
-		}
-		slows := fast
-		if step == 4 {
-			slows = 1000 - 30 - 0.5
-		}
-		report("Worker-2", "w2b", slows)
-		fmt.Fprintf(&text, "{\"tick\": %d}\n", second)
-	}
-	code, out, errs := call(t, text.String(), "specon")
-	if code != answered {
-		t.Fatal(errs)
-	}
-	answers := strings.Split(strings.TrimSpace(out), "\n")
-	var last speconAnswer
-	if err := json.Unmarshal([]byte(answers[len(answers)-1]), &last); err != nil {
-		t.Fatal(err)
-	}
-	want := &speconTransfer{"Job-1", "Worker-4", "Worker-2", "least score"}
-	if diff := cmp.Diff(want, last.Migration); diff != "" {
-		t.Errorf("%s\n%s", diff, out)
-	}
-	scores := []float64{}
-	for _, w := range last.Workers {
-		scores = append(scores, w.Score)
-	}
-	// After the move: Worker-2 has one more converged container, Worker-4 one less.
-	if diff := cmp.Diff([]float64{6, 4.5, 4, 10}, scores); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // FuzzStreams reads any text as each of the three streams. The command ends; what it prints is JSON
 // lines that fit their schema, or faults that name a problem.
 func FuzzStreams(f *testing.F) {

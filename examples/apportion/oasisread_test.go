@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -223,36 +221,4 @@ func number(t *testing.T, text json.RawMessage) (x float64) {
 		t.Fatal(err)
 	}
 	return x
-}
-
-// The state of a run says how far it has come, and is another one under another header.
-func TestStateSaysHowFar(t *testing.T) {
-	text := workloadText(t, 1, true)
-	lines := strings.SplitAfter(text, "\n")
-	path := filepath.Join(t.TempDir(), "state")
-	for _, n := range []int{1, 2, 5} {
-		if code, _, errs := stated(t, path, strings.Join(lines[:1+n], "")); code != answered {
-			t.Fatal(errs)
-		}
-		state := newOASiSState(path, []byte(strings.TrimSuffix(lines[0], "\n")))
-		header := state.saved.Header
-		if err := state.decode([]byte(contents(t, path))); err != nil {
-			t.Fatal(err)
-		}
-		if f := state.saved; f.Lines != n || f.Jobs != n || f.Header != header || f.Format != stateFormat || len(f.Scheduler) == 0 {
-			t.Errorf("after %d jobs: %d lines, %d jobs, header %s, want %s", n, f.Lines, f.Jobs, f.Header, header)
-		}
-	}
-	if a, b := newOASiSState("", []byte("x")), newOASiSState("", []byte("y")); a.stream == b.stream || a.saved.Header == b.saved.Header {
-		t.Error("two headers, one stream")
-	}
-	if data, err := newOASiSState("", nil).read(); data != nil || err != nil {
-		t.Errorf("without a path: %s, %v", data, err)
-	}
-	if err := newOASiSState("", nil).save(nil, nil); err != nil {
-		t.Errorf("without a path: %v", err)
-	}
-	if _, err := newOASiSState(t.TempDir(), nil).read(); err == nil || errors.Is(err, io.EOF) {
-		t.Errorf("a folder was read as a state: %v", err)
-	}
 }
