@@ -79,14 +79,15 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	others = c.byTotals(ctx, picked, others)
 	// Options are compared by quick answers, and only the last ones get the whole effort.
 	quick := c.quick()
-	_, reached := c.try(ctx, quick, picked)
+	found := c.try(ctx, quick, picked)
 	// Where they have no solution those that run as they do now may have one.
-	if now := inUse(c.inst, asItIs(c.inst), picked); math.IsInf(reached, -1) {
-		if _, value := c.try(ctx, quick, now); value > reached {
-			picked, reached = now, value
+	if found == nil {
+		now := inUse(c.inst, asItIs(c.inst), picked)
+		if found = c.try(ctx, quick, now); found != nil {
+			picked = now
 		}
 	}
-	reached = c.look(ctx, quick, picked, others, reached)
+	reached := c.look(ctx, picked, others, found)
 	if !c.near() && !c.late(ctx) {
 		// Where what runs now is better than all that was found its options are those to go on with.
 		if c.best.Counts != nil && c.inst.Objective(c.best.Counts) > reached+solver.ObjectiveTolerance {
@@ -97,25 +98,48 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	c.settled()
 }
 
-// look tries the others in the places of picked, one after the other, and keeps what is better than the objective reached, which it
-// returns with picked brought up to date.
-func (c *chooser) look(ctx context.Context, quick *Solver, picked []int, others []other, reached float64) float64 {
+// look tries the others in the places of picked, one after the other, from the counts found, and keeps what is better. It returns
+// the objective that it has reached, with picked brought up to date.
+func (c *chooser) look(ctx context.Context, picked []int, others []other, found solver.Counts) float64 {
 	looks, vain := int(math.Min(c.tune.Looks*float64(c.opts.Effort), float64(len(others)))), 0.0
 	most := math.Max(1, c.tune.Vain*float64(c.opts.Effort)/float64(len(c.inst.Apps)*len(c.inst.Capacity)))
+	reached := math.Inf(-1)
+	if found != nil {
+		reached = c.inst.Objective(found)
+	}
 	for _, other := range others[:looks] {
 		before := picked[other.choice]
 		if before == other.app || ctx.Err() != nil || vain >= most || c.near() || c.hopeless(other) {
 			continue
 		}
 		picked[other.choice] = other.app
-		if _, value := c.try(ctx, quick, picked); value > reached+solver.ObjectiveTolerance {
-			reached, vain = value, 0
+		if counts := c.improve(ctx, picked, found); counts != nil && c.inst.Objective(counts) > reached+solver.ObjectiveTolerance {
+			found, reached, vain = counts, c.inst.Objective(counts), 0
 		} else {
 			picked[other.choice] = before
 			vain++
 		}
 	}
 	return reached
+}
+
+// improve is try by moves alone, from what counts have of these options.
+func (c *chooser) improve(ctx context.Context, picked []int, counts solver.Counts) solver.Counts {
+	fixed, apps := fix(c.inst, picked)
+	if fixed == nil {
+		return nil
+	}
+	from := make(solver.Counts, len(apps))
+	for a, i := range apps {
+		if counts != nil {
+			from[a] = counts[i]
+		}
+	}
+	better := spread(c.polished(ctx, fixed, from), apps, len(c.inst.Apps))
+	if better != nil {
+		c.offer(better)
+	}
+	return better
 }
 
 // byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
@@ -230,21 +254,20 @@ func inUse(inst *solver.Instance, counts solver.Counts, picked []int) []int {
 	return used
 }
 
-// try solves the instance with these options fixed, and keeps the answer if it is the best so far. It returns the status
-// and the objective, -Inf where there is no solution.
-func (c *chooser) try(ctx context.Context, by *Solver, picked []int) (solver.Status, float64) {
+// try solves the instance with these options fixed, and keeps the answer if it is the best so far. It returns its counts, nil where
+// there are none.
+func (c *chooser) try(ctx context.Context, by *Solver, picked []int) solver.Counts {
 	fixed, apps := fix(c.inst, picked)
 	if fixed == nil {
-		return solver.Infeasible, math.Inf(-1)
+		return nil
 	}
 	sol := by.solveFixed(ctx, fixed)
 	c.best.Effort += sol.Effort
-	if !sol.Status.HasSolution() {
-		return sol.Status, math.Inf(-1)
-	}
 	counts := spread(sol.Counts, apps, len(c.inst.Apps))
-	c.offer(counts)
-	return sol.Status, c.inst.Objective(counts)
+	if counts != nil {
+		c.offer(counts)
+	}
+	return counts
 }
 
 // offer keeps counts if they are a solution, and the best so far: more utilization, or as much and less loss.

@@ -18,6 +18,9 @@ const mostRestPatterns = 200_000
 
 // searchContainers anneals several times, branches, and polishes what comes out.
 func (r *run) searchContainers(ctx context.Context) {
+	if r.p.Plain {
+		r.searchLess(ctx)
+	}
 	// On fresh clusters a search below maxima answers soon, so that prices come first there.
 	if r.listed && r.p.Pinnable == 0 {
 		r.lowerRoot(ctx)
@@ -39,6 +42,23 @@ func (r *run) searchContainers(ctx context.Context) {
 		r.extra += r.tree.Nodes + r.tree.Judged
 	}
 	r.polish(ctx)
+}
+
+// searchLess begins with a search of the next lower of the usual efforts, so that more effort is never worse than that. Instances
+// of other than the paper's P2 have a program where they are small, and are answered by several searches then.
+func (r *run) searchLess(ctx context.Context) {
+	less := r.opts.Effort.below()
+	if less == 0 {
+		return
+	}
+	opts := r.opts
+	opts.Effort = less
+	r.less = newRun(r.p, &opts, r.tune)
+	r.less.knowledge = r.knowledge
+	r.less.search(ctx)
+	if !r.less.refused {
+		r.a.Adopt(&r.less.a.Best)
+	}
 }
 
 // lowerRoot computes the root bound, sets the guide, and searches below maxima where there are ceilings.
@@ -106,6 +126,10 @@ func (r *run) newStarts() *starts {
 		s.count = int(math.Max(1, math.Floor(math.Sqrt(work/(each*float64(r.p.Servers+len(r.p.Apps)))))))
 	}
 	s.work = int64(work / float64(s.count))
+	// The search with less effort counts as a start.
+	if r.less != nil && r.less.a.Best.Found {
+		s.agreed = 1
+	}
 	return s
 }
 

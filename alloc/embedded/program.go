@@ -50,6 +50,10 @@ func (s *Solver) answerBest(ctx context.Context, inst *solver.Instance) *solver.
 	}
 	p := &programmer{Solver: s, inst: inst, sol: s.quick().answer(ctx, inst)}
 	p.near(ctx, linear)
+	// A caller whose start breaks the loss budget raises that where it cannot be held: no long search for what may not be there.
+	if inst.Start != nil && !p.sol.Status.HasSolution() {
+		return p.sol
+	}
 	if s.opts.Effort > Quick && !p.done(ctx) {
 		p.join(ctx, s.answer(ctx, inst))
 	}
@@ -235,12 +239,24 @@ func (p *programmer) polished(ctx context.Context, counts solver.Counts) solver.
 	for a, i := range apps {
 		have[a] = counts[i]
 	}
-	r := newRun(problem.New(fixed), &p.opts, p.tune)
-	r.a.Load(have)
-	r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
-	better := spread(r.p.Decode(&r.a.Best), apps, len(counts))
-	if !r.a.Best.Found || p.inst.Check(better) != nil || p.inst.Objective(better) < p.inst.Objective(counts)-solver.ObjectiveTolerance {
+	better := spread(p.Solver.polished(ctx, fixed, have), apps, len(counts))
+	if better == nil || p.inst.Check(better) != nil || p.inst.Objective(better) < p.inst.Objective(counts)-solver.ObjectiveTolerance {
 		return counts
 	}
 	return better
+}
+
+// polished returns what moves from counts come to that are never for the worse, nil where that is no solution. inst has no options.
+func (s *Solver) polished(ctx context.Context, inst *solver.Instance, counts solver.Counts) solver.Counts {
+	p := problem.New(inst)
+	if p.Impossible() {
+		return nil
+	}
+	r := newRun(p, &s.opts, s.tune)
+	r.a.Load(counts)
+	r.a.Polish(ctx, int64(r.tune.Polish*r.work()))
+	if !r.a.Best.Found {
+		return nil
+	}
+	return p.Decode(&r.a.Best)
 }

@@ -43,6 +43,8 @@ type run struct {
 	refused bool
 	// divided: a search below maxima has found a solution.
 	divided bool
+	// less is the search with less effort that a search by containers begins with; nil: there is none.
+	less *run
 	// joined: the joined servers have a best choice, which is the bound totals.
 	joined bool
 	// extra counts the nodes and rounds of the proofs.
@@ -68,6 +70,9 @@ func (r *run) bound() float64 {
 	bound, best := math.Min(math.Min(r.whole, r.totals), r.p.Inst.Cap()), &r.a.Best
 	if r.root != nil {
 		bound = math.Min(bound, r.root.bound())
+	}
+	if r.less != nil {
+		bound = math.Min(bound, r.less.bound())
 	}
 	if r.tree != nil {
 		// The annealer may hold a better incumbent than the tree: the tree bounds what it has not cut off.
@@ -263,4 +268,10 @@ func (r *run) fillMinima(ctx context.Context) {
 }
 
 // effort counts moves, rounds and nodes.
-func (r *run) effort() int64 { return r.a.Work + r.root.taken() + r.extra }
+func (r *run) effort() int64 {
+	effort := r.a.Work + r.root.taken() + r.extra
+	if r.less != nil {
+		effort += r.less.effort()
+	}
+	return effort
+}

@@ -33,6 +33,10 @@ func (r *run) searchListed(ctx context.Context) bool {
 
 // searchSets searches the sets of freed applications, then makes a polish for what is preferred among equals.
 func (r *run) searchSets(ctx context.Context) {
+	// A search of the default effort is hardly ever worse than a quick one, and mostly proves its answer.
+	if r.opts.Effort > Default {
+		r.searchLess(ctx)
+	}
 	// Leaves are shared by the walk over sets and the tree: what one of them has settled the other knows.
 	l := leaf.NewLeaves(r.s)
 	// The leaves stop at the same gap as the whole search, else the tree would split what nobody asks for.

@@ -43,7 +43,7 @@ type Instance struct {
 	// every Value 0 and a LossPrice of 1 the optimum is the allocation of least loss.
 	LossPrice float64
 	// Start is an allocation to begin with, where the caller knows one: a solver looks whether it is a solution, and may
-	// leave it aside. Optional.
+	// leave it aside. One that breaks the loss budget says that the caller raises that where no solution is found soon. Optional.
 	Start Counts
 }
 
