@@ -259,13 +259,12 @@ func (c *Controller) forget(ctx context.Context, job string) error {
 	if err != nil {
 		return fmt.Errorf("controller: the checkpoints of job %q, which has ended: %w", job, err)
 	}
-	if err := c.config.Cluster.Forget(ctx, job); err != nil {
+	if err := errors.Join(c.config.Cluster.Forget(ctx, job), c.fleet.Forget(job)); err != nil {
 		return err
 	}
 	if err := c.driver.Apply(ctx, checkpoint.Forget{Job: job}); err != nil {
 		return err
 	}
-	c.fleet.Forget(job)
 	delete(c.missing, job)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -77,9 +78,8 @@ type Fleet struct {
 	config Config
 	desk   *guard.Desk
 
-	// mu guards runs, what was handed over of the newest run of each job.
 	mu   sync.Mutex
-	runs map[string]*handed
+	runs map[runKey]*run
 }
 
 // NewFleet returns the fleet of a master. Jobs are those of its machine: runs of theirs that a master before this one has
@@ -94,7 +94,7 @@ func NewFleet(config Config, jobs []checkpoint.Job) (*Fleet, error) {
 	if config.Report == nil {
 		config.Report = func(error) {}
 	}
-	f := &Fleet{config: config, desk: guard.NewDesk(config.Epoch, config.Lease, config.Slack, config.Clock), runs: map[string]*handed{}}
+	f := &Fleet{config: config, desk: guard.NewDesk(config.Epoch, config.Lease, config.Slack, config.Clock), runs: map[runKey]*run{}}
 	f.desk.RequireReach(config.Window)
 	for i := range jobs {
 		j := &jobs[i]
@@ -118,12 +118,13 @@ func (f *Fleet) Desk() *guard.Desk { return f.desk }
 // Handler answers the guards, see [guard.Desk.Handler].
 func (f *Fleet) Handler() http.Handler { return f.desk.Handler(f.config.Secret.Gate()) }
 
-// Forget forgets a job, of which nothing may live any more, see [guard.Desk.Forget].
-func (f *Fleet) Forget(job string) {
+// Forget forgets a job, of which nothing may live any more, see [guard.Desk.Forget]. Another job may have its name then.
+func (f *Fleet) Forget(job string) error {
 	f.desk.Forget(job)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.runs, job)
+	maps.DeleteFunc(f.runs, func(k runKey, _ *run) bool { return k.job == job })
+	return os.RemoveAll(f.asked(job))
 }
 
 // Grace is the least Grace that a driver of this fleet may have: after that nothing lives on a server that was not up.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
@@ -23,42 +22,21 @@ const (
 	credentialName = "guard.credential"
 )
 
-// handed is what the servers of a run have in common.
-type handed struct {
-	// attempt is the name of the run's folders.
-	attempt string
-	// mu is held while the run is handed over and while its checkpoint is fetched, which happens once and not for each server: a
-	// trainer may be reading it by then.
-	mu      sync.Mutex
-	fetched bool
-}
-
-// handedOf returns what the servers of a job's newest run have in common, by a folder of the run.
-func (f *Fleet) handedOf(job, dir string) *handed {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	attempt := filepath.Base(dir)
-	if h := f.runs[job]; h == nil || h.attempt != attempt {
-		f.runs[job] = &handed{attempt: attempt}
-	}
-	return f.runs[job]
-}
-
 // fetch fetches the checkpoint that a run begins from, once for all its servers.
 func (f *Fleet) fetch(ctx context.Context, s store.Store, job string, number int64, dir string) error {
-	h := f.handedOf(job, dir)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.fetched {
+	r := f.runOf(job, dir)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fetched {
 		return nil
 	}
 	_, err := store.Load(ctx, s, job, number, dir)
-	h.fetched = err == nil
+	r.fetched = err == nil
 	return err
 }
 
 // handOver gives the user of a run its folders and the credential of its guards. Nothing of the run is started before, and what was
-// handed over once stays the user's: a server that is asked for later changes nothing.
+// handed over once stays the user's: a server that is asked for later changes nothing. The caller holds the run's lock.
 func (f *Fleet) handOver(t *Task) error {
 	u := ownerOf(t.User)
 	if t.User != nil {
@@ -71,9 +49,6 @@ func (f *Fleet) handOver(t *Task) error {
 	if err != nil {
 		return err
 	}
-	h := f.handedOf(t.Job, t.Dir)
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if t.User != nil && u.UID != uint32(os.Geteuid()) {
 		if err := errors.Join(u.Possible(), f.giveFolders(t, u)); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,16 +24,16 @@ type Manager interface {
 	// User returns whom the containers of a job run as, by what its Spec says; nil: the user of this program. It is asked before
 	// every Start and Save, and an error refuses them.
 	User(spec json.RawMessage) (*command.User, error)
-	// Start asks for the containers of a run on all its servers, and returns when that is on the manager's record. An
-	// attempt is asked for once: of one that was asked for before, by whoever it was, nothing is started again, and
-	// nothing of one that is below an attempt that was asked for or stopped.
+	// Start asks for the containers of a run on all its servers, and returns when that is on the manager's record. Calls for one run
+	// follow each other, until one has no error. Nothing is started again of an attempt that was asked for before, see Task.Again, and
+	// nothing of an attempt below one that was asked for or stopped.
 	Start(ctx context.Context, t Task) error
-	// Stop asks to end all containers of a job of all attempts up to one, and returns when the manager has ended those on
-	// the server, or when it cannot tell because the server is down. It may return earlier than the trainers end.
-	Stop(ctx context.Context, job string, attempt int64, server string) error
-	// Trouble says why containers of a run on a server will never start, or have ended without a word of their guards; ""
-	// if nothing is known of that.
-	Trouble(ctx context.Context, job string, attempt int64, server string) (string, error)
+	// Stop asks to end the containers of a job of all attempts up to one, and reports whether the manager may have some of them on the
+	// server: left is false where it cannot tell because the server is down. It is called again until nothing is left.
+	Stop(ctx context.Context, job string, attempt int64, server string) (left bool, err error)
+	// Trouble says why containers of a part of a run, which Start was called for, will never start, or have ended without a word of
+	// their guards; "" if nothing is known of that. It is not called while the run is being started.
+	Trouble(ctx context.Context, job string, attempt int64, part Part) (string, error)
 }
 
 // Holder is a Manager that keeps the room of containers that are about to end for the next ones of this program, where others'
@@ -57,6 +58,9 @@ type Task struct {
 	Credential string
 	// Authorities is that of the Config.
 	Authorities string
+	// Again says that Start was called for the run before, by this master or by one that has died, and may have been carried out. A
+	// manager that keeps no record of what it was asked for starts nothing then: what is missing is found by Trouble.
+	Again bool
 }
 
 // WriteScript writes a file into the folder of the run, in place of one that is there, which the user of the run may run and nobody
@@ -114,6 +118,17 @@ func (t *Task) Environment(server string) map[string]string {
 		env[guard.EnvCA] = t.Authorities
 	}
 	return env
+}
+
+// LookupUser returns the user of this machine with a name, for managers that know users by their names. Whether jobs may run as that
+// user is not checked.
+func LookupUser(name string) (*command.User, error) {
+	known, err := user.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	u, err := command.ParseUser(known.Uid + ":" + known.Gid)
+	return &u, err
 }
 
 // ranks returns the numbers of the containers of a run on a server, ascending. A rank is a position in Run.Containers, the same on

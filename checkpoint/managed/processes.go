@@ -29,20 +29,17 @@ func (p *processes) id(run *runner.Run, rank int) guard.ID {
 	return guard.ID{Job: run.Job, Attempt: run.Attempt, Server: p.server, Rank: rank}
 }
 
-// Resume implements [runner.Runner]. The run is handed over to its user, and vouched for before the manager hears of it, so that no
-// guard is early.
+// Resume implements [runner.Runner].
 func (p *processes) Resume(ctx context.Context, run runner.Run) error {
 	user, err := p.config.Manager.User(p.spec)
 	if err != nil {
 		return fmt.Errorf("managed: whom job %q runs as: %w", run.Job, err)
 	}
-	t := Task{Run: run, Epoch: p.config.Epoch, Spec: p.spec, User: user, Credential: filepath.Join(run.Dir, credentialName), Authorities: p.config.Authorities}
-	if err := p.handOver(&t); err != nil {
-		return fmt.Errorf("managed: job %q is not handed over: %w", run.Job, err)
-	}
-	p.desk.Begin(run.Job, run.Attempt)
-	return p.config.Manager.Start(ctx, t)
+	return p.start(ctx, &Task{Run: run, Epoch: p.config.Epoch, Spec: p.spec, User: user, Credential: filepath.Join(run.Dir, credentialName), Authorities: p.config.Authorities})
 }
+
+// stopPause is the pause between two calls of a manager's Stop.
+const stopPause = 100 * time.Millisecond
 
 // Stop implements [runner.Runner]. Nobody vouches for the run from now on: guards that claim end their trainers, and those
 // that are cut off end them when their leases are over. What the manager does comes beside that, and frees the room.
@@ -53,14 +50,19 @@ func (p *processes) Stop(ctx context.Context, run runner.Run) error {
 	}
 	desk.Fence(run.Job, run.Attempt)
 	asked := make(chan error, 1)
-	go func() { asked <- p.config.Manager.Stop(ctx, run.Job, run.Attempt, p.server) }()
+	go func() {
+		asked <- until(ctx, stopPause, func() (bool, error) {
+			left, err := p.config.Manager.Stop(ctx, run.Job, run.Attempt, p.server)
+			return !left, err
+		})
+	}()
 	here := ranks(&run, p.server)
-	err := p.until(ctx, func() (bool, error) { return desk.AllOver(last, here), nil })
+	err := until(ctx, p.config.Poll, func() (bool, error) { return desk.AllOver(last, here), nil })
 	return errors.Join(err, <-asked)
 }
 
 // until waits until something is so.
-func (p *processes) until(ctx context.Context, is func() (bool, error)) error {
+func until(ctx context.Context, pause time.Duration, is func() (bool, error)) error {
 	for {
 		if so, err := is(); so || err != nil {
 			return err
@@ -68,7 +70,7 @@ func (p *processes) until(ctx context.Context, is func() (bool, error)) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(p.config.Poll):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -82,11 +84,11 @@ func (p *processes) Save(ctx context.Context, run runner.Run) (runner.Saved, err
 	}
 	id := p.id(&run, here[0])
 	// A guard that has claimed since this desk began has told what was acknowledged before.
-	if err := p.until(ctx, func() (bool, error) { _, known := p.desk.Seen(id); return known, nil }); err != nil {
+	if err := until(ctx, p.config.Poll, func() (bool, error) { _, known := p.desk.Seen(id); return known, nil }); err != nil {
 		return runner.Saved{}, fmt.Errorf("managed: no guard has claimed: %w", err)
 	}
 	number, saved := p.desk.AskSave(id), runner.Saved{Dir: run.Dir, Step: -1}
-	err := p.until(ctx, func() (bool, error) {
+	err := until(ctx, p.config.Poll, func() (bool, error) {
 		seen, _ := p.desk.Seen(id)
 		ack := seen.Claim.State.Checkpoint
 		switch {
@@ -148,7 +150,7 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 		return total, nil
 	}
 	// Somebody is missing and has not failed: the manager may know that it never comes. It is asked as seldom as that.
-	trouble, err := p.config.Manager.Trouble(ctx, run.Job, run.Attempt, p.server)
+	trouble, err := p.trouble(ctx, run.Job, run.Attempt, run.Dir, Part{p.server, here[0], len(here)})
 	total.Failed = trouble
 	return total, err
 }

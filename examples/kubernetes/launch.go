@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -67,10 +66,7 @@ func (o *owner) Start(ctx context.Context, t managed.Task) error {
 		return err
 	}
 	if w.attempt != t.Attempt {
-		w.attempt, w.pods, w.parts = t.Attempt, map[string]bool{}, map[string]int{}
-		for _, part := range t.Servers() {
-			w.parts[part.Server] = part.Count
-		}
+		w.attempt, w.pods = t.Attempt, map[string]bool{}
 	}
 	if err := o.makeAll(ctx, w, pods); err != nil {
 		return err
@@ -143,45 +139,32 @@ func (o *owner) make(ctx context.Context, p *corev1.Pod) error {
 	return nil
 }
 
-// Stop implements managed.Manager: the attempt is noted as over, its pods on the node go, and then it waits for the node.
-func (o *owner) Stop(ctx context.Context, job string, attempt int64, server string) error {
-	uid, err := o.over(ctx, job, attempt)
-	if err != nil || uid == nil {
-		return err
+// Stop implements managed.Manager: the attempt is noted as over, and its pods on the node go.
+func (o *owner) Stop(ctx context.Context, job string, attempt int64, server string) (left bool, err error) {
+	j, err := o.over(ctx, job, attempt)
+	if err != nil || j == nil {
+		return false, err
 	}
-	for {
-		left := false
-		for _, p := range o.podsOf(uid.UID) {
-			if p.Spec.NodeName != server || attemptOf(p) > attempt || !snapshot.IsLive(p) {
-				continue
-			}
-			if p.DeletionTimestamp == nil {
-				if err := o.remove(ctx, p); err != nil {
-					return err
-				}
-			}
-			if err := o.look(ctx, p); err != nil {
-				return err
-			}
-			left = true
+	for _, p := range o.podsOf(j.UID) {
+		if p.Spec.NodeName != server || attemptOf(p) > attempt || !snapshot.IsLive(p) {
+			continue
 		}
-		if !left || !o.isUp(server) {
-			return nil
+		if p.DeletionTimestamp == nil {
+			if err := o.remove(ctx, p); err != nil {
+				return true, err
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := o.look(ctx, p); err != nil {
+			return true, err
 		}
+		left = true
 	}
+	return left && o.isUp(server), nil
 }
 
-// pause is the pause between two looks at pods that are to go; unseen is after how long a pod that was made and not seen is
-// asked for, each time, and one whose deletion was not seen is deleted again.
-const (
-	pause  = 100 * time.Millisecond
-	unseen = 20 * time.Second
-)
+// unseen is after how long a pod that was made and not seen is asked for, each time, and one whose deletion was not seen is deleted
+// again.
+const unseen = 20 * time.Second
 
 // over notes that attempts up to one are over. It returns the Job, nil if it is not there.
 func (o *owner) over(ctx context.Context, job string, attempt int64) (*batchv1.Job, error) {
@@ -284,11 +267,10 @@ func (o *owner) sweep(ctx context.Context, jobs []*batchv1.Job) {
 
 // Trouble implements managed.Manager: a pod that has ended without its guard having said a word, that cannot start, or that is
 // not there any more.
-func (o *owner) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+func (o *owner) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
 	w := o.work(job)
 	w.mu.Lock()
 	j, err := o.job(ctx, job, w)
-	made, want := w.attempt == attempt, w.parts[server]
 	w.mu.Unlock()
 	if err != nil {
 		return "", err
@@ -297,43 +279,31 @@ func (o *owner) Trouble(ctx context.Context, job string, attempt int64, server s
 	if n.Attempt < attempt {
 		return "", nil // it was not asked for yet
 	}
-	if err := o.lookAll(ctx, j.UID, server, attempt); err != nil {
-		return "", err
-	}
-	there := 0
-	for _, p := range o.podsOf(j.UID) {
-		if p.Spec.NodeName != server || attemptOf(p) != attempt {
-			continue
+	for _, p := range o.podsOn(j.UID, part.Server, attempt) {
+		if err := o.look(ctx, p); err != nil {
+			return "", err
 		}
-		there++
+	}
+	pods := o.podsOn(j.UID, part.Server, attempt)
+	for _, p := range pods {
 		if text := troubleOf(p); text != "" {
 			return fmt.Sprintf("pod %s %s", p.Name, text), nil
-		}
-		if !made {
-			want, _ = strconv.Atoi(p.Annotations[snapshot.Here]) // which this program has written
 		}
 	}
 	switch {
 	case n.By == o.epoch && n.Made < attempt:
 		return "", nil // they are being made
-	case there == 0:
-		return "its pods on " + server + " are gone", nil
-	case there < want:
-		return fmt.Sprintf("%d of its %d pods on %s are gone", want-there, want, server), nil
+	case len(pods) == 0:
+		return "its pods on " + part.Server + " are gone", nil
+	case len(pods) < part.Count:
+		return fmt.Sprintf("%d of its %d pods on %s are gone", part.Count-len(pods), part.Count, part.Server), nil
 	}
 	return "", nil
 }
 
-// lookAll asks for those pods of an attempt on a node that were made and for a while not seen.
-func (o *owner) lookAll(ctx context.Context, job types.UID, server string, attempt int64) error {
-	for _, p := range o.podsOf(job) {
-		if p.Spec.NodeName == server && attemptOf(p) == attempt {
-			if err := o.look(ctx, p); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+// podsOn are the pods of an attempt on a node, with those that were made and not seen yet.
+func (o *owner) podsOn(job types.UID, server string, attempt int64) []*corev1.Pod {
+	return slices.DeleteFunc(o.podsOf(job), func(p *corev1.Pod) bool { return p.Spec.NodeName != server || attemptOf(p) != attempt })
 }
 
 // stuck are reasons for which a container does not start, by themselves.

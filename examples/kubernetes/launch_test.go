@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/kubernetes/watch"
 )
@@ -104,7 +105,7 @@ func TestMadeAndNeverSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &owner{master: master{epoch: 1}, client: client, seen: seen, made: map[types.UID]*madePod{}, works: map[string]*work{
-		id: {attempt: attempt, parts: map[string]int{"n1": 2}}}}
+		id: {attempt: attempt}}}
 	for i := range 2 {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: podName("a", attempt, i), UID: types.UID(fmt.Sprint("pod", i)),
 			Labels:          map[string]string{snapshot.Attempt: "7"},
@@ -117,7 +118,7 @@ func TestMadeAndNeverSeen(t *testing.T) {
 		t.Helper()
 		before := len(client.Actions())
 		for range 3 {
-			if text, err := o.Trouble(t.Context(), id, attempt, "n1"); text != want || err != nil {
+			if text, err := o.Trouble(t.Context(), id, attempt, managed.Part{Server: "n1", Count: 2}); text != want || err != nil {
 				t.Errorf("%q, %v, want %q", text, err, want)
 			}
 		}

@@ -62,8 +62,6 @@ type work struct {
 	// attempt is what pods were made of last, by name.
 	attempt int64
 	pods    map[string]bool
-	// parts are how many pods of that attempt each node is to have.
-	parts map[string]int
 	// held is the newest attempt whose room is held.
 	held int64
 }

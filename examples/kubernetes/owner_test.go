@@ -170,7 +170,18 @@ func whole(name string, attempt int64) []string {
 
 // stopAll stops an attempt on both nodes.
 func stopAll(ctx context.Context, o *owner, job string, attempt int64) error {
-	return errors.Join(o.Stop(ctx, job, attempt, "n1"), o.Stop(ctx, job, attempt, "n2"))
+	return errors.Join(stop(ctx, o, job, attempt, "n1"), stop(ctx, o, job, attempt, "n2"))
+}
+
+// stop stops an attempt on a node, as a fleet does: until nothing is left.
+func stop(ctx context.Context, o *owner, job string, attempt int64, node string) error {
+	for {
+		left, err := o.Stop(ctx, job, attempt, node)
+		if err = errors.Join(err, ctx.Err()); err != nil || !left {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // What an owner does, on one API server.
@@ -201,10 +212,10 @@ func testStartOnce(t *testing.T, s *stage) {
 		t.Fatal(err)
 	}
 	processes.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
-		text, err := o.Trouble(ctx, job, 1, "n1")
+		text, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n1", Count: 2})
 		return err == nil && strings.Contains(text, "1 of its 2 pods on n1 are gone")
 	})
-	if text, err := o.Trouble(ctx, job, 1, "n2"); text != "" || err != nil {
+	if text, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n2", Count: 1}); text != "" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	if err := o.Start(ctx, s.task("a", 1, spec)); err != nil || len(s.pods(t, "a")) != 2 {
@@ -227,11 +238,11 @@ func testStartOnce(t *testing.T, s *stage) {
 	if err := next.Start(ctx, s.task("a", 2, spec)); err != nil || !slices.Equal(s.pods(t, "a"), whole("a", 2)) {
 		t.Errorf("%v, %v", s.pods(t, "a"), err)
 	}
-	if err := o.Stop(ctx, job, 2, "n1"); !errors.Is(err, checkpoint.ErrFenced) {
+	if _, err := o.Stop(ctx, job, 2, "n1"); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the older master: %v", err)
 	}
 	// An attempt that was stopped before it was asked for is over as well.
-	if err := errors.Join(next.Stop(ctx, job, 3, "n1"), next.Start(ctx, s.task("a", 3, spec))); err != nil || len(s.pods(t, "a")) != 1 {
+	if err := errors.Join(stop(ctx, next, job, 3, "n1"), next.Start(ctx, s.task("a", 3, spec))); err != nil || len(s.pods(t, "a")) != 1 {
 		t.Errorf("%v, %v", s.pods(t, "a"), err)
 	}
 	// 3. The Job is held until it is forgotten.
@@ -322,7 +333,7 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	if err := o.Start(ctx, s.task("q", 1, spec)); err == nil || !strings.Contains(err.Error(), "no third pod") || len(s.pods(t, "q")) != 2 {
 		t.Errorf("%v, %v", s.pods(t, "q"), err)
 	}
-	if text, err := o.Trouble(ctx, snapshot.ID(inNamespace, "q"), 1, "n2"); text != "" || err != nil {
+	if text, err := o.Trouble(ctx, snapshot.ID(inNamespace, "q"), 1, managed.Part{Server: "n2", Count: 1}); text != "" || err != nil {
 		t.Errorf("what is being made is no trouble: %q, %v", text, err)
 	}
 	// One that was made and is gone is not made again, when the last can be.

@@ -58,8 +58,8 @@ func (o *owner) pod(d *snapshot.Declared, t *managed.Task, part *managed.Part, r
 		Annotations: template.Annotations, Finalizers: template.Finalizers,
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: d.Name, UID: d.UID}, batchv1.SchemeGroupVersion.WithKind("Job"))}},
 		Spec: template.Spec}
-	p.Labels, p.Annotations = with(p.Labels, snapshot.Attempt, strconv.FormatInt(t.Attempt, 10)), with(p.Annotations, snapshot.Here, strconv.Itoa(part.Count))
-	p.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(rank)
+	p.Labels = with(p.Labels, snapshot.Attempt, strconv.FormatInt(t.Attempt, 10))
+	p.Annotations = with(p.Annotations, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(rank))
 	p.Spec.NodeName, p.Spec.RestartPolicy = part.Server, corev1.RestartPolicyNever
 	// Trainers of a Job with a headless service find each other by name.
 	if name := fmt.Sprintf("%s-%d", d.Name, rank); p.Spec.Hostname == "" && len(validation.IsDNS1123Label(name)) == 0 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -42,4 +43,6 @@ type child struct {
 	// looked is when allocations were read last.
 	looked      time.Time
 	allocations []*api.AllocationListStub
+	// stopped is the newest attempt that was noted as over by this master.
+	stopped atomic.Int64
 }

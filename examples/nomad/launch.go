@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/user"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,12 +149,7 @@ func userOf(task *api.Task) (*command.User, error) {
 		return nil, nil
 	}
 	// As Nomad's clients do it: a number is no name.
-	known, err := user.Lookup(cmp.Or(name, "nobody"))
-	if err != nil {
-		return nil, err
-	}
-	u, err := command.ParseUser(known.Uid + ":" + known.Gid)
-	return &u, err
+	return managed.LookupUser(cmp.Or(name, "nobody"))
 }
 
 // childJob makes the child of a declared job for a run.
@@ -239,34 +233,42 @@ func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, cre
 	return guarded, nil
 }
 
-// Stop implements managed.Manager: all groups go, and then it waits for the node.
-func (n *nomad) Stop(ctx context.Context, job string, attempt int64, server string) error {
+// Stop implements managed.Manager: all groups go.
+func (n *nomad) Stop(ctx context.Context, job string, attempt int64, server string) (left bool, err error) {
+	if err := n.stop(ctx, job, attempt); err != nil {
+		return false, err
+	}
+	return n.left(ctx, job, attempt, server)
+}
+
+// stop notes that attempts up to one are over, and leaves the child no containers. What this master has noted is not asked for again.
+func (n *nomad) stop(ctx context.Context, job string, attempt int64) error {
+	c, known := n.child(job), false
+	if c.stopped.Load() >= attempt {
+		return nil
+	}
 	err := n.update(ctx, job, func(now *note, j *api.Job) (*api.Job, error) {
 		// What a later attempt has is not to be ended by a word that is late, and somebody else's job not at all.
-		if j == nil || !isChild(*j.ID, j.Meta) || now.stopped >= attempt || now.attempt > attempt {
+		known = j != nil && isChild(*j.ID, j.Meta)
+		if !known || now.stopped >= attempt || now.attempt > attempt {
 			return nil, nil
 		}
 		now.stopped = attempt
-		for _, group := range j.TaskGroups {
-			none := 0
-			group.Count = &none
-		}
-		return j, nil
+		return emptied(j), nil
 	})
-	if err != nil {
-		return err
+	if err == nil && known {
+		c.stopped.Store(attempt)
 	}
-	for {
-		left, err := n.left(ctx, job, attempt, server)
-		if err != nil || !left {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(allocationsAge):
-		}
+	return err
+}
+
+// emptied is a child without containers.
+func emptied(j *api.Job) *api.Job {
+	for _, group := range j.TaskGroups {
+		none := 0
+		group.Count = &none
 	}
+	return j
 }
 
 // left reports whether Nomad has allocations of a job up to an attempt on a node that may live: its client has not said
@@ -306,13 +308,13 @@ func (n *nomad) allocations(ctx context.Context, job string) ([]*api.AllocationL
 
 // Trouble implements managed.Manager: an allocation that has ended without its guard having said a word has not started.
 // An empty answer: nothing is known against it.
-func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
 	allocations, err := n.allocations(ctx, job)
 	if err != nil {
 		return "", err
 	}
 	for _, a := range allocations {
-		if a.TaskGroup != groupOf(attempt, server) || a.ClientStatus != api.AllocClientStatusFailed && a.ClientStatus != api.AllocClientStatusLost {
+		if a.TaskGroup != groupOf(attempt, part.Server) || a.ClientStatus != api.AllocClientStatusFailed && a.ClientStatus != api.AllocClientStatusLost {
 			continue
 		}
 		return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), nil

@@ -250,11 +250,8 @@ func (n *nomad) Forget(ctx context.Context, job string) error {
 			return nil, nil
 		}
 		now.attempt, now.stopped = 0, 0
-		for _, group := range j.TaskGroups {
-			none := 0
-			group.Count = &none
-		}
-		return j, nil
+		n.child(job).stopped.Store(0)
+		return emptied(j), nil
 	})
 }
 

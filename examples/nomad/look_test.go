@@ -3,7 +3,6 @@
 package nomad
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -162,10 +161,8 @@ func TestForeignChild(t *testing.T) {
 		t.Errorf("a start in the place of another job: %v", err)
 	}
 	// Nothing of the controller's is there, so that it has ended.
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := n.Stop(ctx, "lr", 3, "n1"); err != nil {
-		t.Error(err)
+	if left, err := n.Stop(t.Context(), "lr", 3, "n1"); left || err != nil {
+		t.Errorf("something is left: %t, %v", left, err)
 	}
 	if err := n.Forget(t.Context(), "lr"); err != nil {
 		t.Error(err)
@@ -197,9 +194,12 @@ func TestOwnChild(t *testing.T) {
 		t.Errorf("%v for %v, rejected: %v", capacity, jobs, rejected)
 	}
 	// The same attempt changes nothing, and what has been stopped is not started again.
-	s.allocations = nil
-	if err := n.Stop(t.Context(), "lr", 3, "n1"); err != nil {
-		t.Fatal(err)
+	for _, left := range []bool{true, false} {
+		if got, err := n.Stop(t.Context(), "lr", 3, "n1"); got != left || err != nil {
+			t.Errorf("something is left: %t, %v, want %t", got, err, left)
+		}
+		s.allocations = nil
+		n.child("lr").looked = time.Time{}
 	}
 	if err := start(t, n, 3); err != nil {
 		t.Fatal(err)
@@ -217,8 +217,12 @@ func TestOwnChild(t *testing.T) {
 	if child := s.jobs["lr/run"]; child.Meta[metaEnded] != "failed: six have died" || *child.TaskGroups[0].Count != 0 {
 		t.Errorf("%v, %+v", child.Meta, child.TaskGroups[0])
 	}
+	// An attempt of that name is stopped as well.
 	if err := start(t, n, 1); err != nil || s.jobs["lr/run"].Meta[metaEnded] != "" || *s.jobs["lr/run"].TaskGroups[0].Count == 0 {
 		t.Errorf("another of its name: %v, %v", s.jobs["lr/run"].Meta, err)
+	}
+	if _, err := n.Stop(t.Context(), "lr", 1, "n1"); err != nil || *s.jobs["lr/run"].TaskGroups[0].Count != 0 {
+		t.Errorf("another of its name is not stopped: %+v, %v", s.jobs["lr/run"].TaskGroups[0], err)
 	}
 }
 

@@ -8,47 +8,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/apportion/apportion/alloc"
 	trainer "github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
 )
 
-// start is what keeps starts of a job apart.
-// Its callers hold the lock while they submit, and Trouble tries it, to learn whether somebody is
-// submitting just now.
-func (s *slurm) start(job string) *sync.Mutex {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.starts[job] == nil {
-		s.starts[job] = &sync.Mutex{}
-	}
-	return s.starts[job]
-}
-
-// Start implements managed.Manager. A note of each part is made before it is submitted, so that none is submitted twice:
-// Slurm forgets jobs that have ended. Whoever finds a note waits until what it says is done: a part that Slurm does not have
-// is a fault from then on.
+// Start implements managed.Manager. Slurm forgets jobs that have ended, so that of a run that was asked for before no part is submitted
+// again: one that is missing is a fault.
 func (s *slurm) Start(ctx context.Context, t managed.Task) error {
-	// Every server of the run calls this with the same task. The first submits all parts; the others find
-	// the notes.
-	one := s.start(t.Job)
-	one.Lock()
-	defer one.Unlock()
+	if t.Again {
+		return nil
+	}
 	var declared spec
 	if err := json.Unmarshal(t.Spec, &declared); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.notes(t.Job), 0o700); err != nil {
 		return err
 	}
 	if err := t.WriteScript(scriptName, []byte(declared.Script)); err != nil {
@@ -56,14 +35,17 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	}
 	parts := t.Servers()
 	faults := make([]error, len(parts))
-	// The channel bounds how many sbatch run beside each other.
 	room := make(chan struct{}, submitters)
 	var all sync.WaitGroup
 	for i, part := range parts {
 		room <- struct{}{}
 		all.Go(func() {
-			faults[i] = s.submit(ctx, &declared, &t, part)
-			<-room
+			defer func() { <-room }()
+			args, err := arguments(&declared, &t, part)
+			if err == nil {
+				_, err = command(ctx, s.script(&declared, &t, part), "sbatch", args...)
+			}
+			faults[i] = err
 		})
 	}
 	all.Wait()
@@ -74,28 +56,6 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 
 // submitters is how many parts of a run are submitted at the same time: sbatch mostly waits.
 const submitters = 8
-
-// submit submits a part, unless there is a note that this was begun before.
-// That the note is there and the job is not, since the master died in between, is found by Trouble, and
-// costs an attempt: nothing ever runs twice for it.
-func (s *slurm) submit(ctx context.Context, declared *spec, t *managed.Task, part managed.Part) error {
-	args, err := arguments(declared, t, part)
-	if err != nil {
-		return err
-	}
-	// O_EXCL decides among all who try: exactly one makes the file.
-	note, err := os.OpenFile(s.noteOf(t.Job, t.Attempt, part.Server), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil {
-		err = errors.Join(note.Sync(), note.Close())
-	}
-	if err == nil {
-		_, err = command(ctx, s.script(declared, t, part), "sbatch", args...)
-	}
-	return err
-}
 
 // scriptName is the user's script in the folder of a run.
 const scriptName = "job.sh"
@@ -173,43 +133,27 @@ func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) strin
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Stop implements managed.Manager.
-// It returns when nothing of the attempt, or of one before it, can live on the server by Slurm's word, or
-// when Slurm does not reach the node: there only the leases of the guards say when it is over, and the
-// caller waits for these.
-func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server string) error {
-	// Each part is cancelled once; after that it is only watched, as scancel of a job that is completing
-	// does nothing.
-	for asked := map[string]bool{}; ; {
-		runs, err := s.list(ctx)
-		if err != nil {
-			return err
+func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server string) (left bool, err error) {
+	runs, err := s.list(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range runs {
+		if one.job != job || one.attempt > attempt || one.node != server || !isAlive(one.state) {
+			continue
 		}
-		left := false
-		for _, one := range runs {
-			// An attempt that is later than the one to stop is somebody else's business.
-			if one.job != job || one.attempt > attempt || one.node != server || !isAlive(one.state) {
-				continue
+		left = true
+		// scancel does nothing to a part that is completing.
+		if one.state != "COMPLETING" {
+			if _, err := command(ctx, "", "scancel", one.id); err != nil {
+				return true, err
 			}
-			left = true
-			if !asked[one.id] {
-				if _, err := command(ctx, "", "scancel", one.id); err != nil {
-					return err
-				}
-				asked[one.id] = true
-			}
-		}
-		s.mu.Lock()
-		down := s.down[server]
-		s.mu.Unlock()
-		if !left || down {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(runsAge):
+			s.forgetList()
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return left && !s.down[server], nil
 }
 
 // troubleOf says why a part of a run will not start on a server, which may be closed; "": it may.
@@ -230,31 +174,15 @@ func troubleOf(runs []run, job string, attempt int64, server string, closed bool
 	return "Slurm has no job for it"
 }
 
-// Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one
-// that Slurm does not have was asked for while nobody answered. One that was not asked for yet, or is just being submitted, which
-// a busy slurmctld takes seconds for, is no trouble: the question may be there first. One that waits for a node that was drained,
-// by its administrator or by slurmctld itself, has its run started elsewhere, as everything else leaves the node.
-func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
-	one := s.start(job)
-	// Somebody is submitting this job's parts: whether one is missing cannot be said now, and is asked
-	// again soon.
-	if !one.TryLock() {
-		return "", nil
-	}
-	defer one.Unlock()
-	// Without a note nobody has submitted the part yet.
-	if _, err := os.Stat(s.noteOf(job, attempt, server)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return "", err
-	}
+// Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one that Slurm
+// does not have was never submitted. One that waits for a node that was drained, by its administrator or by slurmctld itself, has its
+// run started elsewhere, as everything else leaves the node.
+func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
 	runs, err := s.list(ctx)
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
-	closed := s.closed[server]
-	s.mu.Unlock()
-	return troubleOf(runs, job, attempt, server, closed), nil
+	defer s.mu.Unlock()
+	return troubleOf(runs, job, attempt, part.Server, s.closed[part.Server]), nil
 }

@@ -4,7 +4,6 @@
 package slurm
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -324,28 +323,29 @@ func TestReadRuns(t *testing.T) {
 	}
 }
 
-// A stop cancels each part of the attempt and of those before it on the node, once, and returns when none lives.
+// A stop cancels each part of the attempt and of those before it on the node, until none lives; one that is completing is waited for.
 func TestStopOfParts(t *testing.T) {
 	f := newFake(t)
 	f.write("runs", strings.Join([]string{
 		"1|0|2|RUNNING|None|apportion/lr.12/a3/n1", "2|0|1|RUNNING|None|apportion/lr.12/a2/n1", "3|0|4|RUNNING|None|apportion/lr.12/a4/n1",
 		"4|0|3|RUNNING|None|apportion/lr.12/a3/n2", "5|0|5|RUNNING|None|apportion/mf.13/a3/n1", "6|0|5|FAILED|None|apportion/lr.12/a1/n1",
 		"12|0|1|PENDING|JobHeldUser|lr", "13|0|1|PENDING|JobHeldUser|mf", ""}, "\n"))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := f.Stop(ctx, "lr.12", 3, "n1"); err != nil {
-		t.Fatal(err)
+	for _, want := range []bool{true, false} {
+		if left, err := f.Stop(t.Context(), "lr.12", 3, "n1"); left != want || err != nil {
+			t.Errorf("something is left: %t, %v, want %t", left, err, want)
+		}
 	}
 	for id, want := range map[string]int{"1": 1, "2": 1, "3": 0, "4": 0, "5": 0, "6": 0} {
 		if got := f.called("scancel " + id); got != want {
 			t.Errorf("job %s was cancelled %d times, want %d", id, got, want)
 		}
 	}
-	// A node that Slurm does not reach keeps nobody waiting.
 	f.write("runs", "7|0|2|COMPLETING|None|apportion/lr.12/a3/n1\n12|0|1|PENDING|JobHeldUser|lr\n")
-	f.looked, f.down = time.Time{}, map[string]bool{"n1": true}
-	if err := f.Stop(ctx, "lr.12", 3, "n1"); err != nil || f.called("scancel 7") != 1 {
-		t.Errorf("cancelled %d times, %v", f.called("scancel 7"), err)
+	for _, down := range []bool{false, true} {
+		f.looked, f.down = time.Time{}, map[string]bool{"n1": down}
+		if left, err := f.Stop(t.Context(), "lr.12", 3, "n1"); left == down || err != nil || f.called("scancel 7") != 0 {
+			t.Errorf("down %t: left %t, cancelled %d times, %v", down, left, f.called("scancel 7"), err)
+		}
 	}
 }
 
@@ -355,19 +355,13 @@ func TestTroubleOfDrained(t *testing.T) {
 	trouble := func() string {
 		t.Helper()
 		f.looked = time.Time{}
-		why, err := f.Trouble(t.Context(), "lr.12", 3, "n1")
+		why, err := f.Trouble(t.Context(), "lr.12", 3, managed.Part{Server: "n1", Count: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return why
 	}
 	f.write("runs", "1|0|2|PENDING|Resources|apportion/lr.12/a3/n1\n12|0|1|PENDING|JobHeldUser|lr\n")
-	if err := os.MkdirAll(f.notes("lr.12"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(f.noteOf("lr.12", 3, "n1"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	f.look()
 	if why := trouble(); why != "" {
 		t.Errorf("a node that takes jobs: %s", why)
@@ -397,7 +391,7 @@ func TestCommandsFail(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"Look":      func() error { _, err := f.Look(ctx); return err },
 		"Running":   func() error { _, err := f.Running(ctx); return err },
-		"Stop":      func() error { return f.Stop(ctx, "lr.12", 3, "n1") },
+		"Stop":      func() error { _, err := f.Stop(ctx, "lr.12", 3, "n1"); return err },
 		"Completed": func() error { return f.Ended(ctx, "lr.12", checkpoint.Completed, "") },
 		"Cancelled": func() error { return f.Ended(ctx, "lr.12", checkpoint.Cancelled, "") },
 	} {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -270,78 +269,24 @@ func startable(t *testing.T, sbatch string, servers ...string) (*slurm, managed.
 		managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: servers, Dir: t.TempDir()}}
 }
 
-// A part is noted before it is submitted, so that what was asked for once is never asked for again.
-func TestStartOnce(t *testing.T) {
+// A start submits every part and believes no list from before. What was asked for before is not submitted again.
+func TestStart(t *testing.T) {
 	dir := t.TempDir()
 	count, exit := filepath.Join(dir, "count"), filepath.Join(dir, "exit")
 	s, task := startable(t, "echo x >> "+count+"\nexit $(cat "+exit+")", "n1", "n2")
-	fails := func(status string) {
-		t.Helper()
-		if err := os.WriteFile(exit, []byte(status), 0o600); err != nil {
+	for _, test := range []struct {
+		again     bool
+		status    string
+		submitted int
+	}{{false, "0", 2}, {true, "0", 2}, {false, "1", 4}} {
+		if err := os.WriteFile(exit, []byte(test.status), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	submitted := func() int {
+		s.looked, task.Again = time.Now(), test.again
+		err := s.Start(t.Context(), task)
 		text, _ := os.ReadFile(count)
-		return strings.Count(string(text), "x")
-	}
-	fails("0")
-	s.looked = time.Now()
-	for range 3 {
-		if err := s.Start(t.Context(), task); err != nil || submitted() != 2 {
-			t.Errorf("%d are submitted, %v", submitted(), err)
+		if n := strings.Count(string(text), "x"); n != test.submitted || (err != nil) != (test.status != "0") || s.looked.IsZero() == test.again {
+			t.Errorf("%+v: %d are submitted, the list is believed: %t, %v", test, n, !s.looked.IsZero(), err)
 		}
 	}
-	if !s.looked.IsZero() {
-		t.Error("the list from before is believed")
-	}
-	if err := s.Forget(t.Context(), "lr.12"); err != nil {
-		t.Fatal(err)
-	}
-	fails("1")
-	if err := s.Start(t.Context(), task); err == nil || submitted() != 4 {
-		t.Errorf("%d are submitted, %v", submitted(), err)
-	}
-}
-
-// Every server of a run asks for it at the same time, and whoever is told that it was asked for finds it in Slurm.
-func TestStartWaits(t *testing.T) {
-	count := filepath.Join(t.TempDir(), "count")
-	s, task := startable(t, "sleep 0.2\necho x >> "+count, "n1", "n2", "n3")
-	// The question how it stands comes before, while and after it is asked for.
-	trouble := func() string {
-		why, err := s.Trouble(t.Context(), "lr.12", 3, "n2")
-		if err != nil {
-			t.Error(err)
-		}
-		return why
-	}
-	if why := trouble(); why != "" {
-		t.Errorf("before it was asked for: %s", why)
-	}
-	defer func() {
-		if why := trouble(); why == "" {
-			t.Error("Slurm has lost it, and that is no trouble")
-		}
-	}()
-	var all sync.WaitGroup
-	for range task.Containers {
-		all.Go(func() {
-			for text, _ := os.ReadFile(count); strings.Count(string(text), "x") == 0; text, _ = os.ReadFile(count) {
-				why := trouble()
-				// Whether it was still being submitted when the answer came says the count after it, not the one before.
-				if text, _ := os.ReadFile(count); why != "" && strings.Count(string(text), "x") == 0 {
-					t.Errorf("while it is being submitted: %s", why)
-					return
-				}
-			}
-		})
-		all.Go(func() {
-			err := s.Start(t.Context(), task)
-			if text, _ := os.ReadFile(count); err != nil || strings.Count(string(text), "x") != len(task.Containers) {
-				t.Errorf("it is said to be asked for when %d of %d parts are submitted: %v", strings.Count(string(text), "x"), len(task.Containers), err)
-			}
-		})
-	}
-	all.Wait()
 }

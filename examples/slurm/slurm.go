@@ -3,14 +3,11 @@
 package slurm
 
 import (
-	"fmt"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
-	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // kinds are the kinds of resources: CPUs, memory in MB, and generic resources called gpu.
@@ -23,7 +20,7 @@ var kinds = apportion.Kinds{"cpu", "memory", "gpu"}
 type slurm struct {
 	// epoch numbers the masters: the larger one is the later.
 	epoch int64
-	// folder holds a note of each part of a run before it is submitted.
+	// folder holds a note of each job that is over.
 	folder string
 	guard  daemon.Guarded
 
@@ -34,8 +31,6 @@ type slurm struct {
 	down, closed map[string]bool
 	// scripts are those of the jobs that were read, by ID.
 	scripts map[string]string
-	// starts keep apart those who have runs of one job started: each of its servers does.
-	starts map[string]*sync.Mutex
 	// looked is when the runs were read last.
 	looked time.Time
 	runs   []run
@@ -44,7 +39,7 @@ type slurm struct {
 // newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
 // written.
 func newSlurm(epoch int64, folder string, g daemon.Guarded) *slurm {
-	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, scripts: map[string]string{}, starts: map[string]*sync.Mutex{}}
+	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, scripts: map[string]string{}}
 }
 
 var _ daemon.Cluster = (*slurm)(nil)
@@ -66,11 +61,4 @@ const mark = "apportion"
 type run struct {
 	id, job, node, state, reason string
 	attempt, tasks               int64
-}
-
-// notes is the folder with the notes of a job's parts, and noteOf that of one.
-// A name of a job may hold anything; FolderOf makes a name of a folder of it that no other job has.
-func (s *slurm) notes(job string) string { return filepath.Join(s.folder, string(store.FolderOf(job))) }
-func (s *slurm) noteOf(job string, attempt int64, server string) string {
-	return filepath.Join(s.notes(job), fmt.Sprintf("%d-%s", attempt, server))
 }

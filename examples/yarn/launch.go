@@ -10,18 +10,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
-	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // open has the holder hold the application of a job, and says why it does not yet; "": it does.
@@ -107,20 +102,13 @@ func (y *yarn) order(ctx context.Context, job string, order map[string]any) erro
 	return nil
 }
 
-// Start implements managed.Manager. A note of the run is made before it is asked for, so that it is asked for once.
-// Script and token come first, then the note, then the order. A controller that dies before the note has asked
-// for nothing, and the next one does it all again. One that dies between note and order leaves a run that
-// nobody asks for: Trouble finds it, and it costs an attempt.
+// Start implements managed.Manager. Of a run that was asked for before nothing is asked for again.
 func (y *yarn) Start(ctx context.Context, t managed.Task) error {
+	if t.Again {
+		return nil
+	}
 	var s submission
 	if err := json.Unmarshal(t.Spec, &s); err != nil {
-		return err
-	}
-	y.starting.Lock()
-	defer y.starting.Unlock()
-	// All notes of a job lie in one folder, which Forget removes.
-	notes := filepath.Join(y.folder, string(store.FolderOf(t.Job)))
-	if err := os.MkdirAll(notes, 0o700); err != nil {
 		return err
 	}
 	// It has the user's variables, which nobody else can read there.
@@ -129,14 +117,8 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	}
 	// The order has what the holder asks YARN for, server by server, with the rank of the first container there.
 	parts := []map[string]any{}
-	counts := map[string]int{}
 	for _, part := range t.Servers() {
 		parts = append(parts, map[string]any{"server": part.Server, "first": part.First, "count": part.Count})
-		counts[part.Server] = part.Count
-	}
-	isNew, err := note(filepath.Join(notes, strconv.FormatInt(t.Attempt, 10)), counts)
-	if err != nil || !isNew {
-		return err
 	}
 	// The names of the variables go along: the holder knows nothing of this library.
 	order := map[string]any{"op": "start", "job": t.Job, "attempt": t.Attempt, "parts": parts, "command": launchCommand(t.Dir),
@@ -161,37 +143,6 @@ func (y *yarn) Start(ctx context.Context, t managed.Task) error {
 	return y.holder.call(ctx, order, &struct{}{})
 }
 
-// note writes a note that was not there, with the number of containers by server, and reports whether it was not.
-// O_EXCL decides among all who try. A crash between making and writing leaves a note that says nothing, see noted.
-func note(name string, counts map[string]int) (isNew bool, err error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	// Whoever finds the note takes the run for one that is asked for, also after an error here; Trouble tells then.
-	err = json.NewEncoder(f).Encode(counts)
-	return true, errors.Join(err, f.Sync(), f.Close())
-}
-
-// noted reads a note; none is no containers.
-func (y *yarn) noted(job string, attempt int64) (map[string]int, error) {
-	text, err := os.ReadFile(filepath.Join(y.folder, string(store.FolderOf(job)), strconv.FormatInt(attempt, 10)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it is about to be asked for
-	}
-	if err != nil {
-		return nil, err
-	}
-	counts := map[string]int{}
-	if json.Unmarshal(text, &counts) != nil {
-		return nil, nil // whoever wrote it has died meanwhile, and has asked for nothing
-	}
-	return counts, nil
-}
-
 // scriptName is the script of a run in its folder.
 const scriptName = "start.sh"
 
@@ -213,12 +164,7 @@ func (y *yarn) User(spec json.RawMessage) (*command.User, error) {
 	if name == "" {
 		return nil, nil
 	}
-	known, err := user.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	u, err := command.ParseUser(known.Uid + ":" + known.Gid)
-	return &u, err
+	return managed.LookupUser(name)
 }
 
 // script is what every container of a run runs: a guard, and the user's command in it. Server and rank come from the
@@ -256,22 +202,22 @@ func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\'
 // there is the guards' to say.
 // It says nothing of one server, since a run is given up as a whole; the fence of the agent has seen to it
 // that no earlier attempt is asked for again.
-func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) error {
+func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) (left bool, err error) {
 	id, err := y.followerOf(job)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if id != "" {
-		return y.masters.order(id, func(o *orders) { o.Stop = max(o.Stop, attempt) })
+		return false, y.masters.order(id, func(o *orders) { o.Stop = max(o.Stop, attempt) })
 	}
-	return y.order(ctx, job, map[string]any{"op": "stop", "attempt": attempt})
+	return false, y.order(ctx, job, map[string]any{"op": "stop", "attempt": attempt})
 }
 
 // Trouble implements managed.Manager: a container that is over without its guard having said a word has not started, and
 // one that nobody asked YARN for will not come.
 // An answer says why the run is to be started elsewhere or again. While it cannot be known it is empty, and
 // the question comes again with the next look.
-func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server string) (string, error) {
+func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
 	all, err := y.standing(ctx)
 	if err != nil {
 		return "", err
@@ -284,12 +230,7 @@ func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, server st
 	if err != nil || id != "" && one.Begun < attempt {
 		return "", err // its master is about to read of it
 	}
-	// What was asked for is in the note that was written before it was.
-	counts, err := y.noted(job, attempt)
-	if err != nil {
-		return "", err
-	}
-	return troubleOf(&one, attempt, server, counts[server]), nil
+	return troubleOf(&one, attempt, part.Server, part.Count), nil
 }
 
 // standing says how all applications stand, by job.

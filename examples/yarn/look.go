@@ -22,7 +22,6 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -288,8 +287,6 @@ func (y *yarn) bury(job string) error {
 }
 
 // Forget implements controller.Cluster. A job that was withdrawn has an application until now.
-// It comes after the journal has recorded that the job is over, so that nothing can ask for its notes
-// again.
 func (y *yarn) Forget(ctx context.Context, job string) error {
 	apps, err := y.applications(ctx, nil)
 	if err != nil {
@@ -307,10 +304,10 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 		return err
 	}
 	y.mu.Lock()
+	defer y.mu.Unlock()
 	delete(y.stamps, job)
 	delete(y.followed, job)
-	y.mu.Unlock()
-	return os.RemoveAll(filepath.Join(y.folder, string(store.FolderOf(job))))
+	return nil
 }
 
 // Running implements external.Cluster.

@@ -60,24 +60,23 @@ func TestFollower(t *testing.T) {
 		t.Fatal(err)
 	}
 	task.Spec = text
-	for range 2 {
-		if err := y.Start(ctx, task); err != nil {
-			t.Fatal(err)
-		}
+	if err := y.Start(ctx, task); err != nil {
+		t.Fatal(err)
 	}
+	first, second := task.Servers()[0], task.Servers()[1]
 	if o := ordered(t, y); o.Job != "lr" || o.Run["attempt"] != 3.0 || o.Run["memory"] != 500.0 || o.Stop != 0 {
 		t.Errorf("%+v", o)
 	}
 	// It has not read that yet, which is no trouble.
-	if got, err := y.Trouble(ctx, "lr", 3, "n2:1"); err != nil || got != "" {
+	if got, err := y.Trouble(ctx, "lr", 3, second); err != nil || got != "" {
 		t.Errorf("%q, %v", got, err)
 	}
 	// It has, and asks for some of the containers only, one of which is over.
 	says(t, y, `{"state":"open","begun":3,"containers":[{"attempt":3,"server":"n1:1","state":"over","exit":-100,"id":"c1"}]}`)
-	if got, err := y.Trouble(ctx, "lr", 3, "n1:1"); err != nil || !strings.Contains(got, "c1, is over: -100") {
+	if got, err := y.Trouble(ctx, "lr", 3, first); err != nil || !strings.Contains(got, "c1, is over: -100") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := y.Trouble(ctx, "lr", 3, "n2:1"); err != nil || !strings.Contains(got, "not asked for 2") {
+	if got, err := y.Trouble(ctx, "lr", 3, second); err != nil || !strings.Contains(got, "not asked for 2") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if found := y.ghosts(ctx); !strings.Contains(found["n1:1"], "lr") {
@@ -85,7 +84,7 @@ func TestFollower(t *testing.T) {
 	}
 	// Stops do not go back, and what is ended is so by its status.
 	for _, attempt := range []int64{3, 2} {
-		if err := y.Stop(ctx, "lr", attempt, "n1:1"); err != nil {
+		if _, err := y.Stop(ctx, "lr", attempt, "n1:1"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,9 +18,8 @@ import (
 )
 
 // yarn is a YARN cluster as the controller sees it. It implements daemon.Cluster.
-// Nothing of a run is remembered here alone: the holder, the notes in folder and the numbers that YARN
-// keeps with containers say what was asked for, so that a controller that is killed is followed by one that
-// knows as much.
+// Nothing of a run is remembered here alone: the holder and the numbers that YARN keeps with containers say what was asked for, so
+// that a controller that is killed is followed by one that knows as much.
 //
 // What the next one finds, jobs and folder being those below:
 //
@@ -28,7 +27,6 @@ import (
 //	jobs/over/        the files of jobs that have ended
 //	folder/instance   the tag of this controller's applications
 //	folder/tokens/    what a holder registers with, for the next holder
-//	folder/JOB/N      that attempt N was asked for: how many containers on which server
 //	masters/ID/       orders to the master of a user's own application, and what it answers
 type yarn struct {
 	// conf is Hadoop's configuration, manager answers reads by the web services, and guard says how the processes of a run are guarded.
@@ -43,10 +41,6 @@ type yarn struct {
 	holder   *holder
 	instance string
 	masters  *masters
-
-	// starting lets one run after the other be asked for: all servers of a run ask for it at the same time.
-	// It is held while a run's note is written and its order sent, and is never taken together with mu.
-	starting sync.Mutex
 
 	// mu guards the rest, which a look writes and the agents' calls read.
 	mu sync.Mutex

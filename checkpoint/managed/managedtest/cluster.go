@@ -184,7 +184,7 @@ func (c *Cluster) Start(_ context.Context, task managed.Task) error {
 
 // Stop implements managed.Manager. It never waits: trainers of this manager end at once, as if by SIGTERM, but for those on a
 // server that is down, of which it says nothing.
-func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server string) error {
+func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server string) (left bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// A Start that this Stop has overtaken comes to nothing.
@@ -194,11 +194,11 @@ func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server stri
 			one.End(guard.End{Code: -1, Signal: "terminated", Why: guard.Asked})
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // Trouble implements managed.Manager. What was never started is not started later, whatever is said by then.
-func (c *Cluster) Trouble(_ context.Context, job string, attempt int64, _ string) (string, error) {
+func (c *Cluster) Trouble(_ context.Context, job string, attempt int64, _ managed.Part) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return cmp.Or(c.trouble, c.refused[runOf(job, attempt)]), nil

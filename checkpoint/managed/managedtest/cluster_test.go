@@ -49,6 +49,14 @@ func (b *bench) start(attempt int64, servers ...string) string {
 	return dir
 }
 
+// stop stops what nothing is left of at once.
+func (b *bench) stop(job string, attempt int64, server string) {
+	b.Helper()
+	if left, err := b.Stop(b.Context(), job, attempt, server); left || err != nil {
+		b.Fatalf("something is left of %s on %s: %t, %v", job, server, left, err)
+	}
+}
+
 // step lets some time pass, and all guards claim.
 func (b *bench) step(after time.Duration) {
 	b.Helper()
@@ -112,9 +120,7 @@ func TestStartsOnce(t *testing.T) {
 	b.start(2, "n1")
 	b.start(1, "n1")
 	b.is("2 n1 0 waits")
-	if err := b.Stop(t.Context(), "lr", 5, "n1"); err != nil {
-		t.Fatal(err)
-	}
+	b.stop("lr", 5, "n1")
 	b.start(5, "n1")
 	b.start(6, "n2")
 	ended := "2 n1 0 " + guard.End{Code: -1, Signal: "terminated", Why: guard.Asked}.String()
@@ -152,14 +158,10 @@ func TestStop(t *testing.T) {
 		attempt int64
 		server  string
 	}{{"lr", 1, "n1"}, {"lr", 9, "n2"}, {"another", 9, "n1"}} {
-		if err := b.Stop(t.Context(), wrong.job, wrong.attempt, wrong.server); err != nil {
-			t.Fatal(err)
-		}
+		b.stop(wrong.job, wrong.attempt, wrong.server)
 		b.is("1 n1 0 " + fenced + ", 1 n2 1 " + fenced + ", 2 n1 0 runs")
 	}
-	if err := b.Stop(t.Context(), "lr", 2, "n1"); err != nil {
-		t.Fatal(err)
-	}
+	b.stop("lr", 2, "n1")
 	b.is("1 n1 0 " + fenced + ", 1 n2 1 " + fenced + ", 2 n1 0 " + asked)
 }
 
@@ -170,9 +172,8 @@ func TestDown(t *testing.T) {
 	b.start(1, "n1", "n2")
 	b.step(0)
 	b.SetDown("n1", true)
-	if err := errors.Join(b.Stop(t.Context(), "lr", 1, "n1"), b.Stop(t.Context(), "lr", 1, "n2")); err != nil {
-		t.Fatal(err)
-	}
+	b.stop("lr", 1, "n1")
+	b.stop("lr", 1, "n2")
 	asked := guard.End{Code: -1, Signal: "terminated", Why: guard.Asked}.String()
 	b.is("1 n1 0 runs, 1 n2 1 " + asked)
 	b.step(length / 2)
@@ -261,7 +262,7 @@ func TestTrouble(t *testing.T) {
 	b := newBench(t)
 	trouble := func(attempt int64, want string) {
 		t.Helper()
-		if got, err := b.Trouble(t.Context(), "lr", attempt, "n1"); err != nil || got != want {
+		if got, err := b.Trouble(t.Context(), "lr", attempt, managed.Part{Server: "n1", Count: 1}); err != nil || got != want {
 			t.Errorf("attempt %d: %q, %v, want %q", attempt, got, err, want)
 		}
 	}

@@ -29,8 +29,6 @@ const (
 	Queues = Prefix + "queues"
 	// Attempt is the label of a pod with the number of its run.
 	Attempt = Prefix + "attempt"
-	// Here is the annotation of a pod with how many pods of its run its node has.
-	Here = Prefix + "here"
 	// Placed is the type of the condition of a Job that says how it stands and why.
 	Placed = Prefix + "Placed"
 	// suspended is a label that no node has: what requires it waits.
