@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -24,9 +25,27 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// own are the faults of a Kubernetes cluster.
-func (b *bench) own() []managertest.Fault {
-	return slices.Concat(b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers(), b.Seconds())
+// verbs are what a test does to a Kubernetes cluster.
+func (b *bench) verbs() *managertest.Cluster {
+	return &managertest.Cluster{
+		Nodes: nodes,
+		Drain: func(node string, on bool) {
+			b.kubelets.Change(node, func(n *corev1.Node) {
+				if n.Annotations = nil; on {
+					n.Annotations = map[string]string{snapshot.Drain: "true"}
+				}
+			})
+		},
+		Submit: func(name string, most, steps, weight int) string {
+			b.submit(b.job(name, most, steps, map[string]string{snapshot.Weight: strconv.Itoa(weight)}))
+			return snapshot.ID(inNamespace, name)
+		},
+		Cancel: func(id string) {
+			_, name := snapshot.Split(id)
+			b.delete(name)
+		},
+		Jobs: b.running,
+	}
 }
 
 // faultsOfControl are those of the control plane, of the controller, and of what is between them.
@@ -93,12 +112,6 @@ func (b *bench) faultsOfNodes() []managertest.Fault {
 			managertest.Wait(r, time.Second, 6*time.Second)
 			b.kubelets.Change(node, func(n *corev1.Node) { n.Spec.Taints = nil })
 		}},
-		{Name: "a node is drained", Of: "drains", Do: func(r *rand.Rand) {
-			node := one(r)
-			b.kubelets.Change(node, func(n *corev1.Node) { n.Annotations = map[string]string{snapshot.Drain: "true"} })
-			managertest.Wait(r, time.Second, 6*time.Second)
-			b.kubelets.Change(node, func(n *corev1.Node) { n.Annotations = nil })
-		}},
 	}
 }
 
@@ -122,13 +135,6 @@ func (b *bench) faultsOfUsers() []managertest.Fault {
 				b.more(r)
 				managertest.Wait(r, 2*time.Second, 10*time.Second)
 			})
-		}},
-		{Name: "a job is deleted by its user, and another submitted", Of: "users", Do: func(r *rand.Rand) {
-			if ids := b.running(); len(ids) > 0 {
-				_, name := snapshot.Split(ids[r.IntN(len(ids))])
-				b.delete(name)
-			}
-			b.more(r)
 		}},
 	}
 }
@@ -255,8 +261,7 @@ func (b *bench) quota(most int64) {
 
 // more submits another job.
 func (b *bench) more(r *rand.Rand) {
-	name, most, steps := b.Another(r)
-	b.submit(b.job(name, most, steps, nil))
+	b.verbs().Submit(b.Another(r))
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, nothing is put where it does not fit, and
@@ -265,6 +270,6 @@ func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
 	// An API server that comes back within two thirds of it finds the controller leading; another one leads within it.
 	b.Set("-leader-lease", "30s")
-	b.Play(b.own(), 5, 1, b.running, b.more)
+	b.Play(b.verbs(), 5, 1, slices.Concat(b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers())...)
 	b.check()
 }

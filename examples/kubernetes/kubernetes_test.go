@@ -56,9 +56,8 @@ func newBenchOf(t testing.TB, run func(dir string) kubetest.Run, nodes []*corev1
 	if testing.Short() {
 		t.Skip("real jobs on a real cluster take a minute")
 	}
-	kubetest.Require(t)
-	dir := processes.Folder(t, "kube")
-	b := &bench{cluster: kubetest.New(t, dir)}
+	b := &bench{cluster: kubetest.New(t)}
+	dir := b.cluster.Dir
 	b.kubelets = b.cluster.NewKubelets(run(dir))
 	for _, node := range nodes {
 		b.kubelets.AddNode(node)
@@ -163,26 +162,20 @@ func condition(j *batchv1.Job, kind batchv1.JobConditionType) string {
 // Jobs come, share the cluster, finish, and are withdrawn; Kubernetes' own Job controller leaves them alone, and their users
 // are told.
 func TestJobsAreShared(t *testing.T) {
-	b := newBench(t, "n1", "n2", "n3")
+	b := newBench(t, nodes...)
 	b.cluster.StartJobs()
-	b.submit(b.job("a", 24, 100000, nil))
-	b.Holds(map[string]int{"default/a": 24})
-	b.submit(b.job("b", 12, 100000, map[string]string{snapshot.Weight: "2"}))
-	b.Holds(map[string]int{"default/a": 12, "default/b": 12})
+	b.Share(b.verbs(), func(string) {
+		processes.Eventually(b.Bench, "c has done its work", 60*time.Second, func() bool {
+			b.Report()
+			j := b.get("c")
+			return j != nil && condition(j, batchv1.JobComplete) != "" && len(j.Finalizers) == 0
+		})
+	})
 	processes.Eventually(b.Bench, "users see who has what", 30*time.Second, func() bool {
 		j := b.get("b")
 		return strings.Contains(condition(j, snapshot.Placed), "It has 12 of at most 12 containers") && strings.Contains(condition(j, snapshot.Placed), "bound") &&
 			j.Status.Active == 12 && j.Status.Ready != nil && *j.Status.Ready == 12
 	})
-	b.submit(b.job("c", 4, 20, nil))
-	processes.Eventually(b.Bench, "c has done its work", 60*time.Second, func() bool {
-		b.Report()
-		j := b.get("c")
-		return j != nil && condition(j, batchv1.JobComplete) != "" && len(j.Finalizers) == 0
-	})
-	b.Holds(map[string]int{"default/a": 12, "default/b": 12})
-	b.delete("a")
-	b.Holds(map[string]int{"default/b": 12})
 	processes.Eventually(b.Bench, "a is gone", 60*time.Second, func() bool { return b.get("a") == nil })
 	b.check()
 	// A job of the same name is another one: it begins at the beginning.

@@ -93,8 +93,7 @@ func newStage(t *testing.T) *stage {
 	if testing.Short() {
 		t.Skip("a control plane takes some seconds")
 	}
-	kubetest.Require(t)
-	s := &stage{Cluster: kubetest.New(t, processes.Folder(t, "kube"))}
+	s := &stage{Cluster: kubetest.New(t)}
 	s.kubelets = s.NewKubelets(func(ctx context.Context, _ *corev1.Pod) int { <-ctx.Done(); return 1 })
 	for _, node := range []string{"n1", "n2"} {
 		s.kubelets.AddNode(kubetest.NewNode(node, kubetest.List("cpu", "8", "memory", "16Gi", "pods", "110")))

@@ -5,14 +5,12 @@ package kubernetes
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
@@ -64,19 +61,17 @@ func TestUsers(t *testing.T) {
 	b.Holds(map[string]int{"default/a": 16})
 	b.submit(as(b.job("b", 16, 1000000, nil), secondUser, false))
 	b.Holds(map[string]int{"default/a": 8, "default/b": 8})
-	b.saved("default/a", "default/b")
+	b.Saved("default/a", "default/b")
 	b.submit(as(b.job("c", 4, 1000000, nil), thirdUser, true))
 	b.Holds(map[string]int{"default/a": 6, "default/b": 6, "default/c": 4})
-	b.saved("default/a", "default/b", "default/c")
+	b.Saved("default/a", "default/b", "default/c")
 	b.delete("c")
 	b.Holds(map[string]int{"default/a": 8, "default/b": 8})
 	b.check()
 	b.mountsOwn(t, "a")
-	for job, uid := range map[string]uint32{"default/a": firstUser, "default/b": secondUser} {
-		for _, folder := range []string{"runs", "restored"} {
-			b.isOwned(filepath.Join(b.Shared, folder, string(store.FolderOf(job))), uid)
-		}
-	}
+	a, other := &syscall.Credential{Uid: firstUser, Gid: firstUser}, &syscall.Credential{Uid: secondUser, Gid: secondUser}
+	b.Hidden("default/a", a, other)
+	b.Hidden("default/b", other, a)
 }
 
 // limited starts the controller again with no more than the capabilities of its manifest, for pods as on a cluster: they get the guard
@@ -141,50 +136,6 @@ func (b *bench) locks(ids ...string) {
 		}
 		if err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// saved waits until jobs have saved something.
-func (b *bench) saved(ids ...string) {
-	b.Helper()
-	processes.Eventually(b.Bench, "the jobs have saved", 90*time.Second, func() bool {
-		r, left := b.Report(), len(ids)
-		if r == nil {
-			return false
-		}
-		for i := range r.Jobs {
-			if j := &r.Jobs[i].Job; slices.Contains(ids, j.Name) && j.Newest().Step > 0 {
-				left--
-			}
-		}
-		return left == 0
-	})
-}
-
-// isOwned checks that all files in the folders of a job's runs are a user's, and nobody else's to read.
-func (b *bench) isOwned(job string, uid uint32) {
-	b.Helper()
-	runs, err := filepath.Glob(filepath.Join(job, "[0-9]*"))
-	if err != nil || len(runs) == 0 {
-		b.Errorf("%s has no runs: %v", job, err)
-	}
-	for _, run := range runs {
-		err := filepath.WalkDir(run, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := entry.Info()
-			if err != nil {
-				return err
-			}
-			if of := info.Sys().(*syscall.Stat_t).Uid; of != uid || name == run && info.Mode().Perm()&0o077 != 0 {
-				b.Errorf("%s is user %d's, %v, want %d's alone", name, of, info.Mode(), uid)
-			}
-			return nil
-		})
-		if err != nil {
-			b.Error(err)
 		}
 	}
 }

@@ -62,8 +62,18 @@ type process struct {
 // Number stands in a variable's value for the number of the controller, 0 or 1, that is started with it.
 const Number = "{number}"
 
+// Path is the path of a file or folder of the repository that the module of the test has the library from.
+func Path(t testing.TB, below ...string) string {
+	t.Helper()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/apportion/apportion").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(append([]string{strings.TrimSpace(string(root))}, below...)...)
+}
+
 // New builds the controller of the folder in which the test runs, NAME/apportion-NAME, the guard and the trainer, and starts the controller with
-// these variables beside the test's. The folder lies two below the repository's.
+// these variables beside the test's.
 // Leases are six seconds and looks a third of one, so that a fault shows within seconds; the thresholds let
 // every decision move everything, which is the hardest case for what carries it out.
 func New(t testing.TB, dir string, env ...string) *Bench {
@@ -74,13 +84,13 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	}
 	// Building takes seconds where the cache is warm. A test binary cannot be its own trainer, since the
 	// guards start it.
-	b.Trainer = processes.Build(t, dir, "inhouse", "../studies", "./inhouse")
+	b.Trainer = processes.Build(t, dir, "inhouse", Path(t, "examples", "studies"), "./inhouse")
 	folder, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	processes.Build(t, dir, "controller", ".", "./apportion-"+filepath.Base(folder))
-	guard := processes.Build(t, dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	guard := processes.Build(t, dir, "apportion-guard", Path(t), "./checkpoint/guard/apportion-guard")
 	// Both are free for the length of the test.
 	b.front, b.port = newFront(t), processes.FreePorts(t, 2)
 	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",

@@ -95,7 +95,7 @@ func (d Daily) Day(t *testing.T) {
 		policies = []string{Fixed, Elastic}
 	}
 	// The trace is one day of one cluster; see its notice.
-	const file = "../studies/dorm/data/ms_itp_cluster07.csv"
+	file := Path(t, "examples", "studies", "dorm", "data", "ms_itp_cluster07.csv")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

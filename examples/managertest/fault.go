@@ -44,8 +44,7 @@ func Wait(r *rand.Rand, from, to time.Duration) {
 	time.Sleep(from + time.Duration(r.Int64N(int64(to-from))))
 }
 
-// common are the faults that every cluster has.
-// Beside these each cluster manager has its own: its daemons, its nodes, its users.
+// common are the faults of the controller and of what it has started.
 func (b *Bench) common() []Fault {
 	// One of the processes is drawn; none may be there, which is no fault and harms nothing.
 	kill := func(program string) func(*rand.Rand) {
@@ -68,13 +67,6 @@ func (b *Bench) common() []Fault {
 			Wait(r, time.Second, 8*time.Second)
 			b.Signal(syscall.SIGCONT)
 		}},
-	}
-}
-
-// Seconds are the faults of two controllers, where leadership is a lock in the shared folder or a journal that is free soon.
-// A test adds them to its own where they fit.
-func (b *Bench) Seconds() []Fault {
-	return []Fault{
 		{Name: "a second controller waits, and follows the first when that is killed", Of: Controllers, Do: b.Follow},
 		{Name: "a second controller leads while the first is stopped, which goes on with a plan that is stale", Of: Controllers, Do: b.Replace},
 	}
@@ -136,28 +128,27 @@ func (b *Bench) Replace(r *rand.Rand) {
 	}
 }
 
-// Another draws another job: its name, the most containers that it can use, and its steps.
-// Jobs end by themselves after a while, so that arrivals and ends happen among the faults as well.
-func (b *Bench) Another(r *rand.Rand) (name string, most, steps int) {
-	return fmt.Sprintf("job-%d", b.submitted.Add(1)), 1 + r.IntN(10), 1000 + r.IntN(2000)
+// Another draws another job: its name, the most containers that it can use, its steps, and its weight, which is 1.
+func (b *Bench) Another(r *rand.Rand) (name string, most, steps, weight int) {
+	return fmt.Sprintf("job-%d", b.submitted.Add(1)), 1 + r.IntN(10), 1000 + r.IntN(2000), 1
 }
 
-// Play lets n faults happen, drawn from a seed, those of the cluster and those that every cluster has, on four jobs or more, up
-// to five of them at the same time, and asks the workers' logs after these. Every fault happens before any happens twice. In
-// the end every job must end by itself. submitted are the jobs that have not ended, and more submits another.
+// Play lets n faults happen, drawn from a seed: those that every cluster has, and more of its own. There are four jobs or more, up to
+// five faults happen at the same time, and the workers' logs are asked after these. Every fault happens before any happens twice. In
+// the end every job must end by itself.
 // The same seed draws the same faults, at other moments: what runs meanwhile depends on the machine.
-func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string, more func(r *rand.Rand)) {
+func (b *Bench) Play(c *Cluster, n int, seed uint64, own ...Fault) {
 	b.Helper()
 	n, seed = cmp.Or(*faultsFlag, n), cmp.Or(*seedFlag, seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	d := deck{all: append(own, b.common()...), r: r}
+	d := deck{all: slices.Concat(own, b.faultsOf(c), b.common()), r: r}
 	start := time.Now()
 	for played := 0; played < n && (*forFlag == 0 || time.Since(start) < *forFlag); {
 		// Four jobs on three nodes are enough that somebody waits and somebody has something to give.
-		for len(submitted()) < 4 {
-			more(r)
+		for len(c.Jobs()) < 4 {
+			b.more(c, r)
 		}
-		b.Rests(submitted)
+		b.Rests(c.Jobs)
 		hand := d.draw(min(1+r.IntN(*moreFlag), n-played))
 		began := time.Now()
 		for _, one := range hand {
@@ -165,7 +156,7 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 			played++
 		}
 		b.happen(r, hand)
-		b.Rests(submitted)
+		b.Rests(c.Jobs)
 		b.Logf("    all is well after %.1f s", time.Since(began).Seconds())
 		// After each hand, so that a violation is found close to what caused it.
 		b.Check()
@@ -173,7 +164,7 @@ func (b *Bench) Play(own []Fault, n int, seed uint64, submitted func() []string,
 			return
 		}
 	}
-	processes.Eventually(b, "every job ends", 240*time.Second, func() bool { b.Report(); return len(submitted()) == 0 })
+	processes.Eventually(b, "every job ends", 240*time.Second, func() bool { b.Report(); return len(c.Jobs()) == 0 })
 	b.Check()
 }
 

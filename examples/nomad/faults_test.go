@@ -3,7 +3,7 @@
 package nomad
 
 import (
-	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,33 +16,29 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// own are the faults of a Nomad cluster.
-func (b *bench) own() []managertest.Fault {
-	return []managertest.Fault{
-		{Name: "a client is killed for a while", Of: "client", Do: func(r *rand.Rand) {
-			node := nodes[r.IntN(len(nodes))]
-			b.Kill(node)
-			managertest.Wait(r, time.Second, 15*time.Second)
-			b.start(node)
-		}},
-		{Name: "the server is killed for a while", Of: "server", Do: func(r *rand.Rand) {
-			b.Kill("server")
-			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
-			b.start("server")
-		}},
-		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
-			id := b.nodeID(nodes[r.IntN(len(nodes))])
-			b.drain(id, &api.DrainSpec{Deadline: time.Minute})
-			managertest.Wait(r, time.Second, 6*time.Second)
-			b.drain(id, nil)
-		}},
-		{Name: "a job is stopped by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
-			if ids := b.running(); len(ids) > 0 {
-				_, _, err := b.client.Jobs().Deregister(ids[r.IntN(len(ids))], false, nil)
-				b.retried(err)
+// verbs are what a test does to a Nomad cluster.
+func (b *bench) verbs() *managertest.Cluster {
+	return &managertest.Cluster{
+		Nodes: nodes,
+		Daemons: []managertest.Daemon{{Sort: "client", Names: nodes, Least: time.Second, Most: 15 * time.Second},
+			{Sort: "server", Names: []string{"server"}, Least: 100 * time.Millisecond, Most: 8 * time.Second}},
+		Kill: b.Kill, Start: b.start,
+		Drain: func(node string, on bool) {
+			var spec *api.DrainSpec
+			if on {
+				spec = &api.DrainSpec{Deadline: time.Minute}
 			}
-			b.more(r)
-		}},
+			b.drain(b.nodeID(node), spec)
+		},
+		Submit: func(id string, most, steps, weight int) string {
+			b.submit(id, most, steps, map[string]string{"weight": strconv.Itoa(weight)})
+			return id
+		},
+		Cancel: func(id string) {
+			_, _, err := b.client.Jobs().Deregister(id, false, nil)
+			b.retried(err)
+		},
+		Jobs: b.running,
 	}
 }
 
@@ -91,14 +87,8 @@ func (b *bench) retried(err error) {
 	}
 }
 
-// more submits another job.
-func (b *bench) more(r *rand.Rand) {
-	id, most, steps := b.Another(r)
-	b.submit(id, most, steps, nil)
-}
-
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
-	b.Play(append(b.own(), b.Seconds()...), 6, 2, b.running, b.more)
+	b.Play(b.verbs(), 6, 2)
 }

@@ -70,21 +70,12 @@ func ptr[T any](v T) *T { return &v }
 
 // Jobs come, share the cluster, finish, and are withdrawn.
 func TestJobsAreShared(t *testing.T) {
-	b := newBench(t, "n1", "n2", "n3")
-	b.submit("a", 24, 100000, nil)
-	b.Holds(map[string]int{"a": 24})
-	b.submit("b", 12, 100000, map[string]string{"weight": "2"})
-	b.Holds(map[string]int{"a": 12, "b": 12})
-	b.submit("c", 4, 20, nil)
-	processes.Eventually(b.Bench, "c has done its work, and is stopped", 60*time.Second, func() bool {
-		b.Report()
-		j, _, err := b.client.Jobs().Info("c", nil)
-		return err == nil && *j.Stop
+	b := newBench(t, nodes...)
+	b.Share(b.verbs(), func(id string) {
+		processes.Eventually(b.Bench, id+" has done its work, and is stopped", 60*time.Second, func() bool {
+			b.Report()
+			j, _, err := b.client.Jobs().Info(id, nil)
+			return err == nil && *j.Stop
+		})
 	})
-	b.Holds(map[string]int{"a": 12, "b": 12})
-	if _, _, err := b.client.Jobs().Deregister("a", false, nil); err != nil {
-		t.Fatal(err)
-	}
-	b.Holds(map[string]int{"b": 12})
-	b.Check()
 }

@@ -5,10 +5,7 @@ package nomad
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,7 +18,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
-	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 )
 
@@ -43,22 +40,21 @@ func TestUsers(t *testing.T) {
 		b.as(users[1], "b", most)
 		b.Holds(map[string]int{"a": 16 - most, "b": most})
 	}
-	ids := map[string]*user.User{}
+	var ids []*syscall.Credential
 	for i, job := range []string{"a", "b"} {
-		known, err := user.Lookup(users[i])
+		known, err := managed.LookupUser(users[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids[job] = known
+		ids = append(ids, &syscall.Credential{Uid: known.UID, Gid: known.GID})
 		for uid, n := range b.uids(job) {
-			if uid != known.Uid {
-				t.Errorf("%d processes of job %s are of user %s, want %s", n, job, uid, known.Uid)
+			if uid != known.UID {
+				t.Errorf("%d processes of job %s are of user %d, want %d", n, job, uid, known.UID)
 			}
 		}
 	}
-	for _, job := range []string{"a", "b"} {
-		b.hidden(job, ids)
-	}
+	b.Hidden("a", ids[0], ids[1])
+	b.Hidden("b", ids[1], ids[0])
 	for _, j := range b.Report().Jobs {
 		if j.Job.Newest().Step == 0 || j.Job.Deaths > 0 {
 			t.Errorf("job %s has saved step %d and died %d times", j.Job.Name, j.Job.Newest().Step, j.Job.Deaths)
@@ -106,7 +102,7 @@ func TestExec(t *testing.T) {
 		b.register(j)
 		b.Holds(map[string]int{"a": most})
 	}
-	if nobody, err := user.Lookup("nobody"); err != nil || b.uids("a")[nobody.Uid] == 0 || len(b.uids("a")) != 1 {
+	if nobody, err := managed.LookupUser("nobody"); err != nil || b.uids("a")[nobody.UID] == 0 || len(b.uids("a")) != 1 {
 		t.Errorf("%v, %v", b.uids("a"), err)
 	}
 	if j := b.Report().Jobs[0].Job; j.Newest().Step == 0 || j.Deaths > 0 {
@@ -116,46 +112,19 @@ func TestExec(t *testing.T) {
 }
 
 // uids are the users of the trainers of a job, with how many processes each has.
-func (b *bench) uids(job string) map[string]int {
-	found := map[string]int{}
+func (b *bench) uids(job string) map[uint32]int {
+	found := map[uint32]int{}
 	for _, pid := range processes.Of(b.cluster.Dir, "inhouse") {
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 		if err == nil && strings.Contains(string(env), "APPORTION_JOB="+job+"\x00") {
-			found[strconv.FormatUint(uint64(info.Sys().(*syscall.Stat_t).Uid), 10)]++
+			found[info.Sys().(*syscall.Stat_t).Uid]++
 		}
 	}
 	if len(found) == 0 {
 		b.Bench.Errorf("job %s has no processes", job)
 	}
 	return found
-}
-
-// hidden checks that the user of a job reads what is the job's in the shared folder, and the others' nothing of it.
-func (b *bench) hidden(job string, ids map[string]*user.User) {
-	b.Bench.Helper()
-	for _, folder := range []string{"runs", "restored"} {
-		var files []string
-		err := filepath.WalkDir(filepath.Join(b.Shared, folder, string(store.FolderOf(job))), func(name string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() {
-				files = append(files, name)
-			}
-			return err
-		})
-		if err != nil || len(files) == 0 {
-			b.Bench.Errorf("job %s has %d files in %s: %v", job, len(files), folder, err)
-		}
-		for of, u := range ids {
-			uid, _ := strconv.Atoi(u.Uid)
-			gid, _ := strconv.Atoi(u.Gid)
-			cmd := exec.Command("sh", append([]string{"-c", `for f; do test -r "$f" && echo "$f"; done; exit 0`, "sh"}, files...)...)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-			seen, err := cmd.CombinedOutput()
-			if err != nil || of == job && len(seen) == 0 || of != job && len(seen) > 0 {
-				b.Bench.Errorf("%s reads of job %s: %s, %v", u.Username, job, seen, err)
-			}
-		}
-	}
 }
 
 // A job whose work is done and one that comes to nothing end in Nomad's own terms, and a guard that was killed is not started again

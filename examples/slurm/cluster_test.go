@@ -51,9 +51,9 @@ func newCluster(t testing.TB, nodes int) *cluster {
 	c.Start("munged", "munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
 		"--log-file="+dir+"/munge/log", "--seed-file="+dir+"/munge/seed")
 	processes.Eventually(c, "munge answers", 20*time.Second, func() bool { _, err := os.Stat(dir + "/munge/sock"); return err == nil })
-	c.startController()
+	c.startDaemon(slurmctld)
 	for i := range nodes {
-		c.startNode(nodeName(i))
+		c.startDaemon(nodeName(i))
 	}
 	processes.Eventually(c, "all nodes are idle", 60*time.Second, func() bool {
 		text, err := command(context.Background(), "", "sinfo", "-h", "-t", "idle", "-o", "%D")
@@ -123,5 +123,13 @@ NodeName=n[1-%[4]d] NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]s CPUs=8 Real
 PartitionName=p Nodes=n[1-%[4]d] Default=YES MaxTime=INFINITE State=UP
 `
 
-func (c *cluster) startController()      { c.Start("slurmctld", "slurmctld", "-D") }
-func (c *cluster) startNode(name string) { c.Start(name, "slurmd", "-D", "-N", name) }
+// slurmctld is Slurm's controller among the daemons; the others have the names of their nodes.
+const slurmctld = "slurmctld"
+
+func (c *cluster) startDaemon(name string) {
+	if name == slurmctld {
+		c.Start(name, slurmctld, "-D")
+	} else {
+		c.Start(name, "slurmd", "-D", "-N", name)
+	}
+}

@@ -4,7 +4,6 @@ package slurm
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -16,33 +15,21 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// own are the faults of a Slurm cluster.
-func (b *bench) own() []managertest.Fault {
-	return []managertest.Fault{
-		{Name: "a slurmd is killed for a while", Of: "slurmd", Do: func(r *rand.Rand) {
-			node := nodes[r.IntN(len(nodes))]
-			b.Kill(node)
-			managertest.Wait(r, time.Second, 20*time.Second)
-			b.startNode(node)
-		}},
-		{Name: "slurmctld is killed for a while", Of: "slurmctld", Do: func(r *rand.Rand) {
-			b.Kill("slurmctld")
-			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
-			b.startController()
-		}},
-		{Name: "a node is drained", Of: "drain", Do: func(r *rand.Rand) {
-			node := nodes[r.IntN(len(nodes))]
-			b.slurm("scontrol", "update", "NodeName="+node, "State=DRAIN", "Reason=test")
-			managertest.Wait(r, time.Second, 6*time.Second)
-			b.resume(node)
-		}},
-		{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {
-			if ids := b.held(); len(ids) > 0 {
-				id := ids[r.IntN(len(ids))]
-				b.slurm("scancel", numberOf(id))
+// verbs are what a test does to a Slurm cluster.
+func (b *bench) verbs() *managertest.Cluster {
+	return &managertest.Cluster{
+		Nodes: nodes,
+		Daemons: []managertest.Daemon{{Sort: "slurmd", Names: nodes, Least: time.Second, Most: 20 * time.Second},
+			{Sort: slurmctld, Names: []string{slurmctld}, Least: 100 * time.Millisecond, Most: 8 * time.Second}},
+		Kill: b.Kill, Start: b.startDaemon,
+		Drain: func(node string, on bool) {
+			if on {
+				b.slurm("scontrol", "update", "NodeName="+node, "State=DRAIN", "Reason=test")
+			} else {
+				b.resume(node)
 			}
-			b.more(r)
-		}},
+		},
+		Submit: b.submit, Cancel: func(id string) { b.slurm("scancel", numberOf(id)) }, Jobs: b.held,
 	}
 }
 
@@ -86,14 +73,8 @@ func (b *bench) held() []string {
 	return ids
 }
 
-// more submits another job.
-func (b *bench) more(r *rand.Rand) {
-	name, most, steps := b.Another(r)
-	b.submit(name, most, steps)
-}
-
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, len(nodes))
-	b.Play(append(b.own(), b.Seconds()...), 6, 2, b.held, b.more)
+	b.Play(b.verbs(), 6, 2)
 }

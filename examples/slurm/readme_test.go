@@ -17,23 +17,6 @@ import (
 	"github.com/apportion/apportion/examples/managertest"
 )
 
-// block is a piece of code in a list of README.md, with its language.
-var block = regexp.MustCompile("(?ms)^   ```(\\w+)\n(.*?)^   ```$")
-
-// blocks are the pieces of code of README.md, in their order, without the indentation of the list.
-func blocks(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for _, found := range block.FindAllStringSubmatch(string(text), -1) {
-		list = append(list, strings.TrimPrefix(strings.ReplaceAll("\n"+found[2], "\n   ", "\n"), "\n"))
-	}
-	return list
-}
-
 // goInstall is the go command of a machine that has this module, in the work tree, in the place of the newest version: internal/tools/publish tests
 // `go install` itself.
 const goInstall = `#!/bin/sh
@@ -46,11 +29,12 @@ mkdir -p "$GOBIN" && exec REAL build -C ROOT -o "$GOBIN/" "$name"
 func TestReadme(t *testing.T) {
 	c := newCluster(t, 1)
 	b := &bench{c, &managertest.Bench{TB: t, Dir: c.Dir}}
-	list := blocks(t)
-	if len(list) != 4 {
-		t.Fatalf("README.md has %d pieces of code", len(list))
-	}
 	shared, root := filepath.Join(c.Dir, "shared"), "." // the module, which requires the guard's
+	own := []string{"/mnt/shared", shared, "10.0.0.5:7190", "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1))}
+	sh, python := managertest.Blocks(t, "README.md", "sh", own...), managertest.Blocks(t, "README.md", "python", own...)
+	if len(sh) != 3 || len(python) != 1 {
+		t.Fatalf("%d blocks of commands, %d of a trainer", len(sh), len(python))
+	}
 	for _, folder := range []string{shared, filepath.Join(c.Dir, "go")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
@@ -65,9 +49,8 @@ func TestReadme(t *testing.T) {
 	}
 	c.Write("go/go", strings.NewReplacer("REAL", program, "ROOT", root).Replace(goInstall), 0o755)
 	t.Setenv("PATH", filepath.Join(c.Dir, "go")+":"+os.Getenv("PATH"))
-	own := strings.NewReplacer("/mnt/shared", shared, "10.0.0.5:7190", "127.0.0.1:"+strconv.Itoa(processes.FreePorts(t, 1)))
 
-	controller := exec.Command("/bin/sh", "-ec", own.Replace(list[0]))
+	controller := exec.Command("/bin/sh", "-ec", sh[0])
 	controller.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := os.Create(filepath.Join(c.Dir, "controller.log"))
 	if err != nil {
@@ -91,13 +74,13 @@ func TestReadme(t *testing.T) {
 	})
 
 	anna := b.newPerson("anna")
-	for name, text := range map[string]string{"train.sh": list[1], "train.py": list[2]} {
-		if err := os.WriteFile(filepath.Join(anna.HomeDir, name), []byte(own.Replace(text)), 0o644); err != nil {
+	for name, text := range map[string]string{"train.sh": sh[1], "train.py": python[0]} {
+		if err := os.WriteFile(filepath.Join(anna.HomeDir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv("PATH", shared+"/bin:"+os.Getenv("PATH"))
-	if out := b.as(anna, "/bin/sh", "-ec", list[3]); !strings.Contains(out, "Submitted batch job 1") || !strings.Contains(out, " lr ") {
+	if out := b.as(anna, "/bin/sh", "-ec", sh[2]); !strings.Contains(out, "Submitted batch job 1") || !strings.Contains(out, " lr ") {
 		t.Errorf("submit and squeue print %s", out)
 	}
 	output := func(number string) string {
@@ -106,7 +89,7 @@ func TestReadme(t *testing.T) {
 	}
 	first := "begins at step 0 of 4 tasks with --lr 0.1"
 	processes.Eventually(b.Bench, "the job trains", time.Minute, func() bool { return strings.Contains(output("1"), first) })
-	out := b.as(anna, "/bin/sh", "-ec", list[3])
+	out := b.as(anna, "/bin/sh", "-ec", sh[2])
 	second := regexp.MustCompile(`Submitted batch job (\d+)`).FindStringSubmatch(out)
 	if second == nil {
 		t.Fatal(out)

@@ -30,10 +30,9 @@ func newBench(t testing.TB, nodes int) *bench {
 }
 
 // submit submits an elastic job as root, and returns its ID. A task takes a CPU.
-func (b *bench) submit(name string, most, steps int, more ...string) string {
+func (b *bench) submit(name string, most, steps, weight int) string {
 	b.Bench.Helper()
-	comment := "--comment=apportion max=" + strconv.Itoa(most) + " " + strings.Join(more, " ")
-	return b.elastic(name, fmt.Sprintf("exec %s train -steps %d -cost 1ms", b.Trainer, steps), comment)
+	return b.elastic(name, fmt.Sprintf("exec %s train -steps %d -cost 1ms", b.Trainer, steps), fmt.Sprintf("--comment=apportion max=%d weight=%d", most, weight))
 }
 
 // elastic submits a job for the controller as root.
@@ -94,29 +93,18 @@ func (b *bench) becomes(id, state string) {
 // Jobs come, share the cluster, finish, and are withdrawn. What waits for a job that has finished begins.
 func TestJobsAreShared(t *testing.T) {
 	b := newBench(t, 3)
-	first := b.submit("a", 24, 100000)
-	b.Holds(map[string]int{first: 24})
-	second := b.submit("b", 12, 100000, "weight=2")
-	b.Holds(map[string]int{first: 12, second: 12})
-	third := b.submit("c", 4, 20)
-	after := b.sbatch("after", "exit 0", "--dependency=afterok:"+numberOf(third), "--output=/dev/null")
-	b.becomes(third, "COMPLETED")
-	b.Holds(map[string]int{first: 12, second: 12})
-	if b.job(after).Reason == "Dependency" {
-		t.Error("a job that waits for one that has completed waits on")
-	}
-	if _, err := command(context.Background(), "", "scancel", numberOf(first)); err != nil {
-		t.Fatal(err)
-	}
-	b.Holds(map[string]int{second: 12})
+	after := ""
+	b.Share(b.verbs(), func(id string) {
+		after = b.sbatch("after", "exit 0", "--dependency=afterok:"+numberOf(id), "--output=/dev/null")
+		b.becomes(id, "COMPLETED")
+	})
 	b.becomes(after, "COMPLETED")
-	b.Check()
 }
 
 // A job that its user releases, once and again, trains only in its elastic run, and that goes on.
 func TestReleased(t *testing.T) {
 	b := newBench(t, 1)
-	id := b.submit("a", 4, 100000)
+	id := b.submit("a", 4, 100000, 1)
 	b.Holds(map[string]int{id: 4})
 	attempt := b.Report().Jobs[0].Job.Attempt
 	for _, then := range []struct {
@@ -167,7 +155,7 @@ func TestRefusals(t *testing.T) {
 		b.sbatch("input", "exit 0", "--hold", "--input=/tmp/i", comment): "standard_input",
 	}
 	for update, field := range map[string]string{"Nice=10": "nice", "ReqNodeList=n1": "required_nodes", "NumTasks=2": "2 tasks", "Contiguous=1": "contiguous", "Dependency=afterok:1": "dependency"} {
-		id := b.submit("changed", 1, 100000)
+		id := b.submit("changed", 1, 100000, 1)
 		if _, err := command(context.Background(), "", "scontrol", "update", "JobId="+numberOf(id), update); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ package slurm
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,13 +16,12 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
-	"github.com/apportion/apportion/checkpoint/store"
 )
 
 // person is an ordinary user of the test's own making, with a group beside the first.
 type person struct {
 	*user.User
-	groups []uint32
+	*syscall.Credential
 }
 
 // newPerson makes a user until the test ends, whose home is in the folder of the cluster. Slurm starts no jobs of users that the
@@ -51,12 +49,12 @@ func (b *bench) newPerson(name string) *person {
 	if err != nil {
 		b.Bench.Fatal(err)
 	}
-	p := &person{found, []uint32{b.number(found.Gid), b.number(users.Gid)}}
+	p := &person{found, &syscall.Credential{Uid: b.number(found.Uid), Gid: b.number(found.Gid), Groups: []uint32{b.number(found.Gid), b.number(users.Gid)}}}
 	// What the test writes there is for the user to read.
 	err = os.Chmod(home, 0o755)
 	// And this for the second group alone: a guard that contains a run by a user namespace leaves it no number there.
 	secret := filepath.Join(home, "secret")
-	if err = errors.Join(err, os.WriteFile(secret, []byte("of users"), 0o640), os.Chown(secret, 0, int(p.groups[1]))); err != nil {
+	if err = errors.Join(err, os.WriteFile(secret, []byte("of users"), 0o640), os.Chown(secret, 0, int(p.Groups[1]))); err != nil {
 		b.Bench.Fatal(err)
 	}
 	return p
@@ -76,7 +74,7 @@ func (b *bench) as(p *person, program string, args ...string) string {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = p.HomeDir
 	cmd.Env = append(os.Environ(), "HOME="+p.HomeDir, "USER="+p.Username, "WORD=it's")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: b.number(p.Uid), Gid: b.number(p.Gid), Groups: p.groups}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.Credential}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.Bench.Fatalf("%s %v as %s: %v: %s", program, args, p.Username, err, out)
@@ -114,33 +112,18 @@ func TestUsers(t *testing.T) {
 	b.Holds(map[string]int{first: 8, second: 8, third: 8})
 	_ = b.as(bob, "scancel", numberOf(third))
 	b.Holds(map[string]int{first: 12, second: 12})
-	b.saved(first, second)
+	b.Saved(first, second)
 	for p, id := range map[*person]string{anna: first, bob: second} {
 		b.ran(p, 3) // two resizes are three
-		b.hidden(p, id, map[*person]*person{anna: bob, bob: anna}[p])
+		b.Hidden(id, p.Credential, map[*person]*person{anna: bob, bob: anna}[p].Credential)
 	}
 	b.Check()
-}
-
-// saved waits until there are checkpoints of these jobs, of steps beyond none, from which they have gone on.
-func (b *bench) saved(ids ...string) {
-	b.Bench.Helper()
-	for _, id := range ids {
-		processes.Eventually(b.Bench, id+" has saved", 60*time.Second, func() bool {
-			for _, j := range b.Report().Jobs {
-				if j.Job.Name == id {
-					return j.Job.Newest().Step > 0
-				}
-			}
-			return false
-		})
-	}
 }
 
 // ran waits until a user's jobs have had so many runs, and checks as whom each of them ran, and what it was told.
 func (b *bench) ran(p *person, runs int) {
 	b.Bench.Helper()
-	want := fmt.Sprintf("%s:%s of users --lr=0.1 2|b'|it's", p.Uid, p.Gid)
+	want := fmt.Sprintf("%d:%d of users --lr=0.1 2|b'|it's", p.Credential.Uid, p.Credential.Gid)
 	processes.Eventually(b.Bench, fmt.Sprintf("%d runs of %s have begun", runs, p.Username), 60*time.Second, func() bool {
 		text, _ := os.ReadFile(filepath.Join(p.HomeDir, "ids")) // it may not be there yet
 		lines := strings.Split(string(text), "\n")
@@ -151,28 +134,4 @@ func (b *bench) ran(p *person, runs int) {
 		}
 		return len(lines) > runs
 	})
-}
-
-// hidden checks that another user reads nothing of a user's job: its runs with their credentials, and what was restored.
-func (b *bench) hidden(p *person, id string, other *person) {
-	b.Bench.Helper()
-	for _, folder := range []string{"runs", "restored"} {
-		var files []string
-		err := filepath.WalkDir(filepath.Join(b.Shared, folder, string(store.FolderOf(id))), func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() {
-				files = append(files, path)
-			}
-			return nil // what has gone meanwhile is no matter
-		})
-		if err != nil {
-			b.Bench.Fatal(err)
-		}
-		readable := append([]string{"-c", `for file; do if [ -r "$file" ]; then echo "$file"; fi; done`, "sh"}, files...)
-		if seen := b.as(p, "sh", readable...); seen == "" {
-			b.Bench.Errorf("%s reads none of %q of the own job", p.Username, files)
-		}
-		if seen := b.as(other, "sh", readable...); seen != "" {
-			b.Bench.Errorf("%s reads of the job of %s: %s", other.Username, p.Username, seen)
-		}
-	}
 }

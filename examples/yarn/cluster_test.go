@@ -5,7 +5,6 @@ package yarn
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,19 +29,10 @@ const gpuKind = "yarn.io/gpu"
 
 // cluster is a YARN cluster whose daemons are processes.
 type cluster struct {
-	testing.TB
-	dir, jars string
-	port      int
-	manager   *manager
-
-	mu      sync.Mutex
-	daemons map[string]*child
-}
-
-// child is a process, and whether it has ended.
-type child struct {
-	*exec.Cmd
-	ended chan struct{}
+	*processes.Group
+	jars    string
+	port    int
+	manager *manager
 }
 
 // rmName is the ResourceManager among the daemons; NodeManagers are called nm1, nm2 and so on.
@@ -62,8 +51,7 @@ func newCluster(t testing.TB, nodes int) *cluster {
 		}
 		t.Skipf("%s is not set: make yarn fetches the jars", jarsVariable)
 	}
-	c := &cluster{TB: t, dir: processes.Folder(t, "yarn"), jars: jars, daemons: map[string]*child{}}
-	t.Cleanup(c.close)
+	c := &cluster{Group: processes.New(t, "yarn"), jars: jars}
 	c.compile()
 	c.port = processes.FreePorts(t, 5+4*nodes)
 	c.manager = newManager([]string{fmt.Sprintf("http://127.0.0.1:%d", c.port+4)})
@@ -96,16 +84,16 @@ func (c *cluster) nameHosts(daemon string, nodes int) {
 	for i := range nodes {
 		names = append(names, nmName(i))
 	}
-	text := "127.0.0.1 " + strings.Join(names, "\n127.0.0.1 ") + "\n"
-	if err = errors.Join(err, os.WriteFile(filepath.Join(c.dir, "conf-"+daemon, "hosts"), []byte(text), 0o644)); err != nil {
+	if err != nil {
 		c.Fatal(err)
 	}
+	c.Write(filepath.Join("conf-"+daemon, "hosts"), "127.0.0.1 "+strings.Join(names, "\n127.0.0.1 ")+"\n", 0o644)
 }
 
 // configured are the daemons that have a configuration.
 func (c *cluster) configured() map[string]bool {
 	names := map[string]bool{}
-	folders, _ := filepath.Glob(filepath.Join(c.dir, "conf-*"))
+	folders, _ := filepath.Glob(filepath.Join(c.Dir, "conf-*"))
 	for _, folder := range folders {
 		names[strings.TrimPrefix(filepath.Base(folder), "conf-")] = true
 	}
@@ -147,7 +135,7 @@ func (c *cluster) compile() {
 		c.Fatal(err)
 	}
 	sources = append(append(sources, example...), "holder/src/test/java/com/github/apportion/yarn/Gangs.java")
-	args := append([]string{"--release", "11", "-proc:none", "-Xlint:all,-classfile,-path", "-Werror", "-d", filepath.Join(c.dir, "classes"),
+	args := append([]string{"--release", "11", "-proc:none", "-Xlint:all,-classfile,-path", "-Werror", "-d", filepath.Join(c.Dir, "classes"),
 		"-cp", filepath.Join(c.jars, "*")}, sources...)
 	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
 		c.Fatalf("%v: %s", err, out)
@@ -157,8 +145,8 @@ func (c *cluster) compile() {
 // java is the command of a virtual machine that is small and starts soon.
 func (c *cluster) java(name, class string) []string {
 	return []string{"java", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-Xss512k",
-		"-Djava.net.preferIPv4Stack=true", "-Djdk.net.hosts.file=" + filepath.Join(c.dir, "conf-"+name, "hosts"), "-Djava.io.tmpdir=" + filepath.Join(c.dir, "tmp"),
-		"-cp", filepath.Join(c.dir, "conf-"+name) + ":" + filepath.Join(c.dir, "classes") + ":" + filepath.Join(c.jars, "*"), class}
+		"-Djava.net.preferIPv4Stack=true", "-Djdk.net.hosts.file=" + filepath.Join(c.Dir, "conf-"+name, "hosts"), "-Djava.io.tmpdir=" + filepath.Join(c.Dir, "tmp"),
+		"-cp", filepath.Join(c.Dir, "conf-"+name) + ":" + filepath.Join(c.Dir, "classes") + ":" + filepath.Join(c.jars, "*"), class}
 }
 
 // holder is the command of the holder, for the shell.
@@ -185,19 +173,17 @@ func (c *cluster) write(folder, name string, values map[string]string) {
 		file.Property = append(file.Property, property{key, value})
 	}
 	text, err := xml.Marshal(file)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(c.dir, folder, name), text, 0o644)
-	}
 	if err != nil {
 		c.Fatal(err)
 	}
+	c.Write(filepath.Join(folder, name), string(text), 0o644)
 }
 
 // configure writes the configuration of a daemon. Everything listens on the loopback only.
 func (c *cluster) configure(name string, i int) {
 	c.Helper()
 	folder := "conf-" + name
-	if err := errors.Join(os.MkdirAll(filepath.Join(c.dir, folder), 0o755), os.MkdirAll(filepath.Join(c.dir, "tmp"), 0o777)); err != nil {
+	if err := os.MkdirAll(filepath.Join(c.Dir, "tmp"), 0o777); err != nil {
 		c.Fatal(err)
 	}
 	at := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
@@ -209,17 +195,17 @@ func (c *cluster) configure(name string, i int) {
 		"yarn.resourcemanager.admin.address":                               at(c.port + 3),
 		"yarn.resourcemanager.webapp.address":                              at(c.port + 4),
 		"yarn.resourcemanager.bind-host":                                   "127.0.0.1",
-		"yarn.resourcemanager.nodes.exclude-path":                          filepath.Join(c.dir, "excluded"),
+		"yarn.resourcemanager.nodes.exclude-path":                          filepath.Join(c.Dir, "excluded"),
 		"yarn.resourcemanager.recovery.enabled":                            "true",
 		"yarn.resourcemanager.store.class":                                 "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore",
-		"yarn.resourcemanager.fs.state-store.uri":                          "file://" + filepath.Join(c.dir, "state"),
+		"yarn.resourcemanager.fs.state-store.uri":                          "file://" + filepath.Join(c.Dir, "state"),
 		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms":          "100",
 		"yarn.resourcemanager.connect.retry-interval.ms":                   "1000",
 		"yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": "1000",
 		"yarn.nm.liveness-monitor.expiry-interval-ms":                      "10000",
 		"yarn.scheduler.configuration.store.class":                         "memory",
 		"yarn.node-labels.enabled":                                         "true",
-		"yarn.node-labels.fs-store.root-dir":                               "file://" + filepath.Join(c.dir, "labels"),
+		"yarn.node-labels.fs-store.root-dir":                               "file://" + filepath.Join(c.Dir, "labels"),
 		"yarn.scheduler.minimum-allocation-mb":                             "128",
 		"yarn.acl.enable":                                                  "true",
 		"yarn.admin.acl":                                                   "root",
@@ -229,8 +215,8 @@ func (c *cluster) configure(name string, i int) {
 		"yarn.nodemanager.webapp.address":                                  at(c.nodePort(i) + 2),
 		"yarn.nodemanager.collector-service.address":                       at(c.nodePort(i) + 3),
 		"yarn.nodemanager.bind-host":                                       "127.0.0.1",
-		"yarn.nodemanager.local-dirs":                                      filepath.Join(c.dir, name, "local"),
-		"yarn.nodemanager.log-dirs":                                        filepath.Join(c.dir, name, "logs"),
+		"yarn.nodemanager.local-dirs":                                      filepath.Join(c.Dir, name, "local"),
+		"yarn.nodemanager.log-dirs":                                        filepath.Join(c.Dir, name, "logs"),
 		"yarn.nodemanager.resource.memory-mb":                              "8192",
 		"yarn.nodemanager.resource.cpu-vcores":                             "8",
 		"yarn.nodemanager.pmem-check-enabled":                              "false",
@@ -246,21 +232,17 @@ func (c *cluster) configure(name string, i int) {
 	if name == nmName(0) {
 		site["yarn.nodemanager.recovery.enabled"] = "true"
 		site["yarn.nodemanager.recovery.supervised"] = "true"
-		site["yarn.nodemanager.recovery.dir"] = filepath.Join(c.dir, name, "recovery")
+		site["yarn.nodemanager.recovery.dir"] = filepath.Join(c.Dir, name, "recovery")
 	}
 	c.write(folder, "yarn-site.xml", site)
-	c.write(folder, "core-site.xml", map[string]string{"fs.defaultFS": "file:///", "hadoop.tmp.dir": filepath.Join(c.dir, "tmp")})
+	c.write(folder, "core-site.xml", map[string]string{"fs.defaultFS": "file:///", "hadoop.tmp.dir": filepath.Join(c.Dir, "tmp")})
 	c.write(folder, "resource-types.xml", map[string]string{"yarn.resource-types": gpuKind})
 	c.write(folder, "node-resources.xml", map[string]string{"yarn.nodemanager.resource-type." + gpuKind: "4"})
 	c.configureQueues(folder)
 	log := "log4j.rootLogger=INFO,A\nlog4j.appender.A=org.apache.log4j.ConsoleAppender\nlog4j.appender.A.layout=org.apache.log4j.PatternLayout\n" +
 		"log4j.appender.A.layout.ConversionPattern=%d{ISO8601} %p %c{1} %m%n\n"
-	if err := os.WriteFile(filepath.Join(c.dir, folder, "log4j.properties"), []byte(log), 0o644); err != nil {
-		c.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(c.dir, "excluded"), nil, 0o644); err != nil {
-		c.Fatal(err)
-	}
+	c.Write(filepath.Join(folder, "log4j.properties"), log, 0o644)
+	c.Write("excluded", "", 0o644)
 }
 
 // configureQueues writes the queues: a and b are for everybody, small too, which may have a quarter at most, and closed is for
@@ -294,38 +276,6 @@ func (c *cluster) start(name string) {
 	if name == rmName {
 		class = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 	}
-	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		c.Fatal(err)
-	}
-	defer log.Close()
 	argv := c.java(name, class)
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		c.Fatal(err)
-	}
-	d := &child{cmd, make(chan struct{})}
-	go func() {
-		_ = cmd.Wait() // it is killed in the end
-		close(d.ended)
-	}()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.daemons[name] = d
-}
-
-// daemon is the newest process of a name.
-func (c *cluster) daemon(name string) *child {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.daemons[name]
-}
-
-// close kills all daemons; the folder's cleaning kills what they leave behind.
-func (c *cluster) close() {
-	for _, d := range c.daemons {
-		_ = d.Process.Kill() // it may be dead
-		<-d.ended
-	}
+	c.Start(name, argv[0], argv[1:]...)
 }

@@ -78,7 +78,7 @@ func newGangs(t testing.TB, c *cluster) *gangs {
 	t.Helper()
 	argv := c.java(rmName, "com.github.apportion.yarn.Gangs")
 	cmd := exec.Command(argv[0], argv[1:]...)
-	log, err := os.Create(filepath.Join(c.dir, "gangs.log"))
+	log, err := os.Create(filepath.Join(c.Dir, "gangs.log"))
 	if err != nil {
 		t.Fatal(err)
 	}

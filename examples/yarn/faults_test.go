@@ -3,11 +3,12 @@
 package yarn
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,34 +18,26 @@ import (
 	"github.com/apportion/apportion/examples/managertest"
 )
 
-// kill kills a daemon. What it has started lives on.
-func (c *cluster) kill(name string) {
-	c.Helper()
-	d := c.daemon(name)
-	if err := d.Process.Kill(); err != nil {
-		c.Error(err)
-	}
-	<-d.ended
-}
-
 // killHolder kills the process that holds the applications.
 func (c *cluster) killHolder() {
-	for _, pid := range c.javas("yarn.Holder") {
+	for _, pid := range c.javas(".yarn.Holder") {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
 }
 
-// javas are the processes of the cluster's that run a class of this name.
-func (c *cluster) javas(class string) []int {
+// javas are the processes of the cluster's that run Java with these words in their command.
+func (c *cluster) javas(words ...string) []int {
 	var found []int
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range lines {
-		text, _ := os.ReadFile(name)
-		var pid int
-		if strings.HasPrefix(string(text), "java\x00") && strings.Contains(string(text), c.dir+"/") && strings.Contains(string(text), "."+class) {
-			if _, err := fmt.Sscanf(name, "/proc/%d/cmdline", &pid); err == nil {
-				found = append(found, pid)
-			}
+		line, _ := os.ReadFile(name)
+		text := string(line)
+		lacks := func(word string) bool { return !strings.Contains(text, word) }
+		if !strings.HasPrefix(text, "java\x00") || lacks(c.Dir+"/") || slices.ContainsFunc(words, lacks) {
+			continue
+		}
+		if pid, err := strconv.Atoi(strings.Split(name, "/")[2]); err == nil {
+			found = append(found, pid)
 		}
 	}
 	return found
@@ -53,9 +46,7 @@ func (c *cluster) javas(class string) []int {
 // refresh has the ResourceManager read the list of nodes that are to go: those that run jobs have some seconds.
 func (c *cluster) refresh(excluded string) {
 	c.Helper()
-	if err := os.WriteFile(filepath.Join(c.dir, "excluded"), []byte(excluded), 0o644); err != nil {
-		c.Fatal(err)
-	}
+	c.Write("excluded", excluded, 0o644)
 	argv := append(c.java(rmName, "org.apache.hadoop.yarn.client.cli.RMAdminCLI"), "-refreshNodes", "-g", "20", "-server")
 	processes.Eventually(c, "the list of nodes is read", 180*time.Second, func() bool {
 		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
@@ -74,10 +65,8 @@ func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 	c.refresh("")
 	// A NodeManager that was told to go may take half a minute to end; one that was not goes on.
 	processes.Eventually(c, "the node that was decommissioned runs again", 180*time.Second, func() bool {
-		select {
-		case <-c.daemon(nmName(i)).ended:
+		if len(c.javas(".NodeManager", "conf-"+nmName(i)+"/")) == 0 {
 			c.start(nmName(i))
-		default:
 		}
 		return c.running() == nodes
 	})
@@ -86,37 +75,34 @@ func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 // faultNodes is how many nodes there are.
 const faultNodes = 3
 
-// own are the faults of a YARN cluster.
-func (b *bench) own() []managertest.Fault {
-	return []managertest.Fault{
-		{Name: "a NodeManager is killed for a while", Of: "node", Do: func(r *rand.Rand) {
-			name := nmName(r.IntN(faultNodes))
-			b.kill(name)
-			managertest.Wait(r, time.Second, 20*time.Second)
-			b.start(name)
-			b.ready(faultNodes)
-		}},
-		{Name: "the ResourceManager is killed for a while", Of: rmName, Do: func(r *rand.Rand) {
-			b.kill(rmName)
-			managertest.Wait(r, 100*time.Millisecond, 8*time.Second)
-			b.start(rmName)
-			b.ready(faultNodes)
-		}},
-		{Name: "the holder is killed", Of: "holder", Do: func(*rand.Rand) { b.killHolder() }},
-		{Name: "a node is decommissioned and comes back", Of: "node", Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }},
-		{Name: "an application is killed by its user, and another job submitted", Of: "job", Do: func(r *rand.Rand) {
-			if ids := b.held(); len(ids) > 0 {
-				job := ids[r.IntN(len(ids))]
-				for _, a := range b.applications() {
-					if a.Name == job && !a.isOver() {
-						b.withdraw(a.ID)
-					}
+// verbs are what a test does to a YARN cluster. A job has at most four containers, since YARN is slow to start them, and half the steps.
+func (b *bench) verbs() *managertest.Cluster {
+	var nodes []string
+	for i := range faultNodes {
+		nodes = append(nodes, nmName(i))
+	}
+	return &managertest.Cluster{
+		Nodes: nodes,
+		Daemons: []managertest.Daemon{{Sort: nodeSort, Names: nodes, Least: time.Second, Most: 20 * time.Second},
+			{Sort: "ResourceManager", Names: []string{rmName}, Least: 100 * time.Millisecond, Most: 8 * time.Second}},
+		Kill:  b.Kill,
+		Start: func(name string) { b.start(name); b.ready(faultNodes) },
+		Submit: func(name string, most, steps, _ int) string {
+			return b.submit(name, 1+most/3, steps/2, nil)
+		},
+		Cancel: func(job string) {
+			for _, a := range b.applications() {
+				if a.Name == job && !a.isOver() {
+					b.withdraw(a.ID)
 				}
 			}
-			b.more(r)
-		}},
+		},
+		Jobs: b.held,
 	}
 }
+
+// nodeSort is the sort of daemons that are killed, and decommissioned, one at a time.
+const nodeSort = "NodeManager"
 
 // held are the jobs that have not ended.
 func (b *bench) held() []string {
@@ -131,14 +117,10 @@ func (b *bench) held() []string {
 	return files
 }
 
-// more submits another job, of at most four containers, since YARN is slow to start them, and of half the steps.
-func (b *bench) more(r *rand.Rand) {
-	name, most, steps := b.Another(r)
-	b.submit(name, 1+most/3, steps/2, nil)
-}
-
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func (c *cluster) faults(t *testing.T) {
 	b := newBench(t, c)
-	b.Play(append(b.own(), b.Seconds()...), 3, 4, b.held, b.more)
+	b.Play(b.verbs(), 3, 4,
+		managertest.Fault{Name: "the holder is killed", Of: "holder", Do: func(*rand.Rand) { b.killHolder() }},
+		managertest.Fault{Name: "a node is decommissioned and comes back", Of: nodeSort, Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }})
 }

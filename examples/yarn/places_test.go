@@ -93,7 +93,7 @@ func (b *bench) remove(job string) {
 }
 
 // masters are the processes of the masters that follow.
-func (b *bench) masters() []int { return b.javas("example.ElasticMaster") }
+func (b *bench) masters() []int { return b.javas(".example.ElasticMaster") }
 
 // stateOf is how YARN says that an application stands.
 func (b *bench) stateOf(id string) string {

@@ -40,7 +40,7 @@ func (r *reader) write(name, text string) {
 }
 
 func (c *cluster) newReader(t *testing.T) *reader {
-	r := &reader{c, t, filepath.Join(c.dir, "readme"), nil}
+	r := &reader{c, t, filepath.Join(c.Dir, "readme"), nil}
 	java := func(class string) string {
 		var words []string
 		for _, word := range c.java(rmName, class) {
@@ -48,7 +48,7 @@ func (c *cluster) newReader(t *testing.T) *reader {
 		}
 		return strings.Join(words, " ")
 	}
-	trainer, err := os.ReadFile("../train.py")
+	trainer, err := os.ReadFile(managertest.Path(t, "examples", "train.py"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (c *cluster) newReader(t *testing.T) *reader {
 	r.write("bin/yarn", "#!/bin/sh\nexec "+java("org.apache.hadoop.yarn.client.cli.ApplicationCLI")+` "$@"`+"\n")
 	r.write("bin/apportion-yarn", "#!/bin/sh\ntest \"$1\" = queues && exec "+r.dir+"/controller \"$@\"\nexec "+r.dir+"/controller \"$@\" -guard "+r.dir+"/apportion-guard -look 300ms -max-deaths 2\n")
 	processes.Build(t, r.dir, "controller", ".", "./apportion-yarn")
-	processes.Build(t, r.dir, "apportion-guard", "../..", "./checkpoint/guard/apportion-guard")
+	processes.Build(t, r.dir, "apportion-guard", managertest.Path(t), "./checkpoint/guard/apportion-guard")
 	r.env = append(os.Environ(), "PATH="+r.dir+"/bin:"+os.Getenv("PATH"))
 	return r
 }
@@ -111,12 +111,12 @@ func (c *cluster) readme(t *testing.T) {
 		t.Skip("a command as another user needs root")
 	}
 	const daemon = 1 // an ordinary user, whom every system has
-	if err := os.Chmod(c.dir, 0o711); err != nil {
+	if err := os.Chmod(c.Dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	r := c.newReader(t)
 	listen := "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1))
-	own := []string{"/etc/hadoop/conf", filepath.Join(c.dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen, "research", "a"}
+	own := []string{"/etc/hadoop/conf", filepath.Join(c.Dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen, "research", "a"}
 	sh, files := managertest.Blocks(t, "README.md", "sh", own...), managertest.Blocks(t, "README.md", "json", own...)
 	if len(sh) != 3 || len(files) != 1 {
 		t.Fatalf("%d blocks of commands, %d of jobs", len(sh), len(files))

@@ -28,11 +28,11 @@ type bench struct {
 // newBench starts a controller in a folder of its own on a cluster.
 func newBench(t *testing.T, c *cluster) *bench {
 	t.Helper()
-	dir := filepath.Join(c.dir, strings.ReplaceAll(t.Name(), "/", "-"))
+	dir := filepath.Join(c.Dir, strings.ReplaceAll(t.Name(), "/", "-"))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{c, managertest.New(t, dir, confVariable+"="+filepath.Join(c.dir, "conf-rm"), holderVariable+"="+c.holder())}
+	b := &bench{c, managertest.New(t, dir, confVariable+"="+filepath.Join(c.Dir, "conf-rm"), holderVariable+"="+c.holder())}
 	t.Cleanup(func() {
 		b.End()
 		for _, a := range b.applications() {
@@ -187,7 +187,7 @@ func (c *cluster) refuse(t *testing.T) {
 // sockets are the files in the cluster's folder that are sockets.
 func (b *bench) sockets() []string {
 	var found []string
-	err := filepath.WalkDir(b.cluster.dir, func(name string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(b.cluster.Dir, func(name string, entry os.DirEntry, err error) error {
 		if err == nil && entry.Type()&os.ModeSocket != 0 {
 			found = append(found, name)
 		}

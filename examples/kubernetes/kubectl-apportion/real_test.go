@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 )
 
@@ -30,8 +29,7 @@ func TestReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a control plane takes some seconds")
 	}
-	kubetest.Require(t)
-	c := kubetest.New(t, processes.Folder(t, "ask"))
+	c := kubetest.New(t)
 	role, err := os.ReadFile("rbac.yaml")
 	if err != nil {
 		t.Fatal(err)

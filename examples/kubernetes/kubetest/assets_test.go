@@ -33,12 +33,11 @@ func TestAssets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a control plane takes some seconds")
 	}
-	Require(t)
 	if binary := os.Getenv(binaryVariable); binary != "" {
 		t.Setenv(assetsVariable, assets(t, binary))
 		t.Setenv(binaryVariable, "")
 	}
-	c := New(t, processes.Folder(t, "kube"))
+	c := New(t)
 	if c.StartJobs() || c.StartScheduler() {
 		t.Fatal("a folder has no Job controller and no scheduler")
 	}

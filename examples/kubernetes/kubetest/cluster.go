@@ -12,7 +12,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -40,15 +39,12 @@ const (
 
 // Cluster is a control plane, each component a process.
 type Cluster struct {
-	testing.TB
-	// Dir is the folder with all its files.
-	Dir string
+	*processes.Group
 	// Config and Client are those of one who may do anything.
 	Config *rest.Config
 	Client kubernetes.Interface
 
-	args    map[string][]string
-	running map[string]*exec.Cmd
+	args map[string][]string
 }
 
 // Users that the API server knows, by their tokens. Beside the admin they are the service accounts of our manifests, which have no
@@ -66,12 +62,17 @@ const (
 		GuardToken + ",system:serviceaccount:ml:apportion-guard,5,system:serviceaccounts\n"
 )
 
-// New starts a control plane in a folder, or skips the test where there is none.
-func New(t testing.TB, dir string) *Cluster {
+// New starts a control plane, or skips the test where there is none; a test that must not be skipped fails.
+func New(t testing.TB) *Cluster {
 	t.Helper()
-	c := &Cluster{TB: t, Dir: dir, args: map[string][]string{}, running: map[string]*exec.Cmd{}}
-	t.Cleanup(c.close)
-	port := processes.FreePorts(t, 3)
+	if os.Getenv(binaryVariable) == "" && os.Getenv(assetsVariable) == "" {
+		if os.Getenv(requireVariable) != "" {
+			t.Fatalf("%s is not set: make kubernetes builds it", binaryVariable)
+		}
+		t.Skipf("%s is not set: make kubernetes builds it", binaryVariable)
+	}
+	c := &Cluster{Group: processes.New(t, "kube"), args: map[string][]string{}}
+	dir, port := c.Dir, processes.FreePorts(t, 3)
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", port+1)
 	c.args[Etcd] = []string{"--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync", "--log-level", "error"}
@@ -87,17 +88,6 @@ func New(t testing.TB, dir string) *Cluster {
 	c.Start(APIServer)
 	c.connect(fmt.Sprintf("https://127.0.0.1:%d", port+2))
 	return c
-}
-
-// Require skips a test, or fails it where it must not be skipped, if there is no control plane.
-func Require(t testing.TB) {
-	t.Helper()
-	if os.Getenv(binaryVariable) == "" && os.Getenv(assetsVariable) == "" {
-		if os.Getenv(requireVariable) != "" {
-			t.Fatalf("%s is not set: make kubernetes builds it", binaryVariable)
-		}
-		t.Skipf("%s is not set: make kubernetes builds it", binaryVariable)
-	}
 }
 
 // newKey makes a key for tokens of service accounts.
@@ -117,11 +107,8 @@ func newKey(t testing.TB) []byte {
 // write writes a file of the cluster and returns its path.
 func (c *Cluster) write(name string, text []byte) string {
 	c.Helper()
-	path := filepath.Join(c.Dir, name)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		c.Fatal(err)
-	}
-	return path
+	c.Write(name, string(text), 0o600)
+	return filepath.Join(c.Dir, name)
 }
 
 // connect waits until the API server is ready.
@@ -172,20 +159,11 @@ current-context: test
 // Start starts a component.
 func (c *Cluster) Start(component string) {
 	c.Helper()
-	log, err := os.OpenFile(filepath.Join(c.Dir, component+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		c.Fatal(err)
-	}
-	defer log.Close()
-	command := exec.Command(filepath.Join(os.Getenv(assetsVariable), component), c.args[component]...)
 	if binary := os.Getenv(binaryVariable); binary != "" {
-		command = exec.Command(binary, append([]string{component}, c.args[component]...)...)
+		c.Group.Start(component, binary, append([]string{component}, c.args[component]...)...)
+		return
 	}
-	command.Stdout, command.Stderr = log, log
-	if err := command.Start(); err != nil {
-		c.Fatal(err)
-	}
-	c.running[component] = command
+	c.Group.Start(component, filepath.Join(os.Getenv(assetsVariable), component), c.args[component]...)
 }
 
 // StartJobs starts Kubernetes' own Job controller; a folder KUBEBUILDER_ASSETS has none.
@@ -203,21 +181,4 @@ func (c *Cluster) startOwn(component string) bool {
 	}
 	c.Start(component)
 	return true
-}
-
-// Kill kills a component.
-func (c *Cluster) Kill(component string) {
-	c.Helper()
-	if err := c.running[component].Process.Kill(); err != nil {
-		c.Error(err)
-	}
-	_ = c.running[component].Wait() // it was killed
-}
-
-// close kills all components.
-func (c *Cluster) close() {
-	for _, command := range c.running {
-		_ = command.Process.Kill() // it may be dead
-		_ = command.Wait()
-	}
 }

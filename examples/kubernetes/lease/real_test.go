@@ -43,7 +43,6 @@ const (
 type stage struct {
 	*testing.T
 	*kubetest.Cluster
-	dir    string
 	proxy  *kubetest.Proxy
 	asDesk kubernetes.Interface
 	desk   *guard.Desk
@@ -53,9 +52,7 @@ type stage struct {
 // newStage starts an API server with the manifests.
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	kubetest.Require(t)
-	dir := processes.Folder(t, "lease")
-	s := &stage{T: t, Cluster: kubetest.New(t, dir), dir: dir}
+	s := &stage{T: t, Cluster: kubetest.New(t)}
 	for _, name := range []string{"ml", "apportion"} {
 		s.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name + "}")
 	}
@@ -118,7 +115,7 @@ func (s *stage) starts(job string, flags ...string) *guarded {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	dir := filepath.Join(s.dir, job)
+	dir := filepath.Join(s.Dir, job)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		s.T.Fatal(err)
 	}
@@ -143,7 +140,7 @@ func (s *stage) starts(job string, flags ...string) *guarded {
 }
 
 // mark is in the environment of all processes of a guard.
-func (g *guarded) mark() string { return filepath.Base(g.dir) + "/" + g.id.Job }
+func (g *guarded) mark() string { return filepath.Base(g.Dir) + "/" + g.id.Job }
 
 // alive are the processes of the trainer.
 func (g *guarded) alive() []int {

@@ -47,8 +47,7 @@ func newBench(t testing.TB) *bench {
 	if testing.Short() {
 		t.Skip("a control plane takes some seconds")
 	}
-	kubetest.Require(t)
-	b := &bench{Cluster: kubetest.New(t, processes.Folder(t, "live")), events: record.NewFakeRecorder(1000)}
+	b := &bench{Cluster: kubetest.New(t), events: record.NewFakeRecorder(1000)}
 	if !b.StartJobs() || !b.StartScheduler() {
 		t.Skip("the Job controller is not there")
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,9 +37,7 @@ func newReal(t *testing.T) *real {
 	if testing.Short() {
 		t.Skip("a control plane takes some seconds")
 	}
-	kubetest.Require(t)
-	dir := processes.Folder(t, "sched")
-	r := &real{Cluster: kubetest.New(t, dir)}
+	r := &real{Cluster: kubetest.New(t)}
 	if !r.StartJobs() {
 		t.Skip("the Job controller is not there")
 	}
@@ -48,7 +45,7 @@ func newReal(t *testing.T) *real {
 	r.kubelets = r.NewKubelets(func(ctx context.Context, _ *corev1.Pod) int { <-ctx.Done(); return 1 })
 	r.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: apportion}")
 	r.Apply(read(t, "deploy/rbac.yaml"))
-	r.start(t, dir)
+	r.start(t)
 	return r
 }
 
@@ -63,38 +60,13 @@ func read(t *testing.T, name string) string {
 }
 
 // start builds the scheduler and starts it until the test ends.
-func (r *real) start(t *testing.T, dir string) {
+func (r *real) start(t *testing.T) {
 	t.Helper()
-	program := filepath.Join(dir, "scheduler")
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "./scheduler")
-	build.Dir = "../cluster"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	config := filepath.Join(dir, "config.yaml")
+	program := processes.Build(t, r.Dir, "scheduler", "../cluster", "./scheduler")
 	// A gang gives its places back after seconds, which is a profile's to say.
-	text := strings.ReplaceAll(read(t, "deploy/config.yaml"), "patience: 30s", "patience: 8s") + fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 500, burst: 1000}\npodMaxBackoffSeconds: 1\n", r.Kubeconfig(kubetest.SchedulerToken))
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.Create(filepath.Join(dir, "scheduler.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	command := exec.Command(program, "--config", config, "--secure-port=0")
-	command.Stdout, command.Stderr = log, log
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = command.Process.Kill() // it may have ended
-		_ = command.Wait()
-		if t.Failed() {
-			text, _ := os.ReadFile(log.Name())
-			t.Logf("the scheduler's log ends with:\n%s", text[max(0, len(text)-4000):])
-		}
-	})
+	r.Write("config.yaml", strings.ReplaceAll(read(t, "deploy/config.yaml"), "patience: 30s", "patience: 8s")+
+		fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 500, burst: 1000}\npodMaxBackoffSeconds: 1\n", r.Kubeconfig(kubetest.SchedulerToken)), 0o600)
+	r.Group.Start("scheduler", program, "--config", filepath.Join(r.Dir, "config.yaml"), "--secure-port=0")
 }
 
 // pods creates pods of a namespace, one after the other, that take CPUs; bound to a node, "" for none.
