@@ -3,7 +3,6 @@
 package kubernetes
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,13 +10,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
@@ -38,10 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s settings
 	program := daemon.Program{Name: "apportion-kubernetes", Kinds: snapshot.Kinds()}
 	program.Flags = func(flags *flag.FlagSet) {
-		host, _ := os.Hostname() // "": the flag is needed
-		flags.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the API server; empty: as a pod")
-		flags.StringVar(&s.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the namespace of this program, for its Lease")
-		flags.StringVar(&s.identity, "identity", cmp.Or(os.Getenv("POD_NAME"), host), "the name under which this program leads: one that is started again under its name leads at once")
+		s.Declare(flags, &program.Kinds)
 		flags.DurationVar(&s.leaderLease, "leader-lease", 2*time.Minute, "how long the API server may be away before another may lead")
 		flags.StringVar(&s.claim, "claim", "", "the PersistentVolumeClaim with the shared folder, in the namespace of each job; empty: pods have it anyhow")
 		flags.StringVar(&s.image, "guard-image", "", "an image with /usr/local/bin/apportion-guard and cp, by which the guard comes to the path of -guard; empty: pods have it anyhow")
@@ -49,10 +43,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			user, err := command.ParseUser(text)
 			s.user = &user
 			return err
-		})
-		flags.Func("kinds", "the kinds of resources, with commas (default "+strings.Join(program.Kinds, ",")+")", func(text string) error {
-			program.Kinds = apportion.Kinds(strings.Split(text, ","))
-			return nil
 		})
 	}
 	var client kubernetes.Interface
@@ -66,14 +56,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err := connect(); err != nil {
 			return ctx, nil, err
 		}
-		return lead(ctx, client, &s)
+		return s.Lead(ctx, client, "apportion", s.leaderLease)
 	}
 	program.Connect = func(epoch int64, _ string, g daemon.Guarded) (daemon.Cluster, error) {
 		if err := connect(); err != nil {
 			return nil, err
 		}
 		s.path = g.Shared
-		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount, s.namespace})
+		return newOwner(ctx, client, program.Kinds, master{epoch, g, s.mount, s.Namespace})
 	}
 	return program.Run(ctx, args, stdout, stderr)
 }

@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/examples/kubernetes/program"
 )
 
 // settings are the flags that are for Kubernetes.
 type settings struct {
-	kubeconfig, namespace, identity string
-	leaderLease                     time.Duration
+	program.Flags
+	leaderLease time.Duration
 	mount
 }
 
@@ -35,13 +34,10 @@ const rate = 200
 
 // connect makes a client.
 func (s *settings) connect() (kubernetes.Interface, error) {
-	config, err := rest.InClusterConfig()
-	if s.kubeconfig != "" {
-		config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
-	}
+	config, err := s.Config(rate)
 	if err != nil {
 		return nil, err
 	}
-	config.QPS, config.Burst, config.Timeout = rate, 2*rate, 30*time.Second
+	config.Timeout = 30 * time.Second
 	return kubernetes.NewForConfig(config)
 }

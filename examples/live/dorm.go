@@ -5,10 +5,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -73,11 +73,16 @@ func dorm(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := chart.Publish(stdout, *out, figures); err != nil || !*compare {
 		return err
 	}
-	_, fixed, err := playElastic(ctx, *dir, jobs, "static", stdout)
+	fixed, _, err := playElastic(ctx, *dir, jobs, "static", stdout)
 	if err != nil {
 		return err
 	}
-	return printTimes(stdout, outcomes, fixed)
+	dorms, err := record.Took()
+	statics, err2 := fixed.Took()
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	return harness.PrintTimes(stdout, jobs, []string{"Dorm", "static"}, [][]time.Duration{dorms, statics})
 }
 
 // playElastic plays the jobs under a policy and reports.
@@ -94,24 +99,4 @@ func playElastic(ctx context.Context, dir cluster.Place, jobs []harness.Job, pol
 	}
 	outcomes, err := report(ctx, stdout, record)
 	return record, outcomes, err
-}
-
-// printTimes prints how long each job took, from arrival to end, under Dorm and without.
-func printTimes(w io.Writer, dorm, fixed []harness.Outcome) error {
-	fmt.Fprintln(w, "\nSeconds from arrival to end")
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "job\tDorm\tstatic\t")
-	var sums, ends [2]float64
-	for i := range dorm {
-		fmt.Fprintf(table, "%s\t", dorm[i].Job.Name)
-		for k, o := range []*harness.Outcome{&dorm[i], &fixed[i]} {
-			took := (o.Ended - o.Job.At).Seconds()
-			sums[k], ends[k] = sums[k]+took, max(ends[k], o.Ended.Seconds())
-			fmt.Fprintf(table, "%.0f\t", took)
-		}
-		fmt.Fprintln(table)
-	}
-	n := float64(len(dorm))
-	fmt.Fprintf(table, "mean\t%.0f\t%.0f\t\nmakespan\t%.0f\t%.0f\t\n", sums[0]/n, sums[1]/n, ends[0], ends[1])
-	return table.Flush()
 }

@@ -30,6 +30,26 @@ import (
 // Limits need what this system has.
 func init() { subcommands["flowcon"] = flowConRuns }
 
+// worker is one CPU and the jobs that share it.
+// writer and runner belong together, see node.Choose.
+type worker struct {
+	jobs   []harness.Job
+	kit    *harness.Kit
+	place  cluster.Place
+	writer node.Writer
+	runner node.Runner
+	every  time.Duration // between samples
+	stdout io.Writer
+}
+
+// trial is one run of the jobs.
+// All slices are by job.
+type trial struct {
+	times   []time.Duration // of each job, from its start
+	samples []node.Sample
+	curves  [][]master.Point
+}
+
 // mixed are the jobs at a scale of 1: the thesis' schedule, a long job that is soon as good as done and
 // then others, the last the shortest.
 // Their steps are such that all end within minutes of each other.

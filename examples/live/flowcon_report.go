@@ -7,37 +7,23 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/nodeagent/node"
 	"github.com/apportion/apportion/examples/studies/chart"
 )
 
 // report prints the completion times, each from the start of its job, and the makespans.
-// Both makespans count from the first start.
 func (w *worker) report(without, with []*trial) error {
-	table := tabwriter.NewWriter(w.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\njob\tframework\tsteps\tstarts\twithout limits\tFlowCon\tchange")
-	var sums, last [2]time.Duration
+	times := make([][]time.Duration, 2)
 	for i := range w.jobs {
-		j := &w.jobs[i]
-		times := [2]time.Duration{median(without, i), median(with, i)}
-		row(table, fmt.Sprintf("%s\t%s\t%d\t%.0f s", j.Name, j.Framework, j.Steps, j.At.Seconds()), times)
-		for k, t := range times {
-			sums[k] += t
-			last[k] = max(last[k], j.At+t)
-		}
+		times[0], times[1] = append(times[0], median(without, i)), append(times[1], median(with, i))
 	}
-	n := time.Duration(len(w.jobs))
-	row(table, "mean\t\t\t", [2]time.Duration{sums[0] / n, sums[1] / n})
-	row(table, "makespan\t\t\t", last)
-	return table.Flush()
+	return harness.PrintTimes(w.stdout, w.jobs, []string{"without limits", "FlowCon"}, times)
 }
 
 // median is that of a job's times over the runs.
@@ -49,12 +35,6 @@ func median(trials []*trial, job int) time.Duration {
 	}
 	slices.Sort(times)
 	return times[len(times)/2]
-}
-
-// row prints times without and with a policy, and the change.
-func row(w io.Writer, title string, times [2]time.Duration) {
-	fmt.Fprintf(w, "%s\t%.1f s\t%.1f s\t%+.1f %%\n", title, times[0].Seconds(), times[1].Seconds(),
-		100*(times[1].Seconds()/times[0].Seconds()-1))
 }
 
 // figures draws the CPU usage of each job without and with limits, the limits, and the losses.

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/live/specon"
 	"github.com/apportion/apportion/examples/nodeagent/node"
@@ -34,6 +33,30 @@ func init() {
 	policies["SpeCon"] = func(s *setting) (master.Decider, error) { return speconDecider(s, false) }
 	policies["DS"] = func(s *setting) (master.Decider, error) { return speconDecider(s, true) }
 }
+
+// contest is the same stream of jobs under several schedulers.
+// The first of plays is what the others are compared with.
+type contest struct {
+	stdout   io.Writer
+	dir      cluster.Place
+	jobs     []harness.Job
+	interval time.Duration
+	first    bool
+	plays    []*show
+}
+
+// show is one play of it.
+// All but name, policy and s3 are filled in by the play.
+type show struct {
+	name, policy string
+	s3           bool
+	record       *harness.Record
+	took         []time.Duration // each job, from its arrival
+	adjustments  []harness.Adjustment
+}
+
+// nodes are the two servers, which have a CPU each; as many jobs as fit share it.
+var nodes = []apportion.Server{{ID: "left", Capacity: apportion.Resources{6, 6}}, {ID: "right", Capacity: apportion.Resources{6, 6}}}
 
 // models are a long and a short job of each framework.
 // The long one converges long before it ends.
@@ -187,12 +210,8 @@ func (c *contest) play(ctx context.Context, number int, s *show) (err error) {
 	if s.record, err = stage.Run(ctx); err != nil {
 		return err
 	}
-	for i := range stage.Jobs {
-		ending, at := s.record.Ending(stage.Jobs[i].Name)
-		if ending != checkpoint.Completed {
-			return fmt.Errorf("job %q ended: %s", stage.Jobs[i].Name, ending)
-		}
-		s.ended = append(s.ended, at)
+	if s.took, err = s.record.Took(); err != nil {
+		return err
 	}
 	if s.adjustments, err = s.record.Adjustments(); err != nil {
 		return err

@@ -10,41 +10,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/chart"
 )
 
-// table prints the completion time of each job, from its arrival, under each scheduler, with the change
-// against the first, the migrations, and the steps lost and done again.
-// The plays have the same jobs in the same order.
+// table prints the completion time of each job under each scheduler, the migrations, and the steps lost and done again.
 func (c *contest) table() error {
-	fmt.Fprintln(c.stdout, "\nCompletion times (s), and the change against DS:")
-	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(table, "job\tframework\tsteps")
-	for _, s := range c.plays {
-		fmt.Fprint(table, "\t", s.name)
-	}
-	fmt.Fprintln(table)
-	means, ends := make([]time.Duration, len(c.plays)), make([]time.Duration, len(c.plays))
-	for i := range c.plays[0].record.Jobs {
-		job := &c.plays[0].record.Jobs[i]
-		times := make([]time.Duration, len(c.plays))
-		for k, s := range c.plays {
-			times[k] = s.ended[i] - job.At
-			means[k] += times[k] / time.Duration(len(s.ended))
-			ends[k] = max(ends[k], s.ended[i])
-		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", job.Name, job.Framework, job.Steps, against(times))
-	}
-	fmt.Fprintf(table, "mean\t\t\t%s\n", against(means))
-	fmt.Fprintf(table, "makespan\t\t\t%s\n", against(ends))
-	var migrations, lost, redone []string
+	var names []string
+	var took [][]time.Duration
+	migrations, redone, lost := []string{"migrations"}, []string{"steps done again"}, []string{"steps lost"}
 	for _, s := range c.plays {
 		planned, steps, again := 0, int64(0), int64(0)
 		for i := range s.adjustments {
@@ -54,22 +34,10 @@ func (c *contest) table() error {
 			}
 			steps, again = steps+a.Lost, again+a.Redone
 		}
-		migrations, lost, redone = append(migrations, fmt.Sprint(planned)), append(lost, fmt.Sprint(steps)), append(redone, fmt.Sprint(again))
+		names, took = append(names, s.name), append(took, s.took)
+		migrations, redone, lost = append(migrations, fmt.Sprint(planned)), append(redone, fmt.Sprint(again)), append(lost, fmt.Sprint(steps))
 	}
-	fmt.Fprintf(table, "migrations\t\t\t%s\n", strings.Join(migrations, "\t"))
-	fmt.Fprintf(table, "steps done again\t\t\t%s\n", strings.Join(redone, "\t"))
-	fmt.Fprintf(table, "steps lost\t\t\t%s\n", strings.Join(lost, "\t"))
-	return table.Flush()
-}
-
-// against prints times with the change against the first.
-// The first has no change beside it.
-func against(times []time.Duration) string {
-	cells := []string{fmt.Sprintf("%.1f", times[0].Seconds())}
-	for _, t := range times[1:] {
-		cells = append(cells, fmt.Sprintf("%.1f (%+.1f %%)", t.Seconds(), 100*(t.Seconds()/times[0].Seconds()-1)))
-	}
-	return strings.Join(cells, "\t")
+	return harness.PrintTimes(c.stdout, c.jobs, names, took, migrations, redone, lost)
 }
 
 // figures draws for each play which job ran where, and how many jobs each node had.

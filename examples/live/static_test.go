@@ -1,35 +1,18 @@
-// This file checks the static partition, and the comparison with it.
+// This file checks the static partition.
 
 package main
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
-
-// Times are counted from the arrival of each job, the makespan from the beginning.
-func TestPrintTimes(t *testing.T) {
-	a, b := &harness.Job{Name: "a"}, &harness.Job{Name: "b", At: 10 * time.Second}
-	var out bytes.Buffer
-	dorm := []harness.Outcome{{Job: a, Ended: 20 * time.Second}, {Job: b, Ended: 40 * time.Second}}
-	fixed := []harness.Outcome{{Job: a, Ended: 60 * time.Second}, {Job: b, Ended: 50 * time.Second}}
-	if err := printTimes(&out, dorm, fixed); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Fields(out.String()), "Seconds from arrival to end job Dorm static a 20 60 b 30 40 mean 25 50 makespan 40 60"; strings.Join(got, " ") != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
 
 func TestStatic(t *testing.T) {
 	state := &master.State{Kinds: kinds, Servers: dormServers}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/kubernetes/program"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -62,10 +62,7 @@ func (q *query) parse(args []string, stderr io.Writer) ([]string, error) {
 		flags.StringVar(&overrides.Context.Namespace, name, "", "the `namespace` of a Job without one (default as kubectl)")
 	}
 	q.settings.Kinds = snapshot.Kinds()
-	flags.Func("kinds", "the controller's kinds of resources, with commas (default "+strings.Join(q.settings.Kinds, ",")+")", func(text string) error {
-		q.settings.Kinds = apportion.Kinds(strings.Split(text, ","))
-		return nil
-	})
+	program.DeclareKinds(flags, &q.settings.Kinds)
 	flags.Float64Var(&q.settings.Theta1, "theta1", 0.2, "the controller's budget of unfairness")
 	flags.Float64Var(&q.settings.Theta2, "theta2", 0.3, "the controller's budget of adjustments")
 	flags.Func("drain", "in what-if, a `node` that jobs leave", collect(&q.change.drain))

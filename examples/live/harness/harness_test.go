@@ -262,3 +262,18 @@ func TestRoundRobin(t *testing.T) {
 		t.Errorf("%v after all was given back", got)
 	}
 }
+
+// Times are counted from the arrival of each job, the makespan from the beginning.
+func TestPrintTimes(t *testing.T) {
+	jobs := []Job{{Name: "a", Framework: "f", Steps: 3}, {Name: "b", Framework: "g", At: 10 * time.Second}}
+	var out strings.Builder
+	took := [][]time.Duration{{20 * time.Second, 30 * time.Second}, {60 * time.Second, 15 * time.Second}}
+	if err := PrintTimes(&out, jobs, []string{"x", "y"}, took, []string{"more", "1", "2"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "Seconds from arrival to end job framework steps arrived (s) x y a f 3 0 20.0 60.0 (+200.0 %) b g 0 10 30.0 15.0 (-50.0 %) " +
+		"mean 25.0 37.5 (+50.0 %) makespan 40.0 60.0 (+50.0 %) more 1 2"
+	if got := strings.Join(strings.Fields(out.String()), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -72,6 +72,19 @@ func (r *Record) Ending(job string) (checkpoint.Ending, time.Duration) {
 	return "", 0
 }
 
+// Took returns how long each job took from its arrival to its end. One that was not completed is an error.
+func (r *Record) Took() ([]time.Duration, error) {
+	took := make([]time.Duration, len(r.Jobs))
+	for i := range r.Jobs {
+		ending, at := r.Ending(r.Jobs[i].Name)
+		if ending != checkpoint.Completed {
+			return nil, fmt.Errorf("job %q ended: %s", r.Jobs[i].Name, ending)
+		}
+		took[i] = at - r.Jobs[i].At
+	}
+	return took, nil
+}
+
 // Outcome is what became of a job that was completed.
 type Outcome struct {
 	Job    *Job

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -21,6 +22,38 @@ func PrintOutcomes(w io.Writer, outcomes []Outcome) error {
 			len(o.Points), o.Runs, o.Redone, o.Points[0].Value, o.Points[len(o.Points)-1].Value, o.Off)
 	}
 	return table.Flush()
+}
+
+// PrintTimes prints how long each job took from its arrival to its end under several policies, by policy and job, then the mean and the
+// end of the last, with the change against the first policy, and more rows with a cell for each policy.
+func PrintTimes(w io.Writer, jobs []Job, policies []string, took [][]time.Duration, more ...[]string) error {
+	fmt.Fprintln(w, "\nSeconds from arrival to end")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "job\tframework\tsteps\tarrived (s)\t%s\n", strings.Join(policies, "\t"))
+	means, ends := make([]time.Duration, len(policies)), make([]time.Duration, len(policies))
+	for i := range jobs {
+		j, row := &jobs[i], make([]time.Duration, len(policies))
+		for k := range policies {
+			row[k] = took[k][i]
+			means[k] += row[k] / time.Duration(len(jobs))
+			ends[k] = max(ends[k], j.At+row[k])
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%.0f\t%s\n", j.Name, j.Framework, j.Steps, j.At.Seconds(), against(row))
+	}
+	fmt.Fprintf(table, "mean\t\t\t\t%s\nmakespan\t\t\t\t%s\n", against(means), against(ends))
+	for _, row := range more {
+		fmt.Fprintf(table, "%s\t\t\t\t%s\n", row[0], strings.Join(row[1:], "\t"))
+	}
+	return table.Flush()
+}
+
+// against prints times in seconds, with the change against the first.
+func against(times []time.Duration) string {
+	cells := []string{fmt.Sprintf("%.1f", times[0].Seconds())}
+	for _, t := range times[1:] {
+		cells = append(cells, fmt.Sprintf("%.1f (%+.1f %%)", t.Seconds(), 100*(t.Seconds()/times[0].Seconds()-1)))
+	}
+	return strings.Join(cells, "\t")
 }
 
 // PrintCosts prints, for each framework, what its adjustments cost: the median of each part in seconds.

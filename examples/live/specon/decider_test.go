@@ -191,14 +191,6 @@ func (w *world) turn() {
 	w.end("younger")
 }
 
-// A job is decided on once, whatever comes.
-func TestMovesOnce(t *testing.T) {
-	w := newWorld(t, false)
-	w.turn()
-	w.pass(20 * time.Second)
-	w.moved("done right")
-}
-
 // The decider of a new master does not move a job that was moved before, nor one that grows as ever; but it goes
 // on with the others.
 func TestNewMasterMovesNobodyAgain(t *testing.T) {
