@@ -49,14 +49,13 @@ type Config struct {
 	Window time.Duration
 	// Clock tells the time, without jumps; nil: time.Now.
 	Clock func() time.Time
-	// Poll is how often guards are looked at while something is waited for; 0: DefaultPoll.
+	// Poll is how often guards are looked at while something is waited for; 0: 20 ms.
 	Poll time.Duration
 	// Report is told of what goes wrong beside an effect; nil: nobody is.
 	Report func(error)
 }
 
-// DefaultPoll is what a Poll of 0 means.
-const DefaultPoll = 20 * time.Millisecond
+const defaultPoll = 20 * time.Millisecond
 
 // Validate returns the faults of a Config as [apportion.Faults].
 func (c *Config) Validate() error {
@@ -89,7 +88,7 @@ func NewFleet(config Config, jobs []checkpoint.Job) (*Fleet, error) {
 		return nil, err
 	}
 	if config.Poll == 0 {
-		config.Poll = DefaultPoll
+		config.Poll = defaultPoll
 	}
 	if config.Report == nil {
 		config.Report = func(error) {}

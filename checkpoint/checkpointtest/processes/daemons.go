@@ -29,9 +29,9 @@ type Group struct {
 // The path of the folder is short, since sockets in it may have 108 bytes only.
 func New(t testing.TB, name string) *Group {
 	t.Helper()
-	d := &Group{TB: t, Dir: Folder(t, name), running: map[string]*exec.Cmd{}}
+	d := &Group{TB: t, Dir: folder(t, name), running: map[string]*exec.Cmd{}}
 	// Before the folder is cleaned, which kills what they leave behind.
-	// Cleanups run in the reverse order: this one before that of Folder.
+	// Cleanups run in the reverse order: this one before that of folder.
 	t.Cleanup(func() {
 		for _, cmd := range d.running {
 			_ = cmd.Process.Kill() // it may be dead

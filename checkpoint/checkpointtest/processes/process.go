@@ -94,11 +94,11 @@ func matching(is func(line, env []byte) bool) []int {
 	return found
 }
 
-// KillAll kills every process that has a folder in its command or environment, until there is none; and unmounts what was
+// killAll kills every process that has a folder in its command or environment, until there is none; and unmounts what was
 // mounted there.
 // A process that is killed may have started another in between, hence the rounds; two seconds are enough
 // for all that was seen.
-func KillAll(dir string) {
+func killAll(dir string) {
 	mark := []byte(strings.TrimSuffix(dir, "/") + "/")
 	for range 40 {
 		left := matching(func(line, env []byte) bool { return bytes.Contains(line, mark) || bytes.Contains(env, mark) })
@@ -118,18 +118,18 @@ func KillAll(dir string) {
 	}
 }
 
-// Folder is a new folder with a short name, since the sockets of daemons have paths of at most 107 bytes. What is left of
+// folder is a new folder with a short name, since the sockets of daemons have paths of at most 107 bytes. What is left of
 // its processes ends with the test; the folder stays if the test has failed.
 // Its cleaning is the last that runs, as it is the first that was registered.
 // name begins its name, and the rest is drawn.
-func Folder(t testing.TB, name string) string {
+func folder(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		KillAll(dir)
+		killAll(dir)
 		if t.Failed() {
 			t.Logf("logs are in %s", dir)
 			return
