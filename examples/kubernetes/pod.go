@@ -69,9 +69,8 @@ func (o *owner) pod(d *snapshot.Declared, t *managed.Task, part *managed.Part, r
 		return nil, errors.New("kubernetes: the pod has no command to be guarded") // which is checked when a Job is read
 	}
 	c := &p.Spec.Containers[0]
-	c.Args = slices.Concat([]string{"-url", o.guard.URL, "-token-file", t.Credential, "-every", o.guard.Every.String(), "-save", d.SaveSignal,
-		"-rank", strconv.Itoa(rank), "--"}, c.Command, c.Args)
-	c.Command = []string{o.guard.Program}
+	argv := slices.Concat(o.guard.Command(t.Credential, d.SaveSignal), []string{"-rank", strconv.Itoa(rank), "--"}, c.Command, c.Args)
+	c.Command, c.Args = argv[:1], argv[1:]
 	env := t.Environment(part.Server)
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: env[name]})

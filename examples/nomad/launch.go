@@ -222,14 +222,17 @@ func (n *nomad) guardedConfig(config map[string]any, meta map[string]string, cre
 	}
 	// Nomad numbers the containers of each group from 0. Into the folders of a task everybody on its node can write, so that the
 	// guard makes one of its own for the files of saves.
-	args := []any{"-url", n.guard.URL, "-token-file", credential, "-every", n.guard.Every.String(), "-save", signal,
-		"-rank", strconv.Itoa(part.First) + "+${NOMAD_ALLOC_INDEX}", "--", program}
+	words := append(n.guard.Command(credential, signal), "-rank", strconv.Itoa(part.First)+"+${NOMAD_ALLOC_INDEX}", "--", program)
+	var args []any
+	for _, word := range words[1:] {
+		args = append(args, word)
+	}
 	list, _ := config["args"].([]any)
 	guarded := map[string]any{}
 	for key, value := range config {
 		guarded[key] = value
 	}
-	guarded["command"], guarded["args"] = n.guard.Program, append(args, list...)
+	guarded["command"], guarded["args"] = words[0], append(args, list...)
 	return guarded, nil
 }
 

@@ -3,14 +3,12 @@
 package slurm
 
 import (
-	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/day"
 )
@@ -25,13 +23,9 @@ func (b *bench) Elastic(j *day.Job, argv []string) string {
 
 // Fixed implements managertest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
 func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
-	var script strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(env)) {
-		fmt.Fprintf(&script, "export %s=%s\n", key, quote(env[key]))
-	}
-	fmt.Fprintf(&script, "exec srun sh -c %s", quote("APPORTION_RANK=$SLURM_PROCID APPORTION_SERVER=$SLURMD_NODENAME exec "+strings.Join(argv, " ")))
+	script := managed.Export(env) + "exec srun sh -c " + managed.Quote("APPORTION_RANK=$SLURM_PROCID APPORTION_SERVER=$SLURMD_NODENAME exec "+strings.Join(argv, " "))
 	minutes := int(math.Ceil(2 * j.Work / float64(j.Fixed) / 60))
-	b.sbatch(j.Name, script.String(), "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
+	b.sbatch(j.Name, script, "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
 }
 
 // Left implements managertest.Player.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -111,26 +110,13 @@ func arguments(declared *spec, t *managed.Task, part managed.Part) ([]string, er
 // script is the batch script of a part: a guard around every task, and the user's script in it.
 // The guard runs inside srun, one for each task, since a guard must see the processes that it ends.
 func (s *slurm) script(declared *spec, t *managed.Task, part managed.Part) string {
-	var text strings.Builder
-	text.WriteString("#!/bin/sh\n")
-	// The order of the exports does not matter to the shell; it is sorted for the tests.
-	env := t.Environment(part.Server)
-	for _, key := range slices.Sorted(maps.Keys(env)) {
-		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
-	}
 	words, _ := declared.Job.words()
 	save, _ := declare(&alloc.Application{}, words) // which was read before
 	// The number of a task on its node is known to the task alone.
-	fmt.Fprintf(&text, "exec srun --export=ALL --kill-on-bad-exit=0 sh -c %s\n", quote(fmt.Sprintf(
-		`exec %s -url %s -token-file %s -every %s -save "%s" -rank %d+$SLURM_PROCID -- %s`,
-		quote(s.guard.Program), quote(s.guard.URL), quote(t.Credential), s.guard.Every, save, part.First,
-		quote(filepath.Join(t.Dir, scriptName)))))
-	return text.String()
+	task := fmt.Sprintf("exec %s -rank %d+$SLURM_PROCID -- %s", managed.Quote(s.guard.Command(t.Credential, save)...), part.First,
+		managed.Quote(filepath.Join(t.Dir, scriptName)))
+	return "#!/bin/sh\n" + managed.Export(t.Environment(part.Server)) + "exec srun --export=ALL --kill-on-bad-exit=0 sh -c " + managed.Quote(task) + "\n"
 }
-
-// quote quotes a text for the shell.
-// A quote inside is closed, escaped and opened again, which every POSIX shell understands.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Stop implements managed.Manager.
 func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server string) (left bool, err error) {

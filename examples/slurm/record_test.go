@@ -211,7 +211,7 @@ func TestScript(t *testing.T) {
 		t.Errorf("%q, %v", first, err)
 	}
 	text := s.script(declared, task, part)
-	for _, want := range []string{`export APPORTION_JOB='it'\''s.12'`, "export APPORTION_SERVER='n2'", "export APPORTION_EPOCH='4'", "-rank 1+$SLURM_PROCID", `-save ""`, "exec srun"} {
+	for _, want := range []string{`export APPORTION_JOB='it'\''s.12'`, "export APPORTION_SERVER='n2'", "export APPORTION_EPOCH='4'", `-save'\'' '\'''\'' -rank 1+$SLURM_PROCID`, "exec srun"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s:\n%s", want, text)
 		}

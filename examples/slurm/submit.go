@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/apportion/apportion/checkpoint/managed"
 )
 
 // inert is what the script of a job does where it is started outside of an elastic run. Slurm starts it when the job is over, which
@@ -91,20 +93,14 @@ func wrap(text, name string, args, env []string) (options []string, wrapped stri
 	}
 	// The interpreter's line may have one argument. The script is read by it from a descriptor, whatever language it is in.
 	program, argument, _ := strings.Cut(strings.TrimSpace(path), " ")
-	command := []string{"exec", "env"}
-	for _, variable := range without(env, "APPORTION_", "SLURM", "SBATCH_", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=", "HOSTNAME=", "PWD=", "_=") {
-		command = append(command, quote(variable))
-	}
-	command = append(command, quote(program))
+	words := without(env, "APPORTION_", "SLURM", "SBATCH_", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=", "HOSTNAME=", "PWD=", "_=")
+	words = append(words, program)
 	if argument != "" {
-		command = append(command, quote(strings.TrimSpace(argument)))
+		words = append(words, strings.TrimSpace(argument))
 	}
-	command = append(command, "/dev/fd/9")
-	for _, arg := range args {
-		command = append(command, quote(arg))
-	}
+	words = append(append(words, "/dev/fd/9"), args...)
 	return options, fmt.Sprintf("#!/bin/sh\n#SBATCH --job-name=\"%s\" --hold --requeue --open-mode=append\n%s\n%s%s 9<<'%s'\n%s\n%[5]s\n",
-		name, head.String(), inert, strings.Join(command, " "), end, text), nil
+		name, head.String(), inert, "exec env "+managed.Quote(words...), end, text), nil
 }
 
 // checkOptions refuses options that are not carried over, in the head of the script, on the command line, or in variables of sbatch.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/checkpoint/managed"
 )
 
 // jarsVariable holds the folder with the jars, which `make yarn` fetches; requireVariable says that it must be there.
@@ -151,11 +152,7 @@ func (c *cluster) java(name, class string) []string {
 
 // holder is the command of the holder, for the shell.
 func (c *cluster) holder() string {
-	var quoted []string
-	for _, word := range c.java(rmName, "com.github.apportion.yarn.Holder") {
-		quoted = append(quoted, quote(word))
-	}
-	return strings.Join(quoted, " ")
+	return managed.Quote(c.java(rmName, "com.github.apportion.yarn.Holder")...)
 }
 
 // write writes a configuration of Hadoop's.

@@ -6,17 +6,15 @@ package yarn
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/day"
 )
@@ -40,13 +38,9 @@ func (p *dayPlayer) Elastic(j *day.Job, argv []string) string {
 
 // Fixed implements managertest.Player. The job begins when YARN has granted all its containers, wherever these are.
 func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
-	var script strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(env)) {
-		fmt.Fprintf(&script, "export %s=%s\n", key, quote(env[key]))
-	}
-	fmt.Fprintf(&script, "exec %s\n", strings.Join(argv, " "))
+	script := managed.Export(env) + "exec " + strings.Join(argv, " ") + "\n"
 	name := filepath.Join(p.Shared, j.Name+".sh")
-	if err := os.WriteFile(name, []byte(script.String()), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
 		p.Bench.Fatal(err)
 	}
 	p.fixed.play(map[string]any{"job": j.Name, "queue": "a", "containers": j.Fixed, "memory": 500, "vcores": 1,

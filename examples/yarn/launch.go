@@ -150,7 +150,7 @@ const scriptName = "start.sh"
 // These are double quotes, within which four characters mean something to bash. <LOG_DIR> is YARN's word for the
 // folder from which it collects logs.
 func launchCommand(dir string) string {
-	name := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(quote(filepath.Join(dir, scriptName)))
+	name := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(managed.Quote(filepath.Join(dir, scriptName)))
 	return "exec /bin/sh " + name + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr"
 }
 
@@ -172,31 +172,14 @@ func (y *yarn) User(spec json.RawMessage) (*command.User, error) {
 // The environment of the job comes first, so that no job can name another job, attempt or folder than its
 // own.
 func (y *yarn) script(s *submission, t *managed.Task) string {
-	var text strings.Builder
-	text.WriteString("#!/bin/sh\n")
-	env := maps.Clone(s.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
+	env := map[string]string{}
+	maps.Copy(env, s.Env)
 	maps.Copy(env, t.Environment(""))
 	// All containers of a run have the same script: the guard asks its node for the name.
 	delete(env, command.EnvServer)
-	// The order is for the tests and for whoever reads the script.
-	for _, key := range slices.Sorted(maps.Keys(env)) {
-		fmt.Fprintf(&text, "export %s=%s\n", key, quote(env[key]))
-	}
-	fmt.Fprintf(&text, "exec %s -url %s -token-file %s -every %s -save '%s' -dir \"$PWD\" --", quote(y.guard.Program), quote(y.guard.URL),
-		quote(t.Credential), y.guard.Every, s.SaveSignal)
-	// Each word is quoted: no shell of ours reads the user's command.
-	for _, word := range s.Command {
-		text.WriteString(" " + quote(word))
-	}
-	text.WriteString("\n")
-	return text.String()
+	guard := managed.Quote(y.guard.Command(t.Credential, s.SaveSignal)...)
+	return "#!/bin/sh\n" + managed.Export(env) + "exec " + guard + ` -dir "$PWD" -- ` + managed.Quote(s.Command...) + "\n"
 }
-
-// quote quotes a text for the shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Stop implements managed.Manager. What is given back is YARN's again at once, whether its node answers or not; what lives
 // there is the guards' to say.

@@ -56,7 +56,7 @@ func onHolder(t *testing.T) (y *yarn, told func() []map[string]any) {
 	y = newYARN(conf{}, g)
 	y.jobs = filepath.Join(dir, "jobs")
 	folder := filepath.Join(dir, "cluster")
-	if err := errors.Join(os.Mkdir(folder, 0o700), y.keep(folder, quote(script))); err != nil {
+	if err := errors.Join(os.Mkdir(folder, 0o700), y.keep(folder, managed.Quote(script))); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { letGo(t, y.holder) })
@@ -188,8 +188,8 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := y.script(&s, &task)
-	for _, want := range []string{`export APPORTION_JOB='it'\''s $HOME'`, "export APPORTION_EPOCH='4'", "export A_1='it'\\''s'", "-save 'USR1'",
-		"exec '/bin/guard' -url 'http://c/lease' -token-file", "-- 'python3' 'train it.py'"} {
+	for _, want := range []string{`export APPORTION_JOB='it'\''s $HOME'`, "export APPORTION_EPOCH='4'", "export A_1='it'\\''s'", "'-save' 'USR1'",
+		"exec '/bin/guard' '-url' 'http://c/lease' '-token-file'", "-- 'python3' 'train it.py'"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s:\n%s", want, text)
 		}

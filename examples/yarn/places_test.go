@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/managed"
 )
 
 // replaceMaster kills the one master of a user's own. What runs goes on, and the next one does what is decided then.
@@ -114,13 +115,9 @@ func (b *bench) manage() string {
 	if err := json.Unmarshal(b.post("apps/new-application", ""), &made); err != nil {
 		b.Bench.Fatal(err)
 	}
-	var script strings.Builder
-	script.WriteString("exec")
-	for _, word := range append(b.java(rmName, "com.github.apportion.yarn.example.ElasticMaster"), filepath.Join(b.Shared, "masters")) {
-		script.WriteString(" " + quote(word))
-	}
+	master := append(b.java(rmName, "com.github.apportion.yarn.example.ElasticMaster"), filepath.Join(b.Shared, "masters"))
 	name := filepath.Join(b.Shared, "master.sh")
-	if err := os.WriteFile(name, []byte(script.String()+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(name, []byte("exec "+managed.Quote(master...)+"\n"), 0o644); err != nil {
 		b.Bench.Fatal(err)
 	}
 	b.post("apps", `<application-submission-context><application-id>`+made.ID+`</application-id><application-name>mine</application-name>

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 )
 
@@ -41,13 +42,7 @@ func (r *reader) write(name, text string) {
 
 func (c *cluster) newReader(t *testing.T) *reader {
 	r := &reader{c, t, filepath.Join(c.Dir, "readme"), nil}
-	java := func(class string) string {
-		var words []string
-		for _, word := range c.java(rmName, class) {
-			words = append(words, quote(word))
-		}
-		return strings.Join(words, " ")
-	}
+	java := func(class string) string { return managed.Quote(c.java(rmName, class)...) }
 	trainer, err := os.ReadFile(managertest.Path(t, "examples", "train.py"))
 	if err != nil {
 		t.Fatal(err)

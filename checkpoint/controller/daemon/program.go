@@ -43,6 +43,12 @@ type Guarded struct {
 	Every time.Duration
 }
 
+// Command returns the command line of a guard that signs with the credential in a file, and that asks its trainer to save by a signal;
+// "": by a file. More flags may follow, then -- and the command of the trainer.
+func (g Guarded) Command(credential, saveSignal string) []string {
+	return []string{g.Program, "-url", g.URL, "-token-file", credential, "-every", g.Every.String(), "-save", saveSignal}
+}
+
 // Cluster is a cluster manager that can also say what runs, for a plan that is not carried out.
 // The four programs implement it, and nothing else of them is known here.
 type Cluster interface {
