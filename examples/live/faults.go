@@ -54,7 +54,6 @@ type fault struct {
 }
 
 // faults in the order in which they happen. The last process of an MXNet job is its parameter server.
-// Each waits until the one before is over.
 var faults = []fault{
 	{"kill -9 of a trainer (PyTorch, first process)", "lstm", killRank(0), false},
 	{"kill -9 of a trainer (TensorFlow)", "vae", killRank(0), false},
@@ -67,7 +66,6 @@ var faults = []fault{
 }
 
 // unlucky are the jobs.
-// They are long enough for eight faults.
 func unlucky() []harness.Job {
 	const cost = 20 * time.Millisecond
 	demand := apportion.Resources{1, 2}
@@ -131,7 +129,6 @@ func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job)
 }
 
 // each lets the next fault happen when its time has come.
-// It is called at every look, ten times a second.
 func (f *failing) each(ctx context.Context) error {
 	if f.filled && f.sample.At >= f.cleared {
 		f.filled = false
@@ -154,7 +151,6 @@ func (f *failing) each(ctx context.Context) error {
 }
 
 // over reports whether the job of a fault goes on beyond where it was.
-// A job that has ended is past its fault.
 func (f *failing) over(h *happened) bool {
 	if f.filled || time.Since(h.at) < quiet {
 		return false
@@ -219,7 +215,6 @@ func killAgent(_ context.Context, f *failing) error {
 }
 
 // move asks for another server for the job.
-// The job cannot be saved, and so must stay.
 func move(ctx context.Context, f *failing) error {
 	view, _ := f.view("deaf")
 	to := dormServers[0].ID
@@ -232,7 +227,6 @@ func move(ctx context.Context, f *failing) error {
 }
 
 // print prints for every fault how long it took until its job did its next step that counts.
-// The time is until a step that was never done before.
 func (f *failing) print(w io.Writer, record *harness.Record) error {
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -31,7 +31,6 @@ import (
 func init() { subcommands["flowcon"] = flowConRuns }
 
 // worker is one CPU and the jobs that share it.
-// writer and runner belong together, see node.Choose.
 type worker struct {
 	jobs   []harness.Job
 	kit    *harness.Kit
@@ -43,7 +42,6 @@ type worker struct {
 }
 
 // trial is one run of the jobs.
-// All slices are by job.
 type trial struct {
 	times   []time.Duration // of each job, from its start
 	samples []node.Sample
@@ -134,7 +132,6 @@ func (w *worker) open(by string, first bool) error {
 
 // compare runs the jobs without and with limits, in turn. That no limit changes what a job computes is
 // checked.
-// Runs alternate, so that a change of the machine's load hits both.
 func (w *worker) compare(ctx context.Context, runs int, config flowcon.Config) (without, with []*trial, err error) {
 	for range runs {
 		for _, limited := range []bool{false, true} {
@@ -166,7 +163,6 @@ func (w *worker) compare(ctx context.Context, runs int, config flowcon.Config) (
 }
 
 // run runs the jobs once.
-// What jobs print to their standard error is shown only when one fails.
 func (w *worker) run(ctx context.Context, name string, decider *flowcon.Executor) (*trial, error) {
 	a := &node.Agent{Runner: w.runner, Writer: w.writer, FlowCon: decider, Log: w.stdout, Every: w.every}
 	dir := w.place.Join(name)
@@ -210,7 +206,6 @@ func complaint(job, text string) error {
 
 // newest is how many of the newest losses the evaluation function is the mean of: the loss of one batch
 // says more of the batch than of the model.
-// It is some seconds of training.
 const newest = 200
 
 // evaluation returns what takes the evaluation function of one job from its output, line by line.

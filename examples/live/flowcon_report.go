@@ -27,7 +27,6 @@ func (w *worker) report(without, with []*trial) error {
 }
 
 // median is that of a job's times over the runs.
-// Of two it is the later one.
 func median(trials []*trial, job int) time.Duration {
 	var times []time.Duration
 	for _, t := range trials {
@@ -67,7 +66,6 @@ func of(samples []node.Sample, job string) []node.Sample {
 const smoothing = 2 * time.Second
 
 // usage is the share of the CPU that a job used over time. It ends at zero.
-// A point is the mean of the time until the next.
 func usage(samples []node.Sample) plotter.XYs {
 	var points plotter.XYs
 	last := node.Sample{}

@@ -41,7 +41,6 @@ func (c *contest) table() error {
 }
 
 // figures draws for each play which job ran where, and how many jobs each node had.
-// All have the same axis, so that they can be laid over one another.
 func (c *contest) figures() ([]*chart.Figure, error) {
 	var figures []*chart.Figure
 	var errs []error
@@ -108,7 +107,6 @@ func (s *show) spans() []chart.Span {
 }
 
 // load counts the jobs that run on a node over time.
-// It is a count at each sample.
 func (s *show) load(node int) plotter.XYs {
 	var points plotter.XYs
 	for _, sample := range s.record.Samples {

@@ -29,8 +29,6 @@ import (
 )
 
 // Bench is a controller in a process of its own, and what the test has seen of it.
-// Its methods fail the test when the controller cannot be started; what the controller does is for the test
-// to judge.
 type Bench struct {
 	testing.TB
 	// Dir is the folder of the test's cluster, and Shared the one that all its nodes see.
@@ -52,7 +50,6 @@ type Bench struct {
 }
 
 // process is a controller in a process.
-// number chooses the port, and what Number stands for in its variables.
 type process struct {
 	*exec.Cmd
 	number  int // 0 or 1
@@ -108,7 +105,6 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 }
 
 // Begin starts the controller, as the one before where that has ended.
-// The next controller has another address, and everybody reaches it by the front, as behind a service.
 func (b *Bench) Begin() {
 	b.Helper()
 	i := 0
@@ -119,7 +115,6 @@ func (b *Bench) Begin() {
 }
 
 // start starts a controller on the i-th address, which waits until no other leads.
-// The log is shared by all controllers of the test and appended to.
 func (b *Bench) start(i int) *process {
 	b.Helper()
 	log, err := os.OpenFile(filepath.Join(b.Dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -142,14 +137,12 @@ func (b *Bench) start(i int) *process {
 }
 
 // lead puts a controller in charge.
-// From here on calls through the front reach it.
 func (b *Bench) lead(p *process) {
 	b.now = p
 	b.front.turn(p.address)
 }
 
 // Set starts the controller again with more flags.
-// Flags that were given before are overridden by the later ones.
 func (b *Bench) Set(flags ...string) {
 	b.Helper()
 	b.End()
@@ -165,7 +158,6 @@ func (b *Bench) End() {
 }
 
 // Signal sends the controller a signal.
-// With SIGSTOP and SIGCONT it is a machine that hangs for a while.
 func (b *Bench) Signal(s syscall.Signal) {
 	if err := b.now.Process.Signal(s); err != nil {
 		b.Error(err)
@@ -173,11 +165,9 @@ func (b *Bench) Signal(s syscall.Signal) {
 }
 
 // Ask asks the controller for a page of its API; nil: it does not answer.
-// Why not is not said: it may be dead or stopped, or waiting for the lead.
 func (b *Bench) Ask(path string) []byte { return b.ask(b.front.address(), path) }
 
 // ask asks a controller at an address; nil: it does not answer.
-// Ten seconds bound one question; whoever needs an answer asks again.
 func (b *Bench) ask(address, path string) []byte {
 	token, err := os.ReadFile(filepath.Join(b.Shared, "master", "user.token"))
 	if err != nil {
@@ -217,7 +207,6 @@ func (b *Bench) Report() *controller.Report {
 		b.unrest = string(text)
 		return nil
 	}
-	// A job that has never saved confirms nothing.
 	for _, j := range r.Jobs {
 		if newest := j.Job.Newest(); newest.Number > 0 {
 			b.confirmed = append(b.confirmed, workerlog.Confirmed{Job: j.Job.Name, Step: newest.Step, At: time.Now().UnixNano()})
@@ -236,14 +225,12 @@ func (b *Bench) Holds(want map[string]int) {
 			return false
 		}
 		for _, j := range r.Jobs {
-			// An order that is not 0 is one under way.
 			if slices.Contains(resting, j.Job.Phase) && j.Job.Phase != checkpoint.Ended && j.Job.Order == 0 {
 				held[j.Job.Name] = len(j.Job.Containers)
 			}
 		}
 		r.Servers = nil
 		text, _ := json.Marshal(r)
-		// It is shown when the test fails, as the newest reason.
 		b.unrest = string(text)
 		return fmt.Sprint(held) == fmt.Sprint(want)
 	})
@@ -282,7 +269,6 @@ func (b *Bench) Rests(submitted func() []string) {
 // Check asks the workers' logs.
 // It is the judge of every test here: nothing ran twice, and no confirmed step was lost, by the word of
 // those who did the work.
-// It may be asked while jobs run: it judges the lines that are there.
 func (b *Bench) Check() {
 	b.Helper()
 	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))

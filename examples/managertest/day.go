@@ -37,7 +37,6 @@ const (
 )
 
 // Daily is a cluster manager on which a day is played.
-// The four controllers have one each, and their tests call Day.
 type Daily struct {
 	// Manager is its name, and Slots how many containers the cluster holds.
 	Manager string
@@ -50,7 +49,6 @@ type Daily struct {
 }
 
 // Player is a cluster on which a day is played.
-// One is made for each policy, on a cluster that is fresh.
 type Player interface {
 	// Controlled returns the bench of the controller.
 	Controlled() *Bench
@@ -72,7 +70,6 @@ const (
 )
 
 // steps is how many steps are as much work as a job has.
-// A job of less than one step does one.
 func steps(j *day.Job) int { return max(1, int(math.Round(j.Work/(batch*cost).Seconds()))) }
 
 // argv is the command line of a container of a job.
@@ -94,7 +91,6 @@ func (d Daily) Day(t *testing.T) {
 	if policies == nil {
 		policies = []string{Fixed, Elastic}
 	}
-	// The trace is one day of one cluster; see its notice.
 	file := Path(t, "examples", "studies", "dorm", "data", "ms_itp_cluster07.csv")
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -107,8 +103,6 @@ func (d Daily) Day(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &day.Record{Manager: d.Manager, Policy: policy, Slots: d.Slots, Jobs: jobs}
-			// The record is measured by the same code that the study uses, which fails where a job has not
-			// ended.
 			play(d.Bench(t), r, limit)
 			m, err := r.Measure()
 			if err != nil {
@@ -128,7 +122,6 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	b := p.Controlled()
 	b.Helper()
 	// A decision may be as unfair as the program's default, and move more jobs than that: jobs here are minutes long.
-	// Leases are longer than in the tests of faults: nothing is killed here.
 	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
 	// called finds a job by the name that its workers write into their logs.
 	called := map[string]*day.Job{}
@@ -140,13 +133,11 @@ func play(p Player, r *day.Record, limit time.Duration) {
 			b.Report()
 			time.Sleep(100 * time.Millisecond)
 		}
-		// Only elastic jobs are resized, so that only they could go wrong.
 		if r.Policy == Elastic {
 			called[p.Elastic(j, b.argv(j))] = j
 			continue
 		}
 		called[j.Name] = j
-		// A job with fixed containers has one attempt, whose folder nobody else makes.
 		dir := filepath.Join(b.Shared, "runs", j.Name, "1")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.Fatal(err)
@@ -180,7 +171,6 @@ func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.
 			continue
 		}
 		at := time.Unix(0, l.At).Sub(began).Seconds()
-		// The name of a life is drawn by the worker itself.
 		life := lives[l.Job+" "+l.Life]
 		if life == nil {
 			life = &day.Life{Job: j.Name, From: at}
@@ -188,7 +178,6 @@ func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.
 			order = append(order, life)
 		}
 		life.Until = at
-		// Rank 0 writes the end when the last step of all is done.
 		if l.Worker == workerlog.End && l.Rank == 0 {
 			j.Ended = at
 		}
@@ -199,7 +188,6 @@ func (b *Bench) readLives(r *day.Record, called map[string]*day.Job, began time.
 }
 
 // writeRecord writes a record, with times in milliseconds.
-// Milliseconds are more than the play can be trusted for, and keep the file small.
 func writeRecord(t *testing.T, r *day.Record) {
 	t.Helper()
 	round := func(x *float64) { *x = math.Round(*x*1000) / 1000 }
@@ -214,7 +202,6 @@ func writeRecord(t *testing.T, r *day.Record) {
 	}
 	text, err := json.Marshal(r)
 	if err == nil {
-		// A life a line.
 		lines := strings.ReplaceAll(string(text), "},{", "},\n{") + "\n"
 		err = os.WriteFile(filepath.Join(*dayFolder, fmt.Sprintf("%s-%s.json", r.Manager, r.Policy)), []byte(lines), 0o600)
 	}

@@ -20,7 +20,6 @@ import (
 )
 
 // What Play does in place of what it is asked for.
-// They make one test a campaign: thousands of faults by hand, a handful in the gate.
 var (
 	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen; 0: some")
 	forFlag    = flag.Duration("for", 0, "how long TestFaults lets faults happen, if there are not so many before; 0: no limit")
@@ -39,14 +38,12 @@ type Fault struct {
 }
 
 // Wait waits for a time that is drawn.
-// from must be less than to.
 func Wait(r *rand.Rand, from, to time.Duration) {
 	time.Sleep(from + time.Duration(r.Int64N(int64(to-from))))
 }
 
 // common are the faults of the controller and of what it has started.
 func (b *Bench) common() []Fault {
-	// One of the processes is drawn; none may be there, which is no fault and harms nothing.
 	kill := func(program string) func(*rand.Rand) {
 		return func(r *rand.Rand) {
 			if pids := processes.Of(b.Dir, program); len(pids) > 0 {
@@ -73,15 +70,12 @@ func (b *Bench) common() []Fault {
 }
 
 // Controllers is what faults of the controller touch.
-// Of these no two happen at the same time.
 const Controllers = "controller"
 
 // leadLimit is how long it may take until a controller leads: where leadership is a lease, that must be over.
-// The longest is that of a lease in etcd.
 const leadLimit = 90 * time.Second
 
 // leads reports whether a controller leads: one that waits answers nobody.
-// It asks the process itself and not the front, since two of them live.
 func (b *Bench) leads(p *process) bool { return b.ask(p.address, "/state") != nil }
 
 // Follow lets a second controller wait for the first, which is killed.
@@ -158,7 +152,6 @@ func (b *Bench) Play(c *Cluster, n int, seed uint64, own ...Fault) {
 		b.happen(r, hand)
 		b.Rests(c.Jobs)
 		b.Logf("    all is well after %.1f s", time.Since(began).Seconds())
-		// After each hand, so that a violation is found close to what caused it.
 		b.Check()
 		if b.Failed() {
 			return
@@ -173,7 +166,6 @@ func (b *Bench) Play(c *Cluster, n int, seed uint64, own ...Fault) {
 const apart = 3 * time.Second
 
 // happen lets faults happen, and waits until they have.
-// Each fault draws from a source of its own, as they run beside each other.
 func (b *Bench) happen(r *rand.Rand, hand []Fault) {
 	var all sync.WaitGroup
 	for i, one := range hand {
@@ -189,7 +181,6 @@ func (b *Bench) happen(r *rand.Rand, hand []Fault) {
 }
 
 // deck are faults in an order that is drawn: each comes before any comes twice.
-// Like a deck of cards: without it some faults of thirty would not come in a hundred draws.
 type deck struct {
 	all, left []Fault
 	r         *rand.Rand

@@ -13,8 +13,6 @@ import (
 )
 
 // front hands connections on to whichever controller is in charge. Its methods are safe for concurrent use.
-// It is no load balancer: everything goes to one controller, and a connection never outlives that one's
-// charge.
 type front struct {
 	listener net.Listener
 
@@ -36,7 +34,6 @@ func newFront(t testing.TB) *front {
 	f.all.Go(f.accept)
 	t.Cleanup(func() {
 		_ = listener.Close() // which ends accept
-		// Copies end when their connections are closed, and only then may the test end.
 		f.turn("")
 		f.all.Wait()
 	})
@@ -47,7 +44,6 @@ func newFront(t testing.TB) *front {
 func (f *front) address() string { return f.listener.Addr().String() }
 
 // turn hands what comes from now on to another address, and ends what was handed to the one before; "": nobody is there.
-// Whoever had asked the one before sees its connection end, as with a machine that is gone.
 func (f *front) turn(to string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -85,7 +85,6 @@ const slurmTime = "2006-01-02T15:04:05"
 const graves = "over"
 
 // bury notes that a job is over: whatever of that name was submitted until now is not to run again.
-// The note is made durable before the job is ended: a master that dies between the two ends it again.
 func (s *slurm) bury(job string, how checkpoint.Ending, now time.Time) error {
 	folder := filepath.Join(s.folder, graves)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -69,7 +69,6 @@ func (s *slurm) User(text json.RawMessage) (*trainer.User, error) {
 }
 
 // arguments are those of sbatch for a part of a run.
-// They are sorted, so that tests and logs show the same command each time.
 func arguments(declared *spec, t *managed.Task, part managed.Part) ([]string, error) {
 	j, n := &declared.Job, int64(part.Count)
 	demand, err := j.demand()
@@ -143,7 +142,6 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 }
 
 // troubleOf says why a part of a run will not start on a server, which may be closed; "": it may.
-// It is a function of the list alone, so that its cases can be tested without a cluster.
 func troubleOf(runs []run, job string, attempt int64, server string, closed bool) string {
 	for _, one := range runs {
 		switch {

@@ -131,7 +131,6 @@ func (s *slurm) forgetList() {
 }
 
 // Running implements external.Cluster.
-// It serves a dry run, which has no journal to read.
 func (s *slurm) Running(ctx context.Context) (alloc.Allocation, error) {
 	runs, err := s.list(ctx)
 	if err != nil {

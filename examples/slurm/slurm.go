@@ -53,11 +53,9 @@ type spec struct {
 }
 
 // mark begins the comment of a job that is for the controller.
-// The same word begins the names of the parts of its runs.
 const mark = "apportion"
 
 // run is a part of a run: what a job has on one node, a job of Slurm's.
-// Several runs of a job are known at the same time while one replaces the other; attempt tells them apart.
 type run struct {
 	id, job, node, state, reason string
 	attempt, tasks               int64

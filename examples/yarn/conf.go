@@ -19,7 +19,6 @@ import (
 )
 
 // conf is a configuration: values by name.
-// It is what Hadoop's client reads, so that the controller needs no settings of its own for the cluster.
 // Values stand in it as they are written; what Hadoop itself takes where a name is absent is not among them.
 type conf map[string]string
 
@@ -30,7 +29,6 @@ func readConf(folder string) (conf, error) {
 	if folder == "" {
 		return c, nil
 	}
-	// The order is Hadoop's own.
 	for _, name := range []string{"core-site.xml", "yarn-site.xml", "resource-types.xml"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +55,6 @@ func readConf(folder string) (conf, error) {
 }
 
 // list reads a value with commas.
-// Blanks around the words do not count, and empty words are left out.
 func (c conf) list(name string) []string {
 	var list []string
 	for word := range strings.SplitSeq(c[name], ",") {
@@ -75,7 +72,6 @@ const (
 )
 
 // kinds are the kinds of resources: memory in MiB, virtual cores, and those of the cluster's own, such as yarn.io/gpu.
-// Their order is the order of every vector. The two that every cluster has come first.
 func (c conf) kinds() apportion.Kinds {
 	kinds := apportion.Kinds{memoryKind, vcoreKind}
 	for _, name := range c.list("yarn.resource-types") {

@@ -19,7 +19,6 @@ import (
 // lookAtQueues adds the queues, and says of each job in which it is.
 // A FairScheduler or FifoScheduler answers without queues: then jobs have no queue, and all share alike.
 func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []application, all []holding) error {
-	// It is read at each look: an administrator may change it at any time.
 	root, err := y.manager.queues(ctx)
 	if err != nil {
 		return err
@@ -73,10 +72,8 @@ func (y *yarn) lookAtQueues(ctx context.Context, view *controller.View, apps []a
 // partitions are what the nodes that are up have, by the label of their partition.
 // Nodes that are down count for nothing: capacities are percentages of what is there.
 func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resources {
-	// The empty label is the partition of nodes without one.
 	total := map[string]apportion.Resources{}
 	for i := range nodes {
-		// Its state and its label count here, and not what is left of it.
 		s := serverOf(&nodes[i], nil, kinds)
 		if s.Down != "" {
 			continue
@@ -93,11 +90,9 @@ func partitions(nodes []node, kinds apportion.Kinds) map[string]apportion.Resour
 }
 
 // leaves are the paths of the queues that hold applications, by path, and by name where only one has it.
-// Only queues without children hold applications.
 // A name that two queues have is left out, so that no job counts in the wrong one.
 func leaves(root *queue) map[string]string {
 	paths, twice := map[string]string{}, map[string]bool{}
-	// Trees of queues are a few levels deep.
 	var walk func(q *queue)
 	walk = func(q *queue) {
 		// The root of a scheduler without queues has no children, and is no leaf all the same.
@@ -127,7 +122,6 @@ const leastWeight = 0.01
 
 // groups are the queues below one: capacities are weights, and less what others have there, guarantees; maximum capacities
 // are ceilings.
-// The list is in the order of the tree, parents first, as the library asks for.
 func groups(parent *queue, total map[string]apportion.Resources, others map[string]apportion.Resources, kinds int) []drf.Queue {
 	var list []drf.Queue
 	for i := range parent.Queues.Queue {
@@ -151,7 +145,6 @@ func groups(parent *queue, total map[string]apportion.Resources, others map[stri
 }
 
 // taken is what others have in a queue and those below it.
-// The cost is queues times their depth, a few hundred steps.
 func taken(q *queue, others map[string]apportion.Resources, kinds int) apportion.Resources {
 	v := make(apportion.Resources, kinds)
 	copy(v, others[q.Path])

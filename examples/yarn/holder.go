@@ -30,7 +30,6 @@ const heartbeat = 250 * time.Millisecond
 const holderPause = time.Second
 
 // errNotHeld says that the holder has only just been started, and answers nothing yet; or that it has died.
-// A look that meets it goes on and asks again.
 var errNotHeld = errors.New("the holder does not answer")
 
 // holder is the process that holds the applications. It is started when it is needed, and again when it has died.
@@ -66,7 +65,6 @@ func newHolder(command, instance, tokens string) *holder {
 }
 
 // randomWord is a word that nobody else has, in small letters.
-// Twelve letters and digits of base 32 are 60 bits.
 func randomWord() string { return strings.ToLower(rand.Text()[:12]) }
 
 // begin starts the process if there is none. The caller holds mu.
@@ -75,7 +73,6 @@ func (h *holder) begin() error {
 	if h.in != nil || time.Since(h.started) < holderPause {
 		return nil
 	}
-	// It counts from the try, also from one that failed.
 	h.started = time.Now()
 	// The command is the shell's, since Hadoop's own is one with variables; the arguments behind it are
 	// not, and need no quotes.
@@ -92,7 +89,6 @@ func (h *holder) begin() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// Orders may be written now; they are answered when the process is ready.
 	h.in = in
 	go h.read(cmd, out)
 	return nil
@@ -116,7 +112,6 @@ func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_ = h.in.Close() // nobody reads it any more
-	// The next order starts another.
 	h.in, h.ready = nil, false
 	for id, answer := range h.waiting {
 		close(answer)
@@ -125,7 +120,6 @@ func (h *holder) read(cmd *exec.Cmd, out io.Reader) {
 }
 
 // hear takes in a line.
-// An answer nobody waits for any more is dropped.
 func (h *holder) hear(line []byte) {
 	var head struct {
 		ID    int64 `json:"id"`
@@ -208,7 +202,6 @@ func (h *holder) call(ctx context.Context, order map[string]any, into any) error
 }
 
 // held is how an application of the holder's stands.
-// Both the holder and the masters of users answer in this form.
 type held struct {
 	// State is opening, open, refused or closed; Why says why it is refused, or what goes wrong.
 	State string `json:"state"`
@@ -233,7 +226,6 @@ type heldContainer struct {
 }
 
 // list says how all applications stand.
-// It is the only question; all else are orders.
 func (h *holder) list(ctx context.Context) (map[string]held, error) {
 	var answer struct {
 		Jobs map[string]held `json:"jobs"`

@@ -20,7 +20,6 @@ import (
 )
 
 // open has the holder hold the application of a job, and says why it does not yet; "": it does.
-// It is called at each look and is without effect for an application that is open.
 func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) {
 	var answer held
 	if s.Application != "" {
@@ -28,7 +27,6 @@ func (y *yarn) open(ctx context.Context, s *submission) (why string, err error) 
 	} else {
 		err = y.openHeld(ctx, s, &answer)
 	}
-	// Refused and closed have a reason of YARN's, or at least a state.
 	switch {
 	case err != nil || answer.State == "open":
 		return "", err
@@ -46,7 +44,6 @@ func (y *yarn) openHeld(ctx context.Context, s *submission, answer *held) error 
 }
 
 // end has the application of a job end.
-// An application that has ended is as it should be, and no error.
 // status is SUCCEEDED, FAILED or KILLED, as YARN's history shows it.
 func (y *yarn) end(ctx context.Context, job, status, why string) error {
 	id, err := y.followerOf(job)
@@ -65,7 +62,6 @@ func (y *yarn) followerOf(job string) (id string, err error) {
 	y.mu.Lock()
 	id, seen := y.followed[job]
 	y.mu.Unlock()
-	// The lock is let go before a disk is waited for.
 	if seen {
 		return id, nil
 	}
@@ -85,7 +81,6 @@ func (y *yarn) followerOf(job string) (id string, err error) {
 // Where the application is over or was never there, there is nothing to order, and nil says so.
 func (y *yarn) order(ctx context.Context, job string, order map[string]any) error {
 	order["job"] = job
-	// The answer to an order is empty.
 	err := y.holder.call(ctx, order, &struct{}{})
 	// The application may have ended just now, which YARN knows and the holder need not have heard.
 	var refused refusal
@@ -231,7 +226,6 @@ func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
 			err = errors.Join(err, ofErr)
 			continue
 		}
-		// One job's answer must not hide the others'.
 		one, fault := y.masters.stands(id)
 		if fault != nil {
 			one = held{State: "opening", Why: fault.Error()} // whatever its user writes there, it is that job's alone
@@ -242,8 +236,6 @@ func (y *yarn) standing(ctx context.Context) (map[string]held, error) {
 }
 
 // troubleOf says why so many containers of a run will not start on a server; "": they may.
-// It is a function of the answer alone, for its tests. Containers that are wanted, asked, granted or
-// started count; one that is over is the trouble itself.
 func troubleOf(h *held, attempt int64, server string, count int) string {
 	for _, c := range h.Containers {
 		if c.Attempt != attempt || c.Server != server {

@@ -29,7 +29,6 @@ import (
 // It makes some five requests. They are not one snapshot: what changes between them shows as others' use
 // for one look, and the next one puts it right.
 func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
-	// Everything that is counted is in multiples of YARN's least grant.
 	least, err := y.leastOf(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,6 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 }
 
 // readJobs reads the jobs; none for a dry run that was not told where they are.
-// They are in the order of their files' times.
 func (y *yarn) readJobs() ([]submission, error) {
 	if y.jobs == "" {
 		return nil, nil
@@ -104,7 +102,6 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 	there := map[string]*submission{}
 	for i := range jobs {
 		s := &jobs[i]
-		// A name is a file's, so that none is there twice.
 		there[s.Job] = s
 		if s.fault != nil {
 			view.Rejected[s.Job] = s.fault.Error()
@@ -139,7 +136,6 @@ func (y *yarn) lookAtJobs(ctx context.Context, view *controller.View, jobs []sub
 // lookAtJob adds a job, of which YARN may know an application.
 // known is the newest application that YARN has for this very submission; nil where there is none yet.
 func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submission, known *application, least apportion.Resources) error {
-	// Ended and bury need the stamp when the file may be gone.
 	y.mu.Lock()
 	y.stamps[s.Job], y.followed[s.Job] = s.Stamp, s.Application
 	y.mu.Unlock()
@@ -172,7 +168,6 @@ func (y *yarn) lookAtJob(ctx context.Context, view *controller.View, s *submissi
 	if known != nil {
 		s.Queue = known.Queue // which may have been moved
 	}
-	// The submission itself is the spec of the job, see Start.
 	text, err := json.Marshal(s)
 	view.Jobs = append(view.Jobs, controller.Job{Application: s.application(y.kinds, least), Spec: text})
 	return err
@@ -227,7 +222,6 @@ func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 	if least != nil {
 		return least, nil
 	}
-	// Two looks at the same time would both ask, and store the same.
 	least = make(apportion.Resources, len(y.kinds))
 	for k, name := range []string{"yarn.scheduler.minimum-allocation-mb", "yarn.scheduler.minimum-allocation-vcores"} {
 		var answer struct {
@@ -276,7 +270,6 @@ func (y *yarn) bury(job string) error {
 	if err != nil {
 		return err
 	}
-	// The rename is made durable on both sides.
 	disk, err := vfs.NewOS(y.jobs)
 	if err != nil {
 		return err
@@ -312,7 +305,6 @@ func (y *yarn) Forget(ctx context.Context, job string) error {
 
 // Running implements external.Cluster.
 // Containers with another priority belong to an application master's own needs.
-// A container counts from its grant on, whether or not a process runs in it yet.
 func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 	jobs, err := y.readJobs()
 	if err != nil {
@@ -341,7 +333,6 @@ func (y *yarn) Running(ctx context.Context) (alloc.Allocation, error) {
 
 // instanceIn reads the tag of this controller's applications, or makes it at the first time.
 // The tag must be the same for every controller of this folder, as it is how their applications are found.
-// Without it nobody would end those applications.
 func instanceIn(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

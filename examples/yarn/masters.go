@@ -60,11 +60,9 @@ type orders struct {
 var applicationID = regexp.MustCompile(`^application_[0-9]+_[0-9]+$`)
 
 // follow returns how the application of a job stands that follows by a master of its user's, which is told that it may.
-// It is called at each look and changes nothing when all is in place.
 func (m *masters) follow(id, job, owner string) (held, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// It is made before the orders, so that a master that finds orders can answer.
 	told := filepath.Join(m.folder, id, toldName)
 	if err := os.MkdirAll(told, 0o700); err != nil {
 		return held{}, err
@@ -97,7 +95,6 @@ func (m *masters) order(id string, change func(*orders)) error {
 	if err != nil {
 		return err
 	}
-	// change sees what is wanted now, also by the word of a controller before this one.
 	change(o)
 	return m.write(id, o)
 }
@@ -174,7 +171,6 @@ func (m *masters) known() (map[string]string, error) {
 }
 
 // forget removes the folder of an application that is over.
-// The answer goes with the orders; a master that is late finds no folder and can write nothing.
 func (m *masters) forget(id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,8 +19,6 @@ type holding struct {
 }
 
 // holdings are what applications have that have not ended.
-// It is one request for each of them, and none for those that are over. One that ends meanwhile has no
-// containers.
 func (y *yarn) holdings(ctx context.Context, apps []application) ([]holding, error) {
 	var all []holding
 	for _, a := range apps {
@@ -60,7 +58,6 @@ func ownUse(all []holding, kinds apportion.Kinds) map[string]apportion.Resources
 
 // lookAtNodes adds the nodes.
 // A node that YARN has lost and found again counts as down for as long as processes of before may live on it.
-// Those that are down are listed as well: a decision must know what its jobs have lost.
 func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []holding) error {
 	own := ownUse(all, y.kinds)
 	nodes, err := y.manager.nodes(ctx)
@@ -100,6 +97,5 @@ func serverOf(n *node, own apportion.Resources, kinds apportion.Kinds) controlle
 		}
 		s.Capacity[k] = max(0, s.Capacity[k]-max(0, used))
 	}
-	// A node that is decommissioned is as large as what is used there, for YARN; nothing new comes there in any case.
 	return s
 }

@@ -22,7 +22,6 @@ import (
 )
 
 // queue is a queue of the CapacityScheduler, by percentages of its parent.
-// It is what the web service answers, as far as it is used here.
 type queue struct {
 	Path       string  `json:"queuePath"`
 	Capacity   float64 `json:"capacity"`
@@ -35,7 +34,6 @@ type queue struct {
 }
 
 // queues reads the queues below root.
-// Another scheduler has none below it.
 func (m *manager) queues(ctx context.Context) (queue, error) {
 	var answer struct {
 		Scheduler struct {
@@ -47,7 +45,6 @@ func (m *manager) queues(ctx context.Context) (queue, error) {
 }
 
 // tenant is an application that runs or waits, and what it has and wants.
-// Pending is what it has asked for and not been granted.
 type tenant struct {
 	application
 	Type       string `json:"applicationType"`
@@ -189,7 +186,6 @@ func (y *yarn) deserve(ctx context.Context, theta1 float64) (p *alloc.Problem, d
 }
 
 // dominant is the dominant share of so many containers.
-// A kind of which the cluster has nothing counts for nothing.
 func dominant(demand apportion.Resources, containers int64, total apportion.Resources) float64 {
 	share := 0.0
 	for k := range total {
@@ -216,7 +212,6 @@ func capacities(parent *queue, parts map[string]float64, into map[string]int64) 
 	if len(children) == 0 {
 		return
 	}
-	// Children are done first, as their parents need only the sums.
 	shares, sum := make([]float64, len(children)), 0.0
 	for i := range children {
 		shares[i] = partOf(&children[i], parts)
@@ -230,7 +225,6 @@ func capacities(parent *queue, parts map[string]float64, into map[string]int64) 
 	if free < 0 {
 		return // there are so many that none could have its least
 	}
-	// left is what the siblings do not have yet.
 	left, largest := int64(whole), 0
 	for i := range children {
 		into[children[i].Path] = leastPart + int64(math.Floor(float64(free)*shares[i]/sum))
@@ -243,7 +237,6 @@ func capacities(parent *queue, parts map[string]float64, into map[string]int64) 
 }
 
 // partOf is what a queue and those below it deserve.
-// It sums the leaves, as only those have applications.
 func partOf(q *queue, parts map[string]float64) float64 {
 	part := parts[q.Path]
 	for i := range q.Queues.Queue {
@@ -278,7 +271,6 @@ func (m *manager) set(ctx context.Context, wanted map[string]int64) error {
 		one.Entry.Key, one.Entry.Value = "capacity", percent(part)
 		u.Queues = append(u.Queues, one)
 	}
-	// The order makes the request the same each time.
 	slices.SortFunc(u.Queues, func(a, b queueUpdate) int { return strings.Compare(a.Name, b.Name) })
 	text, err := xml.Marshal(u)
 	if err != nil {
@@ -293,7 +285,6 @@ func percent(part int64) string { return fmt.Sprintf("%d.%02d", part/100, part%1
 
 // shareQueues is the program for queues: it prints what applications deserve and why, and what that makes of the queues,
 // and sets it if it is told to.
-// It has flags of its own, and needs neither holder nor journal.
 func shareQueues(ctx context.Context, c conf, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("apportion-yarn queues", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -336,7 +327,6 @@ func (y *yarn) shareQueues(ctx context.Context, theta1 float64, apply bool, stdo
 }
 
 // tell prints what becomes of the capacities, parents before their children.
-// A queue that keeps its capacity has one number, any other two.
 func tell(stdout io.Writer, q *queue, wanted map[string]int64) error {
 	for i := range q.Queues.Queue {
 		child := &q.Queues.Queue[i]

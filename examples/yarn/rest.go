@@ -21,7 +21,6 @@ import (
 )
 
 // manager is a ResourceManager, or several of which one is active.
-// It remembers no answer, and may be asked by several goroutines at the same time.
 type manager struct {
 	addresses []string
 	client    http.Client
@@ -44,7 +43,6 @@ func newManager(addresses []string) *manager {
 var errAbsent = errors.New("the ResourceManager does not know it")
 
 // get reads an answer of the ResourceManager that is active.
-// A read that finds nothing is errAbsent.
 func (m *manager) get(ctx context.Context, path string, into any) error {
 	text, err := m.do(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -71,7 +69,6 @@ func (m *manager) do(ctx context.Context, method, path string, body []byte) ([]b
 		if body != nil {
 			request.Header.Set("Content-Type", "application/xml")
 		}
-		// The first that answers is taken for the active one.
 		text, err := m.send(request)
 		if err == nil || errors.Is(err, errAbsent) {
 			return text, err
@@ -104,7 +101,6 @@ func (m *manager) send(request *http.Request) ([]byte, error) {
 }
 
 // list is a list of which YARN writes a single element without brackets, and none as null or not at all.
-// That is what Jackson makes of lists in XML terms, which the web services began with.
 type list[T any] []T
 
 // null and an object are told apart by decoding into a pointer.
@@ -116,13 +112,11 @@ func (l *list[T]) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &one); err != nil || one == nil {
 		return err
 	}
-	// A single element is a list of one.
 	*l = list[T]{*one}
 	return nil
 }
 
 // quantity is a number that YARN writes with quotes in some places.
-// A number with a fraction is an error: quantities of resources have none.
 type quantity int64
 
 // UnmarshalJSON reads a whole number, with quotes or without.
@@ -133,7 +127,6 @@ func (q *quantity) UnmarshalJSON(text []byte) error {
 }
 
 // amounts are quantities of resources by name, in the two forms that YARN has for them.
-// Queues have the second form, nodes and containers the first.
 type amounts struct {
 	ResourceInformations struct {
 		ResourceInformation list[struct {
@@ -148,7 +141,6 @@ type amounts struct {
 }
 
 // vector is the amounts of the kinds.
-// A kind that is not named counts as 0, and a name that is no kind is left out.
 func (a *amounts) vector(kinds apportion.Kinds) apportion.Resources {
 	v := make(apportion.Resources, len(kinds))
 	for k, kind := range kinds {
@@ -157,7 +149,6 @@ func (a *amounts) vector(kinds apportion.Kinds) apportion.Resources {
 				v[k] = int64(one.Value)
 			}
 		}
-		// Both forms are read, whichever is there.
 		for _, one := range a.Entry {
 			if one.Key == kind {
 				v[k] = int64(one.Value)
@@ -168,7 +159,6 @@ func (a *amounts) vector(kinds apportion.Kinds) apportion.Resources {
 }
 
 // node is a NodeManager as the ResourceManager sees it.
-// Rack is not decided by.
 type node struct {
 	ID     string       `json:"id"`
 	Host   string       `json:"nodeHostName"`
@@ -193,7 +183,6 @@ func (m *manager) nodes(ctx context.Context) ([]node, error) {
 }
 
 // application is an application of YARN's.
-// Tags are words with commas between: the controller's own, and the stamp of the submission.
 type application struct {
 	ID          string `json:"id"`
 	User        string `json:"user"`
@@ -214,7 +203,6 @@ func (a *application) isOver() bool {
 }
 
 // applications lists the applications of elastic jobs, whoever's, in the order of submission.
-// Those that have ended are listed as well, for as long as YARN remembers them.
 func (m *manager) applications(ctx context.Context) ([]application, error) {
 	var answer struct {
 		Apps struct {
@@ -234,12 +222,10 @@ type container struct {
 }
 
 // runPriority is the priority of containers of runs. Others of their applications, such as those of masters, have another.
-// YARN counts priorities within one application, so that they say nothing against others.
 const runPriority = 1
 
 // containers lists the containers of an application, which belong to its newest attempt.
 // Attempts are numbered with leading zeros, so that the largest text is the newest.
-// It costs a request for the attempts, and one more where there is any.
 func (m *manager) containers(ctx context.Context, id string) ([]container, error) {
 	path := "/ws/v1/cluster/apps/" + id + "/appattempts"
 	var attempts struct {
@@ -250,7 +236,6 @@ func (m *manager) containers(ctx context.Context, id string) ([]container, error
 		} `json:"appAttempts"`
 	}
 	newest := ""
-	// An application without an attempt has no containers.
 	err := m.get(ctx, path, &attempts)
 	for _, one := range attempts.AppAttempts.AppAttempt {
 		newest = max(newest, one.ID)

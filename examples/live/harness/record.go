@@ -24,7 +24,6 @@ import (
 )
 
 // Record is a play that is over.
-// It can be asked for long after the play, as all is in files.
 type Record struct {
 	Place   cluster.Place
 	Jobs    []Job
@@ -38,7 +37,6 @@ type Record struct {
 }
 
 // read fills in Effects.
-// Several masters may have written to the file, one after the other.
 func (r *Record) read() error {
 	file, err := os.Open(r.Place.Join(cluster.TraceFile))
 	if err != nil {

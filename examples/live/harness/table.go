@@ -12,7 +12,6 @@ import (
 )
 
 // PrintOutcomes prints a line for each job.
-// Only jobs that were completed have a line.
 func PrintOutcomes(w io.Writer, outcomes []Outcome) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "job\tframework\tarrived (s)\tended (s)\tsteps\truns\tdone again\tfirst loss\tlast loss\toff an undisturbed run by")
