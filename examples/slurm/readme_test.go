@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -50,26 +49,9 @@ func TestReadme(t *testing.T) {
 	c.Write("go/go", strings.NewReplacer("REAL", program, "ROOT", root).Replace(goInstall), 0o755)
 	t.Setenv("PATH", filepath.Join(c.Dir, "go")+":"+os.Getenv("PATH"))
 
-	controller := exec.Command("/bin/sh", "-ec", sh[0])
-	controller.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	log, err := os.Create(filepath.Join(c.Dir, "controller.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	controller.Stdout, controller.Stderr = log, log
-	if err := controller.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-controller.Process.Pid, syscall.SIGKILL) // it may have ended
-		_ = controller.Wait()
-		if text, _ := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("%.4000s", text)
-		}
-	})
+	c.Start("readme", "/bin/sh", "-ec", sh[0])
 	processes.Eventually(b.Bench, "the controller has begun", 2*time.Minute, func() bool {
-		text, _ := os.ReadFile(log.Name())
+		text, _ := os.ReadFile(filepath.Join(c.Dir, "log", "readme"))
 		return strings.Contains(string(text), "page: ")
 	})
 

@@ -3,8 +3,8 @@
 package yarn
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,50 +187,20 @@ func TestBadApplications(t *testing.T) {
 	}
 }
 
-// lookFollowing looks at a job whose application is as YARN says, and says what became of the job.
-func lookFollowing(t *testing.T, owner, state string) (got string) {
-	t.Helper()
-	y := onWords(t)
-	y.jobs = t.TempDir()
-	y.instance = "apportion-me"
-	s := following(t)
-	file := filepath.Join(y.jobs, "lr.json")
-	text := strings.Replace(goodJob, `"queue"`, `"application":"`+follower+`","queue"`, 1)
-	if err := errors.Join(os.Mkdir(filepath.Join(y.jobs, over), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if owner == "" {
-		owner = s.User
-	}
-	old := words["/ws/v1/cluster/apps"]
-	defer func() { words["/ws/v1/cluster/apps"] = old }()
-	words["/ws/v1/cluster/apps"] = `{"apps":{"app":{"id":"` + follower + `","name":"mine","queue":"root.b.only","user":"` + owner + `","state":"` + state + `","applicationTags":""}}}`
-	view, err := y.Look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, gone := os.Stat(file)
-	switch {
-	case len(view.Jobs) == 1 && view.Jobs[0].Application.ID == "lr":
-		// The application was moved to another queue than its file says.
-		return "job of " + view.Jobs[0].Application.Queue
-	case len(view.Withdrawn) == 1 && view.Withdrawn[0] == "lr":
-		return "withdrawn"
-	case len(view.Rejected) == 1:
-		return view.Rejected["lr"]
-	case gone != nil:
-		return "aside"
-	}
-	return "nothing"
-}
-
+// A job whose master follows is as the application that its file names, which must be its user's own.
 func TestKnownFollowers(t *testing.T) {
+	text := strings.Replace(goodJob, `"queue"`, `"application":"`+follower+`","queue"`, 1)
+	look := func(owner, state string) string {
+		return became(t, text, func(s *submission) string {
+			return `{"id":"` + follower + `","name":"mine","queue":"root.b.only","user":"` + cmp.Or(owner, s.User) + `","state":"` + state + `","applicationTags":""}`
+		})
+	}
 	for state, want := range map[string]string{"RUNNING": "job of root.b.only", "ACCEPTED": "job of root.b.only", "KILLED": "withdrawn", "FAILED": "withdrawn", "FINISHED": "aside"} {
-		if got := lookFollowing(t, "", state); got != want {
+		if got := look("", state); got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}
-	if got := lookFollowing(t, "somebody", "RUNNING"); !strings.Contains(got, "knows no application "+follower) {
+	if got := look("somebody", "RUNNING"); !strings.Contains(got, "knows no application "+follower) {
 		t.Errorf("%q", got)
 	}
 }

@@ -58,17 +58,11 @@ func (c *cluster) newReader(t *testing.T) *reader {
 	return r
 }
 
-// command is a script of the README's in the reader's folder.
-func (r *reader) command(script string) *exec.Cmd {
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir, cmd.Env = r.dir, r.env
-	return cmd
-}
-
 // run runs commands of the README to their end, as a user, and returns what they print.
 func (r *reader) run(uid uint32, script string) string {
 	r.TB.Helper()
-	cmd := r.command(script)
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -122,27 +116,14 @@ func (c *cluster) readme(t *testing.T) {
 			install = append(install, line)
 		}
 	}
-	controller := r.command(strings.Join(install, ""))
-	log, err := os.Create(filepath.Join(r.dir, "controller.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	controller.Stdout, controller.Stderr = log, log
-	if err := controller.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		for _, pid := range processes.Of(r.dir, "controller") {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // its shell alone is the test's child
-		}
-		_ = controller.Wait()
-		text, _ := os.ReadFile(log.Name())
-		if t.Failed() {
-			t.Logf("%.3000s", text)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // its shell alone is a daemon of the cluster
 		}
 	})
+	c.Start("readme", "env", append(r.env, "sh", "-ec", "cd "+managed.Quote(r.dir)+"\n"+strings.Join(install, ""))...)
 	processes.Eventually(t, "the controller runs", 120*time.Second, func() bool {
-		text, _ := os.ReadFile(log.Name())
+		text, _ := os.ReadFile(filepath.Join(c.Dir, "log", "readme"))
 		return strings.Contains(string(text), "page: http://"+listen)
 	})
 	r.write("lr.json", files[0])
