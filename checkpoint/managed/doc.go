@@ -34,5 +34,6 @@
 //
 // # Limits
 //
-// The folder Dir is the memory of the agents. A master on another machine must see it too, as it must see the journal's.
+// The folder Dir is the memory of the agents, and of which runs were asked for. A master on another machine must see it too, as it must
+// see the journal's.
 package managed

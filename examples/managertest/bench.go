@@ -239,10 +239,10 @@ func (b *Bench) Holds(want map[string]int) {
 // resting are the phases of a job that nothing is to be changed of: one that runs is saved now and then.
 var resting = []checkpoint.Phase{checkpoint.Running, checkpoint.Saving, checkpoint.Verifying, checkpoint.Ended}
 
-// Rests waits until all of these jobs, and all others that the controller knows, run or have ended.
+// rests waits until all of these jobs, and all others that the controller knows, run or have ended.
 // submitted is asked each time, as it may still grow. Two minutes bound the wait: a fault costs a lease, a
 // start and a decision.
-func (b *Bench) Rests(submitted func() []string) {
+func (b *Bench) rests(submitted func() []string) {
 	b.Helper()
 	processes.Eventually(b, "all jobs run or have ended", 120*time.Second, func() bool {
 		r := b.Report()

@@ -142,7 +142,7 @@ func (b *Bench) Play(c *Cluster, n int, seed uint64, own ...Fault) {
 		for len(c.Jobs()) < 4 {
 			b.more(c, r)
 		}
-		b.Rests(c.Jobs)
+		b.rests(c.Jobs)
 		hand := d.draw(min(1+r.IntN(*moreFlag), n-played))
 		began := time.Now()
 		for _, one := range hand {
@@ -150,7 +150,7 @@ func (b *Bench) Play(c *Cluster, n int, seed uint64, own ...Fault) {
 			played++
 		}
 		b.happen(r, hand)
-		b.Rests(c.Jobs)
+		b.rests(c.Jobs)
 		b.Logf("    all is well after %.1f s", time.Since(began).Seconds())
 		b.Check()
 		if b.Failed() {

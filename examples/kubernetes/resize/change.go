@@ -69,7 +69,7 @@ func (i *Item) Change(to int64, plan map[string]int64) (*Change, error) {
 		c.From = 0
 	}
 	// Who runs at all is Kueue's to say of its objects.
-	if c.From == c.To || c.To == 0 && i.IsKueues() {
+	if c.From == c.To || c.To == 0 && i.isKueues() {
 		return nil, nil
 	}
 	version := operation{"test", "/metadata/resourceVersion", i.Object.GetResourceVersion()}

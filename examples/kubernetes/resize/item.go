@@ -25,12 +25,12 @@ func (i *Item) ID() string {
 	return i.Kind.Resource + "/" + i.Object.GetNamespace() + "/" + i.Object.GetName()
 }
 
-// IsKueues reports whether Kueue says when an object runs: the field that suspends it is Kueue's, and only its number of pods may
+// isKueues reports whether Kueue says when an object runs: the field that suspends it is Kueue's, and only its number of pods may
 // be changed.
-func (i *Item) IsKueues() bool { return i.Object.GetLabels()[kueueQueue] != "" }
+func (i *Item) isKueues() bool { return i.Object.GetLabels()[kueueQueue] != "" }
 
-// IsOver reports whether an object needs no pods any more. The words are those of Jobs, JobSets and Kubeflow's jobs.
-func (i *Item) IsOver() bool {
+// isOver reports whether an object needs no pods any more. The words are those of Jobs, JobSets and Kubeflow's jobs.
+func (i *Item) isOver() bool {
 	if i.Object.GetDeletionTimestamp() != nil {
 		return true
 	}

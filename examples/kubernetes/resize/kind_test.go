@@ -203,7 +203,7 @@ func TestIsOver(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &fields); err != nil {
 			t.Fatal(err)
 		}
-		if got := (&Item{Object: &unstructured.Unstructured{Object: fields}}).IsOver(); got != want {
+		if got := (&Item{Object: &unstructured.Unstructured{Object: fields}}).isOver(); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

@@ -53,7 +53,7 @@ func Read(kinds apportion.Kinds, o snapshot.Objects, items []Item) *Reading {
 	ids := map[string]string{}
 	for i := range items {
 		item := &items[i]
-		if _, asked := item.Object.GetAnnotations()[Max]; !asked || item.IsOver() {
+		if _, asked := item.Object.GetAnnotations()[Max]; !asked || item.isOver() {
 			continue
 		}
 		job, err := item.standIn()
@@ -180,7 +180,7 @@ func (i *Item) standIn() (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if suspended && i.IsKueues() {
+	if suspended && i.isKueues() {
 		return nil, errors.New("it is suspended by Kueue: it is resized when that has admitted it")
 	}
 	template, err := i.Template()
