@@ -41,8 +41,10 @@ func (b *Bench) Hidden(job string, own, other *syscall.Credential) {
 	b.Helper()
 	for _, folder := range []string{"runs", "restored"} {
 		var files []string
-		err := filepath.WalkDir(filepath.Join(b.Shared, folder, string(store.FolderOf(job))), func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.Type().IsRegular() {
+		root := filepath.Join(b.Shared, folder, string(store.FolderOf(job)))
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			// What lies beside the runs is the test's own.
+			if err == nil && entry.Type().IsRegular() && filepath.Dir(path) != root {
 				files = append(files, path)
 			}
 			return nil // what has gone meanwhile is no matter
