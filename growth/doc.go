@@ -12,9 +12,9 @@
 // # The evidence
 //
 // A history is at most 31 averages, each of as many readings. Eight signs are taken of it: the logarithms of the shares of all
-// improvement that the last quarter, half and three quarters of the work and the newest points have gained, of the noise, of the distance from
-// the best, of the time since the best rose, and of the number of readings; each is averaged over the last fifth of the run. A logistic
-// function of them is the chance that more than a given share is still ahead, [Evidence.Chance]. Its weights are constants,
+// improvement that the last half and three quarters of the work and the newest points have gained, of the noise, of the time since the best
+// rose, and of the number of readings, the square of that of the distance from the best, and noise times newest points; each is averaged over
+// the last fifth of the run. A logistic function of them is the chance that more than a given share is still ahead, [Evidence.Chance]. Its weights are constants,
 // which flowcon/judge of the studies fits to recorded runs and small trainings. A reading that leaps away counts once
 // two more confirm it; a leap for the worse begins the history anew.
 //

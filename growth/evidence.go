@@ -9,16 +9,16 @@ import (
 )
 
 // The signs of which evidence is made, each the natural logarithm of a share of all improvement so far (or of the run, or
-// a count, which has no bounds), between leastSign and mostSign.
+// a count, which has no bounds), between leastSign and mostSign, or a product of two.
 const (
-	signQuarter  = iota // gained in the last quarter of the work
-	signHalf            // in the last half
+	signHalf     = iota // gained in the last half of the work
 	signThree           // in the last three quarters
 	signNoise           // median second difference of the history
 	signReadings        // number of readings
-	signWorse           // how far the job stands behind its best
+	signWorse           // how far the job stands behind its best, squared
 	signRecord          // part of the work since the best rose by 2 %
 	signNewest          // fall from 0.85 of the work to the newest point
+	signLoud            // noise times newest: the louder a run, the less its newest point says
 	signs
 )
 
@@ -40,13 +40,13 @@ const (
 type Evidence [signs]float64
 
 // odds are the weights of the signs in the logarithm of the odds that more than a twentieth of all improvement is ahead, fitted to
-// 27 recorded and 68 small trainings by flowcon/judge. Share is the weight of the logarithm of another share than a twentieth.
+// 27 recorded and 92 small trainings by flowcon/judge. Share is the weight of the logarithm of another share than a twentieth.
 var odds = struct {
 	constant, share float64
 	signs           Evidence
-}{4.0049, -1.3221, Evidence{
-	signQuarter: 0.0911, signHalf: 0.1029, signThree: 0.2623, signNoise: 0.0585, signReadings: -0.3205,
-	signWorse: 0.3743, signRecord: -0.3317, signNewest: 0.3935,
+}{3.0909, -1.2763, Evidence{
+	signHalf: 0.1688, signThree: 0.2148, signNoise: -0.3969, signReadings: -0.3832,
+	signWorse: -0.0380, signRecord: -0.2368, signNewest: 0.2894, signLoud: -0.1164,
 }}
 
 // logit returns the logarithm of the odds that more than a share is ahead.
@@ -134,21 +134,24 @@ func (h *history) evidence(work, start float64, direction Direction) (e Evidence
 	for _, p := range h.Points[:h.N] {
 		far = max(far, math.Abs(p.Value-start))
 	}
-	if far == 0 {
+	least := leastMove * far
+	if least == 0 {
 		return e, 0, false
 	}
 	now, half := h.level(work, 1), h.level(work, 0.5)
 	toward := direction.better(1, start-h.Points[h.N-1].Value)
-	gained := max(toward*(start-now), leastMove*far)
+	gained := max(toward*(start-now), least)
 	best, at := h.best(toward, record*gained)
 	share := func(from float64) float64 { return sign(toward * (from - now) / gained) }
+	worse := sign((toward*now - best) / gained)
 	e = Evidence{
-		signQuarter: share(h.level(work, 0.75)), signHalf: share(half), signThree: share(h.level(work, 0.25)),
-		signNoise: sign(h.noise() / gained), signReadings: math.Log(float64(h.N * h.Size)),
-		signWorse: sign((toward*now - best) / gained), signRecord: sign((work - at) / work),
+		signHalf: share(half), signThree: share(h.level(work, 0.25)), signNoise: sign(h.noise() / gained), signReadings: math.Log(float64(h.N * h.Size)),
+		signWorse: worse * worse, signRecord: sign((work - at) / work),
 		signNewest: sign(toward * h.newest(work) / gained),
 	}
-	return e, toward * (half - now) / (work / 2), true
+	e[signLoud] = e[signNoise] * e[signNewest]
+	pace = toward * (half - now) / (work / 2)
+	return e, max(-growthLimit, min(pace, growthLimit)), true
 }
 
 // stands reports whether a run is none that learns.

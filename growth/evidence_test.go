@@ -3,6 +3,7 @@
 package growth
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -10,8 +11,8 @@ import (
 
 // Twenty readings of 100, 99, ... 81: the last eighth of the work has a mean of 82, so that 18 are gained.
 func TestEvidenceOfALine(t *testing.T) {
-	want := [signs]float64{signQuarter: 4. / 18, signHalf: 8.5 / 18, signThree: 13. / 18, signNoise: leastSign,
-		signReadings: 20, signWorse: 0.5 / 18, signRecord: leastSign, signNewest: 3. / 18}
+	want := [signs]float64{signHalf: 8.5 / 18, signThree: 13. / 18, signNoise: leastSign,
+		signReadings: 20, signRecord: leastSign, signNewest: 3. / 18}
 	for direction, toward := range map[Direction]float64{SmallerIsBetter: 1, LargerIsBetter: -1, EitherWay: -1} {
 		var h history
 		for i := range 20 {
@@ -21,7 +22,14 @@ func TestEvidenceOfALine(t *testing.T) {
 		if !ok || math.Abs(pace-8.5/9.5) > 1e-12 {
 			t.Errorf("%v: pace %v, evidence %v", direction, pace, ok)
 		}
+		worse := math.Log(0.5 / 18)
+		if math.Abs(e[signWorse]-worse*worse) > 1e-9 || math.Abs(e[signLoud]-e[signNoise]*e[signNewest]) > 1e-12 {
+			t.Errorf("%v: squared distance %v, loud %v", direction, e[signWorse], e[signLoud])
+		}
 		for k := range want {
+			if k == signWorse || k == signLoud {
+				continue
+			}
 			if got := math.Exp(e[k]); math.Abs(got-want[k]) > 1e-9 {
 				t.Errorf("%v: sign %d is %v, want %v", direction, k, got, want[k])
 			}
@@ -37,7 +45,7 @@ func TestEvidenceOfARise(t *testing.T) {
 	}
 	e, pace, _ := h.evidence(7, 10, SmallerIsBetter)
 	// Bends 6, 6, 7, 7, 7, 7; the best mean is 1, at 2; the last eighth holds 6 alone.
-	for k, want := range map[int]float64{signNoise: 1, signWorse: 1, signRecord: 5. / 7, signNewest: leastSign, signQuarter: leastSign} {
+	for k, want := range map[int]float64{signNoise: 1, signRecord: 5. / 7, signNewest: leastSign, signHalf: leastSign} {
 		if got := math.Exp(e[k]); math.Abs(got-want) > 1e-9 {
 			t.Errorf("sign %d is %v, want %v", k, got, want)
 		}
@@ -62,14 +70,30 @@ func TestNoEvidence(t *testing.T) {
 	}
 }
 
+// What a job may say at its least and its most leaves numbers that JSON can hold.
+func TestEvidenceOfExtremes(t *testing.T) {
+	const least = math.SmallestNonzeroFloat64
+	for _, values := range [][]float64{{0, least, 0, 0, least, 0}, {ValueLimit, -ValueLimit, ValueLimit, 0, -ValueLimit}, {-ValueLimit, 0, least, 1, ValueLimit}} {
+		for _, usage := range []float64{1e-300, 1, usageLimit} {
+			var s Series
+			for i, v := range values {
+				s.Add(time.Duration(i+1), v, Used(usage))
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Errorf("%v at usage %g: %v", values, usage, err)
+			}
+		}
+	}
+}
+
 // A chance falls with the share, is even at Ahead, and rises with what was gained lately.
 func TestChance(t *testing.T) {
-	e := Evidence{signQuarter: -2, signHalf: -1, signThree: -0.5, signNoise: -3, signReadings: 4, signWorse: -4, signRecord: -4, signNewest: -2}
+	e := Evidence{signHalf: -1, signThree: -0.5, signNoise: -3, signReadings: 4, signWorse: 16, signRecord: -4, signNewest: -2, signLoud: 6}
 	if got := e.Chance(e.Ahead()); math.Abs(got-0.5) > 1e-9 {
 		t.Errorf("chance of %v ahead is %v", e.Ahead(), got)
 	}
 	late := e
-	late[signNewest] = -5
+	late[signNewest], late[signLoud] = -5, 15
 	if !(e.Chance(0.02) > e.Chance(0.05) && e.Chance(0.05) > e.Chance(0.2) && late.Chance(0.05) < e.Chance(0.05)) {
 		t.Errorf("chances %v, %v, %v, of a late one %v", e.Chance(0.02), e.Chance(0.05), e.Chance(0.2), late.Chance(0.05))
 	}

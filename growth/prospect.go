@@ -40,6 +40,9 @@ type Prospect struct {
 // Validate returns what is wrong with the settings, as apportion.Faults, or nil.
 func (p Prospect) Validate() error {
 	faults := checkAlpha(p.Alpha)
+	if p.Alpha >= 1 && len(faults) == 0 {
+		faults.Add(apportion.Item{}, "Alpha", apportion.ErrRange, strconv.FormatFloat(p.Alpha, 'g', -1, 64)+" is no share below 1")
+	}
 	for _, field := range []struct {
 		name  string
 		value float64

@@ -36,7 +36,7 @@ func TestNewFaults(t *testing.T) {
 		want    error
 	}{
 		{"good", good, nil, nil},
-		{"classifier instead of alpha", flowcon.Config{Interval: second, Kinds: 1}, &flowcon.Options{Classifier: growth.Prospect{Alpha: 1}}, nil},
+		{"classifier instead of alpha", flowcon.Config{Interval: second, Kinds: 1}, &flowcon.Options{Classifier: growth.Prospect{Alpha: 0.5}}, nil},
 		{"no interval", flowcon.Config{Alpha: 1, Kinds: 1}, nil, apportion.ErrRange},
 		{"alpha 0", flowcon.Config{Interval: second, Kinds: 1}, nil, apportion.ErrRange},
 		{"alpha NaN", flowcon.Config{Interval: second, Alpha: math.NaN(), Kinds: 1}, nil, apportion.ErrRange},

@@ -45,7 +45,7 @@ func TestNewMonitorFaults(t *testing.T) {
 		want    error
 	}{
 		{"good", specon.Config{Interval: second, Alpha: 0.01}, nil, nil},
-		{"classifier instead of alpha", specon.Config{Interval: second}, &specon.Options{Classifier: growth.Prospect{Alpha: 1}}, nil},
+		{"classifier instead of alpha", specon.Config{Interval: second}, &specon.Options{Classifier: growth.Prospect{Alpha: 0.5}}, nil},
 		{"no interval", specon.Config{Alpha: 0.01}, nil, apportion.ErrRange},
 		{"alpha NaN", specon.Config{Interval: second, Alpha: math.NaN()}, nil, apportion.ErrRange},
 	} {

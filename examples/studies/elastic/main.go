@@ -68,7 +68,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		some = loads
 	}
 	if o.quality > 0 {
-		return w.reportQuality(ctx, stdout, stderr, crowded(some), o.quality)
+		return w.reportQuality(ctx, stdout, stderr, some, o.quality)
 	}
 	plain, err := w.playAll(ctx, loads, nil, contest(), stderr)
 	if err != nil {

@@ -25,7 +25,7 @@ var recordedRuns = []string{
 }
 
 // qualities are the parts of the improvement that are waited for; the last is that of watcher.learned.
-var qualities = []float64{0.5, 0.8, 0.95}
+var qualities = []float64{0.5, 0.9, 0.95}
 
 // recording is a recorded run.
 // parts[q] belongs to qualities[q], between 0 and 1.
@@ -56,15 +56,20 @@ func readRecordings() ([]recording, error) {
 	return all, nil
 }
 
-// crowdJobs is how many jobs of a workload are played for their quality, on a quarter of its servers: where there is no
-// crowd, weights change nothing.
+// crowdJobs is how many jobs of a workload are played for their quality.
 const crowdJobs = 40
 
-// crowded returns the beginnings of workloads, on a quarter of their servers.
-func crowded(loads []*workload) []*workload {
+// situations are what a user may be in: how much noise readings have, and on which part of its servers a workload runs.
+var situations = []struct {
+	noise noisy.Noise
+	part  int
+}{{noisy.Noise{Name: "clean"}, 4}, {noisy.Noise{Name: "10 %", Share: 0.1}, 4}, {noisy.Noise{Name: "10 %", Share: 0.1}, 2}, {noisy.Noise{Name: "10 %", Share: 0.1}, 1}}
+
+// crowded returns the beginnings of workloads, on a part of their servers.
+func crowded(loads []*workload, part int) []*workload {
 	var all []*workload
 	for _, load := range loads {
-		all = append(all, &workload{load.name, max(1, load.servers/4), load.jobs[:min(crowdJobs, len(load.jobs))]})
+		all = append(all, &workload{load.name, max(1, load.servers/part), load.jobs[:min(crowdJobs, len(load.jobs))]})
 	}
 	return all
 }
@@ -133,30 +138,29 @@ func (w *world) qualityOf(ctx context.Context, all []recording, t trial) (outcom
 
 // reportQuality plays every workload so many times, with other curves each time, and prints by how many percent each
 // kind of knowledge changes the times that nothing leads to.
-// cells are by noise, run and knowledge, the last one fastest.
+// cells are by situation, run and knowledge, the last one fastest.
 func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loads []*workload, draws int) error {
 	all, err := readRecordings()
 	if err != nil {
 		return err
 	}
-	noises := []noisy.Noise{{Name: "clean"}, {Name: "10 %", Share: 0.1}}
 	runs, each := len(loads)*draws, len(knowledges)
-	cells := make([]outcome, len(noises)*runs*each)
+	cells := make([]outcome, len(situations)*runs*each)
 	err = command.InParallel(ctx, len(cells), stderr, "playing", func(ctx context.Context, at int) (err error) {
-		noise, run, knows := noises[at/each/runs], at/each%runs, knowledge(at%each)
-		cells[at], err = w.qualityOf(ctx, all, trial{loads[run/draws], uint64(run%draws + 1), noise, knows})
+		s, run, knows := situations[at/each/runs], at/each%runs, knowledge(at%each)
+		cells[at], err = w.qualityOf(ctx, all, trial{crowded(loads, s.part)[run/draws], uint64(run%draws + 1), s.noise, knows})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "The first %d jobs of workloads with recorded learning curves on a quarter of the servers: %d workloads with %d draws of\ncurves each, readings every %v, checks every %v.\n", crowdJobs, len(loads), draws, readEvery, checkEvery)
+	fmt.Fprintf(stdout, "The first %d jobs of workloads with recorded learning curves: %d workloads with %d draws of\ncurves each, readings every %v, checks every %v.\n", crowdJobs, len(loads), draws, readEvery, checkEvery)
 	fmt.Fprintf(stdout, "By how many percent the mean times from submission to a part of the improvement, to the end, and from 95 %% to the end\nchange against the worth without growth, with standard errors; restarts are counted.\n\n")
 	out := newTable(stdout)
-	fmt.Fprintln(out, "noise\tweight\tto 50 %\tto 80 %\tto 95 %\tto the end\tafter 95 %\trestarts\t")
-	for n := range noises {
+	fmt.Fprintln(out, "noise\tservers\tweight\tto 50 %\tto 90 %\tto 95 %\tto the end\tafter 95 %\trestarts\t")
+	for n, s := range situations {
 		for k := range each {
-			fmt.Fprintf(out, "%s\t%s\t", noises[n].Name, knowledges[k])
+			fmt.Fprintf(out, "%s\t1/%d\t%s\t", s.noise.Name, s.part, knowledges[k])
 			for column := range restartColumn {
 				changes := make([]float64, runs)
 				for run := range runs {

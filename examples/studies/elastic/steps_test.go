@@ -136,10 +136,10 @@ func TestShaped(t *testing.T) {
 	}
 }
 
-// A crowd is the first jobs of a workload on a quarter of its servers, at least one.
+// A crowd is the first jobs of a workload on a part of its servers, at least one.
 func TestCrowded(t *testing.T) {
 	jobs := make([]trace.Job, crowdJobs+5)
-	got := crowded([]*workload{{"a", 16, jobs}, {"b", 3, jobs[:2]}})
+	got := crowded([]*workload{{"a", 16, jobs}, {"b", 3, jobs[:2]}}, 4)
 	if got[0].servers != 4 || len(got[0].jobs) != crowdJobs || got[1].servers != 1 || len(got[1].jobs) != 2 {
 		t.Errorf("%d jobs on %d servers, %d on %d", len(got[0].jobs), got[0].servers, len(got[1].jobs), got[1].servers)
 	}

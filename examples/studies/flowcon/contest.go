@@ -15,10 +15,10 @@ import (
 	"github.com/apportion/apportion/placement/sim/policies"
 )
 
-// balanced is the alpha of ours where the time to 95 % of the improvement counts: what is converged has 5 % ahead.
+// balanced is the alpha of ours where the time to 95 % of the improvement counts: a chance is even, so that 5 % calls half of them early.
 // An earlier call takes CPU from a job that has not learned yet, which this contest counts and completion
 // times do not.
-const balanced = 0.05
+const balanced = 0.03
 
 // noisyJobs is the number of jobs of a noisy schedule.
 // It is the middle one of the thesis' sizes.

@@ -36,7 +36,7 @@ func prospect(alpha float64, interval time.Duration) setting {
 
 // patient is the alpha of ours in the tables of completion times: whoever waits for the last of the work loses by an
 // early call what he has ahead, however little it is.
-const patient = 0.02
+const patient = 0.005
 
 // classifiers are what the tables compare at one alpha and interval.
 // The raw reading of the thesis' formula is here to show that it cannot be what was meant.

@@ -8,7 +8,7 @@ import (
 	"github.com/apportion/apportion/growth"
 )
 
-// rivals rank jobs; the first two by what the tests of the thesis compare with alpha, the last two by a single sign.
+// rivals rank jobs; the first two by what the tests of the thesis compare with alpha, the last by a single sign.
 var rivals = []struct {
 	name  string
 	score func(series *growth.Series, p *patience) float64
@@ -17,13 +17,10 @@ var rivals = []struct {
 	{"Decline", func(s *growth.Series, _ *patience) float64 { return s.Gain(growth.FirstValue) }},
 	{"patience", func(_ *growth.Series, p *patience) float64 { return -float64(p.since) }},
 	{"patience's gain", func(_ *growth.Series, p *patience) float64 { return p.gain() }},
-	{"last quarter", func(s *growth.Series, _ *patience) float64 { return evidenceOf(s)[0] }},
-	{"last half", func(s *growth.Series, _ *patience) float64 { return evidenceOf(s)[1] }},
-}
-
-func evidenceOf(s *growth.Series) growth.Evidence {
-	e, _ := s.Evidence()
-	return e
+	{"last half", func(s *growth.Series, _ *patience) float64 {
+		e, _ := s.Evidence()
+		return e[0]
+	}},
 }
 
 // patience is what training scripts stop by: for how many readings the exponential average has not set a record by a

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/apportion/apportion/growth"
@@ -43,11 +44,12 @@ const rounds, ridge = 10, 1
 func fit(all []moment, use []int, shares []float64, leftOut string) *model {
 	n := 2 + len(use)
 	m := &model{use: use, weights: make([]float64, n)}
-	x := make([]float64, n)
+	x, slope, curvature := make([]float64, n), make([]float64, n), make([]float64, n*n)
 	for range rounds {
-		slope, curvature := mat.NewVecDense(n, nil), mat.NewSymDense(n, nil)
+		clear(slope)
+		clear(curvature)
 		for k := range n {
-			curvature.SetSym(k, k, ridge)
+			curvature[k*n+k] = ridge
 		}
 		for i := range all {
 			if all[i].family == leftOut {
@@ -56,18 +58,17 @@ func fit(all []moment, use []int, shares []float64, leftOut string) *model {
 			for _, share := range shares {
 				m.inputs(x, &all[i].evidence, share)
 				p := chance(dot(x, m.weights))
-				input := mat.NewVecDense(n, x)
-				slope.AddScaledVec(slope, truth(all[i].left > share)-p, input)
-				curvature.SymRankOne(curvature, p*(1-p), input)
+				floats.AddScaled(slope, truth(all[i].left > share)-p, x)
+				for k, v := range x {
+					floats.AddScaled(curvature[k*n:][:n], p*(1-p)*v, x)
+				}
 			}
 		}
 		var step mat.VecDense
-		if step.SolveVec(curvature, slope) != nil {
+		if step.SolveVec(mat.NewDense(n, n, curvature), mat.NewVecDense(n, slope)) != nil {
 			break
 		}
-		for k := range n {
-			m.weights[k] += step.AtVec(k)
-		}
+		floats.Add(m.weights, step.RawVector().Data)
 	}
 	return m
 }

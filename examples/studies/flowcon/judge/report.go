@@ -12,8 +12,8 @@ import (
 
 // every sign, in the order of growth.Evidence, and those of the plain model.
 var (
-	signs = []string{"last quarter", "last half", "three quarters", "noise", "readings", "behind its best", "since its best", "newest"}
-	plain = []int{0, 1, 2, 3, 4}
+	signs = []string{"last half", "three quarters", "noise", "readings", "behind its best", "since its best", "newest", "newest where loud"}
+	plain = []int{0, 1, 2, 3}
 	whole = []int{0, 1, 2, 3, 4, 5, 6, 7}
 )
 

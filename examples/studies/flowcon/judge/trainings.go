@@ -68,6 +68,12 @@ var known = []family{
 	{"policy gradient", growth.LargerIsBetter, policyGradient},
 	{"boosting", growth.SmallerIsBetter, boosting},
 	{"next word", growth.SmallerIsBetter, nextWord},
+	{"annealing", growth.SmallerIsBetter, annealing},
+	{"mixture by EM", growth.SmallerIsBetter, mixture},
+	{"evolution strategy", growth.SmallerIsBetter, evolution},
+	{"perceptron", growth.LargerIsBetter, perceptron},
+	{"distillation, rate 1/t", growth.SmallerIsBetter, distillation},
+	{"label noise, held back", growth.SmallerIsBetter, overfitting},
 }
 
 func pow(x float64, i int) float64 { return math.Pow(x, float64(i)) }
