@@ -49,7 +49,7 @@ func (c *course) add(at time.Duration, value float64, usage Usage) {
 	}
 	c.Seen, c.SeenAt = true, at
 	switch {
-	case !(math.Abs(value) <= ValueLimit):
+	case !(math.Abs(value) <= valueLimit):
 	case !c.Finite:
 		c.Finite, c.Start, c.Value, c.NewAt = true, value, value, at
 		c.take(c.Work, value)

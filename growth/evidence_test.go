@@ -73,7 +73,7 @@ func TestNoEvidence(t *testing.T) {
 // What a job may say at its least and its most leaves numbers that JSON can hold.
 func TestEvidenceOfExtremes(t *testing.T) {
 	const least = math.SmallestNonzeroFloat64
-	for _, values := range [][]float64{{0, least, 0, 0, least, 0}, {ValueLimit, -ValueLimit, ValueLimit, 0, -ValueLimit}, {-ValueLimit, 0, least, 1, ValueLimit}} {
+	for _, values := range [][]float64{{0, least, 0, 0, least, 0}, {valueLimit, -valueLimit, valueLimit, 0, -valueLimit}, {-valueLimit, 0, least, 1, valueLimit}} {
 		for _, usage := range []float64{1e-300, 1, usageLimit} {
 			var s Series
 			for i, v := range values {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// ValueLimit bounds the values that count as finite: a loss beyond it has diverged, and below it
+// valueLimit bounds the values that count as finite: a loss beyond it has diverged, and below it
 // squares and sums of readings stay finite.
-const ValueLimit = 1e100
+const valueLimit = 1e100
 
 // Outcome says what became of a reading.
 type Outcome string
@@ -37,7 +37,7 @@ const (
 	// given nothing to work with, so the interval proves nothing: what is known of its growth
 	// stays, and the next interval begins here.
 	Idle Outcome = "idle"
-	// Diverged: NaN, an infinity or a size above ValueLimit. It closes an interval without gain;
+	// Diverged: NaN, an infinity or a size above 1e100. It closes an interval without gain;
 	// the next finite value is compared with the last finite one.
 	Diverged Outcome = "diverged"
 )
@@ -75,7 +75,7 @@ type seriesState struct {
 // kind returns the outcome of a reading that is not dropped.
 func (n *seriesState) kind(value float64, usage Usage) Outcome {
 	switch {
-	case !(math.Abs(value) <= ValueLimit):
+	case !(math.Abs(value) <= valueLimit):
 		return Diverged
 	case !n.Finite:
 		return Started
