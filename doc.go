@@ -372,8 +372,9 @@
 //	[who deserves how much?]	drf/whole.go	FillWhole
 //	[which team is next?]	drf/sorter.go	Sorter
 //	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
-//	[who is let in, and in which order?]	alloc/admit.go	resolved.admitAll, resolved.queue
-//	[who is preempted?]	alloc/preempt.go	admission.preemptible, resolved.mayBePreempted
+//	[who is let in, and in which order?]	alloc/turn.go	turn.next
+//	[who is taken from for another one?]	alloc/reclaim.go	admission.reclaim
+//	[does a queue get what it is guaranteed?]	alloc/fulfil.go	admission.fulfil, resolved.solveGuaranteed
 //	[who must move?]	alloc/resolve.go	resolved.findForced
 //	[who is put on few servers?]	alloc/consolidate.go	resolved.consolidate
 //	[why does a job wait?]	alloc/reason.go	noSolution, resolved.unservable

@@ -39,55 +39,25 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason), alike: make(map[string]int)}
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
-	queue := r.queue()
-	for at, i := range queue {
+	t := newTurn(a.draft)
+	for i := t.next(); i >= 0; i = t.next() {
 		if a.in[i] {
 			continue // with those before it
 		}
-		if reason, ok := a.ask(i, queue[at:]); !ok {
+		if reason, ok := a.ask(i, t); !ok {
 			a.refused[r.of[i]] = reason
 		}
 	}
-	// 3. What is left of the budget goes to drains: a newcomer that waits is worse than a server that is left
-	// a decision later.
+	// 3. Queues that have less than they are guaranteed grow. 4. What is left of the budget goes to drains: a newcomer that waits
+	// is worse than a server that is left a decision later.
+	a.fulfil()
 	a.drain()
 	return a
 }
 
-// queue lists those who ask to be taken in: the forced before the newcomers, each by priority. Of an application with
-// options it has the one that it runs as, or the first. The sort is stable, so that the order of submission decides
-// between equals.
-// An application that an earlier decision has suspended is a newcomer here: it has nothing in Previous.
-func (r *resolved) queue() []int {
-	var queue []int
-	for o, entries := range r.entries {
-		if e := r.runs(o); e < 0 {
-			queue = append(queue, entries[0])
-		} else if r.forced[e] {
-			queue = append(queue, e)
-		}
-	}
-	slices.SortStableFunc(queue, func(a, b int) int {
-		x, y := &r.problem.Applications[a], &r.problem.Applications[b]
-		switch {
-		case r.forced[a] != r.forced[b]:
-			if r.forced[a] {
-				return -1
-			}
-			return 1
-		case x.Priority > y.Priority:
-			return -1
-		case x.Priority < y.Priority:
-			return 1
-		}
-		return 0
-	})
-	return queue
-}
-
-// ask takes application i in if it can be had, and says why if not; queue is who asks from it on. An option that the empty
+// ask takes application i in if it can be had, and says why if not; t has those who ask after it. An option that the empty
 // cluster could not hold is not tried. Where it returns false nothing has changed.
-func (a *admission) ask(i int, queue []int) (apportion.Reason, bool) {
+func (a *admission) ask(i int, t *turn) (apportion.Reason, bool) {
 	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
 	// That is certain, whoever else is there, and no reason to ask anybody else to make room.
 	options := a.r.fitting(i)
@@ -105,7 +75,8 @@ func (a *admission) ask(i int, queue []int) (apportion.Reason, bool) {
 	}
 	// From cheap to dear: best fit, a search for all who ask, one for this one alone, and only then others are suspended.
 	// Options are tried in their order, each way for all of them before the next way.
-	if slices.ContainsFunc(options, a.admit) || a.together(options, queue) || a.search(options) || slices.ContainsFunc(options, a.preempt) {
+	reclaim := func(e int) bool { return a.reclaim(e, a.least(e)) }
+	if slices.ContainsFunc(options, a.admit) || a.together(options, t) || a.search(options) || slices.ContainsFunc(options, reclaim) {
 		return apportion.Reason{}, true
 	}
 	a.alike[key] = a.r.of[i]
@@ -127,11 +98,11 @@ func (a *admission) request(i int) string {
 	return key
 }
 
-// together asks the solver once, when best fit first fails, for all in queue, of whom the first has these options: where they all
-// fit nobody need be judged by himself. Those for whom a kind is short beside those before them are not among them, and where the
+// together asks the solver once, when best fit first fails, for all who ask, of whom the first has these options: where they all
+// fit nobody need be judged by himself. With queues each is asked in its turn, which depends on who is in by then. Those for whom a kind is short beside those before them are not among them, and where the
 // first is not nobody is asked. It reports whether the first is in.
-func (a *admission) together(options, queue []int) bool {
-	if a.asked || len(queue) < 2 || a.allShort(options) {
+func (a *admission) together(options []int, t *turn) bool {
+	if a.asked || len(a.r.nodes) > 2 || len(t.rest()) == 0 || a.allShort(options) {
 		return false
 	}
 	a.asked = true
@@ -141,7 +112,7 @@ func (a *admission) together(options, queue []int) bool {
 		room[k] = a.free(k) + amount
 	}
 	var group []int
-	for _, i := range queue {
+	for _, i := range append(options[:1:1], t.rest()...) {
 		need := make(apportion.Resources, len(room))
 		for k := range need {
 			need[k] = a.leastOf(i, k)
@@ -213,6 +184,10 @@ func (a *admission) solve(effort embedded.Effort) bool {
 	for at := range inst.Apps {
 		app := &inst.Apps[at]
 		app.Worth, app.Idle, app.Stay, app.Losses = nil, 0, 0, nil // whatever it is worth
+		// Where queues are guaranteed something a search may move, and not take.
+		if a.r.guaranteed && app.Running {
+			app.Min = max(app.Min, solver.Containers(a.counts[apps[at]]))
+		}
 	}
 	// With many options each further way to choose them is a search by itself: the first few ways must do, for one question.
 	if len(inst.Choices) > manyChoices {
@@ -224,7 +199,7 @@ func (a *admission) solve(effort embedded.Effort) bool {
 	if err != nil || !s.Status.HasSolution() {
 		return false
 	}
-	a.adopt(apps, s.Counts)
+	a.adopt(apps, inst, s.Counts)
 	return true
 }
 

@@ -156,7 +156,12 @@ func TestQueueOrder(t *testing.T) {
 	p.add(1, 1, 1, 1, 0) // stays, and asks for nothing
 	p.add(1, 1, 1)
 	p.add(1, 1, 1, 0, 1).Priority = 1
-	if diff := cmp.Diff([]int{5, 2, 1, 0, 4}, resolve(p).queue()); diff != "" {
+	var order []int
+	turn := newTurn(newDraft(resolve(p)))
+	for i := turn.next(); i >= 0; i = turn.next() {
+		order = append(order, i)
+	}
+	if diff := cmp.Diff([]int{5, 2, 1, 0, 4}, order); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

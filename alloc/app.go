@@ -16,7 +16,7 @@ func (r *resolved) app(i int) solver.App {
 	// What runs now may be more than fits, where a server has shrunk or is closed: a maximum below it would
 	// forbid staying even where nothing else does, and a minimum cut to it would allow that.
 	reach := max(r.room[i], solver.Containers(r.previous[i]))
-	least := app.Min
+	least := max(app.Min, r.floor[i])
 	// One more than that is as impossible as any larger minimum, and small enough to multiply.
 	if least > reach {
 		least = reach + 1

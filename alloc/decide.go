@@ -163,6 +163,7 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 	inst := r.instanceOfAll(sharing)
 	d.Allocation = r.allocation(counts)
 	d.Shares = r.sharesUnder(inst, counts)
+	d.Queues = r.queueUses(counts)
 	d.Metrics, err = r.measure(inst, counts)
 	if d.LeastLoss != nil {
 		d.Metrics.LossBudget, d.Metrics.LeastLoss = d.LeastLoss.Loss, d.LeastLoss.Loss
@@ -212,6 +213,7 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 			Containers:  n,
 			Actual:      app.Delta * float64(n),
 			Theoretical: app.Share,
+			Guaranteed:  r.floor[i],
 			Loss:        app.Loss(n),
 		}
 		// Whoever runs is adjusted by what happens to the option that it runs as.

@@ -50,6 +50,8 @@ type Decision struct {
 	Metrics Metrics `json:"metrics"`
 	// Shares has one entry for every application of the problem, in its order.
 	Shares []Share `json:"shares"`
+	// Queues has one entry for every queue of the problem, in its order; nil with Options.Order by submission, and with Rule.Paper.
+	Queues []QueueUse `json:"queues,omitzero"`
 	// Waiting lists the newcomers without containers, in the order of the problem; when Kept all without
 	// containers.
 	Waiting []Waiting `json:"waiting,omitzero"`
@@ -58,8 +60,8 @@ type Decision struct {
 	Suspended []Waiting `json:"suspended,omitzero"`
 	// Draining lists the applications that leave cordoned servers, in the order of the problem.
 	Draining []string `json:"draining,omitzero"`
-	// Yielding lists the preemptible applications whose place went to one of higher priority and that go on elsewhere, in the
-	// order of the problem: their change counts against no budget.
+	// Yielding lists the applications whose place went to others by a guarantee, by level or by priority and that go on with less
+	// or elsewhere, and those that grew by a guarantee, in the order of the problem: their change counts against no budget.
 	Yielding []string `json:"yielding,omitzero"`
 	// LeastLoss says why the loss budget is above what Theta1 gives; nil: it is not.
 	LeastLoss *LeastLoss `json:"least_loss,omitempty"`
@@ -87,12 +89,28 @@ type Share struct {
 	Actual      float64 `json:"actual"`
 	Theoretical float64 `json:"theoretical"`
 	Loss        float64 `json:"loss"`
+	// Guaranteed is how many of its containers P2 was not allowed to take, since they are within what its queue is guaranteed.
+	Guaranteed int64 `json:"guaranteed,omitzero"`
 	// Adjusted is r_i (3): it ran before, and its containers change. Forced says that they had to: it
 	// could not stay, and its change counts against no budget.
 	Adjusted bool `json:"adjusted"`
 	Forced   bool `json:"forced,omitempty"`
 	// Worth is its part of Objective, where any application of the problem states a worth; else 0.
 	Worth float64 `json:"worth,omitzero"`
+}
+
+// QueueUse is how one queue fares under the decision.
+type QueueUse struct {
+	ID string `json:"id"`
+	// Used is what all below it have together, one quantity a kind.
+	Used apportion.Resources `json:"used"`
+	// Guarantee is what it is guaranteed, one quantity a kind: what it states, else the sum of those below it, scaled where
+	// guarantees exceed what there is. nil: it has none of its own.
+	Guarantee apportion.Resources `json:"guarantee,omitempty"`
+	// Level is the largest part of the cluster that it has of any kind, and its Usage, over its weight.
+	Level float64 `json:"level"`
+	// Waiting is how many applications below it have no containers.
+	Waiting int `json:"waiting,omitzero"`
 }
 
 // Waiting is an application that holds no containers after the decision, and why. It is no fault: asked again when something

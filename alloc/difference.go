@@ -68,6 +68,7 @@ func differences(a, b *Decision) []Difference {
 	c.text(whole, "Proven", a.Proven.String(), b.Proven.String())
 	c.metrics(&a.Metrics, &b.Metrics)
 	c.shares(a.Shares, b.Shares)
+	c.queues(a.Queues, b.Queues)
 	c.waiting("Waiting", a.Waiting, b.Waiting)
 	c.waiting("Suspended", a.Suspended, b.Suspended)
 	c.text(whole, "Draining", strings.Join(a.Draining, ", "), strings.Join(b.Draining, ", "))
@@ -159,9 +160,23 @@ func (c *comparison) shares(a, b []Share) {
 		c.number(item, "Shares.Actual", a[i].Actual, b[i].Actual)
 		c.number(item, "Shares.Theoretical", a[i].Theoretical, b[i].Theoretical)
 		c.number(item, "Shares.Loss", a[i].Loss, b[i].Loss)
+		c.count(item, "Shares.Guaranteed", a[i].Guaranteed, b[i].Guaranteed)
 		c.text(item, "Shares.Adjusted", strconv.FormatBool(a[i].Adjusted), strconv.FormatBool(b[i].Adjusted))
 		c.number(item, "Shares.Worth", a[i].Worth, b[i].Worth)
 		c.text(item, "Shares.Forced", strconv.FormatBool(a[i].Forced), strconv.FormatBool(b[i].Forced))
+	}
+}
+
+// queues compares how every queue fares; of lists of different lengths the common part.
+func (c *comparison) queues(a, b []QueueUse) {
+	c.count(apportion.Item{}, "Queues", int64(len(a)), int64(len(b)))
+	for q := range min(len(a), len(b)) {
+		item := apportion.Item{Kind: "queue", ID: a[q].ID, Index: q}
+		c.text(item, "Queues.ID", a[q].ID, b[q].ID)
+		c.text(item, "Queues.Used", fmt.Sprint(a[q].Used), fmt.Sprint(b[q].Used))
+		c.text(item, "Queues.Guarantee", fmt.Sprint(a[q].Guarantee), fmt.Sprint(b[q].Guarantee))
+		c.number(item, "Queues.Level", a[q].Level, b[q].Level)
+		c.count(item, "Queues.Waiting", int64(a[q].Waiting), int64(b[q].Waiting))
 	}
 }
 

@@ -71,6 +71,8 @@ func TestDifferences(t *testing.T) {
 		"another reason":  {func(d *Decision) { d.Waiting[0].Reason.Text = "late" }, Difference{waiting, "Waiting[0]", "b, left out false: no room", "b, left out false: late"}},
 		"another need":    {func(d *Decision) { d.Waiting[0].Reason.Need = 5 }, Difference{waiting, "Waiting[0].Reason.Need", "0", "5"}},
 		"another kind":    {func(d *Decision) { d.Waiting[0].Reason.Kind = "gpu" }, Difference{waiting, "Waiting[0].Reason.Kind", "", "gpu"}},
+		"what is held":    {func(d *Decision) { d.Shares[1].Guaranteed = 2 }, Difference{b, "Shares.Guaranteed", "0", "2"}},
+		"a queue":         {func(d *Decision) { d.Queues = []QueueUse{{}} }, Difference{whole, "Queues", "0", "1"}},
 		"one that yields": {func(d *Decision) { d.Yielding = []string{"a"} }, Difference{whole, "Yielding", "", "a"}},
 		"why kept":        {func(d *Decision) { d.Reason = &apportion.Reason{Text: "full"} }, Difference{whole, "Reason", "none", "full"}},
 		"interrupted":     {func(d *Decision) { d.Interrupted = true }, Difference{whole, "Interrupted", "false", "true"}},

@@ -16,14 +16,16 @@ import (
 // only when all who are in are. Between the methods left and below are what capacities and ceilings have beside counts;
 // remove and put keep that so, and nothing else writes to them.
 type draft struct {
-	r      *resolved
-	budget int64                 // the right side of (16)
-	left   []apportion.Resources // by server
-	below  []apportion.Resources // what is left of every ceiling
-	counts solver.Counts         // by application of the problem
-	in     []bool                // by application: taken in
-	moved  []bool                // by application: not as it was, or it did not run; changing it again costs nothing
-	spent  int64                 // the left side of (16)
+	r       *resolved
+	budget  int64                 // the right side of (16)
+	left    []apportion.Resources // by server
+	below   []apportion.Resources // what is left of every ceiling
+	used    []apportion.Resources // by queue, as nodes are
+	counts  solver.Counts         // by application of the problem
+	in      []bool                // by application: taken in
+	moved   []bool                // by application: not as it was, or it did not run; changing it again costs nothing
+	spent   int64                 // the left side of (16)
+	takings int                   // how often something was taken from others
 }
 
 // newDraft returns the draft that holds all that run and are not forced, as they are. They fit: a server that
@@ -40,6 +42,10 @@ func newDraft(r *resolved) *draft {
 	// So are the ceilings, which are those of the queues.
 	for c := range d.below {
 		d.below[c] = r.ceiling(c).Clone()
+	}
+	d.used = make([]apportion.Resources, len(r.nodes))
+	for q := range d.used {
+		d.used[q] = make(apportion.Resources, len(r.total))
 	}
 	// The budget is untouched: whoever stays is not adjusted.
 	for i := range r.previous {
@@ -81,6 +87,11 @@ func (d *draft) take(i int, sign int64) {
 	for _, p := range d.counts[i] {
 		for k, q := range d.r.problem.Applications[i].Demand {
 			d.left[p.Server][k] -= sign * p.Count * q
+		}
+		for at := d.r.leaf[i]; at >= 0; at = d.r.nodes[at].parent {
+			for k, q := range d.r.problem.Applications[i].Demand {
+				d.used[at][k] += sign * p.Count * q
+			}
 		}
 		if d.r.tree == nil {
 			continue
@@ -223,15 +234,22 @@ func (d *draft) move(i int) {
 	}
 }
 
+// yield notes a change of application i for another one, or by its own guarantee: the budget is not charged with it.
+func (d *draft) yield(i int) {
+	d.r.yielding[i] = d.r.yielding[i] || d.r.running(i) && !d.r.forced[i]
+	d.move(i)
+}
+
 // adopt takes over counts, those of a solution for apps, less what those that have changed have beyond their
 // fewest containers.
-func (d *draft) adopt(apps []int, counts solver.Counts) {
+func (d *draft) adopt(apps []int, inst *solver.Instance, counts solver.Counts) {
 	// The solution knows nothing of the draft, so that all is counted anew. What was spent is too: the solution holds (16)
 	// by itself.
 	for i := range d.counts {
 		d.remove(i)
 	}
 	d.spent = 0
+	d.takings++
 	// What stays as it was is no adjustment, also where the draft had moved it before.
 	for a, i := range apps {
 		d.in[i] = true
@@ -246,7 +264,7 @@ func (d *draft) adopt(apps []int, counts solver.Counts) {
 		}
 		d.moved[i] = true
 		// What a solver gives beyond the fewest containers would stand in the way of those who come later.
-		d.put(i, fewer(counts[a], max(0, d.least(i))))
+		d.put(i, fewer(counts[a], max(0, d.least(i), inst.Apps[a].Min)))
 	}
 }
 

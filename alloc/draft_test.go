@@ -135,7 +135,7 @@ func TestDraftAdopt(t *testing.T) {
 	if !d.admit(2) || d.spent != 1 {
 		t.Fatalf("%v, spent %d", d.counts, d.spent)
 	}
-	d.adopt([]int{0, 1, 2}, solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 2}}, {{Server: 1, Count: 2}}})
+	d.adopt([]int{0, 1, 2}, d.r.instance([]int{0, 1, 2}), solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 2}}, {{Server: 1, Count: 2}}})
 	want := solver.Counts{{{Server: 0, Count: 4}}, {{Server: 1, Count: 1}}, {{Server: 1, Count: 2}}}
 	if diff := cmp.Diff(want, d.counts); diff != "" || d.spent != 1 || d.moved[0] || !d.moved[1] {
 		t.Errorf("spent %d, moved %v (-want +got):\n%s", d.spent, d.moved, diff)

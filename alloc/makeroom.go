@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // admit takes application i in at its fewest containers: where there is room, else where others that may be
@@ -66,7 +67,8 @@ func (d *draft) victims(i int) []int {
 	var list []victim
 	for v := range d.counts {
 		// Pinned ones stay, those without containers have nothing to give, and the budget is what it is.
-		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 || d.cost(v) > d.budget-d.spent {
+		cost := d.charge(i, v, max(0, d.least(i)))
+		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 || cost > d.budget-d.spent {
 			continue
 		}
 		demand := d.r.problem.Applications[v].Demand
@@ -85,7 +87,7 @@ func (d *draft) victims(i int) []int {
 			gives = 1
 		}
 		if gives > 0 {
-			list = append(list, victim{v, d.cost(v), min(gives, app.Max)})
+			list = append(list, victim{v, cost, min(gives, app.Max)})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b victim) int {
@@ -132,14 +134,23 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 	}
 	// The newcomer goes first, since the room was made for it. Each victim then finds its fewest containers in what is
 	// left, on its own servers or on others.
-	done := cost <= d.budget-d.spent && d.place(i, n)
-	placed := 0
-	for ; done && placed < len(victims); placed++ {
+	done := (cost <= d.budget-d.spent || d.r.guaranteed) && d.place(i, n)
+	for placed := 0; done && placed < len(victims); placed++ {
 		done = d.anew(victims[placed])
 	}
+	cost = 0
+	for at := 0; done && at < len(victims); at++ {
+		cost += d.charge(i, victims[at], 0)
+		done = cost <= d.budget-d.spent && d.mayShrink(i, victims[at], before[at])
+	}
 	if done {
+		d.takings++
 		for _, v := range victims {
-			d.move(v)
+			if d.entitled(i, v, 0) {
+				d.yield(v)
+			} else {
+				d.move(v)
+			}
 		}
 		return true
 	}
@@ -154,6 +165,22 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 		d.put(v, before[at])
 	}
 	return false
+}
+
+// charge returns what changing application v for n containers of i that are still to come takes from the budget: nothing where i
+// claims them by a guarantee.
+func (d *draft) charge(i, v int, n int64) int64 {
+	if d.r.guaranteed && d.entitled(i, v, n) {
+		return 0
+	}
+	return d.cost(v)
+}
+
+// mayShrink reports whether application v may have come down from what it had to what it has, for i: its queues are left their
+// guarantees, or share theirs with i.
+func (d *draft) mayShrink(i, v int, before []apportion.Placement) bool {
+	a, b := d.r.fork(i, v)
+	return a == 0 || solver.Containers(d.counts[v]) >= solver.Containers(before) || d.spares(v, b)
 }
 
 // anew places application i, which has none, with its fewest containers: with the option that it had if there is room, else with

@@ -169,9 +169,14 @@ func (a Allocation) Clone() Allocation {
 // them.
 type Options struct {
 	Rule
-	// Preempt lets an application of higher Priority that finds no room suspend preemptible ones of lower
-	// Priority, the fewest and cheapest. It has no effect with Rule.Paper.
+	// Order is the order in which applications are let in. It has no effect with Rule.Paper.
+	Order OrderRule `json:"order,omitempty"`
+	// Preempt lets an application that finds no room suspend preemptible ones: of its own queue those of lower Priority, of
+	// others what is beyond their guarantees where its own queue stays within one. It has no effect with Rule.Paper.
 	Preempt bool `json:"preempt,omitempty"`
+	// ReclaimLevel lets it suspend, with Preempt, preemptible ones of other queues also where its own queue has, with it, no
+	// higher a level than theirs without them: the largest part of the cluster over the weight.
+	ReclaimLevel bool `json:"reclaim_level,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// Loss is what the fairness loss (2) is measured in.
@@ -196,6 +201,18 @@ type Rule struct {
 	// none may then be adjusted.
 	NoCeil16 bool `json:"no_ceil_16,omitempty"`
 }
+
+// OrderRule says in which order applications are let in. The zero value is fair between queues.
+type OrderRule string
+
+// The rules, [Program §7].
+const (
+	// Fair (the zero value): first those with whom their queues stay within their guarantees, then queues by level, and in one
+	// queue by Priority and submission.
+	Fair OrderRule = ""
+	// BySubmission: all by Priority and submission, whatever their queues have and are guaranteed.
+	BySubmission OrderRule = "submission"
+)
 
 // ShareRule says how theoretical shares are computed; always on the pooled cluster, with every
 // application in it that P2 is about: all that were taken in, or with Rule.Paper all of A^t that can be served.

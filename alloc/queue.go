@@ -82,7 +82,7 @@ func (r *resolved) resolveQueues() {
 		return
 	}
 	// 1. The tree gives the shares, and the list of ceilings the groups of P2.
-	r.tree = must(drf.NewTree(r.total, p.Queues))
+	r.tree = must(drf.NewTree(r.total, r.queues()))
 	r.limited = p.limitedQueues()
 	parents := make(map[string]string, len(p.Queues))
 	for _, q := range p.Queues {

@@ -152,14 +152,14 @@ func TestSharesFromTheTree(t *testing.T) {
 }
 
 // A newcomer waits for the ceiling of its queue, is told so, and blocks nobody; the others are told why they have no
-// more.
+// more. Queue y, which has nothing yet, comes before the second of x.
 func TestNewcomerWaitsForCeiling(t *testing.T) {
 	p := lab(16, []drf.Queue{queue("org", "", 5), queue("x", "org"), queue("y", "org"), queue("z", "")}, "x/a", "x/b", "y/c", "z/d")
 	for i := range p.Applications[:3] {
 		p.Applications[i].Min = 2
 	}
 	d := decide(t, p)
-	if len(d.Waiting) != 1 || d.Waiting[0].ID != "c" {
+	if len(d.Waiting) != 1 || d.Waiting[0].ID != "b" {
 		t.Fatalf("waiting %+v", d.Waiting)
 	}
 	want := apportion.Reason{Constraint: solver.Ceiling, Kind: "gpu", Need: 2, Have: 1,
@@ -167,7 +167,7 @@ func TestNewcomerWaitsForCeiling(t *testing.T) {
 	if diff := cmp.Diff(want, d.Waiting[0].Reason); diff != "" {
 		t.Error(diff)
 	}
-	if n := d.Allocation.Containers("a") + d.Allocation.Containers("b"); n != 5 || d.Allocation.Containers("d") != 8 {
+	if n := d.Allocation.Containers("a") + d.Allocation.Containers("c"); n != 5 || d.Allocation.Containers("d") != 8 {
 		t.Errorf("%v", d.Allocation)
 	}
 	e, err := alloc.Explain(p, d)

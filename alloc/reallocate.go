@@ -14,10 +14,11 @@ import (
 //
 // A decision is always possible. Who cannot stay as it is (its server is gone or too full, its bounds or
 // requirements have changed) is moved, which counts against no budget, and suspended where it finds no room.
-// Newcomers are taken in all together where a search finds room for that, else one by one, by Priority and then in the order of
-// p.Applications, each if all who are in still fit at their fewest containers, with any of their options, within the adjustment
+// Newcomers are taken in all together where a search finds room for that, else one by one: those whose queues stay within their
+// guarantees, then queues by level, in a queue by Priority and then in the order of p.Applications ([Program §7]), each if all who are in still fit at their fewest containers, with any of their options, within the adjustment
 // budget (16); whoever does not fit waits, with a reason, and blocks nobody: a gang may wait for ever behind a stream of small jobs.
-// With Options.Preempt a preemptible application goes elsewhere, free of charge, where it would be suspended else. Applications leave cordoned servers as far as the budget allows. Shares are those
+// What is beyond a guarantee is taken for what is within one, free of charge; with Options.Preempt that suspends, and so does a higher
+// Priority in one queue, whoever has no room elsewhere. Applications leave cordoned servers as far as the budget allows. Shares are those
 // among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least
 // loss that one has. Then P2 is solved for all who are in.
 //
@@ -42,7 +43,7 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 		return r.byPaper(ctx, by)
 	}
 	a := r.admitAll(ctx)
-	answer, err := r.solveElastic(ctx, a.draft, by)
+	answer, err := r.solveGuaranteed(ctx, a.draft, by)
 	if err != nil {
 		return nil, err
 	}

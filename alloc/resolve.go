@@ -39,6 +39,7 @@ func resolve(p *Problem) *resolved {
 		yielding:  make([]bool, apps),
 
 		overCeiling: make([]bool, apps),
+		floor:       make([]int64, apps),
 		limits:      standard,
 	}
 	index := serverIndex(p.Servers)
@@ -78,6 +79,7 @@ func resolve(p *Problem) *resolved {
 		}
 		r.room[i] = largest(rooms, p.Applications[i].MaxServers)
 	}
+	r.resolveNodes()
 	r.resolveQueues()
 	r.findForced(used)
 	return r

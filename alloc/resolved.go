@@ -38,7 +38,14 @@ type resolved struct {
 	limited     []int
 	above       [][]int
 	overCeiling []bool // forced by a ceiling that is below what is used
-	limits      limits
+	// nodes are the queues as admission sees them, leaf the one that each application belongs to, and guaranteed says that one
+	// has a guarantee. floor is how many containers of each P2 may not take from what its queue is guaranteed.
+	nodes      []node
+	leaf       []int
+	guaranteed bool
+	scaled     bool // the guarantees exceeded what there is for them
+	floor      []int64
+	limits     limits
 }
 
 // limits bound the time of admission where thousands wait. BenchmarkAdmission shows what each brings and costs.

@@ -62,6 +62,9 @@ func (p *Problem) Validate() error {
 	p.checkQueues(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)
 	checkTheta(&faults, "Theta2", p.Theta2)
+	if order := p.Options.Order; order != Fair && order != BySubmission {
+		faults.Add(apportion.Item{}, "Options.Order", apportion.ErrUnknown, strconv.Quote(string(order)))
+	}
 	if rule := p.Options.Share; rule != BoundedDRF && rule != PureDRF && rule != WholeDRF {
 		faults.Add(apportion.Item{}, "Options.Share", apportion.ErrUnknown, strconv.Quote(string(rule)))
 	}

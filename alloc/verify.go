@@ -162,6 +162,9 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if err := r.setYielding(d); err != nil {
 		return nil, err
 	}
+	if err := r.setGuaranteed(d); err != nil {
+		return nil, err
+	}
 	// The instance is that of the solver: the same code builds both, so that Verify proves the decision and not the program;
 	// that is proven by the tests of instance against the paper.
 	a := &attempt{apps: apps, instance: r.instance(apps), least: d.LeastLoss}
@@ -201,8 +204,8 @@ func (r *resolved) setLeaving(d *Decision) error {
 	return nil
 }
 
-// setYielding takes over who gave way to one of higher priority from a decision, and refuses those who could not be suspended for
-// anybody who came: their change would count against no budget.
+// setYielding takes over who gave way to another one from a decision, and refuses those from whom nobody who came, moved or grew
+// could have taken: their change would count against no budget.
 func (r *resolved) setYielding(d *Decision) error {
 	positions := appIndex(r.given.Applications)
 	for _, id := range d.Yielding {
@@ -211,12 +214,53 @@ func (r *resolved) setYielding(d *Decision) error {
 		if known {
 			i = r.runs(o)
 		}
-		if i < 0 || r.forced[i] || !r.mayBePreempted(i) || !r.given.Options.Preempt || !slices.ContainsFunc(r.queue(), func(q int) bool {
-			return r.problem.Applications[q].Priority > r.problem.Applications[i].Priority && d.Allocation.Containers(r.problem.Applications[q].ID) > 0
+		if i < 0 || r.forced[i] || r.pinned[i] || !slices.ContainsFunc(r.problem.Applications, func(app Application) bool {
+			has, o := d.Allocation.Containers(app.ID), positions[app.ID]
+			return has > 0 && (r.isForced(o) || has > r.given.Previous.Containers(app.ID)) && r.mayYield(i, r.entries[o][0])
 		}) {
 			return mismatch("Yielding", listIDs([]string{id})+" has nobody to yield to")
 		}
 		r.yielding[i] = true
+	}
+	return nil
+}
+
+// mayYield reports whether application i, or a part of it, may have gone to application to, or have been added to it.
+func (r *resolved) mayYield(i, to int) bool {
+	a, _ := r.fork(to, i)
+	switch {
+	case r.of[i] == r.of[to]:
+		return r.guaranteed
+	case a == 0 && r.guaranteed: // what i has grown by
+		return true
+	case a == 0:
+		return r.mayBePreempted(i) && r.problem.Applications[to].Priority > r.problem.Applications[i].Priority && (r.runs(r.of[to]) < 0 || r.isForced(r.of[to]))
+	}
+	return r.nodes[a].guarantee != nil || r.problem.Options.ReclaimLevel && r.mayBePreempted(i)
+}
+
+// setGuaranteed takes over from a decision what P2 was not allowed to take, and refuses more than is guaranteed.
+func (r *resolved) setGuaranteed(d *Decision) error {
+	positions, total := appIndex(r.given.Applications), newDraft(r)
+	for i := range total.counts {
+		total.remove(i)
+	}
+	for _, share := range d.Shares {
+		o, known := positions[share.ID]
+		if !known || share.Guaranteed == 0 {
+			continue
+		}
+		i := r.entries[o][0]
+		if share.Guaranteed < 0 || share.Guaranteed > d.Allocation.Containers(share.ID) {
+			return mismatch("Shares.Guaranteed", fmt.Sprintf("%d for %q is not what it has", share.Guaranteed, share.ID))
+		}
+		r.floor[i] = share.Guaranteed
+		total.put(i, []apportion.Placement{{Count: share.Guaranteed}})
+	}
+	for i, floor := range r.floor {
+		if floor > 0 && !total.heldAbove(i) {
+			return mismatch("Shares.Guaranteed", fmt.Sprintf("%d for %q is more than is guaranteed", floor, r.problem.Applications[i].ID))
+		}
 	}
 	return nil
 }
@@ -352,8 +396,11 @@ func (r *resolved) words(d *Decision) []string {
 	if slices.ContainsFunc(r.problem.Servers, func(s apportion.Server) bool { return s.Cordoned }) {
 		words = append(words, "Draining")
 	}
-	if r.problem.Options.Preempt {
+	if r.problem.Options.Preempt || r.guaranteed {
 		words = append(words, "Yielding")
+	}
+	if r.guaranteed {
+		words = append(words, "Shares.Guaranteed")
 	}
 	return words
 }

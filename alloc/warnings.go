@@ -45,6 +45,8 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.AdmitPrefix && !r.given.Options.Paper, "admit_prefix has no effect without paper_rule"},
 		{r.given.Options.Displace && !r.given.Options.Paper, "displace has no effect without paper_rule"},
 		{r.given.Options.Preempt && r.given.Options.Paper, "preempt has no effect with paper_rule"},
+		{r.given.Options.ReclaimLevel && !r.given.Options.Preempt, "reclaim_level has no effect without preempt"},
+		{r.scaled, "the guarantees of the queues exceed what there is for them, and were scaled"},
 	} {
 		if o.set {
 			found = append(found, o.text)

@@ -7,6 +7,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -50,8 +51,12 @@ func TestMostLoss(t *testing.T) {
 func TestIgnoredIsTold(t *testing.T) {
 	half := .5
 	for want, change := range map[string]func(p *Problem){
-		"admit_prefix has no effect without paper_rule":                                   func(p *Problem) { p.Options.AdmitPrefix = true },
-		"displace has no effect without paper_rule":                                       func(p *Problem) { p.Options.Displace = true },
+		"admit_prefix has no effect without paper_rule": func(p *Problem) { p.Options.AdmitPrefix = true },
+		"displace has no effect without paper_rule":     func(p *Problem) { p.Options.Displace = true },
+		"reclaim_level has no effect without preempt":   func(p *Problem) { p.Options.ReclaimLevel = true },
+		"the guarantees of the queues exceed what there is for them, and were scaled": func(p *Problem) {
+			p.Queues = []drf.Queue{{ID: "q", Weight: 1, Guarantee: apportion.Resources{1 << 40}}}
+		},
 		"preempt has no effect with paper_rule":                                           func(p *Problem) { p.Options.Preempt, p.Options.Paper = true, true },
 		`a speed has no effect unless losses are measured in worth: "a0"`:                 func(p *Problem) { p.Applications[0].Speed = []float64{1, 2} },
 		`what staying is worth has no effect, as it does not run: "a0"`:                   func(p *Problem) { p.Applications[0].StayWorth = &half },

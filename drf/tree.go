@@ -32,6 +32,9 @@ type Queue struct {
 	// Guarantee is what the queue gets before anybody has more than is guaranteed, one quantity a kind. Nil
 	// means nothing, and so does 0 of a kind: a container is within a guarantee if all that it demands is.
 	Guarantee apportion.Resources `json:"guarantee,omitempty"`
+	// Usage is what the queue has used lately beside what it uses now, as a part of the cluster; finite and 0 or more. It
+	// counts in the order in which package alloc lets applications in, and in no share.
+	Usage float64 `json:"usage,omitzero"`
 	// Ceiling is the most that all claims below the queue may have together, one quantity a kind, NoLimit (in
 	// JSON null) where a kind has no limit. Nil means no limits.
 	Ceiling Ceiling `json:"ceiling,omitempty"`
@@ -201,6 +204,7 @@ func validateQueues(capacity apportion.Resources, queues []Queue) error {
 		item := check.Item("queue", queue.ID, i)
 		check.ID(&faults, seen, queue.ID, item)
 		checkWeight(&faults, queue.Weight, item)
+		checkUsage(&faults, queue.Usage, item)
 		if queue.Guarantee != nil {
 			check.Resources(&faults, kinds, queue.Guarantee, item, "Guarantee")
 		}
@@ -213,6 +217,16 @@ func validateQueues(capacity apportion.Resources, queues []Queue) error {
 	}
 	checkCircles(&faults, queues, parents)
 	return faults.Err()
+}
+
+// checkUsage adds a usage that is below 0, NaN or infinite.
+func checkUsage(faults *apportion.Faults, usage float64, item apportion.Item) {
+	switch {
+	case math.IsNaN(usage) || math.IsInf(usage, 0):
+		faults.Add(item, "Usage", apportion.ErrNotFinite, strconv.FormatFloat(usage, 'g', -1, 64))
+	case usage < 0:
+		faults.Add(item, "Usage", apportion.ErrNegative, strconv.FormatFloat(usage, 'g', -1, 64))
+	}
 }
 
 // checkCircles adds queues from which no way leads up to the whole cluster. A queue below a circle is not

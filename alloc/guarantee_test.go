@@ -1,0 +1,375 @@
+// This file plays the queues of two teams: that each gets what it is guaranteed, whatever the other one holds, [Program §7].
+
+package alloc_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/oracle/queueoracle"
+)
+
+// teams is a cluster of 4 servers of 8 GPUs, of which queues a and b have 16 guaranteed each.
+func teams() *alloc.Problem {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: .1, Theta2: .1, Previous: alloc.Allocation{}, Options: alloc.Options{Preempt: true}}
+	for j := range 4 {
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{8}})
+	}
+	for _, id := range []string{"a", "b"} {
+		p.Queues = append(p.Queues, drf.Queue{ID: id, Weight: 1, Guarantee: apportion.Resources{16}})
+	}
+	return p
+}
+
+// submit adds an application of from least to most containers of one GPU.
+func submit(p *alloc.Problem, queue, id string, least, most int64) {
+	p.Applications = append(p.Applications, alloc.Application{ID: id, Queue: queue, Weight: 1, Preemptible: true,
+		Form: alloc.Form{Demand: apportion.Resources{1}, Min: least, Max: most}})
+}
+
+// has returns how many GPUs the applications of a queue have.
+func has(p *alloc.Problem, a alloc.Allocation, queue string) (n int64) {
+	for _, app := range p.Applications {
+		if app.Queue == queue {
+			n += a.Containers(app.ID)
+		}
+	}
+	return n
+}
+
+// finish takes the oldest application that runs out of the problem.
+func finish(p *alloc.Problem) {
+	for i, app := range p.Applications {
+		if p.Previous.Containers(app.ID) > 0 {
+			p.Applications = append(append([]alloc.Application(nil), p.Applications[:i]...), p.Applications[i+1:]...)
+			return
+		}
+	}
+}
+
+// Queue a submits 20 gangs of 8, b 3 an hour later; the oldest ends each hour. By submission b has its first GPU once all of a
+// have run. With guarantees its gangs run two hours after they came at the latest, also where nothing may be suspended.
+func TestGangsWithinAGuarantee(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*alloc.Options)
+		first  int // hour in which b has something
+	}{
+		{"as recommended", func(*alloc.Options) {}, 1},
+		{"without suspending", func(o *alloc.Options) { o.Preempt = false }, 2},
+		{"by submission", func(o *alloc.Options) { o.Order = alloc.BySubmission }, 18},
+	} {
+		p := teams()
+		c.change(&p.Options)
+		for n := range 20 {
+			submit(p, "a", fmt.Sprint("a", n), 8, 8)
+		}
+		first := -1
+		for hour := 0; hour < 24 && first < 0; hour++ {
+			if hour == 1 {
+				for n := range 3 {
+					submit(p, "b", fmt.Sprint("b", n), 8, 8)
+				}
+			}
+			if hour > 1 {
+				finish(p)
+			}
+			if d := follow(t, p); has(p, d.Allocation, "b") > 0 {
+				first = hour
+			}
+		}
+		if first != c.first {
+			t.Errorf("%s: b has its first container in hour %d, want %d", c.name, first, c.first)
+		}
+	}
+}
+
+// Elastic applications of a hold all; one of b, which is guaranteed half, has that after three decisions at the latest, though by
+// (16) one may be adjusted in each.
+func TestElasticWithinAGuarantee(t *testing.T) {
+	for _, preempt := range []bool{false, true} {
+		p := teams()
+		p.Options.Preempt = preempt
+		for n := range 8 {
+			submit(p, "a", fmt.Sprint("a", n), 1, 32)
+		}
+		follow(t, p)
+		submit(p, "b", "b", 1, 32)
+		var got []int64
+		for range 4 {
+			d := follow(t, p)
+			got = append(got, has(p, d.Allocation, "b"))
+			if d.Metrics.Preempted > 0 {
+				t.Errorf("%v are suspended, where shrinking is enough", d.Suspended)
+			}
+			if d.Metrics.AdjustCost > d.Metrics.AdjustBudget {
+				t.Errorf("%+v", d.Metrics)
+			}
+		}
+		if got[2] < 16 || got[3] != got[2] {
+			t.Errorf("suspending %v: b has %v of its 16", preempt, got)
+		}
+	}
+}
+
+// What is taken is what is beyond a guarantee, and no more of it than is needed.
+func TestTakenIsBeyondAGuarantee(t *testing.T) {
+	p := teams()
+	for n := range 8 {
+		submit(p, "a", fmt.Sprint("a", n), 4, 4)
+	}
+	follow(t, p)
+	for n := range 6 {
+		submit(p, "b", fmt.Sprint("b", n), 4, 4)
+	}
+	d := follow(t, p)
+	if got := []int64{has(p, d.Allocation, "a"), has(p, d.Allocation, "b")}; !cmp.Equal(got, []int64{16, 16}) {
+		t.Errorf("a and b have %v", got)
+	}
+	if d.Metrics.Preempted != 4 || d.Metrics.AdjustCost != 0 {
+		t.Errorf("%+v", d.Metrics)
+	}
+	before := d.Allocation
+	for range 3 {
+		if d = follow(t, p); !cmp.Equal(d.Allocation, before) {
+			t.Errorf("it does not come to rest: %v", d.Allocation)
+		}
+	}
+}
+
+var guaranteeSequences = flag.Int("guarantees", 60, "random sequences of events that TestGuaranteeSequences plays; 10,000 take an hour")
+
+// division is a cluster of two servers that is divided between queues, to which things happen.
+type division struct {
+	r    *rand.Rand
+	p    *alloc.Problem
+	born int
+}
+
+func newDivision(seed uint64) *division {
+	v := &division{r: rand.New(rand.NewPCG(seed, 7))}
+	kinds := 1 + v.r.IntN(2)
+	v.p = &alloc.Problem{Kinds: apportion.Kinds{"gpu", "cpu"}[:kinds], Theta1: []float64{0, .1, 1}[v.r.IntN(3)], Theta2: []float64{0, .1, .5}[v.r.IntN(3)],
+		Options: alloc.Options{Preempt: v.r.IntN(4) > 0, ReclaimLevel: v.r.IntN(2) == 0}}
+	for j := range 2 {
+		v.p.Servers = append(v.p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{4, 8}[:kinds]})
+	}
+	// All of it is guaranteed, or 60 in a hundred; of the second queue a part to each of two below it.
+	all := apportion.Resources{8, 16}[:kinds]
+	if v.r.IntN(2) == 0 {
+		all = apportion.Resources{5, 10}[:kinds]
+	}
+	a, b := all.Clone(), all.Clone()
+	for k := range all {
+		a[k] = v.r.Int64N(all[k] + 1)
+		b[k] -= a[k]
+	}
+	v.p.Queues = []drf.Queue{{ID: "a", Weight: 1, Guarantee: a}, {ID: "b", Weight: 1 + v.r.Float64(), Guarantee: b}, {ID: "c", Weight: 1}}
+	if v.r.IntN(2) == 0 {
+		v.p.Queues[0].Ceiling = append(drf.Ceiling(nil), a...)
+		v.p.Queues[0].Ceiling[0] += 2
+	}
+	if v.r.IntN(2) == 0 {
+		half := b.Clone()
+		for k := range half {
+			half[k] /= 2
+		}
+		v.p.Queues = append(v.p.Queues, drf.Queue{ID: "b1", Parent: "b", Weight: 1, Guarantee: half}, drf.Queue{ID: "b2", Parent: "b", Weight: 2})
+	}
+	return v
+}
+
+// happen lets something happen.
+func (v *division) happen() {
+	apps := v.p.Applications
+	switch e := v.r.IntN(10); {
+	case e < 5 && len(apps) < 9:
+		v.born++
+		least := 1 + v.r.Int64N(3)
+		leaves := []string{"a", "b", "c"}
+		if len(v.p.Queues) > 3 {
+			leaves = []string{"a", "b1", "b2", "c"}
+		}
+		app := alloc.Application{ID: fmt.Sprint("j", v.born), Weight: 1, Queue: leaves[v.r.IntN(len(leaves))], Priority: v.r.Int64N(2),
+			Preemptible: v.r.IntN(5) > 0, Form: alloc.Form{Demand: apportion.Resources{1, 1 + v.r.Int64N(2)}[:len(v.p.Kinds)], Min: least, Max: least + v.r.Int64N(3)*v.r.Int64N(3)}}
+		v.p.Applications = append(append([]alloc.Application(nil), apps...), app)
+	case e < 9 && len(apps) > 0:
+		i := v.r.IntN(len(apps))
+		v.p.Applications = append(append([]alloc.Application(nil), apps[:i]...), apps[i+1:]...)
+	case e == 9:
+		server := &v.p.Servers[v.r.IntN(2)]
+		server.Capacity = server.Capacity.Clone()
+		server.Capacity[0] = 4 - server.Capacity[0]
+	}
+}
+
+// world is the twin of the division as it is now.
+func (v *division) world() *queueoracle.World {
+	w := &queueoracle.World{Preempt: v.p.Options.Preempt, ByLevel: v.p.Options.ReclaimLevel}
+	position := map[string]int{"": -1}
+	for q, queue := range v.p.Queues {
+		position[queue.ID] = q
+		w.Queues = append(w.Queues, queueoracle.Queue{Parent: position[queue.Parent], Weight: queue.Weight, Guarantee: queue.Guarantee})
+	}
+	for _, server := range v.p.Servers {
+		w.Servers = append(w.Servers, server.Capacity)
+	}
+	for _, app := range v.p.Applications {
+		twin := queueoracle.App{Queue: position[app.Queue], Demand: app.Demand, Least: app.Min, Priority: app.Priority, Preemptible: app.Preemptible}
+		if v.p.Previous.Containers(app.ID) > 0 {
+			for _, server := range v.p.Servers {
+				twin.Places = append(twin.Places, v.p.Previous[app.ID][server.ID])
+			}
+		}
+		w.Apps = append(w.Apps, twin)
+	}
+	return w
+}
+
+// starved lists who waits within its guarantee though there is room for it, or a set that may be taken.
+func (v *division) starved() (ids []string) {
+	w := v.world()
+	if w.Servers[0][0]+w.Servers[1][0] < 8 {
+		return nil // guarantees are scaled then, and the twin has what is stated
+	}
+	for i, app := range v.p.Applications {
+		if w.Apps[i].Places != nil || !w.Within(i) || slices.ContainsFunc(v.p.Queues, func(q drf.Queue) bool { return q.ID == app.Queue && q.Ceiling != nil }) {
+			continue
+		}
+		if _, _, ok := w.Fewest(i); ok {
+			ids = append(ids, app.ID)
+		}
+	}
+	return ids
+}
+
+// Whatever happens to a divided cluster, decisions come to rest, and then nobody waits within its guarantee who could have it.
+func TestGuaranteeSequences(t *testing.T) {
+	count, events := *guaranteeSequences, 40
+	if testing.Short() {
+		count = min(count, 15)
+	}
+	starved, decisions, longest := 0, 0, 0
+	for seed := range uint64(count) {
+		v := newDivision(seed)
+		run := 0
+		for range events {
+			v.happen()
+			follow(t, v.p)
+			decisions++
+			if run++; v.starved() == nil {
+				run = 0
+			} else {
+				starved++
+			}
+			longest = max(longest, run)
+		}
+		rest := false
+		for quiet := 0; quiet <= len(v.p.Applications)+1 && !rest; quiet++ {
+			before := v.p.Previous
+			follow(t, v.p)
+			rest = cmp.Equal(before, v.p.Previous)
+		}
+		if !rest {
+			t.Errorf("%d: it does not come to rest", seed)
+			continue
+		}
+		if ids := v.starved(); ids != nil {
+			t.Errorf("%d: %v wait within their guarantees", seed, ids)
+		}
+	}
+	t.Logf("after %d of %d decisions somebody waited within its guarantee who could have had it, %d in a row at most", starved, decisions, longest)
+}
+
+// A decision says how every queue fares, and no more may be claimed for one than it is guaranteed.
+func TestQueuesOfADecision(t *testing.T) {
+	p := teams()
+	for n := range 6 {
+		submit(p, "a", fmt.Sprint("a", n), 8, 8)
+	}
+	follow(t, p)
+	submit(p, "b", "b0", 8, 8)
+	d := reallocate(t, p)
+	want := []alloc.QueueUse{
+		{ID: "a", Used: apportion.Resources{24}, Guarantee: apportion.Resources{16}, Level: .75, Waiting: 3},
+		{ID: "b", Used: apportion.Resources{8}, Guarantee: apportion.Resources{16}, Level: .25},
+	}
+	if diff := cmp.Diff(want, d.Queues); diff != "" {
+		t.Error(diff)
+	}
+	if r := without(t, d.Suspended, "a3"); !cmp.Equal(r.Applications, []string{"b0"}) {
+		t.Errorf("%+v", r)
+	}
+	for name, change := range map[string]func(*alloc.Decision){
+		"Queues.Used contradicts":    func(d *alloc.Decision) { d.Queues[1].Used = apportion.Resources{9} },
+		"Queues.Level contradicts":   func(d *alloc.Decision) { d.Queues[0].Level = 1 },
+		"Queues.Waiting contradicts": func(d *alloc.Decision) { d.Queues[0].Waiting = 0 },
+		"more than is guaranteed": func(d *alloc.Decision) {
+			for i := range d.Shares[:3] {
+				d.Shares[i].Guaranteed = 8
+			}
+		},
+		"is not what it has": func(d *alloc.Decision) { d.Shares[0].Guaranteed = 9 },
+	} {
+		d := reallocate(t, p)
+		change(d)
+		if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a queue has used is a part of a cluster, and the order is one that exists.
+func TestOrderIsValidated(t *testing.T) {
+	for _, c := range []struct {
+		change func(*alloc.Problem)
+		want   error
+		field  string
+	}{
+		{func(p *alloc.Problem) { p.Queues[1].Usage = -1 }, apportion.ErrNegative, `queue "b": Usage`},
+		{func(p *alloc.Problem) { p.Queues[1].Usage = math.NaN() }, apportion.ErrNotFinite, `queue "b": Usage`},
+		{func(p *alloc.Problem) { p.Options.Order = "random" }, apportion.ErrUnknown, "Options.Order"},
+	} {
+		p := teams()
+		c.change(p)
+		if err := p.Validate(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.field) {
+			t.Errorf("%v, want %v of %s", err, c.want, c.field)
+		}
+	}
+}
+
+// Neither a newcomer of another queue nor a better answer takes from a queue what it is guaranteed, whatever may be adjusted.
+func TestGuaranteeIsKept(t *testing.T) {
+	p := teams()
+	p.Theta1, p.Theta2 = 1, 1
+	p.Queues = p.Queues[:1]
+	submit(p, "a", "a", 1, 32)
+	p.Previous = alloc.Allocation{"a": {"s0": 8, "s1": 8}}
+	submit(p, "", "large", 24, 24)
+	if d := reallocate(t, p); d.Allocation.Containers("large") > 0 || d.Allocation.Containers("a") < 16 {
+		t.Errorf("a newcomer: %v", d.Allocation)
+	}
+	p.Applications[1] = alloc.Application{ID: "dear", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 32}}
+	for n := range 32 {
+		p.Applications[1].Worth = append(p.Applications[1].Worth, float64(n+1))
+	}
+	d := follow(t, p)
+	if d.Allocation.Containers("a") != 16 || d.Allocation.Containers("dear") != 16 || d.Shares[0].Guaranteed != 16 {
+		t.Errorf("a better answer: %v, %+v", d.Allocation, d.Shares)
+	}
+	p.Options.Order = alloc.BySubmission
+	if d := reallocate(t, p); d.Allocation.Containers("dear") != 31 {
+		t.Errorf("by submission: %v", d.Allocation)
+	}
+}
