@@ -209,7 +209,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A stream that was cut goes on when it is longer, where the bounds are given.
+// A stream that was cut goes on when it is longer, where the bounds are given; its state says how far it has come.
 func TestResumeLongerStream(t *testing.T) {
 	text := workloadText(t, 1, true)
 	_, want, _ := call(t, text, "oasis")
@@ -222,6 +222,12 @@ func TestResumeLongerStream(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state")
 		_, first, _ := stated(t, path, strings.Join(lines[:k], ""))
 		first = first[:strings.LastIndex(strings.TrimSpace(first), "\n")+1] // without the last line
+		if k > 1 {                                                          // without an answer there is no state
+			var file stateFile
+			if err := json.Unmarshal([]byte(contents(t, path)), &file); err != nil || file.Lines != k-1 || file.Jobs != k-1 {
+				t.Errorf("cut after line %d: the state has %d lines and %d jobs, %v", k, file.Lines, file.Jobs, err)
+			}
+		}
 		code, rest, errs := stated(t, path, text)
 		if got := first + rest; code != answered || got != want {
 			t.Fatalf("cut after line %d: exit %d %s\n%s", k, code, errs, cmp.Diff(want, got))

@@ -124,3 +124,17 @@ func TestLineOfFaults(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A time-out that is not positive is none, and one that is ends the context by itself.
+func TestLimited(t *testing.T) {
+	for _, timeout := range []time.Duration{0, -1, time.Hour} {
+		ctx, cancel := (&command{timeout: timeout}).limited(t.Context())
+		if _, has := ctx.Deadline(); has != (timeout > 0) || ctx.Err() != nil {
+			t.Errorf("%v: a deadline %v, error %v", timeout, has, ctx.Err())
+		}
+		cancel()
+		if ctx.Err() == nil {
+			t.Errorf("%v: it cannot be cancelled", timeout)
+		}
+	}
+}

@@ -79,9 +79,10 @@ func TestOrdersThatOverflow(t *testing.T) {
 	job.Max, job.Demand = math.MaxInt64, apportion.Resources{2}
 	sum := place("a", 0, math.MaxInt64)
 	sum.Places[0].On = append(sum.Places[0].On, apportion.Placement{Server: 0, Count: 1})
-	for _, orders := range []sim.Orders{place("a", 0, math.MaxInt64), sum} {
+	for want, orders := range map[string]sim.Orders{"overflow": place("a", 0, math.MaxInt64), "more containers than can be counted": sum} {
 		var order *sim.OrderError
-		if _, err := sim.Run(t.Context(), onServers([]sim.Job{job}, 4), &script{orders: []sim.Orders{orders}}); !errors.As(err, &order) {
+		_, err := sim.Run(t.Context(), onServers([]sim.Job{job}, 4), &script{orders: []sim.Orders{orders}})
+		if !errors.As(err, &order) || !strings.Contains(order.Detail, want) {
 			t.Errorf("%+v: error %v", orders.Places, err)
 		}
 	}
