@@ -202,10 +202,7 @@
 //	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
 //	[workers and parameter servers on the same machines, no paper]	primaldual/joint.go	joint.costs, joint.place
 //	[speed that is not linear, no paper]	primaldual/speed.go	Speed
-//	[measured speeds, no paper]	primaldual/speedtable.go	ReadStepTimes, StepTimes, Speeds
-//	[shapes of one job, no paper]	primaldual/shapes.go	Scheduler.OfferShapes
 //	[clusters that change, no paper]	primaldual/servers.go	Scheduler.AddServer, Scheduler.SetCapacity, Scheduler.Drain
-//	[slots of wall-clock time, no paper]	primaldual/clock.go	Clock
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
 //	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
 //	[OASiS Table 1]	primaldual/market.go	market

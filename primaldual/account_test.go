@@ -1,14 +1,10 @@
-// This file tests what decides over a job before any schedule: why it can never run, the rules of its places, and
-// step times. All numbers are worked out by hand.
+// This file tests what decides over a job before any schedule: why it can never run, and the rules of its
+// places. All numbers are worked out by hand.
 
 package primaldual
 
 import (
-	"errors"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion"
 )
@@ -79,60 +75,5 @@ func TestStands(t *testing.T) {
 				t.Errorf("%v: workers on %v, parameter servers on %v: %t", j.Colocation, test.workers, test.ps, got)
 			}
 		}
-	}
-}
-
-// Units are whole, rounded down, from 1 to 2^53; of several measurements of one way the slowest counts, and ways come in order.
-func TestSpeedsOfStepTimes(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		times []StepTime
-		steps float64
-		want  []Speed
-	}{
-		{"rounded down", []StepTime{{1, 1, 0.7}}, 10, []Speed{{1, 1, 14}}}, // 142.86 steps
-		{"just one unit", []StepTime{{1, 1, 10}}, 10, []Speed{{1, 1, 1}}},  // 10 steps
-		{"less than one unit", []StepTime{{1, 1, 10.1}, {2, 1, 5}}, 10, []Speed{{2, 1, 2}}},
-		{"the slowest, whatever the order", []StepTime{{2, 1, 1}, {1, 0, 1}, {2, 1, 4}, {2, 1, 2}}, 1, []Speed{{1, 0, 100}, {2, 1, 25}}},
-		{"2^53 units", []StepTime{{1, 1, 100 * 0x1p-53}}, 1, []Speed{{1, 1, 1 << 53}}},
-		{"more than that", []StepTime{{1, 1, 100 * 0x1p-54}}, 1, nil},
-		{"nothing was measured", nil, 1, nil},
-	} {
-		before := slices.Clone(test.times)
-		if got := Speeds(test.times, 100*time.Second, test.steps); !slices.Equal(got, test.want) || !slices.Equal(before, test.times) {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
-	}
-}
-
-// Tables of step times that cannot be read name the line and the column.
-func TestReadStepTimesRefuses(t *testing.T) {
-	const header = "seconds,workers,parameter_servers\n"
-	for _, test := range []struct {
-		name, text, field string
-		want              error
-	}{
-		{"no column", "workers,seconds\n1,2\n", "parameter_servers", apportion.ErrMissing},
-		{"no number", header + "1,2,1\nx,2,1\n", "seconds", apportion.ErrType},
-		{"half a worker", header + "1,2.5,1\n", "workers", apportion.ErrRange},
-		{"no workers", header + "1,0,1\n", "workers", apportion.ErrRange},
-		{"negative servers", header + "1,1,-1\n", "parameter_servers", apportion.ErrRange},
-		{"no time", header + "0,1,1\n", "seconds", apportion.ErrRange},
-		{"not finite", header + "+Inf,1,1\n", "seconds", nil},
-		{"not a number", header + "NaN,1,1\n", "seconds", nil},
-	} {
-		_, err := ReadStepTimes(strings.NewReader(test.text))
-		var fault *apportion.FieldError
-		if !errors.As(err, &fault) || !strings.Contains(fault.Field, test.field) || test.want != nil && !errors.Is(err, test.want) {
-			t.Errorf("%s: %v", test.name, err)
-		}
-	}
-	for _, text := range []string{"", header + "1,2\n", header + "\"1,2,3\n"} {
-		if times, err := ReadStepTimes(strings.NewReader(text)); err == nil {
-			t.Errorf("%q: %v", text, times)
-		}
-	}
-	if times, err := ReadStepTimes(strings.NewReader(header)); err != nil || len(times) != 0 {
-		t.Errorf("a header alone: %v, %v", times, err)
 	}
 }

@@ -11,12 +11,11 @@
 //   - [BoundsOf] sets the two ends of the price functions from known or sampled jobs.
 //   - Package deadline decides about jobs with deadlines where nothing is known of the jobs to come, without prices.
 //   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Snapshot; for clusters
-//     that change AddServer, SetCapacity, Drain, Fail, Repair, Rebound, Import.
+//     that change AddServer, SetCapacity, Drain, Fail, Repair.
 //   - Servers may be on both sides, as machines that workers and parameter servers share; jobs may ask for labels
 //     ([Job].WorkerRequires) and say which of their containers stand together ([Colocation]).
 //   - [Speed] states what workers and parameter servers do in a slot where that is not linear, and ways without
-//     parameter servers; [ReadStepTimes] and [Speeds] make them of measurements. OfferShapes chooses between shapes.
-//   - [Clock] converts wall-clock deadlines to slots.
+//     parameter servers.
 //   - [Ledger] holds what is taken, and the prices, for schedules of any origin.
 //   - [Certify] bounds what any policy could have earned from the same jobs.
 //   - [NewOffline] states the offline problem as a mixed-integer program.
@@ -93,8 +92,7 @@
 //     each slot, which can only cost more; the method ChunkDP does that.
 //   - The best schedule is found by bounds first; the printed dynamic program is there for
 //     comparison. Both are exact.
-//   - The horizon may move on, jobs may end early, late or be cancelled, servers may come, change and go, bounds may
-//     be set anew; prices then fall or rise. The paper has a fixed span and keeps every promise. What a change costs a
+//   - The horizon may move on, jobs may end early, late or be cancelled, servers may come, change and go; prices then fall or rise. The paper has a fixed span and keeps every promise. What a change costs a
 //     job is reported: [Displacement].
 //   - A kind without capacity, or that no job demands, has price 0. A demand of 0 limits nothing.
 package primaldual

@@ -7,19 +7,26 @@ import (
 	"testing"
 )
 
-// FuzzRestoreScheduler restores any bytes, given a checksum that fits: that must end in an error or in
+// FuzzRestoreScheduler restores any bytes, as they are and as a state whose checksum fits: that must end in an error or in
 // a scheduler that is consistent, can be saved, and goes on.
 func FuzzRestoreScheduler(f *testing.F) {
-	cluster, bounds, s := busyScheduler(f)
-	f.Add(snapshotOf(f, s))
-	f.Add(snapshotOf(f, newScheduler(f, cluster, bounds, BoundsFirst)))
-	f.Add([]byte(snapshotMagic))
+	cluster, bounds, busy := busyScheduler(f)
+	for _, s := range []*Scheduler{busy, newScheduler(f, cluster, bounds, BoundsFirst)} {
+		text, err := s.ledger.unseal(snapshotOf(f, s))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"first":1,"arrival":1,"next":1,"jobs":[{}],"down":[[0]]}`))
 	options := &SchedulerOptions{MaxCells: 1 << 12} // so that jobs that became huge are refused, not planned
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) < trailerBytes {
+		_, _ = RestoreScheduler(cluster, bounds, options, data)
+		sealed, err := busy.ledger.seal(data)
+		if err != nil {
 			return
 		}
-		s, err := RestoreScheduler(cluster, bounds, options, sealed(data))
+		s, err := RestoreScheduler(cluster, bounds, options, sealed)
 		if err != nil {
 			return
 		}

@@ -3,6 +3,7 @@
 package primaldual
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -161,3 +162,6 @@ func (l *Ledger) priceOf(job *Job, plan *SlotPlan) float64 {
 	}
 	return plan.Price
 }
+
+// picture returns all that a ledger holds.
+func picture(l *Ledger) string { return fmt.Sprint(l.first, l.slots) }

@@ -34,9 +34,6 @@ func (v LedgerView) Prices(side Side, slot, server int) ([]float64, error) {
 	return v.ledger.Prices(side, slot, server)
 }
 
-// Snapshot is [Ledger.Snapshot].
-func (v LedgerView) Snapshot() []byte { return v.ledger.Snapshot() }
-
 // read returns the ledger itself, for this package to read.
 func (v LedgerView) read() *Ledger { return v.ledger }
 

@@ -220,48 +220,6 @@ func (m *machine) drain(t failer) {
 	m.loses(t, side, server, slot, func() ([]Displacement, error) { return m.s.Drain(id, slot) })
 }
 
-// rebound sets other bounds.
-func (m *machine) rebound(t failer) {
-	bounds := boundsDraw(m.draw, m.cluster, m.size.jobsOf(m.draw, m.cluster))
-	err := m.s.Rebound(&bounds)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	m.bounds = bounds
-}
-
-// imports moves a job out and in again, as it stands.
-func (m *machine) imports(t failer) {
-	id, ok := m.someJob()
-	if !ok {
-		return
-	}
-	j := m.jobs[id]
-	now, _ := m.s.Schedule(id)
-	rest := now[now.before(m.s.First()):]
-	if rest.WorkerSlots() == 0 {
-		return
-	}
-	if err := m.s.Cancel(id); err != nil {
-		t.Fatalf("%v", err)
-	}
-	if len(j.Speeds) > 0 {
-		j.Units = j.done(rest)
-	} else {
-		j.Epochs, j.Minibatches, j.CommSlots = 1, 1, 0
-		j.MinibatchSlots = float64(rest.WorkerSlots()) / float64(j.Chunks)
-	}
-	if err := m.s.Import(j, rest); err != nil {
-		t.Fatalf("job %+v, %+v: %v", j, rest, err)
-	}
-	if err := m.s.Import(j, rest); !errors.Is(err, apportion.ErrDuplicate) {
-		t.Fatalf("twice: %v", err)
-	}
-	m.jobs[id] = j
-	last := rest.completion() - j.Arrival
-	m.worth[id] = j.tolerated(nil, last, last)[0]
-}
-
 // server draws a server and a slot and returns the server's name.
 func (m *machine) server() (id string, side, server, slot int) {
 	side = m.draw(0, 1)
@@ -490,8 +448,7 @@ func (m *machine) actions() map[string]func(failer) {
 	return map[string]func(failer){
 		"offer": m.offer, "offer again": m.offer, "cancel": m.cancel, "complete": m.complete,
 		"advance": m.advance, "fail": m.fail, "repair": m.repair, "mistake": m.mistake,
-		"add": m.add, "capacity": m.capacity, "drain": m.drain, "rebound": m.rebound,
-		"import": m.imports,
+		"add": m.add, "capacity": m.capacity, "drain": m.drain,
 	}
 }
 

@@ -1,4 +1,4 @@
-// This file changes the servers of a ledger, and its price functions, under what is taken. [OASiS] has fixed ones.
+// This file changes the servers of a ledger under what is taken. [OASiS] has fixed ones.
 // Tables are indexed by machine, and a server that is added or turns out to be on both lists shifts
 // these indices; schedules refer to positions in the lists, which only grow at their ends, so that
 // no schedule changes.
@@ -6,13 +6,13 @@
 package primaldual
 
 // refit gives the ledger another cluster with the same kinds and slots, whose servers are those of the old one with more
-// after them on either side, and other bounds. The caller has checked both, and that what is taken fits. All prices follow.
+// after them on either side. The caller has checked it, and that what is taken fits. All prices follow.
 // O(slots in use x servers x kinds).
-func (l *Ledger) refit(cluster *Cluster, bounds *Bounds) {
+func (l *Ledger) refit(cluster *Cluster) {
 	// The old servers are needed to tell where each cell was.
 	old := l.park
 	// equip makes a park and leaves the slots alone, which still are in the old order of cells.
-	l.equip(cluster, bounds)
+	l.equip(cluster, l.bounds)
 	// Worker servers come first in all tables, so that one more of them moves the others. Positions in the lists stay.
 	// place is the new machine of each old one; a machine that is now on both lists is found by
 	// either position, and both lead to the same.

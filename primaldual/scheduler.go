@@ -21,7 +21,6 @@ import (
 type Scheduler struct {
 	ledger  *Ledger
 	planner planner
-	codecs  []UtilityCodec
 	jobs    map[string]*running
 	arrival int    // of the job offered last
 	next    uint64 // number of the next job admitted
@@ -43,8 +42,6 @@ type SchedulerOptions struct {
 	// MaxCells is the most cells of any one table; 0 means 2^27, a negative
 	// limit is ErrNegative.
 	MaxCells int64
-	// Codecs save and restore utilities of the caller's own types in snapshots; see [UtilityCodec].
-	Codecs []UtilityCodec
 }
 
 // NewScheduler returns a scheduler of an empty cluster in slot 1. Its errors are those of NewLedger and of the options,
@@ -68,9 +65,6 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 		return nil, err
 	}
 	s := &Scheduler{ledger: ledger, jobs: make(map[string]*running), arrival: 1}
-	if s.codecs, err = cloneCodecs(options.Codecs); err != nil {
-		return nil, err
-	}
 	s.planner.method, s.planner.search.Limit = options.Method, limit
 	return s, nil
 }

@@ -1,4 +1,4 @@
-// This file implements changes of the cluster while jobs run: servers come and go, capacities and bounds change. [OASiS] has a
+// This file implements changes of the cluster while jobs run: servers come and go, capacities change. [OASiS] has a
 // fixed cluster.
 // Each change makes a new cluster, checks it as a whole, and then refits the ledger: there is one
 // rule for what a valid cluster is, whether it is new or changed. None of them moves a job that
@@ -35,7 +35,7 @@ func (s *Scheduler) AddServer(side Side, server apportion.Server) error {
 	if err := s.ledger.checkSize(cluster); err != nil {
 		return err
 	}
-	s.ledger.refit(cluster, s.ledger.bounds)
+	s.ledger.refit(cluster)
 	s.check()
 	return nil
 }
@@ -65,7 +65,7 @@ func (s *Scheduler) SetCapacity(server string, capacity apportion.Resources) ([]
 	// A capacity that grows crowds nobody out, so that the same steps do for both directions.
 	displaced := s.crowdedOut(machine, capacity)
 	s.release(displaced, s.First())
-	s.ledger.refit(cluster, s.ledger.bounds)
+	s.ledger.refit(cluster)
 	out := s.replan(displaced, s.First())
 	s.check()
 	return out, nil
@@ -112,70 +112,4 @@ func (s *Scheduler) Drain(server string, from int) ([]Displacement, error) {
 		return nil, &apportion.FieldError{Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
 	return s.Fail(server, from)
-}
-
-// Rebound sets other bounds for the prices of all slots from the current one on. Jobs that are admitted stay. Theorem 4 then
-// holds for the jobs offered from now on, with the optimum of what is left. Bad bounds are [apportion.Faults].
-func (s *Scheduler) Rebound(bounds *Bounds) error {
-	if err := bounds.Validate(s.ledger.cluster.Kinds); err != nil {
-		return err
-	}
-	// Quantities stay, only what they cost changes.
-	// A price that jumps breaks the chain of Lemma 1 across the change: what was admitted before is
-	// settled, and alpha counts anew.
-	s.ledger.refit(s.ledger.cluster, bounds)
-	s.check()
-	return nil
-}
-
-// Import makes a job that runs already, and the slots that it is to have, the scheduler's own: at a start, or when a
-// job moves here from elsewhere. The job states the work that is left; its arrival may lie in the past. The schedule must do
-// all of it from the current slot on, with at most N_i workers and enough parameter servers in each slot, and fit;
-// else ErrRange, or what Ledger.Commit refuses. The utility counts by the completion, as tolerated for admitted jobs.
-func (s *Scheduler) Import(job Job, plan Schedule) error {
-	if err := job.Validate(s.ledger.cluster.Kinds); err != nil {
-		return err
-	}
-	if s.jobs[job.ID] != nil {
-		return &apportion.FieldError{Item: job.item(), Field: "ID", Err: apportion.ErrDuplicate, Detail: "it is running"}
-	}
-	if err := job.checkPlan(plan); err != nil {
-		return err
-	}
-	// Commit is the first change and the last that can fail: it takes the whole schedule or
-	// nothing.
-	if err := s.ledger.Commit(&job, plan); err != nil {
-		return err
-	}
-	// The job runs, whatever its utility says: values that break the rules are tolerated, as after a failure.
-	own, last := job.clone(), plan.completion()
-	worth := own.tolerated(nil, last-own.Arrival, last-own.Arrival)[0]
-	s.jobs[job.ID] = &running{
-		number: s.next, job: own, schedule: plan.clone(), utility: worth,
-	}
-	s.next++
-	s.check()
-	return nil
-}
-
-// checkPlan refuses a schedule that breaks constraints (2), (3), (6), (7) or (9) of the job.
-func (j *Job) checkPlan(plan Schedule) error {
-	for i := range plan {
-		workers, ps := plan[i].Total(), plan[i].servers()
-		// In this order: a slot of a schedule has a worker, (3), (7) and (6).
-		fits := workers >= 1 && workers <= j.Chunks && ps <= workers && ps >= j.PSFor(workers)
-		if len(j.Speeds) > 0 {
-			fits = j.rate(&plan[i]) > 0
-		}
-		if !fits || plan[i].Slot < j.Arrival {
-			detail := fmt.Sprintf("%d workers, %d parameter servers", workers, ps)
-			return j.planFault(&plan[i], apportion.ErrRange, detail)
-		}
-	}
-	// (2): a schedule that does less would end a job that is not through.
-	if work := j.done(plan); work < j.WorkerSlots() {
-		detail := fmt.Sprintf("%d worker-slots of %d", work, j.WorkerSlots())
-		return &apportion.FieldError{Item: j.item(), Field: "Schedule", Err: apportion.ErrRange, Detail: detail}
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ package primaldual
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -152,72 +151,6 @@ func TestDrain(t *testing.T) {
 	unchanged(t, s, "nobody", apportion.ErrUnknown, func() error { _, err := s.Drain("nobody", 3); return err })
 }
 
-// With other bounds the price of everything is another, taken or not, and what is taken stays.
-func TestRebound(t *testing.T) {
-	cluster, bounds := plainCluster(4, 2)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	offer(t, s, deadlined("j", 1, 2, 4, 1000))
-	half, _ := s.Ledger().Used(Workers, 1, 0)
-	other := &Bounds{UWorker: []float64{400}, LWorker: []float64{4}, UPS: []float64{9}, LPS: []float64{1}}
-	if err := s.Rebound(other); err != nil {
-		t.Fatal(err)
-	}
-	want := 4 * math.Pow(100, float64(half[0])/2)
-	near(t, "price", mustPrices(t, s, Workers, 1, 0), []float64{want})
-	near(t, "price of an empty slot", mustPrices(t, s, Workers, 4, 0), []float64{4})
-	if !cmp.Equal(s.Bounds(), other) {
-		t.Errorf("%+v", s.Bounds())
-	}
-	other.UWorker[0] = 1 // the scheduler has a copy
-	if s.Bounds().UWorker[0] != 400 {
-		t.Error("bounds are shared")
-	}
-	unchanged(t, s, "L above U", apportion.ErrConflict, func() error { return s.Rebound(other) })
-}
-
-// Work that runs already is taken over as it is, or refused whole.
-func TestImport(t *testing.T) {
-	cluster, bounds := plainCluster(6, 2)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	if _, err := s.Advance(5); err != nil {
-		t.Fatal(err)
-	}
-	j := deadlined("j", 2, 4, 6, 70) // arrived in slot 2; four worker-slots are left
-	two := func(slot int) SlotPlan {
-		return SlotPlan{Slot: slot, Workers: []apportion.Placement{{Server: 1, Count: 2}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}
-	}
-	few := two(6)
-	few.PS = []apportion.Placement{{Server: 0, Count: 1}}
-	for _, test := range []struct {
-		name string
-		plan Schedule
-		want error
-	}{
-		{"half the work", Schedule{two(5)}, apportion.ErrRange},
-		{"a past slot", Schedule{two(4), two(5)}, apportion.ErrRange},
-		{"too few parameter servers", Schedule{two(5), few}, apportion.ErrRange},
-		{"no schedule", nil, apportion.ErrRange},
-		{"no such server", Schedule{two(5), {Slot: 6, Workers: []apportion.Placement{{Server: 2, Count: 2}}, PS: two(6).PS}}, apportion.ErrUnknown},
-	} {
-		unchanged(t, s, test.name, test.want, func() error { return s.Import(j, test.plan) })
-	}
-	late := deadlined("late", 6, 4, 6, 70)
-	unchanged(t, s, "before its arrival", apportion.ErrRange, func() error { return s.Import(late, Schedule{two(5), two(6)}) })
-	plan := Schedule{two(5), two(7)}
-	if err := s.Import(j, plan); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := s.Schedule("j"); !cmp.Equal(got, plan) || s.jobs["j"].utility != 70 {
-		t.Errorf("%+v, worth %g", got, s.jobs["j"].utility)
-	}
-	unchanged(t, s, "twice", apportion.ErrDuplicate, func() error { return s.Import(j, plan) })
-	other := deadlined("other", 2, 4, 6, 70)
-	unchanged(t, s, "no room", ErrOverCapacity, func() error { return s.Import(other, plan) })
-	if done, err := s.Advance(8); err != nil || len(done) != 1 || done[0].Utility != 70 || done[0].Slot != 7 {
-		t.Errorf("%+v, %v", done, err)
-	}
-}
-
 // Years of slots: what a scheduler holds does not grow with the time that has passed.
 func TestEndless(t *testing.T) {
 	slots := 60_000
@@ -258,7 +191,7 @@ func TestLedgerView(t *testing.T) {
 	if _, ok := any(view).(interface{ Commit(*Job, Schedule) error }); ok {
 		t.Error("a view can be committed to")
 	}
-	if view.First() != 1 || view.Last() != 4 || len(view.Snapshot()) == 0 {
+	if view.First() != 1 || view.Last() != 4 {
 		t.Errorf("slots %d to %d", view.First(), view.Last())
 	}
 	used, err := view.Used(Workers, 1, 0)

@@ -1,214 +1,233 @@
-// This file implements the byte format of snapshots: a header, varints, a checksum.
-// The format is our own and not JSON or gob: a service may write it after every change, so that size
-// counts, and equal states must have equal bytes. What a snapshot says is trusted only after the
-// checks of who reads it: the checksum finds damage, not intent.
+// This file saves and restores a Scheduler as JSON.
+// Saved is what nothing else says: the jobs with their schedules, the servers that are down, and the time. What is taken, and
+// what it costs, follow from the schedules, so that no two parts of a snapshot can contradict each other.
 
 package primaldual
 
 import (
-	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"hash/fnv"
-	"maps"
-	"math"
 	"slices"
+	"strconv"
 
 	"github.com/apportion/apportion"
 )
 
-// ErrCorrupt reports bytes that are no snapshot, or a damaged one.
-var ErrCorrupt = errors.New("is no snapshot, or a damaged one")
-
-// A snapshot is: the magic, a letter for what it is of, the version, the fingerprint of cluster and
-// bounds (8 bytes), the contents, and the CRC-32C of all that (4 bytes, as all fixed-size numbers
-// little-endian). Integers of the contents are varints.
-const (
-	snapshotMagic   = "oasis"
-	snapshotVersion = 3
-	headerBytes     = len(snapshotMagic) + 2 + 8
-	trailerBytes    = 4
+var (
+	// ErrCorrupt reports bytes that are no snapshot, or a damaged one.
+	ErrCorrupt = errors.New("is no snapshot, or a damaged one")
+	// ErrUnsavable reports a utility that a snapshot cannot hold: of a type of the caller's, or not finite.
+	ErrUnsavable = errors.New("cannot be saved")
 )
 
-// The letters of the header.
-const (
-	ledgerSnapshot    = 'L'
-	schedulerSnapshot = 'S'
-)
+// snapshotVersion is the version of the form. The versions before 4 were no JSON.
+const snapshotVersion = 4
 
-// CRC-32C is computed by an instruction on most processors, and finds every burst of up to 32 wrong
-// bits.
+// castagnoli makes checksums that find each burst of up to 32 wrong bits.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// writer appends the contents of a snapshot.
-type writer struct{ data []byte }
-
-// newWriter returns a writer that has written the header.
-func newWriter(letter byte, p *park) *writer {
-	w := &writer{data: append([]byte(snapshotMagic), letter, snapshotVersion)}
-	w.data = binary.LittleEndian.AppendUint64(w.data, p.fingerprint())
-	return w
+// envelope is a snapshot: a state, with what tells a damaged one, and one of another cluster.
+type envelope struct {
+	Version int `json:"version"`
+	// Cluster is the fingerprint of cluster and bounds: the state names servers by their positions.
+	Cluster string          `json:"cluster"`
+	Sum     uint32          `json:"sum"`
+	State   json.RawMessage `json:"state"`
 }
 
-// int appends a varint.
-// Small numbers, also negative ones, take one byte: most counts and distances do.
-func (w *writer) int(x int64) { w.data = binary.AppendVarint(w.data, x) }
-
-// float appends the bits of x, so that reading gives the same number.
-func (w *writer) float(x float64) {
-	w.data = binary.LittleEndian.AppendUint64(w.data, math.Float64bits(x))
+// state is a scheduler without its cluster.
+type state struct {
+	First int `json:"first"`
+	// Arrival is that of the last job, before which none may arrive; Next is above the number of each job, also of ended ones.
+	Arrival int        `json:"arrival"`
+	Next    uint64     `json:"next"`
+	Jobs    []savedJob `json:"jobs,omitempty"` // in order of admission
+	// Down has the machines that are down, ascending, by slot from First on; empty where all are up in all slots.
+	Down [][]int `json:"down,omitempty"`
 }
 
-// string appends length and bytes.
-// The length comes first, so that no text needs a mark for its end.
-func (w *writer) string(s string) { w.bytes([]byte(s)) }
-
-// bytes appends length and bytes.
-func (w *writer) bytes(b []byte) {
-	w.int(int64(len(b)))
-	w.data = append(w.data, b...)
+// savedJob is a running job.
+type savedJob struct {
+	Number   uint64          `json:"number"`
+	Job      json.RawMessage `json:"job"`
+	Schedule Schedule        `json:"schedule"`
+	Utility  float64         `json:"utility"`
 }
 
-// seal appends the checksum and returns the snapshot.
-func (w *writer) seal() []byte {
-	return binary.LittleEndian.AppendUint32(w.data, crc32.Checksum(w.data, castagnoli))
-}
-
-// reader reads the contents of a snapshot. After the first fault it returns zeros.
-// Callers may thus read a whole list and ask once at its end, instead of after every number.
-type reader struct {
-	data   []byte
-	failed bool
-}
-
-// newReader checks the frame of a snapshot and returns a reader of its contents.
-// Every fault is told before the contents are read, so that contents are only read with the cluster
-// that they are of.
-func newReader(data []byte, letter byte, p *park) (*reader, error) {
-	fault := func(field string, sort error, detail string) (*reader, error) {
-		return nil, &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
+// Snapshot returns the scheduler as JSON, of which RestoreScheduler makes one that answers as this one would. Equal schedulers have
+// equal snapshots. A job whose utility is none of this package's formulas, or not finite, is an [*apportion.FieldError] with
+// ErrUnsavable.
+func (s *Scheduler) Snapshot() ([]byte, error) {
+	saved := state{First: s.First(), Arrival: s.arrival, Next: s.next, Down: s.ledger.outages()}
+	for _, r := range s.byNumber() {
+		// One job that cannot be saved fails the snapshot as a whole: a restored scheduler without it would give away its room.
+		job, err := json.Marshal(r.job)
+		if err != nil {
+			return nil, &apportion.FieldError{Item: r.job.item(), Field: "Utility", Err: ErrUnsavable, Detail: err.Error()}
+		}
+		saved.Jobs = append(saved.Jobs, savedJob{Number: r.number, Job: job, Schedule: r.schedule, Utility: r.utility})
 	}
-	if len(data) < headerBytes+trailerBytes || string(data[:len(snapshotMagic)]) != snapshotMagic {
-		return fault("header", ErrCorrupt, "")
+	text, err := json.Marshal(saved)
+	if err != nil {
+		return nil, err
 	}
-	body, trailer := data[:len(data)-trailerBytes], data[len(data)-trailerBytes:]
-	// The checksum comes before letter, version and fingerprint: read from damaged bytes these
-	// would name a wrong cause.
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(trailer) {
-		return fault("checksum", ErrCorrupt, "")
+	return s.ledger.seal(text)
+}
+
+// RestoreScheduler returns the scheduler that Snapshot made data of. cluster and bounds must be those of that scheduler; options may
+// differ. Errors are those of NewScheduler, and an [*apportion.FieldError]: ErrCorrupt for bytes that are no undamaged
+// snapshot, ErrUnknown for one of another version, ErrConflict for one of another cluster or other bounds.
+func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions, data []byte) (*Scheduler, error) {
+	s, err := NewScheduler(cluster, bounds, options)
+	if err != nil {
+		return nil, err
 	}
-	rest := body[len(snapshotMagic):]
+	text, err := s.ledger.unseal(data)
+	if err != nil {
+		return nil, err
+	}
+	var saved state
+	if err := json.Unmarshal(text, &saved); err != nil {
+		return nil, snapshotFault("state", ErrCorrupt, err.Error())
+	}
+	if err := s.load(&saved); err != nil {
+		return nil, snapshotFault("state", ErrCorrupt, err.Error())
+	}
+	return s, nil
+}
+
+// snapshotFault returns what is wrong with a snapshot.
+func snapshotFault(field string, sort error, detail string) error {
+	return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
+}
+
+// seal returns the snapshot of a state.
+func (p *park) seal(text []byte) ([]byte, error) {
+	return json.Marshal(envelope{snapshotVersion, p.fingerprint(), crc32.Checksum(text, castagnoli), text})
+}
+
+// unseal returns the state that a snapshot is of.
+func (p *park) unseal(data []byte) ([]byte, error) {
+	var e envelope
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, snapshotFault("envelope", ErrCorrupt, err.Error())
+	}
 	switch {
-	// A ledger restored as a scheduler would be a fault of the caller's, which ErrCorrupt tells as
-	// well as damage.
-	case rest[0] != letter:
-		return fault("header", ErrCorrupt, "it is of something else")
-	case rest[1] != snapshotVersion:
-		return fault("version", apportion.ErrUnknown, "")
-	// Cells have no names in a snapshot: with another cluster they would silently be of other
-	// servers.
-	case binary.LittleEndian.Uint64(rest[2:]) != p.fingerprint():
-		return fault("cluster", apportion.ErrConflict, "it was made with another cluster or other bounds")
+	case e.Version != snapshotVersion:
+		return nil, snapshotFault("version", apportion.ErrUnknown, strconv.Itoa(e.Version))
+	case crc32.Checksum(e.State, castagnoli) != e.Sum:
+		return nil, snapshotFault("sum", ErrCorrupt, "")
+	case e.Cluster != p.fingerprint():
+		return nil, snapshotFault("cluster", apportion.ErrConflict, "it was made with another cluster or other bounds")
 	}
-	return &reader{data: body[headerBytes:]}, nil
+	return e.State, nil
 }
 
-// fail notes a fault; nothing more is read.
-// Without data every later read fails too, and count is 0, so that loops over lists end.
-func (r *reader) fail() { r.failed, r.data = true, nil }
-
-// int reads a varint.
-func (r *reader) int() int64 {
-	x, n := binary.Varint(r.data)
-	if n <= 0 {
-		r.fail()
-		return 0
+// fingerprint returns a hash of the cluster and the bounds. Eta takes no part in prices, and none here.
+func (p *park) fingerprint() string {
+	bounds := *p.bounds
+	bounds.EtaWorker, bounds.EtaPS = 0, 0
+	text, err := json.Marshal([]any{p.cluster, bounds})
+	if err != nil {
+		panic(err) // both are valid, and their numbers thus finite
 	}
-	r.data = r.data[n:]
-	return x
+	h := fnv.New64a()
+	h.Write(text)
+	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// intIn reads an integer and fails where it is outside [low, high].
-func (r *reader) intIn(low, high int64) int64 {
-	x := r.int()
-	if x < low || x > high {
-		r.fail()
-		// A caller may go on with what it gets until it asks err: the number must be one that does
-		// no harm as a count or an index.
-		return max(low, 0)
+// load fills an empty scheduler. After an error it is of no use.
+func (s *Scheduler) load(saved *state) error {
+	if min(saved.First, saved.Arrival) < 1 || max(saved.First, saved.Arrival) > maxSlot || saved.Next > uint64(maxCount) {
+		return fmt.Errorf("first %d, arrival %d, next %d", saved.First, saved.Arrival, saved.Next)
 	}
-	return x
-}
-
-// count reads the length of a list whose elements take a byte or more each.
-// A forged length thus never makes a list that is longer than the snapshot: no allocation exceeds a
-// multiple of what was given.
-func (r *reader) count() int { return int(r.intIn(0, int64(len(r.data)))) }
-
-// float reads the bits of a float64.
-func (r *reader) float() float64 {
-	if len(r.data) < 8 {
-		r.fail()
-		return 0
+	s.ledger.first, s.arrival, s.next = saved.First, saved.Arrival, saved.Next
+	if err := s.ledger.loadOutages(saved.Down); err != nil {
+		return err
 	}
-	// Any bits are a number here, infinite ones and NaN too; who reads a worth refuses what is not
-	// >= 0.
-	x := math.Float64frombits(binary.LittleEndian.Uint64(r.data))
-	r.data = r.data[8:]
-	return x
-}
-
-// bytes reads what writer.bytes wrote; it is part of the snapshot, not a copy.
-func (r *reader) bytes() []byte {
-	n := r.count()
-	if n > len(r.data) {
-		r.fail()
-		return nil
-	}
-	b := r.data[:n]
-	r.data = r.data[n:]
-	return b
-}
-
-// err returns the fault of the contents, if any; all of them must have been read.
-// Bytes that nobody asked for mean that writer and reader do not agree on the format.
-func (r *reader) err() error {
-	if r.failed || len(r.data) > 0 {
-		return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: "contents", Err: ErrCorrupt}
+	for i := range saved.Jobs {
+		if err := s.loadJob(&saved.Jobs[i], i > 0 && saved.Jobs[i].Number <= saved.Jobs[i-1].Number); err != nil {
+			return fmt.Errorf("jobs[%d]: %w", i, err)
+		}
 	}
 	return nil
 }
 
-// fingerprint returns a hash of the cluster and the price functions.
-// It covers all that the contents refer to by position: slots, kinds, servers of either side,
-// capacities and prices. Eta is left out, as it takes no part in prices.
-func (p *park) fingerprint() uint64 {
-	h := fnv.New64a()
-	var w writer
-	w.int(int64(p.cluster.Slots))
-	for _, kind := range p.cluster.Kinds {
-		w.string(kind)
+// loadJob adds a running job and takes what it has reserved.
+func (s *Scheduler) loadJob(saved *savedJob, early bool) error {
+	r := &running{number: saved.Number, schedule: saved.Schedule, utility: saved.Utility}
+	if err := json.Unmarshal(saved.Job, &r.job); err != nil {
+		return err
 	}
-	for _, side := range []Side{Workers, ParameterServers} {
-		w.int(int64(len(p.cluster.servers(side))))
-		for _, server := range p.cluster.servers(side) {
-			w.string(server.ID)
-			w.int(int64(len(server.Labels)))
-			// Sorted, as maps are walked in another order each time.
-			for _, key := range slices.Sorted(maps.Keys(server.Labels)) {
-				w.string(key)
-				w.string(server.Labels[key])
+	if early || r.number >= s.next || !s.sound(r) {
+		return errors.New("its number, job or schedule cannot be")
+	}
+	s.jobs[r.job.ID] = r
+	return s.ledger.Commit(&r.job, r.schedule[r.schedule.before(s.First()):])
+}
+
+// sound reports whether a job that was read is valid, new, and has a schedule it could have.
+func (s *Scheduler) sound(r *running) bool {
+	// A job without a schedule would never end; Advance drops each that has ended.
+	if r.job.Validate(s.ledger.cluster.Kinds) != nil || s.jobs[r.job.ID] != nil || len(r.schedule) == 0 || r.utility < 0 {
+		return false
+	}
+	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() || r.schedule[0].Slot < r.job.Arrival {
+		return false
+	}
+	// Capacities know nothing of N_i and of ways: a schedule that breaks (3) would commit.
+	return !slices.ContainsFunc(r.schedule, func(plan SlotPlan) bool {
+		if len(r.job.Speeds) > 0 {
+			return r.job.rate(&plan) == 0
+		}
+		left := r.job.Chunks
+		for _, p := range plan.Workers {
+			if left -= p.Count; left < 0 { // and not their sum, which may overflow
+				return true
 			}
 		}
+		return false
+	})
+}
+
+// outages returns which machines are down, by slot; nil where all are up.
+func (l *Ledger) outages() [][]int {
+	var out [][]int
+	for i := range l.slots {
+		for machine, down := range l.slots[i].down {
+			if !down {
+				continue
+			}
+			if out == nil {
+				out = make([][]int, len(l.slots))
+			}
+			out[i] = append(out[i], machine)
+		}
 	}
-	for _, c := range p.capacity {
-		w.int(c)
+	return out
+}
+
+// loadOutages marks machines as down. Equal slots behind each other share a table, as they do in SetDown.
+func (l *Ledger) loadOutages(outages [][]int) error {
+	if n := len(outages); n != 0 && n != len(l.slots) {
+		return fmt.Errorf("%d lists of servers that are down for %d slots", n, len(l.slots))
 	}
-	for _, c := range p.curves {
-		// lower and logGap make a curve: logL follows from lower.
-		w.float(c.lower)
-		w.float(c.logGap)
+	for i, machines := range outages {
+		if i > 0 && slices.Equal(machines, outages[i-1]) {
+			l.slots[i].down = l.slots[i-1].down
+			continue
+		}
+		down := make([]bool, l.machines)
+		for k, machine := range machines {
+			if machine < 0 || machine >= l.machines || k > 0 && machine <= machines[k-1] {
+				return fmt.Errorf("down[%d][%d]: there is no machine %d, or it is out of order", i, k, machine)
+			}
+			down[machine] = true
+		}
+		l.slots[i].down = down
 	}
-	h.Write(w.data)
-	return h.Sum64()
+	return nil
 }

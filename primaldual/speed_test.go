@@ -5,11 +5,8 @@ package primaldual
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,92 +117,6 @@ func TestSpeedFaults(t *testing.T) {
 		if err := j.Validate(apportion.Kinds{"unit"}); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
-	}
-}
-
-func TestReadStepTimes(t *testing.T) {
-	times, err := ReadStepTimes(strings.NewReader("app,seconds,parameter_servers,workers\nx,0.5,1,2\nx,0.25,2,4\nx,0.3,2,4\nx,1e9,0,1\n"))
-	if err != nil || !cmp.Equal(times[1], StepTime{4, 2, 0.25}) || len(times) != 4 {
-		t.Fatalf("%v, %v", times, err)
-	}
-	// A slot of ten seconds has 20 and 33 steps; a unit is three steps, the slowest measurement counts.
-	if got := Speeds(times, 10*time.Second, 3); !cmp.Equal(got, []Speed{{2, 1, 6}, {4, 2, 11}}) {
-		t.Errorf("%v", got)
-	}
-	for text, want := range map[string]error{
-		"workers,seconds\n1,2\n":                      apportion.ErrMissing,
-		"workers,parameter_servers,seconds\n1,1,x\n":  apportion.ErrType,
-		"workers,parameter_servers,seconds\n0,1,1\n":  apportion.ErrRange,
-		"workers,parameter_servers,seconds\n1.5,1,1":  apportion.ErrRange,
-		"workers,parameter_servers,seconds\n1,-1,1\n": apportion.ErrRange,
-		"workers,parameter_servers,seconds\n1,1,0\n":  apportion.ErrRange,
-		"workers,parameter_servers,seconds\n1,1,Inf":  apportion.ErrRange,
-	} {
-		if _, err := ReadStepTimes(strings.NewReader(text)); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", text, err, want)
-		} else if want != apportion.ErrMissing && !strings.Contains(err.Error(), "line 2") {
-			t.Errorf("%q: %v does not name the line", text, err)
-		}
-	}
-	for _, text := range []string{"", "workers,parameter_servers,seconds\n1,1\n"} {
-		if _, err := ReadStepTimes(strings.NewReader(text)); err == nil {
-			t.Errorf("%q was read", text)
-		}
-	}
-}
-
-// A fitted curve becomes a table of what runs together, and that the ways of a job.
-func TestStepTimes(t *testing.T) {
-	curve := func(workers, ps int64) float64 {
-		switch {
-		case workers == 3:
-			return math.NaN()
-		case ps == 0:
-			return 0
-		case workers == 2 && ps == 2:
-			return math.Inf(1)
-		}
-		return 1/float64(workers) + 0.25*float64(ps)
-	}
-	times := StepTimes(curve, 3, 2)
-	if want := []StepTime{{1, 1, 1.25}, {1, 2, 1.5}, {2, 1, 0.75}}; !cmp.Equal(times, want) {
-		t.Errorf("%v, want %v", times, want)
-	}
-	if got := Speeds(times, 3*time.Second, 1); !cmp.Equal(got, []Speed{{1, 1, 2}, {1, 2, 2}, {2, 1, 4}}) {
-		t.Errorf("%v", got)
-	}
-	if got := StepTimes(curve, 0, 2); got != nil {
-		t.Errorf("%v without workers", got)
-	}
-}
-
-// Of several shapes the one with the greatest payoff is reserved, and the others leave nothing behind.
-func TestOfferShapes(t *testing.T) {
-	cluster, bounds := plainCluster(4, 4)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	slow, fast, impossible := plainJob("j", 1), plainJob("j", 1), plainJob("j", 1)
-	slow.Epochs = 4
-	impossible.Worker = vec{99}
-	d, chosen, err := s.OfferShapes([]Job{impossible, slow, fast})
-	if err != nil || chosen != 2 || !d.Admitted || d.Completion != 2 {
-		t.Fatalf("shape %d: %+v, %v", chosen, d, err)
-	}
-	if err := s.recount(); err != nil || len(s.jobs) != 1 {
-		t.Errorf("%d jobs, %v", len(s.jobs), err)
-	}
-	impossible.ID = "k"
-	if d, chosen, err := s.OfferShapes([]Job{impossible}); err != nil || chosen != 0 || d.Verdict != FitsNoWorkerServer {
-		t.Errorf("shape %d: %v, %v", chosen, d.Verdict, err)
-	}
-	other := plainJob("other", 1)
-	for name, shapes := range map[string][]Job{"none": nil, "two jobs": {other, plainJob("another", 1)}, "two arrivals": {other, plainJob("other", 2)}, "running": {slow}} {
-		unchanged(t, s, fmt.Sprint(name), map[string]error{"none": apportion.ErrEmpty, "running": apportion.ErrDuplicate}[name], func() error {
-			_, _, err := s.OfferShapes(shapes)
-			if name != "none" && name != "running" && errors.Is(err, apportion.ErrConflict) {
-				return nil
-			}
-			return err
-		})
 	}
 }
 
