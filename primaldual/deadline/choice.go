@@ -110,7 +110,7 @@ func (s *Scheduler) index(p *planned, scale float64) float64 {
 	sum := 0.0
 	for k, level := range levels {
 		lost := level.Value - worth(levels[k+1:])
-		sum += float64(lost * math.Exp(-float64(level.By-end)/scale))
+		sum += float64(lost * math.Exp(-(float64(level.By)-float64(end))/scale))
 	}
 	return sum / float64(p.left)
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/enum"
 )
 
@@ -42,26 +43,35 @@ const (
 	smallOnAdmission, smallOnStart = 0.1, 0.2
 )
 
-// arrival is a job that was offered: its work in units and its density, value for a unit.
+// arrival is a job that was offered. It is counted in units when it is asked for: they change with the capacity.
 type arrival struct {
-	Slot    int     `json:"slot"`
-	Work    float64 `json:"work"`
-	Density float64 `json:"density"`
+	Slot   int                 `json:"slot"`
+	Work   int64               `json:"work"`
+	Worker apportion.Resources `json:"worker"`
+	Value  float64             `json:"value"`
 }
+
+// units returns the work of an arrival.
+func (a *arrival) units(p pool) float64 { return float64(a.Work) * float64(p.unit(a.Worker)) }
 
 // fluidPrice returns the density at which the jobs that were offered, the best first, fill the cluster; 0 if they do not. A job of age
 // a counts exp(-a/memory), and so does the capacity of its slot. O(n log n).
 //
 // Source: the fluid relaxation of the knapsack over time, [Dantzig57].
 func (s *Scheduler) fluidPrice() float64 {
-	past := slices.Clone(s.arrivals)
-	slices.SortStableFunc(past, func(a, b arrival) int { return cmp.Compare(b.Density, a.Density) })
+	type offered struct{ work, density float64 }
+	past := make([]offered, len(s.arrivals))
+	for i := range s.arrivals {
+		a := &s.arrivals[i]
+		work := a.units(s.pool)
+		past[i] = offered{float64(work * math.Exp(-float64(s.slot-a.Slot)/memory)), a.Value / work}
+	}
+	slices.SortStableFunc(past, func(a, b offered) int { return cmp.Compare(b.density, a.density) })
 	q := math.Exp(-1.0 / memory)
 	room := float64(s.pool.capacity) * (1 - math.Pow(q, float64(s.slot-s.start+1))) / (1 - q)
 	for _, a := range past {
-		room -= float64(a.Work * math.Exp(-float64(s.slot-a.Slot)/memory))
-		if room <= 0 {
-			return a.Density
+		if room -= a.work; room <= 0 {
+			return a.density
 		}
 	}
 	return 0

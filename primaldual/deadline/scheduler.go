@@ -11,8 +11,8 @@ import (
 	"github.com/apportion/apportion/internal/check"
 )
 
-// mostHorizon is the most slots from now that a deadline is planned for; a later one counts as that.
-const mostHorizon = 4096
+// mostHorizon is the most slots from now that a deadline is planned for; a later one counts as that. mostSlot is the last first slot.
+const mostHorizon, mostSlot = 4096, math.MaxInt32
 
 // Options are how a scheduler makes promises; nil and the zero value: it makes none.
 type Options struct {
@@ -48,13 +48,16 @@ type Scheduler struct {
 
 // New returns a scheduler of a cluster with a total capacity whose first slot is slot.
 //
-// Errors: faults of kinds, and a capacity that is negative, of the wrong length or above 2^51.
+// Errors: faults of kinds, a capacity that is negative, of the wrong length or above 2^51, and a slot beyond 2^31 (ErrRange).
 func New(kinds apportion.Kinds, capacity apportion.Resources, slot int, options *Options) (*Scheduler, error) {
 	if err := kinds.Validate(); err != nil {
 		return nil, err
 	}
 	if err := checkCapacity(kinds, capacity); err != nil {
 		return nil, err
+	}
+	if slot < -mostSlot || slot > mostSlot {
+		return nil, &apportion.FieldError{Item: apportion.Item{ID: "cluster"}, Field: "slot", Err: apportion.ErrRange, Detail: fmt.Sprint(slot)}
 	}
 	s := &Scheduler{kinds: slices.Clone(kinds), pool: newPool(capacity.Clone()), start: slot, slot: slot}
 	if options == nil {
@@ -102,7 +105,7 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 	if p.width == 0 || len(s.levels(p)) == 0 {
 		return Decision{Reason: ReasonLate}, nil
 	}
-	s.arrivals = append(s.arrivals, arrival{Slot: s.slot, Work: float64(p.left), Density: job.Deadlines[0].Value / float64(p.left)})
+	s.arrivals = append(s.arrivals, arrival{Slot: s.slot, Work: p.left / p.unit, Worker: job.Worker, Value: job.Deadlines[0].Value})
 	decision := Decision{Admitted: true}
 	if s.options.Promise == OnAdmission {
 		decision.Promise, decision.Reason = s.offered(p)
@@ -141,10 +144,19 @@ func (s *Scheduler) checkOffer(job *Job) error {
 	if s.find(job.ID) != nil {
 		return fault("ID", apportion.ErrDuplicate, "it is there")
 	}
-	if job.Work > math.MaxInt64/(s.pool.capacity+1)/2 {
+	if job.Work > mostWork(s.kinds, job.Worker) {
 		return fault("Work", apportion.ErrOverflow, fmt.Sprint(job.Work))
 	}
 	return nil
+}
+
+// mostWork returns the most work that can be added up in units, whatever the capacity becomes.
+func mostWork(kinds apportion.Kinds, worker apportion.Resources) int64 {
+	unit := int64(mostShare) + 1
+	if len(kinds) == 1 {
+		unit = worker[0]
+	}
+	return math.MaxInt64 / 2 / unit
 }
 
 // Share is what a job gets in a slot.

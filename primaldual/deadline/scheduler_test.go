@@ -303,3 +303,125 @@ func TestFarDeadlines(t *testing.T) {
 		}
 	}
 }
+
+// Units change with the capacity; what was offered is then worth the same part of the cluster as before.
+func TestPriceAfterFailure(t *testing.T) {
+	kinds := apportion.Kinds{"gpu", "cpu"}
+	s, err := New(kinds, apportion.Resources{8, 8}, 1, &Options{Promise: OnAdmission})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, value := range []float64{400, 300, 200, 100} {
+		job := Job{ID: fmt.Sprint(i), Work: 50, Width: 8, Worker: apportion.Resources{1, 1}, Deadlines: []Deadline{{By: 100, Value: value}}}
+		if _, err := s.Offer(job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	share := func() float64 { return s.fluidPrice() * float64(s.pool.capacity) } // value for all of the cluster in a slot
+	before := share()
+	if _, err := s.SetCapacity(apportion.Resources{7, 8}); err != nil {
+		t.Fatal(err)
+	}
+	if after := share(); before <= 0 || math.Abs(after-before*7/8) > 1e-9 {
+		t.Errorf("a slot was worth %g, and with seven of eight accelerators %g", before, after)
+	}
+}
+
+// Work that is taken can be added up in the units of any later capacity.
+func TestWorkOfOtherUnits(t *testing.T) {
+	s, err := New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{1, 1}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := Job{ID: "a", Work: 1 << 32, Width: 1, Worker: apportion.Resources{1, 1}, Deadlines: []Deadline{{By: math.MaxInt, Value: 1}}}
+	if _, err := s.Offer(job); !errors.Is(err, apportion.ErrOverflow) {
+		t.Errorf("2^32 worker-slots: %v", err)
+	}
+	job.Work = 1 << 31
+	if _, err := s.Offer(job); err != nil {
+		t.Fatal(err)
+	}
+	s.SetCapacity(apportion.Resources{1 << 30, 1<<30 - 1})
+	if p := s.measure(s.jobs[0]); p.left < 1 {
+		t.Errorf("%d units are left", p.left)
+	}
+}
+
+// An index is finite for deadlines at the end of time, also from slots before 0.
+func TestIndexOfFarDeadlines(t *testing.T) {
+	s, err := New(apportion.Kinds{"gpu"}, apportion.Resources{4}, -5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &held{Job: Job{ID: "a", Work: 8, Width: 2, Worker: apportion.Resources{1}, Deadlines: []Deadline{{0, 2}, {math.MaxInt, 1}}}, Left: 8}
+	if got := s.index(s.measure(h), 1); !(got > 0 && got < 1) {
+		t.Errorf("index %g", got)
+	}
+}
+
+// States that cannot be are refused by name.
+func TestRestoreRefuses(t *testing.T) {
+	s := newTest(t, 2, Options{Promise: OnAdmission}, "a 2 1 5 1")
+	text, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ old, new, want string }{
+		{`"version":1`, `"version":2`, "version"},
+		{`"start":1`, `"start":2`, "start"},
+		{`"slot":1,`, `"slot":4294967296,`, "slot"},
+		{`"jobs":[`, `"jobs":[null,`, "jobs"},
+		{`"left":2`, `"left":3`, "jobs"},
+		{`"left":2`, `"left":0`, "jobs"},
+		{`"left":2`, `"left":2,"before":-1`, "jobs"},
+		{`"left":2`, `"left":2,"workers":2`, "jobs"},
+		{`"promise":{"by":5`, `"promise":{"by":6`, "jobs"},
+		{`"arrivals":[`, `"arrivals":[{},`, "arrivals"},
+	} {
+		changed := strings.Replace(string(text), test.old, test.new, 1)
+		if changed == string(text) {
+			t.Fatalf("%s is not in %s", test.old, text)
+		}
+		var fault *apportion.FieldError
+		if _, err := Restore([]byte(changed)); !errors.As(err, &fault) || fault.Field != test.want {
+			t.Errorf("%s: %v", test.new, err)
+		}
+	}
+}
+
+// FuzzRestore restores any text: that must end in an error or in a scheduler that goes on and can be saved.
+func FuzzRestore(f *testing.F) {
+	busy, err := New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{4, 6}, 1, &Options{Promise: OnStart, ChangeLoss: 0.1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range 3 {
+		job := Job{ID: fmt.Sprint(i), Work: 5, Width: 2, Worker: apportion.Resources{1, 2}, Deadlines: []Deadline{{By: 4 + i, Value: 2}, {By: 9, Value: 1}}}
+		if _, err := busy.Offer(job); err != nil {
+			f.Fatal(err)
+		}
+	}
+	busy.Run()
+	text, err := busy.Snapshot()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := Restore(text)
+		if err != nil {
+			return
+		}
+		s.Run()
+		if _, err := s.Advance(nil); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Restore(again); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -4,14 +4,19 @@ package deadline
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/apportion/apportion"
 )
 
+// stateVersion is the version of the form.
+const stateVersion = 1
+
 // state is a scheduler in JSON.
 type state struct {
+	Version  int                 `json:"version"`
 	Kinds    apportion.Kinds     `json:"kinds"`
 	Capacity apportion.Resources `json:"capacity"`
 	Options  Options             `json:"options,omitzero"`
@@ -23,32 +28,53 @@ type state struct {
 
 // Snapshot returns the scheduler as JSON.
 func (s *Scheduler) Snapshot() ([]byte, error) {
-	return json.Marshal(state{s.kinds, s.pool.of, s.options, s.start, s.slot, s.jobs, s.arrivals})
+	return json.Marshal(state{stateVersion, s.kinds, s.pool.of, s.options, s.start, s.slot, s.jobs, s.arrivals})
 }
 
 // Restore returns the scheduler that a snapshot holds. It decides as the saved one would.
 //
-// Errors: text that is no snapshot, and whatever [New] and [Scheduler.Offer] refuse.
+// Errors: those of encoding/json for text that is no snapshot, and an [*apportion.FieldError]: ErrUnknown for another version, ErrRange
+// for a state that cannot be, and whatever [New] and [Scheduler.Offer] refuse.
 func Restore(snapshot []byte) (*Scheduler, error) {
 	var saved state
 	if err := json.Unmarshal(snapshot, &saved); err != nil {
 		return nil, err
 	}
+	if saved.Version != stateVersion {
+		return nil, stateFault("version", apportion.ErrUnknown, fmt.Sprint(saved.Version))
+	}
 	s, err := New(saved.Kinds, saved.Capacity, saved.Slot, &saved.Options)
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range saved.Jobs {
+	if saved.Start > saved.Slot || saved.Start < -mostSlot {
+		return nil, stateFault("start", apportion.ErrRange, fmt.Sprint(saved.Start))
+	}
+	s.start, s.arrivals = saved.Start, saved.Arrivals
+	for i := range s.arrivals {
+		a := &s.arrivals[i]
+		if a.Slot < s.start || a.Slot > s.slot || a.Work < 1 || !(a.Value > 0) || len(a.Worker) != len(s.kinds) || a.Worker.IsZero() || slices.Min(a.Worker) < 0 {
+			return nil, stateFault("arrivals", apportion.ErrRange, fmt.Sprint(i))
+		}
+	}
+	for i, h := range saved.Jobs {
+		if h == nil {
+			return nil, stateFault("jobs", apportion.ErrMissing, fmt.Sprint(i))
+		}
 		if err := s.checkOffer(&h.Job); err != nil {
 			return nil, err
 		}
-		s.jobs = append(s.jobs, h)
-		if err := s.checkLeft(map[string]int64{h.ID: h.Left}); err != nil {
-			return nil, err
+		if h.Left < 1 || h.Left > h.Work || min(h.Workers, h.Before) < 0 || max(h.Workers, h.Before) > h.Width || h.Promise != nil && !slices.Contains(h.Deadlines, *h.Promise) {
+			return nil, stateFault("jobs", apportion.ErrRange, h.ID)
 		}
+		s.jobs = append(s.jobs, h)
 	}
-	s.start, s.arrivals = saved.Start, saved.Arrivals
 	return s, nil
+}
+
+// stateFault returns what is wrong with a snapshot.
+func stateFault(field string, sort error, detail string) error {
+	return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
 }
 
 // sortedKeys returns the keys of a map in order.
