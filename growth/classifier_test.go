@@ -351,6 +351,10 @@ func TestValidate(t *testing.T) {
 			}
 		}
 	}
+	// A share of all improvement is below 1.
+	if err := (growth.Prospect{Alpha: 1}).Validate(); !errors.Is(err, apportion.ErrRange) {
+		t.Errorf("Prospect with alpha 1: %v", err)
+	}
 	for confidence, good := range map[float64]bool{0: true, 2: true, -1: false, math.Inf(1): false} {
 		if err := (growth.Prospect{Alpha: 0.05, Confidence: confidence}).Validate(); (err == nil) != good {
 			t.Errorf("confidence %v: %v", confidence, err)
