@@ -56,7 +56,7 @@ func (r *run) searchLess(ctx context.Context) {
 	r.less = newRun(r.p, &opts, r.tune)
 	r.less.knowledge = r.knowledge
 	r.less.search(ctx)
-	if !r.less.refused {
+	if r.less.a.Best.Found && !r.less.refused {
 		r.a.Adopt(&r.less.a.Best)
 	}
 }

@@ -1,8 +1,11 @@
+//go:build unix
+
 package embedded_test
 
 import (
 	"testing"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/solver"
@@ -47,5 +50,14 @@ func TestMoreEffortIsNeverWorse(t *testing.T) {
 	}
 	if improved == 0 {
 		t.Error("no effort has improved anything")
+	}
+}
+
+// Where a search with less effort finds nothing the one with more has nothing to take over: here the loss budget cannot be held.
+func TestNothingFoundWithLessEffort(t *testing.T) {
+	for seed := range uint64(4) {
+		if _, err := alloc.Reallocate(t.Context(), binding("none", seed), nil); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
 	}
 }
