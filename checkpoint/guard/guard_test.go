@@ -31,6 +31,8 @@ import (
 const role = "GUARD_TEST"
 
 func TestMain(m *testing.M) {
+	// Programs with the race detector sleep for a second at their end, in which the kernel would kill a guard for its delay.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	// The trainer of some tests, whose environment is that of its guard.
 	if os.Getenv(role) != "" && len(os.Args) == 4 && os.Args[1] == "log" {
 		logMain(os.Args[2], os.Args[3])

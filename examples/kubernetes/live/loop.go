@@ -66,7 +66,10 @@ func (c *Config) loop(ctx context.Context, cluster *Cluster, decide func(context
 	}
 }
 
-// carry makes a change. One that somebody was before is dropped: the next decision sees what he has done.
+// errStale is what carry returns of a change that somebody was before: it is dropped, and the next decision sees what was done.
+var errStale = errors.New("the object is not the one that was read")
+
+// carry makes a change.
 func (c *Config) carry(ctx context.Context, change *resize.Change, why string) error {
 	c.Log.Info("pods", "job", change.ID, "from", change.From, "to", change.To, "why", why, "dry", c.Dry)
 	if c.Dry {
@@ -82,7 +85,7 @@ func (c *Config) carry(ctx context.Context, change *resize.Change, why string) e
 	switch {
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err) || isStale(err):
 		c.Log.Info("somebody was before", "job", change.ID, "error", err)
-		return nil
+		return errStale
 	case err != nil:
 		c.tell(change.Item, corev1.EventTypeWarning, "NotResized", fmt.Sprintf("%d pods in place of %d: %v", change.To, change.From, err))
 		return fmt.Errorf("%s: %w", change.ID, err)

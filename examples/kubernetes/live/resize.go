@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,10 +70,13 @@ func (r *resizer) decide(ctx context.Context) error {
 	for i := range changes {
 		errs = append(errs, r.carry(ctx, &changes[i], why))
 	}
-	if err = errors.Join(errs...); err == nil {
+	err = errors.Join(errs...)
+	if err == nil {
 		r.last = text
 	}
-	return err
+	// A stale change is no fault of the decision, which is taken again on what is there by then.
+	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, errStale) })
+	return errors.Join(errs...)
 }
 
 // reject tells objects that are left alone why.
