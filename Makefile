@@ -48,8 +48,9 @@ RACING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports "
 # A program with the race detector sleeps for a second at its end, unless it is told otherwise: guards have no second to spare.
 .PHONY: race
 race: export GORACE := atexit_sleep_ms=0
-race: ## tests with the race detector and with costly internal checks, which make them slow: the short form
-	$(call each,packages=$$($(RACING)); test -z "$$packages" || RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -tags invariants -short $$packages)
+race: ## tests with the race detector and with costly internal checks, which make them slow: the short form; with SINCE=revision those of modules that have changed, and of the library
+	$(call each,test "$$module" != . && test -n '$(SINCE)' && git diff --quiet '$(SINCE)' -- . && exit; packages=$$($(RACING)); \
+		test -z "$$packages" || RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -tags invariants -short $$packages)
 
 .PHONY: cover
 cover: ## statement coverage of every package
@@ -157,9 +158,10 @@ staticcheck: ## staticcheck
 tidy: ## fails if go mod tidy would change a file
 	$(call in,$(PINNED) $(MODULES),go mod tidy -diff)
 
+# The modules that need a manager's client compile that for minutes, and have no C of their own.
 .PHONY: build
-build: ## everything, without a C compiler
-	$(call each,CGO_ENABLED=0 go build -o /dev/null ./...)
+build: ## the library, the command and the studies, without a C compiler
+	$(call in,examples/studies examples .,CGO_ENABLED=0 go build -o /dev/null ./...)
 
 .PHONY: release
 release: ## takes the replace directives of this work tree out of all go.mod files, for the commit that is tagged: see CONTRIBUTING.md
