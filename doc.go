@@ -410,8 +410,9 @@
 //   - Racks, networks and slices: labels say where containers may be and MaxServers on how many servers, not how near to each other.
 //   - Devices: GPUs are a number for each server. Fractions are a matter of units (thousandths), and which device it is, and what
 //     jobs on the same device do to each other, is known to nothing here.
-//   - Starvation: admission goes by priority and submission, and a job that finds no room blocks none behind it; it reserves nothing and
-//     does not age. A caller raises its Priority.
+//   - Starvation in a queue: queues get what they are guaranteed and take turns, but below one admission goes by priority and
+//     submission, and a job that finds no room blocks none behind it; it reserves nothing and does not age. A caller raises its
+//     Priority.
 //   - Deadlines and lengths of jobs in alloc: a decision is about now. primaldual plans ahead.
 //   - Resizing without a stop: containers change by a checkpoint, of a job that can write and read it.
 //   - Servers that come and go by demand: controller.Advisor says what jobs should have, and buys nothing.
