@@ -29,14 +29,10 @@ func newAlarm(sig syscall.Signal) (a alarm, err error) {
 	return a, err
 }
 
-// set has the timer go off after a while, in the place of what was set before; 0: not at all.
-func (a alarm) set(while time.Duration) {
-	// itimerspec(3type): the interval, which is none, and the first time.
-	value := [2]syscall.Timespec{1: syscall.NsecToTimespec(while.Nanoseconds())}
+// set has the timer go off after a while, in the place of what was set before, and then again and again after so long; 0: not at
+// all, and not again.
+func (a alarm) set(while, again time.Duration) {
+	// itimerspec(3type): the interval, and the first time.
+	value := [2]syscall.Timespec{syscall.NsecToTimespec(again.Nanoseconds()), syscall.NsecToTimespec(while.Nanoseconds())}
 	_, _, _ = syscall.Syscall6(syscall.SYS_TIMER_SETTIME, uintptr(a.id), 0, uintptr(unsafe.Pointer(&value)), 0, 0, 0) // the timer is there
-}
-
-// remove takes the timer away.
-func (a alarm) remove() {
-	_, _, _ = syscall.Syscall(syscall.SYS_TIMER_DELETE, uintptr(a.id), 0, 0) // the timer is there
 }

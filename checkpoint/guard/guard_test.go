@@ -391,6 +391,25 @@ func TestGuardIsKilled(t *testing.T) {
 	b.ends()
 }
 
+// A guard that is stopped when nothing of its run lives any more comes to its end all the same: others wait for it.
+func TestStoppedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, time.Hour)
+	b.begins()
+	b.deaf.Store(true) // its last words take a while
+	if err := syscall.Kill(b.keeper(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the end is on record", func() bool {
+		r, err := guard.ReadRecord(b.set.Record)
+		return err == nil && r.State.Ended != nil
+	})
+	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	b.ends()
+}
+
 func TestKeeperIsKilled(t *testing.T) {
 	b := newBench(t, time.Hour)
 	b.begins()

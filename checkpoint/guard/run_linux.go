@@ -46,10 +46,12 @@ func Run(ctx context.Context, c Config) (End, error) {
 	if err == nil {
 		g.alarm, err = newAlarm(keeper.lastSignal())
 	}
+	if err == nil {
+		g.waker, err = newAlarm(syscall.SIGCONT)
+	}
 	if err != nil {
 		return End{}, fmt.Errorf("guard: %w", err)
 	}
-	defer g.alarm.remove()
 	if err := g.begin(ctx); err != nil {
 		keeper.dismiss()
 		return End{}, err
@@ -100,7 +102,7 @@ func (g *guard) guard(ctx context.Context, keeper *kept) (End, error) {
 	if !keeper.isInit {
 		killDescendants()
 	}
-	g.alarm.set(0)
+	g.wake()
 	// The output ends with the last process that could write it; what is still in the pipe is read before it is closed.
 	select {
 	case <-keeper.read:
@@ -272,8 +274,15 @@ const (
 // arm has the kernel wait for the end of the lease, and returns how long the guard itself has to.
 func (g *guard) arm() time.Duration {
 	left := g.left()
-	g.alarm.set(left + alarmLate)
+	g.alarm.set(left+alarmLate, 0)
 	return left + late
+}
+
+// wake has the kernel wake this process up again and again, for as long as it lives, where somebody stops it: what is left to do is not
+// what it is killed for, and whoever asks whether the run is over waits for its end.
+func (g *guard) wake() {
+	g.alarm.set(0, 0)
+	g.waker.set(lastWords, lastWords)
 }
 
 // attend waits for the end of the run, and passes on what happens meanwhile.
@@ -328,7 +337,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 				why = LeaseOver
 			}
 			k.kill()
-			g.alarm.set(0) // what is left to do is not what a stopped process is killed for
+			g.wake()
 		// Fenced off means at once: another attempt may be waiting for this end.
 		case <-g.refused:
 			end(Fenced)

@@ -16,6 +16,7 @@ type guard struct {
 	config  Config
 	life    string        // names this guard, in all its claims
 	alarm   alarm         // goes off when the lease is over, though this process is stopped
+	waker   alarm         // goes off again and again when nothing is left but the last words
 	renewed chan struct{} // has room for one: the lease is longer than the keeper knows
 	refused chan string   // has room for one: why the run must end
 	saves   chan int64    // has room for one: a save that is asked for
