@@ -82,7 +82,7 @@
 //	200 ms                 from one claim to the next before the first grant, for as long as Config.Start
 //	50 ms                  from one look for an acknowledgement to the next while a save is under way, else 500 ms
 //	500 ms                 how old the record may be, as long as the disk takes it
-//	2 s                    for each of the last words: to the authority, to the record, and from the trainer's output
+//	2 s                    for each of the last words: to the authority, to the record, and from the trainer's output, and from one wake-up to the next of a guard that is stopped then
 //
 // # Exit statuses of the program
 //

@@ -144,20 +144,24 @@ func TestKinds(t *testing.T) {
 func (b *bench) stopsAndGoesOn(kind *resize.Kind) {
 	b.Helper()
 	for _, to := range []int64{0, 3} {
-		_, _, o := b.asks(kind, kind.Resource)
-		change, err := (&resize.Item{Kind: kind, Object: o}).Change(to, nil)
-		if err != nil || change == nil {
-			b.Errorf("%s: %v, %v", kind.Resource, change, err)
-			return
-		}
-		var sub []string
-		if change.Subresource != "" {
-			sub = []string{change.Subresource}
-		}
-		_, err = b.config.Clients.Dynamic.Resource(kind.GroupVersionResource).Namespace("default").
-			Patch(context.Background(), o.GetName(), types.JSONPatchType, change.Patch, metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict}, sub...)
-		if err != nil {
-			b.Errorf("%s: %d pods: %v", kind.Resource, to, err)
+		// Whoever writes the status in between makes the change stale, and it is made again on what is there then.
+		for range 20 {
+			_, _, o := b.asks(kind, kind.Resource)
+			change, err := (&resize.Item{Kind: kind, Object: o}).Change(to, nil)
+			if err != nil || change == nil {
+				b.Errorf("%s: %v, %v", kind.Resource, change, err)
+				return
+			}
+			var sub []string
+			if change.Subresource != "" {
+				sub = []string{change.Subresource}
+			}
+			_, err = b.config.Clients.Dynamic.Resource(kind.GroupVersionResource).Namespace("default").
+				Patch(context.Background(), o.GetName(), types.JSONPatchType, change.Patch, metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict}, sub...)
+			if err == nil {
+				break
+			}
+			b.Logf("%s: %d pods: %v", kind.Resource, to, err)
 		}
 		n, suspended, _ := b.asks(kind, kind.Resource)
 		if got, want := fmt.Sprint(n, suspended), fmt.Sprint(max(to, 2), to == 0); got != want {
