@@ -19,6 +19,8 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 1
 RUNS ?= 200
+FOR ?= 10m
+SEED ?= 1
 # How many modules are tested side by side: those with a cluster mostly wait.
 SIDE ?= 1
 
@@ -63,6 +65,10 @@ bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME; with SINCE=revision those of packages that have changed
 	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) -since '$(SINCE)' "$(CURDIR)/$$module" || exit 1; done
+
+.PHONY: world
+world: ## plays clusters in virtual time, seed after seed from SEED on, for FOR; a finding is a seed
+	@go run -C internal/world ./world -seed $(SEED) -seeds 0 -time $(FOR)
 
 # Where `make ortools` puts the libraries of OR-Tools. Tests that need them are skipped without.
 ORTOOLS := $(CURDIR)/.cache/ortools

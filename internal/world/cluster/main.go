@@ -1,0 +1,41 @@
+// This file is the program: it plays one seed and says what it saw.
+
+// Cluster is a training cluster in one process: masters, drivers, agents, stores and journals are the library's own, and the
+// machines, the network, the disks and the trainers around them are played. It is built for wasip1, whose runtime has one thread and
+// asks its host for the time and for random bits: package world is a host whose clock moves when everybody sleeps, so that a seed is
+// a run, byte for byte.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.Uint64Var(&o.Seed, "seed", 1, "what is drawn")
+	flag.DurationVar(&o.For, "for", 10*time.Minute, "how long faults come; after that all is repaired, and every job has to end")
+	flag.IntVar(&o.Servers, "servers", 4, "machines beside the master's")
+	flag.IntVar(&o.Jobs, "jobs", 6, "jobs that are there at a time")
+	flag.DurationVar(&o.Every, "every", 20*time.Second, "the mean time from one fault to the next")
+	flag.StringVar(&o.Bug, "bug", "", "a bug of the surroundings that must be found: "+strings.Join(bugs, ", "))
+	only := flag.String("only", "", "the numbers of the faults that are played, with commas; empty: all")
+	flag.BoolVar(&o.Trace, "trace", false, "print what happens")
+	flag.Parse()
+	for field := range strings.SplitSeq(*only, ",") {
+		if n, err := strconv.Atoi(field); err == nil {
+			o.Only = append(o.Only, n)
+		}
+	}
+	summary := newWorld(o).play()
+	text, _ := json.Marshal(summary)
+	fmt.Println(string(text))
+	if len(summary.Violations) > 0 {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,127 @@
+// This file holds the truth: what runs, what was promised, and what must not be. It asks nobody but the processes themselves.
+
+package main
+
+import (
+	"context"
+
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/driver"
+)
+
+// truth is what the world knows of its jobs.
+type truth struct {
+	w    *world
+	jobs map[string]*jobTruth
+	// tailLost says that records were lost which had been durable.
+	tailLost bool
+}
+
+// jobTruth is what is true of a job.
+type jobTruth struct {
+	total    int64
+	accepted bool // a master said that it is on record
+	asked    bool // to be cancelled
+	done     bool // a process has done all its work
+	ended    bool // a master said so
+	// confirmed are the most steps of a checkpoint that a master said counts.
+	confirmed int64
+	live      map[*process]bool
+}
+
+func newTruth(w *world) *truth { return &truth{w: w, jobs: map[string]*jobTruth{}} }
+
+func (t *truth) total(job string) int64 { return t.jobs[job].total }
+
+// starts judges a process that begins to run.
+func (t *truth) starts(p *process) {
+	j := t.jobs[p.run.Job]
+	t.w.trace("%s: %s runs as attempt %d from step %d", p.h.id, p.run.Job, p.run.Attempt, p.first)
+	if len(j.live) == 0 {
+		t.w.summary.Attempts++
+	}
+	for q := range j.live {
+		if q.run.Attempt != p.run.Attempt {
+			t.w.violated("job %q runs twice: attempt %d on %s, %d on %s", p.run.Job, q.run.Attempt, q.h.id, p.run.Attempt, p.h.id)
+		}
+	}
+	if p.first < j.confirmed {
+		t.w.violated("attempt %d of job %q begins from step %d, and %d were saved for good", p.run.Attempt, p.run.Job, p.first, j.confirmed)
+	}
+	j.live[p] = true
+	var used int64
+	for _, q := range p.h.processes {
+		if q.runs {
+			used += int64(q.count)
+		}
+	}
+	if used > p.h.slots {
+		t.w.violated("%d containers run on %s, which has room for %d", used, p.h.id, p.h.slots)
+	}
+}
+
+// ends notes that a process does not run any more.
+func (t *truth) ends(p *process, why string) {
+	j := t.jobs[p.run.Job]
+	delete(j.live, p)
+	j.done = j.done || p.done
+	t.w.trace("%s: %s, attempt %d, at step %d: %s", p.h.id, p.run.Job, p.run.Attempt, p.stuckAt, why)
+}
+
+// watch judges what a master says.
+func (t *truth) watch(ctx context.Context, m *master) {
+	state := m.d.State()
+	for ctx.Err() == nil {
+		if !m.life.dead {
+			t.heard(m, &state)
+		}
+		select {
+		case <-state.Changed():
+			state = m.d.State()
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (t *truth) heard(m *master, state *driver.State) {
+	for i := range state.Jobs {
+		said := &state.Jobs[i]
+		j := t.jobs[said.Name]
+		if newest := said.Newest(); newest.Step > j.confirmed {
+			j.confirmed = newest.Step
+			t.w.summary.Saves++
+			t.w.trace("master %d: %s is saved at step %d", m.epoch, said.Name, newest.Step)
+		}
+		if said.Phase == checkpoint.Ended && !j.ended {
+			t.judge(said, j)
+		}
+	}
+}
+
+// judge judges the end of a job.
+func (t *truth) judge(said *checkpoint.Job, j *jobTruth) {
+	j.ended = true
+	t.w.trace("%s has ended: %s", said.Name, said.Ending)
+	switch {
+	case said.Ending == checkpoint.Completed && !j.done:
+		t.w.violated("job %q is completed, and no process of it has done its work", said.Name)
+	case said.Ending == checkpoint.Cancelled && !j.asked:
+		t.w.violated("job %q is cancelled, and nobody has asked for that", said.Name)
+	case said.Ending == checkpoint.Completed:
+		t.w.summary.Completed++
+	}
+	if len(j.live) > 0 {
+		t.w.violated("job %q has ended and runs", said.Name)
+	}
+}
+
+// accepted forgets what an operator has given up with the records that are lost: jobs and saves of the time since.
+func (t *truth) accepted() {
+	t.w.trace("the loss of records is accepted")
+	t.tailLost = false
+	for _, j := range t.jobs {
+		if !j.ended {
+			j.accepted, j.confirmed = false, 0
+		}
+	}
+}

@@ -1,0 +1,201 @@
+// This file holds the world: what there is, and how one run goes.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+)
+
+// The times of the world. The grace is longer than the lease by what clocks drift apart and what ending a job takes.
+const (
+	lease = 10 * time.Second
+	grace = 20 * time.Second
+	// drift is by how much a machine's clock may be fast or slow.
+	drift = 0.01
+	// repaired is how long the world has for all that is left to do when no more faults come.
+	repaired = time.Hour
+)
+
+// options say what is played.
+type options struct {
+	Seed          uint64
+	For, Every    time.Duration
+	Servers, Jobs int
+	Only          []int
+	Bug           string
+	Trace         bool
+}
+
+// summary is what came of a run.
+type summary struct {
+	Seed       uint64         `json:"seed"`
+	Hours      float64        `json:"hours"`
+	Faults     map[string]int `json:"faults"`
+	Masters    int            `json:"masters"`
+	Submitted  int            `json:"submitted"`
+	Completed  int            `json:"completed"`
+	Attempts   int            `json:"attempts"`
+	Saves      int            `json:"saves"`
+	Trace      string         `json:"trace"`
+	Violations []string       `json:"violations,omitempty"`
+}
+
+// world is a cluster. One goroutine runs at a time, and gives way only where it waits, so nothing here is locked.
+type world struct {
+	options
+	rng     *rand.Rand
+	began   time.Time
+	quiet   bool // no more faults come
+	over    bool
+	hosts   []*host
+	store   *storetest.MemStore
+	refuses time.Time    // until then the store answers nothing
+	disk    *vfstest.Mem // the one that the masters share
+	// lost is the name of the journal of which the operator accepts that records are gone.
+	lost    string
+	masters []*master
+	truth   *truth
+	summary summary
+	hash    interface {
+		Write([]byte) (int, error)
+		Sum64() uint64
+	}
+}
+
+func newWorld(o options) *world {
+	w := &world{options: o, rng: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(), store: &storetest.MemStore{}, disk: vfstest.NewMem(),
+		summary: summary{Seed: o.Seed, Faults: map[string]int{}}, hash: fnv.New64a()}
+	w.truth = newTruth(w)
+	for i := range o.Servers {
+		w.hosts = append(w.hosts, newHost(w, fmt.Sprintf("s%d", i+1), int64(2+w.rng.IntN(3))))
+	}
+	return w
+}
+
+// play lets the world go on for as long as faults come, and then until all is done.
+func (w *world) play() summary {
+	for _, h := range w.hosts {
+		h.start()
+		go h.joins()
+	}
+	go w.lead()
+	go w.faults()
+	users := make(chan bool)
+	go func() { w.users(); close(users) }()
+	time.Sleep(w.For)
+	w.repair()
+	<-users
+	w.rest()
+	w.over = true
+	w.summary.Hours = time.Since(w.began).Hours()
+	w.summary.Trace = fmt.Sprintf("%016x", w.hash.Sum64())
+	return w.summary
+}
+
+// trace notes what happens: two runs of one seed have the same notes.
+func (w *world) trace(format string, args ...any) {
+	line := fmt.Sprintf("%12s  %s\n", time.Since(w.began).Round(time.Millisecond), fmt.Sprintf(format, args...))
+	w.hash.Write([]byte(line))
+	if w.Trace {
+		os.Stdout.WriteString(line)
+	}
+}
+
+// violated notes what must not be. A run goes on after it, since what follows tells more.
+func (w *world) violated(format string, args ...any) {
+	text := fmt.Sprintf("%s: ", time.Since(w.began).Round(time.Millisecond)) + fmt.Sprintf(format, args...)
+	w.trace("VIOLATION %s", text)
+	if len(w.summary.Violations) < 10 {
+		w.summary.Violations = append(w.summary.Violations, text)
+	}
+}
+
+// repair ends all faults: machines run, disks and the store answer, the network is whole.
+func (w *world) repair() {
+	w.trace("all is repaired")
+	w.quiet, w.refuses = true, time.Time{}
+	for _, h := range w.hosts {
+		h.repair()
+	}
+	for _, m := range w.masters {
+		m.life.frozen = time.Time{}
+	}
+}
+
+// rest gives every job that has none some room, again and again, until all have ended.
+func (w *world) rest() {
+	for until := time.Now().Add(repaired); ; time.Sleep(10 * time.Second) {
+		if len(w.summary.Violations) > 0 {
+			return // what follows from it may have no end
+		}
+		m := w.master()
+		if m != nil {
+			state := m.d.State()
+			if !slices.ContainsFunc(state.Jobs, func(j checkpoint.Job) bool { return j.Phase != checkpoint.Ended }) && w.known(state.Jobs) {
+				return
+			}
+			w.adjust(m, 1)
+		}
+		if time.Now().After(until) {
+			w.violated("the world does not come to rest")
+			if m != nil {
+				for _, j := range m.d.State().Jobs {
+					if j.Phase != checkpoint.Ended {
+						w.violated("job %q is %s, attempt %d on %v, wants %v: %+v", j.Name, j.Phase, j.Attempt, j.Containers, j.Wanted, j.Reason)
+					}
+				}
+			}
+			return
+		}
+	}
+}
+
+// known reports whether every job that was accepted and not accepted as lost is on record or was forgotten after its end.
+func (w *world) known(jobs []checkpoint.Job) bool {
+	on := map[string]bool{}
+	for _, j := range jobs {
+		on[j.Name] = true
+	}
+	whole := true
+	for name, j := range w.truth.jobs {
+		if j.accepted && !j.ended && !on[name] {
+			w.violated("job %q was accepted, has not ended and is on no record", name)
+			j.ended, whole = true, false
+		}
+	}
+	return whole
+}
+
+// master returns the newest master that leads; nil: none does.
+func (w *world) master() *master {
+	for _, m := range slices.Backward(w.masters) {
+		if m.d != nil && !m.life.dead && !m.life.asleep() {
+			return m
+		}
+	}
+	return nil
+}
+
+// within runs do with a context that ends after a time.
+func within(limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return do(ctx)
+}
+
+// slot is what a container takes.
+var (
+	kinds = apportion.Kinds{"slot"}
+	slot  = apportion.Resources{1}
+)

@@ -1,0 +1,64 @@
+// This file plays seeds: the library must survive all of them, every bug of the surroundings must be found, and a seed must be a run.
+
+package world_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+
+	"github.com/apportion/apportion/internal/world"
+)
+
+func open(t *testing.T) *world.World {
+	t.Helper()
+	w, err := world.New(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	return w
+}
+
+func play(t *testing.T, w *world.World, seed uint64, out io.Writer, flags ...string) world.Summary {
+	t.Helper()
+	s, err := w.Play(context.Background(), seed, out, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// One world for all tests: compiling it takes longer than a seed.
+func TestWorld(t *testing.T) {
+	w, seeds := open(t), uint64(8)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := uint64(1); seed <= seeds; seed++ {
+		s := play(t, w, seed, io.Discard)
+		if len(s.Violations) > 0 || s.Completed == 0 || s.Attempts <= s.Completed || len(s.Faults) < 5 {
+			t.Errorf("seed %d, repeat: go run ./world -seed %d -- -trace\n%+v", seed, seed, s)
+		}
+	}
+	t.Run("a seed is a run", func(t *testing.T) {
+		var once, again bytes.Buffer
+		play(t, w, 1, &once, "-for", "3m", "-trace")
+		play(t, w, 1, &again, "-for", "3m", "-trace")
+		if once.Len() == 0 || !bytes.Equal(once.Bytes(), again.Bytes()) {
+			t.Errorf("two runs of one seed differ: %d and %d bytes", once.Len(), again.Len())
+		}
+	})
+	for _, bug := range []string{"no-lease", "no-stop", "old-journal"} {
+		t.Run(bug, func(t *testing.T) {
+			for seed := uint64(1); seed <= 12; seed++ {
+				if s := play(t, w, seed, io.Discard, "-bug", bug); len(s.Violations) > 0 {
+					t.Logf("seed %d: %s", seed, s.Violations[0])
+					return
+				}
+			}
+			t.Error("a bug of the surroundings is not found")
+		})
+	}
+}
