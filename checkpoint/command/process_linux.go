@@ -108,7 +108,7 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		pid, err := strconv.Atoi(e.Name())
 		listed[pid] = true
 		// The runner never counts itself, even if it was started by a job.
-		if err != nil || pid == os.Getpid() || a.crowd.passes(pid, j, since) {
+		if err != nil || pid == os.Getpid() || a.table.passes(pid, j, since) {
 			continue
 		}
 		// The identity comes first: what is read of a number that is given to another in between is of the later one, which is
@@ -128,10 +128,10 @@ func (a *Runner) members(j jobFolder, upTo int64, leaders, known map[int]process
 		if led || known[pid] == p || j.names(environment, upTo) {
 			found[pid] = p
 		} else if there {
-			a.crowd.note(pid, met{identity, s.Start, runOf(environment)})
+			a.table.note(pid, met{identity, s.Start, runOf(environment)})
 		}
 	}
-	a.crowd.keep(listed)
+	a.table.keep(listed)
 	// Children are added until none is new: the list has no order, so a grandchild may come before its
 	// parent. O(depth times processes).
 	for grown := true; grown; {

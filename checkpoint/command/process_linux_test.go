@@ -75,17 +75,17 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 			t.Fatal("the process is not found")
 		}
 	}
-	delete(a.crowd.met, pid) // it may have been read when it had none
+	delete(a.table.met, pid) // it may have been read when it had none
 	// What is as old as the job's first process may be of it: a hundredth of a second has many processes.
 	older, _ := a.identify(parent)
 	another := jobFolder(t.TempDir())
 	for since, want := range map[uint64]bool{0: false, 1: false, older.Start: false, older.Start + 1: true, math.MaxUint64: true} {
 		for _, of := range []jobFolder{j, another} {
-			if finds(since); a.crowd.passes(parent, of, since) != want {
+			if finds(since); a.table.passes(parent, of, since) != want {
 				t.Errorf("since %d: the parent of this test is passed over: %v", since, !want)
 			}
 		}
-		if !finds(since) || a.crowd.passes(pid, j, since) {
+		if !finds(since) || a.table.passes(pid, j, since) {
 			t.Errorf("since %d: the process is a stranger to its own job", since)
 		}
 		// Its number was a stranger's before, of another identity.
@@ -97,24 +97,24 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 			{met{identity + 1, 0, ""}, true}, {met{identity, since, ""}, true}, {met{identity, 0, string(j.run(3))}, true},
 			{met{identity, 0, string(another.run(7))}, since == 0}, {met{identity, 0, ""}, since == 0},
 		} {
-			if a.crowd.note(pid, c.m); finds(since) != c.want {
+			if a.table.note(pid, c.m); finds(since) != c.want {
 				t.Errorf("since %d, read as %+v: found is %v", since, c.m, !c.want)
 			}
 		}
-		delete(a.crowd.met, pid)
+		delete(a.table.met, pid)
 	}
 	// Whoever has read it for another job knows whose it is.
 	if _, err := a.members(another, 7, nil, nil, math.MaxUint64); err != nil {
 		t.Fatal(err)
 	}
-	if !a.crowd.passes(pid, another, math.MaxUint64) || !finds(math.MaxUint64) {
+	if !a.table.passes(pid, another, math.MaxUint64) || !finds(math.MaxUint64) {
 		t.Error("a process that was read for another job is a stranger to its own, or read again for the other")
 	}
 	// What is gone is forgotten.
-	a.crowd.note(1<<30, met{})
+	a.table.note(1<<30, met{})
 	finds(0)
-	if _, kept := a.crowd.met[1<<30]; kept || len(a.crowd.met) == 0 {
-		t.Errorf("a process that is gone is remembered: %v, beside %d others", kept, len(a.crowd.met))
+	if _, kept := a.table.met[1<<30]; kept || len(a.table.met) == 0 {
+		t.Errorf("a process that is gone is remembered: %v, beside %d others", kept, len(a.table.met))
 	}
 }
 

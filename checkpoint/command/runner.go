@@ -35,8 +35,8 @@ type Runner struct {
 	// since is when the first process of the newest run that this runner has started began, by job and in the unit of
 	// process.Start: what is older is of no run of the job, since Resume ends all earlier ones first.
 	since map[string]uint64
-	// crowd has a lock of its own.
-	crowd crowd
+	// table has a lock of its own.
+	table processTable
 	// reading is held while a log is read, and guards what follows.
 	reading sync.Mutex
 	// outputs are the logs that were looked at, by name.

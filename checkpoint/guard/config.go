@@ -4,7 +4,6 @@ package guard
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -75,44 +74,20 @@ type Config struct {
 	made string
 }
 
-// Containment is what holds the processes of a run together, whatever becomes of those that watch them. A greater one holds more.
-type Containment int
+// Containment is what holds the processes of a run together, whatever becomes of those that watch them; empty: Watched.
+type Containment string
 
 const (
 	// Watched: guard and keeper watch each other. If both are killed at once the trainer dies, and what it has started lives on.
-	Watched Containment = iota
+	Watched Containment = "none"
 	// ControlGroup: the same, and the one that is left ends all at once.
-	ControlGroup
+	ControlGroup Containment = "cgroup"
 	// Namespace: a PID namespace, of which the keeper is init, or the guard where it is that of a container: the kernel ends all with it.
-	Namespace
+	Namespace Containment = "namespace"
 )
 
-// containments are the names of the constants.
-var containments = []string{"none", "cgroup", "namespace"}
-
-// String returns the name that UnmarshalText reads, or a number that it does not.
-func (c Containment) String() string {
-	if c < 0 || int(c) >= len(containments) {
-		return fmt.Sprintf("Containment(%d)", int(c))
-	}
-	return containments[c]
-}
-
-// MarshalText returns what String returns; the error wraps apportion.ErrUnknown for what is none of the constants.
-func (c Containment) MarshalText() ([]byte, error) {
-	text := []byte(c.String())
-	return text, new(Containment).UnmarshalText(text)
-}
-
-// UnmarshalText reads "none", "cgroup" or "namespace"; of all else the error wraps apportion.ErrUnknown.
-func (c *Containment) UnmarshalText(text []byte) error {
-	i := slices.Index(containments, string(text))
-	if i < 0 {
-		return &apportion.FieldError{Item: apportion.Item{ID: "config"}, Field: "Containment", Err: apportion.ErrUnknown, Detail: strconv.Quote(string(text))}
-	}
-	*c = Containment(i)
-	return nil
-}
+// containments are all, from the least that is held to the most.
+var containments = []Containment{"", Watched, ControlGroup, Namespace}
 
 // DefaultStart is what a Start of 0 means.
 const DefaultStart = 30 * time.Second
@@ -171,6 +146,10 @@ func (c *Config) Validate() error {
 		if err := c.User.Possible(); err != nil {
 			faults.Add(item, "User", err, "")
 		}
+	}
+	// The keeper compares positions in the list, and what is not in it would require nothing.
+	if !slices.Contains(containments, c.Containment) {
+		faults.Add(item, "Containment", apportion.ErrUnknown, strconv.Quote(string(c.Containment)))
 	}
 	check.NotNegative(&faults, item, map[string]time.Duration{"Start": c.Start, "Grace": c.Grace, "Every": c.Every})
 	return faults.Err()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -72,7 +73,7 @@ func (k *keeper) contain(o *order) (*os.File, error) {
 		held = ControlGroup
 	}
 	fmt.Fprintln(os.Stderr, "guard: the run is held by:", held)
-	if held < o.Containment {
+	if slices.Index(containments, held) < slices.Index(containments, o.Containment) {
 		return group, fmt.Errorf("the run is held by %v, and %v is required", held, o.Containment)
 	}
 	return group, nil

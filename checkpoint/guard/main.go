@@ -165,7 +165,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	flags.StringVar(&c.Record, "record", "", "the file in which to write down what is known of the run")
 	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2 below which a group may be made")
 	flags.BoolVar(&c.HostPID, "host-pid", false, "leave the trainer among the processes of the machine: no PID namespace")
-	flags.TextVar(&c.Containment, "require-containment", Watched, "what must hold the run, or it is not started: none, cgroup or namespace")
+	flags.StringVar((*string)(&c.Containment), "require-containment", string(Watched), "what must hold the run, or it is not started: none, cgroup or namespace")
 	flags.DurationVar(&c.Start, "start", DefaultStart, "how long to ask before giving up")
 	flags.DurationVar(&c.Grace, "grace", 10*time.Second, "the time between SIGTERM and SIGKILL")
 	if err := flags.Parse(args); err != nil {

@@ -19,8 +19,8 @@ type met struct {
 	run string
 }
 
-// crowd are the processes that were read whole and were of no run that was asked for, by their number. The zero value is empty.
-type crowd struct {
+// processTable has the processes that were read whole and were of no run that was asked for, by their number. The zero value is empty.
+type processTable struct {
 	mu  sync.Mutex
 	met map[int]met
 }
@@ -29,7 +29,7 @@ type crowd struct {
 // was read before, is older, and its environment named no run of the job. A process becomes part of a run by being started
 // for it, so whatever was alive before is of none and will be of none; what it has executed since it was read changes nothing. It
 // costs one system call, and none for a number that is new, or where the time is 0, which says that it is not known.
-func (c *crowd) passes(pid int, j jobFolder, since uint64) bool {
+func (c *processTable) passes(pid int, j jobFolder, since uint64) bool {
 	c.mu.Lock()
 	m, known := c.met[pid]
 	c.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *crowd) passes(pid int, j jobFolder, since uint64) bool {
 
 // note remembers a process, in the place of the one that had its number before.
 // The identity in m was asked before the rest was read, see members.
-func (c *crowd) note(pid int, m met) {
+func (c *processTable) note(pid int, m met) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.met == nil {
@@ -53,7 +53,7 @@ func (c *crowd) note(pid int, m met) {
 
 // keep forgets the processes that are not listed any more, so that no more are remembered than there are.
 // listed has the numbers of one look at all of /proc.
-func (c *crowd) keep(listed map[int]bool) {
+func (c *processTable) keep(listed map[int]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.met, func(pid int, _ met) bool { return !listed[pid] })
