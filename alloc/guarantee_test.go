@@ -327,6 +327,10 @@ func TestQueuesOfADecision(t *testing.T) {
 		if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	} // A record of before queues were told of is no worse for that, and the proof says what it could not check.
+	d.Queues = nil
+	if proof, err := alloc.Verify(p, d); err != nil || !slices.Contains(proof.Unchecked, "Queues") {
+		t.Errorf("without queues: %v, unchecked are %v", err, proof.Unchecked)
 	}
 }
 

@@ -28,6 +28,15 @@ func (p *Problem) checkQueues(faults *apportion.Faults) {
 		errors.As(err, &found)
 		*faults = append(*faults, found...)
 	}
+	for i := range p.Queues {
+		q := &p.Queues[i]
+		for k := range min(len(q.Guarantee), len(q.Ceiling)) {
+			if q.Guarantee[k] > q.Ceiling[k] {
+				faults.Add(check.Item("queue", q.ID, i), "Guarantee", apportion.ErrConflict,
+					fmt.Sprintf("%d %s is above Ceiling %d", q.Guarantee[k], p.Kinds.Name(k), q.Ceiling[k]))
+			}
+		}
+	}
 	// An application belongs to an end of the tree, since a queue that has both would owe shares to its children and to
 	// its applications by two rules.
 	inner, known := make(map[string]bool), make(map[string]bool)

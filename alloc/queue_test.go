@@ -4,6 +4,7 @@ package alloc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,6 +35,9 @@ func genQueues(t *rapid.T, p *alloc.Problem) {
 		if rapid.Bool().Draw(t, "limited") {
 			limit := rapid.OneOf(rapid.Int64Range(0, 12), rapid.Just(int64(drf.NoLimit)))
 			queue.Ceiling = rapid.SliceOfN(limit, len(p.Kinds), len(p.Kinds)).Draw(t, "ceiling")
+			for k := range queue.Guarantee {
+				queue.Guarantee[k] = min(queue.Guarantee[k], queue.Ceiling[k])
+			}
 		}
 		p.Queues = append(p.Queues, queue)
 	}
@@ -283,5 +287,18 @@ func BenchmarkReallocateQueues(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// A queue cannot be guaranteed more than it may have, of any kind.
+func TestGuaranteeAboveCeiling(t *testing.T) {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu"}, Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{8, 8}}}, Queues: []drf.Queue{
+		{ID: "a", Weight: 1, Guarantee: apportion.Resources{4, 4}, Ceiling: drf.Ceiling{4, drf.NoLimit}},
+		{ID: "b", Weight: 1, Guarantee: apportion.Resources{1, 3}, Ceiling: drf.Ceiling{1, 2}},
+	}}
+	var faults apportion.Faults
+	if err := p.Validate(); !errors.As(err, &faults) || len(faults) != 1 || !errors.Is(err, apportion.ErrConflict) ||
+		faults[0].Item.ID != "b" || faults[0].Field != "Guarantee" {
+		t.Errorf("the faults are %v", err)
 	}
 }

@@ -351,6 +351,10 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 	if version < RecordVersion && r.problem.worthy() {
 		again.Gap, unchecked = d.Gap, append(unchecked, "Gap") // it was a part of the bound
 	}
+	// Records of before guarantees say nothing of queues.
+	if d.Queues == nil && again.Queues != nil {
+		again.Queues, unchecked = nil, append(unchecked, "Queues")
+	}
 	claimed := make(map[string]Waiting, len(d.Waiting))
 	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
 		for _, w := range list {

@@ -62,7 +62,8 @@ func (e *Evidence) logit(share float64) float64 {
 // is calibrated on whole runs, each at any part of it, as package flowcon/judge of the studies has them.
 func (e Evidence) Chance(share float64) float64 { return 1 / (1 + math.Exp(-e.logit(share))) }
 
-// Ahead returns the share of all improvement that is ahead with an even chance, in [0, 1].
+// Ahead returns the share of all improvement that is ahead with an even chance, in [0, 1]. The chances are fitted to
+// shares from 0.02 to 0.2: an answer outside of these extrapolates, and was not judged.
 func (e Evidence) Ahead() float64 {
 	return min(1, 0.05*math.Exp(-e.logit(0.05)/odds.share))
 }

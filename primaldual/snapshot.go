@@ -113,7 +113,7 @@ func (p *park) seal(text []byte) ([]byte, error) {
 func (p *park) unseal(data []byte) ([]byte, error) {
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
-		return nil, snapshotFault("envelope", ErrCorrupt, err.Error())
+		return nil, snapshotFault("envelope", ErrCorrupt, err.Error()+"; snapshots of versions before 4 cannot be read any more")
 	}
 	switch {
 	case e.Version != snapshotVersion:

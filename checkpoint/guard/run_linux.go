@@ -278,8 +278,8 @@ func (g *guard) arm() time.Duration {
 	return left + late
 }
 
-// wake has the kernel wake this process up again and again, for as long as it lives, where somebody stops it: what is left to do is not
-// what it is killed for, and whoever asks whether the run is over waits for its end.
+// wake has the kernel send SIGCONT to this process again and again, as long as it lives. From here on a guard that is stopped must go on:
+// it is not killed for what is left to do, and the run counts as over when the guard has ended.
 func (g *guard) wake() {
 	g.alarm.set(0, 0)
 	g.waker.set(lastWords, lastWords)

@@ -39,7 +39,7 @@ func TestWorld(t *testing.T) {
 	for seed := uint64(1); seed <= seeds; seed++ {
 		s := play(t, w, seed, io.Discard)
 		if len(s.Violations) > 0 || s.Completed == 0 || s.Attempts <= s.Completed || len(s.Faults) < 5 {
-			t.Errorf("seed %d, repeat: go run ./world -seed %d -- -trace\n%+v", seed, seed, s)
+			t.Errorf("seed %d, repeat: go run -C internal/world ./world -seed %d -- -trace\n%+v", seed, seed, s)
 		}
 	}
 	t.Run("a seed is a run", func(t *testing.T) {
@@ -49,6 +49,21 @@ func TestWorld(t *testing.T) {
 		if once.Len() == 0 || !bytes.Equal(once.Bytes(), again.Bytes()) {
 			t.Errorf("two runs of one seed differ: %d and %d bytes", once.Len(), again.Len())
 		}
+	})
+	t.Run("shrink", func(t *testing.T) {
+		flags := []string{"-bug", "old-journal", "-servers", "2", "-jobs", "2", "-every", "4s", "-for", "1m"}
+		for seed := uint64(1); seed <= 8; seed++ {
+			all := play(t, w, seed, io.Discard, flags...)
+			if len(all.Violations) == 0 {
+				continue
+			}
+			needed, err := w.Shrink(context.Background(), seed, func(int) {}, flags...)
+			if err != nil || len(needed) == 0 || len(needed) > 3 {
+				t.Errorf("seed %d: %v, %v are enough of %v", seed, err, needed, all.Faults)
+			}
+			return
+		}
+		t.Error("no seed finds the bug")
 	})
 	for _, bug := range []string{"no-lease", "no-stop", "old-journal"} {
 		t.Run(bug, func(t *testing.T) {

@@ -21,9 +21,6 @@ const (
 	version = "v0.1.0"
 )
 
-// tools is the one module that nobody fetches.
-const tools = library + "/internal/tools"
-
 // sources are programs on modules of ours.
 var sources = map[string]string{
 	"":                        "package main\n\nimport \"" + library + "/alloc\"\n\nfunc main() { _ = alloc.Reallocate }\n",
@@ -55,7 +52,8 @@ func publish(t *testing.T) *stranger {
 	}
 	slices.Sort(names)
 	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/managertest", library + "/examples/nodeagent",
-		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/slurm", library + "/examples/studies", library + "/examples/yarn", tools}
+		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/slurm", library + "/examples/studies", library + "/examples/yarn",
+		library + "/internal/tools", library + "/internal/world"}
 	if !slices.Equal(names, want) {
 		t.Errorf("published %q, want %q", names, want)
 	}

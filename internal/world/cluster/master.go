@@ -69,7 +69,7 @@ func (w *world) leads() {
 		case cause = <-ended:
 			waiting = false
 		case <-time.After(time.Second):
-			// Nobody waits for one that was killed, or was replaced while it is stopped.
+			// A master that was killed, or was replaced while it is stopped, is not waited for.
 			waiting = !m.life.dead && w.newest(m)
 		}
 	}

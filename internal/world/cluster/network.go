@@ -1,5 +1,5 @@
-// This file holds the network between masters and agents: messages are late, are lost, come twice, and come when nobody waits for
-// them any more.
+// This file holds the network between masters and agents: messages are late, are lost, come twice, and come after their
+// callers have given up.
 
 package main
 
@@ -17,7 +17,7 @@ import (
 // repeats and delays.
 type wires struct{ noWord, noAnswer, bad time.Time }
 
-// longest is how late a message may be that nobody waits for any more.
+// longest is how late a message may be whose caller has given up.
 const longest = 90 * time.Second
 
 // errRefused is what a machine answers on which no agent listens.

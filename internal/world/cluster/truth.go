@@ -1,4 +1,4 @@
-// This file holds the truth: what runs, what was promised, and what must not be. It asks nobody but the processes themselves.
+// This file holds the truth: what runs, what was promised, and what must not be. Processes are asked for it, and no part of the library.
 
 package main
 

@@ -46,7 +46,7 @@ func (w *world) submit() {
 	name := fmt.Sprintf("job-%d", w.summary.Submitted)
 	j := &jobTruth{total: int64(30 + w.rng.IntN(300)), live: map[*process]bool{}}
 	w.truth.jobs[name] = j
-	// Whoever has no answer asks again.
+	// A user without an answer asks again.
 	for !w.quiet {
 		m := w.master()
 		if m != nil && w.apply(m, checkpoint.Submit{Job: name, Demand: slot}) == nil {

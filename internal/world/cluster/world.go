@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -67,10 +68,7 @@ type world struct {
 	masters []*master
 	truth   *truth
 	summary summary
-	hash    interface {
-		Write([]byte) (int, error)
-		Sum64() uint64
-	}
+	hash    hash.Hash64
 }
 
 func newWorld(o options) *world {
@@ -194,7 +192,7 @@ func within(limit time.Duration, do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// slot is what a container takes.
+// Servers have slots, and a container takes one.
 var (
 	kinds = apportion.Kinds{"slot"}
 	slot  = apportion.Resources{1}

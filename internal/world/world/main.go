@@ -106,7 +106,7 @@ func (t *tally) one(ctx context.Context, seed uint64) {
 		return
 	}
 	t.found++
-	fmt.Printf("seed %d: %v %s\n\trepeat: go run ./world -seed %d -- -trace %s\n", seed, err, strings.Join(s.Violations, "\n\t"), seed, strings.Join(t.flags, " "))
+	fmt.Printf("seed %d: %v %s\n\trepeat: go run -C internal/world ./world -seed %d -- -trace %s\n", seed, err, strings.Join(s.Violations, "\n\t"), seed, strings.Join(t.flags, " "))
 	if err == nil && t.shrink {
 		needed, err := t.world.Shrink(ctx, seed, func(int) {}, t.flags...)
 		fmt.Printf("\tfaults that are enough: %v %v\n", needed, err)
