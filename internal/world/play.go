@@ -21,24 +21,12 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/apportion/apportion/internal/world/summary"
 )
 
 // epoch is when every run begins.
 const epoch = 1_700_000_000 * int64(time.Second)
-
-// Summary is what came of a run. Trace is a sum of all that happened: equal runs have equal ones.
-type Summary struct {
-	Seed       uint64         `json:"seed"`
-	Hours      float64        `json:"hours"`
-	Faults     map[string]int `json:"faults"`
-	Masters    int            `json:"masters"`
-	Submitted  int            `json:"submitted"`
-	Completed  int            `json:"completed"`
-	Attempts   int            `json:"attempts"`
-	Saves      int            `json:"saves"`
-	Trace      string         `json:"trace"`
-	Violations []string       `json:"violations,omitempty"`
-}
 
 // World is a compiled cluster. It is safe for concurrent use.
 type World struct {
@@ -76,10 +64,10 @@ func (w *World) Close(ctx context.Context) error { return w.runtime.Close(ctx) }
 
 // Play plays a seed, with flags of the program cluster, and returns what came of it. Lines of -trace go to out. A run that has found
 // something is no error; one that did not come to its end is.
-func (w *World) Play(ctx context.Context, seed uint64, out io.Writer, flags ...string) (Summary, error) {
+func (w *World) Play(ctx context.Context, seed uint64, out io.Writer, flags ...string) (summary.Summary, error) {
 	disk, err := os.MkdirTemp("", "world")
 	if err != nil {
-		return Summary{}, err
+		return summary.Summary{}, err
 	}
 	defer os.RemoveAll(disk)
 	// The runtime refuses a clock at zero.
@@ -105,7 +93,7 @@ func (w *World) Play(ctx context.Context, seed uint64, out io.Writer, flags ...s
 	if errors.As(err, &status) && status.ExitCode() <= 1 {
 		err = nil
 	}
-	var s Summary
+	var s summary.Summary
 	if err == nil {
 		err = json.Unmarshal(last.bytes, &s)
 	}

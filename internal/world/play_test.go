@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/internal/world"
+	"github.com/apportion/apportion/internal/world/summary"
 )
 
 func open(t *testing.T) *world.World {
@@ -21,7 +22,7 @@ func open(t *testing.T) *world.World {
 	return w
 }
 
-func play(t *testing.T, w *world.World, seed uint64, out io.Writer, flags ...string) world.Summary {
+func play(t *testing.T, w *world.World, seed uint64, out io.Writer, flags ...string) summary.Summary {
 	t.Helper()
 	s, err := w.Play(context.Background(), seed, out, flags...)
 	if err != nil {

@@ -32,10 +32,10 @@ func main() {
 			o.Only = append(o.Only, n)
 		}
 	}
-	summary := newWorld(o).play()
-	text, _ := json.Marshal(summary)
+	came := newWorld(o).play()
+	text, _ := json.Marshal(came)
 	fmt.Println(string(text))
-	if len(summary.Violations) > 0 {
+	if len(came.Violations) > 0 {
 		os.Exit(1)
 	}
 }

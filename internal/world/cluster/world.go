@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/world/summary"
 )
 
 // The times of the world. The grace is longer than the lease by what clocks drift apart and what ending a job takes.
@@ -38,20 +39,6 @@ type options struct {
 	Trace         bool
 }
 
-// summary is what came of a run.
-type summary struct {
-	Seed       uint64         `json:"seed"`
-	Hours      float64        `json:"hours"`
-	Faults     map[string]int `json:"faults"`
-	Masters    int            `json:"masters"`
-	Submitted  int            `json:"submitted"`
-	Completed  int            `json:"completed"`
-	Attempts   int            `json:"attempts"`
-	Saves      int            `json:"saves"`
-	Trace      string         `json:"trace"`
-	Violations []string       `json:"violations,omitempty"`
-}
-
 // world is a cluster. One goroutine runs at a time, and gives way only where it waits, so nothing here is locked.
 type world struct {
 	options
@@ -67,13 +54,13 @@ type world struct {
 	lost    string
 	masters []*master
 	truth   *truth
-	summary summary
+	summary summary.Summary
 	hash    hash.Hash64
 }
 
 func newWorld(o options) *world {
 	w := &world{options: o, rng: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(), store: &storetest.MemStore{}, disk: vfstest.NewMem(),
-		summary: summary{Seed: o.Seed, Faults: map[string]int{}}, hash: fnv.New64a()}
+		summary: summary.Summary{Seed: o.Seed, Faults: map[string]int{}}, hash: fnv.New64a()}
 	w.truth = newTruth(w)
 	for i := range o.Servers {
 		w.hosts = append(w.hosts, newHost(w, fmt.Sprintf("s%d", i+1), int64(2+w.rng.IntN(3))))
@@ -82,7 +69,7 @@ func newWorld(o options) *world {
 }
 
 // play lets the world go on for as long as faults come, and then until all is done.
-func (w *world) play() summary {
+func (w *world) play() summary.Summary {
 	for _, h := range w.hosts {
 		h.start()
 		go h.joins()
