@@ -217,15 +217,6 @@ func (a *admission) shortKind(i int) int {
 	return -1
 }
 
-// enters takes application i in where there is room for its fewest containers, and asks nobody to make some.
-func (a *admission) enters(i int) bool {
-	if n := a.least(i); n < 0 || !a.place(i, n) {
-		return false
-	}
-	a.enter(i)
-	return true
-}
-
 // drain moves those away from cordoned servers who can go elsewhere within what is left of the budget. Whoever cannot stays
 // there, and is asked again in the next decision. An application leaves all its cordoned servers at once or none, since
 // each change is a restart.

@@ -192,10 +192,3 @@ func (d *draft) anew(i int) bool {
 	}
 	return fewest(i) || slices.ContainsFunc(d.r.options(i), func(e int) bool { return e != i && d.r.fits(e) && fewest(e) })
 }
-
-// suspend takes application i out and returns what it had.
-// Its caller gives that back with enter and put if the suspension is in vain.
-func (d *draft) suspend(i int) []apportion.Placement {
-	d.leaveOut(i)
-	return d.remove(i)
-}
