@@ -115,17 +115,14 @@ var shardFlaws = []struct {
 	{"prunes the number as well", []string{"PruneShares"}, func(f *flawedShards) {
 		f.prune = func(ctx context.Context, job string, below int64) error { return f.Shards.Prune(ctx, job, below+1) }
 	}},
-	{"keeps the shares of the dead to itself", []string{"WriterDies"}, func(f *flawedShards) {
-		var lost store.Writer
+	{"loses the share that follows on a dead writer", []string{"WriterDies"}, func(f *flawedShards) {
+		var begun sync.Map
 		f.beginShard = func(ctx context.Context, job string, number int64, share store.Share) (store.Writer, error) {
-			if lost != nil && share.Index == 1 {
-				return lost, nil
-			}
 			w, err := f.Shards.BeginShard(ctx, job, number, share)
-			if share.Index == 1 {
-				lost = w
+			if _, again := begun.LoadOrStore([2]int64{number, int64(share.Index)}, true); err != nil || !again {
+				return w, err
 			}
-			return w, err
+			return &writer{Writer: w, commit: func() (store.Manifest, error) { return store.Manifest{}, nil }}, nil
 		}
 	}},
 	{"takes every share", []string{"BadShares"}, func(f *flawedShards) {
