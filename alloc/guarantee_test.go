@@ -377,3 +377,31 @@ func TestGuaranteeIsKept(t *testing.T) {
 		t.Errorf("by submission: %v", d.Allocation)
 	}
 }
+
+// Queue a has all 32 GPUs and 16 guaranteed. One of b, which is guaranteed nothing, has what a has beyond that, within (16): a goes
+// down by so much and no further, although it could go down to one.
+func TestShrinksDownToAGuarantee(t *testing.T) {
+	for _, least := range []int64{8, 16} {
+		p := teams()
+		p.Theta1, p.Theta2, p.Options.Preempt = 1, 1, false
+		p.Queues[1].Guarantee = nil
+		submit(p, "a", "a0", 1, 32)
+		p.Previous = alloc.Allocation{"a0": {"s0": 8, "s1": 8, "s2": 8, "s3": 8}}
+		submit(p, "b", "b0", least, least)
+		d, err := alloc.Reallocate(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has(p, d.Allocation, "b") != least || has(p, d.Allocation, "a") != 32-least {
+			t.Errorf("a gang of %d: %v, %+v", least, d.Allocation, d.Waiting)
+		}
+	}
+	p := teams()
+	p.Queues[1].Guarantee, p.Theta2, p.Options.Preempt = nil, 1, false
+	submit(p, "a", "a0", 1, 32)
+	p.Previous = alloc.Allocation{"a0": {"s0": 8, "s1": 8, "s2": 8, "s3": 8}}
+	submit(p, "b", "b0", 17, 17)
+	if d, err := alloc.Reallocate(t.Context(), p, nil); err != nil || has(p, d.Allocation, "a") != 32 || len(d.Waiting) != 1 {
+		t.Errorf("more than is beyond the guarantee: %+v, %v", d, err)
+	}
+}

@@ -138,6 +138,9 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 	for placed := 0; done && placed < len(victims); placed++ {
 		done = d.anew(victims[placed])
 	}
+	for at := 0; done && at < len(victims); at++ {
+		done = d.leaveGuaranteed(i, victims[at], before[at])
+	}
 	cost = 0
 	for at := 0; done && at < len(victims); at++ {
 		cost += d.charge(i, victims[at], 0)
@@ -181,6 +184,37 @@ func (d *draft) charge(i, v int, n int64) int64 {
 func (d *draft) mayShrink(i, v int, before []apportion.Placement) bool {
 	a, b := d.r.fork(i, v)
 	return a == 0 || solver.Containers(d.counts[v]) >= solver.Containers(before) || d.spares(v, b)
+}
+
+// leaveGuaranteed gives application v, which has gone down to its fewest containers for i, so many again that the queues above it are
+// left their guarantees, at most what it had before. It returns false where there is no room for them.
+func (d *draft) leaveGuaranteed(i, v int, before []apportion.Placement) bool {
+	app := d.r.app(v)
+	less, n := solver.Containers(d.counts[v]), solver.Containers(before)
+	if n <= less || len(d.r.options(v)) > 1 || d.mayShrink(i, v, before) {
+		return true
+	}
+	// Less is too few, and n is not or is all that there was.
+	for {
+		tried := app.AtLeast(less + (n-less)/2)
+		if tried <= less || tried >= n {
+			tried = app.AtMost(less + (n-less)/2)
+		}
+		if tried <= less {
+			break
+		}
+		d.remove(v)
+		if !d.place(v, tried) {
+			return false
+		}
+		if d.mayShrink(i, v, before) {
+			n = tried
+		} else {
+			less = tried
+		}
+	}
+	d.remove(v)
+	return d.place(v, n)
 }
 
 // anew places application i, which has none, with its fewest containers: with the option that it had if there is room, else with

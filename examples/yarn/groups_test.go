@@ -105,7 +105,7 @@ func TestQueueInDecisions(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	p := &alloc.Problem{Kinds: y.kinds, Theta1: 1, Theta2: 1, Queues: view.Queues}
-	p.Queues[0].Ceiling = drf.Ceiling{8192, 8, 3}
+	p.Queues[0].Ceiling, p.Queues[0].Guarantee = drf.Ceiling{8192, 8, 3}, nil
 	for i := range view.Servers {
 		if view.Servers[i].Down == "" {
 			p.Servers = append(p.Servers, view.Servers[i].Server)
