@@ -101,6 +101,8 @@
 //	[Bhattacharya13, whole containers]	drf/whole.go	Tree.FillWhole
 //	[Bhattacharya13, next client]	drf/client.go	group.lift, group.within
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
+//	[Kay88 §4, decayed use]	drf/history.go	History
+//	[Kay88 §4, the decay of an interval]	drf/decay.go	keeps, blend
 //	[borrowing and taking back, no paper]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Problem, Application, Option
 //	[Program §2, (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
@@ -368,6 +370,7 @@
 //
 //	[who deserves how much?]	drf/whole.go	FillWhole
 //	[which team is next?]	drf/sorter.go	Sorter
+//	[who has used how much lately?]	drf/history.go	History.Advance, History.Charge
 //	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[who is let in, and in which order?]	alloc/turn.go	turn.next
 //	[who is taken from for another one?]	alloc/reclaim.go	admission.reclaim
@@ -460,6 +463,7 @@
 //     Large Computing Clusters. ACM TOPC 2(1), 2015.
 //   - [Jayaram23] S. Jayaram Subramanya et al. Sia: Heterogeneity-aware, Goodput-optimized ML-Cluster Scheduling. SOSP 2023.
 //   - [Jia14] Y. Jia et al. Caffe: Convolutional Architecture for Fast Feature Embedding. MM 2014.
+//   - [Kay88] J. Kay, P. Lauder. A fair share scheduler. Communications of the ACM 31(1), 1988.
 //   - [Kelly98] F. P. Kelly, A. K. Maulloo, D. K. H. Tan. Rate control for communication networks: shadow prices,
 //     proportional fairness and stability. Journal of the Operational Research Society 49, 1998.
 //   - [Kiwiel86] K. C. Kiwiel. A method for solving certain quadratic programming problems arising in nonsmooth
