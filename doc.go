@@ -202,9 +202,6 @@
 //	[OASiS (23)-(26), U and L]	primaldual/bounds.go	Bounds
 //	[OASiS Theorem 4, alpha]	primaldual/bounds.go	Bounds.Alpha
 //	[OASiS Algorithm 1]	primaldual/scheduler.go	Scheduler
-//	[workers and parameter servers on the same machines, no paper]	primaldual/joint.go	joint.costs, joint.place
-//	[speed that is not linear, no paper]	primaldual/speed.go	Speed
-//	[clusters that change, no paper]	primaldual/servers.go	Scheduler.AddServer, Scheduler.SetCapacity, Scheduler.Drain
 //	[OASiS Algorithm 1, lines 8-12]	primaldual/commit.go	Ledger.Commit, Ledger.Release
 //	[OASiS §4.1, g, v, p, q]	primaldual/ledger.go	Ledger
 //	[OASiS Table 1]	primaldual/market.go	market

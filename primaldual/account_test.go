@@ -4,7 +4,11 @@
 package primaldual
 
 import (
+	"encoding/json"
+	"errors"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
 )
@@ -35,9 +39,6 @@ func TestMisfit(t *testing.T) {
 		{"no parameter server", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 0}, PS: vec{0, 1}}, FitsNoPSServer},
 		{"labels", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 8}, PS: vec{1, 0}, WorkerRequires: gpu}, Admitted},
 		{"labels of nobody", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{1, 1}, PS: vec{1, 0}, PSRequires: gpu}, FitsNoPSServer},
-		{"ways are bound by no bandwidth", Job{WorkerBandwidth: 2, PSBandwidth: 1, Worker: vec{1, 1}, PS: vec{1, 0}, Speeds: []Speed{{1, 1, 1}}}, Admitted},
-		{"a way without parameter servers", Job{Worker: vec{1, 1}, PS: vec{99, 0}, Speeds: []Speed{{1, 0, 1}, {1, 1, 2}}}, Admitted},
-		{"all ways need them", Job{Worker: vec{1, 1}, PS: vec{99, 0}, Speeds: []Speed{{1, 1, 2}}}, FitsNoPSServer},
 	} {
 		if got := test.job.misfit(twoKinds()); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
@@ -45,35 +46,80 @@ func TestMisfit(t *testing.T) {
 	}
 }
 
-// Which placements a rule allows: machines 0 and 1 are on both lists, and machine 2 holds parameter servers alone.
-func TestStands(t *testing.T) {
-	c := &Cluster{Kinds: apportion.Kinds{"unit"}, Slots: 1, WorkerServers: servers("m", vec{4}, vec{4}), PSServers: servers("m", vec{4}, vec{4}, vec{4})}
-	p := newPark(c, &Bounds{UWorker: []float64{2}, LWorker: []float64{1}, UPS: []float64{2}, LPS: []float64{1}})
-	at := func(servers ...int) (list []apportion.Placement) {
-		for _, h := range servers {
-			list = append(list, apportion.Placement{Server: h, Count: 1})
-		}
-		return list
+// Jobs that say where they may run survive JSON and snapshots, and faults name the field.
+func TestPlacesOfJobs(t *testing.T) {
+	j := plainJob("j", 1)
+	j.WorkerRequires = []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"a100", "h100"}}}
+	j.PSRequires = []apportion.Requirement{{Key: "gpu", Op: apportion.NotExists}}
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		workers, ps []apportion.Placement
-		want        [3]bool // Anywhere, Apart, OneMachine
-	}{
-		{at(0), at(0), [3]bool{true, false, true}},
-		{at(0), at(1), [3]bool{true, true, false}},
-		{at(0), at(2), [3]bool{true, true, false}},
-		{at(0, 1), at(2), [3]bool{true, true, false}},
-		{at(0, 1), at(1), [3]bool{true, false, false}},
-		{at(1), nil, [3]bool{true, true, true}},
-		{at(0, 1), nil, [3]bool{true, true, false}},
-		{at(0), at(0, 2), [3]bool{true, false, false}},
-		{nil, nil, [3]bool{true, true, true}},
+	var back Job
+	if err := json.Unmarshal(text, &back); err != nil || !cmp.Equal(j, back) {
+		t.Errorf("%s: %+v, %v", text, back, err)
+	}
+	own := j.clone()
+	own.WorkerRequires[0].Values[0] = "v100"
+	if j.WorkerRequires[0].Values[0] != "a100" {
+		t.Error("a clone shares the values of its requirements")
+	}
+	for field, change := range map[string]func(*Job){
+		"WorkerRequires[0].Key": func(j *Job) { j.WorkerRequires[0].Key = "" },
+		"PSRequires[0].Op":      func(j *Job) { j.PSRequires[0].Op = "like" },
 	} {
-		for rule, want := range test.want {
-			j := &Job{Colocation: Colocation(rule)}
-			if got := j.stands(p, &SlotPlan{Workers: test.workers, PS: test.ps}); got != want {
-				t.Errorf("%v: workers on %v, parameter servers on %v: %t", j.Colocation, test.workers, test.ps, got)
+		bad := j.clone()
+		change(&bad)
+		var fault *apportion.FieldError
+		if err := bad.Validate(apportion.Kinds{"unit"}); !errors.As(err, &fault) || fault.Field != field || fault.Item.ID != "j" {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// A job that asks for labels which no server has is told so, and one that asks for some runs only there.
+func TestRequires(t *testing.T) {
+	cluster, bounds := plainCluster(4, 4)
+	cluster.WorkerServers = servers("w", vec{4}, vec{4})
+	cluster.WorkerServers[1].Labels = map[string]string{"gpu": "a100"}
+	s := newScheduler(t, cluster, bounds, BoundsFirst)
+	j := plainJob("j", 1)
+	j.WorkerRequires = []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"h100"}}}
+	if d := offer(t, s, j); d.Verdict != FitsNoWorkerServer || d.Reason.Text != "no worker server has the labels that it requires" {
+		t.Errorf("%v: %+v", d.Verdict, d.Reason)
+	}
+	j.WorkerRequires[0].Values[0] = "a100"
+	d := offer(t, s, j)
+	for _, plan := range d.Schedule {
+		for _, p := range plan.Workers {
+			if p.Server != 1 {
+				t.Errorf("slot %d: worker server %d", plan.Slot, p.Server)
 			}
+		}
+	}
+	if !d.Admitted {
+		t.Errorf("%+v", d.Reason)
+	}
+}
+
+// What jobs could once ask for, and no schedule does any more, is refused by name; the old form of asking for nothing is read.
+func TestOldJobsAreRefused(t *testing.T) {
+	plain, err := json.Marshal(plainJob("j", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for extra, field := range map[string]string{
+		`"speeds":[{"workers":1,"ps":0,"units":2}],"units":1,`: "Speeds", `"colocation":"apart",`: "Colocation",
+		`"colocation":"on one machine",`: "Colocation", `"colocation":"anywhere",`: "", `"speeds":null,`: "",
+	} {
+		var j Job
+		var fault *apportion.FieldError
+		err := json.Unmarshal([]byte("{"+extra+string(plain[1:])), &j)
+		if field == "" && (err != nil || !cmp.Equal(j, plainJob("j", 1))) {
+			t.Errorf("%s: %+v, %v", extra, j, err)
+		}
+		if field != "" && (!errors.As(err, &fault) || fault.Field != field || fault.Item.ID != "j" || !errors.Is(err, apportion.ErrUnknown)) {
+			t.Errorf("%s: %v", extra, err)
 		}
 	}
 }

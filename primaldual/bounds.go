@@ -59,34 +59,6 @@ func (b *Bounds) clone() *Bounds {
 	return &out
 }
 
-// joined returns U and L of machines that hold both sides: a full one is too dear for either side, and an empty one costs
-// no more than on a machine of its own, so that what Theorem 4 needs of both ends holds. A kind that only one side demands
-// has that side's ends.
-func (b *Bounds) joined() [2][]float64 {
-	upper, lower := slices.Clone(b.UWorker), slices.Clone(b.LWorker)
-	for r := range upper {
-		switch {
-		// upper[r] = 0 says that no worker demands kind r, so that the parameter servers alone give
-		// the two ends.
-		case upper[r] == 0:
-			upper[r], lower[r] = b.UPS[r], b.LPS[r]
-		// At max(U1, U2) a full machine turns away either side; at min(L1, L2) its part of the
-		// initial dual value D_0 is within the quarter of the optimum that (24) or (26) allows.
-		case b.UPS[r] > 0:
-			upper[r], lower[r] = max(upper[r], b.UPS[r]), min(lower[r], b.LPS[r])
-		}
-	}
-	return [2][]float64{upper, lower}
-}
-
-// freeBounds returns bounds with which nothing has a price.
-// The offline program has no prices, but needs the machines of a park all the same.
-// The four lists share one slice, since nobody writes into bounds.
-func freeBounds(kinds int) *Bounds {
-	free := make([]float64, kinds)
-	return &Bounds{UWorker: free, LWorker: free, UPS: free, LPS: free}
-}
-
 // pairFault returns what is wrong with U and L of one kind, or nil.
 func pairFault(upper, lower float64) error {
 	switch {

@@ -199,9 +199,8 @@ func sideBounds(cluster *Cluster, worths []worth, side Side, options *BoundsOpti
 	upper = make([]float64, len(cluster.Kinds))
 	for _, w := range worths {
 		for r, q := range w.job.demand(side) {
-			// A job with q = 0 never pays for kind r, and would divide by 0; nor does a job that
-			// has no containers on this side in any way of Speeds.
-			if q > 0 && w.job.uses(side) {
+			// A job with q = 0 never pays for kind r, and would divide by 0.
+			if q > 0 {
 				upper[r] = max(upper[r], scaleOr1(options.UScale)*w.best/float64(q))
 			}
 		}
@@ -280,15 +279,9 @@ func (u *sideUnits) logLower(worths []worth, global bool) (logL, eta float64) {
 // leastUse returns the least that a job takes of the side, all slots and kinds added up, in units:
 // W_i sum_r w_i[r] or Z_i sum_r s_i[r].
 func (u *sideUnits) leastUse(j *Job) float64 {
-	// Workers use W_i worker-slots at least, by (2). With Speeds work counts in units, and fewest
-	// says how many containers the thriftiest way takes for one.
+	// Workers use W_i worker-slots at least, by (2).
 	containers := float64(j.WorkerSlots())
-	switch {
-	case len(j.Speeds) > 0 && u.side == ParameterServers:
-		containers *= j.fewest(func(s Speed) int64 { return s.PS })
-	case len(j.Speeds) > 0:
-		containers *= j.fewest(func(s Speed) int64 { return s.Workers })
-	case u.side == ParameterServers:
+	if u.side == ParameterServers {
 		// Z_i = ceil(W_i b_i/B_i). As sum_t ceil(x_t) >= ceil(sum_t x_t), no schedule has fewer
 		// parameter-server slots. (eq. 26)
 		containers = float64(j.PSFor(j.WorkerSlots()))

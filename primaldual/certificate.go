@@ -271,8 +271,7 @@ func (d *dual) bestScale(c Certificate) (least, theta float64, err error) {
 func (d *dual) value() (float64, error) {
 	clear(d.usage)
 	sum := 0.0
-	// First the sums of p c and q c in (19), over slots, machines and kinds. A machine on both
-	// lists has one price and counts once.
+	// First the sums of p c and q c in (19), over slots, machines and kinds.
 	for i := range d.at.slots {
 		prices := d.at.prices(&d.at.slots[i])
 		for cell, c := range d.at.capacity {
@@ -311,7 +310,7 @@ func (d *dual) use(job *Job, schedule Schedule) {
 		at := (schedule[i].Slot - d.at.first) * len(d.at.capacity)
 		for _, side := range []Side{Workers, ParameterServers} {
 			for _, p := range schedule[i].on(side) {
-				cell := d.at.on[side][p.Server] * d.at.kinds
+				cell := d.at.machine(side, p.Server) * d.at.kinds
 				for r, q := range job.demand(side) {
 					if q > 0 {
 						// The schedule fits empty servers, so that a capacity of which q > 0 is

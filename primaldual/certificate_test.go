@@ -60,7 +60,7 @@ func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 
 // oracleInstance states the offline problem for the exhaustive search.
 func oracleInstance(cluster *Cluster, jobs []Job) *oasisoracle.Instance {
-	in := &oasisoracle.Instance{Slots: cluster.Slots, Same: same(cluster)}
+	in := &oasisoracle.Instance{Slots: cluster.Slots}
 	for _, server := range cluster.WorkerServers {
 		in.Workers = append(in.Workers, server.Capacity)
 	}
@@ -73,11 +73,6 @@ func oracleInstance(cluster *Cluster, jobs []Job) *oasisoracle.Instance {
 			Arrival: j.Arrival - 1, MaxWorkers: j.Chunks, Work: j.WorkerSlots(),
 			WorkerBandwidth: j.WorkerBandwidth, PSBandwidth: j.PSBandwidth, Worker: j.Worker, PS: j.PS,
 			Values: make([]float64, cluster.Slots), ClosedWorkers: closed(cluster, j, Workers), ClosedPS: closed(cluster, j, ParameterServers),
-			Apart: j.Colocation == Apart, Alone: j.Colocation == OneMachine,
-		}
-		if len(j.Speeds) > 0 {
-			job.MaxWorkers, job.MaxPS = j.widest()
-			job.Speed = speedOf(j)
 		}
 		for slot := j.Arrival; slot <= cluster.Slots; slot++ {
 			job.Values[slot-1] = j.Utility.Value(slot - j.Arrival)

@@ -4,7 +4,6 @@ package primaldual
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
@@ -16,8 +15,7 @@ import (
 // Side is one of the two lists of servers.
 type Side uint8
 
-// The two sides. Workers run on the servers of the one list only, parameter servers on those of the other; a server may
-// be on both.
+// The two sides. Workers run on the servers of the one list only, parameter servers on those of the other.
 const (
 	Workers Side = iota
 	ParameterServers
@@ -40,10 +38,9 @@ type Cluster struct {
 	Kinds apportion.Kinds `json:"kinds"`
 	// Slots is T: the number of slots that a schedule may reach over, at least 1.
 	Slots int `json:"slots"`
-	// WorkerServers and PSServers are the H and K servers of the two sides; neither is empty, and no ID is twice on
-	// one side. An ID on both is one machine, whose capacity workers and parameter servers share: then both entries have
-	// the same capacity and labels. The paper has two disjoint sets. What is cordoned counts as any other: Drain says
-	// from which slot on nothing runs there.
+	// WorkerServers and PSServers are the H and K servers of the two sides; neither is empty, and no ID is twice, on
+	// one side or on both: the paper has two disjoint sets. What is cordoned counts as any other: Fail says from which slot on
+	// nothing runs there.
 	WorkerServers []apportion.Server `json:"worker_servers"`
 	PSServers     []apportion.Server `json:"ps_servers"`
 }
@@ -59,23 +56,14 @@ func (c *Cluster) Validate() error {
 	}
 	c.checkSide(&faults, c.WorkerServers, "WorkerServers")
 	c.checkSide(&faults, c.PSServers, "PSServers")
-	// The map finds the twin of a parameter server at once; comparing each with each would take H x
-	// K steps.
-	workers := make(map[string]*apportion.Server, len(c.WorkerServers))
-	for h := range c.WorkerServers {
-		workers[c.WorkerServers[h].ID] = &c.WorkerServers[h]
+	workers := make(map[string]bool, len(c.WorkerServers))
+	for _, server := range c.WorkerServers {
+		workers[server.ID] = true
 	}
-	for k := range c.PSServers {
-		server := &c.PSServers[k]
-		worker := workers[server.ID]
-		switch item := check.Item("server", server.ID, k); {
-		// Servers without an ID are faults of checkSide already, and two of them are not one
-		// machine.
-		case worker == nil || server.ID == "":
-		case !slices.Equal(server.Capacity, worker.Capacity):
-			faults.Add(item, "Capacity", apportion.ErrConflict, "it is a worker server too, with another one")
-		case !maps.Equal(server.Labels, worker.Labels):
-			faults.Add(item, "Labels", apportion.ErrConflict, "it is a worker server too, with others")
+	for k, server := range c.PSServers {
+		// Servers without an ID are faults of checkSide already.
+		if server.ID != "" && workers[server.ID] {
+			faults.Add(check.Item("server", server.ID, k), "ID", apportion.ErrConflict, "it is a worker server too; the two sides are disjoint")
 		}
 	}
 	return faults.Err()

@@ -80,7 +80,7 @@ func (l *Ledger) move(job *Job, schedule Schedule, from int, sign int64) {
 				continue
 			}
 			for _, p := range schedule[i].on(side) {
-				l.take(schedule[i].Slot, &l.scratch, l.on[side][p.Server], sign*p.Count)
+				l.take(schedule[i].Slot, &l.scratch, l.machine(side, p.Server), sign*p.Count)
 			}
 		}
 	}
@@ -142,25 +142,18 @@ func (l *Ledger) checkTake(job *Job, schedule Schedule) error {
 		l.scratch.restrict(&l.market, job.requires(side))
 		for i := range schedule {
 			for _, p := range schedule[i].on(side) {
-				if fault := l.refusal(job, &schedule[i], side, p); fault != nil {
+				if fault := l.refusal(schedule[i].Slot, side, p); fault != nil {
 					return job.planFault(&schedule[i], fault, l.cluster.servers(side)[p.Server].ID)
 				}
 			}
 		}
 	}
-	// Colocation comes last, as it looks at both sides of a slot, which exist and have room by now.
-	for i := range schedule {
-		if !job.stands(l.park, &schedule[i]) {
-			return job.planFault(&schedule[i], apportion.ErrConflict, "its containers do not stand "+job.Colocation.String())
-		}
-	}
 	return nil
 }
 
-// refusal returns why a placement cannot be taken, with the workers of the plan on the same machine where it is one of
-// parameter servers; nil where it can. The scratch demand is that of the side.
-func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placement) error {
-	s, machine := l.slot(plan.Slot), l.on[side][p.Server]
+// refusal returns why a placement cannot be taken; nil where it can. The scratch demand is that of the side.
+func (l *Ledger) refusal(slot int, side Side, p apportion.Placement) error {
+	s, machine := l.slot(slot), l.machine(side, p.Server)
 	switch {
 	case s.down != nil && s.down[machine]:
 		return ErrDown
@@ -170,36 +163,7 @@ func (l *Ledger) refusal(job *Job, plan *SlotPlan, side Side, p apportion.Placem
 	case l.room(s, &l.scratch, machine) < p.Count:
 		return ErrOverCapacity
 	}
-	// Both sides together on one machine: each by itself has room.
-	if colocated := l.colocated(plan, side, machine); colocated > 0 {
-		for r, q := range job.PS {
-			cell := machine*l.kinds + r
-			free := l.capacity[cell]
-			if s.used != nil {
-				free -= s.used[cell]
-			}
-			// No overflow: each product is at most what is free.
-			if q*p.Count > free-colocated*job.Worker[r] {
-				return ErrOverCapacity
-			}
-		}
-	}
 	return nil
-}
-
-// colocated returns the workers of a plan on a machine, for placements of parameter servers on machines of both lists; else 0.
-func (l *Ledger) colocated(plan *SlotPlan, side Side, machine int) int64 {
-	// Workers are checked before parameter servers. Only the latter look beside them, so that what
-	// both take together is tested once.
-	if side == Workers || l.groups[machine] != bothSides {
-		return 0
-	}
-	for _, p := range plan.Workers {
-		if l.on[Workers][p.Server] == machine {
-			return p.Count
-		}
-	}
-	return 0
 }
 
 // checkGive checks that what the schedule takes from slot from on was taken.
@@ -217,25 +181,13 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 	return nil
 }
 
-// taken reports whether at least the containers of a placement, and workers of the plan beside them, are taken of its machine.
+// taken reports whether at least the containers of a placement are taken of its machine.
 func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placement) bool {
 	// checkForm has found slot and server to exist, and from is not before the horizon.
-	s, machine, count := l.slot(plan.Slot), l.on[side][p.Server], p.Count
-	colocated := l.colocated(plan, side, machine)
-	// What must hold is q count + w colocated <= used. It is tested by divisions, since a forged count
-	// could overflow the products.
+	s, machine := l.slot(plan.Slot), l.machine(side, p.Server)
 	for r, q := range job.demand(side) {
-		if q == 0 && (colocated == 0 || job.Worker[r] == 0) {
-			continue
-		}
-		if s.used == nil {
-			return false
-		}
-		used := s.used[machine*l.kinds+r]
-		if q > 0 && used/q < count {
-			return false // also keeps the product below from overflow
-		}
-		if colocated > 0 && job.Worker[r] > (used-q*count)/colocated {
+		// q count <= used, by division, since a forged count could overflow the product.
+		if q > 0 && (s.used == nil || s.used[machine*l.kinds+r]/q < p.Count) {
 			return false
 		}
 	}

@@ -42,12 +42,12 @@ func (g *greedy) fill(m *market, s *slotState, d *demand, o order) []pick {
 	}
 	// What one container costs on a server is sum_r p_h[r](t) w_i[r] in line 25 and sum_r q_k[r](t)
 	// s_i[r] in line 35.
-	prices, on := m.prices(s), m.on[d.side]
+	prices := m.prices(s)
 	g.heap = g.heap[:0]
-	for server, machine := range on {
+	for server := range m.cluster.servers(d.side) {
 		// The budget is what the job can be worth at most: a container that costs as much by itself
 		// is part of no schedule with a positive payoff.
-		if unit := d.unit(prices, machine*m.kinds); unit < o.budget {
+		if unit := d.unit(prices, m.machine(d.side, server)*m.kinds); unit < o.budget {
 			g.heap = append(g.heap, candidate{unit, server})
 		}
 	}
@@ -61,7 +61,7 @@ func (g *greedy) fill(m *market, s *slotState, d *demand, o order) []pick {
 	// here, as most servers are never reached.
 	for left > 0 && cost < o.budget && len(g.heap) > 0 {
 		c := g.pop()
-		if count := min(left, m.room(s, d, on[c.server])); count > 0 {
+		if count := min(left, m.room(s, d, m.machine(d.side, c.server))); count > 0 {
 			g.picks = append(g.picks, pick{c.server, count, c.unit})
 			cost += float64(float64(count) * c.unit)
 			left -= count

@@ -10,12 +10,8 @@
 //
 //   - [BoundsOf] sets the two ends of the price functions from known or sampled jobs.
 //   - Package deadline decides about jobs with deadlines where nothing is known of the jobs to come, without prices.
-//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Snapshot; for clusters
-//     that change AddServer, SetCapacity, Drain, Fail, Repair.
-//   - Servers may be on both sides, as machines that workers and parameter servers share; jobs may ask for labels
-//     ([Job].WorkerRequires) and say which of their containers stand together ([Colocation]).
-//   - [Speed] states what workers and parameter servers do in a slot where that is not linear, and ways without
-//     parameter servers.
+//   - [Scheduler] is the state machine: Offer, Cancel, Complete, Advance, Snapshot, and Fail and Repair for servers that go
+//     and come back. Jobs may ask for labels ([Job].WorkerRequires).
 //   - [Ledger] holds what is taken, and the prices, for schedules of any origin.
 //   - [Certify] bounds what any policy could have earned from the same jobs.
 //   - [NewOffline] states the offline problem as a mixed-integer program.
@@ -43,7 +39,7 @@
 //	U1[r], L1, U2[r], L2	UWorker, LWorker, UPS, LPS	utility a unit	(23)-(26)
 //	eta_1, eta_2	EtaWorker, EtaPS	none	[OASiS] §4.1
 //	alpha	Bounds.Alpha	none	[OASiS] Theorem 4
-//	C_t(y)	slotCosts, joint	utility	Algorithm 2, lines 23-46
+//	C_t(y)	slotCosts	utility	Algorithm 2, lines 23-46
 //
 // # Contract
 //
@@ -54,8 +50,7 @@
 // same order give the same answers, on any machine that computes exp alike.
 //
 // Of schedules with the greatest payoff one with the earliest completion is taken, and in each slot
-// the cheapest servers, those with the lowest index where costs are equal; where the two sides meet on machines, some of the
-// cheapest. Which of several
+// the cheapest servers, those with the lowest index where costs are equal. Which of several
 // allocations over the slots of equal cost and completion is taken follows from the method and is
 // not part of the contract.
 //
@@ -81,18 +76,11 @@
 //   - The factor 1/4 and eta in (24) and (26) are those with which the proof of Theorem 4 goes through:
 //     they keep the initial dual value at half the optimum or less.
 //   - Z_i, the fewest parameter-server slots in L, is ceil(W_i b_i/B_i).
-//   - A job with Speeds counts work in units of its own, at most one way in each slot: C_t(d) is the cost of the
-//     cheapest way that does d units or more, and the search is the same. Theorem 4 does not look at speeds; L answers for
-//     the fewest containers of any way.
-//   - The paper's two sets of servers are disjoint. A machine on both lists has one price for each kind, from the smaller L
-//     of the two sides to the greater U; alpha is then that of these. What y workers and z parameter servers cost together
-//     is found exactly: the two sides apart, where they do not meet, else by a dynamic program over the few machines that
-//     can matter.
 //   - Work is counted in worker-slots, as constraint (2) does. Algorithm 2 counts whole chunks in
 //     each slot, which can only cost more; the method ChunkDP does that.
 //   - The best schedule is found by bounds first; the printed dynamic program is there for
 //     comparison. Both are exact.
-//   - The horizon may move on, jobs may end early, late or be cancelled, servers may come, change and go; prices then fall or rise. The paper has a fixed span and keeps every promise. What a change costs a
-//     job is reported: [Displacement].
+//   - The horizon may move on, jobs may end early, late or be cancelled, servers may fail; prices then fall or rise. The paper has a fixed span and
+//     keeps every promise. What a failure costs a job is reported: [Displacement].
 //   - A kind without capacity, or that no job demands, has price 0. A demand of 0 limits nothing.
 package primaldual

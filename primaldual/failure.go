@@ -73,7 +73,7 @@ func (s *Scheduler) find(id string) (int, error) {
 	for _, side := range []Side{Workers, ParameterServers} {
 		for i, server := range s.ledger.cluster.servers(side) {
 			if server.ID == id {
-				return s.ledger.on[side][i], nil
+				return s.ledger.machine(side, i), nil
 			}
 		}
 	}
@@ -126,16 +126,12 @@ func (s *Scheduler) settle(r *running, d *Decision, from int) {
 }
 
 // left returns what is left of a job that keeps its schedule before slot from only.
-// A past that did more than was asked in some slot, as whole chunks and ways of Speeds may, leaves
-// less.
+// A past that did more than was asked in some slot, as whole chunks may, leaves less.
 func (r *running) left(from int) remainder {
 	kept := r.schedule[:r.schedule.before(from)]
 	left := remainder{first: max(from, r.job.Arrival), admitted: true}
 	// A schedule in whole chunks may have used all worker-slots and still lack chunks.
-	left.work = max(1, r.job.WorkerSlots()-r.job.done(kept))
-	if len(r.job.Speeds) > 0 {
-		return left
-	}
+	left.work = max(1, r.job.WorkerSlots()-kept.WorkerSlots())
 	// ChunkDP counts E_i N_i chunk trainings and not worker-slots; whole adds the product up first
 	// and finds an overflow.
 	left.chunks = r.job.Epochs*r.job.Chunks - chunksDone(&r.job, kept)
@@ -165,12 +161,10 @@ func (p *park) holds(s Schedule, machine, from int) bool {
 }
 
 // inPlan reports whether a slot of a schedule has containers of either side on a machine.
-// A machine on both lists loses workers and parameter servers together, so that both sides are
-// looked at.
 func (p *park) inPlan(plan *SlotPlan, machine int) bool {
 	for _, side := range []Side{Workers, ParameterServers} {
 		for _, placement := range plan.on(side) {
-			if p.on[side][placement.Server] == machine {
+			if p.machine(side, placement.Server) == machine {
 				return true
 			}
 		}

@@ -30,8 +30,7 @@ type size struct {
 	slots, servers, kinds, capacity int
 	epochs, chunks                  int
 	jobs                            int
-	linear                          bool // no job has Speeds
-	apart                           bool // no server is on both sides, and no job asks for labels or places
+	plain                           bool // no job asks for labels
 }
 
 var (
@@ -59,17 +58,13 @@ func (z size) cluster(draw source) *Cluster {
 		return servers(prefix, capacities...)
 	}
 	c.WorkerServers, c.PSServers = side("w"), side("p")
-	if z.apart {
+	if z.plain {
 		return c
 	}
 	if draw(0, 2) == 0 {
 		for h := range c.WorkerServers {
 			c.WorkerServers[h].Labels = map[string]string{"zone": fmt.Sprint(draw(0, 1))}
 		}
-	}
-	if draw(0, 2) == 0 {
-		// The last worker servers are also the first of the other list, so that no position is the same on both.
-		c.PSServers = append(slices.Clone(c.WorkerServers[draw(0, len(c.WorkerServers)-1):]), c.PSServers[draw(0, len(c.PSServers)):]...)
 	}
 	return c
 }
@@ -93,11 +88,7 @@ func (z size) jobsOf(draw source, c *Cluster) []Job {
 		if draw(0, 2) == 0 {
 			j.WorkerBandwidth, j.PSBandwidth = int64(draw(1, 314159)), 271828
 		}
-		if !z.linear && draw(0, 4) == 0 {
-			j = withSpeeds(draw, j)
-		}
-		if !z.apart {
-			j.Colocation = Colocation(draw(0, 5) % 5 % 3)
+		if !z.plain {
 			j.WorkerRequires, j.PSRequires = zone(draw), zone(draw)
 		}
 		jobs = append(jobs, j)
@@ -116,23 +107,6 @@ func zone(draw source) []apportion.Requirement {
 		q.Values = []string{fmt.Sprint(draw(0, 1))}
 	}
 	return []apportion.Requirement{q}
-}
-
-// withSpeeds returns a job with about the same work that says what ways there are to run it: any speeds, also ones that
-// fall with more workers, and ways without parameter servers.
-func withSpeeds(draw source, j Job) Job {
-	out := Job{ID: j.ID, Arrival: j.Arrival, Worker: j.Worker, PS: j.PS, Utility: j.Utility, Units: min(40, j.WorkerSlots()*2)}
-	for y := range min(j.Chunks, 6) {
-		for z := range int64(draw(0, 2)) + 1 {
-			if draw(0, 2) > 0 {
-				out.Speeds = append(out.Speeds, Speed{Workers: y + 1, PS: z, Units: int64(draw(1, 2+2*int(y)))})
-			}
-		}
-	}
-	if len(out.Speeds) == 0 {
-		return j
-	}
-	return out
 }
 
 func (z size) demand(draw source, c *Cluster) apportion.Resources {
@@ -184,10 +158,6 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 		MaxWorkers: j.Chunks, Work: j.WorkerSlots(),
 		WorkerBandwidth: j.WorkerBandwidth, PSBandwidth: j.PSBandwidth,
 	}
-	if len(j.Speeds) > 0 {
-		p.MaxWorkers, p.MaxPS = j.widest()
-		p.Speed = speedOf(j)
-	}
 	side := func(side Side) oasisoracle.Side {
 		out := oasisoracle.Side{Demand: j.demand(side)}
 		out.Closed = closed(l.cluster, j, side)
@@ -200,7 +170,7 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 				for r := range left {
 					left[r] -= used[r]
 				}
-				if down := l.slot(slot).down; down != nil && down[l.on[side][h]] {
+				if down := l.slot(slot).down; down != nil && down[l.machine(side, h)] {
 					for r := range left {
 						left[r] = -1
 					}
@@ -213,23 +183,10 @@ func oracleProblem(s *Scheduler, j *Job) *oasisoracle.Problem {
 		return out
 	}
 	p.Workers, p.PS = side(Workers), side(ParameterServers)
-	p.Apart, p.Alone = j.Colocation == Apart, j.Colocation == OneMachine
-	p.Same = same(l.cluster)
 	for slot := j.Arrival; slot <= l.Last(); slot++ {
 		p.Values = append(p.Values, j.Utility.Value(slot-j.Arrival))
 	}
 	return p
-}
-
-// speedOf returns what a job with Speeds does with some numbers of containers.
-func speedOf(j *Job) func(workers, ps int64) int64 {
-	return func(workers, ps int64) int64 {
-		i := slices.IndexFunc(j.Speeds, func(s Speed) bool { return s.Workers == workers && s.PS == ps })
-		if i < 0 {
-			return 0
-		}
-		return j.Speeds[i].Units
-	}
 }
 
 // closed returns which servers of a side do not suit a job.
@@ -237,21 +194,6 @@ func closed(c *Cluster, j *Job, side Side) []bool {
 	var out []bool
 	for _, server := range c.servers(side) {
 		out = append(out, slices.ContainsFunc(j.requires(side), func(q apportion.Requirement) bool { return !q.Holds(server.Labels) }))
-	}
-	return out
-}
-
-// same returns which worker server each server of the other list is; nil where none is any.
-func same(c *Cluster) []int {
-	var out []int
-	for k, server := range c.PSServers {
-		at := slices.IndexFunc(c.WorkerServers, func(w apportion.Server) bool { return w.ID == server.ID })
-		if at >= 0 && out == nil {
-			out = slices.Repeat([]int{-1}, len(c.PSServers))
-		}
-		if at >= 0 {
-			out[k] = at
-		}
 	}
 	return out
 }

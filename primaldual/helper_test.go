@@ -148,20 +148,5 @@ func deadlined(id string, arrival int, work int64, slots int, worth float64) Job
 	return j
 }
 
-// priceOf sets what the containers of a slot cost at the prices in force, and returns it.
-func (l *Ledger) priceOf(job *Job, plan *SlotPlan) float64 {
-	plan.Price = 0
-	// The price of a slot is sum_h,r p_h[r](t) w_i[r] y_ih(t) + sum_k,r q_k[r](t) s_i[r] z_ik(t),
-	// its part of the sums in (20).
-	prices := l.prices(l.slot(plan.Slot))
-	for _, side := range []Side{Workers, ParameterServers} {
-		l.scratch.set(&l.market, side, job.demand(side))
-		for _, p := range plan.on(side) {
-			plan.Price += float64(float64(p.Count) * l.scratch.unit(prices, l.on[side][p.Server]*l.kinds))
-		}
-	}
-	return plan.Price
-}
-
 // picture returns all that a ledger holds.
 func picture(l *Ledger) string { return fmt.Sprint(l.first, l.slots) }

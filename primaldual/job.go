@@ -39,18 +39,10 @@ type Job struct {
 	// Worker is w_i and PS is s_i: the demand of one worker and of one parameter server.
 	Worker apportion.Resources `json:"worker"`
 	PS     apportion.Resources `json:"ps"`
-	// Speeds are the ways to run the job in a slot, ascending by workers, then by parameter servers, and Units is the
-	// work to do, in the units of the ways; empty and 0: speed is linear as the fields above say. With Speeds those fields are
-	// 0, and work counts in units wherever worker-slots are spoken of: in WorkerSlots and refusals.
-	Speeds []Speed `json:"speeds,omitempty"`
-	Units  int64   `json:"units,omitempty"`
 	// WorkerRequires and PSRequires are what the labels of the servers of either side must satisfy, all of it; empty:
 	// any server will do.
 	WorkerRequires []apportion.Requirement `json:"worker_requires,omitempty"`
 	PSRequires     []apportion.Requirement `json:"ps_requires,omitempty"`
-	// Colocation says which containers of a slot may stand together; the zero value: any. It matters where servers are
-	// on both lists of the cluster, and for jobs that must fit one machine.
-	Colocation Colocation `json:"colocation,omitzero"`
 	// Utility is f_i, the worth of the job by the slots from arrival to completion. In JSON it is an object
 	// with one of the forms {"sigmoid": [Gamma1, Gamma2, Gamma3]}, {"constant": worth}, {"linear": [Start,
 	// PerSlot]} and {"steps": [[Within, Value], ...]}; a utility of another type cannot be written.
@@ -88,11 +80,7 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 		faults.Add(apportion.Item{}, "ID", apportion.ErrEmpty, "")
 	}
 	checkPositive(faults, "Arrival", int64(j.Arrival))
-	if len(j.Speeds) > 0 {
-		j.checkSpeeds(faults)
-	} else {
-		j.checkLinear(faults)
-	}
+	j.checkWork(faults)
 	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
 	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
 	j.checkPlaces(faults)
@@ -118,8 +106,8 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	}
 }
 
-// checkLinear adds the faults of what linear speed follows from.
-func (j *Job) checkLinear(faults *apportion.Faults) {
+// checkWork adds the faults of what the work follows from.
+func (j *Job) checkWork(faults *apportion.Faults) {
 	checkPositive(faults, "Epochs", j.Epochs)
 	checkPositive(faults, "Chunks", j.Chunks)
 	checkPositive(faults, "Minibatches", j.Minibatches)
@@ -130,9 +118,6 @@ func (j *Job) checkLinear(faults *apportion.Faults) {
 		faults.Add(apportion.Item{}, "MinibatchSlots", apportion.ErrRange, "0 is not positive")
 	}
 	checkSlots(faults, "CommSlots", j.CommSlots)
-	if j.Units != 0 {
-		faults.Add(apportion.Item{}, "Units", apportion.ErrConflict, "there are no Speeds")
-	}
 }
 
 // checkPositive adds a fault where n is not positive.
@@ -170,9 +155,6 @@ func (j *Job) workerSlots() float64 {
 // WorkerSlots returns W_i = ceil(E_i N_i m_i), the worker-slots that the job needs: the right-hand
 // side of constraint (2), rounded up as its left-hand side is an integer. The job must be valid.
 func (j *Job) WorkerSlots() int64 {
-	if len(j.Speeds) > 0 {
-		return j.Units
-	}
 	// Valid factors make positive work, of which roundingSlack must not leave nothing.
 	return max(1, ceilSlack(j.workerSlots()))
 }
@@ -180,7 +162,7 @@ func (j *Job) WorkerSlots() int64 {
 // ShortestSlots returns n_i = ceil(E_i m_i), the fewest slots in which the job can end: those with
 // N_i workers in each. The job must be valid.
 // It divides W_i by N_i: ceil(ceil(E_i N_i m_i)/N_i) is ceil(E_i m_i), as N_i is an integer.
-func (j *Job) ShortestSlots() int64 { return ceilDiv(j.WorkerSlots(), j.perSlot()) }
+func (j *Job) ShortestSlots() int64 { return ceilDiv(j.WorkerSlots(), j.Chunks) }
 
 // PSFor returns the fewest parameter servers that serve the given number of workers: ceil(y b/B),
 // exactly. It is at most workers where b <= B; for b > B no number will do (constraints (6) and (7)
@@ -200,7 +182,7 @@ func (j *Job) PSFor(workers int64) int64 {
 // Utility is shared, as it must be a pure function.
 func (j *Job) clone() Job {
 	out := *j
-	out.Worker, out.PS, out.Speeds = j.Worker.Clone(), j.PS.Clone(), slices.Clone(j.Speeds)
+	out.Worker, out.PS = j.Worker.Clone(), j.PS.Clone()
 	out.WorkerRequires, out.PSRequires = cloneRequires(j.WorkerRequires), cloneRequires(j.PSRequires)
 	return out
 }
@@ -221,9 +203,6 @@ func (j *Job) checkPlaces(faults *apportion.Faults) {
 	}
 	for i := range j.PSRequires {
 		check.Requirement(faults, &j.PSRequires[i], apportion.Item{}, fmt.Sprintf("PSRequires[%d]", i))
-	}
-	if j.Colocation > OneMachine {
-		faults.Add(apportion.Item{}, "Colocation", apportion.ErrUnknown, j.Colocation.String())
 	}
 }
 

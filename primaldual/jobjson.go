@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // jobFields is a Job without its methods, jobJSON what JSON holds of one.
@@ -21,8 +22,23 @@ type (
 	jobJSON   struct {
 		jobFields
 		Utility json.RawMessage `json:"utility"`
+		// Speeds and Colocation were once fields of a job. They are read to be refused by name.
+		Speeds     json.RawMessage `json:"speeds,omitempty"`
+		Colocation json.RawMessage `json:"colocation,omitempty"`
 	}
 )
+
+// refuseOld refuses a job that asks for what no schedule does any more.
+func (j *jobJSON) refuseOld() error {
+	var faults apportion.Faults
+	if text := string(j.Speeds); text != "" && text != "null" {
+		faults.Add(check.Item("job", j.ID, 0), "Speeds", apportion.ErrUnknown, "the work of a slot is linear in its workers, as (2) has it")
+	}
+	if text := string(j.Colocation); text != "" && text != `"anywhere"` {
+		faults.Add(check.Item("job", j.ID, 0), "Colocation", apportion.ErrUnknown, "the servers of the two sides are disjoint: "+text)
+	}
+	return faults.Err()
+}
 
 // MarshalJSON writes a job. Its utility must be nil or of one of this package's types but UtilityFunc.
 func (j Job) MarshalJSON() ([]byte, error) {
@@ -45,6 +61,9 @@ func (j Job) MarshalJSON() ([]byte, error) {
 func (j *Job) UnmarshalJSON(text []byte) error {
 	var read jobJSON
 	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if err := read.refuseOld(); err != nil {
 		return err
 	}
 	// null and nothing both mean no utility, which Validate refuses; here it is no fault, so that a

@@ -23,7 +23,6 @@ import (
 type Ledger struct {
 	market
 	scratch demand
-	limit   int64 // most cells
 }
 
 // LedgerOptions limit a ledger. nil and the zero value are the defaults.
@@ -50,39 +49,22 @@ func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledge
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{limit: limit}
 	// The check is for all slots in use, although unused ones take no memory: a ledger must not
 	// outgrow its limit later, when jobs are admitted.
-	if err := l.checkSize(cluster); err != nil {
+	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
+	if err := schedule.CheckCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), limit, apportion.Item{ID: "ledger"}, "Slots"); err != nil {
 		return nil, err
 	}
-	l.equip(cluster, bounds)
+	l := &Ledger{}
+	l.park = newPark(cluster, bounds)
+	l.base = l.basePrices()
+	// No price is ever below its L, as (22) rises with what is taken: demand.floor rests on that.
+	for _, c := range l.curves {
+		l.cheapest = append(l.cheapest, c.lower)
+	}
 	l.first = 1
 	l.slots = make([]slotState, cluster.Slots)
 	return l, nil
-}
-
-// checkSize refuses a cluster whose tables could exceed the limit.
-func (l *Ledger) checkSize(cluster *Cluster) error {
-	servers := int64(len(cluster.WorkerServers) + len(cluster.PSServers))
-	return schedule.CheckCells(servers*int64(len(cluster.Kinds)), int64(cluster.Slots), l.limit, apportion.Item{ID: "ledger"}, "Slots")
-}
-
-// equip sets the servers and their price functions.
-func (l *Ledger) equip(cluster *Cluster, bounds *Bounds) {
-	l.park = newPark(cluster, bounds)
-	l.base, l.cheapest = l.basePrices(), l.cheapest[:0:0]
-	// pair is side*kinds + kind. The first two groups have the numbers of the sides, so that it is
-	// also the index of their curves; those of machines on both lists follow from 2*kinds on.
-	for pair := range 2 * l.kinds {
-		// No price is ever below its L, as (22) rises with what is taken: demand.floor rests on
-		// that.
-		lower := l.curves[pair].lower
-		if l.shared > 0 {
-			lower = min(lower, l.curves[2*l.kinds+pair%l.kinds].lower)
-		}
-		l.cheapest = append(l.cheapest, lower)
-	}
 }
 
 // First returns the first slot of the horizon: the current one.
@@ -122,11 +104,10 @@ func (l *Ledger) locate(side Side, slot, server int) (int, error) {
 	if side != Workers && side != ParameterServers {
 		return 0, &apportion.FieldError{Field: "side", Err: apportion.ErrUnknown, Detail: strconv.Itoa(int(side))}
 	}
-	if server < 0 || server >= len(l.on[side]) {
+	if server < 0 || server >= len(l.cluster.servers(side)) {
 		return 0, &apportion.FieldError{Field: side.String() + " server", Err: apportion.ErrUnknown, Detail: strconv.Itoa(server)}
 	}
-	// A machine on both lists has the same cell from either side, and shows what both have taken.
-	return l.on[side][server] * l.kinds, nil
+	return l.machine(side, server) * l.kinds, nil
 }
 
 // checkSlot refuses slots outside the horizon.

@@ -148,78 +148,6 @@ func (m *machine) advance(t failer) {
 	}
 }
 
-// add adds a server to a side.
-func (m *machine) add(t failer) {
-	if len(m.cluster.WorkerServers)+len(m.cluster.PSServers) > 5 {
-		return
-	}
-	m.number++
-	server := apportion.Server{ID: fmt.Sprint("new", m.number), Capacity: make(apportion.Resources, len(m.cluster.Kinds))}
-	for r := range server.Capacity {
-		server.Capacity[r] = int64(m.draw(0, m.size.capacity))
-	}
-	side := Side(m.draw(0, 1))
-	if known := m.cluster.servers(1 - side); m.draw(0, 2) == 0 {
-		// A server of the other list takes this side too, if it does not yet.
-		server = known[m.draw(0, len(known)-1)]
-		server.Capacity = server.Capacity.Clone()
-		if slices.ContainsFunc(m.cluster.servers(side), func(s apportion.Server) bool { return s.ID == server.ID }) {
-			return
-		}
-	}
-	if err := m.s.AddServer(side, server); err != nil {
-		t.Fatalf("%v", err)
-	}
-	if side == Workers {
-		m.cluster.WorkerServers = append(m.cluster.WorkerServers, server)
-	} else {
-		m.cluster.PSServers = append(m.cluster.PSServers, server)
-	}
-}
-
-// capacity changes what a server has; only jobs with containers there move or lose their place.
-func (m *machine) capacity(t failer) {
-	id, side, server, _ := m.server()
-	capacity := make(apportion.Resources, len(m.cluster.Kinds))
-	for r := range capacity {
-		capacity[r] = int64(m.draw(0, m.size.capacity))
-	}
-	old := map[string]Schedule{}
-	for _, j := range m.ids() {
-		old[j], _ = m.s.Schedule(j)
-	}
-	out, err := m.s.SetCapacity(id, capacity)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	for _, list := range [][]apportion.Server{m.cluster.WorkerServers, m.cluster.PSServers} {
-		for h := range list {
-			if list[h].ID == id {
-				list[h].Capacity = capacity.Clone()
-			}
-		}
-	}
-	for _, d := range out {
-		if !m.s.ledger.holds(old[d.ID], m.s.ledger.on[side][server], m.s.First()) {
-			t.Fatalf("displaced %s, which was not there", d.ID)
-		}
-		m.displaced(t, d, old[d.ID], m.s.First())
-	}
-	m.named(t, out, old)
-}
-
-// drain takes a server away in a slot ahead.
-func (m *machine) drain(t failer) {
-	id, side, server, slot := m.server()
-	if slot == m.s.First() {
-		if _, err := m.s.Drain(id, slot); !errors.Is(err, apportion.ErrRange) {
-			t.Fatalf("drained in the current slot: %v", err)
-		}
-		return
-	}
-	m.loses(t, side, server, slot, func() ([]Displacement, error) { return m.s.Drain(id, slot) })
-}
-
 // server draws a server and a slot and returns the server's name.
 func (m *machine) server() (id string, side, server, slot int) {
 	side = m.draw(0, 1)
@@ -239,7 +167,7 @@ func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displa
 	old := map[string]Schedule{}
 	for _, j := range m.ids() {
 		old[j], _ = m.s.Schedule(j)
-		if m.s.ledger.holds(old[j], m.s.ledger.on[side][server], slot) {
+		if m.s.ledger.holds(old[j], m.s.ledger.machine(Side(side), server), slot) {
 			uses = append(uses, j)
 		}
 	}
@@ -291,7 +219,7 @@ func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 	if !cmp.Equal(old[:kept], now[:kept]) || !cmp.Equal(d.Decision.Schedule, now[kept:], cmpopts.EquateEmpty()) {
 		t.Fatalf("schedule %v, was %v, displaced to %v", now, old, d.Decision.Schedule)
 	}
-	if j.done(now) < j.WorkerSlots() || d.Decision.Utility != j.Utility.Value(now.completion()-j.Arrival) {
+	if now.WorkerSlots() < j.WorkerSlots() || d.Decision.Utility != j.Utility.Value(now.completion()-j.Arrival) {
 		t.Fatalf("%d worker-slots of %d, %+v", now.WorkerSlots(), j.WorkerSlots(), d)
 	}
 }
@@ -338,13 +266,10 @@ func (m *machine) check(t failer) {
 		if !ok {
 			t.Fatalf("job %s is lost", id)
 		}
-		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || j.done(schedule) < j.WorkerSlots() {
+		if value := j.Utility.Value(schedule.completion() - j.Arrival); value < m.worth[id] || schedule.WorkerSlots() < j.WorkerSlots() {
 			t.Fatalf("job %s is worth %g, promised %g; %d of %d worker-slots", id, value, m.worth[id], schedule.WorkerSlots(), j.WorkerSlots())
 		}
 		for i := range schedule {
-			if !j.stands(m.s.ledger.park, &schedule[i]) {
-				t.Fatalf("job %s does not stand %v: %+v", id, j.Colocation, schedule[i])
-			}
 			for _, side := range []Side{Workers, ParameterServers} {
 				for _, p := range schedule[i].on(side) {
 					if slices.ContainsFunc(j.requires(side), func(q apportion.Requirement) bool {
@@ -382,7 +307,7 @@ func (m *machine) check(t failer) {
 					if got[r] != want || want > c {
 						t.Fatalf("slot %d, %v server %d: %d of %d taken, counted %d", slot, side, h, got[r], c, want)
 					}
-					m.checkPrice(t, endsOf(m.cluster, &m.bounds, side, server.ID, r), prices[r], [2]int64{want, c})
+					m.checkPrice(t, endsOf(&m.bounds, side, r), prices[r], [2]int64{want, c})
 				}
 			}
 		}
@@ -393,20 +318,12 @@ func (m *machine) check(t failer) {
 	m.restore(t)
 }
 
-// endsOf returns U and L of a kind on a server: of a machine on both lists the greater U and the smaller L of those sides that
-// have any.
-func endsOf(cluster *Cluster, bounds *Bounds, side Side, id string, kind int) [2]float64 {
-	worker := [2]float64{bounds.UWorker[kind], bounds.LWorker[kind]}
-	ps := [2]float64{bounds.UPS[kind], bounds.LPS[kind]}
-	is := func(server apportion.Server) bool { return server.ID == id }
-	both := slices.ContainsFunc(cluster.WorkerServers, is) && slices.ContainsFunc(cluster.PSServers, is)
-	switch {
-	case both && worker[0] > 0 && ps[0] > 0:
-		return [2]float64{max(worker[0], ps[0]), min(worker[1], ps[1])}
-	case both && ps[0] > 0, !both && side == ParameterServers:
-		return ps
+// endsOf returns U and L of a kind on a side.
+func endsOf(bounds *Bounds, side Side, kind int) [2]float64 {
+	if side == ParameterServers {
+		return [2]float64{bounds.UPS[kind], bounds.LPS[kind]}
 	}
-	return worker
+	return [2]float64{bounds.UWorker[kind], bounds.LWorker[kind]}
 }
 
 // checkPrice compares a price with the formula, directly.
@@ -448,7 +365,6 @@ func (m *machine) actions() map[string]func(failer) {
 	return map[string]func(failer){
 		"offer": m.offer, "offer again": m.offer, "cancel": m.cancel, "complete": m.complete,
 		"advance": m.advance, "fail": m.fail, "repair": m.repair, "mistake": m.mistake,
-		"add": m.add, "capacity": m.capacity, "drain": m.drain,
 	}
 }
 

@@ -7,60 +7,37 @@ package primaldual
 
 import "github.com/apportion/apportion"
 
-// park is what never changes: the machines, which are the worker servers and after them the servers of the other list
-// that are no worker servers too. Tables over machines and kinds are flat: cell(machine, kind) = machine*kinds + kind.
+// park is what never changes: the machines, which are the worker servers and after them the parameter servers. Tables over
+// machines and kinds are flat: cell(machine, kind) = machine*kinds + kind.
 type park struct {
 	cluster  *Cluster
 	bounds   *Bounds
 	kinds    int
-	machines int      // H + K less those on both lists
-	shared   int      // how many are on both lists
-	on       [2][]int // by side, position in its list: the machine
-	groups   []group  // by machine
-	capacity []int64  // by cell
-	curves   []curve  // by group*kinds + kind
+	machines int     // H + K
+	capacity []int64 // by cell
+	curves   []curve // by side*kinds + kind
 }
-
-// group says which lists a machine is on.
-type group uint8
-
-// The groups. The first two have the numbers of the sides.
-const (
-	workersOnly group = iota
-	psOnly
-	bothSides
-)
 
 // newPark copies the cluster and makes its price functions.
 func newPark(cluster *Cluster, bounds *Bounds) *park {
 	p := &park{cluster: cluster.clone(), bounds: bounds.clone(), kinds: len(cluster.Kinds)}
-	both := bounds.joined()
-	// The order is that of the groups, by which price finds the curve of a machine.
-	for _, ends := range [][2][]float64{{bounds.UWorker, bounds.LWorker}, {bounds.UPS, bounds.LPS}, both} {
+	for _, ends := range [][2][]float64{{bounds.UWorker, bounds.LWorker}, {bounds.UPS, bounds.LPS}} {
 		for r := range p.kinds {
 			p.curves = append(p.curves, newCurve(ends[0][r], ends[1][r]))
 		}
 	}
-	// Worker servers come first and none is twice among them: worker server h is machine h, and
-	// only parameter servers need to be looked up.
-	known := make(map[string]int, len(cluster.WorkerServers))
 	for _, side := range []Side{Workers, ParameterServers} {
 		for _, server := range p.cluster.servers(side) {
-			machine, twice := known[server.ID]
-			if twice {
-				p.groups[machine] = bothSides
-				p.shared++
-			} else {
-				machine = p.machines
-				known[server.ID] = machine
-				p.machines++
-				p.groups = append(p.groups, group(side))
-				p.capacity = append(p.capacity, server.Capacity...)
-			}
-			p.on[side] = append(p.on[side], machine)
+			p.capacity = append(p.capacity, server.Capacity...)
+			p.machines++
 		}
 	}
 	return p
+}
+
+// machine returns the machine of a server: its position among those of both sides.
+func (p *park) machine(side Side, server int) int {
+	return int(side)*len(p.cluster.WorkerServers) + server
 }
 
 // basePrices returns the price of every cell on an empty server.
@@ -74,9 +51,13 @@ func (p *park) basePrices() []float64 {
 }
 
 // price returns the price of a cell of which used is taken.
-// It is (22) with the ends of the lists that the machine is on.
+// It is (22) with the ends of its side.
 func (p *park) price(cell int, used int64) float64 {
-	return p.curves[int(p.groups[cell/p.kinds])*p.kinds+cell%p.kinds].at(used, p.capacity[cell])
+	side := Workers
+	if cell >= len(p.cluster.WorkerServers)*p.kinds {
+		side = ParameterServers
+	}
+	return p.curves[int(side)*p.kinds+cell%p.kinds].at(used, p.capacity[cell])
 }
 
 // slotState is one slot of the horizon. The zero value is an empty slot at base prices.
@@ -175,8 +156,8 @@ func (d *demand) restrict(m *market, requires []apportion.Requirement) {
 	}
 	d.open = make([]bool, m.machines)
 	servers := m.cluster.servers(d.side)
-	for i, machine := range m.on[d.side] {
-		d.open[machine] = servers[i].Satisfies(requires)
+	for i := range servers {
+		d.open[m.machine(d.side, i)] = servers[i].Satisfies(requires)
 	}
 }
 

@@ -25,16 +25,12 @@ type Offline struct {
 }
 
 // offlineJob has the variables of one job; slots count from its arrival. A slot has the variables
-// u_i(t), y_i0(t), y_i1(t), ..., z_i0(t), ..., one for each way of Speeds, one for each machine where a Colocation needs them, in
-// this order.
+// u_i(t), y_i0(t), y_i1(t), ..., z_i0(t), ..., in this order.
 type offlineJob struct {
 	arrival int
 	first   int             // index of the first variable
 	ends    []milp.Var      // u_i(t)
 	counts  [2][][]milp.Var // y_ih(t) and z_ik(t), by side, slot, server
-	ways    [][]milp.Var    // with Speeds: by slot and way, 1 where the job runs this one
-	marks   [][]milp.Var    // with a Colocation: by slot and machine, 1 where workers may stand (Apart) or anything (OneMachine)
-	perSlot int             // variables of one slot
 }
 
 // OfflineOptions limit the program. nil and the zero value are the defaults.
@@ -63,8 +59,7 @@ func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline
 	if err != nil {
 		return nil, err
 	}
-	// The program has capacities and no prices: the park says only which servers are one machine.
-	b := &offlineBuilder{cluster: cluster, park: newPark(cluster, freeBounds(len(cluster.Kinds))), builder: milp.NewBuilder("oasis")}
+	b := &offlineBuilder{cluster: cluster, builder: milp.NewBuilder("oasis")}
 	if err := b.checkSize(jobs, limit); err != nil {
 		return nil, err
 	}
@@ -134,7 +129,6 @@ func placements(counts []milp.Var, values []float64) []apportion.Placement {
 // offlineBuilder collects the program.
 type offlineBuilder struct {
 	cluster *Cluster
-	park    *park // which servers are one machine
 	builder *milp.Builder
 	jobs    []offlineJob
 	utility []milp.Term
@@ -143,18 +137,14 @@ type offlineBuilder struct {
 }
 
 // perSlot returns the number of variables of a job in one slot.
-func (b *offlineBuilder) perSlot(j *Job) int {
-	n := 1 + len(b.cluster.WorkerServers) + len(b.cluster.PSServers) + len(j.Speeds)
-	if j.Colocation != Anywhere {
-		n += b.park.machines
-	}
-	return n
+func (b *offlineBuilder) perSlot() int {
+	return 1 + len(b.cluster.WorkerServers) + len(b.cluster.PSServers)
 }
 
 // checkSize refuses a program with more variables than the limit.
 func (b *offlineBuilder) checkSize(jobs []Job, limit int64) error {
 	for i, left := 0, limit; i < len(jobs); i++ {
-		slots, each := int64(max(0, b.cluster.Slots-jobs[i].Arrival+1)), int64(b.perSlot(&jobs[i]))
+		slots, each := int64(max(0, b.cluster.Slots-jobs[i].Arrival+1)), int64(b.perSlot())
 		if err := schedule.CheckCells(slots, each, left, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
 			return err
 		}
@@ -164,36 +154,29 @@ func (b *offlineBuilder) checkSize(jobs []Job, limit int64) error {
 	return nil
 }
 
-// name returns the name of a variable: u[i,t], y[i,h,t], z[i,k,t], s[i,way,t] or v[i,machine,t], jobs, servers and ways by
-// their position and slots by their number.
+// name returns the name of a variable: u[i,t], y[i,h,t] or z[i,k,t], jobs and servers by their position and slots by their number.
 func (b *offlineBuilder) name(index int) string {
 	// Job i has the variables from first on, and first never falls. Names are made on demand, as a
 	// table of them would be larger than the program.
 	i := sort.Search(len(b.jobs), func(i int) bool { return b.jobs[i].first > index }) - 1
 	job := &b.jobs[i]
-	slot, at := job.arrival+(index-job.first)/job.perSlot, (index-job.first)%job.perSlot
-	if at == 0 {
+	slot, at := job.arrival+(index-job.first)/b.perSlot(), (index-job.first)%b.perSlot()
+	switch workers := len(b.cluster.WorkerServers); {
+	case at == 0:
 		return fmt.Sprintf("u[%d,%d]", i, slot)
+	case at <= workers:
+		return fmt.Sprintf("y[%d,%d,%d]", i, at-1, slot)
+	default:
+		return fmt.Sprintf("z[%d,%d,%d]", i, at-1-workers, slot)
 	}
-	at--
-	for _, part := range []struct {
-		letter string
-		length int
-	}{{"y", len(b.cluster.WorkerServers)}, {"z", len(b.cluster.PSServers)}, {"s", len(job.ways[slot-job.arrival])}} {
-		if at < part.length {
-			return fmt.Sprintf("%s[%d,%d,%d]", part.letter, i, at, slot)
-		}
-		at -= part.length
-	}
-	return fmt.Sprintf("v[%d,%d,%d]", i, at, slot)
 }
 
 // job adds the variables and the constraints of one job.
 func (b *offlineBuilder) job(j *Job) error {
 	// A job that arrives after the last slot has no variables, and its row of work reads 0 >= 0.
 	slots := max(0, b.cluster.Slots-j.Arrival+1)
-	o := offlineJob{arrival: j.Arrival, first: b.variables, perSlot: b.perSlot(j)}
-	b.variables += slots * o.perSlot
+	o := offlineJob{arrival: j.Arrival, first: b.variables}
+	b.variables += slots * b.perSlot()
 	// A binary that stands for a completion which cannot be is fixed at 0 and has no coefficient.
 	soonest := slots // a job that cannot run has no slot to end in
 	if j.misfit(b.cluster) == Admitted && j.ShortestSlots() <= int64(slots) {
@@ -203,8 +186,7 @@ func (b *offlineBuilder) job(j *Job) error {
 	if err != nil {
 		return err
 	}
-	// name takes the order apart in which variables are made here: the completion, both sides,
-	// ways, marks.
+	// name takes the order apart in which variables are made here: the completion, then both sides.
 	for t := range slots {
 		end := b.builder.Integer(0, boolBound(t >= soonest), "")
 		o.ends = append(o.ends, end)
@@ -219,8 +201,6 @@ func (b *offlineBuilder) job(j *Job) error {
 			}
 			o.counts[side] = append(o.counts[side], counts)
 		}
-		o.ways = append(o.ways, b.binaries(len(j.Speeds)))
-		o.marks = append(o.marks, b.binaries(o.perSlot-1-len(o.counts[Workers][t])-len(o.counts[ParameterServers][t])-len(j.Speeds)))
 	}
 	b.rows(j, &o)
 	b.jobs = append(b.jobs, o)
@@ -234,21 +214,7 @@ func (b *offlineBuilder) mostOn(j *Job, side Side, server *apportion.Server) flo
 	if !server.Satisfies(j.requires(side)) {
 		return 0
 	}
-	most := j.Chunks
-	if len(j.Speeds) > 0 {
-		workers, ps := j.widest()
-		most = []int64{workers, ps}[side]
-	}
-	return float64(min(most, j.demand(side).CountIn(server.Capacity)))
-}
-
-// binaries returns so many new binaries.
-func (b *offlineBuilder) binaries(n int) []milp.Var {
-	var out []milp.Var
-	for range n {
-		out = append(out, b.builder.Binary(""))
-	}
-	return out
+	return float64(min(j.Chunks, j.demand(side).CountIn(server.Capacity)))
 }
 
 // boolBound returns the upper bound of a binary that may be fixed at 0.
@@ -264,19 +230,14 @@ func (b *offlineBuilder) rows(j *Job, o *offlineJob) {
 	b.builder.AtMost("", terms(nil, o.ends, 1), 1) // x_i <= 1 (11), one completion (8)
 	var work []milp.Term
 	for t := range o.ends {
-		if len(j.Speeds) > 0 {
-			work = b.wayRows(work, j, o, t)
-		} else {
-			work = b.linearRows(work, j, o, t)
-		}
-		b.placeRows(j, o, t)
+		work = b.slotRows(work, j, o, t)
 	}
 	// W_i stands with x_i = sum_t u_i(t), so that a job that stays out needs no work.
 	b.builder.AtLeast("", terms(work, o.ends, -float64(j.WorkerSlots())), 0) // (2)
 }
 
-// linearRows adds constraints (3), (6) and (7) of one slot, and the work done there to a row.
-func (b *offlineBuilder) linearRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
+// slotRows adds constraints (3), (6) and (7) of one slot, and the work done there to a row.
+func (b *offlineBuilder) slotRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
 	workers, ps := o.counts[Workers][t], o.counts[ParameterServers][t]
 	most := terms(nil, workers, 1)
 	// The sum of u_i from t on is 1 up to the completion and 0 after it, so that no worker runs
@@ -290,51 +251,6 @@ func (b *offlineBuilder) linearRows(work []milp.Term, j *Job, o *offlineJob, t i
 	return terms(work, workers, 1)
 }
 
-// wayRows adds that a job with Speeds runs one of its ways in a slot, or none, with just its containers, and the units of the
-// way to a row.
-func (b *offlineBuilder) wayRows(work []milp.Term, j *Job, o *offlineJob, t int) []milp.Term {
-	b.builder.AtMost("", terms(terms(nil, o.ways[t], 1), o.ends[t:], -1), 0) // one way, and none after the completion (8)
-	// The containers of a slot are just those of the way: speeds are known for these numbers only,
-	// and more of one sort need not be faster.
-	workers, ps := terms(nil, o.counts[Workers][t], 1), terms(nil, o.counts[ParameterServers][t], 1)
-	for i, way := range o.ways[t] {
-		s := j.Speeds[i]
-		workers = append(workers, milp.Term{Var: way, Coef: -float64(s.Workers)})
-		ps = append(ps, milp.Term{Var: way, Coef: -float64(s.PS)})
-		work = append(work, milp.Term{Var: way, Coef: float64(min(s.Units, j.Units))})
-	}
-	b.builder.Equal("", workers, 0)
-	b.builder.Equal("", ps, 0)
-	return work
-}
-
-// placeRows adds the rule of the job's Colocation in one slot: where machines are marked, workers stand on marked ones only;
-// Apart, parameter servers on the others; OneMachine, on the marked one too.
-func (b *offlineBuilder) placeRows(j *Job, o *offlineJob, t int) {
-	if j.Colocation == Anywhere {
-		return
-	}
-	for _, side := range []Side{Workers, ParameterServers} {
-		servers := b.cluster.servers(side)
-		for h, count := range o.counts[side][t] {
-			most, mark := b.mostOn(j, side, &servers[h]), o.marks[t][b.park.on[side][h]]
-			// count <= most mark: most is the tightest factor there is, and large ones would make
-			// relaxations weak.
-			row := []milp.Term{{Var: count, Coef: 1}, {Var: mark, Coef: -most}}
-			if j.Colocation == Apart && side == ParameterServers {
-				row[1].Coef = most
-				// count <= most (1 - mark): parameter servers stand where no worker may.
-				b.builder.AtMost("", row, most)
-			} else {
-				b.builder.AtMost("", row, 0)
-			}
-		}
-	}
-	if j.Colocation == OneMachine {
-		b.builder.AtMost("", terms(nil, o.marks[t], 1), 1)
-	}
-}
-
 // terms appends coef times each variable.
 func terms(dst []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 	for _, v := range vars {
@@ -343,23 +259,16 @@ func terms(dst []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 	return dst
 }
 
-// capacity adds constraints (4) and (5), one for each machine, slot and kind that any job demands there.
+// capacity adds constraints (4) and (5), one for each server, slot and kind that any job demands there.
 func (b *offlineBuilder) capacity(jobs []Job) {
 	for slot := 1; slot <= b.cluster.Slots; slot++ {
-		// A row belongs to a cell of a machine and not to a server of a list, so that workers and
-		// parameter servers on a shared machine meet in one row.
-		rows := make([][]milp.Term, len(b.park.capacity))
 		for _, side := range []Side{Workers, ParameterServers} {
-			for h, machine := range b.park.on[side] {
-				for r := range b.park.kinds {
-					cell := machine*b.park.kinds + r
-					rows[cell] = append(rows[cell], b.taken(jobs, side, [3]int{slot, h, r})...)
+			for h, server := range b.cluster.servers(side) {
+				for r, c := range server.Capacity {
+					if row := b.taken(jobs, side, [3]int{slot, h, r}); len(row) > 0 {
+						b.builder.AtMost("", row, float64(c))
+					}
 				}
-			}
-		}
-		for cell, row := range rows {
-			if len(row) > 0 {
-				b.builder.AtMost("", row, float64(b.park.capacity[cell]))
 			}
 		}
 	}

@@ -66,15 +66,13 @@ func (p *planner) state(m *market, job *Job, left remainder) (Verdict, error) {
 	if r.values[soonest] <= 0 {
 		return Worthless, nil
 	}
-	r.set(m)
-	// The limit is tested before any table is built, so that ErrTooLarge leaves nothing half done.
-	return Admitted, p.checkCouples(m)
+	return Admitted, nil
 }
 
 // find returns the best schedule of the request, whose values are known.
 func (p *planner) find(m *market) (Decision, error) {
 	r := &p.request
-	r.whole = p.method == ChunkDP && len(r.job.Speeds) == 0
+	r.whole = p.method == ChunkDP
 	r.set(m)
 	if fits, err := p.checkSize(m); err != nil || !fits {
 		return Decision{Verdict: NoRoom}, err // not even on empty servers
@@ -91,30 +89,15 @@ func (p *planner) find(m *market) (Decision, error) {
 	return p.describe(m, &found), nil
 }
 
-// checkCouples refuses jobs of which workers and parameter servers together need tables above the limit.
-func (p *planner) checkCouples(m *market) error {
-	r := &p.request
-	if !r.coupled(m) || r.job.Colocation == OneMachine {
-		return nil
-	}
-	top := most(couplesOf(r.ways(m)))
-	if err := schedule.CheckCells(top.workers+1, top.ps+1, p.search.Limit, r.job.item(), "workers x parameter servers"); err != nil {
-		return err
-	}
-	// keepCheapest leaves at most workers + ps places of each side.
-	places := min(int64(m.machines), 2*(top.workers+top.ps))
-	return schedule.CheckCells((top.workers+1)*(top.ps+1), places, p.search.Limit, r.job.item(), "workers x parameter servers x servers")
-}
-
 // checkSize refuses tables above the limit, and reports whether empty servers hold the work at all.
 func (p *planner) checkSize(m *market) (fits bool, err error) {
 	// The tables have a column for each number of workers: a job with very many chunks is limited by
 	// what the servers hold.
 	r, limit := &p.request, p.search.Limit
-	slots, most := int64(len(r.values)), min(r.job.perSlot(), r.work)
+	slots, most := int64(len(r.values)), min(r.job.Chunks, r.work)
 	// The tighter bound looks at all servers, so that it is asked for only where the cheap one is
 	// too large.
-	if most >= limit/slots && len(r.job.Speeds) == 0 {
+	if most >= limit/slots {
 		most = r.mostWorkers(m)
 	}
 	if err := schedule.CheckCells(most+1, slots, limit, r.job.item(), "slots x workers"); err != nil {
@@ -168,7 +151,7 @@ func (p *planner) slack() float64 {
 // Only ChunkDP counts chunk trainings, so that E_i N_i may overflow where nobody asks for it.
 func (p *planner) whole(job *Job) (remainder, error) {
 	work := remainder{work: job.WorkerSlots(), first: job.Arrival}
-	if p.method != ChunkDP || len(job.Speeds) > 0 {
+	if p.method != ChunkDP {
 		return work, nil
 	}
 	var ok bool

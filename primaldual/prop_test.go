@@ -39,19 +39,13 @@ func checkConstraints(t failer, j *Job, schedule Schedule) {
 		for _, p := range schedule[i].PS {
 			ps += p.Count
 		}
-		if len(j.Speeds) > 0 {
-			if j.rate(&schedule[i]) == 0 || schedule[i].Slot < j.Arrival {
-				t.Errorf("slot %d: %d workers, %d parameter servers are no way of %+v", schedule[i].Slot, workers, ps, j)
-			}
-			continue
-		}
 		if workers < 1 || workers > j.Chunks || schedule[i].Slot < j.Arrival || ps > workers ||
 			workers*j.WorkerBandwidth > ps*j.PSBandwidth {
 			t.Errorf("slot %d: %d workers, %d parameter servers of %+v", schedule[i].Slot, workers, ps, j)
 		}
 	}
-	if j.done(schedule) < j.WorkerSlots() {
-		t.Errorf("%d of %d worker-slots or units", j.done(schedule), j.WorkerSlots())
+	if schedule.WorkerSlots() < j.WorkerSlots() {
+		t.Errorf("%d of %d worker-slots", schedule.WorkerSlots(), j.WorkerSlots())
 	}
 }
 

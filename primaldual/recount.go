@@ -13,7 +13,7 @@ import (
 // The past of a schedule is in no ledger and is left out. O(placements of all jobs x kinds + slots
 // x cells in use).
 func (s *Scheduler) recount() error {
-	fresh := &Ledger{market: s.ledger.market, limit: s.ledger.limit}
+	fresh := &Ledger{market: s.ledger.market}
 	fresh.slots = make([]slotState, len(s.ledger.slots))
 	for _, r := range s.byNumber() {
 		future := r.schedule[r.schedule.before(fresh.first):]

@@ -18,48 +18,13 @@ type request struct {
 	units   int64     // what there is to do, in units of the tables: work or chunks
 	values  []float64 // values[s] = f_i if the last worker runs in slot s; never increasing
 	demands [2]demand // by side
-	most    [2]int64  // with Speeds: the most containers of any way, by side
-	linear  []Speed   // without: the ways that ways returned last
-}
-
-// coupled reports whether the sides of the job meet: it must have one machine, or has parameter servers and there are
-// machines on both lists.
-// Where the sides do not meet, costs add up by side, which is far cheaper than a table of couples.
-func (r *request) coupled(m *market) bool {
-	return r.job.Colocation == OneMachine || m.shared > 0 && (len(r.job.Speeds) == 0 || r.most[ParameterServers] > 0)
-}
-
-// ways returns what the job can run in a slot: its Speeds, or every number of workers with the parameter servers that these
-// need, by units of the tables.
-func (r *request) ways(m *market) []Speed {
-	if len(r.job.Speeds) > 0 {
-		return r.job.Speeds
-	}
-	// They are made again for each call, as units shrink from slot to slot.
-	r.linear = r.linear[:0]
-	most := r.mostWorkers(m)
-	for d := int64(1); d <= r.units; d++ {
-		y := r.workersFor(d)
-		// Workers rise with d: beyond what empty servers hold no further number fits.
-		if y > most {
-			break
-		}
-		r.linear = append(r.linear, Speed{y, r.job.PSFor(y), d})
-	}
-	return r.linear
 }
 
 // shortest returns the fewest slots in which the work can be done.
-func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.perSlot()) }
+func (r *request) shortest() int64 { return ceilDiv(r.work, r.job.Chunks) }
 
 // floorCost returns what the work costs at least, wherever and whenever it runs.
 func (r *request) floorCost() float64 {
-	if len(r.job.Speeds) > 0 {
-		// least is the thriftiest way at the lowest prices; no slot does a unit for less.
-		return float64(r.work) * r.job.least(func(s Speed) float64 {
-			return float64(float64(s.Workers)*r.demands[Workers].floor) + float64(float64(s.PS)*r.demands[ParameterServers].floor)
-		})
-	}
 	// At base prices W_i workers and Z_i = ceil(W_i b/B) parameter servers, the fewest of any
 	// schedule: a lower bound on the cost that needs no slot.
 	return float64(float64(r.work)*r.demands[Workers].floor) +
@@ -72,8 +37,7 @@ func (r *request) set(m *market) {
 		r.demands[side].set(m, side, r.job.demand(side))
 		r.demands[side].restrict(m, r.job.requires(side))
 	}
-	r.most[Workers], r.most[ParameterServers] = r.job.widest()
-	// Tables count worker-slots or units of Speeds, ChunkDP's count chunk trainings.
+	// Tables count worker-slots, ChunkDP's count chunk trainings.
 	r.units = r.work
 	if r.whole {
 		r.units = r.chunks
@@ -82,16 +46,10 @@ func (r *request) set(m *market) {
 
 // problem states the search; set must have been called.
 func (r *request) problem() schedule.Problem {
-	p := schedule.Problem{
+	return schedule.Problem{
 		Item: r.job.item(), Work: r.units, Shortest: int(r.shortest()),
 		Values: r.values, Floor: r.floorCost(), Servers: r.job,
 	}
-	if len(r.job.Speeds) > 0 {
-		// With Speeds parameter servers follow from the way and not from the units, so that nu has
-		// nothing to price.
-		p.Servers = noServers{}
-	}
-	return p
 }
 
 // workersFor returns the fewest workers that do a number of units in one slot.
@@ -112,11 +70,11 @@ func (r *request) mostWorkers(m *market) int64 {
 	room := int64(0)
 	// An empty slot with all servers up holds at least what any slot of the horizon does.
 	empty := slotState{}
-	for _, machine := range m.on[Workers] {
+	for h := range m.cluster.WorkerServers {
 		if room >= most {
 			break
 		}
-		room += min(most, m.room(&empty, &r.demands[Workers], machine))
+		room += min(most, m.room(&empty, &r.demands[Workers], h))
 	}
 	return min(most, room)
 }
@@ -128,10 +86,6 @@ func (r *request) roomFor(m *market, last int) int64 {
 	total := int64(0)
 	for s := 0; s <= last && total < r.work; s++ {
 		state := m.slot(r.first + s)
-		if len(r.job.Speeds) > 0 || r.coupled(m) {
-			total += r.fastest(m, state).Units
-			continue
-		}
 		// N_i is the most by (3). Room for containers says nothing of prices, as the reason is
 		// about room alone.
 		workers := r.roomIn(m, state, Workers, r.job.Chunks)
@@ -146,47 +100,14 @@ func (r *request) roomFor(m *market, last int) int64 {
 	return total
 }
 
-// fastest returns the way that does the most work in a slot, or of those that do all that is left the first, thus that with
-// the fewest workers; the zero way where none fits.
-func (r *request) fastest(m *market, state *slotState) Speed {
-	ways := r.ways(m)
-	fits := r.fitting(m, state, ways)
-	best := Speed{}
-	for i, w := range ways {
-		// More than all that is left is no more: of such ways the first is the smallest, which
-		// leaves room to others.
-		if units := min(w.Units, r.work); fits(i) && units > best.Units {
-			best = w
-			best.Units = units
-		}
-	}
-	return best
-}
-
-// fitting returns which of the ways have room in a slot.
-// The slot is looked at once for all ways.
-func (r *request) fitting(m *market, state *slotState, ways []Speed) func(i int) bool {
-	if r.coupled(m) {
-		var j joint
-		j.setFree(m, &r.demands, r.job.Colocation)
-		// At prices of nothing everything costs 0 that fits, and what does not is infinite.
-		costs := j.costs(unpriced(state), couplesOf(ways), inf)
-		return func(i int) bool { return costs[i] < inf }
-	}
-	// The two sides are on servers of their own: a way fits if either side has room for its part.
-	workers := r.roomIn(m, state, Workers, r.most[Workers])
-	ps := r.roomIn(m, state, ParameterServers, r.most[ParameterServers])
-	return func(i int) bool { return ways[i].Workers <= workers && ways[i].PS <= ps }
-}
-
 // roomIn returns the containers that fit a side in one slot, at most enough.
 func (r *request) roomIn(m *market, s *slotState, side Side, enough int64) int64 {
 	room := int64(0)
-	for _, machine := range m.on[side] {
+	for server := range m.cluster.servers(side) {
 		if room >= enough {
 			break
 		}
-		room += min(enough, m.room(s, &r.demands[side], machine))
+		room += min(enough, m.room(s, &r.demands[side], m.machine(side, server)))
 	}
 	return min(room, enough)
 }

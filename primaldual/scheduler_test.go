@@ -381,7 +381,7 @@ func TestFailTooLarge(t *testing.T) {
 	if err := s.recount(); err != nil {
 		t.Error(err)
 	}
-	if down := s.ledger.slot(1).down; down == nil || !down[s.ledger.on[ParameterServers][0]] {
+	if down := s.ledger.slot(1).down; down == nil || !down[s.ledger.machine(ParameterServers, 0)] {
 		t.Error("the server is not down")
 	}
 }

@@ -96,7 +96,7 @@ func TestCertifyOtherPolicies(t *testing.T) {
 	certified := 0
 	rapidtest.Until(t, "nothing was earned", func() bool { return certified > 0 }, func(t *rapid.T) {
 		draw, z := fromRapid(t), mediumSize
-		z.linear, z.apart = true, true // firstFit knows neither speeds nor places
+		z.plain = true // firstFit knows no labels
 		cluster := z.cluster(draw)
 		jobs := z.jobsOf(draw, cluster)
 		bounds := boundsDraw(draw, cluster, jobs)

@@ -178,11 +178,8 @@ func (s *Scheduler) sound(r *running) bool {
 	if s.ledger.checkForm(&r.job, r.schedule) != nil || r.schedule.completion() < s.First() || r.schedule[0].Slot < r.job.Arrival {
 		return false
 	}
-	// Capacities know nothing of N_i and of ways: a schedule that breaks (3) would commit.
+	// Capacities know nothing of N_i: a schedule that breaks (3) would commit.
 	return !slices.ContainsFunc(r.schedule, func(plan SlotPlan) bool {
-		if len(r.job.Speeds) > 0 {
-			return r.job.rate(&plan) == 0
-		}
 		left := r.job.Chunks
 		for _, p := range plan.Workers {
 			if left -= p.Count; left < 0 { // and not their sum, which may overflow

@@ -89,13 +89,9 @@ func TestTheoryFullServerRefuses(t *testing.T) {
 		for _, j := range jobs {
 			best := j.Utility.Value(int(j.ShortestSlots()) - 1)
 			for _, side := range []struct {
-				side         Side
 				demand       apportion.Resources
 				upper, lower []float64
-			}{{Workers, j.Worker, bounds.UWorker, bounds.LWorker}, {ParameterServers, j.PS, bounds.UPS, bounds.LPS}} {
-				if !j.uses(side.side) {
-					continue // no container, no price
-				}
+			}{{j.Worker, bounds.UWorker, bounds.LWorker}, {j.PS, bounds.UPS, bounds.LPS}} {
 				for r, q := range side.demand {
 					c := newCurve(side.upper[r], side.lower[r])
 					if price := c.at(7, 7) * float64(q); q > 0 && price < best*(1-1e-9) {
@@ -125,17 +121,14 @@ func TestTheoryInitialDual(t *testing.T) {
 	})
 }
 
-// initialDual returns the dual value before the first job, (19) with mu = 0 and p = q = L; a machine on both lists counts once.
+// initialDual returns the dual value before the first job, (19) with mu = 0 and p = q = L.
 func initialDual(cluster *Cluster, bounds *Bounds) float64 {
-	value, counted := 0.0, map[string]bool{}
+	value := 0.0
 	for _, side := range []Side{Workers, ParameterServers} {
 		for _, server := range cluster.servers(side) {
 			for r, c := range server.Capacity {
-				if !counted[server.ID] {
-					value += endsOf(cluster, bounds, side, server.ID, r)[1] * float64(c) * float64(cluster.Slots)
-				}
+				value += endsOf(bounds, side, r)[1] * float64(c) * float64(cluster.Slots)
 			}
-			counted[server.ID] = true
 		}
 	}
 	return value

@@ -44,23 +44,15 @@ func (k *turned) decided(id string, d *Decision) {
 
 // event plays one event, and fails on any error: what has happened must be recorded.
 func (k *turned) event(m *machine) {
-	id, side, server, slot := m.server()
+	id, _, _, slot := m.server()
 	var out []Displacement
 	var err error
-	switch m.draw(0, 4) {
+	switch m.draw(0, 2) {
 	case 0:
 		out, err = m.s.Fail(id, slot)
 	case 1:
 		err = m.s.Repair(id, slot)
 	case 2:
-		if slot > m.s.First() {
-			out, err = m.s.Drain(id, slot)
-		}
-	case 3:
-		capacity := m.cluster.servers(Side(side))[server].Capacity.Clone()
-		capacity[0] = int64(m.draw(0, m.size.capacity))
-		out, err = m.s.SetCapacity(id, capacity)
-	case 4:
 		var ended []Finish
 		ended, err = m.s.Advance(m.s.First() + m.draw(0, 1))
 		for _, f := range ended {

@@ -52,14 +52,12 @@ func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, te
 // changes. O((H+K) R).
 func (j *Job) misfit(cluster *Cluster) Verdict {
 	switch {
-	// With b > B (6) and (7) contradict each other for every y > 0; ways of Speeds state their
-	// parameter servers and are bound by neither.
-	case len(j.Speeds) == 0 && j.WorkerBandwidth > j.PSBandwidth:
+	// With b > B (6) and (7) contradict each other for every y > 0.
+	case j.WorkerBandwidth > j.PSBandwidth:
 		return BandwidthTooSmall
 	case !fitsAny(cluster, Workers, j):
 		return FitsNoWorkerServer
-	// A job with a way that has no parameter servers can run even where these fit nowhere.
-	case j.needsPS() && !fitsAny(cluster, ParameterServers, j):
+	case !fitsAny(cluster, ParameterServers, j):
 		return FitsNoPSServer
 	}
 	return Admitted

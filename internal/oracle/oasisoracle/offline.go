@@ -12,10 +12,6 @@ type Job struct {
 	Worker, PS                   []int64
 	// ClosedWorkers and ClosedPS say of each server of a side that the job may not use it; nil: it may use all.
 	ClosedWorkers, ClosedPS []bool
-	// Apart and Alone are as in Problem, Speed and MaxPS too.
-	Apart, Alone bool
-	Speed        func(workers, ps int64) int64
-	MaxPS        int64
 	// Values[t] is the utility of a job whose last worker runs in slot t.
 	Values []float64
 }
@@ -24,7 +20,6 @@ type Job struct {
 type Instance struct {
 	Slots       int
 	Workers, PS [][]int64 // capacities, server by kind
-	Same        []int     // as in Problem
 	Jobs        []Job
 }
 
@@ -35,14 +30,6 @@ type Instance struct {
 func Optimum(in *Instance) float64 {
 	// The bound is the only shortcut: what later jobs could earn alone in an empty cluster.
 	s := search{in: in, workers: repeat(in.Workers, in.Slots), ps: repeat(in.PS, in.Slots)}
-	// The two lists then share the vector of free quantities.
-	for k, h := range in.Same {
-		for t := range s.ps {
-			if h >= 0 {
-				s.ps[t][k] = s.workers[t][h] // one machine: what either side takes is gone for both
-			}
-		}
-	}
 	// A sum of the best utilities from each job on: what no schedule of the rest can exceed.
 	s.hope = make([]float64, len(in.Jobs)+1)
 	for i := len(in.Jobs) - 1; i >= 0; i-- {
@@ -93,87 +80,34 @@ func (s *search) job(i int, earned float64) {
 // slot tries every number of workers and parameter servers for job i in slot t and later, done being done.
 func (s *search) slot(i, t int, done int64, earned float64) {
 	j := &s.in.Jobs[i]
-	// The rest of the work fits no more, even at the greatest speed in every slot left.
-	if t == s.in.Slots || done+int64(s.in.Slots-t)*j.fastest() < j.Work {
+	// The rest of the work fits no more, even with the most workers in every slot left.
+	if t == s.in.Slots || done+int64(s.in.Slots-t)*j.MaxWorkers < j.Work {
 		return
 	}
 	// The order of tries does not matter for the result; the first ones found make the bound of job useful.
 	// No worker in slot t.
 	// A slot may be left out although there is room: later slots may be of less use to others.
 	s.slot(i, t+1, done, earned)
-	for y := int64(1); y <= j.MaxWorkers; y++ {
-		for z := int64(0); z <= max(y, j.MaxPS); z++ {
-			// Workers that do nothing here are not tried, nor more of them than there is work left.
-			does := j.does(y, z)
-			if does == 0 || j.Speed == nil && y > j.Work-done {
-				continue
-			}
-			s.both(i, t, y, z, func() {
-				if done+does >= j.Work {
+	// More workers than there is work left do nothing more, and more parameter servers than are needed only take room.
+	for y := int64(1); y <= min(j.MaxWorkers, j.Work-done); y++ {
+		z := int64(0)
+		for z < y && y*j.WorkerBandwidth > z*j.PSBandwidth { // (6), (7)
+			z++
+		}
+		if y*j.WorkerBandwidth > z*j.PSBandwidth {
+			continue
+		}
+		// What is placed is taken off the free quantities until the rest has been tried, which is how jobs exclude each other.
+		(&placer{s.workers[t], j.Worker, j.ClosedWorkers}).place(y, 0, func() {
+			(&placer{s.ps[t], j.PS, j.ClosedPS}).place(z, 0, func() {
+				if done+y >= j.Work {
 					s.job(i+1, earned+j.Values[t])
 				} else {
-					s.slot(i, t+1, done+does, earned)
+					s.slot(i, t+1, done+y, earned)
 				}
 			})
-			if j.Speed == nil {
-				break // more parameter servers only take room
-			}
-		}
-	}
-}
-
-// does returns the work that so many workers and parameter servers do in a slot, 0 where they do not run together.
-func (j *Job) does(y, z int64) int64 {
-	switch {
-	case j.Speed != nil:
-		return j.Speed(y, z)
-	case z > y || y*j.WorkerBandwidth > z*j.PSBandwidth: // (7), (6)
-		return 0
-	}
-	return y
-}
-
-// fastest returns the most work of a slot.
-// It is asked in every slot of every branch: tests are tiny, and nothing is kept that could be wrong.
-func (j *Job) fastest() int64 {
-	if j.Speed == nil {
-		return j.MaxWorkers
-	}
-	most := int64(0)
-	for y := int64(1); y <= j.MaxWorkers; y++ {
-		for z := int64(0); z <= j.MaxPS; z++ {
-			most = max(most, j.Speed(y, z))
-		}
-	}
-	return most
-}
-
-// both calls then for every way to place so many containers of job i in slot t under its rules.
-// The rules of one machine are looked at when a placement is whole, and no branch is cut before: the
-// twin has no such cleverness to be wrong about.
-func (s *search) both(i, t int, y, z int64, then func()) {
-	j := &s.in.Jobs[i]
-	onWorkers, onPS := make([]int64, len(s.in.Workers)), make([]int64, len(s.in.PS))
-	rules := Problem{Same: s.in.Same}
-	// What is placed is taken off the free quantities until then returns, which is how jobs exclude each other.
-	(&placer{s.workers[t], j.Worker, j.ClosedWorkers, onWorkers}).place(y, 0, func() {
-		(&placer{s.ps[t], j.PS, j.ClosedPS, onPS}).place(z, 0, func() {
-			if j.Apart && s.meet(onWorkers, onPS) || j.Alone && rules.machines(onWorkers, onPS) > 1 {
-				return
-			}
-			then()
 		})
-	})
-}
-
-// meet reports whether a machine has containers of both sides.
-func (s *search) meet(workers, ps []int64) bool {
-	for k, h := range s.in.Same {
-		if h >= 0 && ps[k] > 0 && workers[h] > 0 {
-			return true
-		}
 	}
-	return false
 }
 
 // placer places containers of one side in one slot.
@@ -181,7 +115,6 @@ type placer struct {
 	servers [][]int64 // what is left of each
 	demand  []int64
 	closed  []bool
-	on      []int64 // how many are where
 }
 
 // place calls then for every way to put n containers on servers h and later that are not closed.
@@ -199,17 +132,14 @@ func (p *placer) place(n int64, h int, then func()) {
 		if count > 0 && (p.closed != nil && p.closed[h] || !take(p.servers[h], p.demand, count)) {
 			break
 		}
-		p.on[h] = count
 		p.place(n-count, h+1, then)
 		if count > 0 {
 			take(p.servers[h], p.demand, -count)
 		}
 	}
-	p.on[h] = 0
 }
 
 // take takes count containers if they fit, and else nothing. A negative count gives back what was taken, which always fits.
-// Both sides of a machine share its vector: what one takes is gone for the other.
 func take(free, demand []int64, count int64) bool {
 	for r, q := range demand {
 		if q*count > 0 && q*count > free[r] {

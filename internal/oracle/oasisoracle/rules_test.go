@@ -1,4 +1,4 @@
-// This file tests the rules on machines, speeds and closed servers of both searches, on cases small enough to count by hand.
+// This file tests closed servers, arrivals and room of both searches, on cases small enough to count by hand.
 
 package oasisoracle
 
@@ -19,38 +19,6 @@ func flat(demand int64, free []int64, prices []float64) Side {
 		s.Price[0] = append(s.Price[0], []float64{prices[h]})
 	}
 	return s
-}
-
-// equal compares tables of costs.
-func equal(got, want [][]float64) bool {
-	return slices.EqualFunc(got, want, func(a, b []float64) bool { return slices.Equal(a, b) })
-}
-
-// Two machines of room 3 and 2 at prices 1 and 4, workers of 1 and parameter servers of 2: what is on both sides of a
-// machine shares its room.
-func TestTogether(t *testing.T) {
-	machines, prices := []int64{3, 2}, []float64{1, 4}
-	for _, test := range []struct {
-		name         string
-		same         []int
-		apart, alone bool
-		want         [][]float64 // by workers and parameter servers
-	}{
-		// Nothing is shared: a parameter server costs 2 on the first, the second one 8 on the other.
-		{"two sides", nil, false, false, [][]float64{{0, 2, 10}, {1, 3, 11}, {2, 4, 12}}},
-		// Two workers leave no room for a parameter server on the first: one of them goes to the second, or the server does.
-		{"machines", []int{0, 1}, false, false, [][]float64{{0, 2, 10}, {1, 3, 11}, {2, 7, inf}}},
-		{"apart", []int{0, 1}, true, false, [][]float64{{0, 2, 10}, {1, 6, inf}, {2, 10, inf}}},
-		{"alone", []int{0, 1}, false, true, [][]float64{{0, 2, inf}, {1, 3, inf}, {2, inf, inf}}},
-		// Only the second server of each side is a machine of both; the other parameter server has a machine of its own.
-		{"one machine of both", []int{-1, 1}, false, false, [][]float64{{0, 2, 10}, {1, 3, 11}, {2, 4, 12}}},
-		{"alone on sides of their own", []int{-1, -1}, false, true, [][]float64{{0, 2, inf}, {1, inf, inf}, {2, inf, inf}}},
-	} {
-		p := &Problem{Workers: flat(1, machines, prices), PS: flat(2, machines, prices), MaxWorkers: 2, Same: test.same, Apart: test.apart, Alone: test.alone}
-		if got := Together(p, 0, 2); !equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
-	}
 }
 
 // A server that is closed to the job, or down, holds none of it, whatever it costs.
@@ -97,36 +65,6 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// With a table of speeds a slot does the work of workers and parameter servers together: two and one do 3, more than is left
-// is no waste, and what does not run together does nothing.
-func TestSpeeds(t *testing.T) {
-	speed := func(workers, ps int64) int64 {
-		if workers == 0 || ps == 0 {
-			return 0
-		}
-		return workers + min(workers, ps) // 2 with one of each, 3 with two and one, 4 with two of each
-	}
-	p := &Problem{Workers: flat(1, []int64{2}, []float64{1}), PS: flat(1, []int64{2}, []float64{10}), MaxWorkers: 2, Work: 4, Speed: speed, MaxPS: 2, Values: []float64{30}}
-	if got := p.slot(0); !slices.Equal(got, []float64{0, inf, 11, 12, 22}) {
-		t.Errorf("%v", got)
-	}
-	if payoff, costs := Best(p); payoff != 8 || costs[0] != 22 {
-		t.Errorf("payoff %g, costs %v", payoff, costs)
-	}
-	p.Work = 3 // two of each do 4, but two and one are enough
-	if payoff, _ := Best(p); payoff != 18 {
-		t.Errorf("payoff %g of three", payoff)
-	}
-	p.Work = 1 // the cheapest way does 2
-	if payoff, _ := Best(p); payoff != 19 {
-		t.Errorf("payoff %g of one", payoff)
-	}
-	p.MaxPS = 0
-	if payoff, _ := Best(p); payoff != 0 {
-		t.Errorf("payoff %g without parameter servers", payoff)
-	}
-}
-
 // one is a job of one slot that needs one worker and one parameter server, with utilities by slot.
 func one(values ...float64) Job {
 	return Job{MaxWorkers: 1, Work: 1, WorkerBandwidth: 1, PSBandwidth: 1, Worker: []int64{1}, PS: []int64{1}, Values: values}
@@ -138,7 +76,7 @@ func change(j Job, by func(*Job)) Job {
 	return j
 }
 
-// The optimum under each rule: two machines of two units each hold two jobs, where the rules allow it.
+// The optimum under each rule: two machines of two units on either side hold three jobs.
 func TestOptimumRules(t *testing.T) {
 	machines := [][]int64{{2}, {2}}
 	for _, test := range []struct {
@@ -147,13 +85,6 @@ func TestOptimumRules(t *testing.T) {
 		want float64
 	}{
 		{"two sides", Instance{Slots: 1, Workers: machines, PS: machines, Jobs: []Job{one(5), one(6), one(7)}}, 18},
-		{"machines", Instance{Slots: 1, Workers: machines, PS: machines, Same: []int{0, 1}, Jobs: []Job{one(5), one(6), one(7)}}, 13},
-		{"machines, apart", Instance{Slots: 1, Workers: machines, PS: machines, Same: []int{0, 1},
-			Jobs: []Job{change(one(5), func(j *Job) { j.Apart = true }), one(6), one(7)}}, 13},
-		{"one machine, apart", Instance{Slots: 1, Workers: machines[:1], PS: machines[:1], Same: []int{0},
-			Jobs: []Job{change(one(9), func(j *Job) { j.Apart = true }), one(6)}}, 6},
-		{"two machines of one unit, alone", Instance{Slots: 1, Workers: [][]int64{{1}, {1}}, PS: [][]int64{{1}, {1}}, Same: []int{0, 1},
-			Jobs: []Job{change(one(9), func(j *Job) { j.Alone = true }), one(6)}}, 6},
 		{"closed to the best one", Instance{Slots: 1, Workers: machines[:1], PS: machines[:1],
 			Jobs: []Job{change(one(9), func(j *Job) { j.ClosedWorkers = []bool{true} }), change(one(8), func(j *Job) { j.ClosedPS = []bool{true} }), one(6)}}, 6},
 		{"comes in the second slot", Instance{Slots: 2, Workers: [][]int64{{1}}, PS: [][]int64{{1}},
@@ -173,31 +104,6 @@ func TestOptimumRules(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// With speeds a job may use more parameter servers than workers, and is as fast as its table says: four units of work take one
-// slot with two of each, and two slots with one of each.
-func TestOptimumSpeeds(t *testing.T) {
-	fast := change(one(10, 3), func(j *Job) {
-		j.MaxWorkers, j.MaxPS, j.Work = 2, 2, 4
-		j.Speed = func(workers, ps int64) int64 { return 2 * min(workers, ps) }
-	})
-	for room, want := range map[int64]float64{2: 10, 1: 3, 0: 0} {
-		in := &Instance{Slots: 2, Workers: [][]int64{{room}}, PS: [][]int64{{2}}, Jobs: []Job{fast}}
-		if got := Optimum(in); got != want {
-			t.Errorf("room for %d workers: %g, want %g", room, got, want)
-		}
-	}
-	if got := fast.fastest(); got != 4 {
-		t.Errorf("%d in a slot, want 4", got)
-	}
-	ps := change(one(7), func(j *Job) {
-		j.MaxPS = 3
-		j.Speed = func(workers, ps int64) int64 { return ps / 3 } // three parameter servers for one worker
-	})
-	if got := Optimum(&Instance{Slots: 1, Workers: [][]int64{{1}}, PS: [][]int64{{3}}, Jobs: []Job{ps}}); got != 7 {
-		t.Errorf("three parameter servers: %g", got)
 	}
 }
 
@@ -223,40 +129,6 @@ func TestCostsNeverRise(t *testing.T) {
 	p.MaxWorkers = 1
 	if _, costs := Best(p); !slices.Equal(costs, []float64{inf, 12, 8}) {
 		t.Errorf("costs %v", costs)
-	}
-}
-
-// The rules look at where containers are and not at where they were tried before: on the second machine there is room for one
-// container alone, and the first has room for both.
-func TestOptimumForgetsTries(t *testing.T) {
-	for _, alone := range []bool{false, true} {
-		in := &Instance{Slots: 1, Workers: [][]int64{{2}, {1}}, PS: [][]int64{{2}, {1}}, Same: []int{0, 1},
-			Jobs: []Job{change(one(9), func(j *Job) { j.Alone = alone })}}
-		if got := Optimum(in); got != 9 {
-			t.Errorf("alone is %t: %g, want 9", alone, got)
-		}
-	}
-}
-
-// Both sides meet where one machine has a container of each.
-func TestMeet(t *testing.T) {
-	s := &search{in: &Instance{Same: []int{-1, 0, 1}}}
-	for _, test := range []struct {
-		name        string
-		workers, ps []int64
-		want        bool
-	}{
-		{"nobody", []int64{0, 0}, []int64{0, 0, 0}, false},
-		{"workers alone", []int64{1, 2}, []int64{0, 0, 0}, false},
-		{"parameter servers alone", []int64{0, 0}, []int64{1, 1, 1}, false},
-		{"on a machine of their own", []int64{1, 1}, []int64{3, 0, 0}, false},
-		{"on different machines", []int64{1, 0}, []int64{0, 0, 1}, false},
-		{"on the first", []int64{1, 0}, []int64{0, 1, 0}, true},
-		{"on the second", []int64{0, 1}, []int64{0, 0, 1}, true},
-	} {
-		if got := s.meet(test.workers, test.ps); got != test.want {
-			t.Errorf("%s: %t", test.name, got)
-		}
 	}
 }
 
