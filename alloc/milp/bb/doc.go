@@ -10,8 +10,8 @@
 // The relaxation is solved by a dual simplex method for bounded variables that starts from whatever
 // basis the last node left: only bounds differ between nodes, so that basis stays dual feasible, and
 // nodes need to store no more than one pair of bounds. A primal simplex method finishes where
-// the costs had to be changed on the way. The basis inverse is explicit and dense, made afresh
-// every 100 pivots.
+// the costs had to be changed on the way. The basis inverse is explicit and made afresh every 100
+// pivots; columns of rows whose slack is basic are unit vectors, which nothing computes with.
 //
 // # Notation
 //
@@ -24,7 +24,7 @@
 // # Contract
 //
 // The same model and options give the same answer and the same number of nodes, unless the clock or
-// the context ends the search. One goroutine. O(m^2 + nonzeros) a pivot and 8 m^2 bytes for m rows:
+// the context ends the search. One goroutine. O(m k + nonzeros) a pivot and 8 m^2 bytes for m rows, of which k are tight:
 // some hundred rows are comfortable, some thousand are the end, and a model beyond the
 // memory limit (DefaultMemoryBytes without one) is answered with LimitReached at once. There
 // is no presolve and there are no cuts. A model with integer variables without bounds

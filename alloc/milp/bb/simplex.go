@@ -3,7 +3,10 @@
 
 package bb
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// primalTol is what a basic variable may miss its bound by, relative to 1 + the bound's size.
@@ -59,6 +62,9 @@ type simplex struct {
 	pivots  int       // since the inverse was made
 	total   int       // pivots of all time
 	stop    func() bool
+
+	// tight lists the rows whose slack is not basic, ascending: the columns of the others in the inverse are unit vectors.
+	tight []int32
 
 	row    []float64 // n+m: scratch, a row of B^-1 [A I]
 	column []float64 // m: scratch, a column of it
@@ -118,25 +124,47 @@ func (s *simplex) computeColumn(j int) {
 		}
 		return
 	}
-	from, to := s.columns.Start[j], s.columns.Start[j+1]
-	for r := range s.column {
-		row, sum := s.inverseRow(r), 0.0
-		for k := from; k < to; k++ {
-			sum += float64(row[s.columns.Rows[k]] * s.columns.Coefs[k])
+	clear(s.column)
+	for k := s.columns.Start[j]; k < s.columns.Start[j+1]; k++ {
+		i, coef := int(s.columns.Rows[k]), s.columns.Coefs[k]
+		if r := s.place[s.n+i]; r >= 0 {
+			s.column[r] += coef
+			continue
 		}
-		s.column[r] = sum
+		for r := range s.column {
+			s.column[r] += float64(s.inverse[r*s.m+i] * coef)
+		}
 	}
 }
+
+// findTight brings tight up to date.
+func (s *simplex) findTight() {
+	s.tight = s.tight[:0]
+	for i := range s.m {
+		if s.place[s.n+i] < 0 {
+			s.tight = append(s.tight, int32(i))
+		}
+	}
+}
+
+// own returns the row whose slack is basic in row r of the inverse, -1 where that is a variable of the model: beside the
+// tight rows the only column in which row r is not 0, and it is 1 there.
+func (s *simplex) own(r int) int { return max(int(s.basis[r])-s.n, -1) }
 
 // exchange makes variable j basic in row r, whose column s.column holds, and the variable there
 // nonbasic. It updates the inverse and its norms.
 func (s *simplex) exchange(r, j int) {
 	// Gauss-Jordan: row r is divided by the pivot, and its multiples make the rest of the column
-	// 0.
+	// 0. The leaving variable's row, if it is a slack, becomes tight, and nothing else is there in the pivot row.
+	s.findTight()
+	if own := s.own(r); own >= 0 {
+		at, _ := slices.BinarySearch(s.tight, int32(own))
+		s.tight = slices.Insert(s.tight, at, int32(own))
+	}
 	pivotRow := s.inverseRow(r)
 	pivot := s.column[r]
 	sum := 0.0
-	for k := range pivotRow {
+	for _, k := range s.tight {
 		pivotRow[k] /= pivot
 		sum += float64(pivotRow[k] * pivotRow[k])
 	}
@@ -147,13 +175,15 @@ func (s *simplex) exchange(r, j int) {
 			continue
 		}
 		row, sum := s.inverseRow(i), 0.0
-		for k, x := range pivotRow {
-			if x != 0 {
-				row[k] -= float64(factor * x)
-			}
-			// The norm is summed afresh in the same pass: exact steepest edge weights at no extra
-			// order of work.
-			sum += float64(row[k] * row[k])
+		if s.own(i) >= 0 {
+			sum = 1
+		}
+		// The norm is summed afresh in the same pass: exact steepest edge weights at no extra
+		// order of work.
+		for _, k := range s.tight {
+			x := row[k] - float64(factor*pivotRow[k])
+			row[k] = x
+			sum += float64(x * x)
 		}
 		s.norms[i] = sum
 	}
@@ -255,10 +285,14 @@ func (s *simplex) setInverse(inverted [][]float64, rows, vars []int32) {
 		}
 	}
 	// The weights are recomputed with the inverse, so no drift of theirs survives.
+	s.findTight()
 	for r := range s.norms {
-		sum := 0.0
-		for _, x := range s.inverseRow(r) {
-			sum += float64(x * x)
+		row, sum := s.inverseRow(r), 0.0
+		if s.own(r) >= 0 {
+			sum = 1
+		}
+		for _, k := range s.tight {
+			sum += float64(row[k] * row[k])
 		}
 		s.norms[r] = sum
 	}
@@ -303,10 +337,14 @@ func (s *simplex) computeBasics() {
 			}
 		}
 	}
+	s.findTight()
 	for r, j := range s.basis {
-		sum := 0.0
-		for i, factor := range s.inverseRow(r) {
-			sum -= float64(factor * load[i])
+		row, sum := s.inverseRow(r), 0.0
+		if own := s.own(r); own >= 0 {
+			sum = -load[own]
+		}
+		for _, i := range s.tight {
+			sum -= float64(row[i] * load[i])
 		}
 		s.x[j] = sum
 	}
@@ -315,12 +353,19 @@ func (s *simplex) computeBasics() {
 // multipliers sets s.y = cost_B B^-1.
 func (s *simplex) multipliers(cost []float64) {
 	clear(s.y)
+	s.findTight()
 	for r, j := range s.basis {
-		// Slacks cost nothing, so most rows are skipped.
-		if c := cost[j]; c != 0 {
-			for i, factor := range s.inverseRow(r) {
-				s.y[i] += float64(c * factor)
-			}
+		// Slacks cost nothing unless they are perturbed, so most rows are skipped.
+		c := cost[j]
+		if c == 0 {
+			continue
+		}
+		row := s.inverseRow(r)
+		if own := s.own(r); own >= 0 {
+			s.y[own] += c
+		}
+		for _, i := range s.tight {
+			s.y[i] += float64(c * row[i])
 		}
 	}
 }
