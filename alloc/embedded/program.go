@@ -49,11 +49,12 @@ func (s *Solver) answerBest(ctx context.Context, inst *solver.Instance) *solver.
 		return s.answer(ctx, inst)
 	}
 	p := &programmer{Solver: s, inst: inst, sol: s.quick().answer(ctx, inst)}
-	p.near(ctx, linear)
-	// A caller whose start breaks the loss budget raises that where it cannot be held: no long search for what may not be there.
+	// A caller whose start breaks the loss budget looks for the least loss where no answer is within it: no long search for what
+	// may not be there, as that one finds it too.
 	if inst.Start != nil && !p.sol.Status.HasSolution() {
 		return p.sol
 	}
+	p.near(ctx, linear)
 	if s.opts.Effort > Quick && !p.done(ctx) {
 		p.join(ctx, s.answer(ctx, inst))
 	}
