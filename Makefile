@@ -174,9 +174,10 @@ release: ## takes the replace directives of this work tree out of all go.mod fil
 	go run -C internal/tools ./publish '$(CURDIR)'
 
 .PHONY: cross
-cross: ## the library and the small programs for systems that are not Linux
+cross: ## the library and the small programs for systems that are not Linux, and what vet says of the library and its tests on Windows
 	@for system in windows/amd64 darwin/arm64 js/wasm; do for module in . examples; do echo "# $$module: $$system"; \
 		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go build -C $$module -o /dev/null ./... || exit 1; done; done
+	@CGO_ENABLED=0 GOOS=windows go vet ./...
 
 # An example runs with the arguments in its smoke.args, in its own folder: one run a line, none if there is no
 # such file. The arguments are the shell's.

@@ -1,4 +1,4 @@
-// This file tests the descriptor that a guard is handed.
+// This file tests what a guard is handed by its command line that Linux alone has.
 
 package guard
 
@@ -19,9 +19,9 @@ func TestParseHeld(t *testing.T) {
 	for name, value := range map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "5", "APPORTION_SERVER": "s1", EnvEpoch: "3"} {
 		t.Setenv(name, value)
 	}
-	c, err := parse([]string{"-socket", "/s", "-dir", t.TempDir(), "-held", strconv.Itoa(held), "sh"}, io.Discard, nil)
-	if err != nil || c.Held == nil || c.Held.Fd() != uintptr(held) {
-		t.Fatalf("%v, %v", c.Held, err)
+	c, err := parse([]string{"-socket", "/s", "-dir", t.TempDir(), "-held", strconv.Itoa(held), "-save", "SIGUSR2", "sh"}, io.Discard, nil)
+	if err != nil || c.Held == nil || c.Held.Fd() != uintptr(held) || c.Save != syscall.SIGUSR2 {
+		t.Fatalf("%v, %v, %v", c.Held, c.Save, err)
 	}
 	if err := c.Held.Close(); err != nil {
 		t.Error(err)

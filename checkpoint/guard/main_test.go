@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -58,7 +57,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := parse([]string{"-url", "http://x", "-token-file", token, "-save", "SIGUSR2", "-grace", "1s", "--", "sh", "-c", "exit"}, io.Discard, nil)
-	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != syscall.SIGUSR2 || len(c.Argv) != 3 {
+	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != signals["USR2"] || len(c.Argv) != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if h, ok := c.Authority.(*HTTP); !ok || h.URL != "http://x" || h.Credential != credential {

@@ -17,6 +17,14 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // content returns what a file holds; "missing" if there is none.
 func content(t *testing.T, fsys vfs.FS, name string) string {
 	t.Helper()

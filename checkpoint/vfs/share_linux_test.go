@@ -178,11 +178,3 @@ func TestClone(t *testing.T) {
 		t.Errorf("it holds %q", got)
 	}
 }
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -3,10 +3,15 @@
 package ortools_test
 
 import (
+	"context"
+	"math"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/alloc/milp/milptest"
 )
 
 // processorTime is what this process has used of all processors so far.
@@ -17,6 +22,70 @@ func processorTime(t testing.TB) time.Duration {
 		t.Fatal(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// interrupted is what an interrupted search came to: the answer, and how long and how much processor time
+// it took after the end of the context.
+type interrupted struct {
+	milp.Solution
+	took, worked time.Duration
+}
+
+// interrupt cancels a search after a while, and waits until it is wound up.
+func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) interrupted {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var cancelled time.Time
+	var worked time.Duration
+	timer := time.AfterFunc(after, func() {
+		cancelled, worked = time.Now(), processorTime(t)
+		cancel()
+	})
+	defer timer.Stop()
+	got, err := milp.Solve(ctx, e.solver, model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != milp.Cancelled {
+		t.Fatalf("%s: %v (%s) after %v, want cancelled", e.name, got.Status, got.Reason, after)
+	}
+	result := interrupted{got, time.Since(cancelled), processorTime(t) - worked}
+	windUp(t)
+	return result
+}
+
+// TestInterrupt stops every engine at several moments of a search: it returns soon, with what it
+// has and a bound that no other bound or point of the same model contradicts.
+func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some ten seconds")
+	}
+	for _, e := range engines(t) {
+		t.Run(e.name, func(t *testing.T) {
+			model := hardFor(t, e)
+			best, bound := math.Inf(-1), math.Inf(1)
+			var took []time.Duration
+			for k := range 10 {
+				got := interrupt(t, e, model, time.Duration(1+30*k)*time.Millisecond)
+				took = append(took, got.took)
+				bound = math.Min(bound, got.Bound)
+				if got.HasSolution() {
+					best = math.Max(best, got.Objective)
+				}
+			}
+			if best > bound*(1+1e-9) {
+				t.Errorf("objective %v beats bound %v", best, bound)
+			}
+			if e.can(milp.CanInteger) && (math.IsInf(best, 0) || math.IsInf(bound, 0)) {
+				t.Errorf("objective %v and bound %v after 271 ms", best, bound)
+			}
+			if latest := slices.Max(took); latest > milptest.Patience {
+				t.Errorf("returned %v after the end of the context", latest)
+			}
+			t.Logf("objective %v, bound %v, returned after %v", best, bound, took)
+		})
+	}
 }
 
 // BenchmarkInterrupt ends the context in mid-search and reports how long the call went on, and how much

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -129,37 +128,6 @@ func hardFor(t testing.TB, e named) *milp.Model {
 	return hard(t, false, 1200)
 }
 
-// interrupted is what an interrupted search came to: the answer, and how long and how much processor time
-// it took after the end of the context.
-type interrupted struct {
-	milp.Solution
-	took, worked time.Duration
-}
-
-// interrupt cancels a search after a while, and waits until it is wound up.
-func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) interrupted {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var cancelled time.Time
-	var worked time.Duration
-	timer := time.AfterFunc(after, func() {
-		cancelled, worked = time.Now(), processorTime(t)
-		cancel()
-	})
-	defer timer.Stop()
-	got, err := milp.Solve(ctx, e.solver, model, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Status != milp.Cancelled {
-		t.Fatalf("%s: %v (%s) after %v, want cancelled", e.name, got.Status, got.Reason, after)
-	}
-	result := interrupted{got, time.Since(cancelled), processorTime(t) - worked}
-	windUp(t)
-	return result
-}
-
 // windUp waits until no search goes on.
 func windUp(t testing.TB) {
 	t.Helper()
@@ -167,39 +135,6 @@ func windUp(t testing.TB) {
 	defer cancel()
 	if err := ortools.WaitWindingUp(ctx); err != nil || ortools.WindingUp() != 0 {
 		t.Fatalf("%d searches go on: %v", ortools.WindingUp(), err)
-	}
-}
-
-// TestInterrupt stops every engine at several moments of a search: it returns soon, with what it
-// has and a bound that no other bound or point of the same model contradicts.
-func TestInterrupt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some ten seconds")
-	}
-	for _, e := range engines(t) {
-		t.Run(e.name, func(t *testing.T) {
-			model := hardFor(t, e)
-			best, bound := math.Inf(-1), math.Inf(1)
-			var took []time.Duration
-			for k := range 10 {
-				got := interrupt(t, e, model, time.Duration(1+30*k)*time.Millisecond)
-				took = append(took, got.took)
-				bound = math.Min(bound, got.Bound)
-				if got.HasSolution() {
-					best = math.Max(best, got.Objective)
-				}
-			}
-			if best > bound*(1+1e-9) {
-				t.Errorf("objective %v beats bound %v", best, bound)
-			}
-			if e.can(milp.CanInteger) && (math.IsInf(best, 0) || math.IsInf(bound, 0)) {
-				t.Errorf("objective %v and bound %v after 271 ms", best, bound)
-			}
-			if latest := slices.Max(took); latest > milptest.Patience {
-				t.Errorf("returned %v after the end of the context", latest)
-			}
-			t.Logf("objective %v, bound %v, returned after %v", best, bound, took)
-		})
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file tests the small things that tests with processes need.
 
 package processes
