@@ -60,8 +60,8 @@ type Config struct {
 	Record string
 	// HostPID leaves the trainer among the processes of the machine: no PID namespace is made.
 	HostPID bool
-	// Cgroup is a folder of cgroup v2 below which a group may be made for the trainer; empty: no group. Where that is not
-	// allowed the guard goes on without.
+	// Cgroup is a folder of cgroup v2, or of the freezer of v1, below which a group may be made for the trainer; empty: no group. Where
+	// that is not allowed the guard goes on without. The keeper's first thread waits in a folder of the freezer itself.
 	Cgroup string
 	// Containment is the least by which the run must be held; one that cannot be had is not started.
 	Containment Containment
@@ -80,14 +80,16 @@ type Containment string
 const (
 	// Watched: guard and keeper watch each other. If both are killed at once the trainer dies, and what it has started lives on.
 	Watched Containment = "none"
-	// ControlGroup: the same, and the one that is left ends all at once.
+	// Freezer: the same, and the one that is left ends all while nothing can start another process, by a control group of version 1.
+	Freezer Containment = "freezer"
+	// ControlGroup: the same, at once, by one of version 2.
 	ControlGroup Containment = "cgroup"
 	// Namespace: a PID namespace, of which the keeper is init, or the guard where it is that of a container: the kernel ends all with it.
 	Namespace Containment = "namespace"
 )
 
 // containments are all, from the least that is held to the most.
-var containments = []Containment{"", Watched, ControlGroup, Namespace}
+var containments = []Containment{"", Watched, Freezer, ControlGroup, Namespace}
 
 // DefaultStart is what a Start of 0 means.
 const DefaultStart = 30 * time.Second

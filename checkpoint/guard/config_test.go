@@ -95,6 +95,7 @@ func TestConfigValidate(t *testing.T) {
 		"every":       {func(c *Config) { c.Every = -1 }, []string{"Every"}},
 		"containment": {func(c *Config) { c.Containment = "all" }, []string{"Containment"}},
 		"cgroup":      {func(c *Config) { c.Containment = ControlGroup }, nil},
+		"freezer":     {func(c *Config) { c.Containment = Freezer }, nil},
 		"many":        {func(c *Config) { *c = Config{ID: c.ID, Start: -1, Grace: -1, Every: -1} }, []string{"Argv", "Authority", "Every", "Grace", "Start"}},
 		"name, other": {func(c *Config) { *c = Config{ID: ID{Job: "lr", Server: "s1"}, Start: -1} }, []string{"Attempt"}},
 	} {

@@ -57,24 +57,24 @@ func mountProc() error {
 }
 
 // contain has the run held as well as can be, says by what, and refuses less than is wanted.
-func (k *keeper) contain(o *order) (*os.File, error) {
+func (k *keeper) contain(o *order) error {
 	if isInit() {
 		if err := mountProc(); err != nil {
 			fmt.Fprintln(os.Stderr, "guard: /proc is that of the machine, and has other numbers for the processes of the run:", err)
 		}
 	}
-	group := k.makeCgroup(o.Cgroup)
+	k.cgroup = newCgroup(o.Cgroup)
 	held := Watched
 	switch {
 	// A guard that is init of a container takes all with it.
 	case isInit(), os.Getppid() == 1:
 		held = Namespace
-	case group != nil:
-		held = ControlGroup
+	case k.cgroup != nil:
+		held = k.cgroup.held
 	}
 	fmt.Fprintln(os.Stderr, "guard: the run is held by:", held)
 	if slices.Index(containments, held) < slices.Index(containments, o.Containment) {
-		return group, fmt.Errorf("the run is held by %v, and %v is required", held, o.Containment)
+		return fmt.Errorf("the run is held by %v, and %v is required", held, o.Containment)
 	}
-	return group, nil
+	return nil
 }

@@ -40,9 +40,9 @@
 // session and its parent: the kernel sees to that, though guard and keeper be killed at once. Root may make one as it is, others in a user
 // namespace. Where the system allows neither, and with [Config.HostPID], the two watch each other only: they gather orphans
 // (PR_SET_CHILD_SUBREAPER), the timer wakes a stopped guard and the death of the guard a stopped keeper, and the trainer itself dies with
-// the keeper (PDEATHSIG). With [Config.Cgroup] the trainer has a control group of its own beside, which cgroup.kill ends at once. A guard
-// that is init of a container makes no namespace, since it has one. Standard error says what holds the run, and [Config.Containment]
-// refuses less.
+// the keeper (PDEATHSIG). With [Config.Cgroup] the trainer has a control group of its own beside, which cgroup.kill ends at once, or, of
+// version 1, which is frozen, killed and thawed, so that nothing in it gets away by starting others. A guard that is init of a container
+// makes no namespace, since it has one. Standard error says what holds the run, and [Config.Containment] refuses less.
 //
 // In the namespace the trainer has other numbers, for itself and in /proc, which is the namespace's own, and it sees and signals its own
 // processes only; the rest is the machine's: files, mounts, network, shared memory. Where /proc cannot be mounted anew standard error says
@@ -98,5 +98,6 @@
 // Without a namespace, if guard and keeper are killed at the same moment, the kernel kills the trainer's first process, and its children
 // live on unless the container's PID namespace ends with them. What the kernel cannot kill, a process in an uninterruptible wait, ends
 // when it wakes up. A machine that is stopped as a whole, and goes on later, has all its leases over: the processes run for as long as
-// the keeper, or the kernel's timer, needs to be scheduled. A freezer of control groups (v1) keeps what is killed until it thaws.
+// the keeper, or the kernel's timer, needs to be scheduled. What a freezer of somebody else's (v1) holds ends when it thaws, and so does
+// what the guard's own holds if guard and keeper are both killed in that moment.
 package guard

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -56,10 +55,11 @@ func Keep() {
 	}
 	// 2. The trainer. A keeper that cannot start it says why and ends.
 	if err := k.start(&o); err != nil {
+		k.cgroup.remove()
 		k.report(report{Fault: err.Error()})
 		return
 	}
-	k.report(report{Started: true})
+	k.report(report{Started: true, Cgroup: k.cgroup.folder()})
 	// 3. Words of the guard and the end of the trainer, until either ends all.
 	go func() {
 		// The channel is closed when the guard has died.
@@ -86,7 +86,7 @@ type keeper struct {
 	until   time.Duration // since that boot: when the lease is over
 	trainer int           // its process ID, and that of its group
 	gone    bool          // the trainer has ended and was waited for, so that its number may be another's
-	cgroup  string        // the folder of its control group; empty: it has none
+	cgroup  *cgroup       // that of the trainer; nil: it has none
 }
 
 // report tells the guard. One that is gone hears nothing.
@@ -112,20 +112,14 @@ func (k *keeper) start(o *order) error {
 			return err
 		}
 	}
-	group, err := k.contain(o)
-	if err != nil {
+	if err := k.contain(o); err != nil {
 		return err
-	}
-	// The trainer begins its life in the control group, so that no child of it is ever outside.
-	if group != nil {
-		defer group.Close()
-		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(group.Fd())
 	}
 	// The lease is looked at as late as possible: a keeper that was stopped until now must start nothing.
 	if k.over() {
 		return errLate
 	}
-	if err := cmd.Start(); err != nil {
+	if err := k.cgroup.start(cmd); err != nil {
 		return err
 	}
 	// os/exec must not wait for it: reap does, for all children at once.
@@ -144,25 +138,6 @@ func become(of *syscall.SysProcAttr, u *command.User) error {
 	}
 	// This thread starts the trainer and nothing else.
 	return owner.Renounce()
-}
-
-// makeCgroup makes a control group below a folder and opens it; nil where that is not to be had.
-func (k *keeper) makeCgroup(below string) *os.File {
-	if below == "" {
-		return nil
-	}
-	dir, err := os.MkdirTemp(below, "apportion-")
-	if err != nil {
-		return nil
-	}
-	// A group that cannot be killed at once is of no use here: the kernel may be too old, or this be cgroup v1.
-	group, err := os.Open(dir)
-	if _, killErr := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil || killErr != nil {
-		_ = os.Remove(dir)
-		return nil
-	}
-	k.cgroup = dir
-	return group
 }
 
 // reap waits for all children, those that were adopted as well, and tells how the trainer ended.
@@ -252,11 +227,7 @@ func (k *keeper) kill(why Why) End {
 // and a promise: whoever hears of it may start the next attempt.
 func (k *keeper) finish(end End) {
 	k.endAll()
-	// The group is empty when its last process was waited for, which is a moment later.
-	// A folder that is not to be removed in 50 ms stays behind, empty.
-	for tries := 0; k.cgroup != "" && os.Remove(k.cgroup) != nil && tries < 50; tries++ {
-		time.Sleep(time.Millisecond)
-	}
+	k.cgroup.remove()
 	k.report(report{Ended: &end})
 }
 
@@ -270,9 +241,7 @@ func (k *keeper) endAll() {
 	}
 	// From the surest to the last resort: the group has all that has ever come of the trainer, the process group what has
 	// not left it, and the list of processes whoever has.
-	if k.cgroup != "" {
-		_ = os.WriteFile(filepath.Join(k.cgroup, "cgroup.kill"), []byte("1"), 0)
-	}
+	k.cgroup.kill()
 	if !k.gone {
 		_ = syscall.Kill(-k.trainer, syscall.SIGKILL)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,6 +143,50 @@ func TestForkInTheGap(t *testing.T) {
 		_ = child.Process.Kill() // it was not
 	}
 	<-ended
+}
+
+// What the freezer holds is killed at once, though there are always others: each process starts the next one and ends. It has no more than a
+// thousand generations, the shell's limit, which is a second or more.
+func TestFrost(t *testing.T) {
+	below := filepath.Join("/sys/fs/cgroup/freezer", "guard-frost-"+strconv.Itoa(os.Getpid()))
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Skip("NOT TESTED, there is no freezer of version 1 here, or it is not allowed:", err)
+	}
+	runtime.LockOSThread()
+	t.Cleanup(func() {
+		if err := errors.Join(enter(filepath.Dir(below)), os.Remove(below)); err != nil {
+			t.Error(err)
+		}
+	})
+	g := newCgroup(below)
+	if g == nil {
+		t.Fatal("no group can be made")
+	}
+	t.Cleanup(g.remove)
+	// Those that stay are older, and are killed first: meanwhile the others go on, unless they are held.
+	const many = 300
+	cmd := exec.Command("sh", "-c", "next() { next & }; i=0; while [ $i -lt 300 ]; do sleep 300 & i=$((i+1)); done; for i in 1 2 3 4 5 6 7 8; do next; done; exec sleep 300")
+	if err := g.start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	lives := func() int {
+		list, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(list), "\n")
+	}
+	for limit := time.Now().Add(10 * time.Second); lives() < many+8 && time.Now().Before(limit); {
+		time.Sleep(time.Millisecond)
+	}
+	g.kill()
+	_ = cmd.Wait() // by the kill
+	// They end when they thaw, a moment later; one that has got away goes on for longer.
+	for limit := time.Now().Add(500 * time.Millisecond); lives() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%d processes live on", lives())
+		}
+	}
 }
 
 // A keeper that has read nothing for so long that the pipe is full is killed, stopped as it is: its guard waits for nobody.

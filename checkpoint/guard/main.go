@@ -163,9 +163,9 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	dir := flags.String("dir", "", "the folder for the files of saves, if the environment names none (default a new one)")
 	flags.DurationVar(&c.Every, "every", 0, "how often to claim at least (default a sixth of the lease)")
 	flags.StringVar(&c.Record, "record", "", "the file in which to write down what is known of the run")
-	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2 below which a group may be made")
+	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2, or of the freezer of v1, below which a group may be made")
 	flags.BoolVar(&c.HostPID, "host-pid", false, "leave the trainer among the processes of the machine: no PID namespace")
-	flags.StringVar((*string)(&c.Containment), "require-containment", string(Watched), "what must hold the run, or it is not started: none, cgroup or namespace")
+	flags.StringVar((*string)(&c.Containment), "require-containment", string(Watched), "what must hold the run, or it is not started: none, freezer, cgroup or namespace")
 	flags.DurationVar(&c.Start, "start", DefaultStart, "how long to ask before giving up")
 	flags.DurationVar(&c.Grace, "grace", 10*time.Second, "the time between SIGTERM and SIGKILL")
 	if err := flags.Parse(args); err != nil {

@@ -100,8 +100,10 @@ func (g *guard) guard(ctx context.Context, keeper *kept) (End, error) {
 	_, _ = keeper.cmd.Process.Wait()
 	// A keeper that died has left its children to this process, and the kernel has killed the first of them.
 	if !keeper.isInit {
+		keeper.cgroup.kill()
 		killDescendants()
 	}
+	keeper.cgroup.remove()
 	g.wake()
 	// The output ends with the last process that could write it; what is still in the pipe is read before it is closed.
 	select {
@@ -115,7 +117,8 @@ func (g *guard) guard(ctx context.Context, keeper *kept) (End, error) {
 // kept is the keeper as the guard sees it.
 type kept struct {
 	cmd     *exec.Cmd
-	isInit  bool // of a PID namespace
+	isInit  bool    // of a PID namespace
+	cgroup  *cgroup // that of the trainer; nil: it has none
 	words   *os.File
 	reports chan report   // closed when the keeper is gone
 	output  *os.File      // what the trainer prints
@@ -321,6 +324,7 @@ func (g *guard) attend(ctx context.Context, k *kept) (End, error) {
 				return *r.Ended, nil
 			}
 			// What is left is the word that the trainer runs, which the authority should hear before the next claim.
+			k.cgroup = cgroupIn(r.Cgroup)
 			g.change(func(s *State) { s.Started, s.Progress.Running = true, true })
 			wake(g.news)
 		// The keeper counts by itself from what it was told last, so that a guard which hangs here ends the run.

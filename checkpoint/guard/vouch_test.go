@@ -83,59 +83,6 @@ func TestVouching(t *testing.T) {
 	}
 }
 
-// groups returns a folder of cgroup v2 in which groups can be made, or skips the test.
-func groups(t *testing.T) string {
-	t.Helper()
-	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
-		dir := filepath.Join(root, fmt.Sprintf("guard-test-%d", os.Getpid()))
-		if os.Mkdir(dir, 0o755) != nil {
-			continue
-		}
-		t.Cleanup(func() { _ = os.Remove(dir) })
-		if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err == nil {
-			return dir
-		}
-	}
-	t.Skip("NOT TESTED, cgroup v2 is not there or not allowed")
-	return ""
-}
-
-// With a control group all of a trainer is in it, and it is gone with the trainer.
-func TestCgroup(t *testing.T) {
-	b := newBench(t, time.Minute)
-	b.set.Cgroup, b.set.HostPID, b.set.Containment = groups(t), true, guard.ControlGroup
-	b.begins()
-	if text := b.heldBy(); !strings.Contains(text, "held by: cgroup\n") {
-		t.Error(text)
-	}
-	made, _ := filepath.Glob(filepath.Join(b.set.Cgroup, "apportion-*"))
-	if len(made) != 1 {
-		t.Fatalf("groups: %v", made)
-	}
-	for _, pid := range b.alive() {
-		if in, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)); len(in) > 0 && !strings.Contains(string(in), filepath.Base(made[0])) {
-			t.Errorf("process %d is in %s", pid, in)
-		}
-	}
-	b.desk.Fence("lr", 5)
-	b.ends()
-	if _, err := os.Stat(made[0]); err == nil {
-		t.Error("the group is still there")
-	}
-}
-
-// A folder in which no group can be made is gone without.
-func TestNoCgroup(t *testing.T) {
-	b := newBench(t, time.Minute)
-	b.set.Cgroup = t.TempDir()
-	b.begins()
-	b.desk.Fence("lr", 5)
-	b.ends()
-	if left, _ := os.ReadDir(b.set.Cgroup); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
 // What is posted to a socket and is no claim is answered by what is wrong with it.
 func TestSocketRefusesNonsense(t *testing.T) {
 	h := guard.Vouching(vouching(func(string, int64) (time.Duration, error) { return 0, errors.New("no") }))

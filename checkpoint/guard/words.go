@@ -40,8 +40,9 @@ type word struct {
 // report is a word of the keeper. There are two at most, Started and then Ended, or Fault alone; the end of the pipe without Ended
 // means that the keeper has died.
 type report struct {
-	// Started says that the trainer lives; Fault that it could not be started.
+	// Started says that the trainer lives, in the control group Cgroup if it has one; Fault that it could not be started.
 	Started bool   `json:"started,omitempty"`
+	Cgroup  string `json:"cgroup,omitempty"`
 	Fault   string `json:"fault,omitempty"`
 	// Ended is how it ended. Nothing of it lives any more.
 	Ended *End `json:"ended,omitempty"`
