@@ -127,10 +127,13 @@ func (c *Cluster) connect(url string) {
 	c.Ready()
 }
 
+// restart is how long an API server may take to come up on a busy machine.
+const restart = 120 * time.Second
+
 // Ready waits until the API server is ready.
 func (c *Cluster) Ready() {
 	c.Helper()
-	processes.Eventually(c, "the API server is ready", 120*time.Second, func() bool {
+	processes.Eventually(c, "the API server is ready", restart, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 		defer stop()
 		text, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)

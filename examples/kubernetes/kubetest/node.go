@@ -94,16 +94,18 @@ func (k *Kubelets) SetReady(node string, ready corev1.ConditionStatus) {
 // try tries something until the API server takes it.
 func (k *Kubelets) try(what string, do func(ctx context.Context) error) {
 	k.cluster.Helper()
+	said := ""
 	processes.Eventually(k.cluster, what, patience, func() bool {
 		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 		defer stop()
 		err := do(ctx)
-		if err != nil {
+		if err != nil && err.Error() != said {
+			said = err.Error()
 			k.cluster.Logf("%s: %v", what, err)
 		}
 		return err == nil
 	})
 }
 
-// patience is how long is tried what must succeed in the end.
-const patience = 60 * time.Second
+// patience is how long is tried what must succeed in the end: longer than a killed API server may take to come back, see Ready.
+const patience = restart + 30*time.Second
