@@ -31,10 +31,11 @@ type dormOutput struct {
 	Proven      string        `json:"proven"`
 	Interrupted bool          `json:"interrupted"`
 	Metrics     alloc.Metrics `json:"metrics"`
-	// Shares has every application that is in the problem, Waiting the newcomers that get nothing, with a
+	// Shares has every application that is in the problem, Queues every queue of it, Waiting the newcomers that get nothing, with a
 	// reason.
-	Shares  []alloc.Share   `json:"shares"`
-	Waiting []alloc.Waiting `json:"waiting"`
+	Shares  []alloc.Share    `json:"shares"`
+	Queues  []alloc.QueueUse `json:"queues,omitempty"`
+	Waiting []alloc.Waiting  `json:"waiting"`
 	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers, Yielding those that
 	// went elsewhere for one of higher priority.
 	Suspended  []alloc.Waiting   `json:"suspended"`
@@ -91,6 +92,7 @@ func answerDorm(ctx context.Context, c *command) error {
 		Interrupted: decision.Interrupted,
 		Metrics:     decision.Metrics,
 		Shares:      decision.Shares,
+		Queues:      decision.Queues,
 		// Lists that are nil in Go are [] here, so that a reader needs no case for null.
 		Waiting:     append([]alloc.Waiting{}, decision.Waiting...),
 		Suspended:   append([]alloc.Waiting{}, decision.Suspended...),

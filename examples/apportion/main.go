@@ -53,7 +53,11 @@ const (
 
 // main never returns an error: run has written it, and the exit code says so.
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	ctx := context.Background()
+	if len(os.Args) > 1 && subcommands[os.Args[1]].manner == searching {
+		ctx, _ = signal.NotifyContext(ctx, os.Interrupt) // the process ends with it
+	}
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // subcommand is what a name stands for.
@@ -62,28 +66,37 @@ type subcommand struct {
 	flags func(*command)
 	// answer does the work.
 	answer func(context.Context, *command) error
-	// searches says that an interrupt ends a search, with the best answer so far; without it an
-	// interrupt ends the process. It is set where an answer may take long: dorm, solve and replay. A
-	// search that is interrupted is no failure.
-	searches bool
+	manner manner
 }
+
+// manner is how a subcommand goes from its input to its answer.
+type manner int
+
+const (
+	// atOnce reads all and answers soon: an interrupt ends the process.
+	atOnce manner = iota
+	// searching may take long: an interrupt ends the search with the best answer so far, which is no failure.
+	searching
+	// byLine reads lines, and answers each before it reads the next one.
+	byLine
+)
 
 // subcommands is the only list of names: dispatch looks them up here, and usage describes each in
 // words.
 var subcommands = map[string]subcommand{
-	"drf": {func(*command) {}, answerDRF, false},
+	"drf": {func(*command) {}, answerDRF, atOnce},
 	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
 	// program.
-	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, true},
-	"mps":     {(*command).formFlag, answerMPS, false},
-	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, true},
-	"replay":  {(*command).timeoutFlag, answerReplay, true},
-	"verify":  {func(*command) {}, answerVerify, false},
-	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, false},
-	"flowcon": {(*command).strictFlag, answerFlowCon, false},
-	"specon":  {(*command).strictFlag, answerSpeCon, false},
-	"adjust":  {(*command).journalFlag, answerAdjust, false},
-	"version": {func(*command) {}, answerVersion, false},
+	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, searching},
+	"mps":     {(*command).formFlag, answerMPS, atOnce},
+	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, searching},
+	"replay":  {(*command).timeoutFlag, answerReplay, searching},
+	"verify":  {func(*command) {}, answerVerify, atOnce},
+	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},
+	"flowcon": {(*command).strictFlag, answerFlowCon, byLine},
+	"specon":  {(*command).strictFlag, answerSpeCon, byLine},
+	"adjust":  {(*command).journalFlag, answerAdjust, byLine},
+	"version": {func(*command) {}, answerVersion, atOnce},
 }
 
 // run is main with its surroundings as parameters, and returns the exit code.
@@ -139,11 +152,6 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		}
 		defer file.Close()
 		c.in = file
-	}
-	if sub.searches {
-		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
-		defer stop()
 	}
 	return sub.answer(ctx, c)
 }

@@ -83,8 +83,8 @@ func TestVerifyAgainstLibrary(t *testing.T) {
 func TestSearchesAreThoseWithALimit(t *testing.T) {
 	for name, sub := range subcommands {
 		_, help, _ := call(t, "", name, "-h")
-		if limit := strings.Contains(help, "-timeout"); limit != sub.searches {
-			t.Errorf("%s: searches %v, has a -timeout %v", name, sub.searches, limit)
+		if limit := strings.Contains(help, "-timeout"); limit != (sub.manner == searching) {
+			t.Errorf("%s: searches %v, has a -timeout %v", name, sub.manner == searching, limit)
 		}
 	}
 }

@@ -1,0 +1,45 @@
+//go:build cgo && !windows
+
+// Package python tests the package for Python as its users have it: installed from a wheel that was built here.
+package python
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPackage(t *testing.T) {
+	for _, tool := range []string{"python3", "cc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("APPORTION_REQUIRE_PYTHON") != "" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+	}
+	dist, site := t.TempDir(), t.TempDir()
+	built := python(t, "", "build.py", "--into", dist)
+	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("%v, %v\n%s", wheels, err, built)
+	}
+	python(t, "", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", site, wheels[0])
+	if out := python(t, site, "test_apportion.py", "-v"); !strings.Contains(out, "\nOK") {
+		t.Errorf("%s", out)
+	}
+}
+
+// python runs Python on the packages of a folder, and returns what it prints.
+func python(t *testing.T, site string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "python3", args...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+site, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}

@@ -1,0 +1,82 @@
+"""Dataclasses to JSON and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import typing
+from typing import Any, Mapping, Optional, Union
+
+
+def encode(value: Any) -> str:
+    """The JSON of a value. Fields that are None are left out; quantities by the names of kinds become lists."""
+    return json.dumps(_plain(value, getattr(value, "kinds", None)), separators=(",", ":"), allow_nan=False)
+
+
+def encode_line(value: Any, kinds: list[str]) -> str:
+    """The JSON of a line of a stream whose first line has named the kinds."""
+    return json.dumps(_plain(value, kinds), separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any, kinds: Optional[list[str]]) -> Any:
+    if dataclasses.is_dataclass(value):
+        fields = _fields(type(value))
+        return {name: _vector(v, kinds) if vector else _plain(v, kinds)
+                for attribute, (name, _, vector) in fields.items() if (v := getattr(value, attribute)) is not None}
+    if isinstance(value, Mapping):
+        return {k: _plain(v, kinds) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v, kinds) for v in value]
+    return value
+
+
+def _vector(value: Any, kinds: Optional[list[str]]) -> Any:
+    if not isinstance(value, Mapping) or kinds is None:
+        return value
+    unknown = [k for k in value if k not in kinds]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no kind: the kinds are {', '.join(kinds)}")
+    return [value.get(k, 0) for k in kinds]
+
+
+@functools.lru_cache(maxsize=None)
+def _fields(cls: type) -> dict[str, tuple[str, Any, bool]]:
+    """By attribute: the name in JSON, the type, and whether it is a vector of resources."""
+    from . import _types
+
+    hints = typing.get_type_hints(cls)
+    resources = (_types.Resources, Optional[_types.Resources])
+    return {f.name: (f.name.rstrip("_"), hints[f.name], hints[f.name] in resources) for f in dataclasses.fields(cls)}
+
+
+def decode(text: bytes, cls: type) -> Any:
+    """A value of a class from its JSON."""
+    return decode_value(json.loads(text), cls)
+
+
+def decode_line(text: bytes, classes: tuple[type, ...]) -> Any:
+    """A value of the first class that has all fields of a line, and of which the line has all that are required."""
+    value = json.loads(text)
+    for cls in classes:
+        fields = _fields(cls)
+        required = {fields[f.name][0] for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+        if required <= value.keys() <= {name for name, _, _ in fields.values()}:
+            return decode_value(value, cls)
+    raise ValueError(f"unknown line: {text.decode()}")
+
+
+def decode_value(value: Any, kind: Any) -> Any:
+    """A value of a type from what json has read."""
+    if dataclasses.is_dataclass(kind):
+        fields = _fields(kind)
+        return kind(**{attribute: decode_value(value[name], of) for attribute, (name, of, _) in fields.items() if name in value})
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is list:
+        return [decode_value(v, args[0]) for v in value]
+    if origin is dict:
+        return {k: decode_value(v, args[1]) for k, v in value.items()}
+    if origin is Union and value is not None:
+        inner = [a for a in args if a is not type(None)]
+        return decode_value(value, inner[0]) if len(inner) == 1 else value
+    return value
