@@ -101,6 +101,7 @@
 //	[Bhattacharya13, whole containers]	drf/whole.go	Tree.FillWhole
 //	[Bhattacharya13, next client]	drf/client.go	group.lift, group.within
 //	[Bhattacharya13 §3, properties]	drf/treeverify.go	VerifyTree
+//	[derived kinds, no paper]	drf/derived.go	Derivation
 //	[Kay88 §4, decayed use]	drf/history.go	History
 //	[Kay88 §4, the decay of an interval]	drf/decay.go	keeps, blend
 //	[borrowing and taking back, no paper]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
@@ -367,6 +368,7 @@
 //
 //	[who deserves how much?]	drf/whole.go	FillWhole
 //	[which team is next?]	drf/sorter.go	Sorter
+//	[what is an A100 worth in T4s?]	drf/derived.go	Derive, Derivation.NewTree
 //	[who has used how much lately?]	drf/history.go	History.Advance, History.Charge
 //	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[who is let in, and in which order?]	alloc/turn.go	turn.next

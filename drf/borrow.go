@@ -22,11 +22,15 @@ type Balance struct {
 	Lent     apportion.Resources `json:"lent"`
 }
 
-// balance returns the balance of a queue that uses so much.
+// balance returns the balance of the queue at a node, which uses so much.
 // Neither quantity is negative, so that no difference of the two overflows.
-func (n *treeNode) balance(used apportion.Resources) Balance {
+func (t *Tree) balance(at int, used apportion.Resources) Balance {
+	n := &t.nodes[at]
 	b := Balance{ID: n.id, Borrowed: make(apportion.Resources, len(used)), Lent: make(apportion.Resources, len(used))}
 	for k, q := range used {
+		if t.isPart(k) {
+			continue
+		}
 		b.Borrowed[k], b.Lent[k] = max(0, q-n.guarantee[k]), max(0, n.guarantee[k]-q)
 	}
 	return b
@@ -38,7 +42,7 @@ func (s *Sorter) Balances() []Balance {
 	list := make([]Balance, len(s.groups)-1)
 	// The root borrows nothing: it has the cluster.
 	for at := 1; at < len(s.groups); at++ {
-		list[s.groups[at].node.position] = s.groups[at].node.balance(s.groups[at].key.held)
+		list[s.groups[at].node.position] = s.tree.balance(at, s.groups[at].key.held)
 	}
 	return list
 }

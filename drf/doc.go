@@ -14,6 +14,7 @@
 //   - [Tree] does all this for queues in a tree, with weights, guarantees and ceilings: [Tree.Fill],
 //     [Tree.FillWhole], [Tree.NewSorter], [VerifyTree], [ExplainTree], and [Tree.Reclaim] for what would be
 //     taken back from queues that have more than is guaranteed.
+//   - [Derive] lets kinds be compared as one, as types of GPUs, in shares, guarantees and ceilings.
 //   - [History] remembers what queues have used, so that one which had much is served later for a while.
 //
 // # Notation

@@ -149,7 +149,7 @@ func (f *fluid) enter(i int, n int64) {
 		return
 	}
 	// delta is positive: the claim demands something, and all that it demands exists.
-	d.delta, _ = claim.Demand.DominantShare(f.tree.capacity)
+	d.delta, _ = claim.Demand.DominantShare(f.tree.shared)
 	d.pace, d.n, d.state = claim.Weight/d.delta, float64(n), waiting
 }
 
@@ -286,5 +286,8 @@ func (f *fluid) considerLimits(v *vessel, level float64) {
 
 // part returns what an amount of kind k counts for in the level of a queue.
 func (f *fluid) part(v *vessel, k int, amount float64) float64 {
-	return amount / float64(f.tree.capacity[k]) / f.tree.nodes[v.at].weight
+	if f.tree.shared[k] == 0 {
+		return 0 // another kind counts in its place
+	}
+	return amount / float64(f.tree.shared[k]) / f.tree.nodes[v.at].weight
 }

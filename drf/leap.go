@@ -91,7 +91,7 @@ func (w *whole) take(level float64) {
 		// What fits has looked at these very numbers, so that nothing is refused here.
 		if n := w.below(client, level); n > 0 {
 			w.book(client, n)
-			client.rate(w.sorter.total, nil)
+			client.rate(w.sorter.shared, nil)
 		}
 		if !client.active {
 			client.place = -1

@@ -28,8 +28,9 @@ import (
 type Sorter struct {
 	tree    *Tree
 	total   apportion.Resources
-	kinds   apportion.Kinds // numbers, for messages
-	groups  []group         // as the nodes of tree
+	shared  apportion.Resources // as of Tree, of total
+	kinds   apportion.Kinds     // numbers, for messages
+	groups  []group             // as the nodes of tree
 	clients map[string]*Client
 	skipped []*Client
 }
@@ -37,7 +38,7 @@ type Sorter struct {
 // NewSorter returns a sorter without clients for the tree. The tree is kept, and not changed.
 func (t *Tree) NewSorter() *Sorter {
 	s := &Sorter{
-		tree: t, total: t.capacity.Clone(), kinds: make(apportion.Kinds, len(t.capacity)),
+		tree: t, total: t.capacity.Clone(), shared: t.shared.Clone(), kinds: make(apportion.Kinds, len(t.capacity)),
 		groups: make([]group, len(t.nodes)), clients: make(map[string]*Client),
 	}
 	for k := range s.kinds {
@@ -71,6 +72,7 @@ func (s *Sorter) Add(claim Claim) (*Client, error) {
 	check.ID(&faults, map[string]bool{claim.ID: s.clients[claim.ID] != nil}, claim.ID, item)
 	if claim.Demand != nil || len(s.groups) > 1 {
 		checkDemand(&faults, s.kinds, claim.Demand, item)
+		s.tree.derived.check(&faults, claim.Demand, item, "Demand")
 	}
 	checkWeight(&faults, claim.Weight, item)
 	s.tree.checkQueue(&faults, claim.Queue, item)
@@ -87,14 +89,14 @@ func (s *Sorter) Add(claim Claim) (*Client, error) {
 // update brings a client and all queues above it into order. It must follow every change of what the client holds, demands
 // or weighs, and whether it is in the order. O(d (K + log c)).
 func (s *Sorter) update(client *Client) {
-	client.rate(s.total, nil)
+	client.rate(s.shared, nil)
 	if client.place >= 0 && client.active && !client.skipped {
 		client.parent.rest.fix(client) // the hot call
 	} else {
 		client.settle(client.active && !client.skipped, false)
 	}
 	for g := client.parent; g != nil; g = g.key.parent {
-		g.lift(s.total)
+		g.lift(s.shared)
 	}
 }
 
@@ -206,6 +208,7 @@ func (s *Sorter) SetDemand(client *Client, demand apportion.Resources) error {
 	}
 	var faults apportion.Faults
 	checkDemand(&faults, s.kinds, demand, clientItem(client.id))
+	s.tree.derived.check(&faults, demand, clientItem(client.id), "Demand")
 	if err := faults.Err(); err != nil {
 		return err
 	}
@@ -237,19 +240,21 @@ func (s *Sorter) SetWeight(client *Client, weight float64) error {
 func (s *Sorter) SetTotal(total apportion.Resources) error {
 	var faults apportion.Faults
 	check.Resources(&faults, s.kinds, total, apportion.Item{}, "Total")
+	s.tree.derived.check(&faults, total, apportion.Item{}, "Total")
 	if err := faults.Err(); err != nil {
 		return err
 	}
 	copy(s.total, total)
+	copy(s.shared, s.tree.sharedOf(total))
 	for _, client := range s.clients {
-		client.rate(s.total, nil)
+		client.rate(s.shared, nil)
 	}
 	// Children come after their parents. A heap is rebuilt at once, once the keys of all its children are right.
 	for at := len(s.groups) - 1; at >= 0; at-- {
 		g := &s.groups[at]
 		g.first.heapify()
 		g.rest.heapify()
-		g.lift(s.total)
+		g.lift(s.shared)
 	}
 	s.wake()
 	return nil
@@ -303,6 +308,7 @@ func (s *Sorter) checkCall(client *Client, amount apportion.Resources) error {
 	}
 	var faults apportion.Faults
 	check.Resources(&faults, s.kinds, amount, apportion.Item{}, "Resources")
+	s.tree.derived.check(&faults, amount, apportion.Item{}, "Resources")
 	for _, fault := range faults {
 		fault.Item = clientItem(client.id)
 	}

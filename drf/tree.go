@@ -122,6 +122,9 @@ func (c *Ceiling) UnmarshalJSON(text []byte) error {
 // not demanded next: both give complementary children their part, and this one is exact on integers.
 type Tree struct {
 	capacity apportion.Resources
+	// shared is what shares are taken of: the capacity, but 0 of kinds that count as derived ones.
+	shared  apportion.Resources
+	derived *Derivation // nil for none
 	// nodes has parents before children, the root first, and children of one parent by ID.
 	nodes []treeNode
 	index map[string]int // of a queue in nodes
@@ -159,6 +162,7 @@ func newTree(capacity apportion.Resources, queues []Queue) *Tree {
 		nodes:    []treeNode{{parent: -1, weight: 1, position: -1, ceiling: capacity.Clone(), guarantee: make(apportion.Resources, len(capacity))}},
 		index:    map[string]int{"": 0},
 	}
+	t.shared = t.capacity
 	children := make(map[string][]int)
 	for i := range queues {
 		children[queues[i].Parent] = append(children[queues[i].Parent], i)
@@ -250,6 +254,7 @@ func (t *Tree) validate(claims []Claim) error {
 	var faults apportion.Faults
 	checkClaims(&faults, t.capacity, claims)
 	for i := range claims {
+		t.derived.check(&faults, claims[i].Demand, check.Item("claim", claims[i].ID, i), "Demand")
 		if claims[i].Queue != "" {
 			t.checkQueue(&faults, claims[i].Queue, check.Item("claim", claims[i].ID, i))
 		}

@@ -56,8 +56,9 @@ func ExplainTree[N Amount](kinds apportion.Kinds, t *Tree, claims []Claim, filli
 		at := t.index[filled.ID]
 		e.Queues[i] = QueueExplanation[N]{FilledQueue: filled, Borrowed: make([]N, len(filled.Used)), Lent: make([]N, len(filled.Used))}
 		for k, used := range filled.Used {
-			g := N(t.nodes[at].guarantee[k])
-			e.Queues[i].Borrowed[k], e.Queues[i].Lent[k] = max(0, used-g), max(0, g-used)
+			if g := N(t.nodes[at].guarantee[k]); !t.isPart(k) {
+				e.Queues[i].Borrowed[k], e.Queues[i].Lent[k] = max(0, used-g), max(0, g-used)
+			}
 			// Divisible use may lie a rounding error below the ceiling that it has reached.
 			if limit := t.nodes[at].ceiling[k]; limit < NoLimit && reached(float64(used), limit) {
 				e.Queues[i].Full = append(e.Queues[i].Full, kinds.Name(k))
@@ -142,7 +143,7 @@ func (e *TreeExplanation[N]) rank(t *Tree) {
 		}
 		most := 0.0
 		for k, borrowed := range e.Queues[i].Borrowed {
-			if c := t.capacity[k]; c > 0 {
+			if c := t.shared[k]; c > 0 {
 				most = max(most, float64(borrowed)/float64(c))
 			}
 		}

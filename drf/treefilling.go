@@ -40,7 +40,7 @@ func (f *fluid) finish() *TreeFilling[float64] {
 		queue.ID, queue.Used = node.id, make([]float64, len(f.tree.capacity))
 		for k, c := range f.tree.capacity {
 			queue.Used[k] = v.used(k)
-			if c > 0 {
+			if f.tree.shared[k] > 0 {
 				queue.Share = max(queue.Share, queue.Used[k]/float64(c))
 			}
 		}

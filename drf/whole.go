@@ -124,7 +124,7 @@ func (w *whole) enter(i int, held apportion.Resources, floor int64) {
 	w.out.Claims[i].StoppedBy = Stop{Cause: AtMax, Kind: -1}
 	if w.unit != nil {
 		// The dominant kind of a claim never changes while all its containers are alike.
-		_, k := claim.Demand.DominantShare(capacity)
+		_, k := claim.Demand.DominantShare(w.tree.shared)
 		w.unit[i] = newUnit(claim.Demand[k], capacity[k], claim.Weight)
 	}
 	w.grant(client, floor)
@@ -138,7 +138,7 @@ func (w *whole) most() float64 {
 	for i := range w.claims {
 		claim := &w.claims[i]
 		if unservable(w.tree.capacity, claim.Demand) < 0 {
-			delta, _ := claim.Demand.DominantShare(w.tree.capacity)
+			delta, _ := claim.Demand.DominantShare(w.tree.shared)
 			least = min(least, delta)
 			wanted += min(float64(claim.Max), 1/delta) - min(float64(w.out.Claims[i].Containers), 1/delta)
 		}
@@ -250,7 +250,7 @@ func (w *whole) finish() *TreeFilling[int64] {
 		queue := &w.out.Queues[g.node.position]
 		// The sorter is not used any more: its vectors become those of the answer.
 		queue.ID, queue.Used = g.key.id, g.key.held
-		queue.Share, _ = g.key.held.DominantShare(w.tree.capacity)
+		queue.Share, _ = g.key.held.DominantShare(w.tree.shared)
 	}
 	return w.out
 }

@@ -131,7 +131,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[drf.FilledQueue[float64]](), reflect.TypeFor[drf.FilledQueue[int64]](),
 	reflect.TypeFor[drf.TreeExplanation[float64]](), reflect.TypeFor[drf.TreeExplanation[int64]](),
 	reflect.TypeFor[drf.QueueExplanation[float64]](), reflect.TypeFor[drf.QueueExplanation[int64]](),
-	reflect.TypeFor[drf.SorterState](), reflect.TypeFor[drf.HistoryState](), reflect.TypeFor[drf.QueueMean](), reflect.TypeFor[drf.ClientState](), reflect.TypeFor[drf.Balance](),
+	reflect.TypeFor[drf.SorterState](), reflect.TypeFor[drf.HistoryState](), reflect.TypeFor[drf.Derived](), reflect.TypeFor[drf.QueueMean](), reflect.TypeFor[drf.ClientState](), reflect.TypeFor[drf.Balance](),
 	reflect.TypeFor[drf.Holding](),
 
 	reflect.TypeFor[speedup.Model](), reflect.TypeFor[speedup.Observation](), reflect.TypeFor[speedup.Curve](),

@@ -25,9 +25,12 @@ type Member struct {
 // hierarchy is a tree and what its claims have. Nothing but counts is kept: every use is added up anew.
 type hierarchy struct {
 	capacity []int64
-	queues   []Queue
-	members  []Member
-	counts   []*big.Rat
+	// shared is what shares are taken of: the capacity, but 0 of kinds that count as derived ones, which no guarantee is
+	// asked for either.
+	shared  []int64
+	queues  []Queue
+	members []Member
+	counts  []*big.Rat
 	// done are the claims that have stopped, for good: what does not fit once never will. aside are those that the pass within
 	// guarantees has passed over, and which the next pass serves.
 	done  []bool
@@ -42,7 +45,11 @@ type hierarchy struct {
 // It starts from the minima that fit. Every use is added up again for each question, so that a dozen of
 // claims is a large tree.
 func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
-	h := newHierarchy(capacity, queues, members)
+	return newHierarchy(capacity, queues, members).fill()
+}
+
+// fill serves claims until none can be served.
+func (h *hierarchy) fill() []*big.Rat {
 	// Two passes: within guarantees, and then without regard to them.
 	for h.within = true; ; h.within = false {
 		for {
@@ -64,7 +71,7 @@ func FillTree(capacity []int64, queues []Queue, members []Member) []*big.Rat {
 // newHierarchy returns the state in which every claim has its minimum. The minima below a queue are dropped where they do
 // not fit it, lowest queues first.
 func newHierarchy(capacity []int64, queues []Queue, members []Member) *hierarchy {
-	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: make([]bool, len(members)), aside: make([]bool, len(members))}
+	h := &hierarchy{capacity: capacity, shared: capacity, queues: queues, members: members, done: make([]bool, len(members)), aside: make([]bool, len(members))}
 	// Who asks for what the cluster has none of is done before it begins, and holds up nobody.
 	for i, m := range members {
 		h.counts = append(h.counts, new(big.Rat))
@@ -169,7 +176,7 @@ func (h *hierarchy) guarantee(id string, k int) *big.Rat {
 func (h *hierarchy) below(id string, wanted []*big.Rat) bool {
 	for k, more := range wanted {
 		// A kind that is not wanted is no obstacle, whatever is left of its guarantee.
-		if more.Sign() == 0 {
+		if more.Sign() == 0 || h.shared[k] == 0 {
 			continue
 		}
 		// Divisible wishes are as small as one likes, so that any room is enough; a whole container needs all of
@@ -248,7 +255,7 @@ func (h *hierarchy) stopAtLimits() {
 // be done.
 func (h *hierarchy) level(amount *big.Rat, k int, weight float64) *big.Rat {
 	// Share of the kind over the weight, both exact.
-	share := new(big.Rat).Quo(amount, whole(h.capacity[k]))
+	share := new(big.Rat).Quo(amount, whole(h.shared[k]))
 	return share.Quo(share, new(big.Rat).SetFloat64(weight))
 }
 
@@ -319,7 +326,7 @@ func (h *hierarchy) flow(id string) *stream {
 func (h *hierarchy) slope(id string, rates []*big.Rat, s *stream, shorten func(*big.Rat)) *big.Rat {
 	weight, slope := h.queue(id).Weight, new(big.Rat)
 	for k, rate := range rates {
-		if rate.Sign() > 0 {
+		if rate.Sign() > 0 && h.shared[k] > 0 {
 			// The kind with the largest share counts, of several the one that rises fastest.
 			switch level := h.level(h.used(id, k), k, weight); level.Cmp(s.level) {
 			case 1:
@@ -333,7 +340,7 @@ func (h *hierarchy) slope(id string, rates []*big.Rat, s *stream, shorten func(*
 	}
 	// A kind that rises faster comes to be the one that counts.
 	for k, rate := range rates {
-		if rate.Sign() > 0 {
+		if rate.Sign() > 0 && h.shared[k] > 0 {
 			if faster := new(big.Rat).Sub(h.level(rate, k, weight), slope); faster.Sign() > 0 {
 				shorten(quo(new(big.Rat).Sub(s.level, h.level(h.used(id, k), k, weight)), faster))
 			}
@@ -359,9 +366,9 @@ func (h *hierarchy) streams(id string) []*stream {
 			// A member alone rises until it has its Max.
 			rise := new(big.Rat).Sub(whole(m.Max), h.counts[i])
 			list = append(list, &stream{
-				level:   weighted(h.capacity, m.Claim, h.counts[i]),
-				speeds:  map[int]*big.Rat{i: pace(h.capacity, m.Claim)},
-				horizon: quo(rise, pace(h.capacity, m.Claim)),
+				level:   weighted(h.shared, m.Claim, h.counts[i]),
+				speeds:  map[int]*big.Rat{i: pace(h.shared, m.Claim)},
+				horizon: quo(rise, pace(h.shared, m.Claim)),
 			})
 		}
 	}

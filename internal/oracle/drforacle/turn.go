@@ -17,7 +17,11 @@ func WholeTree(capacity []int64, queues []Queue, members []Member) []int64 {
 
 // wholeTree is WholeTree, which with stopAtFirst ends with the first container that does not fit.
 func wholeTree(capacity []int64, queues []Queue, members []Member, stopAtFirst bool) []int64 {
-	h := newHierarchy(capacity, queues, members)
+	return newHierarchy(capacity, queues, members).handOut(stopAtFirst)
+}
+
+// handOut hands out containers until no claim is left.
+func (h *hierarchy) handOut(stopAtFirst bool) []int64 {
 	h.whole = true
 	for h.within = true; ; h.within = false {
 		// Each turn gives a container, stops a claim or sets one aside, so that a pass ends.
@@ -90,7 +94,7 @@ func (h *hierarchy) next(id string) *turn {
 		// The level is that of the kinds that the next container demands, see drf.Tree.
 		t := &turn{claim: inner.claim, level: new(big.Rat), first: inner.first || h.below(q.ID, demand), id: q.ID, queue: true}
 		for k, d := range demand {
-			if d.Sign() > 0 {
+			if d.Sign() > 0 && h.shared[k] > 0 {
 				if level := h.level(h.used(q.ID, k), k, q.Weight); level.Cmp(t.level) > 0 {
 					t.level = level
 				}
@@ -101,7 +105,7 @@ func (h *hierarchy) next(id string) *turn {
 	for i, m := range h.members {
 		if m.Queue == id && h.open(i) {
 			// A claim has no guarantee of its own, so that first stays false.
-			consider(&turn{claim: i, level: weighted(h.capacity, m.Claim, h.counts[i]), id: m.ID})
+			consider(&turn{claim: i, level: weighted(h.shared, m.Claim, h.counts[i]), id: m.ID})
 		}
 	}
 	return best
@@ -125,7 +129,7 @@ func (t *turn) before(u *turn) bool {
 // Whoever is not idle demands only kinds that the cluster has some of; anything else divides by zero.
 func NextOfTree(capacity []int64, queues []Queue, members []Member, counts []int64, idle []bool) int {
 	// Idle claims are done, so that they take no turn, but what they hold counts in their queues.
-	h := &hierarchy{capacity: capacity, queues: queues, members: members, done: idle, aside: make([]bool, len(members)), whole: true}
+	h := &hierarchy{capacity: capacity, shared: capacity, queues: queues, members: members, done: idle, aside: make([]bool, len(members)), whole: true}
 	for _, n := range counts {
 		h.counts = append(h.counts, whole(n))
 	}
