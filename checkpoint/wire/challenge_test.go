@@ -7,9 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,42 +101,5 @@ func TestChallenges(t *testing.T) {
 	}
 	if len(given) != 4 {
 		t.Errorf("%d challenges for three times and one more of what one lets in, want 4", len(given))
-	}
-}
-
-// A caller whose time of day is an hour wrong is heard like any other: nothing that is sent holds a time, and nothing here
-// reads one but the links of the page.
-func TestNoTimeOfDay(t *testing.T) {
-	base, all := impostor(t, "")
-	_ = secret.Client(base, north).Call(t.Context(), "/effect", question{}, new(string)) // which is not signed
-	var sent []string
-	for name := range (*all)[0].header {
-		if strings.HasPrefix(name, "Apportion-") {
-			sent = append(sent, name)
-		}
-	}
-	slices.Sort(sent)
-	if want := []string{headerChallenge, headerDigest, headerFrom, headerNonce, headerSignature, headerTo}; !slices.Equal(sent, want) {
-		t.Errorf("sent are %v, want %v", sent, want)
-	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(file, "_test.go") || file == "link.go" {
-			continue
-		}
-		// The one reading is what time.Since measures from.
-		code := strings.ReplaceAll(string(text), "began := time.Now()", "")
-		for _, clock := range []string{"time.Now", ".Unix", "time.Unix", ".UTC"} {
-			if strings.Contains(code, clock) {
-				t.Errorf("%s reads the time of day by %s", file, clock)
-			}
-		}
 	}
 }
