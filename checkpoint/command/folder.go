@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/internal/flock"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
@@ -195,7 +196,7 @@ func (a *Runner) lock(ctx context.Context, j jobFolder) (unlock func(), err erro
 	}
 	for pace := a.paced(nil); ; {
 		// The lock is asked for, not waited for, so that the context can end the wait.
-		locked, err := tryLock(file)
+		locked, err := flock.Try(file)
 		if locked {
 			return func() { _ = file.Close() }, nil // which gives up the lock
 		}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/internal/flock"
 	"github.com/apportion/apportion/checkpoint/internal/proc"
 	"github.com/apportion/apportion/internal/regular"
 )
@@ -200,7 +201,7 @@ func (r runFolder) isHeld() (bool, error) {
 	}
 	defer file.Close()
 	// The lock is let go with the file, before anyone could be kept waiting by it.
-	free, err := flock(file, syscall.LOCK_SH)
+	free, err := flock.TryShared(file)
 	return !free && err == nil, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/internal/flock"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
@@ -145,7 +146,7 @@ func hold(folder runFolder) (*os.File, error) {
 		return nil, err
 	}
 	// Nobody else knows the name yet, so the lock is free.
-	locked, err := tryLock(held)
+	locked, err := flock.Try(held)
 	if err == nil && !locked {
 		err = errors.New("the lock of a new run is taken")
 	}

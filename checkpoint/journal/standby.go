@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/internal/flock"
 	"github.com/apportion/apportion/checkpoint/vfs"
 )
 
@@ -28,7 +29,7 @@ const (
 // The lock is a courtesy among those who call Standby. That there is one master is seen to by the numbers, as with Open:
 // a master that is stopped, and not dead, keeps the lock, and somebody who knows better calls Open. On file systems of
 // several machines the lock may not be seen by all of them; the journal is not for these either. The error wraps
-// errors.ErrUnsupported where the system is not Linux.
+// errors.ErrUnsupported where the system is no Unix.
 func Standby(ctx context.Context, dir string, config checkpoint.Config) (*checkpoint.Machine, *Journal, error) {
 	if err := config.Validate(); err != nil {
 		return nil, nil, err
@@ -72,7 +73,7 @@ func standby(ctx context.Context, fsys vfs.FS, dir string, config checkpoint.Con
 // await waits until the lock is this file's.
 func await(ctx context.Context, lock *os.File) error {
 	for {
-		if ours, err := tryLock(lock); ours || err != nil {
+		if ours, err := flock.Try(lock); ours || err != nil {
 			return err
 		}
 		select {

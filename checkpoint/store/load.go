@@ -23,7 +23,8 @@ const (
 const blockBytes = 1 << 20
 
 // Load writes a stored checkpoint into the new directory dir, whose parent exists. If dir exists, it is
-// replaced. O(bytes).
+// replaced. What loads into directories beside it have left whose processes have died is removed, where the file system has locks.
+// O(bytes).
 func Load(ctx context.Context, s Store, job string, number int64, dir string) (Manifest, error) {
 	manifest, err := load(ctx, s, job, number, dir)
 	if err != nil {
@@ -36,10 +37,11 @@ func Load(ctx context.Context, s Store, job string, number int64, dir string) (M
 // synced, for what a crash of the machine destroys is loaded again before any job begins from it.
 func load(ctx context.Context, s Store, job string, number int64, dir string) (Manifest, error) {
 	// It lies beside dir, on the same file system, so that the rename is one step.
-	temporary, err := os.MkdirTemp(filepath.Dir(dir), ".loading-")
+	temporary, lock, err := beginLoading(filepath.Dir(dir))
 	if err != nil {
 		return Manifest{}, err
 	}
+	defer lock.Close()
 	defer os.RemoveAll(temporary)
 	root, err := os.OpenRoot(temporary)
 	if err != nil {

@@ -4,9 +4,9 @@
 //
 // The program cluster holds the library's own masters, drivers, agents, journals and stores, with a network, disks, clocks and trainers
 // that are played. It is built for WASI, whose runtime has one thread and asks its host for the time and for random bits. This package is that
-// host: its clock stands still while anything runs and moves when everybody sleeps, and its random bits are drawn from the seed. So an
-// hour of the cluster takes a second, the order of goroutines and the choices of select belong to the seed, and a fault that was seen
-// once is seen again.
+// host: its clock stands still while anything runs and moves when everybody sleeps, its time of day jumps by an hour now and then, and its
+// random bits are drawn from the seed. So an hour of the cluster takes a second, the order of goroutines and the choices of select belong
+// to the seed, and a fault that was seen once is seen again.
 //
 // # Contract
 //

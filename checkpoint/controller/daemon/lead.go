@@ -7,6 +7,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/apportion/apportion/checkpoint/internal/flock"
 )
 
 // hold waits until no other controller holds the lock of a folder. The system lets go of it when this process ends. What
@@ -24,7 +26,7 @@ func hold(ctx context.Context, name string) (release func(), err error) {
 		return nil, err
 	}
 	for {
-		locked, err := tryLock(f)
+		locked, err := flock.Try(f)
 		if locked {
 			return func() { _ = f.Close() }, nil
 		}

@@ -1,0 +1,118 @@
+//go:build unix
+
+// This file kills processes in the middle of a load, and has others go on beside them.
+
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apportion/apportion/checkpoint/store"
+)
+
+// loadHere says in the environment of this test's program into which directory it is to load.
+const loadHere = "STORE_TEST_LOAD"
+
+// halting is a store with a checkpoint that comes through this program's input, and not before somebody writes it there.
+type halting struct{ foreign }
+
+func (h *halting) Open(context.Context, string, int64) (store.Reader, error) { return h, nil }
+
+func (h *halting) Part(string) (io.ReadCloser, error) {
+	fmt.Println("loading")
+	return os.Stdin, nil
+}
+
+// TestLoadHalts is the process that loads.
+func TestLoadHalts(t *testing.T) {
+	if os.Getenv(loadHere) == "" {
+		t.Skip("it is a process of TestKilledInALoad")
+	}
+	h := &halting{foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}}}
+	if _, err := store.Load(t.Context(), h, "lr", 1, os.Getenv(loadHere)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a process has left that was killed is removed by the next load beside it, and what one fills that lives is not, stopped as it may be.
+func TestKilledInALoad(t *testing.T) {
+	parent := t.TempDir()
+	loads := func(name string) (*exec.Cmd, io.WriteCloser) {
+		self, err := os.Executable()
+		must(t, err)
+		cmd := exec.Command(self, "-test.run", "^TestLoadHalts$")
+		cmd.Env = append(os.Environ(), loadHere+"="+filepath.Join(parent, name))
+		words, err := cmd.StdinPipe()
+		must(t, err)
+		says, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended
+		lines := bufio.NewScanner(says)
+		for lines.Scan() && lines.Text() != "loading" {
+		}
+		go func() { _, _ = io.Copy(io.Discard, says) }()
+		return cmd, words
+	}
+	listed := func() string {
+		entries, err := os.ReadDir(parent)
+		must(t, err)
+		var names []string
+		for _, e := range entries {
+			name, _, _ := strings.Cut(e.Name(), "-")
+			names = append(names, name)
+		}
+		return strings.Join(names, " ")
+	}
+	killed, _ := loads("killed")
+	lives, words := loads("lives")
+	must(t, killed.Process.Kill())
+	_ = killed.Wait() // by the kill
+	if got := listed(); got != ".loading .loading" {
+		t.Fatalf("there are %s", got)
+	}
+	whole := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "whole"}
+	_, err := store.Load(t.Context(), whole, "lr", 2, filepath.Join(parent, "next"))
+	must(t, err)
+	if got := listed(); got != ".loading next" {
+		t.Errorf("there are %s, want what the process fills that lives", got)
+	}
+	_, err = io.WriteString(words, "late")
+	must(t, err)
+	must(t, words.Close())
+	must(t, lives.Wait())
+	if text, err := os.ReadFile(filepath.Join(parent, "lives", "a")); string(text) != "late" || listed() != "lives next" {
+		t.Errorf("there are %s, and it has loaded %q, %v", listed(), text, err)
+	}
+}
+
+// Loads beside each other take nothing from each other, however many there are.
+func TestLoadsBesideEachOther(t *testing.T) {
+	parent := t.TempDir()
+	whole := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "whole"}
+	var all sync.WaitGroup
+	for n := range 8 {
+		dir := filepath.Join(parent, fmt.Sprint(n))
+		all.Go(func() {
+			for range 100 {
+				if _, err := store.Load(t.Context(), whole, "lr", 1, dir); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if entries, err := os.ReadDir(parent); err != nil || len(entries) != 8 {
+		t.Errorf("%d directories, %v", len(entries), err)
+	}
+}
