@@ -33,6 +33,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   flowcon  who still profits from resources on one worker: FlowCon's limits, a sample a line
   specon   who moves to which worker: SpeCon's categories and migrations, a sample a line
 
+  sim      how jobs fare under a policy, one of the library's or one's own: states out, orders in, a line each
+
   adjust  how jobs are resized without losing their work: the protocol, an event a line in, effects out
 
   version  which version this is
@@ -95,6 +97,7 @@ var subcommands = map[string]subcommand{
 	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},
 	"flowcon": {(*command).strictFlag, answerFlowCon, byLine},
 	"specon":  {(*command).strictFlag, answerSpeCon, byLine},
+	"sim":     {func(*command) {}, answerSim, byLine},
 	"adjust":  {(*command).journalFlag, answerAdjust, byLine},
 	"version": {func(*command) {}, answerVersion, atOnce},
 }

@@ -17,9 +17,10 @@ ROOTS = [
     ("oasis.header", "Horizon"), ("oasis.input", ""), ("oasis.output", ""),
     ("flowcon.header", "Worker"), ("flowcon.input", ""), ("flowcon.output", ""),
     ("specon.header", "Cluster"), ("specon.input", ""), ("specon.output", ""),
+    ("sim.header", "Scenario"), ("sim.input", "Orders"), ("sim.output", ""),
 ]
 
-# The types of lines, and of parts of which two schemas have different ones.
+# The types of lines by their first field, and those of fields, if need be of one type alone, whose own names say too little.
 NAMES = {
     "oasis.input": {"advance": "Advance", "cancel": "Cancel", "complete": "Complete", "fail": "Fail", "repair": "Repair"},
     "oasis.output": {"decision": "Admission", "advance": "Advanced", "cancel": "Cancelled", "complete": "Completed",
@@ -31,12 +32,13 @@ NAMES = {
     "specon.header": {"server": "WorkerServer", "options": "SpeConOptions"},
     "specon.input": {"exit": "Exit", "tick": "Tick", "sample": "WorkerSample"},
     "specon.output": {"time": "Migrations", "moves": "WorkerMove", "workers": "WorkerState"},
+    "sim.output": {"now": "State", "policy": "Result", "State.jobs": "JobState", "Result.jobs": "Outcome"},
     "drf.output": {"claim": "Filled", "queue": "FilledQueue"},
     "dorm.output": {"queues": "QueueUse", "plan": "Step", "explanation": "Stop", "kinds": "KindPrice", "waiting": "Waiting", "suspended": "Waiting"},
 }
 
 # What is written by hand beside the fields.
-MIXINS = {"Decision": "DecisionViews"}
+MIXINS = {"Decision": "DecisionViews", "Result": "ResultViews"}
 
 
 def camel(name: str) -> str:
@@ -100,7 +102,7 @@ class Types:
         rows = []
         for field, of in schema["properties"].items():
             single = field[:-1] if field.endswith("s") and of.get("type") == "array" else field
-            rows.append((field, self.of(of, self.names.get(field, camel(single))), field in required, of))
+            rows.append((field, self.of(of, self.names.get(f"{name}.{field}", self.names.get(field, camel(single)))), field in required, of))
         rows.sort(key=lambda row: not row[2])
         words = [schema.get("description", schema.get("title", name)).rstrip(".") + "."]
         for field, _, _, of in rows:
@@ -136,7 +138,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from ._views import DecisionViews
+from ._views import DecisionViews, ResultViews
 
 __all__ = [
 ''' + textwrap.fill(", ".join(f'"{n}"' for n in names), 120, initial_indent="    ", subsequent_indent="    ") + ''',

@@ -146,6 +146,54 @@ class Streams(unittest.TestCase):
             ap.OASiS(ap.Horizon(kinds=[], slots=0, worker_servers=[], ps_servers=[]))
 
 
+def scenario(seed: int) -> ap.Scenario:
+    draw, at, jobs = random.Random(seed), 0.0, []
+    for i in range(12):
+        at += draw.expovariate(0.05)
+        jobs.append(ap.SimJob(f"j{i}", demand={"gpu": 1}, max=draw.choice([1, 2, 4]), arrival=at, work=draw.uniform(50, 500)))
+    return ap.Scenario(kinds=["gpu"], servers=[ap.Server(f"s{j}", [4]) for j in range(2)], jobs=jobs, adjust_cost=5)
+
+
+def first_come(state: ap.State) -> ap.Orders:
+    """What "fifo" does, where every job has one container."""
+    free = {f"s{j}": 4 - sum(job.places.get(f"s{j}", 0) for job in state.jobs) for j in range(2)}
+    places = {}
+    for job in state.jobs:
+        server = next((s for s, n in free.items() if n > 0), None)
+        if not job.places and server:
+            places[job.id] = {server: 1}
+            free[server] -= 1
+    return ap.Orders(places)
+
+
+class Simulations(unittest.TestCase):
+    def test_own_policy_is_that_of_the_library(self) -> None:
+        for seed in range(5):
+            s = scenario(seed)
+            for job in s.jobs:
+                job.max = 1
+            own, fifo = ap.simulate(s, first_come), ap.simulate(s, "fifo")
+            self.assertEqual(own.jobs, fifo.jobs)
+            self.assertGreater(own.mean_response, 0)
+
+    def test_compare(self) -> None:
+        table = ap.compare(scenario, {"own": first_come, "fifo": "fifo", "drf": "drf"}, range(6))
+        self.assertEqual(table["own"]["adjusted"].mean, 0)
+        self.assertGreater(table["drf"]["adjusted"].mean, 0)
+        self.assertGreater(table["drf"]["mean_response"].half or 0, 0)
+        self.assertEqual(table, ap.compare(scenario, {"own": first_come, "fifo": "fifo", "drf": "drf"}, range(6)))
+        single = ap.compare(scenario, {"fifo": "fifo"}, [1])["fifo"]["makespan"]
+        self.assertEqual((single.half, str(single)), (None, f"{single.mean:.4g}"))
+
+    def test_orders_at_fault(self) -> None:
+        with self.assertRaisesRegex(ap.ApportionError, "cannot place: 9 containers"):
+            ap.simulate(scenario(1), lambda state: ap.Orders({state.jobs[0].id: {"s0": 9}}))
+        with self.assertRaises(ZeroDivisionError):
+            ap.simulate(scenario(1), lambda state: 1 // 0)
+        with self.assertRaises(ap.BadInput):
+            ap.simulate(scenario(1), "no-such")
+
+
 class Package(unittest.TestCase):
     def test_types_are_those_of_the_schemas(self) -> None:
         self.assertEqual(generate.generate(), (pathlib.Path(generate.__file__).parent / "src" / "apportion" / "_types.py").read_text())

@@ -50,6 +50,8 @@ func TestSchemasAgreeWithReader(t *testing.T) {
 	oasis := oneLine(fullOASiS) + `"bounds":{"U_worker":2,"L_worker":1,"U_ps":2,"L_ps":1}}` + "\n"
 	admitted := oasis + oneLine(fullJob) + `{"constant":100}}` + "\n"
 	flowcon := `{"kinds":["cpu"],"interval":10,"alpha":0.1}` + "\n"
+	const fullSim = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]}],"jobs":[{"id":"a","demand":[1],"weight":1,"min":1,"max":2,"arrival":1,"work":2,
+		"fixed":2,"speed":[1,1.5]}],"adjust_cost":1,"horizon":9,"policy":"dorm","theta1":0.5,"theta2":0.5}`
 	specon := `{"kinds":["cpu"],"workers":[{"id":"w","capacity":[4]}],"interval":10,"alpha":0.1}` + "\n"
 	sample := `{"time":0,"container":"a","value":3,"usage":{"cpu":1},"worker":"w","demand":[1]}` + "\n"
 	for _, test := range []struct {
@@ -84,6 +86,7 @@ func TestSchemasAgreeWithReader(t *testing.T) {
 		{"specon.header.json", "", fullSpeCon},
 		{"specon.input.json", specon + sample, `{"time":1,"container":"a","value":2,"usage":{"cpu":1},"worker":"w","demand":[1]}`},
 		{"specon.input.json", specon + sample, `{"exit":"a"}`},
+		{"sim.header.json", "", fullSim},
 	} {
 		t.Run(test.schema, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +172,7 @@ func ask(t *testing.T, bin, subcommand, input string) *failure {
 	t.Helper()
 	var errs strings.Builder
 	cmd := exec.Command(bin, subcommand)
-	if slices.Contains(streams, subcommand) {
+	if slices.Contains(streams, subcommand) && subcommand != "sim" {
 		cmd.Args = append(cmd.Args, "-strict") // the faults of a line are on standard error then
 	}
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &errs

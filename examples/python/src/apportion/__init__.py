@@ -19,10 +19,12 @@ from . import _types
 from ._convert import decode, encode
 from ._errors import ApportionError, BadInput, raise_for
 from ._native import Session, version
+from ._sim import Interval, Policy, compare, simulate
 from ._stream import FlowCon, OASiS, SpeCon, Stream
 from ._types import *  # noqa: F403
 
-__all__ = [*_types.__all__, "ApportionError", "BadInput", "FlowCon", "OASiS", "SpeCon", "Stream", "decide", "fill", "verify", "version"]
+__all__ = [*_types.__all__, "ApportionError", "BadInput", "FlowCon", "Interval", "OASiS", "Policy", "SpeCon", "Stream",
+           "compare", "decide", "fill", "simulate", "verify", "version"]
 
 
 def _ask(args: list[str], question: Any, answer: Any) -> Any:

@@ -19,7 +19,8 @@ class Stream:
     def __init__(self, first: Any) -> None:
         self._kinds = first.kinds
         self._session = Session(self._subcommand)
-        self._answered(self._session.call(encode(first)))
+        #: The answers to the first line: none but in simulations.
+        self.first = self._answered(self._session.call(encode(first)))
 
     def send(self, line: Any) -> list[Any]:
         """The answers to a line, which may be none."""
@@ -28,6 +29,10 @@ class Stream:
     def close(self) -> list[Any]:
         """Ends the stream, and returns what it answers last."""
         return self._answered(self._session.close())
+
+    def abandon(self) -> None:
+        """Ends the stream, whatever it would still answer."""
+        self._session.close()
 
     def _answered(self, answer: tuple[int, bytes]) -> list[Any]:
         raise_for(*answer)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from ._views import DecisionViews
+from ._views import DecisionViews, ResultViews
 
 __all__ = [
     "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Claim", "Cluster",
     "Complete", "Completed", "Decision", "Ended", "Exit", "Fail", "Failed", "Fault", "Filled", "FilledQueue", "Filling",
-    "FlowConOptions", "Horizon", "Job", "KindPrice", "Limit", "Limits", "Metrics", "Migrations", "Move", "Option",
-    "Options", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Queue", "QueueUse", "Reason", "Refusal", "Repair",
-    "Repaired", "Request", "Requirement", "Sample", "Schedule", "Server", "Share", "SpeConOptions", "Step", "Stop",
-    "Tick", "Total", "Transfer", "Utility", "Waiting", "Worker", "WorkerMove", "WorkerSample", "WorkerServer",
-    "WorkerState",
+    "FlowConOptions", "Horizon", "Job", "JobState", "KindPrice", "Limit", "Limits", "Metrics", "Migrations", "Move",
+    "Option", "Options", "Orders", "Outcome", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Queue", "QueueUse",
+    "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Result", "Sample", "Scenario", "Schedule",
+    "Server", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer", "Utility",
+    "Waiting", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -1328,7 +1328,167 @@ class Migrations:
     migration: Optional[Transfer] = None
 
 
+@dataclass
+class SimJob:
+    """A job.
+
+    id: Not empty, unique.
+
+    demand: What one container needs; not zero in all kinds.
+
+    max: The most containers.
+
+    work: How long it takes at speed 1.
+
+    weight: Scales the fair share. Absent: 1.
+
+    min: The fewest containers that it runs with. Absent: 0.
+
+    arrival: When it is submitted. Absent: 0.
+
+    fixed: How many containers a policy with fixed numbers gives it; absent: max.
+
+    speed: Its speed by the number of containers from 1 on; the last holds for more. Absent: their number.
+    """
+    id: str
+    demand: Resources
+    max: int
+    work: float
+    weight: Optional[float] = None
+    min: Optional[int] = None
+    arrival: Optional[float] = None
+    fixed: Optional[int] = None
+    speed: Optional[list[float]] = None
+
+
+@dataclass
+class Scenario:
+    """A cluster, and the jobs that will be submitted to it. Times are in seconds.
+
+    kinds: The names of the kinds of resources, each once.
+
+    servers: What there is; one or more.
+
+    jobs: In any order; those of one arrival are submitted in this order.
+
+    adjust_cost: How long a job makes no progress after each change of its containers. Absent: 0.
+
+    horizon: When the run ends; absent: when nothing happens any more.
+
+    policy: Who decides; absent: the caller, see the answers to states. One of 'backfill', 'dorm', 'drf', 'fifo'.
+
+    theta1: Of dorm: how unfair a decision may be. Absent: 0.
+
+    theta2: Of dorm: the part of the running jobs that one decision may change. Absent: 0.
+    """
+    kinds: list[str]
+    servers: list[Server]
+    jobs: list[SimJob]
+    adjust_cost: Optional[float] = None
+    horizon: Optional[float] = None
+    policy: Optional[str] = None
+    theta1: Optional[float] = None
+    theta2: Optional[float] = None
+
+
+@dataclass
+class Orders:
+    """The answer to a state.
+
+    places: By job, how many containers it has on which server from now on; a job that is not named stays as it
+        is.
+
+    refused: Waiting jobs that leave without having run.
+
+    next: When the policy is asked again at the latest, behind now; absent: when a job comes or ends.
+    """
+    places: dict[str, dict[str, int]]
+    refused: Optional[list[str]] = None
+    next: Optional[float] = None
+
+
+@dataclass
+class JobState:
+    """A job of a state.
+
+    left: How long it still takes at speed 1.
+
+    places: How many containers it has on which server.
+
+    new: No state before had it.
+    """
+    id: str
+    left: float
+    places: dict[str, int]
+    new: Optional[bool] = None
+
+
+@dataclass
+class State:
+    """The cluster at a decision, which the next line of the input answers.
+
+    now: The time.
+
+    jobs: All that have arrived and neither completed nor been refused, in the order of submission.
+
+    ended: Jobs that have completed since the state before.
+    """
+    now: float
+    jobs: list[JobState]
+    ended: list[str]
+
+
+@dataclass
+class Outcome:
+    """What became of a job.
+
+    adjusted: How often it was changed while it ran.
+
+    paused: How long it stood still for that.
+
+    refused: It has left without having run.
+
+    start: When it had its first containers; absent: never.
+
+    completion: When its work was done; absent: never.
+    """
+    id: str
+    adjusted: int
+    paused: float
+    refused: Optional[bool] = None
+    start: Optional[float] = None
+    completion: Optional[float] = None
+
+
+@dataclass
+class Result(ResultViews):
+    """The end of the run.
+
+    policy: Who has decided.
+
+    makespan: When the last job has completed.
+
+    mean_response: The mean time from submission to completion.
+
+    utilization: The part of each kind that is in use, as a mean over the makespan.
+
+    fairness_loss: What jobs lack of their fair shares or have beyond them, as a mean over the makespan.
+
+    adjusted: How often running jobs were changed.
+
+    jobs: In the order of the first line.
+    """
+    policy: str
+    makespan: float
+    mean_response: float
+    utilization: list[float]
+    fairness_loss: float
+    adjusted: int
+    jobs: list[Outcome]
+
+
 # The types of the lines that a stream answers with.
 OASIS_OUTPUT = (Admission, Advanced, Cancelled, Completed, Failed, Repaired, Total, Refusal,)
 FLOWCON_OUTPUT = (Limits, Refusal,)
 SPECON_OUTPUT = (Migrations, Refusal,)
+SIM_OUTPUT = (State, Result,)

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._types import Decision
+    from ._types import Decision, Result
 
 # Hues that neighbours do not share: each is the golden angle on from the last.
 _ANGLE = 137.508
@@ -39,3 +39,13 @@ class DecisionViews:
         bound = "" if self.bound is None else f", at most {self.bound:.4g} is possible"
         return (f"<p>{html.escape(self.status)}: {self.objective:.4g}{bound}</p><table>{rows}</table>" +
                 (f"<p>Waiting:</p><ul>{waiting}</ul>" if waiting else ""))
+
+
+class ResultViews:
+    """What a Result can do beside holding its fields."""
+
+    def to_pandas(self: Result) -> Any:
+        """The jobs as a table, a row for each; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame([vars(job) for job in self.jobs]).set_index("id")
