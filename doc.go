@@ -372,6 +372,8 @@
 //	[who has used how much lately?]	drf/history.go	History.Advance, History.Charge
 //	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[who is let in, and in which order?]	alloc/turn.go	turn.next
+//	[for whom is room kept?]	alloc/reserve.go	turn.reserve
+//	[where can a gang be had soonest?]	alloc/soonest.go	draft.soonest
 //	[who is taken from for another one?]	alloc/reclaim.go	admission.reclaim
 //	[does a queue get what it is guaranteed?]	alloc/fulfil.go	admission.fulfil, resolved.solveGuaranteed
 //	[who must move?]	alloc/resolve.go	resolved.findForced

@@ -26,6 +26,8 @@ type admission struct {
 	questions int                      // how often a solver may still be asked about one
 	asked     bool                     // the solver has been asked about all who ask
 	alike     map[string]int           // what a refused application asks for -> its position in the given problem
+	entered   float64                  // the least counts of newcomers that are in, as parts of the cluster
+	first     map[int]refusedFirst     // by leaf: the first that was refused for room
 }
 
 // admitAll takes in as many as can be had: those that run and are not forced, the forced, then newcomers, each
@@ -36,22 +38,30 @@ type admission struct {
 // any more. O(newcomers x applications x servers x kinds), and r.limits.questions searches.
 func (r *resolved) admitAll(ctx context.Context) *admission {
 	a := &admission{draft: newDraft(r), ctx: ctx, questions: r.limits.questions,
-		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason), alike: make(map[string]int)}
+		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason),
+		alike: make(map[string]int), first: make(map[int]refusedFirst)}
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
 	t := newTurn(a.draft)
 	for i := t.next(); i >= 0; i = t.next() {
-		if a.in[i] {
-			continue // with those before it
+		reason, ok := apportion.Reason{}, a.in[i] // with those before it
+		if !ok {
+			reason, ok = a.ask(i, t)
 		}
-		if reason, ok := a.ask(i, t); !ok {
+		if ok {
+			a.letIn(i)
+		} else {
 			a.refused[r.of[i]] = reason
+			a.refuse(i)
 		}
 	}
 	// 3. Queues that have less than they are guaranteed grow. 4. What is left of the budget goes to drains: a newcomer that waits
 	// is worse than a server that is left a decision later.
 	a.fulfil()
 	a.drain()
+	// 5. What has become free since may be less to wait for.
+	a.renew()
+	r.keep(a.reserved, a.counts)
 	return a
 }
 
@@ -76,7 +86,8 @@ func (a *admission) ask(i int, t *turn) (apportion.Reason, bool) {
 	// From cheap to dear: best fit, a search for all who ask, one for this one alone, and only then others are suspended.
 	// Options are tried in their order, each way for all of them before the next way.
 	reclaim := func(e int) bool { return a.reclaim(e, a.least(e)) }
-	if slices.ContainsFunc(options, a.admit) || a.together(options, t) || a.search(options) || slices.ContainsFunc(options, reclaim) {
+	if slices.ContainsFunc(options, a.admit) || a.together(options, t) || a.search(options) ||
+		slices.ContainsFunc(options, a.breakIn) || slices.ContainsFunc(options, reclaim) {
 		return apportion.Reason{}, true
 	}
 	a.alike[key] = a.r.of[i]
@@ -91,6 +102,11 @@ func (a *admission) request(i int) string {
 	if a.r.problem.Options.Preempt {
 		key += fmt.Sprint(a.r.problem.Applications[i].Priority)
 	}
+	// What is reserved may be open to one and not to the other.
+	for _, v := range a.reserved {
+		key += fmt.Sprint(a.respects(v, i))
+	}
+	key += fmt.Sprint(len(a.breakable(i)))
 	// What it holds may stay where nothing new may come.
 	if a.r.running(i) {
 		key += fmt.Sprint(i)
@@ -126,7 +142,7 @@ func (a *admission) together(options []int, t *turn) bool {
 		group = append(group, i)
 		a.enter(i)
 	}
-	if a.solve(embedded.Default) {
+	if a.solve(options[0], embedded.Default) {
 		return true
 	}
 	for _, i := range group {
@@ -151,7 +167,7 @@ func (a *admission) search(options []int) bool {
 	}
 	// The solver is asked about all that are in, and this one is of them until it says no.
 	a.enter(options[0])
-	if a.solve(embedded.Quick) {
+	if a.solve(options[0], embedded.Quick) {
 		return true
 	}
 	a.leaveOut(options[0])
@@ -170,16 +186,18 @@ func (a *admission) spend() bool {
 	return true
 }
 
-// solve asks the solver for an allocation of all that are in, whatever the loss, and takes it over. It reports whether it
+// solve asks the solver for an allocation of all that are in, for application i whatever the loss, and takes it over. It reports whether it
 // got one: false as well where the context has ended. What comes back is checked like any answer, and is as good as a draft.
-func (a *admission) solve(effort embedded.Effort) bool {
+func (a *admission) solve(i int, effort embedded.Effort) bool {
 	if a.ctx.Err() != nil {
 		return false
 	}
 	// The question is P2 for those who are in, without its loss budget and stated worths: only whether there is an
 	// answer counts, and the fewest containers of each are what the draft takes from it.
 	apps := a.taken()
+	a.r.keep(slices.DeleteFunc(slices.Clone(a.reserved), func(v *reserved) bool { return !a.respects(v, i) }), a.counts)
 	inst := a.r.instance(apps)
+	a.r.keep(nil, nil)
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
 	for at := range inst.Apps {
 		app := &inst.Apps[at]
@@ -210,7 +228,7 @@ func (a *admission) shortKind(i int) int {
 	n := a.least(i)
 	for k, q := range a.r.problem.Applications[i].Demand {
 		amount, _ := a.freeable(k)
-		if q > 0 && n > (a.free(k)+amount)/q {
+		if q > 0 && n > max(0, a.free(k)+amount-a.keptFrom(i, k))/q {
 			return k
 		}
 	}
@@ -241,7 +259,7 @@ func (a *admission) drain() {
 		if a.leave(i) {
 			a.move(i)
 		} else {
-			a.r.leaving[i] = a.spend() && a.solve(embedded.Quick)
+			a.r.leaving[i] = !a.waitedFor(i) && a.spend() && a.solve(i, embedded.Quick)
 		}
 	}
 }
@@ -269,6 +287,9 @@ func (a *admission) leave(i int) bool {
 func (a *admission) refusal(i int) apportion.Reason {
 	p, n := a.r.problem, a.least(i)
 	if reason := a.r.ceilingReason(i, n, func(c int) apportion.Resources { return a.below[c] }); reason.Constraint != "" {
+		return reason
+	}
+	if reason := a.reservedReason(i); reason.Constraint != "" {
 		return reason
 	}
 	app := &p.Applications[i]

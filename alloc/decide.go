@@ -27,12 +27,19 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, v := range who.reserved {
+		d.Reservations = append(d.Reservations, r.reservation(v))
+	}
+	grown := r.grown(r.scatter(a.apps, a.solution.Counts))
 	// One stopper serves all who are in and have nothing, who wait for what Explain would name.
-	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
+	stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
 	for o := range d.Shares {
 		// Whoever is in is there with what it runs as, or with the first option that there is room for.
 		i, ran := r.inUse(o, make(solver.Counts, len(r.previous))), r.runs(o) >= 0
-		w := Waiting{ID: d.Shares[o].ID, LeftOut: !who.in[i]}
+		w := Waiting{ID: d.Shares[o].ID, LeftOut: !who.in[i], Passed: who.passedBy(o, grown)}
+		if who.in[i] {
+			w.Passed = 0
+		}
 		if ran && r.leaving[i] {
 			d.Draining = append(d.Draining, w.ID)
 		}
@@ -51,6 +58,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 			if reason, preempted := who.preempted[o]; preempted {
 				w.Reason = reason
 			}
+			w.Reason.Text += r.claimText(o, d.Reservations)
 			d.add(w, ran)
 		}
 	}
@@ -257,7 +265,7 @@ func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
 func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
 	// Its minimum of 0 was met: the next container is what was refused.
 	if at, asked := slices.BinarySearch(a.apps, i); asked {
-		stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
+		stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
 		return Waiting{Reason: r.stopped(stop, at, i)}
 	}
 	// refused is there, since a newcomer that is not in a has been left out. The head of the queue is in refused and not in a.

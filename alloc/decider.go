@@ -4,6 +4,8 @@ package alloc
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/solver"
@@ -13,6 +15,9 @@ import (
 // next what the solver had learned, so that a cluster in which little has changed is decided sooner; what it
 // remembers changes where the search begins, and never what is legal or which bound holds. The zero value is
 // ready to use. It is not safe for concurrent use.
+//
+// It also carries on what a decision hands to the next: how much was let in past the applications that wait, and what is reserved
+// ([Program §8]). So a gang among small ones starts, whatever a caller keeps.
 //
 // Most of the time of a long decision is spent on proof: the best answer is there long before it is shown that there is
 // no better one. So a scheduler in a hurry sets Gap to what it does not care for (0.01 is one part in a hundred of the
@@ -27,21 +32,50 @@ type Decider struct {
 	Seed uint64
 
 	warm *embedded.Warm
+	// passed and reservations are what the last decision handed on; passed is nil before the first.
+	passed       map[string]float64
+	reservations []Reservation
 }
 
 // Reallocate decides like the function Reallocate, with the embedded solver and what it has learned. p may be any problem:
-// another cluster makes what was learned useless, and not wrong. The errors are those of the function; after one of them
+// another cluster makes what was learned useless, and not wrong. From the second decision on p.Reservations, and Passed of
+// p.Applications, are set to what the last one said: in a copy of that slice, so that p is the problem that the decision answers, for
+// Verify, Explain and a Record, and nothing that p shares is written to. The errors are those of the function; after one of them
 // the Decider is what it was. A decision whose certificate says Warm depends on the decisions before it, and Replay may find
 // another of several equally good answers.
 func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error) {
 	// The solver is made anew for each decision, so that a caller may change the fields between two of them.
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
+	if d.passed != nil {
+		p.Applications, p.Reservations = slices.Clone(p.Applications), d.reservations
+		for i := range p.Applications {
+			p.Applications[i].Passed = d.passed[p.Applications[i].ID]
+		}
+	}
 	decision, err := Reallocate(ctx, p, s)
 	// Nothing is learned from a decision that had no need of a solver, or had no answer.
 	if err == nil && s.last != nil {
 		d.warm = s.last
 	}
+	if err == nil {
+		d.passed, d.reservations = decision.handOn()
+	}
 	return decision, err
+}
+
+// handOn returns what a decision says of the applications that wait, for the next problem: it shares nothing with d.
+func (d *Decision) handOn() (passed map[string]float64, reservations []Reservation) {
+	passed = make(map[string]float64, len(d.Waiting)+len(d.Suspended))
+	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
+		for _, w := range list {
+			passed[w.ID] = w.Passed
+		}
+	}
+	reservations = slices.Clone(d.Reservations)
+	for v := range reservations {
+		reservations[v].Servers, reservations[v].For = maps.Clone(reservations[v].Servers), slices.Clone(reservations[v].For)
+	}
+	return passed, reservations
 }
 
 // remembering is a solver that keeps what its last solution leaves for the next instance. One decision may ask it several

@@ -63,6 +63,9 @@ type Decision struct {
 	// Yielding lists the applications whose place went to others by a guarantee, by level or by priority and that go on with less
 	// or elsewhere, and those that grew by a guarantee, in the order of the problem: their change counts against no budget.
 	Yielding []string `json:"yielding,omitzero"`
+	// Reservations are what is kept for applications that are due, which the next problem hands back. P2 keeps it free, and so Bound
+	// is one for what is left.
+	Reservations []Reservation `json:"reservations,omitzero"`
 	// LeastLoss says why the loss budget is above what Theta1 gives; nil: it is not.
 	LeastLoss *LeastLoss `json:"least_loss,omitempty"`
 	// Reason says why the existing allocation was kept; nil when Decided.
@@ -113,6 +116,20 @@ type QueueUse struct {
 	Waiting int `json:"waiting,omitzero"`
 }
 
+// Reservation is room that is kept for an application that is due.
+type Reservation struct {
+	// ID is the application's.
+	ID string `json:"id"`
+	// Servers are its fewest containers by server. Empty: a ceiling of its queue, or of one above that, has no room for it, and no
+	// servers are reserved as long as that is so.
+	Servers map[string]int64 `json:"servers,omitempty"`
+	// At is when it can start at the latest, from now, by what is known of those that it waits for: 0 or more, in the unit of
+	// Application.Ends. nil: that is not known.
+	At *float64 `json:"at,omitempty"`
+	// For lists the applications whose end it waits for.
+	For []string `json:"for,omitzero"`
+}
+
 // Waiting is an application that holds no containers after the decision, and why. It is no fault: asked again when something
 // has finished, the next decision may serve it.
 type Waiting struct {
@@ -121,6 +138,9 @@ type Waiting struct {
 	Reason apportion.Reason `json:"reason"`
 	// LeftOut says that the decision was taken as if the application were not there.
 	LeftOut bool `json:"left_out,omitempty"`
+	// Passed is what was let in past it so far, in parts of the cluster: Application.Passed, and what this decision has let in after it
+	// was refused. A caller that hands it back gets what Options.Patience promises.
+	Passed float64 `json:"passed,omitzero"`
 }
 
 // Metrics are equations (1)-(4) of the paper for one allocation, and beside them what the paper does not count: who had to

@@ -73,6 +73,7 @@ func differences(a, b *Decision) []Difference {
 	c.waiting("Suspended", a.Suspended, b.Suspended)
 	c.text(whole, "Draining", strings.Join(a.Draining, ", "), strings.Join(b.Draining, ", "))
 	c.text(whole, "Yielding", strings.Join(a.Yielding, ", "), strings.Join(b.Yielding, ", "))
+	c.reservations(a.Reservations, b.Reservations)
 	c.text(whole, "Reason", textOf(a.Reason), textOf(b.Reason))
 	c.reason(whole, "Reason", a.Reason, b.Reason)
 	c.text(whole, "Interrupted", strconv.FormatBool(a.Interrupted), strconv.FormatBool(b.Interrupted))
@@ -180,6 +181,20 @@ func (c *comparison) queues(a, b []QueueUse) {
 	}
 }
 
+// reservations compares what is reserved; of lists of different lengths the common part.
+func (c *comparison) reservations(a, b []Reservation) {
+	c.count(apportion.Item{}, "Reservations", int64(len(a)), int64(len(b)))
+	for v := range min(len(a), len(b)) {
+		item := apportion.Item{Kind: "application", ID: a[v].ID}
+		c.text(item, "Reservations.ID", a[v].ID, b[v].ID)
+		for _, server := range unionOfKeys(a[v].Servers, b[v].Servers) {
+			c.count(item, "Reservations.Servers["+server+"]", a[v].Servers[server], b[v].Servers[server])
+		}
+		c.text(item, "Reservations.At", textOfTime(a[v].At), textOfTime(b[v].At))
+		c.text(item, "Reservations.For", strings.Join(a[v].For, ", "), strings.Join(b[v].For, ", "))
+	}
+}
+
 // waiting compares who waits or is suspended, and why in words, position by position: both lists are in the order of the
 // problem, so that one that is missing shows in all that follow it.
 func (c *comparison) waiting(field string, a, b []Waiting) {
@@ -195,6 +210,7 @@ func (c *comparison) waiting(field string, a, b []Waiting) {
 		}
 		c.text(item, fmt.Sprintf("%s[%d]", field, w), textA, textB)
 		if w < min(len(a), len(b)) {
+			c.number(item, fmt.Sprintf("%s[%d].Passed", field, w), a[w].Passed, b[w].Passed)
 			c.reason(item, fmt.Sprintf("%s[%d].Reason", field, w), &a[w].Reason, &b[w].Reason)
 		}
 	}
@@ -223,4 +239,12 @@ func textOf(reason *apportion.Reason) string {
 		return none
 	}
 	return reason.Text
+}
+
+// textOfTime returns a time, or none.
+func textOfTime(at *float64) string {
+	if at == nil {
+		return none
+	}
+	return formatFloat(*at)
 }

@@ -46,6 +46,7 @@
 //  3. Admission says who is in. It holds an allocation of all who are in, each at its fewest containers, and takes others
 //     in while that fits: by best fit, by asking a few to make room, by a search for all who still ask together, by a short one
 //     for each, and last by preemption. This allocation is why a decision is always possible.
+//     What is kept for an application that is due is no room for others.
 //  4. P2 for those who are in is stated in vectors and handed to the solver. Where the loss budget cannot be held it is
 //     raised to the least loss, and P2 is solved once more.
 //  5. What the solver answers is checked by code that it does not share. A wrong answer is ErrSolver, and nothing of it is
@@ -105,6 +106,7 @@
 //	E_i         Application.Requires    servers                    beyond the paper
 //	L_g[k]      Queue.Ceiling           of the kind                beyond the paper
 //	m           -, in lossBudget        kinds                      Dorm (15)
+//	-           Application.Passed, .Ends, Problem.Reservations   beyond the paper
 //	theta1      Problem.Theta1          -                          Dorm (15)
 //	theta2      Problem.Theta2          -                          Dorm (16)
 //

@@ -26,13 +26,15 @@ type draft struct {
 	moved   []bool                // by application: not as it was, or it did not run; changing it again costs nothing
 	spent   int64                 // the left side of (16)
 	takings int                   // how often something was taken from others
+	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
+	reserved, lifted []*reserved
 }
 
 // newDraft returns the draft that holds all that run and are not forced, as they are. They fit: a server that
 // is too full has forced all on it but the pinned.
 func newDraft(r *resolved) *draft {
 	apps := len(r.previous)
-	d := &draft{r: r, budget: r.adjustBudget(), counts: make(solver.Counts, apps), in: make([]bool, apps), moved: make([]bool, apps)}
+	d := &draft{r: r, budget: r.adjustBudget(), reserved: r.reserved, counts: make(solver.Counts, apps), in: make([]bool, apps), moved: make([]bool, apps)}
 	// The capacities are shared with the problem, and left is written to.
 	d.left = make([]apportion.Resources, len(r.capacity))
 	for j := range d.left {
@@ -107,7 +109,7 @@ func (d *draft) take(i int, sign int64) {
 // ceilingRoom returns how many more containers of application i the ceilings above it leave, the largest number where it has
 // none above it.
 func (d *draft) ceilingRoom(i int) int64 {
-	return d.r.belowCeilings(i, func(c int) apportion.Resources { return d.below[c] })
+	return d.r.belowCeilings(i, func(c int) apportion.Resources { return d.ceilingLeft(i, c) })
 }
 
 // remove takes all containers of application i away and returns them; nil where it has none. put gives them back.
@@ -126,7 +128,7 @@ func (d *draft) fits(i int, placed []apportion.Placement) bool {
 		return false
 	}
 	for _, p := range placed {
-		if d.r.problem.Applications[i].Demand.CountIn(d.left[p.Server]) < p.Count {
+		if d.r.problem.Applications[i].Demand.CountIn(d.room(i, p.Server)) < p.Count {
 			return false
 		}
 	}
@@ -170,7 +172,7 @@ func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (serve
 	least := 0.0
 	for j := range d.left {
 		// A server that takes more than is needed is no better than one that takes just that.
-		n := min(need, d.r.most(i, j, d.left[j]))
+		n := min(need, d.r.most(i, j, d.room(i, j)))
 		if n <= 0 || n < count || slices.ContainsFunc(used, func(p apportion.Placement) bool { return p.Server == j }) {
 			continue
 		}

@@ -81,8 +81,15 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		return nil, err
 	}
 	r := resolve(p)
+	all, err := r.counts(d.Allocation, d.Shares)
+	if err == nil && d.Status == Decided {
+		err = r.setReserved(d, all)
+	}
+	if err != nil {
+		return nil, err
+	}
 	// The same stopper gives the reasons of a decision, so that both say the same about who waits.
-	s := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
+	s := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
 	return &Explanation{
 		Applications: r.stops(s, a, d),
 		Worth:        p.worthy(),
@@ -148,6 +155,9 @@ func kindValues(s *stopper) []KindValue {
 			// A server that shrank below what runs on it has less than nothing left, and counts as
 			// that.
 			values[k].Unused += s.left[j][k]
+			if s.held != nil && s.held[j] != nil {
+				values[k].Unused += s.held[j][k]
+			}
 			price := s.price(j, k)
 			values[k].Mean += price / float64(len(s.left))
 			if price > values[k].Highest {

@@ -20,7 +20,7 @@ func (a *admission) fulfil() {
 	for at, i := range apps {
 		app := a.r.app(i)
 		// One with options may be due another one: that is for P2 to say.
-		if a.r.pinned[i] || len(a.r.options(i)) > 1 || !(app.Delta > 0) {
+		if a.r.pinned[i] || a.waitedFor(i) || len(a.r.options(i)) > 1 || !(app.Delta > 0) {
 			continue
 		}
 		least, most := solver.Containers(a.counts[i]), app.AtMost(int64(shares[at]/app.Delta+ceilTolerance))

@@ -45,6 +45,7 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 	inst.Groups, inst.Choices = r.groups(apps), r.choices(apps)
 	inst.LossBudget = r.lossBudget(apps)
 	inst.AdjustBudget = r.adjustBudget()
+	r.keepIn(inst, apps)
 	return inst
 }
 

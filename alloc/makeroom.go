@@ -76,11 +76,12 @@ func (d *draft) victims(i int) []int {
 		// victim, however large it is.
 		gives := int64(0)
 		for _, p := range d.counts[v] {
-			room := d.left[p.Server].Clone()
+			left := d.room(i, p.Server)
+			room := left.Clone()
 			for k, q := range demand {
 				room[k] += p.Count * q
 			}
-			gives += d.r.most(i, p.Server, room) - d.r.most(i, p.Server, d.left[p.Server])
+			gives += d.r.most(i, p.Server, room) - d.r.most(i, p.Server, left)
 		}
 		// Below a ceiling that is reached only those help who are below it as well.
 		if gives == 0 && d.sharesCeiling(i, v) {

@@ -28,6 +28,9 @@ type Problem struct {
 	// Previous is what is running now; nil: nothing. It may name servers that are not in the list, or
 	// hold more on a server than that has left: machines fail and shrink.
 	Previous Allocation `json:"previous,omitzero"`
+	// Reservations are those of the last decision; nil: none. Where there are several choices of what to reserve it stays what it is.
+	// What names an application or a server that is not here has no effect.
+	Reservations []Reservation `json:"reservations,omitzero"`
 	// Theta1 in [0, 1] is the share of the largest possible fairness loss that is tolerated (15).
 	Theta1 float64 `json:"theta1"`
 	// Theta2 in [0, 1] is the share of running applications that one decision may adjust by its own
@@ -78,6 +81,12 @@ type Application struct {
 	Queue string `json:"queue,omitempty"`
 	// Priority orders admission before the order of submission: the highest first.
 	Priority int64 `json:"priority,omitzero"`
+	// Passed is what earlier decisions have let in past it, in parts of the cluster, as Waiting.Passed of the last one has it: not
+	// negative. From Options.Patience on it is due. It has no effect on one that runs.
+	Passed float64 `json:"passed,omitzero"`
+	// Ends is how long it runs at most, from now or, where it waits, from its start, in any unit that all use: not negative. nil:
+	// nobody knows, which is later than all that are known.
+	Ends *float64 `json:"ends,omitempty"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that
 	// resume it from its saved state. Carried into the Plan, not interpreted.
 	Start  []string `json:"start,omitzero"`
@@ -177,6 +186,11 @@ type Options struct {
 	// ReclaimLevel lets it suspend, with Preempt, preemptible ones of other queues also where its own queue has, with it, no
 	// higher a level than theirs without them: the largest part of the cluster over the weight.
 	ReclaimLevel bool `json:"reclaim_level,omitempty"`
+	// Patience is from when on an application is due, in multiples of its own least counts that were let in past it: finite and not
+	// negative; nil means 2. With 0 it is due once anything was. It has no effect by submission, nor with Rule.Paper.
+	Patience *float64 `json:"patience,omitempty"`
+	// Reservations is for how many applications that are due room is kept at most, one a queue; nil means 1, and 0 is none.
+	Reservations *int64 `json:"reservations,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// Loss is what the fairness loss (2) is measured in.

@@ -16,7 +16,8 @@ import (
 // requirements have changed) is moved, which counts against no budget, and suspended where it finds no room.
 // Newcomers are taken in all together where a search finds room for that, else one by one: those whose queues stay within their
 // guarantees, then queues by level, in a queue by Priority and then in the order of p.Applications ([Program §7]), each if all who are in still fit at their fewest containers, with any of their options, within the adjustment
-// budget (16); whoever does not fit waits, with a reason, and blocks nobody: a gang may wait for ever behind a stream of small jobs.
+// budget (16); whoever does not fit waits, with a reason, and blocks nobody until it
+// is due: then room is kept for it ([Program §8]), where the problem hands back what the last decision said of it, as a Decider does.
 // What is beyond a guarantee is taken for what is within one, free of charge; with Options.Preempt that suspends, and so does a higher
 // Priority in one queue, whoever has no room elsewhere. Applications leave cordoned servers as far as the budget allows. Shares are those
 // among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least

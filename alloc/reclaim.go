@@ -165,7 +165,7 @@ func (a *admission) bundles(i, j int, n int64, list []offer) []bundle {
 func (t *taking) combine(next int) {
 	// What is not allowed may be with more: who is taken from by priority leaves room within a guarantee.
 	if !slices.ContainsFunc(t.taken, func(o offer) bool { return !t.allowed(o, t.i, t.n) }) {
-		room := min(t.n, t.r.most(t.i, t.server, t.left[t.server]))
+		room := min(t.n, t.r.most(t.i, t.server, t.room(t.i, t.server)))
 		for int64(len(t.best)) <= room {
 			t.best = append(t.best, bundle{cost: math.MaxInt64})
 		}
@@ -201,7 +201,7 @@ func (a *admission) give(o offer, i, j int, n int64) {
 	}
 	app, least := a.r.app(o.v), a.least(o.v)
 	_, b := a.r.fork(i, o.v)
-	for a.r.most(i, j, a.left[j]) < n {
+	for a.r.most(i, j, a.room(i, j)) < n {
 		now := a.counts[o.v]
 		next := app.AtMost(solver.Containers(now) - 1)
 		rest := slices.Clone(now)

@@ -5,6 +5,7 @@ package alloc
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -105,7 +106,11 @@ func worldOf(p *Problem) *queueoracle.World {
 	}
 	for i := range p.Applications {
 		app := &p.Applications[i]
-		twin := queueoracle.App{Queue: position[app.Queue], Demand: app.Demand, Least: app.Min, Priority: app.Priority, Preemptible: app.Preemptible}
+		twin := queueoracle.App{Queue: position[app.Queue], Demand: app.Demand, Least: app.Min, Priority: app.Priority, Preemptible: app.Preemptible,
+			MaxServers: app.MaxServers, Ends: math.Inf(1), Overdue: -1}
+		if app.Ends != nil {
+			twin.Ends = *app.Ends
+		}
 		if p.Previous[app.ID] != nil {
 			for _, server := range p.Servers {
 				twin.Places = append(twin.Places, p.Previous[app.ID][server.ID])
@@ -116,11 +121,34 @@ func worldOf(p *Problem) *queueoracle.World {
 	return w
 }
 
+// drawDue lets some that wait be due, and one of them have had a reservation.
+func drawDue(t *rapid.T, p *Problem, w *queueoracle.World) {
+	for i := range p.Applications {
+		if w.Apps[i].Places != nil || !w.Empty(i) || !rapid.Bool().Draw(t, "passed") {
+			continue
+		}
+		// A whole number of eighths beyond its patience, so that some are equal.
+		beyond := float64(rapid.IntRange(-2, 4).Draw(t, "beyond")) / 8
+		r := resolve(p)
+		if p.Applications[i].Passed = r.patience(i) + beyond; p.Applications[i].Passed <= 0 {
+			continue
+		}
+		if over := p.Applications[i].Passed - r.patience(i); over >= 0 {
+			w.Apps[i].Overdue = over
+		}
+		if w.Apps[i].Had = p.Reservations == nil && rapid.Bool().Draw(t, "had"); w.Apps[i].Had {
+			p.Reservations = []Reservation{{ID: p.Applications[i].ID}}
+		}
+	}
+}
+
 // Each is asked in its turn, whoever was let in, refused or taken from before.
 func TestPropTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genTeams(t, 2)
-		w, d := worldOf(p), newDraft(resolve(p))
+		w := worldOf(p)
+		drawDue(t, p, w)
+		d := newDraft(resolve(p))
 		turn := newTurn(d)
 		for {
 			got, want := turn.next(), w.Next()
@@ -138,6 +166,9 @@ func TestPropTurn(t *testing.T) {
 			// Whoever finds no room is asked no more.
 			w.Apps[got].Places = make([]int64, len(p.Servers))
 			if d.place(got, p.Applications[got].Min) {
+				d.enter(got)
+				d.release(got)
+				w.Holders = slices.DeleteFunc(w.Holders, func(i int) bool { return i == got })
 				for _, placed := range d.counts[got] {
 					w.Apps[got].Places[placed.Server] = placed.Count
 				}

@@ -46,6 +46,11 @@ type resolved struct {
 	scaled     bool // the guarantees exceeded what there is for them
 	floor      []int64
 	limits     limits
+	// reserved is what P2 keeps for applications that are due: held of it by server and by ceiling, and fixed where those stay that
+	// are waited for. All are nil where nothing is reserved.
+	reserved        []*reserved
+	held, heldBelow []apportion.Resources
+	fixed           [][]apportion.Placement
 }
 
 // limits bound the time of admission where thousands wait. BenchmarkAdmission shows what each brings and costs.

@@ -28,12 +28,20 @@ type stopper struct {
 	left        []apportion.Resources // what is left of every server
 	loss        float64
 	adjusted    int64 // the left side of (16)
+	// held is what is kept free of every server, and holders says for whom; nil where nothing is reserved.
+	held    []apportion.Resources
+	holders []Reservation
 }
 
 // newStopper prepares the reasons under counts, which fit the servers or are what ran before. m may be nil; if not, it has the
 // shape of inst, as Certificate.Check has seen.
-func newStopper(p *Problem, inst *solver.Instance, counts solver.Counts, m *solver.Multipliers) *stopper {
-	s := &stopper{problem: p, instance: inst, counts: counts, multipliers: m}
+func newStopper(r *resolved, inst *solver.Instance, counts solver.Counts, m *solver.Multipliers) *stopper {
+	s := &stopper{problem: r.problem, instance: inst, counts: counts, multipliers: m}
+	if s.held = r.held; s.held != nil {
+		for _, v := range r.reserved {
+			s.holders = append(s.holders, r.reservation(v))
+		}
+	}
 	s.loss = inst.FairnessLoss(counts)
 	s.adjusted = inst.AdjustCost(counts)
 	// left may be negative where what was kept stands on a server that shrank.
@@ -76,12 +84,16 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 	// change is negative below the share, where one more container makes the allocation fairer.
 	change := dense.Loss(next) - dense.Loss(n)
 	switch {
+	case next-n > room.most && s.hasHeld(a, next-n):
+		return reservedReason(s.holders, next-n), 0
 	case room.could == 0:
 		return apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container"}, 0
 	case room.blocked == room.could:
 		return s.noRoom(room, app.Demand), s.cheapest(a)
 	case s.ceiling(a, next-n).Constraint != "":
 		return s.ceiling(a, next-n), 0
+	case dense.Pinned && !app.Pinned:
+		return apportion.Reason{Constraint: solver.Adjust, Applications: s.waiting(), Text: "there is room, but " + listIDs(s.waiting()) + " waits for its end"}, 0
 	case dense.Pinned:
 		return apportion.Reason{Constraint: solver.Adjust, Text: "there is room, but it is pinned"}, 0
 	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:

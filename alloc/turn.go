@@ -11,17 +11,19 @@ import (
 // then.
 type turn struct {
 	*draft
-	forced  []int   // the first of all, in their order
-	waiting [][]int // by queue: the newcomers of a leaf, in their order
-	passed  []int   // by queue: how many of them, the first ones, are known to go beyond a guarantee
-	taken   int     // of the draft when passed was right
+	forced  []int        // the first of all, in their order
+	due     []int        // those that are due, by how long they have been
+	tried   map[int]bool // for whom room was reserved, or could not be
+	waiting [][]int      // by queue: the newcomers of a leaf, in their order
+	passed  []int        // by queue: how many of them, the first ones, are known to go beyond a guarantee
+	taken   int          // of the draft when passed was right
 }
 
 // newTurn lists those who ask to be taken in: of an application with options the entry that it runs as, or the first. An
 // application that an earlier decision has suspended is a newcomer here: it has nothing in Previous.
 func newTurn(d *draft) *turn {
 	r := d.r
-	t := &turn{draft: d, waiting: make([][]int, len(r.nodes)), passed: make([]int, len(r.nodes))}
+	t := &turn{draft: d, waiting: make([][]int, len(r.nodes)), passed: make([]int, len(r.nodes)), tried: make(map[int]bool)}
 	for o, entries := range r.entries {
 		if e := r.runs(o); e < 0 {
 			q := r.leaf[entries[0]]
@@ -33,14 +35,21 @@ func newTurn(d *draft) *turn {
 	// The sorts are stable, so that the order of submission decides between equals.
 	for _, list := range append(t.waiting, t.forced) {
 		slices.SortStableFunc(list, func(a, b int) int {
-			return cmp.Compare(r.problem.Applications[b].Priority, r.problem.Applications[a].Priority)
+			return cmp.Or(r.compareDue(a, b), cmp.Compare(r.problem.Applications[b].Priority, r.problem.Applications[a].Priority))
 		})
 	}
+	var all []int
+	for _, list := range t.waiting {
+		all = append(all, list...)
+	}
+	slices.Sort(all)
+	t.due = r.dueFirst(all)
 	return t
 }
 
 // next takes the one whose turn it is out of the order and returns it, or -1: the forced, then those with whom their queues stay
-// within their guarantees, then the others. O(queues x depth), but for those of a leaf that have become too many for a guarantee.
+// within their guarantees, then the others; of each those first for which room is reserved. O(queues x depth), but for those of a
+// leaf that have become too many for a guarantee.
 func (t *turn) next() int {
 	if len(t.forced) > 0 {
 		i := t.forced[0]
@@ -52,9 +61,16 @@ func (t *turn) next() int {
 		clear(t.passed)
 		t.taken = t.draft.takings
 	}
+	// Those that were forced have broken what was reserved before.
+	t.reserve()
 	i := -1
 	if t.r.guaranteed {
-		i = t.guaranteed(0)
+		if i = t.holder(true); i < 0 {
+			i = t.guaranteed(0)
+		}
+	}
+	if i < 0 {
+		i = t.holder(false)
 	}
 	if i < 0 {
 		i = t.lowest(0)

@@ -27,7 +27,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	a Capacity or Demand that is not one quantity per kind, a
 //	Worth or Speed without one entry per number of containers   apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
-//	MaxServers, AdjustCost or Speed                             apportion.ErrNegative
+//	MaxServers, AdjustCost, Speed, Passed, Ends, Patience,
+//	number or count of Reservations                             apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0           apportion.ErrConflict
@@ -36,7 +37,9 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]; a worth beyond solver.MaxWorth      apportion.ErrRange
-//	a Weight, Theta, worth or Speed that is NaN or infinite     apportion.ErrNotFinite
+//	a Weight, Theta, worth, Speed, Passed, Ends, Patience or At
+//	that is NaN or infinite                                     apportion.ErrNotFinite
+//	two Reservations for one ID, or one for none                apportion.ErrDuplicate, ErrEmpty
 //	capacities or held resources whose sum leaves int64, or
 //	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
 //	no Options in a list of them; an IdleWorth where not every
@@ -71,6 +74,7 @@ func (p *Problem) Validate() error {
 	if loss := p.Options.Loss; loss != LossInShares && loss != LossInWorth {
 		faults.Add(apportion.Item{}, "Options.Loss", apportion.ErrUnknown, strconv.Quote(string(loss)))
 	}
+	p.checkPatience(&faults)
 	// What runs comes last: its sums mean something only where all before it is right.
 	p.checkPrevious(&faults)
 	return faults.Err()
@@ -99,6 +103,8 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		}
 		checkLimits(faults, app, item)
 		checkStates(faults, app, item)
+		checkDuration(faults, &app.Passed, item, "Passed")
+		checkDuration(faults, app.Ends, item, "Ends")
 		// The budget is a part of the sum, in float64: up to 2^53 every whole number is one.
 		if app.AdjustCost != nil && *app.AdjustCost > 0 {
 			sum, ok := exact.Add(costs, *app.AdjustCost)

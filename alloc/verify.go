@@ -165,6 +165,9 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if err := r.setGuaranteed(d); err != nil {
 		return nil, err
 	}
+	if err := r.setReserved(d, all); err != nil {
+		return nil, err
+	}
 	// The instance is that of the solver: the same code builds both, so that Verify proves the decision and not the program;
 	// that is proven by the tests of instance against the paper.
 	a := &attempt{apps: apps, instance: r.instance(apps), least: d.LeastLoss}
@@ -362,7 +365,8 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 		}
 	}
 	again.Waiting, again.Suspended = nil, nil
-	stop := newStopper(r.problem, a.instance, a.solution.Counts, a.solution.Multipliers)
+	most := r.mostPassed(r.scatter(a.apps, a.solution.Counts))
+	stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
 	for o, share := range again.Shares {
 		if share.Containers > 0 {
 			continue
@@ -376,6 +380,9 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 		if !follows || version < RecordVersion {
 			w.Reason = claimed[share.ID].Reason
 			unchecked = append(unchecked, fmt.Sprintf("%s[%d].Reason", field, len(*list)))
+		}
+		if w.Passed = claimed[share.ID].Passed; !(w.Passed >= 0 && w.Passed <= r.handed(o)+most+boundTolerance) || math.IsInf(w.Passed, 0) {
+			w.Passed = r.handed(o)
 		}
 		*list = append(*list, w)
 	}
@@ -405,6 +412,13 @@ func (r *resolved) words(d *Decision) []string {
 	}
 	if r.guaranteed {
 		words = append(words, "Shares.Guaranteed")
+	}
+	// The order of asking says who was passed, and for whom room is reserved.
+	if r.keepsOrder() && len(d.Waiting)+len(d.Suspended) > 0 {
+		words = append(words, "Waiting.Passed")
+	}
+	if len(d.Reservations) > 0 {
+		words = append(words, "Reservations")
 	}
 	return words
 }

@@ -46,6 +46,7 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.Displace && !r.given.Options.Paper, "displace has no effect without paper_rule"},
 		{r.given.Options.Preempt && r.given.Options.Paper, "preempt has no effect with paper_rule"},
 		{r.given.Options.ReclaimLevel && !r.given.Options.Preempt, "reclaim_level has no effect without preempt"},
+		{p.namesUnknown(), "a reservation for an application or a server that is not here has no effect"},
 		{r.scaled, "the guarantees of the queues exceed what there is for them, and were scaled"},
 	} {
 		if o.set {
@@ -73,6 +74,9 @@ var warnedAbout = [...]struct {
 }{
 	{"a speed has no effect unless losses are measured in worth", func(r *resolved, i int) bool {
 		return r.problem.Applications[i].Speed != nil && r.problem.Options.Loss != LossInWorth
+	}},
+	{"what was let in past it has no effect, as it runs", func(r *resolved, i int) bool {
+		return r.problem.Applications[i].Passed > 0 && r.runs(r.of[i]) >= 0
 	}},
 	{"what staying is worth has no effect, as it does not run", func(r *resolved, i int) bool {
 		return r.problem.Applications[i].StayWorth != nil && r.runs(r.of[i]) < 0

@@ -24,7 +24,7 @@ type Instance struct {
 	// Capacity[j][k] is the capacity of server j in kind k. At least one server; every vector has
 	// the same length.
 	Capacity []apportion.Resources
-	// Total[k] is C_k, the sum over all servers.
+	// Total[k] is C_k, of which shares are parts: the sum over all servers, or more where a part of them is kept free.
 	Total apportion.Resources
 	// Class[j] is the class of server j, 0 or more: servers of one class are open to the same
 	// applications. Optional; nil: all are of class 0.

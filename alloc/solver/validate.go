@@ -14,7 +14,7 @@ import (
 )
 
 // Validate returns the first fault of inst as a *apportion.FieldError, or nil: vectors of unequal length,
-// negative quantities, a Total that is not the sum, bounds that contradict each other, numbers that are
+// negative quantities, a Total below the sum, bounds that contradict each other, numbers that are
 // not finite, placements on servers that do not exist. A solver begins with it. O(size of inst).
 func (inst *Instance) Validate() error {
 	var faults apportion.Faults
@@ -31,8 +31,8 @@ func (inst *Instance) Validate() error {
 	}
 	// The sum is compared only where every vector has its length; else the difference says nothing
 	// new.
-	if len(faults) == 0 && !total.Equal(inst.Total) {
-		faults.Add(apportion.Item{}, "Total", apportion.ErrConflict, "not the sum of Capacity")
+	if len(faults) == 0 && !total.FitsIn(inst.Total) {
+		faults.Add(apportion.Item{}, "Total", apportion.ErrConflict, "less than the sum of Capacity")
 	}
 	if inst.Class != nil && len(inst.Class) != len(inst.Capacity) {
 		faults.Add(apportion.Item{}, "Class", apportion.ErrLength, fmt.Sprintf("%d classes for %d servers", len(inst.Class), len(inst.Capacity)))

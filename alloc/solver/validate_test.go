@@ -23,7 +23,7 @@ var badInstances = []struct {
 	{"overflow", func(in *solver.Instance) {
 		in.Capacity[0][0], in.Capacity[1][0] = math.MaxInt64, 1
 	}, "server 1", "Capacity", apportion.ErrOverflow},
-	{"total", func(in *solver.Instance) { in.Total[0]++ }, "", "Total", apportion.ErrConflict},
+	{"total", func(in *solver.Instance) { in.Total[0]-- }, "", "Total", apportion.ErrConflict},
 	{"loss budget", func(in *solver.Instance) { in.LossBudget = math.NaN() }, "", "LossBudget", apportion.ErrNotFinite},
 	{"infinite loss budget", func(in *solver.Instance) { in.LossBudget = math.Inf(1) }, "", "LossBudget", apportion.ErrNotFinite},
 	{"class for each server", func(in *solver.Instance) { in.Class = []int{0} }, "", "Class", apportion.ErrLength},

@@ -128,7 +128,7 @@ func refused(p *probe) (err error) {
 		"a demand that is too long":     func(i *solver.Instance) { i.Apps[0].Demand = make(apportion.Resources, 4) },
 		"a negative demand":             func(i *solver.Instance) { i.Apps[0].Demand[0] = -1 },
 		"a demand of nothing":           func(i *solver.Instance) { i.Apps[0].Demand = make(apportion.Resources, 3) },
-		"a total that is no sum":        func(i *solver.Instance) { i.Total[0]++ },
+		"a total that is no sum":        func(i *solver.Instance) { i.Total[0]-- },
 		"a minimum above the maximum":   func(i *solver.Instance) { i.Apps[0].Min = 7 },
 		"a value that is no number":     func(i *solver.Instance) { i.Apps[0].Value = math.NaN() },
 		"a budget without end":          func(i *solver.Instance) { i.LossBudget = math.Inf(1) },

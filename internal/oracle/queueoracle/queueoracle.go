@@ -20,6 +20,10 @@ type App struct {
 	Priority    int64
 	Preemptible bool
 	Places      []int64 // containers by server; nil: it waits
+	MaxServers  int64   // on how many servers it may be; 0: on any number
+	Ends        float64 // from now; +Inf: nobody knows
+	Overdue     float64 // how much more than its patience was let in past it; negative: it is not due
+	Had         bool    // it had a reservation before
 }
 
 // World is a cluster with its queues and applications. What queues state is what they have: the sums do not exceed the cluster.
@@ -29,6 +33,8 @@ type World struct {
 	Apps    []App
 	Preempt bool
 	ByLevel bool
+	Holders []int // those for which room is reserved
+	Tried   []int // those for which it was
 }
 
 // guarantee is what queue q states, or the sum of those below it.
@@ -127,12 +133,20 @@ func (w *World) level(q, more int, n int64) float64 {
 	return (part + w.Queues[q].Usage) / w.Queues[q].Weight
 }
 
-// Next returns who is asked next among those that wait, or -1.
+// Next returns who is asked next among those that wait, or -1. Room is reserved for one first, where none is.
 func (w *World) Next() int {
-	if i := w.next(-1, true); i >= 0 {
-		return i
+	w.reserve()
+	for _, within := range []bool{true, false} {
+		for _, h := range w.Holders {
+			if w.Apps[h].Places == nil && w.Within(h) == within {
+				return h
+			}
+		}
+		if i := w.next(-1, within); i >= 0 {
+			return i
+		}
 	}
-	return w.next(-1, false)
+	return -1
 }
 
 // next is Next below queue q, among those within guarantees alone or all.
@@ -154,10 +168,10 @@ func (w *World) next(q int, within bool) int {
 			best, rank = i, x
 		}
 	}
-	// Below a leaf it is the highest priority, and of equals the first.
+	// Below a leaf it is the one that has been due longest, then of the highest priority, and of equals the first.
 	for i := range w.Apps {
 		app := &w.Apps[i]
-		if q >= 0 && app.Queue == q && app.Places == nil && (!within || w.Within(i)) && (best < 0 || app.Priority > w.Apps[best].Priority) {
+		if q >= 0 && app.Queue == q && app.Places == nil && (!within || w.Within(i)) && (best < 0 || w.before(i, best)) {
 			best = i
 		}
 	}

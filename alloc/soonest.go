@@ -1,0 +1,310 @@
+// This file chooses where an application that is due can be had soonest, and what it waits for there, [Program §8], point 3.
+
+package alloc
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
+)
+
+// soonest returns what to reserve for entry i: of all choices the one that is there the earliest, of these one that waits for the
+// fewest applications, counted on each server, and of these one on the servers in had if it is among them. nil: it cannot be had on
+// these servers. The ends of what is pinned, or waited for by others, are waited for as well as any.
+// O(servers x (applications on each + fewest waited for)), and at most 2^exactOffers sets on each server.
+func (d *draft) soonest(i int, had []apportion.Placement) *reserved {
+	v := &reserved{i: i}
+	n := d.least(i)
+	if n = max(n, 1); n > d.ceilingRoom(i) {
+		return d.belowSoonest(v, n)
+	}
+	p := newPicking(d, i, n)
+	if v.at = p.earliest(); v.at < 0 {
+		return nil
+	}
+	for j := range p.on {
+		p.levels[j] = p.waiting(j, v.at)
+	}
+	// Each step doubles the number of those that may be waited for, so that few are found fast.
+	for limit := 1; limit < 4*(1+len(d.counts)*len(d.left)); limit *= 2 {
+		if places := p.pick(limit, nil); places != nil {
+			fewest := places.waits
+			if again := p.pick(fewest, had); again != nil {
+				places = again
+			}
+			p.settle(v, places)
+			return v
+		}
+	}
+	return nil // more levels on one server than are tried
+}
+
+// picking is a choice of servers for one application.
+type picking struct {
+	*draft
+	i      int
+	n      int64
+	on     [][]int // by server: the applications there that may be waited for
+	levels [][]level
+}
+
+// level is the most containers that a server has room for once some applications on it have ended.
+type level struct {
+	n     int64
+	waits []int
+}
+
+// picked is a choice: the level of every server, and how many are waited for together.
+type picked struct {
+	levels []int
+	waits  int
+}
+
+func newPicking(d *draft, i int, n int64) *picking {
+	p := &picking{draft: d, i: i, n: n, on: make([][]int, len(d.left)), levels: make([][]level, len(d.left))}
+	for v, placed := range d.counts {
+		for _, at := range placed {
+			if d.in[v] && (len(d.r.options(v)) == 1 || d.r.running(v)) {
+				p.on[at.Server] = append(p.on[at.Server], v)
+			}
+		}
+	}
+	return p
+}
+
+// after returns how many containers server j has room for once these applications have ended.
+func (p *picking) after(j int, ended []int) int64 {
+	room := p.left[j].Clone()
+	for _, v := range ended {
+		for k, q := range p.r.problem.Applications[v].Demand {
+			room[k] += q * on(p.counts[v], j)
+		}
+	}
+	// Of what ends, others may have a part reserved.
+	for _, v := range p.reserved {
+		if kept := p.r.keeps(v, j, p.counts, ended...); kept != nil && p.respects(v, p.i) {
+			room = less(room, kept)
+		}
+	}
+	return min(p.n, p.r.most(p.i, j, room))
+}
+
+// earliest returns the least time by which enough has ended, 0 where there is room now, +Inf where nobody knows, -1 where never.
+func (p *picking) earliest() float64 {
+	times := []float64{-1, math.Inf(1)}
+	for j := range p.on {
+		for _, v := range p.on[j] {
+			times = append(times, p.r.ends(v))
+		}
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	at := sort.Search(len(times), func(at int) bool { return p.enough(times[at]) })
+	if at == len(times) {
+		return -1
+	}
+	return max(0, times[at])
+}
+
+// enough reports whether the containers have room once all has ended that ends by a time.
+func (p *picking) enough(time float64) bool {
+	rooms := make([]int64, len(p.on))
+	for j := range rooms {
+		rooms[j] = p.after(j, p.endedBy(j, time))
+	}
+	return largest(rooms, p.r.problem.Applications[p.i].MaxServers) >= p.n
+}
+
+// endedBy lists the applications on server j that have ended by a time.
+func (p *picking) endedBy(j int, time float64) []int {
+	return slices.DeleteFunc(slices.Clone(p.on[j]), func(v int) bool { return p.r.ends(v) > time })
+}
+
+// waiting returns by how many applications on server j are waited for, that end by a time, the most containers that it then has room
+// for, each more than the one before. It tries all sets of those that give most, and beyond exactOffers one after the other.
+func (p *picking) waiting(j int, time float64) []level {
+	list := p.endedBy(j, time)
+	gives := make(map[int]int64, len(list))
+	for _, v := range list {
+		gives[v] = p.after(j, []int{v})
+	}
+	slices.SortStableFunc(list, func(v, w int) int { return cmp.Compare(gives[w], gives[v]) })
+	few := min(len(list), exactOffers)
+	best := make([]level, len(list)+1)
+	for set := range 1 << few {
+		var ended []int
+		for at := range few {
+			if set>>at&1 == 1 {
+				ended = append(ended, list[at])
+			}
+		}
+		if n := p.after(j, ended); n > best[len(ended)].n {
+			best[len(ended)] = level{n, ended}
+		}
+	}
+	for more := few + 1; more <= len(list); more++ {
+		best[more] = level{p.after(j, list[:more]), list[:more]}
+	}
+	// One that has no more room than with fewer is of no use.
+	levels := best[:1]
+	for _, l := range best[1:] {
+		if l.n > levels[len(levels)-1].n {
+			levels = append(levels, l)
+		}
+	}
+	return levels
+}
+
+// pick returns a choice that has room for the containers and waits for at most limit, as few as possible, on the servers in only where
+// that is not nil; nil: there is none. It fills servers one after the other by dynamic programming: the most containers by how many
+// servers are used, where these are limited, and how many are waited for.
+func (p *picking) pick(limit int, only []apportion.Placement) *picked {
+	most := int(min(p.r.problem.Applications[p.i].MaxServers, int64(len(p.levels))))
+	limited := most > 0
+	layers := most + 1
+	room := make([][]int64, layers) // by servers used, and by how many are waited for
+	for s := range room {
+		room[s] = make([]int64, limit+1)
+	}
+	chosen := make([][][]int16, len(p.levels)) // by server: the level, and -1 for none
+	for j, levels := range p.levels {
+		if levels[len(levels)-1].n == 0 || only != nil && on(only, j) == 0 {
+			continue
+		}
+		chosen[j] = make([][]int16, layers)
+		for s := layers - 1; s >= 0; s-- {
+			chosen[j][s] = p.extend(room, s, limited, levels)
+		}
+	}
+	for w := range room[layers-1] {
+		if room[layers-1][w] >= p.n {
+			return p.trace(chosen, layers-1, w, limited)
+		}
+	}
+	return nil
+}
+
+// extend tries every level of one server more, for s servers at most: which level is best by how many are waited for.
+func (p *picking) extend(room [][]int64, s int, limited bool, levels []level) []int16 {
+	from := room[s]
+	if limited {
+		if s == 0 {
+			return nil
+		}
+		from = room[s-1]
+	}
+	chosen := make([]int16, len(room[s]))
+	for w := len(room[s]) - 1; w >= 0; w-- {
+		chosen[w] = -1
+		for l := range min(len(levels), math.MaxInt16) {
+			if waits := len(levels[l].waits); waits <= w && levels[l].n > 0 && min(p.n, from[w-waits]+levels[l].n) > room[s][w] {
+				room[s][w], chosen[w] = min(p.n, from[w-waits]+levels[l].n), int16(l)
+			}
+		}
+	}
+	return chosen
+}
+
+// trace returns the choice that has led to s servers and w that are waited for.
+func (p *picking) trace(chosen [][][]int16, s, w int, limited bool) *picked {
+	found := &picked{levels: make([]int, len(chosen)), waits: w}
+	for j := len(chosen) - 1; j >= 0; j-- {
+		found.levels[j] = -1
+		if chosen[j] == nil || chosen[j][s] == nil || chosen[j][s][w] < 0 {
+			continue
+		}
+		l := int(chosen[j][s][w])
+		found.levels[j] = l
+		w -= len(p.levels[j][l].waits)
+		if limited {
+			s--
+		}
+	}
+	return found
+}
+
+// settle notes a choice in v: no more containers than are needed, and nothing that is waited for in vain.
+func (p *picking) settle(v *reserved, c *picked) {
+	need := p.n
+	for j, l := range c.levels {
+		if l < 0 || need == 0 {
+			continue
+		}
+		n := min(need, p.levels[j][l].n)
+		v.servers = append(v.servers, apportion.Placement{Server: j, Count: n})
+		need -= n
+		v.waits = append(v.waits, p.levels[j][l].waits...)
+	}
+	slices.Sort(v.waits)
+	v.waits = slices.Compact(v.waits)
+	// One on several servers may free more than it was waited for.
+	for at := len(v.waits) - 1; at >= 0; at-- {
+		rest := slices.Delete(slices.Clone(v.waits), at, at+1)
+		if !slices.ContainsFunc(v.servers, func(s apportion.Placement) bool { return p.after(s.Server, rest) < s.Count }) {
+			v.waits = rest
+		}
+	}
+	v.at = p.r.latest(v.waits)
+}
+
+// latest returns when the last of these applications has ended, 0 where there is none.
+func (r *resolved) latest(list []int) float64 {
+	at := 0.0
+	for _, v := range list {
+		at = max(at, r.ends(v))
+	}
+	return at
+}
+
+// belowSoonest is soonest where a ceiling has no room for n containers: no servers are reserved, and what is waited for are as few as
+// are needed below the ceilings, the first that end and of equals the largest. nil: it cannot be had.
+func (d *draft) belowSoonest(v *reserved, n int64) *reserved {
+	var list []int
+	for w := range d.counts {
+		if len(d.counts[w]) > 0 && d.in[w] && !d.waitedFor(w) && slices.ContainsFunc(d.r.above[v.i], func(c int) bool { return slices.Contains(d.r.above[w], c) }) {
+			list = append(list, w)
+		}
+	}
+	size := func(w int) float64 {
+		return d.r.delta(d.r.problem.Applications[w].Demand) * float64(solver.Containers(d.counts[w]))
+	}
+	slices.SortStableFunc(list, func(x, y int) int {
+		if d.r.ends(x) != d.r.ends(y) {
+			return cmp.Compare(d.r.ends(x), d.r.ends(y))
+		}
+		return cmp.Compare(size(y), size(x))
+	})
+	short := func(ended []int) bool {
+		return d.r.belowCeilings(v.i, func(c int) apportion.Resources {
+			left := d.ceilingLeft(v.i, c).Clone()
+			for _, w := range ended {
+				for k, q := range d.r.problem.Applications[w].Demand {
+					if slices.Contains(d.r.above[w], c) && d.r.ceiling(c)[k] < drf.NoLimit {
+						left[k] += q * solver.Containers(d.counts[w])
+					}
+				}
+			}
+			return left
+		}) < n
+	}
+	for last := range list {
+		if short(list[:last+1]) {
+			continue
+		}
+		v.waits = list[:last+1]
+		for at := last - 1; at >= 0; at-- {
+			if rest := slices.Delete(slices.Clone(v.waits), at, at+1); !short(rest) {
+				v.waits = rest
+			}
+		}
+		slices.Sort(v.waits)
+		v.at = d.r.latest(v.waits)
+		return v
+	}
+	return nil
+}

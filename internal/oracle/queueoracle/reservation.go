@@ -1,0 +1,101 @@
+package queueoracle
+
+import "math"
+
+// before reports whether application i of a leaf comes before one that is earlier in the list.
+func (w *World) before(i, earlier int) bool {
+	a, b := &w.Apps[i], &w.Apps[earlier]
+	if a.Overdue >= 0 || b.Overdue >= 0 {
+		return a.Overdue > b.Overdue || a.Overdue == b.Overdue && a.Priority > b.Priority
+	}
+	return a.Priority > b.Priority
+}
+
+// reserve makes the one a holder that is to have a reservation, where nobody has: within its guarantee, then one that had it, then
+// that which has been due longest.
+func (w *World) reserve() {
+	if len(w.Holders) > 0 {
+		return
+	}
+	rank := func(i int) [3]float64 {
+		r := [3]float64{0, 0, w.Apps[i].Overdue}
+		if w.Within(i) {
+			r[0] = 1
+		}
+		if w.Apps[i].Had {
+			r[1] = 1
+		}
+		return r
+	}
+	best := -1
+	for i := range w.Apps {
+		tried := false
+		for _, t := range w.Tried {
+			tried = tried || t == i
+		}
+		if tried || w.Apps[i].Places != nil || w.Apps[i].Overdue < 0 {
+			continue
+		}
+		for at := 0; best >= 0 && at < 3; at++ {
+			if x, y := rank(i)[at], rank(best)[at]; x != y {
+				if x > y {
+					best = i
+				}
+				break
+			}
+		}
+		if best < 0 {
+			best = i
+		}
+	}
+	if best >= 0 {
+		w.Holders, w.Tried = append(w.Holders, best), append(w.Tried, best)
+	}
+}
+
+// Soonest returns the earliest time by which enough can have ended for the fewest containers of application i, and how many have to
+// end at least by then; ok is false where it finds no room on the empty servers. It tries every set.
+func (w *World) Soonest(i int) (at float64, waits int, ok bool) {
+	at = math.Inf(1)
+	for set := range 1 << len(w.Apps) {
+		ended, count, last := *w, 0, 0.0
+		ended.Apps = append([]App(nil), w.Apps...)
+		legal := true
+		for v := range w.Apps {
+			if set>>v&1 == 1 {
+				legal = legal && v != i && containers(w.Apps[v].Places) > 0
+				ended.Apps[v].Places = nil
+				count, last = count+1, math.Max(last, w.Apps[v].Ends)
+			}
+		}
+		if legal && ended.hasRoom(i) && (!ok || last < at || last == at && count < waits) {
+			at, waits, ok = last, count, true
+		}
+	}
+	return at, waits, ok
+}
+
+// hasRoom tries every set of servers for the fewest containers of application i.
+func (w *World) hasRoom(i int) bool {
+	for set := range 1 << len(w.Servers) {
+		room, servers := int64(0), int64(0)
+		for j := range w.Servers {
+			if set>>j&1 == 1 {
+				room, servers = room+w.room(j, w.Apps[i].Demand), servers+1
+			}
+		}
+		if room >= w.Apps[i].Least && (w.Apps[i].MaxServers == 0 || servers <= w.Apps[i].MaxServers) {
+			return true
+		}
+	}
+	return false
+}
+
+// Empty reports whether application i has room on the empty servers.
+func (w *World) Empty(i int) bool {
+	empty := World{Servers: w.Servers, Apps: append([]App(nil), w.Apps...)}
+	for v := range empty.Apps {
+		empty.Apps[v].Places = nil
+	}
+	return empty.hasRoom(i)
+}
