@@ -284,8 +284,9 @@ func (g *guard) arm() time.Duration {
 // wake has the kernel send SIGCONT to this process again and again, as long as it lives. From here on a guard that is stopped must go on:
 // it is not killed for what is left to do, and the run counts as over when the guard has ended.
 func (g *guard) wake() {
-	g.alarm.set(0, 0)
+	// One of the two is on at every moment: a guard that is stopped between these lines would be neither woken nor killed.
 	g.waker.set(lastWords, lastWords)
+	g.alarm.set(0, 0)
 }
 
 // attend waits for the end of the run, and passes on what happens meanwhile.
