@@ -12,6 +12,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -230,10 +233,31 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// No call goes through a proxy that the environment names.
+// No call goes through a proxy that the environment names. The environment is read once by net/http, so that it must be there from the
+// beginning of a process; the test asks for itself as well, through the proxy, to see that there is one.
 func TestNoProxy(t *testing.T) {
-	if direct.Transport.(*http.Transport).Proxy != nil {
-		t.Error("a proxy is asked for")
+	if os.Getenv("WIRE_TEST_PROXY") != "" {
+		for _, client := range []*Client{secret.Client("http://call.invalid", north), secret.Credential(ann).Client("http://call.invalid")} {
+			_ = client.Call(t.Context(), "/ask", question{}, new(string)) // nobody is there
+		}
+		response, err := http.Get("http://test.invalid/ask")
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return
+	}
+	var heard []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard = append(heard, r.Host) }))
+	defer proxy.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run", "^TestNoProxy$")
+	cmd.Env = append(os.Environ(), "WIRE_TEST_PROXY=yes", "HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL, "NO_PROXY=", "no_proxy=")
+	if out, err := cmd.CombinedOutput(); err != nil || !slices.Equal(heard, []string{"test.invalid"}) {
+		t.Errorf("the proxy was asked for %v; %v\n%s", heard, err, out)
 	}
 }
 
