@@ -11,18 +11,22 @@ import (
 // Client is one client of a [Sorter]: the handle by which it is called.
 // Each queue has one too, as the key by which its parent sorts it; held is then what all clients below hold.
 type Client struct {
-	id     string
-	weight float64
+	// What a change of one client looks at comes first, in two lines of the cache.
+	owner  *Sorter // nil once it was removed, and for queues
+	parent *group  // nil for the root
+	group  *group  // the queue whose key this is, nil for a client
 	held   apportion.Resources
-	demand apportion.Resources // of the next container; nil for a queue, and where none was given
-	exact  level               // weighted dominant share, kept up to date
-	kind   int                 // of the dominant share, -1 while that is 0
-	place  int                 // in a heap of the parent, -1 while in none
-	claim  int                 // position among the claims of a filling; else unused
-	parent *group              // nil for the root
-	group  *group              // the queue whose key this is, nil for a client
+	weight float64
+	exact  level  // weighted dominant share, kept up to date
+	slot   int32  // among the children of the parent
+	rank   uint32 // of its name among these, look where that is not known
 	// active is set by SetActive, skipped by Skip; below says which heap of the parent it is in.
 	active, skipped, below bool
+
+	kind   int // of the dominant share, -1 while that is 0
+	id     string
+	demand apportion.Resources // of the next container; nil for a queue, and where none was given
+	claim  int                 // position among the claims of a filling; else unused
 }
 
 // group is a queue, or the root, and the order of its children.
@@ -32,13 +36,23 @@ type group struct {
 	// first are the children below their guarantees, rest the others; a child without active clients is in neither.
 	first, rest queue
 	head        *Client // next below the queue, nil for none
+	// clients are the children by their slots, nil where one is free; places are those in first or rest, -1 in neither, and changed
+	// has the marks of these.
+	clients []*Client
+	places  []int32
+	changed []uint8
+	free    []int32
+	// last has the last of all names, ranks is its rank; unranked are those without.
+	last     *Client
+	ranks    uint32
+	unranked int
 }
 
 // newClient returns a client that holds nothing and is not in the order.
 func newClient(id string, weight float64, held apportion.Resources) Client {
 	return Client{
 		id: id, weight: weight, held: held,
-		exact: level{total: 1, weight: newRatio(weight)}, kind: -1, place: -1,
+		exact: level{total: 1, weight: newRatio(weight)}, kind: -1,
 	}
 }
 
@@ -52,7 +66,7 @@ func (c *Client) Weight() float64 { return c.weight }
 func (c *Client) Held() apportion.Resources { return c.held.Clone() }
 
 // Active reports whether the client is in the order. A client that is skipped is not.
-func (c *Client) Active() bool { return c.place >= 0 }
+func (c *Client) Active() bool { return c.owner != nil && c.parent.places[c.slot] >= 0 }
 
 // Queue returns the ID of the queue of the [Tree] that the client belongs to, empty for none.
 func (c *Client) Queue() string { return c.parent.key.id }
@@ -86,24 +100,28 @@ func (c *Client) rate(total, demand apportion.Resources) {
 
 // settle puts a child where it belongs in the order of its parent, or takes it out if it is not to be served.
 func (c *Client) settle(served, below bool) {
-	from, to := &c.parent.rest, &c.parent.rest
-	if c.below {
-		from = &c.parent.first
-	}
-	if below {
-		to = &c.parent.first
-	}
-	if !served || from != to {
-		from.remove(c)
-	}
+	g := c.parent
+	from := g.queueOf(c)
 	c.below = below
+	to := g.queueOf(c)
+	if !served || from != to {
+		g.remove(from, c)
+	}
 	switch {
 	case !served:
-	case c.place < 0:
-		to.push(c)
+	case g.places[c.slot] < 0:
+		g.push(to, c)
 	default:
-		to.fix(c)
+		g.fix(to, c)
 	}
+}
+
+// queueOf returns the queue in which a child is, or belongs.
+func (g *group) queueOf(c *Client) *queue {
+	if c.below {
+		return &g.first
+	}
+	return &g.rest
 }
 
 // lift finds the next client and the level of a queue anew, and puts it where it belongs in the order of its parent. Its own
@@ -118,7 +136,7 @@ func (g *group) lift(total apportion.Resources) {
 		// The level counts only kinds that the next container demands, see Tree: it changes with the head.
 		g.key.rate(total, g.head.demand)
 		// A queue is below its guarantee with any queue below it that is.
-		below = len(g.first) > 0 || g.within(g.head.demand)
+		below = g.first.size() > 0 || g.within(g.head.demand)
 	}
 	g.key.settle(g.head != nil, below)
 }
@@ -127,10 +145,10 @@ func (g *group) lift(total apportion.Resources) {
 func (g *group) top() *Client {
 	var child *Client
 	switch {
-	case len(g.first) > 0:
-		child = g.first[0].client
-	case len(g.rest) > 0:
-		child = g.rest[0].client
+	case g.first.size() > 0:
+		child = g.clients[g.first.list[root].slot]
+	case g.rest.size() > 0:
+		child = g.clients[g.rest.list[root].slot]
 	}
 	if child != nil && child.group != nil {
 		return child.group.head

@@ -26,8 +26,9 @@ func (w *whole) leap() {
 	// dominant share of 1 fit only where every Max does.
 	// Levels are compared by their bits: for floats that are not negative the order is the same.
 	low, high := uint64(0), uint64(0)
-	for _, e := range w.sorter.groups[0].rest {
-		high = max(high, math.Float64bits(2*max(e.level, 1/e.client.weight)))
+	root := &w.sorter.groups[0]
+	for _, e := range root.rest.entries() {
+		high = max(high, math.Float64bits(2*max(e.level, 1/root.clients[e.slot].weight)))
 	}
 	// Then nothing is refused any more, and one leap ends the filling.
 	if w.fits(math.Float64frombits(high)) {
@@ -56,12 +57,13 @@ func (w *whole) fits(level float64) bool {
 	for k := range room {
 		room[k] = w.sorter.total[k] - root.key.held[k]
 	}
-	for _, e := range root.rest {
-		more := w.below(e.client, level)
+	for _, e := range root.rest.entries() {
+		client := root.clients[e.slot]
+		more := w.below(client, level)
 		if more == 0 {
 			continue
 		}
-		for k, q := range w.claims[e.client.claim].Demand {
+		for k, q := range w.claims[client.claim].Demand {
 			// more may be near 2^63 where a claim has no Max, and q as well.
 			over, amount := bits.Mul64(uint64(more), uint64(q))
 			if over > 0 || amount > uint64(room[k]) {
@@ -83,24 +85,23 @@ func (w *whole) below(client *Client, level float64) int64 {
 
 // take hands out the containers of a leap and orders the claims anew.
 func (w *whole) take(level float64) {
-	root := &w.sorter.groups[0]
-	active := root.rest
-	root.rest = active[:0]
-	for _, e := range active {
-		client := e.client
+	g := &w.sorter.groups[0]
+	entries := g.rest.entries()
+	g.rest.list = g.rest.list[:root]
+	for _, e := range entries {
+		client := g.clients[e.slot]
 		// What fits has looked at these very numbers, so that nothing is refused here.
 		if n := w.below(client, level); n > 0 {
 			w.book(client, n)
 			client.rate(w.sorter.shared, nil)
 		}
 		if !client.active {
-			client.place = -1
+			g.places[e.slot] = -1
 			continue
 		}
 		// The list is filtered in place: what is written lies behind what has been read.
-		client.place = len(root.rest)
-		root.rest = append(root.rest, e)
+		g.rest.list = append(g.rest.list, e)
 	}
-	root.rest.heapify()
-	root.head = root.top()
+	g.heapify(&g.rest)
+	g.head = g.top()
 }

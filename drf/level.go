@@ -44,6 +44,46 @@ func compareLevels(a, b *level) int {
 	return compareProducts(multiply(a.amount, b.total, b.weight), multiply(b.amount, a.total, a.weight))
 }
 
+// smallBits are the bits of an amount and of a total times weight up to which levels that round alike are the same: the quotients of two
+// such pairs that differ do so by more than 2^-51.
+const smallBits = 25
+
+// rounded returns the level as the nearest float, of two the even one, and whether other levels that round to it, of which that
+// holds as well, are the same. weight is that of the level.
+func (l *level) rounded(weight float64) (x float64, tells bool) {
+	amount, total := float64(l.amount), float64(l.total)
+	scaled := total * weight
+	if l.amount < 1<<53 && l.total < 1<<53 && math.FMA(total, weight, -scaled) == 0 {
+		// Nothing was rounded before the quotient is.
+		mantissa := math.Float64bits(scaled) << 12
+		return amount / scaled, l.amount < 1<<smallBits && mantissa<<(smallBits-1) == 0
+	}
+	// Four roundings are off by three floats at most, from where the nearest is found exactly.
+	x = amount / total / weight
+	for {
+		up, down := math.Nextafter(x, math.Inf(1)), math.Nextafter(x, 0)
+		switch even := math.Float64bits(x)&1 == 0; {
+		case l.compareMiddle(x, up) > 0 || l.compareMiddle(x, up) == 0 && !even:
+			x = up
+		case l.compareMiddle(down, x) < 0 || l.compareMiddle(down, x) == 0 && !even:
+			x = down
+		default:
+			return x, false
+		}
+	}
+}
+
+// compareMiddle compares the level, which is not 0, with the middle between a positive float and the next one.
+func (l *level) compareMiddle(x, next float64) int {
+	low, high := newRatio(x), newRatio(next)
+	// Twice the middle is the sum of both, in units of the lower one: 55 bits.
+	mantissa := low.mantissa + high.mantissa<<(high.exponent-low.exponent)
+	middle := multiply(l.total, int64(mantissa), l.weight)
+	middle.exponent += low.exponent
+	amount := multiply(l.amount, 2, ratio{1 << 52, -52})
+	return compareProducts(amount, middle)
+}
+
 // product is the number (hi, mid, lo) * 2^exponent, shifted so that the top bit of hi is set. That
 // makes it unique: two products are equal exactly if their fields are.
 type product struct {
@@ -158,6 +198,10 @@ func countBelow(bound float64, u *unit) int64 {
 	p.exponent += scale.exponent
 	return p.ceilOver(u.level.amount)
 }
+
+// clearGap is the relative distance from which two rounded numbers are surely in the order of the exact ones. Each is rounded four
+// times, by a factor within 1±2^-53, so that two of them stray by less than 2^-49 together.
+const clearGap = 0x1p-49
 
 // clearCount is where numbers of containers begin that may round to a wrong integer.
 const clearCount = 1 << 48

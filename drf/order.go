@@ -4,6 +4,7 @@ package drf
 
 import (
 	"cmp"
+	"container/heap"
 	"iter"
 )
 
@@ -15,11 +16,11 @@ func (s *Sorter) Next() *Client { return s.groups[0].head }
 // of this sorter. O(d).
 func (s *Sorter) Compare(a, b *Client) int {
 	switch {
-	case a.place < 0 && b.place < 0:
+	case !a.Active() && !b.Active():
 		return cmp.Compare(a.id, b.id)
-	case a.place < 0:
+	case !a.Active():
 		return 1
-	case b.place < 0:
+	case !b.Active():
 		return -1
 	}
 	// Both ways up are followed to the queue where they meet.
@@ -52,17 +53,16 @@ func (c *Client) depth() int {
 	return depth
 }
 
-// Order appends all active clients to dst, in order, and returns it. It takes O(n log n), and
-// less where little has changed since the last call; it allocates only if dst is too short.
-// It sorts in place, and so counts among the methods that need the Sorter alone; All does not.
+// Order appends all active clients to dst, in order, and returns it. It takes O(n log n); where c of n clients have
+// changed since the last call, up to a fourth, O(n + c log c).
+// It keeps the order, and so counts among the methods that need the Sorter alone; All does not.
 func (s *Sorter) Order(dst []*Client) []*Client { return s.groups[0].order(dst) }
 
-// order appends the clients below a queue. A sorted list is a heap as well, so that nothing has to be put back.
+// order appends the clients below a queue.
 func (g *group) order(dst []*Client) []*Client {
-	for _, list := range [...]queue{g.first, g.rest} {
-		list.sort()
-		for i := range list {
-			if child := list[i].client; child.group != nil {
+	for _, q := range [...]*queue{&g.first, &g.rest} {
+		for _, e := range g.inOrder(q) {
+			if child := g.clients[e.slot]; child.group != nil {
 				dst = child.group.order(dst)
 			} else {
 				dst = append(dst, child)
@@ -81,67 +81,47 @@ func (s *Sorter) All() iter.Seq[*Client] {
 
 // each yields the clients below a queue in order, and reports whether to go on.
 func (g *group) each(yield func(*Client) bool) bool {
-	going := true
-	visit := func(child *Client) bool {
-		if child.group != nil {
-			going = child.group.each(yield)
-		} else {
-			going = yield(child)
+	for _, q := range [...]*queue{&g.first, &g.rest} {
+		f := frontier{group: g, list: q.list}
+		if q.size() > 0 {
+			heap.Push(&f, root)
 		}
-		return going
+		for len(f.places) > 0 {
+			at := heap.Pop(&f).(int)
+			child := g.clients[q.list[at].slot]
+			if child.group != nil && !child.group.each(yield) || child.group == nil && !yield(child) {
+				return false
+			}
+			for next := 4 * (at - 2); next < min(4*(at-1), len(q.list)); next++ {
+				heap.Push(&f, next)
+			}
+		}
 	}
-	g.first.inOrder(visit)
-	if going {
-		g.rest.inOrder(visit)
-	}
-	return going
+	return true
 }
 
-// inOrder yields the clients of a heap in order: an entry may come only after its parent in the heap, so that
-// the candidates for the next place are few. For k clients it keeps k + 1 places at most, and compares about 2 k log k times.
-func (q queue) inOrder(yield func(*Client) bool) {
-	if len(q) == 0 {
-		return
-	}
-	// The frontier is a heap of places in the heap.
-	frontier := []int{0}
-	for len(frontier) > 0 {
-		at := frontier[0]
-		if !yield(q[at].client) {
-			return
-		}
-		last := len(frontier) - 1
-		frontier[0] = frontier[last]
-		frontier = frontier[:last]
-		q.sink(frontier)
-		for child := 2*at + 1; child <= 2*at+2 && child < len(q); child++ {
-			frontier = append(frontier, child)
-			q.rise(frontier)
-		}
-	}
+// frontier is a heap of places in a heap: an entry may come only after its parent there, so that the candidates for the next
+// place are few, 3k + 1 after k clients.
+type frontier struct {
+	group  *group
+	list   []entry
+	places []int
 }
 
-// sink moves the first place of a frontier down to where it belongs.
-func (q queue) sink(frontier []int) {
-	for i, child := 0, 1; child < len(frontier); i, child = child, 2*child+1 {
-		if child+1 < len(frontier) && before(&q[frontier[child+1]], &q[frontier[child]]) {
-			child++
-		}
-		if before(&q[frontier[i]], &q[frontier[child]]) {
-			return
-		}
-		frontier[i], frontier[child] = frontier[child], frontier[i]
-	}
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (f *frontier) Len() int { return len(f.places) }
+
+func (f *frontier) Less(i, j int) bool {
+	return f.group.before(&f.list[f.places[i]], &f.list[f.places[j]])
 }
 
-// rise moves the last place of a frontier up to where it belongs.
-func (q queue) rise(frontier []int) {
-	for i := len(frontier) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if before(&q[frontier[parent]], &q[frontier[i]]) {
-			return
-		}
-		frontier[i], frontier[parent] = frontier[parent], frontier[i]
-		i = parent
-	}
+func (f *frontier) Swap(i, j int) { f.places[i], f.places[j] = f.places[j], f.places[i] }
+
+func (f *frontier) Push(place any) { f.places = append(f.places, place.(int)) }
+
+func (f *frontier) Pop() any {
+	last := len(f.places) - 1
+	place := f.places[last]
+	f.places = f.places[:last]
+	return place
 }

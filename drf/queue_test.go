@@ -5,6 +5,7 @@ package drf
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -19,21 +20,30 @@ func heapClient(id string, weight float64, held int64) *Client {
 	return &c
 }
 
-// checkHeap holds a queue to its promises: everybody knows its place, nobody comes before its parent, and the rounded level
-// beside each client is the one that it has.
-func checkHeap(t *testing.T, q queue, what string) {
+// checkHeap holds a queue to its promises: everybody knows its place, nobody comes before its parent, and the level and the rank beside
+// each client are its own.
+func checkHeap(t *testing.T, g *group, what string) {
 	t.Helper()
-	for i := range q {
-		if q[i].client.place != i {
-			t.Fatalf("%s: %s is at %d and believes to be at %d", what, q[i].client.id, i, q[i].client.place)
+	list := g.rest.list
+	for i := root; i < len(list); i++ {
+		c := g.clients[list[i].slot]
+		if int(g.places[c.slot]) != i {
+			t.Fatalf("%s: %s is at %d and believes to be at %d", what, c.id, i, g.places[c.slot])
 		}
-		if q[i].level != q[i].client.Level() {
-			t.Fatalf("%s: %s has level %g, its entry %g", what, q[i].client.id, q[i].client.Level(), q[i].level)
+		if list[i] != c.entry() {
+			t.Fatalf("%s: %s is %v, its entry %v", what, c.id, c.entry(), list[i])
 		}
-		if up := (i - 1) / 2; i > 0 && before(&q[i], &q[up]) {
-			t.Fatalf("%s: %s comes before %s, which is above it", what, q[i].client.id, q[up].client.id)
+		if up := i/4 + 2; i > root && g.before(&list[i], &list[up]) {
+			t.Fatalf("%s: %s comes before %s, which is above it", what, c.id, g.clients[list[up].slot].id)
 		}
 	}
+}
+
+// newHeap returns a queue of the tree without children.
+func newHeap() *group {
+	g := new(group)
+	g.rest.mark = 2
+	return g
 }
 
 // byLevel is the order of the twin: exact fractions of a hundred, which small weights of powers of two leave exact, then IDs.
@@ -41,50 +51,63 @@ func byLevel(a, b *Client) int {
 	return cmp.Or(cmp.Compare(float64(a.held[0])/a.weight, float64(b.held[0])/b.weight), cmp.Compare(a.id, b.id))
 }
 
-// Random pushes, removals and changes leave a heap whose sorted form is the sorted list of those that are in it.
+// Random pushes, removals and changes leave a heap whose sorted form is the sorted list of those that are in it, while clients
+// come and go with names before, between and after those of others.
 func TestHeapAgainstList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 31))
 	for n := range 60 {
-		var q queue
+		g := newHeap()
 		var all []*Client
-		for i := range 25 {
-			all = append(all, heapClient(fmt.Sprintf("c%02d", (i*7)%25), []float64{0.5, 1, 2, 4}[rng.IntN(4)], rng.Int64N(8)))
+		born := func() {
+			c := heapClient(fmt.Sprintf("c%04d", rng.IntN(10_000)), []float64{0.5, 1, 2, 4, 1 << 60, 3e-40}[rng.IntN(4+n%3)], rng.Int64N(8))
+			if slices.ContainsFunc(all, func(other *Client) bool { return other.id == c.id }) {
+				return
+			}
+			c.parent = g
+			g.enlist(c)
+			all = append(all, c)
 		}
-		for step := range 120 {
+		for len(all) < 25 {
+			born()
+		}
+		for step := range 160 {
 			c := all[rng.IntN(len(all))]
 			switch {
-			case c.place < 0:
-				q.push(c)
+			case g.places[c.slot] < 0 && rng.IntN(3) == 0:
+				all = slices.DeleteFunc(all, func(other *Client) bool { return other == c })
+				g.strike(c)
+				born()
+			case g.places[c.slot] < 0:
+				g.push(&g.rest, c)
 			case rng.IntN(3) == 0:
-				q.remove(c)
-				if c.place >= 0 {
-					t.Fatalf("%d: %s is out and believes to be at %d", n, c.id, c.place)
+				g.remove(&g.rest, c)
+				if g.places[c.slot] >= 0 {
+					t.Fatalf("%d: %s is out and believes to be at %d", n, c.id, g.places[c.slot])
 				}
 			default:
 				c.held[0] = rng.Int64N(8)
 				c.rate(apportion.Resources{100}, nil)
-				q.fix(c)
+				g.fix(&g.rest, c)
 			}
-			checkHeap(t, q, fmt.Sprint("run ", n, ", step ", step))
+			checkHeap(t, g, fmt.Sprint("run ", n, ", step ", step))
 			var want []*Client
 			for _, c := range all {
-				if c.place >= 0 {
+				if g.places[c.slot] >= 0 {
 					want = append(want, c)
 				}
 			}
 			slices.SortFunc(want, byLevel)
-			if len(q) != len(want) || len(want) > 0 && q[0].client != want[0] {
-				t.Fatalf("%d, %d: %d in the heap, %d in the list", n, step, len(q), len(want))
+			if g.rest.size() != len(want) || len(want) > 0 && g.top() != want[0] {
+				t.Fatalf("%d, %d: %d in the heap, %d in the list", n, step, g.rest.size(), len(want))
 			}
-			if step%40 != 39 {
+			// Now and then, after few changes and after many, the order is asked for; the heap stays one.
+			if step%40 > 10 && rng.IntN(10) > 0 {
 				continue
 			}
-			// Sorted it is the list, and still a heap.
-			q.sort()
-			checkHeap(t, q, "sorted")
+			sorted := g.inOrder(&g.rest)
 			for i := range want {
-				if q[i].client != want[i] {
-					t.Fatalf("%d, %d: %s at %d, want %s", n, step, q[i].client.id, i, want[i].id)
+				if len(sorted) != len(want) || g.clients[sorted[i].slot] != want[i] {
+					t.Fatalf("%d, %d: %s at %d of %d, want %s of %d", n, step, g.clients[sorted[i].slot].id, i, len(sorted), want[i].id, len(want))
 				}
 			}
 		}
@@ -94,28 +117,66 @@ func TestHeapAgainstList(t *testing.T) {
 // A heap that is made of a list in any order, after all levels have changed at once.
 func TestHeapify(t *testing.T) {
 	for n := range 40 {
-		var q queue
+		g := newHeap()
 		for i := range n {
-			q.push(heapClient(fmt.Sprint("c", i), 1, int64(i)))
+			c := heapClient(fmt.Sprint("c", i), 1, int64(i))
+			g.enlist(c)
+			g.push(&g.rest, c)
 		}
-		for i := range q {
-			q[i].client.held[0] = int64((i * 37) % 41)
-			q[i].client.rate(apportion.Resources{100}, nil)
+		for i, c := range g.clients {
+			c.held[0] = int64((i * 37) % 41)
+			c.rate(apportion.Resources{100}, nil)
 		}
-		q.heapify()
-		checkHeap(t, q, fmt.Sprint(n, " clients"))
+		g.heapify(&g.rest)
+		checkHeap(t, g, fmt.Sprint(n, " clients"))
 	}
 }
 
 // Who is not in the heap is neither removed nor fixed.
 func TestHeapWithout(t *testing.T) {
-	var q queue
+	g := newHeap()
 	in, out := heapClient("in", 1, 1), heapClient("out", 1, 0)
-	q.push(in)
-	q.remove(out)
-	q.fix(out)
-	if len(q) != 1 || q[0].client != in || out.place != -1 {
-		t.Errorf("%d in the heap, out at %d", len(q), out.place)
+	g.enlist(in)
+	g.enlist(out)
+	g.push(&g.rest, in)
+	g.remove(&g.rest, out)
+	g.fix(&g.rest, out)
+	if g.rest.size() != 1 || g.top() != in || g.places[out.slot] != -1 {
+		t.Errorf("%d in the heap, out at %d", g.rest.size(), g.places[out.slot])
 	}
-	checkHeap(t, q, "one client")
+	checkHeap(t, g, "one client")
+}
+
+// Levels are rounded to the nearest float, and equal ones that tell so are equal.
+func TestLevelRounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	number := func() int64 { return 1 + rng.Int64()>>[]int{58, 38, 11, 10, 9, 0}[rng.IntN(6)] }
+	for range 20_000 {
+		weight := []float64{1, 2, 3, .5, .1, MinWeight, MaxWeight, 1 + rng.Float64()}[rng.IntN(8)]
+		a := level{number(), number(), newRatio(weight)}
+		exact := new(big.Rat).Quo(big.NewRat(a.amount, a.total), new(big.Rat).SetFloat64(weight))
+		want, _ := exact.Float64()
+		got, tells := a.rounded(weight)
+		if got != want {
+			t.Fatalf("%v rounds to %.17g, want %.17g", a, got, want)
+		}
+		// A neighbour is the same float more often than not where numbers are large.
+		b := a
+		b.amount, b.total = max(1, a.amount+rng.Int64N(2)), max(1, a.total-rng.Int64N(2))
+		if other, alike := b.rounded(weight); other == got && tells && alike && compareLevels(&a, &b) != 0 {
+			t.Fatalf("%v and %v are both %.17g", a, b, got)
+		}
+	}
+}
+
+// Where the exact level lies in the middle between two floats, the even one is taken, whichever way it is found.
+func TestLevelInTheMiddle(t *testing.T) {
+	for middle := int64(1<<53 + 1); middle < 1<<53+4000; middle += 2 {
+		for _, by := range []int64{1, 3, 7} {
+			l := level{middle * by * 5, by, newRatio(5)}
+			if got, tells := l.rounded(5); got != float64(middle) || tells {
+				t.Fatalf("%d rounds to %.17g, want %.17g", middle, got, float64(middle))
+			}
+		}
+	}
 }

@@ -48,8 +48,10 @@ func (t *Tree) NewSorter() *Sorter {
 		node, g := &t.nodes[at], &s.groups[at]
 		g.node, g.key = node, newClient(node.id, node.weight, make(apportion.Resources, len(t.capacity)))
 		g.key.group = g
+		g.first.mark, g.rest.mark = 1, 2
 		if node.parent >= 0 {
 			g.key.parent = &s.groups[node.parent]
+			g.key.parent.enlist(&g.key)
 		}
 	}
 	return s
@@ -79,19 +81,30 @@ func (s *Sorter) Add(claim Claim) (*Client, error) {
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	client := newClient(claim.ID, claim.Weight, make(apportion.Resources, len(s.total)))
+	// Up to four quantities lie beside their client, where the cache has both.
+	beside := new(struct {
+		Client
+		held [4]int64
+	})
+	client, held := &beside.Client, beside.held[:]
+	if len(s.total) > len(held) {
+		held = make(apportion.Resources, len(s.total))
+	}
+	*client = newClient(claim.ID, claim.Weight, held[:len(s.total):len(s.total)])
 	client.parent, client.demand, client.active = &s.groups[s.tree.index[claim.Queue]], claim.Demand.Clone(), true
-	s.clients[claim.ID] = &client
-	s.update(&client)
-	return &client, nil
+	client.owner = s
+	s.clients[claim.ID] = client
+	client.parent.enlist(client)
+	s.update(client)
+	return client, nil
 }
 
 // update brings a client and all queues above it into order. It must follow every change of what the client holds, demands
 // or weighs, and whether it is in the order. O(d (K + log c)).
 func (s *Sorter) update(client *Client) {
 	client.rate(s.shared, nil)
-	if client.place >= 0 && client.active && !client.skipped {
-		client.parent.rest.fix(client) // the hot call
+	if client.active && !client.skipped && client.parent.places[client.slot] >= 0 {
+		client.parent.fix(&client.parent.rest, client) // the hot call
 	} else {
 		client.settle(client.active && !client.skipped, false)
 	}
@@ -179,6 +192,8 @@ func (s *Sorter) Remove(client *Client) error {
 		return &apportion.FieldError{Item: clientItem(client.id), Err: ErrHolding, Detail: s.kinds.Format(client.held)}
 	}
 	s.activate(client, false)
+	client.parent.strike(client)
+	client.owner = nil
 	delete(s.clients, client.id)
 	return nil
 }
@@ -252,8 +267,8 @@ func (s *Sorter) SetTotal(total apportion.Resources) error {
 	// Children come after their parents. A heap is rebuilt at once, once the keys of all its children are right.
 	for at := len(s.groups) - 1; at >= 0; at-- {
 		g := &s.groups[at]
-		g.first.heapify()
-		g.rest.heapify()
+		g.heapify(&g.first)
+		g.heapify(&g.rest)
 		g.lift(s.shared)
 	}
 	s.wake()
@@ -267,7 +282,7 @@ func (s *Sorter) Skip(client *Client) error {
 	if err := s.own(client); err != nil {
 		return err
 	}
-	if client.place >= 0 {
+	if client.Active() {
 		client.skipped = true
 		s.skipped = append(s.skipped, client)
 		s.update(client)
@@ -292,9 +307,9 @@ func (s *Sorter) unskip(client *Client) {
 	}
 }
 
-// own refuses a client that is not of this sorter (any more): a handle is good as long as the map leads back to it.
+// own refuses a client that is not of this sorter (any more).
 func (s *Sorter) own(client *Client) error {
-	if client == nil || s.clients[client.id] != client {
+	if client == nil || client.owner != s {
 		return &apportion.FieldError{Field: "Client", Err: apportion.ErrUnknown}
 	}
 	return nil

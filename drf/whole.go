@@ -100,7 +100,7 @@ func newWhole(t *Tree, claims []Claim) *whole {
 	}
 	if len(t.nodes) == 1 {
 		w.unit = make([]unit, len(claims))
-		w.sorter.groups[0].rest = make(queue, 0, len(claims))
+		w.sorter.groups[0].rest.list = make([]entry, 0, len(claims)+root)
 	}
 	held := make(apportion.Resources, len(claims)*kinds)
 	for i := range claims {
@@ -115,6 +115,8 @@ func (w *whole) enter(i int, held apportion.Resources, floor int64) {
 	claim, client, capacity := &w.claims[i], &w.clients[i], w.tree.capacity
 	*client = newClient(claim.ID, claim.Weight, held)
 	client.parent, client.demand, client.claim = &w.sorter.groups[w.tree.index[claim.Queue]], claim.Demand, i
+	client.owner = w.sorter
+	client.parent.enlist(client)
 	w.out.Claims[i].ID = claim.ID
 	if k := unservable(capacity, claim.Demand); k >= 0 {
 		w.out.Claims[i].StoppedBy = Stop{Cause: Unservable, Kind: k}
@@ -191,7 +193,7 @@ func (w *whole) serve(within bool) {
 // out one by one. Turns that end in a refusal count as well.
 func (w *whole) next() *Client {
 	w.single++
-	if n := len(w.sorter.groups[0].rest); w.unit != nil && n > 0 && w.single > leapEvery*(n+1) {
+	if n := w.sorter.groups[0].rest.size(); w.unit != nil && n > 0 && w.single > leapEvery*(n+1) {
 		w.single = 0
 		w.leap()
 	}
