@@ -351,6 +351,7 @@
 //	[OASiS §5, DRF]	placement/sim/policies/drf.go	DRF
 //	[Irwin04, RRH of OASiS §5]	placement/sim/policies/rrh.go	RRH
 //	[OASiS Algorithm 1, simulated]	placement/sim/policies/oasis.go	OASiS
+//	[Jain15, jobs with deadlines, simulated]	placement/sim/policies/deadline.go	Deadline
 //	[Zheng §6.1.2, §6.2.1, NA and DS]	placement/sim/policies/default.go	Default
 //	[Zheng §5.1, simulated]	placement/sim/policies/flowcon.go	FlowCon
 //	[Zheng §5.2, simulated]	placement/sim/policies/specon.go	SpeCon

@@ -30,7 +30,6 @@ var quoted = map[string][]string{
 	"examples/slurm/README.md":             {"22.05", "0.6", "0.1"},
 	"examples/studies/clusters/README.md":  {"0.2", "0.5"},         // thresholds of the play
 	"examples/studies/dorm/README.md":      {"1.2816", "5.5"},      // a quantile of the normal distribution; 2.7 x 8 / 43 of 240 cores
-	"examples/studies/oasis/README.md":     {"1.1", "4.4"},         // the deadlines of the trace's own
 	"examples/studies/solvers/README.md":   {"0.73", "0.2", "0.4"}, // testdata/measured/size of the root
 	"examples/studies/specon/README.md":    {"6.23", "6.24"},       // figures of [Zheng]
 }

@@ -167,7 +167,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[sim.Result](), reflect.TypeFor[sim.Sample](), reflect.TypeFor[sim.Outcome](),
 	reflect.TypeFor[sim.Span](), reflect.TypeFor[sim.Shared](),
 
-	reflect.TypeFor[policies.Default](), reflect.TypeFor[policies.FIFO](), reflect.TypeFor[policies.OASiS](),
+	reflect.TypeFor[policies.Default](), reflect.TypeFor[policies.FIFO](), reflect.TypeFor[policies.OASiS](), reflect.TypeFor[policies.Deadline](),
 	reflect.TypeFor[policies.RRH](), reflect.TypeFor[policies.SpeCon](),
 
 	reflect.TypeFor[primaldual.Bounds](), reflect.TypeFor[primaldual.BoundsOptions](),

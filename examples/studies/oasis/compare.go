@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/primaldual/deadline"
 )
@@ -58,16 +59,18 @@ func always(p decider) func(*window, hardship) decider {
 type result struct {
 	*window
 	worth []float64
-	bound float64
+	// bound is what nobody can exceed: the optimum of the linear program where it was solved, else the certificate by prices; over
+	// is the certificate over that optimum, 0 where it was not solved.
+	bound, over float64
 	// broken counts by contender promises taken back without a failure, excused with one.
 	broken, excused []int
 }
 
-// playAll plays windows under all contenders.
-func playAll(ctx context.Context, stderr io.Writer, windows []*window, h hardship) ([]result, error) {
+// playAll plays windows under all contenders, and bounds them by a solver where there is one.
+func playAll(ctx context.Context, stderr io.Writer, windows []*window, h hardship, solver milp.Solver) ([]result, error) {
 	results := make([]result, len(windows))
 	n := len(contenders)
-	err := command.InParallel(ctx, len(windows), stderr, "playing", func(_ context.Context, i int) error {
+	err := command.InParallel(ctx, len(windows), stderr, "playing", func(ctx context.Context, i int) error {
 		r := &results[i]
 		*r = result{window: windows[i], worth: make([]float64, n), broken: make([]int, n), excused: make([]int, n)}
 		for c := range contenders {
@@ -81,7 +84,12 @@ func playAll(ctx context.Context, stderr io.Writer, windows []*window, h hardshi
 			}
 		}
 		r.bound = r.window.bound(h, slices.Max(r.worth))
-		return nil
+		if solver == nil {
+			return nil
+		}
+		optimum, err := r.optimum(ctx, solver, h)
+		r.bound, r.over = optimum, ratio(r.bound, optimum)
+		return err
 	})
 	return results, err
 }
@@ -132,11 +140,19 @@ func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error
 				windows = append(windows, w)
 			}
 		}
-		results, err := playAll(ctx, stderr, windows, program.hard)
+		solver := o.solver
+		if program.value != deadlines {
+			solver = nil // a job of sixteen steps has sixteen times the variables
+		}
+		results, err := playAll(ctx, stderr, windows, program.hard, solver)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "%s: %d windows, %d of each trace, seed %d.\n", program.title, len(windows), o.each, o.seed)
+		if solver != nil {
+			over := spreadOf(results, func(r *result) float64 { return r.over })
+			fmt.Fprintf(stdout, "Certificate by prices over the linear program: mean %.3f, most %.3f.\n", over.mean, over.most)
+		}
 		reportRatios(stdout, results)
 	}
 	return nil
@@ -151,8 +167,7 @@ func reportRatios(stdout io.Writer, results []result) {
 			return spreadOf(results, func(r *result) float64 { return ratio(r.worth[c], reference(r)) })
 		}
 		edf := func(r *result) float64 { return r.worth[firstRival] }
-		two := spreadOf(slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.family != "Chronus" && r.family != "ITP" }),
-			func(r *result) float64 { return ratio(r.worth[c], edf(r)) })
+		two := spreadOf(twoTraces(results), func(r *result) float64 { return ratio(r.worth[c], edf(r)) })
 		all, but, best := over(edf), over(func(r *result) float64 { return r.rival(tardinessAt) }), over(func(r *result) float64 { return r.rival(-1) })
 		bound := over(func(r *result) float64 { return r.bound })
 		broken, excused := 0, 0
@@ -162,11 +177,27 @@ func reportRatios(stdout io.Writer, results []result) {
 		fmt.Fprintf(table, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t%d\n", contenders[c].name,
 			all.mean, all.median, all.least, two.mean, but.mean, best.mean, best.least, bound.mean, broken, excused)
 	}
+	reportRoom(table, results)
 	flush(table)
 }
 
-// spread is a distribution of ratios: geometric mean, median, least.
-type spread struct{ mean, median, least float64 }
+// reportRoom prints what the bound leaves to anybody.
+func reportRoom(table io.Writer, results []result) {
+	edf := func(r *result) float64 { return ratio(r.bound, r.worth[firstRival]) }
+	all, two := spreadOf(results, edf), spreadOf(twoTraces(results), edf)
+	but := spreadOf(results, func(r *result) float64 { return ratio(r.bound, r.rival(tardinessAt)) })
+	best := spreadOf(results, func(r *result) float64 { return ratio(r.bound, r.rival(-1)) })
+	fmt.Fprintf(table, "anybody, at most\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t1.000\n",
+		all.mean, all.median, all.least, two.mean, but.mean, best.mean, best.least)
+}
+
+// twoTraces returns the windows of Chronus and ITP, whose deadlines are their own.
+func twoTraces(results []result) []result {
+	return slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.family != "Chronus" && r.family != "ITP" })
+}
+
+// spread is a distribution of ratios: geometric mean, median, least, most.
+type spread struct{ mean, median, least, most float64 }
 
 // spreadOf returns it. A ratio of 0 makes the mean 0; an infinite one counts in the order only.
 func spreadOf(results []result, of func(*result) float64) spread {
@@ -181,5 +212,5 @@ func spreadOf(results []result, of func(*result) float64) spread {
 		}
 	}
 	slices.Sort(ratios)
-	return spread{math.Exp(logs / float64(max(1, n))), ratios[len(ratios)/2], ratios[0]}
+	return spread{math.Exp(logs / float64(max(1, n))), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1]}
 }

@@ -14,7 +14,7 @@ import (
 func main() { command.Main("oasis", run) }
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
-// The flags choose one of four programs in one: the study of the paper's workload, and three that play
+// The flags choose one of three programs in one: the study of the paper's workload, and two that play
 // traces.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
@@ -26,9 +26,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	if o.trace != "" {
 		return runOwn(ctx, o, stdout, stderr)
-	}
-	if o.traces {
-		return runTrace(ctx, stdout, stderr)
 	}
 	// All runs are made before anything is printed, as most tables need all of them.
 	s := newStudy(o)

@@ -13,9 +13,8 @@ import (
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 )
 
-// TestCases runs the commands of testdata/cases and compares what they print, errors included. Those of
-// the trace play two traces on eight clusters.
-func TestCases(t *testing.T) { commandtest.Cases(t, run, "traces") }
+// TestCases runs the commands of testdata/cases and compares what they print, errors included.
+func TestCases(t *testing.T) { commandtest.Cases(t, run) }
 
 // TestRecords runs the commands of testdata/record, whose output the README shows.
 func TestRecords(t *testing.T) { commandtest.Records(t, run, nil) }
@@ -45,5 +44,5 @@ func TestFolderThatCannotBeMade(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "traces", "windows", "each", "seed", "gpus")
+	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "windows", "each", "seed", "lp", "gpus")
 }

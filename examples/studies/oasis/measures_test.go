@@ -6,11 +6,9 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
@@ -73,39 +71,6 @@ func TestStudyMeasures(t *testing.T) {
 	points := ended([]float64{-2, 4}, 4)
 	if points[0].Y != 0.25 || points[3].Y != 0.25 || points[4].Y != 0.5 {
 		t.Errorf("%v, want a quarter of the jobs in time and half after 4 slots", points)
-	}
-}
-
-// A job on 2 GPUs for 100 minutes has 20 worker-slots of 10 minutes and up to 8 workers. Submitted at
-// 15 minutes it may use the slot from 20 minutes on, which is the third; its deadline at 75 minutes
-// lies in the eighth, so that it must end by the seventh.
-func TestTraceJob(t *testing.T) {
-	row := &trace.Job{
-		ID: "x", Submit: 15 * time.Minute, Duration: trace.Known(100 * time.Minute), GPUs: trace.Known(2.0),
-		Extra: map[string]string{"deadline_s": "3600", "value": "10"},
-	}
-	job, err := traceJob(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if job.Arrival != 3 || job.WorkerSlots() != 20 || job.Chunks != 8 || job.PSFor(5) != 2 {
-		t.Errorf("arrival %d, %d worker-slots, %d chunks, %d parameter servers; want 3, 20, 8, 2", job.Arrival, job.WorkerSlots(), job.Chunks, job.PSFor(5))
-	}
-	for d, want := range map[int]float64{0: 10, 4: 10, 5: 0} {
-		if got := job.Utility.Value(d); got != want {
-			t.Errorf("worth after %d slots %v, want %v", d, got, want)
-		}
-	}
-	row.Extra["deadline_s"] = "60"
-	if job, err = traceJob(row); err != nil || job.Utility.Value(0) != 0 {
-		t.Errorf("a deadline before the first slot ends is worth %v (%v)", job.Utility.Value(0), err)
-	}
-	for _, column := range []string{"deadline_s", "value"} {
-		broken := *row
-		broken.Extra = map[string]string{"deadline_s": "60", "value": "10", column: "soon"}
-		if _, err := traceJob(&broken); err == nil {
-			t.Errorf("no error for a %s that is no number", column)
-		}
 	}
 }
 
@@ -188,7 +153,7 @@ func TestRank(t *testing.T) {
 
 // Tables have a column for each size and a row for each policy, and a dash where there is nothing to measure.
 func TestTables(t *testing.T) {
-	s := claimStudy(30, 90, 10, 20, 15, 5, 0)
+	s := claimStudy(30, 90, 10, 20, 15, 5, 0, 40)
 	s.settings.Slots = 7
 	var out strings.Builder
 	s.reportUtility(&out)

@@ -61,7 +61,7 @@ func tinyWorkload(seed int) *workload {
 // at all in that of the inverse.
 func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 	// Dorm is left out, as its decisions need previous ones to be worth anything.
-	const shown = 6 // of the policies
+	const shown = 7 // of the policies
 	ratios, names := make([][]float64, shown+1), make([]string, shown)
 	worthless := 0
 	for seed := range n {
@@ -84,7 +84,7 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 			continue
 		}
 		for place, p := range []sim.Policy{&policies.OASiS{Bounds: &bounds}, &policies.OASiS{Label: policyNames[1], Bounds: &second},
-			&policies.RRH{}, &policies.DRF{}, &policies.FIFO{}, &policies.FIFO{Backfill: true}} {
+			&policies.RRH{}, &policies.DRF{}, &policies.FIFO{}, &policies.FIFO{Backfill: true}, &policies.Deadline{}} {
 			scenario, result, err := tiny.run(ctx, p)
 			if err != nil {
 				return err

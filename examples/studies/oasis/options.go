@@ -8,19 +8,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // options are the flags.
-// seeds and tiny count workloads. windows and trace are paths, empty where the flag is not given; each and seed go with windows.
+// seeds and tiny count workloads. windows and trace are paths, empty where the flag is not given; each, seed and solver go with windows.
 type options struct {
 	seeds, tiny int
 	out         string
 	small       bool
-	traces      bool
 	trace       string
 	windows     string
 	each, seed  int
+	// solver answers linear programs; nil where the flag is not given.
+	solver milp.Solver
 	// gpus are sizes of cluster, nil where the flag is not given.
 	gpus []int
 }
@@ -33,11 +36,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
 	command.Out(flags, &o.out)
 	flags.BoolVar(&o.small, "small", false, "a quick run: 8 servers a side, 30 slots, 10 to 40 jobs")
-	flags.BoolVar(&o.traces, "traces", false, "play 300 jobs of each of two real traces instead of the paper's workload")
 	flags.StringVar(&o.trace, "trace", "", "play the trace in this `file` instead: CSV, with the columns of README.md")
 	flags.StringVar(&o.windows, "windows", "", "play windows of the traces in this `folder` instead: chronus_slo, ms_itp_2021, thetagpu_2023, philly_vcs, each .csv.gz")
 	flags.IntVar(&o.each, "each", 15, "with -windows: how many of each trace")
 	flags.IntVar(&o.seed, "seed", 1, "with -windows: the seed of the first of each trace")
+	flags.Func("lp", "with -windows: bound what deadlines can earn by the linear program, answered by this `solver`: "+lpSolvers, o.readSolver)
 	flags.Func("gpus", "with -trace: the sizes of cluster, `numbers` of GPUs with commas between", o.readSizes)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
@@ -46,6 +49,19 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, command.Misused(flags, "-seeds, -tiny and -each must be positive, -seed not negative")
 	}
 	return o, nil
+}
+
+// lpSolvers are the names that -lp takes.
+const lpSolvers = backend.BranchAndBound + " or " + backend.HiGHS
+
+// readSolver reads -lp.
+func (o *options) readSolver(name string) error {
+	found, err := backend.Find(backend.All(), name)
+	if err != nil || name != backend.BranchAndBound && name != backend.HiGHS {
+		return errors.New("must be " + lpSolvers)
+	}
+	o.solver = found.General
+	return nil
 }
 
 // readSizes reads -gpus.

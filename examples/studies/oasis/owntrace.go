@@ -37,7 +37,7 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		}
 		windows = append(windows, w)
 	}
-	results, err := playAll(ctx, stderr, windows, hardship{})
+	results, err := playAll(ctx, stderr, windows, hardship{}, nil)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func checkRows(rows []trace.Job) error {
 			add("gpus: %g, at least 1 is needed", row.GPUs.Value)
 		}
 		seen[row.ID] = true
-		if _, err := traceJob(row); err != nil {
+		if _, err := cutJob(row, traceSlot, deadlines, false); err != nil {
 			add("deadline_s, value: %v", err)
 		}
 	}

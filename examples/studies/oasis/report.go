@@ -99,7 +99,7 @@ func (s *study) reportRatios(table io.Writer) {
 }
 
 // baselines are the places of the policies that are not OASiS.
-// The second run of OASiS knows more than any of them, and is none.
+// The second run of OASiS knows more than any of them, and is none; Deadline is not of the paper's.
 var baselines = []int{2, 3, 4, 5, 6}
 
 // reportUsage prints which part of the GPUs a policy takes.
@@ -117,6 +117,15 @@ func (s *study) reportUsage(table io.Writer) {
 		}
 		fmt.Fprintln(table)
 	}
+	fmt.Fprint(table, "without a server, Deadline")
+	for size := range s.sizes {
+		var parts []float64
+		for _, runs := range s.runs[size] {
+			parts = append(parts, runs[len(runs)-1].unplaced)
+		}
+		fmt.Fprintf(table, "\t%.1f %%", 100*mean(parts))
+	}
+	fmt.Fprintln(table)
 }
 
 // targetSize is the size of workload for which completion times are shown: the second.

@@ -26,7 +26,7 @@ const certificateSteps = 20
 
 // policyNames are the policies of every study, in the order of the tables. The second is OASiS with L
 // raised to what the total utility of the first allows.
-var policyNames = []string{"OASiS", "OASiS, 2nd run", "Dorm", "DRF", "RRH", "FIFO", "FIFO+backfill"}
+var policyNames = []string{"OASiS", "OASiS, 2nd run", "Dorm", "DRF", "RRH", "FIFO", "FIFO+backfill", "Deadline"}
 
 // study is a number of workloads of each size, and what became of them.
 // The runs depend on size and seed alone, so that any of them can be repeated by itself.
@@ -50,6 +50,8 @@ type played struct {
 	completion   []int
 	gpus         float64
 	bound, alpha float64
+	// unplaced is the part of the workers planned by package deadline that found no server.
+	unplaced float64
 }
 
 // workload is a cluster, jobs, and how many workers FIFO and RRH give each.
@@ -125,7 +127,7 @@ func policy(place int, bounds *primaldual.Bounds) sim.Policy {
 	return []sim.Policy{
 		&policies.OASiS{Bounds: bounds}, &policies.OASiS{Label: policyNames[1], Bounds: bounds},
 		policies.DormInSlots(embedded.New(&embedded.Options{Effort: dormEffort})), &policies.DRF{}, &policies.RRH{},
-		&policies.FIFO{}, &policies.FIFO{Backfill: true},
+		&policies.FIFO{}, &policies.FIFO{Backfill: true}, &policies.Deadline{},
 	}[place]
 }
 
@@ -155,11 +157,15 @@ func playOne(ctx context.Context, w *workload, place int) (*played, error) {
 	if err != nil {
 		return nil, err
 	}
-	scenario, result, err := w.run(ctx, policy(place, &bounds))
+	of := policy(place, &bounds)
+	scenario, result, err := w.run(ctx, of)
 	if err != nil {
 		return nil, err
 	}
 	p := newPlayed(w.jobs, scenario, result)
+	if d, ok := of.(*policies.Deadline); ok {
+		p.unplaced = float64(d.Unplaced) / float64(max(1, d.Planned))
+	}
 	p.alpha = bounds.Alpha()
 	// One certificate serves all policies: it bounds what any schedule could earn.
 	if place > 0 {

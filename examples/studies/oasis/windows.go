@@ -22,6 +22,12 @@ import (
 
 // What a window is.
 const (
+	// traceSlot is the length of a slot, traceValue what a job is worth where the trace does not say. A job on g GPUs becomes one of
+	// up to elastic x g workers of one GPU, of which perPS share a parameter server.
+	traceSlot  = 10 * time.Minute
+	traceValue = "10"
+	elastic    = 4
+	perPS      = 4
 	windowJobs = 200
 	// windowSlots is how many slots the arrivals may span: slots are longer than ten minutes where they span more.
 	windowSlots = 150

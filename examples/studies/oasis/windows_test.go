@@ -5,11 +5,13 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/primaldual/deadline"
 )
@@ -131,5 +133,48 @@ func TestSpread(t *testing.T) {
 	}
 	if ratio(0, 0) != 1 || !math.IsInf(ratio(1, 0), 1) {
 		t.Error("ratios to nothing")
+	}
+}
+
+// The linear program is that of the slots: worked out by hand, and below the certificate on drawn jobs, where it is also no less than
+// anybody earns.
+func TestProgram(t *testing.T) {
+	for _, test := range []struct {
+		w    *window
+		want float64
+	}{
+		{handWindow([5]int{1, 8, 8, 2, 3}, [5]int{1, 8, 8, 2, 2}, [5]int{1, 8, 8, 2, 1}), 5},
+		{handWindow([5]int{1, 12, 8, 2, 3}, [5]int{1, 12, 8, 2, 3}), 4},
+		{handWindow([5]int{1, 8, 1, 9, 1}, [5]int{3, 56, 8, 9, 5}), 6 - 30.0/56}, // the narrow job does two of eight before, and takes six of the 56 that the other needs
+		{handWindow([5]int{1, 3, 1, 2, 5}), 0},                                   // too narrow for its deadline
+	} {
+		got, err := test.w.optimum(t.Context(), bb.Solver{}, hardship{})
+		if err != nil || math.Abs(got-test.want) > 1e-6 {
+			t.Errorf("%v, not %v: %v", got, test.want, err)
+		}
+	}
+	two := handWindow([5]int{1, 8, 8, 1, 3})
+	two.jobs[0].Deadlines = append(two.jobs[0].Deadlines, deadline.Deadline{By: 2, Value: 2})
+	if got, err := two.optimum(t.Context(), bb.Solver{}, hardship{}); err != nil || math.Abs(got-3) > 1e-6 {
+		t.Errorf("a job earns both of its values: %v, %v", got, err)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		var jobs [][5]int
+		for range 8 {
+			arrival := 1 + random.IntN(6)
+			jobs = append(jobs, [5]int{arrival, 1 + random.IntN(24), 1 + random.IntN(8), arrival + random.IntN(6), 1 + random.IntN(9)})
+		}
+		slices.SortFunc(jobs, func(a, b [5]int) int { return a[0] - b[0] })
+		w, h := handWindow(jobs...), hardship{failures: 0.05, repair: 2}
+		got, err := w.optimum(t.Context(), bb.Solver{}, h)
+		if most := w.bound(h, 0); err != nil || got > most+1e-6 {
+			t.Errorf("%v: the program has %v, the certificate %v; %v", jobs, got, most, err)
+		}
+		for _, c := range contenders {
+			if earned := earns(t, w, c.name, h); earned > got+1e-6 {
+				t.Errorf("%v: %s earns %v of %v", jobs, c.name, earned, got)
+			}
+		}
 	}
 }

@@ -4,7 +4,8 @@
 //
 // Where containers are exclusive: [Swarm], static and Dorm's baseline; [Dorm], the optimizer of package
 // alloc; [FIFO] and [DRF]. The same but Swarm, and [RRH] and [OASiS], where there are slots and parameter
-// servers. Where jobs share the CPU of workers: [Default], which does nothing, [FlowCon] and [SpeCon].
+// servers, and [Deadline], which plans jobs by the values of their deadlines. Where jobs share the CPU of workers: [Default],
+// which does nothing, [FlowCon] and [SpeCon].
 //
 // Which policy is for which world, and when it decides:
 //
@@ -15,11 +16,12 @@
 //	DRF	exclusive	with slots	at arrivals and completions
 //	RRH	exclusive	always, with slots	at arrivals and completions
 //	OASiS	exclusive	always, with slots	at arrivals; orders in every slot
+//	Deadline	exclusive	always, with slots	in every slot
 //	Default	shared	no	at arrivals
 //	FlowCon	shared	no	at arrivals, completions and intervals of each worker
 //	SpeCon	shared	no	at arrivals, completions and intervals
 //
-// FIFO, DRF, RRH and Dorm share an entry, which refuses who can never run, and a desk, which hands out
+// FIFO, DRF, RRH, Dorm and Deadline share an entry, which refuses who can never run, and a desk, which hands out
 // workers together with the parameter servers that serve them; OASiS has the ledger of package primaldual
 // for both. FlowCon and SpeCon place new jobs as Default does.
 //

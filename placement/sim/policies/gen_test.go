@@ -41,7 +41,7 @@ var always = primaldual.Sigmoid{Gamma1: 2}
 
 // inSlots returns one of each policy of slots, with tinyBounds.
 func inSlots() []sim.Policy {
-	return []sim.Policy{&OASiS{Bounds: &tinyBounds}, &FIFO{}, &FIFO{Backfill: true}, &DRF{}, &RRH{}, DormInSlots(nil)}
+	return []sim.Policy{&OASiS{Bounds: &tinyBounds}, &FIFO{}, &FIFO{Backfill: true}, &DRF{}, &RRH{}, &Deadline{}, DormInSlots(nil)}
 }
 
 // slot is the length of a slot in these tests.

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/placement/sim/simtest"
+	"github.com/apportion/apportion/primaldual/deadline"
 )
 
 // quick answers P2 with little effort.
@@ -39,6 +40,10 @@ var made = map[simtest.World][]func() sim.Policy{
 		func() sim.Policy { return &policies.OASiS{} }, func() sim.Policy { return &policies.FIFO{} },
 		func() sim.Policy { return &policies.FIFO{Backfill: true} }, func() sim.Policy { return &policies.DRF{} },
 		func() sim.Policy { return &policies.RRH{} }, func() sim.Policy { return policies.DormInSlots(quick) },
+		func() sim.Policy { return &policies.Deadline{} },
+		func() sim.Policy {
+			return &policies.Deadline{Label: "Deadline, promises", Options: deadline.Options{Promise: deadline.OnAdmission}}
+		},
 	},
 }
 

@@ -9,42 +9,47 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/apportion/apportion/growth"
 )
 
 // shares are what may be ahead, of which the weights are fitted to all.
 var shares = []float64{0.02, enough, 0.1, 0.2}
 
-// model holds weights: of a constant, of the logarithm of a share in twentieths, and of the signs that use names.
-type model struct {
-	use     []int
-	weights []float64
-}
+// features returns what a model sees of a moment.
+type features func(m *moment) []float64
 
-// inputs fills what the weights are multiplied by.
-func (m *model) inputs(into []float64, e *growth.Evidence, share float64) {
-	into[0], into[1] = 1, math.Log(share/enough)
-	for k, sign := range m.use {
-		into[2+k] = e[sign]
+// signsOf sees some of the signs.
+func signsOf(use []int) features {
+	return func(m *moment) []float64 {
+		seen := make([]float64, len(use))
+		for k, sign := range use {
+			seen[k] = m.evidence[sign]
+		}
+		return seen
 	}
 }
 
-// logit returns the logarithm of the odds that more than a share is ahead.
-func (m *model) logit(e *growth.Evidence, share float64) float64 {
-	x := make([]float64, len(m.weights))
-	m.inputs(x, e, share)
-	return dot(x, m.weights)
+// model holds weights: of a constant, of the logarithm of a share in twentieths, and of what it sees.
+type model struct {
+	sees    features
+	weights []float64
 }
+
+// inputs returns what the weights are multiplied by.
+func (m *model) inputs(at *moment, share float64) []float64 {
+	return append([]float64{1, math.Log(share / enough)}, m.sees(at)...)
+}
+
+// logit returns the logarithm of the odds that more than a share is ahead.
+func (m *model) logit(at *moment, share float64) float64 { return dot(m.inputs(at, share), m.weights) }
 
 // rounds of Newton's method, and the ridge that keeps it sound: a curve more or less.
 const rounds, ridge = 10, 1
 
 // fit maximizes the likelihood of all moments but those of a family.
-func fit(all []moment, use []int, shares []float64, leftOut string) *model {
-	n := 2 + len(use)
-	m := &model{use: use, weights: make([]float64, n)}
-	x, slope, curvature := make([]float64, n), make([]float64, n), make([]float64, n*n)
+func fit(all []moment, sees features, shares []float64, leftOut string) *model {
+	n := 2 + len(sees(&all[0]))
+	m := &model{sees: sees, weights: make([]float64, n)}
+	slope, curvature := make([]float64, n), make([]float64, n*n)
 	for range rounds {
 		clear(slope)
 		clear(curvature)
@@ -56,7 +61,7 @@ func fit(all []moment, use []int, shares []float64, leftOut string) *model {
 				continue
 			}
 			for _, share := range shares {
-				m.inputs(x, &all[i].evidence, share)
+				x := m.inputs(&all[i], share)
 				p := chance(dot(x, m.weights))
 				floats.AddScaled(slope, truth(all[i].left > share)-p, x)
 				for k, v := range x {
@@ -83,13 +88,13 @@ func truth(ahead bool) float64 {
 }
 
 // unseen returns the logit of each moment for a twentieth, by the model that was fitted without its family.
-func unseen(all []moment, names []string, use []int, shares []float64) []float64 {
+func unseen(all []moment, names []string, sees features, shares []float64) []float64 {
 	logits := make([]float64, len(all))
 	for _, family := range names {
-		m := fit(all, use, shares, family)
+		m := fit(all, sees, shares, family)
 		for i := range all {
 			if all[i].family == family {
-				logits[i] = m.logit(&all[i].evidence, enough)
+				logits[i] = m.logit(&all[i], enough)
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func TestFit(t *testing.T) {
 		}
 		all = append(all, m)
 	}
-	m := fit(all, []int{0, 1}, []float64{enough}, "none")
+	m := fit(all, signsOf([]int{0, 1}), []float64{enough}, "none")
 	for k, want := range []float64{0.5, 0, 2, -1} {
 		if math.Abs(m.weights[k]-want) > 0.1 {
 			t.Errorf("weights %v", m.weights)
@@ -101,11 +101,11 @@ func TestWeightsAreThoseOfTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := gather(append(curves, trained(known)...), 1)
-	m := fit(all, whole, shares, "")
+	m := fit(all, signsOf(whole), shares, "")
 	for i := 0; i < len(all); i += 1000 {
 		e := all[i].evidence
 		for _, share := range shares {
-			if got, want := e.Chance(share), chance(m.logit(&e, share)); math.Abs(got-want) > 1e-3 {
+			if got, want := e.Chance(share), chance(m.logit(&all[i], share)); math.Abs(got-want) > 1e-3 {
 				t.Fatalf("chance of %g ahead: %v, by the fit %v", share, got, want)
 			}
 		}

@@ -16,6 +16,7 @@ type options struct {
 	curves     string
 	seeds      int
 	fit, fresh bool
+	ceiling    bool
 }
 
 func parse(args []string, stderr io.Writer) (*options, error) {
@@ -25,6 +26,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.seeds, "seeds", 1, "how often each run is drawn")
 	flags.BoolVar(&o.fit, "fit", false, "print the weights that package growth has, and nothing else")
 	flags.BoolVar(&o.fresh, "fresh", false, "judge the weights of package growth on families that they were not fitted to")
+	flags.BoolVar(&o.ceiling, "ceiling", false, "print what models reach that were fitted to the very families that they are judged on, and nothing else")
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
 	}
@@ -54,7 +56,10 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 		return nil
 	}
 	names := families(curves)
-	j := &judged{all, unseen(all, names, whole, shares), names}
+	if o.ceiling {
+		return (&judged{all: all, names: names}).ceiling(stdout)
+	}
+	j := &judged{all, unseen(all, names, signsOf(whole), shares), names}
 	if err := j.report(stdout); err != nil {
 		return err
 	}

@@ -17,4 +17,4 @@ func TestRecords(t *testing.T) {
 	}, nil)
 }
 
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "fit", "fresh") }
+func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "fit", "fresh", "ceiling") }

@@ -167,7 +167,7 @@ func (j *judged) ablation(w io.Writer) error {
 	t := newTable(w)
 	fmt.Fprintln(t, "Signs, each family left out\tno noise\t10 %\t30 %")
 	row := func(name string, use []int) {
-		logits := unseen(j.all, j.names, use, []float64{enough})
+		logits := unseen(j.all, j.names, signsOf(use), []float64{enough})
 		fmt.Fprint(t, name)
 		for _, noise := range noises {
 			fmt.Fprintf(t, "\t%.3f", auc(j.all, func(i int) float64 { return logits[i] }, func(m *moment) bool { return m.noise == noise }))
@@ -185,7 +185,7 @@ func (j *judged) ablation(w io.Writer) error {
 
 // weights prints the model that package growth has.
 func weights(w io.Writer, all []moment) {
-	m := fit(all, whole, shares, "")
+	m := fit(all, signsOf(whole), shares, "")
 	fmt.Fprintf(w, "constant: %.4f, share: %.4f,\n", m.weights[0], m.weights[1])
 	for k, name := range signs {
 		fmt.Fprintf(w, "%s: %.4f,\n", name, m.weights[2+k])
