@@ -65,6 +65,27 @@ func BenchmarkReallocate(b *testing.B) {
 	}
 }
 
+// A whole decision and its explanation at the size of clusters, on an empty one: how the cost grows.
+func BenchmarkFrontDoor(b *testing.B) {
+	for _, size := range []struct{ servers, apps int }{{1000, 500}, {8000, 4000}, {10000, 5000}} {
+		b.Run(fmt.Sprintf("servers=%d/apps=%d", size.servers, size.apps), func(b *testing.B) {
+			p := problemtest.Draw(alloctest.Families()[0], 1, size.servers, size.apps, false)
+			for b.Loop() {
+				d, err := alloc.Reallocate(context.Background(), p, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				began := time.Now()
+				if _, err := alloc.Explain(p, d); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(time.Since(began).Milliseconds()), "explain-ms")
+				b.ReportMetric(100*d.Gap, "gap-%")
+			}
+		})
+	}
+}
+
 // The work around the solver alone: validation, shares by DRF, indices.
 func BenchmarkInstance(b *testing.B) {
 	for _, size := range []struct{ servers, apps int }{{20, 50}, {1000, 500}} {

@@ -3,12 +3,14 @@
 package alloc
 
 import (
+	"encoding/binary"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/exact"
 )
 
 // resolve looks up the names of a valid problem: everything that Validate refuses has been refused before, so that no
-// lookup can fail here. The problem is only read. O(servers x applications x kinds), to tell what fits.
+// lookup can fail here. The problem is only read. O(unlike servers x applications x kinds), to tell what fits.
 //
 // The order matters: what is used decides the capacity of cordoned servers, capacities decide the total and the room,
 // rooms are cut by the ceilings of queues, and only then can be said who cannot stay.
@@ -72,12 +74,15 @@ func resolve(p *Problem) *resolved {
 	for j := range r.capacity {
 		_ = exact.AddTo(r.total, r.total, r.capacity[j]) // Validate has seen that all capacities fit int64
 	}
+	shapes, _ := shapesOf(len(p.Servers), func(to []byte, j int) []byte {
+		return appendVector(binary.AppendUvarint(to, uint64(r.open.class[j])), p.Servers[j].Capacity)
+	})
+	list := make([]rooms, len(shapes))
 	for i := range p.Applications {
-		rooms := make([]int64, len(p.Servers))
-		for j := range rooms {
-			rooms[j] = r.most(i, j, p.Servers[j].Capacity)
+		for at, s := range shapes {
+			list[at] = rooms{r.most(i, s.server, p.Servers[s.server].Capacity), s.count}
 		}
-		r.room[i] = largest(rooms, p.Applications[i].MaxServers)
+		r.room[i] = largest(list, p.Applications[i].MaxServers)
 	}
 	r.resolveNodes()
 	r.resolveQueues()

@@ -84,19 +84,6 @@ func (r *resolved) most(i, j int, room apportion.Resources) int64 {
 	return n
 }
 
-// largest returns the sum of the n largest of rooms, of all where n is 0. It sorts rooms. The sum cannot overflow: a container
-// uses at least one unit of some kind, and the totals fit int64.
-func largest(rooms []int64, n int64) (sum int64) {
-	if n > 0 && n < int64(len(rooms)) {
-		slices.Sort(rooms)
-		rooms = rooms[int64(len(rooms))-n:]
-	}
-	for _, room := range rooms {
-		sum += room
-	}
-	return sum
-}
-
 // used returns what is used on every server now, by those that still are in the problem: what has finished uses
 // nothing. It may be more than a server has. O(servers x kinds + placements x kinds).
 func (r *resolved) used() []apportion.Resources {

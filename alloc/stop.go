@@ -4,7 +4,9 @@
 package alloc
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apportion/apportion"
@@ -19,7 +21,7 @@ const (
 )
 
 // stopper holds what the reasons of all applications share: an allocation as an answer to one P2. It is filled once in
-// O(servers x applications x kinds), and then asked about each application.
+// O(servers x kinds), and then asked about each application.
 type stopper struct {
 	problem     *Problem
 	instance    *solver.Instance
@@ -31,6 +33,8 @@ type stopper struct {
 	// held is what is kept free of every server, and holders says for whom; nil where nothing is reserved.
 	held    []apportion.Resources
 	holders []Reservation
+	shapes  []shape
+	shapeOf []int // by server
 }
 
 // newStopper prepares the reasons under counts, which fit the servers or are what ran before. m may be nil; if not, it has the
@@ -53,7 +57,41 @@ func newStopper(r *resolved, inst *solver.Instance, counts solver.Counts, m *sol
 			s.left[j][k] = c - used[j][k]
 		}
 	}
+	s.shapes, s.shapeOf = shapesOf(len(s.left), s.likeness)
 	return s
+}
+
+// likeness appends what tells server j from others, whichever application asks that has nothing there.
+func (s *stopper) likeness(to []byte, j int) []byte {
+	if s.instance.Class != nil {
+		to = binary.AppendUvarint(to, uint64(s.instance.Class[j]))
+	}
+	to = appendVector(appendVector(to, s.instance.Capacity[j]), s.left[j])
+	for k := range s.left[j] {
+		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(s.price(j, k)))
+	}
+	return to
+}
+
+// alike returns the servers as application a sees them: those that it is on by themselves, the others by their shapes.
+func (s *stopper) alike(a int) []shape {
+	on := make([]shape, 0, len(s.counts[a])+len(s.shapes))
+	has := make(map[int]int64, len(s.counts[a]))
+	for _, p := range s.counts[a] {
+		on = append(on, shape{p.Server, 1})
+		has[s.shapeOf[p.Server]]++
+	}
+	for at, group := range s.shapes {
+		if group.count -= has[at]; group.count == 0 {
+			continue
+		}
+		// The first of a shape may be one that it is on.
+		for slices.ContainsFunc(s.counts[a], func(p apportion.Placement) bool { return p.Server == group.server }) {
+			group.server = group.server + 1 + slices.Index(s.shapeOf[group.server+1:], at)
+		}
+		on = append(on, group)
+	}
+	return on
 }
 
 // next returns what stands between application a of the instance, which app is in the problem, and
@@ -165,30 +203,31 @@ func (s *stopper) room(a int) room {
 	app := &s.instance.Apps[a]
 	demand := app.Demand
 	misses, costs, most := make([]int, len(demand)), make([]float64, len(demand)), make([]int64, len(demand))
-	var others []int64 // how many fit on servers that it is not on
-	// O(servers x kinds): misses counts servers short of a kind, costs sums what the demand would
+	var others []rooms // how many fit on servers that it is not on
+	// O(unlike servers x kinds): misses counts servers short of a kind, costs sums what the demand would
 	// cost there.
-	for j, left := range s.left {
+	for _, on := range s.alike(a) {
+		j, left := on.server, s.left[on.server]
 		if !s.instance.Open(a, j) || !demand.FitsIn(s.instance.Capacity[j]) {
 			continue
 		}
-		r.could++
+		r.could += int(on.count)
 		fit := s.more(a, j)
 		if fit == 0 {
-			r.blocked++
+			r.blocked += int(on.count)
 		}
 		if slices.ContainsFunc(s.counts[a], func(p apportion.Placement) bool { return p.Server == j }) {
 			r.most += fit // at most what the servers have
 		} else {
-			others = append(others, fit)
+			others = append(others, rooms{fit, on.count})
 		}
 		for k, d := range demand {
 			// A kind that is not demanded is never short, also where a server has less than nothing
 			// left of it.
 			if d > max(0, left[k]) {
 				most[k] = max(most[k], left[k])
-				misses[k]++
-				costs[k] += float64(d) * s.price(j, k)
+				misses[k] += int(on.count)
+				costs[k] += float64(on.count) * float64(d) * s.price(j, k)
 			}
 		}
 	}
@@ -272,8 +311,9 @@ func (s *stopper) cheapest(a int) float64 {
 	demand := s.instance.Apps[a].Demand
 	// Servers without room count as well: what is taken there is somebody else's, and has a price.
 	best, found := 0.0, false
-	for j, capacity := range s.instance.Capacity {
-		if !s.instance.Open(a, j) || !demand.FitsIn(capacity) {
+	for _, on := range s.shapes {
+		j := on.server
+		if !s.instance.Open(a, j) || !demand.FitsIn(s.instance.Capacity[j]) {
 			continue
 		}
 		// The price is what the others would give for the room: on a server with slack its kinds
