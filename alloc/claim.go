@@ -166,6 +166,7 @@ func (s *stopper) hasHeld(a int, n int64) bool {
 		}
 	}
 	all.instance = &inst
+	all.shapes, all.shapeOf = shapesOf(len(all.left), all.likeness)
 	return all.room(a).most >= n
 }
 

@@ -35,7 +35,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
 	for o := range d.Shares {
 		// Whoever is in is there with what it runs as, or with the first option that there is room for.
-		i, ran := r.inUse(o, make(solver.Counts, len(r.previous))), r.runs(o) >= 0
+		i, ran := r.inUse(o, nil), r.runs(o) >= 0
 		w := Waiting{ID: d.Shares[o].ID, LeftOut: !who.in[i], Passed: who.passedBy(o, grown)}
 		if who.in[i] {
 			w.Passed = 0
@@ -248,7 +248,7 @@ func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
 		var w Waiting
 		// What no decision can ever serve has a reason of its own, whatever the solver said about
 		// the others.
-		if i := r.inUse(o, make(solver.Counts, len(r.previous))); r.running(i) || r.fits(i) {
+		if i := r.inUse(o, nil); r.running(i) || r.fits(i) {
 			w = why(i)
 		} else {
 			w.Reason = r.reasonOf(r.entries[o], r.unservable)

@@ -26,6 +26,8 @@ type draft struct {
 	moved   []bool                // by application: not as it was, or it did not run; changing it again costs nothing
 	spent   int64                 // the left side of (16)
 	takings int                   // how often something was taken from others
+	remain  *remainders           // nil before the first question, and where most servers are unlike
+	grouped bool                  // remain was made
 	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
 	reserved, lifted []*reserved
 }
@@ -83,6 +85,19 @@ func (d *draft) put(i int, placed []apportion.Placement) {
 	d.take(i, 1)
 }
 
+// regroup puts servers where they belong by what they have left.
+func (d *draft) regroup(placed []apportion.Placement) {
+	for _, p := range placed {
+		if d.remain == nil {
+			return
+		}
+		d.remain.takeOut(p.Server)
+		if d.remain.putBack(p.Server); d.remain.tooMany() {
+			d.remain = nil
+		}
+	}
+}
+
 // take charges the servers, and the ceilings above it, with what application i has, sign times: 1 when it comes, -1 when it
 // goes. left and below may become negative for a moment while a caller tries something.
 func (d *draft) take(i int, sign int64) {
@@ -104,6 +119,7 @@ func (d *draft) take(i int, sign int64) {
 			}
 		}
 	}
+	d.regroup(d.counts[i])
 }
 
 // ceilingRoom returns how many more containers of application i the ceilings above it leave, the largest number where it has
@@ -136,51 +152,37 @@ func (d *draft) fits(i int, placed []apportion.Placement) bool {
 }
 
 // place puts n containers of application i, which has none, on the fewest servers that best fit finds. It
-// changes nothing and returns false where it finds no room. O(servers used x servers x kinds).
+// changes nothing and returns false where it finds no room. O(servers used x groups of remainders x kinds).
 func (d *draft) place(i int, n int64) bool {
 	// What ceilings leave is known without a look at any server.
 	if n > d.ceilingRoom(i) {
 		return false
 	}
 	app := &d.r.problem.Applications[i]
+	if !d.grouped {
+		d.remain, d.grouped = newRemainders(d), true
+	}
 	// Nothing is taken before all have a place, so that there is nothing to undo.
 	var placed []apportion.Placement
 	for need := n; need > 0; {
+		j, count := -1, int64(0)
 		// As the server that takes most comes first, no other choice of as many servers had held more.
-		if app.MaxServers > 0 && int64(len(placed)) == app.MaxServers {
-			return false
+		if app.MaxServers == 0 || int64(len(placed)) < app.MaxServers {
+			j, count = d.bestServer(i, need, placed)
 		}
-		j, count := d.bestServer(i, need, placed)
 		if j < 0 {
+			d.regroup(placed)
 			return false
 		}
 		placed = append(placed, apportion.Placement{Server: j, Count: count})
+		if d.remain != nil {
+			d.remain.takeOut(j)
+		}
 		need -= count
 	}
 	slices.SortFunc(placed, func(a, b apportion.Placement) int { return a.Server - b.Server })
 	d.put(i, placed)
 	return true
-}
-
-// bestServer returns the server, other than those in used, that takes the most of need containers of
-// application i, and how many; of equals the one that has least left afterwards. -1: no server takes any.
-// O(servers x (kinds + used)). Of servers that are equal in both the first counts, so that the same
-// problem gives the same draft.
-func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (server int, count int64) {
-	// Few servers come before a tight fit: a job that is spread pays for that as long as it runs.
-	server = -1
-	least := 0.0
-	for j := range d.left {
-		// A server that takes more than is needed is no better than one that takes just that.
-		n := min(need, d.r.most(i, j, d.room(i, j)))
-		if n <= 0 || n < count || slices.ContainsFunc(used, func(p apportion.Placement) bool { return p.Server == j }) {
-			continue
-		}
-		if rest := d.rest(i, j, n); n > count || rest < least {
-			server, count, least = j, n, rest
-		}
-	}
-	return server, count
 }
 
 // rest returns how much server j would have left beside n containers of application i, each kind as a part of
@@ -301,11 +303,7 @@ func (d *draft) taken() []int {
 
 // free returns how much of kind k is left on all servers together, however it is broken up.
 func (d *draft) free(k int) int64 {
-	var free int64
-	for j := range d.left {
-		free += d.left[j][k] // at most the total
-	}
-	return free
+	return d.r.total[k] - d.used[0][k]
 }
 
 // freeable returns how much of kind k those who may be changed within the budget would give up, by the best

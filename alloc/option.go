@@ -89,11 +89,11 @@ func (r *resolved) choices(apps []int) []solver.Choice {
 
 // inUse returns the entry of application o that has containers under counts, else the one that it runs as, else the first
 // that there is room for, else the first: the entry about which shares, reasons and explanations speak. counts has one
-// entry for each application of the problem.
+// entry for each application of the problem; nil: nobody has any.
 func (r *resolved) inUse(o int, counts solver.Counts) int {
 	// At most one entry has containers, as the choice of P2 demands.
 	entries := r.entries[o]
-	if at := slices.IndexFunc(entries, func(e int) bool { return len(counts[e]) > 0 }); at >= 0 {
+	if at := slices.IndexFunc(entries, func(e int) bool { return counts != nil && len(counts[e]) > 0 }); at >= 0 {
 		return entries[at]
 	}
 	if e := r.runs(o); e >= 0 {

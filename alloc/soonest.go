@@ -113,11 +113,11 @@ func (p *picking) earliest() float64 {
 
 // enough reports whether the containers have room once all has ended that ends by a time.
 func (p *picking) enough(time float64) bool {
-	rooms := make([]int64, len(p.on))
-	for j := range rooms {
-		rooms[j] = p.after(j, p.endedBy(j, time))
+	list := make([]rooms, len(p.on))
+	for j := range list {
+		list[j] = rooms{p.after(j, p.endedBy(j, time)), 1}
 	}
-	return largest(rooms, p.r.problem.Applications[p.i].MaxServers) >= p.n
+	return largest(list, p.r.problem.Applications[p.i].MaxServers) >= p.n
 }
 
 // endedBy lists the applications on server j that have ended by a time.

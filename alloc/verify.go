@@ -426,7 +426,7 @@ func (r *resolved) words(d *Decision) []string {
 // why returns why application o has nothing under d, and whether the reason follows from the allocation: that of one who is in or
 // could never be served does, and that of one who was left out is admission's word.
 func (r *resolved) why(o int, d *Decision, a *attempt, stop *stopper) (w Waiting, follows bool) {
-	paper, i := r.problem.Options.Paper, r.inUse(o, make(solver.Counts, len(r.previous)))
+	paper, i := r.problem.Options.Paper, r.inUse(o, nil)
 	at, in := slices.BinarySearch(a.apps, i)
 	w = Waiting{ID: r.given.Applications[o].ID, LeftOut: !in && (!paper || d.Status == Decided && r.fits(i))}
 	switch {
