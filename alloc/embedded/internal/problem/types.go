@@ -29,6 +29,11 @@ type DemandType struct {
 // finds its best number.
 func (t *DemandType) StatesLosses() bool { return t.Own != nil && t.Own.Losses != nil }
 
+// Limited reports whether more than the room on a server and its class may keep a container from it.
+func (t *DemandType) Limited() bool {
+	return len(t.Uses) > 0 || t.Own != nil && (t.Own.MaxServers > 0 || t.Own.PerServer > 0)
+}
+
 // Tally is what a number of containers means to the only member of a type.
 // A search goes through numbers that are not allowed, and Tally tells it how far and which way the next
 // allowed one lies; all but Extra and Rise are in containers and at least 0.

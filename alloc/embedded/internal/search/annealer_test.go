@@ -88,10 +88,10 @@ func checkPlaces(t *rapid.T, s *State) {
 			t.Fatalf("server %d lacks %d", k/s.p.Kinds, -left)
 		}
 	}
-	on := make([]int64, len(s.p.Types))
+	on := make([][]int32, len(s.p.Types))
 	for j, slots := range s.on {
 		for _, slot := range slots {
-			on[slot.Type]++
+			on[slot.Type] = append(on[slot.Type], int32(j))
 			if own := s.p.Types[slot.Type].Own; own != nil && own.PerServer > 0 && slot.Count > own.PerServer && !own.Running {
 				t.Fatalf("%d containers of type %d on server %d, %d may be there", slot.Count, slot.Type, j, own.PerServer)
 			}
@@ -100,8 +100,10 @@ func checkPlaces(t *rapid.T, s *State) {
 			}
 		}
 	}
-	if !slices.Equal(on, s.spread) {
-		t.Fatalf("types are on %v servers, %v are counted", on, s.spread)
+	for typ, servers := range on {
+		if !slices.Equal(servers, slices.Sorted(slices.Values(s.hosts[typ]))) {
+			t.Fatalf("type %d is on servers %v, %v are listed", typ, servers, s.hosts[typ])
+		}
 	}
 }
 
@@ -140,8 +142,8 @@ func TestRoomWithinLimits(t *testing.T) {
 	}
 	// One server less, and another may take its place.
 	s.put(1, 0, -2)
-	if s.room(2, 0) != 2 || s.spread[0] != 1 {
-		t.Errorf("room for %d on the third server, on %d servers", s.room(2, 0), s.spread[0])
+	if s.room(2, 0) != 2 || len(s.hosts[0]) != 1 {
+		t.Errorf("room for %d on the third server, on %d servers", s.room(2, 0), len(s.hosts[0]))
 	}
 	// Where others use all there is a server may hold it once they go, and does not fit it now.
 	s.take(2, 0, 4)

@@ -70,10 +70,10 @@ func (a *Annealer) trim(m *move) {
 		// over falls by what is taken away: the loop ends at the next number below that is allowed.
 		for over := s.pools[t].Over(); over > 0; {
 			// Emptying the servers with the fewest leaves a job on fewer servers; ties go to the lowest index.
-			// O(servers) a server that is emptied.
 			fewest, count := -1, int64(math.MaxInt64)
-			for j := range s.on {
-				if n := s.countOn(j, t); n > 0 && n < count {
+			for _, host := range s.hosts[t] {
+				j := int(host)
+				if n := s.countOn(j, t); n < count || n == count && j < fewest {
 					fewest, count = j, n
 				}
 			}

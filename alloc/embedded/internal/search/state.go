@@ -28,8 +28,8 @@ type State struct {
 	free []bool
 	// Freed is what those of them weigh that are pinnable, and loose how many they are.
 	Freed, loose int64
-	// spread[t] is on how many servers there are free containers of type t.
-	spread []int64
+	// hosts[t] lists the servers with free containers of type t, in no order.
+	hosts [][]int32
 	totals
 }
 
@@ -95,7 +95,7 @@ func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 func nobody(p *problem.Problem) *State {
 	s := &State{
 		p: p, left: slices.Clone(p.Capacity), below: p.Limits(), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)),
-		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, spread: make([]int64, len(p.Types)),
+		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, hosts: make([][]int32, len(p.Types)),
 	}
 	for i := range p.Apps {
 		// Everybody is free at first, and weighs; settle takes the weights of those who stay out again.
@@ -229,14 +229,14 @@ func (s *State) relabel(j int, t int32, n int64) {
 	if at == len(slots) {
 		// A slot without count is made only to be filled at once: no slot of 0 outlives this function.
 		slots = append(slots, problem.Slot{Type: t})
-		s.spread[t]++
+		s.hosts[t] = append(s.hosts[t], int32(j))
 	}
 	slots[at].Count += n
 	if slots[at].Count == 0 {
 		last := len(slots) - 1
 		slots[at] = slots[last]
 		slots = slots[:last]
-		s.spread[t]--
+		s.hosts[t] = without(s.hosts[t], int32(j))
 	}
 	s.on[j] = slots
 	s.resize(t, s.pools[t].N+n)
@@ -310,14 +310,14 @@ func (s *State) pin(i int32) {
 // deactivate drops t from active. The order of the active types changes, and undoing a move does not bring it back:
 // the order decides only which random number means which type, the same in every run.
 func (s *State) deactivate(t int32) {
-	for at, other := range s.active {
-		if other == t {
-			last := len(s.active) - 1
-			s.active[at] = s.active[last]
-			s.active = s.active[:last]
-			return
-		}
-	}
+	s.active = without(s.active, t)
+}
+
+// without takes what out of a list in which it is once; the last of the list takes its place.
+func without(list []int32, what int32) []int32 {
+	last := len(list) - 1
+	list[slices.Index(list, what)] = list[last]
+	return list[:last]
 }
 
 // space returns how many more containers of type t server j has the resources for.
@@ -352,6 +352,9 @@ func (s *State) leave(j int, t int32) int64 {
 	if s.p.Fit(j, t) == 0 {
 		return 0 // it is not open
 	}
+	if !s.p.Types[t].Limited() {
+		return math.MaxInt64
+	}
 	return min(s.p.Below(t, s.below), s.spreadable(j, t))
 }
 
@@ -363,7 +366,7 @@ func (s *State) spreadable(j int, t int32) int64 {
 	}
 	here := s.countOn(j, t)
 	// A new server counts against MaxServers, one more container on an old one does not.
-	if most := demanded.Own.MaxServers; most > 0 && here == 0 && s.spread[t] >= most {
+	if most := demanded.Own.MaxServers; most > 0 && here == 0 && int64(len(s.hosts[t])) >= most {
 		return 0
 	}
 	if most := demanded.Own.PerServer; most > 0 {
