@@ -43,6 +43,7 @@ var ablations = []struct {
 	{"ceiling work", func(n *tuning.Numbers) { n.CeilingWork = n.Work }},
 	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
 	{"program", func(n *tuning.Numbers) { n.ProgramNodes = 0 }},
+	{"fewest nodes", func(n *tuning.Numbers) { n.FewestNodes = 0 }},
 	{"looks", func(n *tuning.Numbers) { n.Looks = 0 }},
 	{"total rounds", func(n *tuning.Numbers) { n.TotalRounds = 1 }},
 	{"warm-ups", func(n *tuning.Numbers) { n.WarmUps = 1 }},
@@ -212,7 +213,7 @@ func TestAblationsMatter(t *testing.T) {
 	instances := []*solver.Instance{alloctest.Mixed(1, 15, 20, true), alloctest.Table2(2, 20, 30, true), instancetest.Recorded("scarce"), instancetest.Recorded("fifth"),
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2),
 		alloctest.Table2(1, 500, 400, true), alloctest.Accelerators(0, 4, 4, false),
-		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false), below(alloctest.Accelerators(7, 4, 4, false), 0.6)}
+		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false), below(alloctest.Accelerators(7, 4, 4, false), 0.6), below(alloctest.Accelerators(1, 12, 16, false), 0.6)}
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
 	instances = append(instances, worthy, shrunk(0, alloctest.Accelerators(0, 20, 30, true)), tight(0, 5, 8, 1), tight(1, 5, 8, 1), alloctest.Mixed(1, 600, 300, false))
@@ -256,7 +257,7 @@ func looksAt(part string, inst *solver.Instance) bool {
 	switch part {
 	case "kept ceilings", "maxima", "near", "ceiling work", "divided work":
 		return len(inst.Groups) > 0
-	case "program", "looks":
+	case "program", "fewest nodes", "looks":
 		return len(inst.Choices) > 0
 	case "climb", "slack of a container", "crowd":
 		return len(inst.Apps) >= 200

@@ -40,6 +40,9 @@ type Options struct {
 	Seed uint64
 	// Warm is what the last decision left, see WarmFrom; nil: nothing.
 	Warm *Warm
+
+	// brief: a search by containers that warms up without a solution ends there.
+	brief bool
 }
 
 // Solver answers P2 as the package comment says. It is safe for concurrent use.

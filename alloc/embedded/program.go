@@ -122,7 +122,7 @@ func (p *programmer) near(ctx context.Context, linear *program.Program) {
 		return
 	}
 	quick := *p.Solver
-	quick.opts.Warm = nil
+	quick.opts.Warm, quick.opts.brief = nil, true
 	sol := quick.answer(ctx, restricted)
 	p.sol.Effort += sol.Effort
 	p.offer(ctx, spread(sol.Counts, apps, len(p.inst.Apps)))
@@ -134,6 +134,10 @@ func (p *programmer) branch(ctx context.Context, linear *program.Program) {
 		return
 	}
 	nodes := math.Min(p.tune.ProgramNodes*float64(p.opts.Effort)/programWork(1, linear.MILP), math.MaxInt32)
+	// A few nodes prove no more than the relaxation has, and find nothing.
+	if nodes < p.tune.FewestNodes {
+		return
+	}
 	opts := &milp.Options{NodeLimit: int64(math.Ceil(nodes)), AbsoluteGap: provenGap, RelativeGap: math.Max(provenGap, p.opts.Gap)}
 	if p.sol.Status.HasSolution() {
 		opts.Hint = linear.Hint(p.sol.Counts)
@@ -173,11 +177,11 @@ func (p *programmer) solve(ctx context.Context, m *milp.Model, opts *milp.Option
 
 // restricted returns the instance in which every application that has a number of containers in a relaxation has one of the two
 // next to it, and uses one of the options that have some there; and the positions of its applications. An application that
-// partly stays may still do both. nil where the relaxation leaves nothing.
+// partly stays may still do both, and the numbers of options that share one are left open. nil where the relaxation leaves nothing.
 func (p *programmer) restricted(amounts []program.Amount) (*solver.Instance, []int) {
 	inst := *p.inst
 	inst.Apps = append([]solver.App(nil), inst.Apps...)
-	picked := stuck(p.inst)
+	picked, shared := stuck(p.inst), make([]bool, len(inst.Apps))
 	for c, choice := range p.inst.Choices {
 		some, used := -1, 0
 		for _, i := range choice.Apps {
@@ -189,11 +193,14 @@ func (p *programmer) restricted(amounts []program.Amount) (*solver.Instance, []i
 		if used == 1 {
 			picked[c] = some
 		}
+		for _, i := range choice.Apps {
+			shared[i] = used > 1
+		}
 	}
 	for i := range inst.Apps {
 		app, n := &inst.Apps[i], amounts[i].Containers
 		below, above := app.AtMost(int64(n+whole)), app.AtLeast(int64(math.Ceil(n-whole)))
-		if amounts[i].Stays > whole || below < 1 || above < 0 {
+		if shared[i] || amounts[i].Stays > whole || below < 1 || above < 0 {
 			continue
 		}
 		app.Min, app.Max, app.Elective = below, above, app.Elective && p.inChoice(i)
