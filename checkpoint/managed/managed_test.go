@@ -350,6 +350,34 @@ func TestNextMaster(t *testing.T) {
 	}
 }
 
+// The next master lets guards go on that have started their trainers, and no other start a run of which all has been seen running: what a
+// manager starts of it then, as after a reboot, would begin from an old checkpoint, beside the others.
+func TestLateContainerAtTheNextMaster(t *testing.T) {
+	for phase, want := range map[checkpoint.Phase][2]bool{ // whether a new guard may go on, and one that has started its trainer
+		checkpoint.Creating: {true, true}, checkpoint.Resuming: {true, true}, checkpoint.Confirming: {true, true},
+		checkpoint.Running: {false, true}, checkpoint.Saving: {false, true}, checkpoint.Verifying: {false, true},
+		checkpoint.Stopping: {false, false}, checkpoint.Idle: {false, false}, checkpoint.Ended: {false, false},
+	} {
+		b := newBench(t)
+		j := checkpoint.Job{Name: "lr", Attempt: 1, Phase: phase}
+		if phase == checkpoint.Idle || phase == checkpoint.Ended {
+			j.Stopped = 1
+		}
+		fleet, err := managed.NewFleet(b.config, []checkpoint.Job{j})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet.Desk().Reached("here")
+		for i, started := range []bool{false, true} {
+			c := guard.Claim{ID: guard.ID{Job: "lr", Attempt: 1, Server: "here", Rank: i}, Epoch: 1, Life: "x", State: guard.State{Started: started}}
+			grant, err := fleet.Desk().Answer(c)
+			if goesOn := err == nil && grant.Fenced == ""; goesOn != want[i] {
+				t.Errorf("%s, the trainer started: %t: %+v, %v", phase, started, grant, err)
+			}
+		}
+	}
+}
+
 // Containers that have ended while no master was there, and cannot tell, are known to have failed a lease after the next one
 // began.
 func TestEndedWithoutMaster(t *testing.T) {
