@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// most is how large the download of the program may be.
+const most = 3 << 20
+
+// What a user does on the page, in a real browser: a driver in a page around it clicks and types, and reports what it sees.
+func TestPlayground(t *testing.T) {
+	folder := t.TempDir()
+	if err := build(t.Context(), "../apportion", folder); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(folder, "apportion.wasm.gz"))
+	if err != nil || info.Size() > most {
+		t.Errorf("the program is %v, %v", info, err)
+	}
+	driver, err := os.ReadFile("testdata/driver.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := make(chan []byte, 1)
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(folder)))
+	mux.HandleFunc("GET /driver.html", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(driver) })
+	mux.HandleFunc("POST /report", func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		select {
+		case reports <- text:
+		default:
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	browse(t, server.URL+"/driver.html")
+	select {
+	case text := <-reports:
+		var failures []string
+		if err := json.Unmarshal(text, &failures); err != nil || len(failures) > 0 {
+			t.Errorf("%s, %v", text, err)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Error("the browser has reported nothing")
+	}
+}
+
+// browse opens a page in a browser until the test has ended.
+func browse(t *testing.T, url string) {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("APPORTION_REQUIRE_CHROMIUM") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("NOT TESTED: there is no chromium")
+	}
+	profile, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--remote-debugging-port=0",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+profile, url)
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		_ = cmd.Wait() // it was killed
+		_ = os.RemoveAll(profile)
+	})
+}
