@@ -373,6 +373,8 @@
 //	[who has used how much lately?]	drf/history.go	History.Advance, History.Charge
 //	[who has borrowed, and what is taken back?]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[who is let in, and in which order?]	alloc/turn.go	turn.next
+//	[what does the order of asking cost?]	alloc/open.go	resolved.openBound
+//	[who of equals is let in?]	alloc/choose.go	turn.choose
 //	[for whom is room kept?]	alloc/reserve.go	turn.reserve
 //	[where can a gang be had soonest?]	alloc/soonest.go	draft.soonest
 //	[who is taken from for another one?]	alloc/reclaim.go	admission.reclaim

@@ -43,6 +43,7 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
 	t := newTurn(a.draft)
+	t.ctx = ctx
 	for i := t.next(); i >= 0; i = t.next() {
 		reason, ok := apportion.Reason{}, a.in[i] // with those before it
 		if !ok {

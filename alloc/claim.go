@@ -63,7 +63,7 @@ func (p *Problem) namesUnknown() bool {
 func (v *Reservation) until() string {
 	switch {
 	case v.At == nil && len(v.For) > 0:
-		return "until " + listIDs(v.For) + " has ended, nobody knows when"
+		return "until the end of " + listIDs(v.For) + ", nobody knows when"
 	case v.At == nil || *v.At == 0:
 		return "for its start"
 	}
@@ -101,7 +101,7 @@ func (r *resolved) claimText(o int, list []Reservation) string {
 	if len(v.For) > 0 {
 		text += " " + v.until()
 		if v.At != nil {
-			text += ", when " + listIDs(v.For) + " will have ended"
+			text += ", the end of " + listIDs(v.For)
 		}
 	}
 	return text

@@ -27,6 +27,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.OpenBound = r.openBound(a, a.solution.Multipliers)
 	for _, v := range who.reserved {
 		d.Reservations = append(d.Reservations, r.reservation(v))
 	}
@@ -173,6 +174,7 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 	d.Shares = r.sharesUnder(inst, counts)
 	d.Queues = r.queueUses(counts)
 	d.Metrics, err = r.measure(inst, counts)
+	d.Metrics.WaitingLoss = r.waitingLoss(sharing, counts)
 	if d.LeastLoss != nil {
 		d.Metrics.LossBudget, d.Metrics.LeastLoss = d.LeastLoss.Loss, d.LeastLoss.Loss
 	}

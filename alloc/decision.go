@@ -39,6 +39,10 @@ type Decision struct {
 	// 0 when Kept. JSON leaves it out then, and where it is infinite. It is one for P2 among those who were taken in, as
 	// Gap is: nothing is said of those in Waiting and Suspended with LeftOut.
 	Bound float64 `json:"bound,omitzero"`
+	// OpenBound is an upper bound on the objective of every choice of who is let in, within ceilings and (16), and whatever is lost:
+	// what it is above Bound is the price of the order of asking, at most. 0, and absent in JSON, where nobody was left out, where
+	// worths have no bound, and with Rule.Paper.
+	OpenBound float64 `json:"open_bound,omitzero"`
 	// Gap is (Bound - Objective) / |Bound|, where any application states a worth in parts of what all worths together can
 	// differ by: 0 for a proven optimum, and when Kept. JSON leaves it out when Kept, and where it is infinite.
 	Gap float64 `json:"gap,omitzero"`
@@ -153,6 +157,9 @@ type Metrics struct {
 	ResourceUtilization float64 `json:"resource_utilization"`
 	// FairnessLoss is the sum of |s_i - s^_i| over A^t (2).
 	FairnessLoss float64 `json:"fairness_loss"`
+	// WaitingLoss is the fairness loss in which those that wait count too, at share 0 against their theoretical share among all; 0
+	// where nobody that could be served was left out, and with Rule.Paper.
+	WaitingLoss float64 `json:"waiting_loss,omitzero"`
 	// Adjusted is the number of applications that ran before and whose containers change (4). Of these
 	// Forced could not stay as they were, and Preempted were suspended for one of higher priority.
 	Adjusted  int `json:"adjusted"`

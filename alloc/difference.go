@@ -64,6 +64,7 @@ func differences(a, b *Decision) []Difference {
 	c.allocations(a.Allocation, b.Allocation)
 	c.number(whole, "Objective", a.Objective, b.Objective)
 	c.number(whole, "Bound", a.Bound, b.Bound)
+	c.number(whole, "OpenBound", a.OpenBound, b.OpenBound)
 	c.number(whole, "Gap", a.Gap, b.Gap)
 	c.text(whole, "Proven", a.Proven.String(), b.Proven.String())
 	c.metrics(&a.Metrics, &b.Metrics)
@@ -137,6 +138,7 @@ func (c *comparison) metrics(a, b *Metrics) {
 	}
 	c.number(whole, "Metrics.ResourceUtilization", a.ResourceUtilization, b.ResourceUtilization)
 	c.number(whole, "Metrics.FairnessLoss", a.FairnessLoss, b.FairnessLoss)
+	c.number(whole, "Metrics.WaitingLoss", a.WaitingLoss, b.WaitingLoss)
 	c.count(whole, "Metrics.Adjusted", int64(a.Adjusted), int64(b.Adjusted))
 	c.count(whole, "Metrics.Forced", int64(a.Forced), int64(b.Forced))
 	c.count(whole, "Metrics.ForcedByCeiling", int64(a.ForcedByCeiling), int64(b.ForcedByCeiling))

@@ -30,6 +30,8 @@ type Explanation struct {
 	Fairness float64 `json:"fairness"`
 	// Adjustment is the value of one more application that may be adjusted (16).
 	Adjustment float64 `json:"adjustment"`
+	// Order says what the order of asking costs at most, and whose place is worth most to others; empty: nothing is known of that.
+	Order string `json:"order,omitempty"`
 	// Warnings say which budgets cannot bind, whatever is decided, or are much larger than Theta1 says.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -96,6 +98,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		Kinds:        kindValues(s),
 		Fairness:     s.lossPrice(),
 		Adjustment:   s.adjustPrice(),
+		Order:        r.orderText(s, a, d),
 		Warnings:     s.warnings(r),
 	}, nil
 }
@@ -183,6 +186,9 @@ func (e *Explanation) String() string {
 	w.Flush() // a strings.Builder takes everything
 	if e.Worth {
 		text.WriteString(e.gains())
+	}
+	if e.Order != "" {
+		text.WriteString(e.Order + "\n")
 	}
 	for _, warning := range e.Warnings {
 		text.WriteString("warning: " + warning + "\n")

@@ -30,7 +30,10 @@ func Measure(p *Problem, allocation Allocation, shares ...Share) (Metrics, error
 	if err != nil {
 		return Metrics{}, err
 	}
-	return r.measure(r.instanceOfAll(r.sharing(counts)), counts)
+	sharing := r.sharing(counts)
+	m, err := r.measure(r.instanceOfAll(sharing), counts)
+	m.WaitingLoss = r.waitingLoss(sharing, counts)
+	return m, err
 }
 
 // measure computes the metrics of counts, one entry for each application of inst, which is an instance of all. The error is

@@ -191,6 +191,9 @@ type Options struct {
 	Patience *float64 `json:"patience,omitempty"`
 	// Reservations is for how many applications that are due room is kept at most, one a queue; nil means 1, and 0 is none.
 	Reservations *int64 `json:"reservations,omitempty"`
+	// Choose lets in those of one queue and priority first, of which none is due, that together use most of what is left, in place of
+	// the order of submission. It has no effect with Rule.Paper.
+	Choose bool `json:"choose,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// Loss is what the fairness loss (2) is measured in.

@@ -4,6 +4,7 @@ package alloc
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -11,8 +12,10 @@ import (
 // then.
 type turn struct {
 	*draft
-	forced  []int        // the first of all, in their order
-	due     []int        // those that are due, by how long they have been
+	forced  []int // the first of all, in their order
+	due     []int // those that are due, by how long they have been
+	ctx     context.Context
+	chosen  map[int]bool // the leaves in which it was chosen what comes first
 	tried   map[int]bool // for whom room was reserved, or could not be
 	waiting [][]int      // by queue: the newcomers of a leaf, in their order
 	passed  []int        // by queue: how many of them, the first ones, are known to go beyond a guarantee
@@ -23,7 +26,7 @@ type turn struct {
 // application that an earlier decision has suspended is a newcomer here: it has nothing in Previous.
 func newTurn(d *draft) *turn {
 	r := d.r
-	t := &turn{draft: d, waiting: make([][]int, len(r.nodes)), passed: make([]int, len(r.nodes)), tried: make(map[int]bool)}
+	t := &turn{draft: d, waiting: make([][]int, len(r.nodes)), passed: make([]int, len(r.nodes)), tried: make(map[int]bool), chosen: make(map[int]bool), ctx: context.Background()}
 	for o, entries := range r.entries {
 		if e := r.runs(o); e < 0 {
 			q := r.leaf[entries[0]]
@@ -112,6 +115,7 @@ func (t *turn) lowest(q int) int {
 	if len(t.waiting[q]) == 0 {
 		return -1
 	}
+	t.choose(t.ctx, q)
 	return t.waiting[q][0]
 }
 

@@ -344,6 +344,9 @@ func (r *resolved) again(d *Decision, a *attempt, all solver.Counts) (*Decision,
 		r.setWorths(&again, a.apps, all)
 	}
 	again.Gap = r.gap(&again, a.instance)
+	if again.OpenBound = 0; d.Status == Decided {
+		again.OpenBound = r.openBound(a, d.Certificate.Multipliers)
+	}
 	return &again, nil
 }
 
@@ -357,6 +360,13 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 	// Records of before guarantees say nothing of queues.
 	if d.Queues == nil && again.Queues != nil {
 		again.Queues, unchecked = nil, append(unchecked, "Queues")
+	}
+	// Nor of those that were left out.
+	if d.OpenBound == 0 && again.OpenBound != 0 {
+		again.OpenBound, unchecked = 0, append(unchecked, "OpenBound")
+	}
+	if d.Metrics.WaitingLoss == 0 && again.Metrics.WaitingLoss != 0 {
+		again.Metrics.WaitingLoss, unchecked = 0, append(unchecked, "Metrics.WaitingLoss")
 	}
 	claimed := make(map[string]Waiting, len(d.Waiting))
 	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {

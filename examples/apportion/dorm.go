@@ -25,6 +25,8 @@ type dormOutput struct {
 	// Bound is at least the objective of every allocation, and Gap how far the objective may be from it.
 	Bound *float64 `json:"bound,omitempty"`
 	Gap   *float64 `json:"gap,omitempty"`
+	// OpenBound is at least what any other choice of who is let in is worth.
+	OpenBound float64 `json:"open_bound,omitzero"`
 	// LeftOut is how many of Waiting and Suspended were left out: Bound and Gap are about the others.
 	LeftOut int `json:"left_out,omitzero"`
 	// Proven says how far down the preference among optima the answer is proven.
@@ -38,11 +40,13 @@ type dormOutput struct {
 	Waiting []alloc.Waiting  `json:"waiting"`
 	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers, Yielding those that
 	// went elsewhere for one of higher priority.
-	Suspended  []alloc.Waiting   `json:"suspended"`
-	Draining   []string          `json:"draining,omitempty"`
-	Yielding   []string          `json:"yielding,omitempty"`
-	Reason     *apportion.Reason `json:"reason,omitempty"`
-	Allocation alloc.Allocation  `json:"allocation"`
+	Suspended []alloc.Waiting `json:"suspended"`
+	Draining  []string        `json:"draining,omitempty"`
+	Yielding  []string        `json:"yielding,omitempty"`
+	// Reservations are what is kept for those that are due, to be handed back.
+	Reservations []alloc.Reservation `json:"reservations,omitempty"`
+	Reason       *apportion.Reason   `json:"reason,omitempty"`
+	Allocation   alloc.Allocation    `json:"allocation"`
 	// Plan leads from the previous allocation to Allocation in an order that always fits.
 	Plan []alloc.Step `json:"plan"`
 	// Explanation says for each application why it has no more; Prices what more of a resource is worth.
@@ -58,6 +62,8 @@ type dormPrices struct {
 	Kinds      []alloc.KindValue `json:"kinds"`
 	Fairness   float64           `json:"fairness"`
 	Adjustment float64           `json:"adjustment"`
+	// Order says what the order of asking costs.
+	Order string `json:"order,omitempty"`
 }
 
 // answerDorm reads a problem, decides, records the decision where that is asked for, and prints it with
@@ -94,16 +100,18 @@ func answerDorm(ctx context.Context, c *command) error {
 		Shares:      decision.Shares,
 		Queues:      decision.Queues,
 		// Lists that are nil in Go are [] here, so that a reader needs no case for null.
-		Waiting:     append([]alloc.Waiting{}, decision.Waiting...),
-		Suspended:   append([]alloc.Waiting{}, decision.Suspended...),
-		Draining:    decision.Draining,
-		Yielding:    decision.Yielding,
-		Reason:      decision.Reason,
-		Allocation:  decision.Allocation,
-		Plan:        append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation, decision.Shares...).Steps...),
-		Explanation: explanation.Applications,
-		Prices:      dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment},
-		Warnings:    explanation.Warnings,
+		Waiting:      append([]alloc.Waiting{}, decision.Waiting...),
+		Suspended:    append([]alloc.Waiting{}, decision.Suspended...),
+		Draining:     decision.Draining,
+		Yielding:     decision.Yielding,
+		OpenBound:    decision.OpenBound,
+		Reservations: decision.Reservations,
+		Reason:       decision.Reason,
+		Allocation:   decision.Allocation,
+		Plan:         append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation, decision.Shares...).Steps...),
+		Explanation:  explanation.Applications,
+		Prices:       dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order},
+		Warnings:     explanation.Warnings,
 	}
 	// A kept or infeasible allocation has no bound of this problem's objective: to print one would
 	// look like a proof.

@@ -47,10 +47,10 @@ func TestDormAgainstLibrary(t *testing.T) {
 			}
 			got := decided(t, encode(t, p))
 			want := dormOutput{
-				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), leftOut(decision), decision.Proven.String(), decision.Interrupted,
-				decision.Metrics, decision.Shares, decision.Queues, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Yielding, decision.Reason, decision.Allocation,
+				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.OpenBound, leftOut(decision), decision.Proven.String(), decision.Interrupted,
+				decision.Metrics, decision.Shares, decision.Queues, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Yielding, decision.Reservations, decision.Reason, decision.Allocation,
 				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation, decision.Shares...).Steps...), explanation.Applications,
-				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment}, explanation.Warnings,
+				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order}, explanation.Warnings,
 			}
 			// Both are compared as JSON: what the library writes is the form that the schema has.
 			if diff := cmp.Diff(encode(t, want), encode(t, got)); diff != "" {
