@@ -8,8 +8,10 @@ import (
 	"slices"
 )
 
-// patience is the factor k of the apparent tardiness cost: how many mean jobs ahead a deadline is felt.
-const patience = 3
+// patience is the factor k of the apparent tardiness cost: how many mean jobs ahead a deadline is felt. The papers have 1 to 4; here the
+// plan sees to it that nothing is late, and the order need not. On windows with values that fall slowly half of 12 loses 0.2 %, a
+// quarter 0.5 %, the double nothing (examples/studies/oasis -windows, 20 of each trace from seeds 1000 and 2000).
+const patience = 12
 
 // planned is a job in the plan of a slot, in the units of the pool.
 type planned struct {

@@ -120,7 +120,7 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 // offlineOptimum returns the greatest total utility, and whether it is proven.
 // It knows all jobs from the start, which no policy here does.
 func offlineOptimum(ctx context.Context, w *workload) (float64, bool, error) {
-	offline, err := primaldual.NewOffline(w.cluster, w.jobs, nil)
+	offline, err := primaldual.NewOffline(w.cluster, w.jobs)
 	if err != nil {
 		return 0, false, err
 	}

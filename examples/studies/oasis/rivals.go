@@ -56,13 +56,13 @@ func (l *live) density(now int) float64 {
 	return d.Value / float64(l.whole())
 }
 
-// tardiness is the apparent tardiness cost alone, with the same factor as the method.
+// tardiness is the apparent tardiness cost alone, with the same factor as the method, which suits it better than that of the papers.
 func tardiness(now int, capacity int64, jobs []*live) func(*live) float64 {
 	work := 0.0
 	for _, j := range jobs {
 		work += j.left
 	}
-	scale := 3 * work / float64(len(jobs)) / float64(max(1, capacity))
+	scale := 12 * work / float64(len(jobs)) / float64(max(1, capacity))
 	return func(j *live) float64 {
 		sum := 0.0
 		for k, d := range j.Deadlines {
