@@ -325,23 +325,6 @@ func TestProspectCountsWork(t *testing.T) {
 	}
 }
 
-// TestProspectIgnoresRepeats polls a job that evaluates once in five checks.
-func TestProspectIgnoresRepeats(t *testing.T) {
-	var polled growth.Series
-	slow := 0
-	for i, value := range falls(24, 0, 1, 0.5) {
-		for poll := range 5 {
-			polled.Add(time.Duration(5*i+poll)*second, value, growth.Used(1))
-			if polled.Measured() && (growth.Prospect{Alpha: 0.05}).Judge(&polled) == growth.Slow {
-				slow++
-			}
-		}
-	}
-	if slow > 0 {
-		t.Errorf("called slow %d times", slow)
-	}
-}
-
 // A test without an alpha would call nobody slow: it is refused, and so are numbers that are none.
 func TestValidate(t *testing.T) {
 	for _, alpha := range []float64{0, -1, math.NaN(), math.Inf(1)} {

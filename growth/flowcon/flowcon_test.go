@@ -3,15 +3,12 @@
 package flowcon_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
@@ -343,21 +340,6 @@ func standingOf(t *testing.T, readings ...flowcon.Reading) flowcon.Standing {
 	return standing
 }
 
-// A reading that is dropped changes neither growth nor limits, whatever usage it names.
-func TestDroppedReadingChangesNothing(t *testing.T) {
-	want := standingOf(t, flowcon.Reading{Missing: true})
-	for name, r := range map[string]flowcon.Reading{
-		"negative time": {At: -second, Value: 7, Usage: []float64{0.001}},
-		"late":          {At: 20 * second, Value: 7, Usage: []float64{0.001}},
-		"future":        {At: 41 * second, Value: 7, Usage: []float64{0.001}},
-		"bad usage":     {At: 40 * second, Value: 7, Usage: []float64{-1}},
-	} {
-		if diff := cmp.Diff(want, standingOf(t, r)); diff != "" {
-			t.Errorf("%s (-missing +got)\n%s", name, diff)
-		}
-	}
-}
-
 // A reading from the future does not blind the executor for those that follow.
 func TestFutureReading(t *testing.T) {
 	got := standingOf(t, flowcon.Reading{At: 1000 * time.Hour, Value: 7, Usage: []float64{1}},
@@ -427,23 +409,6 @@ func TestNote(t *testing.T) {
 	}
 	if _, ok := e.Standing("nobody"); ok {
 		t.Error("a note admits a job")
-	}
-}
-
-// What a step decides survives JSON.
-func TestDecisionSurvivesJSON(t *testing.T) {
-	e := executor(t, 1, nil)
-	for i := range 5 {
-		now := time.Duration(i) * 20 * second
-		want := step(t, e, now, flowcon.Reading{Job: "a", At: now, Value: 1}, flowcon.Reading{Job: "b", At: now, Value: math.Inf(i%2 - i)})
-		text, err := json.Marshal(want)
-		var got flowcon.Decision
-		if err == nil {
-			err = json.Unmarshal(text, &got)
-		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-			t.Errorf("%v\n%s\n%s", err, text, diff)
-		}
 	}
 }
 
@@ -520,47 +485,6 @@ func TestSilentJobsYield(t *testing.T) {
 	step(t, e, now, learner("learns", now), learner("stops", now), flowcon.Reading{Job: "never", Missing: true})
 	if standing, _ := e.Standing("stops"); standing.Silent || standing.Category != growth.Progressing || standing.Growth[0] == 0 {
 		t.Errorf("speaks again: %+v", standing)
-	}
-}
-
-// Limits follow the estimate: the noise of a job that has converged is no growth, as it is in the newest difference.
-func TestLimitsFollowTheEstimate(t *testing.T) {
-	shares := map[bool]float64{}
-	for _, robust := range []bool{false, true} {
-		options := &flowcon.Options{}
-		if robust {
-			options.Classifier = growth.Prospect{Alpha: 0.05}
-		}
-		e, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 1e-9, Kinds: 1}, options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rng := rand.New(rand.NewPCG(3, 4))
-		for i := range 60 {
-			now := time.Duration(i) * 20 * second
-			read := func(at time.Duration) (noisy, learns flowcon.Reading) {
-				// One stands still but for its noise.
-				noisy = flowcon.Reading{Job: "noisy", At: at, Value: 1 + 9*math.Exp(-at.Seconds()/20) + 0.3*rng.NormFloat64(), Usage: []float64{0.5}}
-				learns = flowcon.Reading{Job: "learns", At: at, Value: 10 - 0.008*at.Seconds(), Usage: []float64{0.5}}
-				return noisy, learns
-			}
-			for at := now - 15*second; at < now; at += 5 * second {
-				noisy, learns := read(at)
-				if err := errors.Join(e.Note(noisy), e.Note(learns)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			noisy, learns := read(now)
-			step(t, e, now, noisy, learns)
-			if i >= 20 {
-				got, _ := e.Standing("noisy")
-				other, _ := e.Standing("learns")
-				shares[robust] += got.Growth[0] / (got.Growth[0] + other.Growth[0]) / 40
-			}
-		}
-	}
-	if shares[true] > 0.25 || shares[false] < 0.4 {
-		t.Errorf("noise has %v of all growth by the estimate, %v by the newest difference", shares[true], shares[false])
 	}
 }
 

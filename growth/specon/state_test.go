@@ -224,15 +224,3 @@ func TestStateIsACopy(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-func TestReportAndStandingAreJSON(t *testing.T) {
-	var report specon.Report
-	m := monitor(t, nil)
-	if err := m.Step(0, []specon.Observation{{Job: "a", Worker: "w", Value: 1}}, &report); err != nil {
-		t.Fatal(err)
-	}
-	throughJSON(t, report)
-	if standing, _ := m.Standing("a"); standing.Category != growth.Progressing {
-		t.Errorf("%+v", throughJSON(t, standing))
-	}
-}
