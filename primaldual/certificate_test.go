@@ -26,7 +26,7 @@ func certify(t failer, s *Scheduler, jobs []Job, achieved float64) Certificate {
 // offlineOptimum solves (1)-(13), checks the schedules and returns the optimum.
 func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 	t.Helper()
-	offline, err := NewOffline(cluster, jobs, nil)
+	offline, err := NewOffline(cluster, jobs)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -37,7 +37,7 @@ func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 	var none Bounds
 	none.UWorker, none.LWorker = make([]float64, len(cluster.Kinds)), make([]float64, len(cluster.Kinds))
 	none.UPS, none.LPS = none.UWorker, none.LWorker
-	ledger, err := NewLedger(cluster, &none, nil)
+	ledger, err := NewLedger(cluster, &none)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -238,19 +238,20 @@ func arriving(j Job, slot int) Job {
 
 func TestNewOfflineRefuses(t *testing.T) {
 	cluster, _, jobs := powersOfTwo()
+	endless := *cluster
+	endless.Slots = 1 << 26
 	for _, test := range []struct {
 		name    string
 		cluster *Cluster
 		jobs    []Job
-		options *OfflineOptions
 		want    error
 	}{
-		{"a bad cluster", &Cluster{}, jobs, nil, apportion.ErrEmpty},
-		{"two jobs of one id", cluster, append(jobs[:1:1], jobs[0]), nil, apportion.ErrDuplicate},
-		{"too large", cluster, jobs, &OfflineOptions{MaxCells: 4*3*5 - 1}, ErrTooLarge},
-		{"utility increasing", cluster, []Job{valued(jobs[0], Linear{1, -1})}, nil, ErrIncreasing},
+		{"a bad cluster", &Cluster{}, jobs, apportion.ErrEmpty},
+		{"two jobs of one id", cluster, append(jobs[:1:1], jobs[0]), apportion.ErrDuplicate},
+		{"too large", &endless, jobs, ErrTooLarge},
+		{"utility increasing", cluster, []Job{valued(jobs[0], Linear{1, -1})}, ErrIncreasing},
 	} {
-		if _, err := NewOffline(test.cluster, test.jobs, test.options); !errors.Is(err, test.want) {
+		if _, err := NewOffline(test.cluster, test.jobs); !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
 	}
@@ -266,7 +267,7 @@ func valued(j Job, u Utility) Job {
 func TestOfflineModel(t *testing.T) {
 	cluster, _, jobs := powersOfTwo()
 	late, never := arriving(jobs[1], 2), arriving(jobs[2], 9)
-	offline, err := NewOffline(cluster, []Job{jobs[0], late, never}, &OfflineOptions{MaxCells: 5 * 5})
+	offline, err := NewOffline(cluster, []Job{jobs[0], late, never})
 	if err != nil {
 		t.Fatal(err)
 	}

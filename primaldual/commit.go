@@ -200,19 +200,8 @@ func (j *Job) planFault(plan *SlotPlan, sort error, detail string) error {
 	return &apportion.FieldError{Item: j.item(), Field: field, Err: sort, Detail: detail}
 }
 
-// SetDown marks a server as down, or up again, in slot from and all after it, also those that
-// Advance will append. What is taken there stays taken: release it, or use [Scheduler.Fail].
-// O(slots + servers).
-func (l *Ledger) SetDown(side Side, server, from int, down bool) error {
-	at, err := l.locate(side, from, server)
-	if err != nil {
-		return err
-	}
-	// locate returns a cell; a table of servers that are down has one entry a machine.
-	return l.setDown(at/l.kinds, from, down)
-}
-
-// setDown marks a machine, on whichever lists it is.
+// setDown marks a machine as down, or up again, in slot from and all after it, also those that Advance will append. What is taken
+// there stays taken. O(slots + machines).
 func (l *Ledger) setDown(machine, from int, down bool) error {
 	if err := l.checkSlot(from); err != nil {
 		return err

@@ -120,7 +120,7 @@ func ExampleCertify() {
 		fmt.Println(err)
 		return
 	}
-	offline, err := primaldual.NewOffline(cluster, jobs, nil)
+	offline, err := primaldual.NewOffline(cluster, jobs)
 	if err != nil {
 		fmt.Println(err)
 		return

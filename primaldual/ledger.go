@@ -25,28 +25,19 @@ type Ledger struct {
 	scratch demand
 }
 
-// LedgerOptions limit a ledger. nil and the zero value are the defaults.
-type LedgerOptions struct {
-	// MaxCells is the most cells (slots x servers x kinds, 16 bytes each) of the ledger; 0 means
-	// 2^27. NewLedger refuses a cluster that could exceed it.
-	MaxCells int64
+// NewLedger returns an empty ledger over slots 1 to cluster.Slots. It refuses a bad cluster or bad
+// bounds with [apportion.Faults], and one that could grow above 2^27 cells (slots x servers x kinds, 16 bytes each) with
+// ErrTooLarge, before it allocates. O(servers x kinds + slots).
+func NewLedger(cluster *Cluster, bounds *Bounds) (*Ledger, error) {
+	return newLedger(cluster, bounds, defaultMaxCells)
 }
 
-// NewLedger returns an empty ledger over slots 1 to cluster.Slots. It refuses a bad cluster or bad
-// bounds with [apportion.Faults], and one that could grow too large with ErrTooLarge, before it
-// allocates. O(servers x kinds + slots).
-func NewLedger(cluster *Cluster, bounds *Bounds, options *LedgerOptions) (*Ledger, error) {
+// newLedger is NewLedger with a limit on the cells.
+func newLedger(cluster *Cluster, bounds *Bounds, limit int64) (*Ledger, error) {
 	if err := cluster.Validate(); err != nil {
 		return nil, err
 	}
 	if err := bounds.Validate(cluster.Kinds); err != nil {
-		return nil, err
-	}
-	if options == nil {
-		options = &LedgerOptions{}
-	}
-	limit, err := cellLimit(options.MaxCells)
-	if err != nil {
 		return nil, err
 	}
 	// The check is for all slots in use, although unused ones take no memory: a ledger must not
@@ -130,7 +121,7 @@ func (l *Ledger) Advance(slot int) error {
 	// Slots slide to the front, and the storage of those that are past is used for new ones.
 	// A leap beyond the horizon leaves no slot as it was.
 	past := min(slot-l.first, len(l.slots))
-	// SetDown marks a slot and all after it, so that the last one knows every server that is down
+	// setDown marks a slot and all after it, so that the last one knows every server that is down
 	// for good.
 	down := l.slots[len(l.slots)-1].down
 	kept := copy(l.slots, l.slots[past:])

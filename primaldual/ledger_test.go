@@ -230,7 +230,7 @@ func TestKindsWithoutCapacity(t *testing.T) {
 
 func TestLedgerRefusesSchedules(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
-	l, err := NewLedger(cluster, bounds, nil)
+	l, err := NewLedger(cluster, bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 	one := func(slot, server int, count int64) Schedule {
 		return Schedule{{Slot: slot, Workers: []apportion.Placement{{Server: server, Count: count}}}}
 	}
-	if err := l.SetDown(ParameterServers, 0, 3, true); err != nil {
+	if err := l.setDown(l.machine(ParameterServers, 0), 3, true); err != nil {
 		t.Fatal(err)
 	}
 	commits := []struct {
@@ -304,7 +304,7 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 // What is given back from a slot on leaves the slots before it taken.
 func TestReleaseFrom(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
-	l, err := NewLedger(cluster, bounds, nil)
+	l, err := NewLedger(cluster, bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestReleaseFrom(t *testing.T) {
 
 func TestLedgerAsks(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
-	l, _ := NewLedger(cluster, bounds, nil)
+	l, _ := NewLedger(cluster, bounds)
 	for _, at := range []struct {
 		side         Side
 		slot, server int
@@ -354,7 +354,7 @@ func TestLedgerLargeQuantities(t *testing.T) {
 		WorkerServers: servers("w", vec{most}), PSServers: servers("p", vec{most}),
 	}
 	bounds := &Bounds{UWorker: []float64{8}, LWorker: []float64{1}, UPS: []float64{8}, LPS: []float64{1}}
-	l, err := NewLedger(cluster, bounds, nil)
+	l, err := NewLedger(cluster, bounds)
 	if err != nil {
 		t.Fatal(err)
 	}

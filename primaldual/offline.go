@@ -33,34 +33,19 @@ type offlineJob struct {
 	counts  [2][][]milp.Var // y_ih(t) and z_ik(t), by side, slot, server
 }
 
-// OfflineOptions limit the program. nil and the zero value are the defaults.
-type OfflineOptions struct {
-	// MaxCells is the most variables; 0 means 2^27, a negative
-	// limit is ErrNegative.
-	MaxCells int64
-}
-
 // NewOffline states the offline problem of jobs over slots 1 to cluster.Slots. Jobs that can never run
-// are in it and stay out. It has about jobs x slots x servers variables; more than the limit is
+// are in it and stay out. It has about jobs x slots x servers variables; more than 2^27 are
 // ErrTooLarge, before anything is allocated. Quantities above 2^53 are rounded. Other errors are those
 // of BoundsOf.
-func NewOffline(cluster *Cluster, jobs []Job, options *OfflineOptions) (*Offline, error) {
+func NewOffline(cluster *Cluster, jobs []Job) (*Offline, error) {
 	if err := cluster.Validate(); err != nil {
 		return nil, err
 	}
 	if err := checkJobs(cluster, jobs); err != nil {
 		return nil, err
 	}
-	if options == nil {
-		options = &OfflineOptions{}
-	}
-	// The limit is on variables, with which the memory of the program and of a solver grows.
-	limit, err := cellLimit(options.MaxCells)
-	if err != nil {
-		return nil, err
-	}
 	b := &offlineBuilder{cluster: cluster, builder: milp.NewBuilder("oasis")}
-	if err := b.checkSize(jobs, limit); err != nil {
+	if err := b.checkSize(jobs); err != nil {
 		return nil, err
 	}
 	for i := range jobs {
@@ -141,9 +126,9 @@ func (b *offlineBuilder) perSlot() int {
 	return 1 + len(b.cluster.WorkerServers) + len(b.cluster.PSServers)
 }
 
-// checkSize refuses a program with more variables than the limit.
-func (b *offlineBuilder) checkSize(jobs []Job, limit int64) error {
-	for i, left := 0, limit; i < len(jobs); i++ {
+// checkSize refuses a program with more variables than the limit, with which the memory of a solver grows.
+func (b *offlineBuilder) checkSize(jobs []Job) error {
+	for i, left := 0, int64(defaultMaxCells); i < len(jobs); i++ {
 		slots, each := int64(max(0, b.cluster.Slots-jobs[i].Arrival+1)), int64(b.perSlot())
 		if err := schedule.CheckCells(slots, each, left, apportion.Item{ID: "offline problem"}, "slots of all jobs x servers"); err != nil {
 			return err

@@ -22,7 +22,7 @@ func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 		bounds.LWorker[r], bounds.UWorker[r] = 1, float64(draw(2, 9))
 		bounds.LPS[r], bounds.UPS[r] = 1, 5
 	}
-	l, err := NewLedger(cluster, &bounds, nil)
+	l, err := NewLedger(cluster, &bounds)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -37,7 +37,7 @@ func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 			t.Fatalf("%v", err)
 		}
 		if draw(0, 5) == 0 {
-			if err := l.SetDown(Workers, h, 1, true); err != nil {
+			if err := l.setDown(h, 1, true); err != nil {
 				t.Fatalf("%v", err)
 			}
 		}

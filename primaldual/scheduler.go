@@ -60,7 +60,7 @@ func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (
 	if err != nil {
 		return nil, err
 	}
-	ledger, err := NewLedger(cluster, bounds, &LedgerOptions{MaxCells: limit})
+	ledger, err := newLedger(cluster, bounds, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +77,6 @@ func (s *Scheduler) Last() int { return s.ledger.Last() }
 
 // Ledger returns what is reserved, and the prices, for reading. It shows the state of the scheduler as that changes.
 func (s *Scheduler) Ledger() LedgerView { return LedgerView{s.ledger} }
-
-// Cluster returns a copy of the cluster as it is now, with all servers added and capacities set so far: what
-// RestoreScheduler wants. Servers that are down are in it.
-func (s *Scheduler) Cluster() *Cluster { return s.ledger.cluster.clone() }
-
-// Bounds returns a copy of the bounds of the prices.
-func (s *Scheduler) Bounds() *Bounds { return s.ledger.bounds.clone() }
 
 // Schedule returns a copy of the schedule of an admitted job, past slots included, and whether there
 // is such a job.

@@ -416,8 +416,6 @@ func TestLimits(t *testing.T) {
 	}
 	for _, err := range []error{
 		second(NewScheduler(cluster, bounds, &SchedulerOptions{MaxCells: -1})),
-		second(NewLedger(cluster, bounds, &LedgerOptions{MaxCells: -1})),
-		second(NewOffline(cluster, nil, &OfflineOptions{MaxCells: -1})),
 		second(Certify(newScheduler(t, cluster, bounds, BoundsFirst).Ledger(), nil, 0, &CertificateOptions{MaxCells: -1})),
 	} {
 		if !errors.Is(err, apportion.ErrNegative) {

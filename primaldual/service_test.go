@@ -100,7 +100,7 @@ func TestCertifyOtherPolicies(t *testing.T) {
 		cluster := z.cluster(draw)
 		jobs := z.jobsOf(draw, cluster)
 		bounds := boundsDraw(draw, cluster, jobs)
-		ledger, err := NewLedger(cluster, &bounds, nil)
+		ledger, err := NewLedger(cluster, &bounds)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

@@ -207,7 +207,7 @@ func (l *Ledger) outages() [][]int {
 	return out
 }
 
-// loadOutages marks machines as down. Equal slots behind each other share a table, as they do in SetDown.
+// loadOutages marks machines as down. Equal slots behind each other share a table, as they do in setDown.
 func (l *Ledger) loadOutages(outages [][]int) error {
 	if n := len(outages); n != 0 && n != len(l.slots) {
 		return fmt.Errorf("%d lists of servers that are down for %d slots", n, len(l.slots))

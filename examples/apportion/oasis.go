@@ -285,5 +285,5 @@ func (o *oasis) span() (primaldual.LedgerReader, error) {
 	// A copy, since the header's own number of slots is the length of the scheduler's window.
 	whole := o.cluster
 	whole.Slots = o.scheduler.Last()
-	return primaldual.NewLedger(&whole, o.bounds, nil)
+	return primaldual.NewLedger(&whole, o.bounds)
 }

@@ -103,7 +103,7 @@ func Schedules(s *Scenario, r *Result) []primaldual.Schedule {
 // from bounds: what [primaldual.Certify] bounds the optimum with. Errors are those of
 // primaldual.NewLedger and of its Commit.
 func Ledger(s *Scenario, r *Result, bounds *primaldual.Bounds) (*primaldual.Ledger, error) {
-	ledger, err := primaldual.NewLedger(s.Cluster(), bounds, nil)
+	ledger, err := primaldual.NewLedger(s.Cluster(), bounds)
 	if err != nil {
 		return nil, err
 	}

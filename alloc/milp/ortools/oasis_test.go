@@ -73,7 +73,7 @@ func TestOASiS(t *testing.T) {
 	for seed := range uint64(20) {
 		cluster, jobs := smallCluster(seed)
 		want := exhaustive(cluster, jobs)
-		offline, err := primaldual.NewOffline(cluster, jobs, nil)
+		offline, err := primaldual.NewOffline(cluster, jobs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestOASiSWorkload(t *testing.T) {
 	for seed := range uint64(3) {
 		cluster, jobs := oasistest.Generate(rand.New(rand.NewPCG(seed, 0)),
 			oasistest.Settings{Slots: 8, WorkerServers: 3, PSServers: 3, Jobs: 9})
-		offline, err := primaldual.NewOffline(cluster, jobs, nil)
+		offline, err := primaldual.NewOffline(cluster, jobs)
 		if err != nil {
 			t.Fatal(err)
 		}
