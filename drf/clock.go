@@ -3,10 +3,7 @@
 
 package drf
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // never is a clock that is never reached.
 var never = clock{hi: math.Inf(1)}
@@ -33,5 +30,11 @@ func (c clock) since(d clock) float64 { return (c.hi - d.hi) + (c.lo - d.lo) }
 
 // compare returns a negative number if c is before d, 0 if they are equal.
 func (c clock) compare(d clock) int {
-	return cmp.Or(cmp.Compare(c.hi, d.hi), cmp.Compare(c.lo, d.lo))
+	switch {
+	case c.hi < d.hi, c.hi == d.hi && c.lo < d.lo:
+		return -1
+	case c.hi > d.hi, c.lo > d.lo:
+		return 1
+	}
+	return 0
 }

@@ -45,8 +45,8 @@ func Fill(capacity apportion.Resources, claims []Claim) (*Filling[float64], erro
 // Level of a claim is that of its queue's claims when it stopped. The error is [apportion.Faults]: bad claims, a queue that
 // does not exist (ErrUnknown) or has queues below it (ErrConflict).
 //
-// The time is O(n d (K + log q) + L (K d n' + K q log q)) for n claims, q queues, K kinds, depth d and L limits that are
-// reached, each of which looks at the n' claims below it; L is at most K for the cluster and each queue with limits, twice
+// The time is O(n d (K + log q) + L (K d n' + K q' log q)) for n claims, q queues, K kinds, depth d and L limits that are
+// reached, each of which looks at the n' claims and the q' queues below it; L is at most K for the cluster and each queue with limits, twice
 // with guarantees.
 //
 // Source: [Bhattacharya13].
@@ -120,6 +120,11 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 			f.out.Queues[t.nodes[at].position].ShortOf = short[at]
 		}
 	}
+	for at := range f.vessels {
+		if v := &f.vessels[at]; len(v.children) > 1 {
+			v.rates = make([]exactSum, len(t.capacity))
+		}
+	}
 	for i := range claims {
 		f.enter(i, floors[i])
 	}
@@ -129,9 +134,19 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 // equip makes the vectors of a vessel.
 func (f *fluid) equip(v *vessel, at int) {
 	kinds := len(f.tree.capacity)
-	vectors := make([]float64, 2*kinds)
-	v.at, v.flow, v.usedAt, v.rates = at, vectors[:kinds:kinds], vectors[kinds:], make([]exactSum, kinds)
-	v.steep, v.events.key, v.later.key = 1, dueOf, levelOf
+	vectors := make([]float64, 5*kinds)
+	cut := func() []float64 {
+		vector := vectors[:kinds:kinds]
+		vectors = vectors[kinds:]
+		return vector
+	}
+	v.at, v.flow, v.speed, v.amount, v.usedAt, v.scale = at, cut(), cut(), cut(), cut(), cut()
+	v.steep, v.events.byDue = 1, true
+	for k, c := range f.tree.shared {
+		if c > 0 { // else another kind counts in its place, or there is none of it
+			v.scale[k] = 1 / (float64(c) * f.tree.nodes[at].weight)
+		}
+	}
 }
 
 // adopt makes a vessel the last child of another.
@@ -200,8 +215,13 @@ func (f *fluid) happen(v *vessel) (settled bool) {
 			reached = v.spent
 		}
 		reached[v.next.kind] = true
-		f.settle(v)
-		return true
+		// A limit further up that is reached with it concerns more claims, and is what these are told.
+		if v.at == 0 || f.reachedAbove(v) {
+			f.settle(v)
+			return true
+		}
+		f.settleBelow(v)
+		return false
 	}
 	f.look(v)
 	return false
@@ -213,7 +233,7 @@ func (f *fluid) look(v *vessel) {
 		v.open, v.low, v.due = w.growing > 0, clock{hi: w.level}, clock{hi: w.next()}
 		v.level, v.next = v.low, happening{low: v.due}
 		for k := range v.flow {
-			v.flow[k] = w.kinds[k].rate.value()
+			v.flow[k] = w.kinds[k].growth
 		}
 		return
 	}
@@ -225,7 +245,7 @@ func (f *fluid) look(v *vessel) {
 	v.consider(v.later.least(), joining, 0)
 	f.considerLimits(v, level)
 	for k := range v.flow {
-		v.flow[k] /= v.steep
+		v.flow[k] = v.speed[k] / v.steep
 	}
 	v.level = clock{hi: level}
 	v.due = v.level.plus(v.next.low.since(v.low) * v.steep)
@@ -238,20 +258,21 @@ func (v *vessel) consider(low clock, what, kind int) {
 	}
 }
 
-// measure returns the level of a queue; it finds its rise for a unit of low, and leaves the rates in flow. Only kinds that a
+// measure returns the level of a queue; it finds its rise, and the use of each kind, for a unit of low. Only kinds that a
 // claim which is served below demands count, see Tree; of kinds that are level the steepest counts from here on.
 func (f *fluid) measure(v *vessel) (level float64) {
 	left := true
 	v.steep = 0
-	for k := range v.flow {
-		if v.flow[k] = v.rate(k); v.flow[k] > 0 {
+	for k := range v.speed {
+		if v.speed[k] = v.rate(k); v.speed[k] > 0 {
 			left = left && !v.spent[k]
-			level = max(level, f.part(v, k, v.used(k)))
+			v.amount[k] = v.used(k)
+			level = max(level, v.amount[k]*v.scale[k])
 		}
 	}
-	for k, rate := range v.flow {
-		if rate > 0 && f.part(v, k, v.used(k)) >= level*(1-fluidTolerance) {
-			v.steep = max(v.steep, f.part(v, k, rate))
+	for k, speed := range v.speed {
+		if speed > 0 && v.amount[k]*v.scale[k] >= level*(1-fluidTolerance) {
+			v.steep = max(v.steep, speed*v.scale[k])
 		}
 	}
 	v.first = v.at > 0 && (v.priority || left)
@@ -265,8 +286,8 @@ func (f *fluid) measure(v *vessel) (level float64) {
 // considerLimits considers the limits of a vessel, and where another kind becomes the one that counts most.
 func (f *fluid) considerLimits(v *vessel, level float64) {
 	node := &f.tree.nodes[v.at]
-	for k, rate := range v.flow {
-		if rate == 0 {
+	for k, speed := range v.speed {
+		if speed == 0 {
 			continue
 		}
 		// NoLimit is none, but the root's is the capacity, however large.
@@ -276,18 +297,10 @@ func (f *fluid) considerLimits(v *vessel, level float64) {
 		if f.within && !v.spent[k] {
 			v.consider(v.reaches(k, node.guarantee[k]), guarantee, k)
 		}
-		if faster := f.part(v, k, rate) - v.steep; v.at > 0 && faster > v.steep*fluidTolerance {
-			if gap := level - f.part(v, k, v.used(k)); gap > level*fluidTolerance {
+		if faster := speed*v.scale[k] - v.steep; v.at > 0 && faster > v.steep*fluidTolerance {
+			if gap := level - v.amount[k]*v.scale[k]; gap > level*fluidTolerance {
 				v.consider(v.low.plus(gap/faster), nothing, 0)
 			}
 		}
 	}
-}
-
-// part returns what an amount of kind k counts for in the level of a queue.
-func (f *fluid) part(v *vessel, k int, amount float64) float64 {
-	if f.tree.shared[k] == 0 {
-		return 0 // another kind counts in its place
-	}
-	return amount / float64(f.tree.shared[k]) / f.tree.nodes[v.at].weight
 }

@@ -44,6 +44,37 @@ func (f *fluid) settle(at ...*vessel) {
 	}
 }
 
+// reachedAbove reports whether a limit above a queue that is new is reached. All above it have come to its clock.
+func (f *fluid) reachedAbove(v *vessel) bool {
+	for up := f.tree.nodes[v.at].parent; up >= 0; up = f.tree.nodes[up].parent {
+		above, node := &f.vessels[up], &f.tree.nodes[up]
+		for k := range above.full {
+			if limited := up == 0 || node.ceiling[k] < NoLimit; limited && !above.full[k] && reached(above.used(k), node.ceiling[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settleBelow is settle of a queue alone: nothing but what is below it has changed. O(K d) for each claim below it.
+func (f *fluid) settleBelow(v *vessel) {
+	if v.water != nil {
+		f.limit(v)
+		f.look(v)
+		return
+	}
+	for _, c := range v.children {
+		if c.served {
+			c.rise(v.low)
+			c.served = false // until v is grouped anew
+		}
+		f.settleBelow(c)
+	}
+	v.regroup()
+	f.look(v)
+}
+
 // sync brings the clocks of all vessels that are served up to those of their parents, and adds up what queues use.
 func (f *fluid) sync() {
 	for i := range f.vessels {

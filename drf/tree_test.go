@@ -61,6 +61,19 @@ var treeStories = []treeStory{
 		[]float64{2, 5, 5}, []int64{2, 5, 5}, "at the ceiling of queue x for kind 0; short of kind 1; short of kind 1",
 	},
 	{
+		// The limit that is further up is told where both are reached at once.
+		"a ceiling that is reached with the last of the cluster", apportion.Resources{10},
+		[]drf.Queue{node("x", "", 1, nil, 6), node("y", "", 1, nil)},
+		[]drf.Claim{in("x", claim("a", 1, 0, top, 1)), in("y", claim("b", 1, 0, 4, 1))},
+		[]float64{6, 4}, []int64{6, 4}, "short of kind 0; at its maximum",
+	},
+	{
+		"two ceilings that are reached at once", apportion.Resources{10},
+		[]drf.Queue{node("w", "", 1, nil, 6), node("x", "w", 1, nil, 4), node("y", "w", 1, nil)},
+		[]drf.Claim{in("x", claim("a", 1, 0, top, 1)), in("y", claim("b", 1, 0, 2, 1))},
+		[]float64{4, 2}, []int64{4, 2}, "at the ceiling of queue w for kind 0; at its maximum",
+	},
+	{
 		// kueue#9345: one head per queue and cycle left 750/250 where 500/500 was due.
 		"equal queues are equal whatever the size of their claims", apportion.Resources{1000}, equals,
 		[]drf.Claim{in("x", claim("a", 1, 0, top, 3)), in("y", claim("b", 1, 0, top, 1))},

@@ -4,7 +4,6 @@ package drf_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -129,28 +128,50 @@ func (p *plainTree) least(id string) (claim int, share float64, used [3]float64)
 	return claim, share, used
 }
 
-// Claims of a tree beside the same claims of a cluster without queues.
+// Claims of a tree beside the same claims of a cluster without queues: below 30 or 300 queues, of which two thirds have guarantees and
+// ceilings where these are limited, and below an organization of three levels.
 func BenchmarkTreeFill(b *testing.B) {
-	for _, leaves := range []int{100, 1000, 10_000, 100_000} {
-		o := benchOrganization(leaves)
-		flat := instance{o.capacity, slices.Clone(o.claims)}
-		for i := range flat.claims {
-			flat.claims[i].Queue = ""
-		}
+	fill := func(name string, o organization) {
 		tree := o.tree(b)
-		b.Run(fmt.Sprintf("leaves=%d/queues=%d", leaves, len(o.queues)), func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
+			start := cpuTime(b)
 			for b.Loop() {
 				if _, err := tree.Fill(o.claims); err != nil {
 					b.Fatal(err)
 				}
 			}
-		})
-		b.Run(fmt.Sprintf("leaves=%d/queues=0", leaves), func(b *testing.B) {
-			for b.Loop() {
-				flat.fill(b)
-			}
+			reportCPU(b, cpuTime(b)-start)
 		})
 	}
+	for _, leaves := range []int{1000, 10_000, 100_000} {
+		flat := organization{instance: benchInstance(leaves, 3)}
+		fill(fmt.Sprintf("leaves=%d/queues=0", leaves), flat)
+		for _, queues := range []int{30, 300} {
+			fill(fmt.Sprintf("leaves=%d/queues=%d", leaves, queues), benchQueues(leaves, queues, false))
+			fill(fmt.Sprintf("leaves=%d/queues=%d/limited", leaves, queues), benchQueues(leaves, queues, true))
+		}
+		o := benchOrganization(leaves)
+		fill(fmt.Sprintf("leaves=%d/queues=%d/depth=3", leaves, len(o.queues)), o)
+	}
+}
+
+// benchQueues has leaves claims below queues of one level.
+func benchQueues(leaves, queues int, limited bool) organization {
+	o := organization{instance: benchInstance(leaves, 3)}
+	for q := range queues {
+		queue := node(fmt.Sprintf("queue-%03d", q), "", 1+float64(q%5)/4, nil)
+		if limited && q%3 > 0 {
+			for _, c := range o.capacity {
+				queue.Guarantee = append(queue.Guarantee, c/int64(queues)/2)
+				queue.Ceiling = append(queue.Ceiling, c/int64(queues)*int64(1+q%3)/2)
+			}
+		}
+		o.queues = append(o.queues, queue)
+	}
+	for i := range o.claims {
+		o.claims[i].Queue = o.queues[i%queues].ID
+	}
+	return o
 }
 
 func BenchmarkTreeFillWhole(b *testing.B) {

@@ -33,6 +33,22 @@ func TestPropTreeFillEqualsOracle(t *testing.T) {
 	})
 }
 
+// Trees of more queues than the properties draw are those of the twin as well: each has events of its own, which alternate.
+func TestTreeFillOfManyQueuesEqualsOracle(t *testing.T) {
+	for _, limited := range []bool{false, true} {
+		for claims := 30; claims < 32; claims++ {
+			o := benchQueues(claims, 10, limited)
+			queues, members := o.twins()
+			want := drforacle.FillTree(o.capacity, queues, members)
+			for i, got := range o.fillTree(t).Claims {
+				if exact, _ := want[i].Float64(); !isClose(got.Containers, exact) {
+					t.Fatalf("limited %v, %d claims: %s of %s has %.17g containers, want %.17g", limited, claims, got.ID, o.claims[i].Queue, got.Containers, exact)
+				}
+			}
+		}
+	}
+}
+
 func TestPropTreeWholeEqualsOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := genOrganization(t, wholeOrganization)

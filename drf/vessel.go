@@ -26,9 +26,13 @@ type vessel struct {
 	full, spent []bool
 
 	low clock
-	// usedAt is the use of each kind at low, rates the use for a unit of low; both only with several children.
+	// usedAt is the use of each kind at low, rates the use for a unit of low; both only with several children. speed has the rates
+	// as floats, amount the use of the kinds that rise, both of the last look; scale is what a unit of a kind counts for in level.
 	usedAt []float64
 	rates  []exactSum
+	speed  []float64
+	amount []float64
+	scale  []float64
 	// events are the children that are served, by what happens in them next; later are those that wait, by their levels.
 	// priority says that only children below their guarantees are among these.
 	events, later vesselHeap
@@ -79,7 +83,7 @@ func (v *vessel) riseTo(low clock) {
 		v.water.level = low.hi
 	case len(v.children) > 1:
 		for k := range v.usedAt {
-			v.usedAt[k] += float64(v.rate(k) * low.since(v.low))
+			v.usedAt[k] += float64(v.speed[k] * low.since(v.low))
 		}
 	}
 	v.low = low
@@ -123,7 +127,7 @@ func (v *vessel) reaches(k int, limit int64) clock {
 	if c := v.only(); c != nil && c.water != nil {
 		return clock{hi: c.water.reaches(k, limit)}
 	}
-	return v.low.plus(max(0, v.left(k, limit)) / v.rate(k))
+	return v.low.plus(max(0, v.left(k, limit)) / v.speed[k])
 }
 
 // rate returns the use of kind k for a unit of low.
@@ -153,21 +157,19 @@ func (v *vessel) flows(c *vessel, book bool) {
 	}
 }
 
-// serve has a child rise with the others that are served.
+// serve has a child rise with the others that are served; it must be put among the events.
 func (v *vessel) serve(c *vessel) {
 	// A child that is level up to rounding keeps what it has, and goes on from here.
 	c.due = v.low.plus(c.due.since(c.level))
 	c.served, c.level = true, v.low
 	v.flows(c, true)
-	v.events.push(c)
 }
 
-// pause takes a child out of those that are served.
+// pause takes a child, the first of the events, out of those that are served; changed must follow, which puts it in its place.
 func (v *vessel) pause(c *vessel) {
 	c.rise(v.low)
 	c.served = false
 	v.flows(c, false)
-	v.events.remove(c)
 }
 
 // regroup finds the children that are served anew: the least of those below their guarantees, or else of all.
@@ -197,21 +199,26 @@ func (v *vessel) regroup() {
 // join serves the children that wait for the present level.
 func (v *vessel) join() {
 	for v.later.least().hi <= v.low.hi*(1+fluidTolerance) {
-		v.serve(v.later.pop())
+		c := v.later.pop()
+		v.serve(c)
+		v.events.push(c)
 	}
 }
 
-// changed puts a child where it belongs after something has happened in it. It was taken out of those served before.
+// changed puts a child where it belongs after something has happened in it. It was paused before.
 func (v *vessel) changed(c *vessel) {
 	switch {
 	case c.open && (c.first != v.priority || c.level.hi < v.low.hi*(1-fluidTolerance)):
 		v.regroup() // it is before all others now, or behind those
 		return
 	case !c.open:
+		v.events.remove(c)
 	case c.level.hi > v.low.hi*(1+fluidTolerance):
+		v.events.remove(c)
 		v.later.push(c)
 	default:
 		v.serve(c)
+		v.events.fix(c)
 	}
 	if len(v.events.list) > 0 {
 		return

@@ -48,6 +48,8 @@ type waterKind struct {
 	frozen float64
 	// rate is the use for each unit of level by the claims that grow.
 	rate, freezing exactSum
+	// fixed and growth are held and frozen, and rate, as floats.
+	fixed, growth float64
 }
 
 // event is a level at which a claim begins to grow or reaches Max.
@@ -156,6 +158,7 @@ func (w *water) grow(i int) {
 // skip takes events off their lists that concern claims which wait or grow no more, and raises the level to the next
 // claim where none grows.
 func (w *water) skip() {
+	defer w.total()
 	for {
 		for len(w.join) > 0 && w.drops[w.join[0].claim].state != waiting {
 			w.join = w.join[1:]
@@ -168,6 +171,14 @@ func (w *water) skip() {
 		}
 		w.level = max(w.level, w.join[0].level)
 		w.admit()
+	}
+}
+
+// total adds up what claims hold and how it grows.
+func (w *water) total() {
+	for k := range w.kinds {
+		kind := &w.kinds[k]
+		kind.fixed, kind.growth = kind.held.value()+kind.frozen, kind.rate.value()
 	}
 }
 
@@ -247,18 +258,18 @@ func (w *water) settle() {
 // used returns the use of kind k at the present level.
 func (w *water) used(k int) float64 {
 	kind := &w.kinds[k]
-	return kind.held.value() + kind.frozen + float64(kind.rate.value()*w.level)
+	return kind.fixed + float64(kind.growth*w.level)
 }
 
 // left returns what the use of kind k leaves of a limit.
 func (w *water) left(k int, limit int64) float64 {
 	kind := &w.kinds[k]
-	return kind.held.below(limit) - kind.frozen - float64(kind.rate.value()*w.level)
+	return kind.held.below(limit) - kind.frozen - float64(kind.growth*w.level)
 }
 
 // reaches returns the level at which the use of kind k comes to a limit if nothing else happens before.
 func (w *water) reaches(k int, limit int64) float64 {
 	kind := &w.kinds[k]
 	left := max(0, kind.held.below(limit)-kind.frozen)
-	return max(w.level, left/kind.rate.value()) // +Inf where nothing grows
+	return max(w.level, left/kind.growth) // +Inf where nothing grows
 }
