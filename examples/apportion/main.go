@@ -26,6 +26,9 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   mps    writes the program that dorm solves, as an MPS file
   solve  solves an MPS file
 
+  why      what keeps an application from more containers, and which change would give it some
+  what-if  who has more or less if a server goes, an application comes, a setting changes
+
   replay  takes a decision that "dorm -record" has written again, and says where the answers differ
   verify  checks such a decision without a solver
 
@@ -89,9 +92,23 @@ var subcommands = map[string]subcommand{
 	"drf": {func(*command) {}, answerDRF, atOnce},
 	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
 	// program.
-	"dorm":    {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, searching},
-	"mps":     {(*command).formFlag, answerMPS, atOnce},
-	"solve":   {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, searching},
+	"dorm":  {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, searching},
+	"mps":   {(*command).formFlag, answerMPS, atOnce},
+	"solve": {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, searching},
+	"why": {func(c *command) {
+		c.solverFlag(backend.Embedded)
+		c.effortFlag()
+		c.timeoutFlag()
+		c.tableFlag()
+		c.StringVar(&c.job, "job", "", "the `application` that is asked about")
+	}, answerWhy, searching},
+	"what-if": {func(c *command) {
+		c.solverFlag(backend.Embedded)
+		c.effortFlag()
+		c.timeoutFlag()
+		c.tableFlag()
+		c.changeFlags()
+	}, answerWhatIf, searching},
 	"replay":  {(*command).timeoutFlag, answerReplay, searching},
 	"verify":  {func(*command) {}, answerVerify, atOnce},
 	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},

@@ -35,6 +35,8 @@ func TestCases(t *testing.T) {
 			default:
 				switch d.Cmd {
 				case "solve": // which reads no JSON
+				case "why", "what-if":
+					check(t, "dorm.input.json", d.Input)
 				case "replay", "verify":
 					check(t, "record.json", d.Input)
 				default:
