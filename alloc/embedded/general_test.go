@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
 	"github.com/apportion/apportion/alloc/solver"
@@ -62,5 +63,26 @@ func checkSearch(t *testing.T, draw func(seed uint64) *solver.Instance, optima f
 	t.Logf("%d have a solution: %d found, %d of these are optimal", solvable, found, optimal)
 	if float64(found) < math.Min(.99, optima+.02)*float64(solvable) || float64(optimal) < optima*float64(found) {
 		t.Errorf("of %d with a solution %d are found, %d of these are optimal", solvable, found, optimal)
+	}
+}
+
+// A bound that leaves no other objective above the one that is attained proves it, and one a whole step above proves nothing.
+func TestBoundBetweenObjectives(t *testing.T) {
+	const step = 1.0 / 8
+	for _, c := range []struct {
+		above, bound float64
+		status       solver.Status
+	}{{0, 0, solver.Optimal}, {1e-7, 0, solver.Optimal}, {0.99 * step, 0, solver.Optimal}, {step, step, solver.Feasible}, {3 * step, 3 * step, solver.Feasible}} {
+		inst := instancetest.Crowd(2, 1, 4, 1, 0)
+		counts := solver.Counts{{{Server: 0, Count: 1}}}
+		if err := inst.Check(counts); err != nil {
+			t.Fatal(err)
+		}
+		attained := inst.Objective(counts)
+		p := &programmer{Solver: New(nil), inst: inst, sol: &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: attained, Bound: inst.Cap()}, step: step}
+		p.lower(attained + c.above)
+		if p.sol.Status != c.status || p.sol.Bound != attained+c.bound {
+			t.Errorf("%g above %g: %v, bound %g", c.above, attained, p.sol.Status, p.sol.Bound)
+		}
 	}
 }

@@ -31,6 +31,8 @@ type programmer struct {
 	*Solver
 	inst *solver.Instance
 	sol  *solver.Solution
+	// step is what two different objectives differ by at least; 0: anything.
+	step float64
 }
 
 // answerBest answers an instance that has been checked. Where its program is small a quick answer is enough to begin with.
@@ -48,7 +50,8 @@ func (s *Solver) answerBest(ctx context.Context, inst *solver.Instance) *solver.
 	if linear == nil {
 		return s.answer(ctx, inst)
 	}
-	p := &programmer{Solver: s, inst: inst, sol: s.quick().answer(ctx, inst)}
+	apart, _ := inst.Apart()
+	p := &programmer{Solver: s, inst: inst, sol: s.quick().answer(ctx, inst), step: problem.New(apart).Step}
 	// A caller whose start breaks the loss budget looks for the least loss where no answer is within it: no long search for what
 	// may not be there, as that one finds it too.
 	if inst.Start != nil && !p.sol.Status.HasSolution() {
@@ -72,10 +75,8 @@ func (p *programmer) join(ctx context.Context, other *solver.Solution) {
 		p.sol.Effort = effort
 		return
 	}
-	p.sol.Certificate, p.sol.Bound = other.Certificate, math.Min(p.sol.Bound, other.Bound)
-	if p.sol.Status.HasSolution() {
-		settle(p.sol, p.inst)
-	}
+	p.sol.Certificate = other.Certificate
+	p.lower(other.Bound)
 	p.offer(ctx, other.Counts)
 }
 
@@ -121,9 +122,9 @@ func (p *programmer) near(ctx context.Context, linear *program.Program) {
 	if restricted == nil {
 		return
 	}
-	quick := *p.Solver
-	quick.opts.Warm, quick.opts.brief = nil, true
-	sol := quick.answer(ctx, restricted)
+	brief := *p.Solver
+	brief.opts.Warm, brief.opts.brief = nil, true
+	sol := brief.answer(ctx, restricted)
 	p.sol.Effort += sol.Effort
 	p.offer(ctx, spread(sol.Counts, apps, len(p.inst.Apps)))
 }
@@ -162,10 +163,7 @@ func (p *programmer) solve(ctx context.Context, m *milp.Model, opts *milp.Option
 	p.sol.Effort += answer.Nodes
 	switch {
 	case answer.Status != milp.Infeasible:
-		p.sol.Bound = math.Min(p.sol.Bound, answer.Bound)
-		if p.sol.Status.HasSolution() {
-			settle(p.sol, p.inst)
-		}
+		p.lower(answer.Bound)
 	// What is attained no program rules out: its numbers are rounded.
 	case !p.sol.Status.HasSolution():
 		effort := p.sol.Effort
@@ -230,6 +228,19 @@ func (p *programmer) offer(ctx context.Context, counts solver.Counts) {
 		return
 	}
 	p.sol.Counts = p.polished(ctx, counts)
+	settle(p.sol, p.inst)
+	p.lower(p.sol.Bound)
+}
+
+// lower lowers the bound: to the objective that is attained where none lies between.
+func (p *programmer) lower(bound float64) {
+	p.sol.Bound = math.Min(p.sol.Bound, bound)
+	if !p.sol.Status.HasSolution() {
+		return
+	}
+	if p.sol.Bound < p.sol.Objective+p.step-solver.ObjectiveTolerance {
+		p.sol.Bound = p.sol.Objective
+	}
 	settle(p.sol, p.inst)
 }
 
