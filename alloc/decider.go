@@ -24,7 +24,7 @@ import (
 // utilization), or ends the context: the answer is the best one until then, with its bound, marked
 // Interrupted. A lower Effort answers sooner on large clusters, with a wider gap.
 type Decider struct {
-	// Effort bounds the work of a decision; 0 means embedded.Default.
+	// Effort bounds the work of a decision; 0 means embedded.Default. What more of it is never worse for stands with embedded.Quick.
 	Effort embedded.Effort
 	// Gap is the gap at which a decision is good enough, in [0, 1]; 0: only a proof ends the search early.
 	Gap float64
