@@ -76,7 +76,8 @@ var kindsOfFaults = []fault{
 		}
 	}},
 	{"records lost", 1, func(w *world, rng *rand.Rand) {
-		if m := w.master(); m != nil && !w.truth.tailLost {
+		// Before the first master there was no journal: that would be another fault, after which no server joins.
+		if m := w.master(); m != nil && m.epoch > 1 && !w.truth.tailLost {
 			m.kill(false)
 			w.disk, w.truth.tailLost = m.began, true
 		}

@@ -115,13 +115,15 @@ func (t *truth) judge(said *checkpoint.Job, j *jobTruth) {
 	}
 }
 
-// accepted forgets what an operator has given up with the records that are lost: jobs and saves of the time since.
+// accepted forgets what an operator has given up with the records that are lost: jobs and saves of the time since. One that has ended in
+// that time comes back as it was before.
 func (t *truth) accepted() {
 	t.w.trace("the loss of records is accepted")
 	t.tailLost = false
 	for _, j := range t.jobs {
+		j.confirmed = 0
 		if !j.ended {
-			j.accepted, j.confirmed = false, 0
+			j.accepted = false
 		}
 	}
 }
