@@ -149,7 +149,7 @@ func ChooseHost(request HostRequest, options *HostOptions) (Host, error) {
 	if err := request.validate(&chosen); err != nil {
 		return Host{}, err
 	}
-	host := Host{Worker: request.Current, Decided: true, Scores: make([]int64, len(request.Workers))}
+	host := Host{Scores: make([]int64, len(request.Workers))}
 	for w := range request.Workers {
 		host.Scores[w] = chosen.Weights.Score(request.Workers[w].Counts)
 	}

@@ -320,12 +320,3 @@ func TestTake(t *testing.T) {
 		t.Errorf("given back: %v, free %v", err, p.Free(0))
 	}
 }
-
-func TestValidateWeights(t *testing.T) {
-	if err := placement.DefaultWeights().Validate(); err != nil {
-		t.Error(err)
-	}
-	if err := (placement.Weights{Progressing: 1, Watching: 1, Converged: 1}).Validate(); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("weights that do not fall: %v", err)
-	}
-}

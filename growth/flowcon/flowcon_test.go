@@ -258,6 +258,22 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// A kind whose limit stays keeps none of the kinds behind it from changing.
+func TestKindsChangeApart(t *testing.T) {
+	f := executor(t, 2, &flowcon.Options{Beta: 100})
+	var d flowcon.Decision
+	for i, usage := range []float64{1, 1, 0.5} {
+		now := time.Duration(i) * 20 * second
+		d = step(t, f, now, flowcon.Reading{Job: "a", At: now, Value: 1 + 3*float64(i), Usage: []float64{1, usage}},
+			flowcon.Reading{Job: "b", At: now, Value: 1 + 3*float64(i), Usage: []float64{1, 1}})
+	}
+	// a uses half of the second kind to grow as fast, and is twice as efficient.
+	want := []flowcon.Limit{{Job: "a", Kind: 1, Value: 2. / 3, Was: 0.5, Rule: flowcon.GrowthShare}, {Job: "b", Kind: 1, Value: 1. / 3, Was: 0.5, Rule: flowcon.GrowthShare}}
+	if diff := cmp.Diff(want, d.Limits, near); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestDropsAReadingAsAWhole checks that a usage that is no number drops the value too, so that
 // the next reading measures both intervals.
 func TestDropsAReadingAsAWhole(t *testing.T) {
