@@ -13,7 +13,7 @@ SCHEMAS = pathlib.Path(__file__).parent.parent / "apportion" / "schema"
 # The schemas, with the name of the whole. A schema of lines has one type for each sort of line, named by its first field.
 ROOTS = [
     ("drf.input", "Pool"), ("drf.output", "Filling"),
-    ("dorm.input", "Problem"), ("dorm.output", "Decision"), ("verify.output", "Proof"),
+    ("dorm.input", "Problem"), ("dorm.output", "Decision"), ("verify.output", "Proof"), ("why.output", "Why"),
     ("oasis.header", "Horizon"), ("oasis.input", ""), ("oasis.output", ""),
     ("flowcon.header", "Worker"), ("flowcon.input", ""), ("flowcon.output", ""),
     ("specon.header", "Cluster"), ("specon.input", ""), ("specon.output", ""),
@@ -41,14 +41,18 @@ NAMES = {
 MIXINS = {"Decision": "DecisionViews", "Result": "ResultViews"}
 
 
+# What does not tell one type from another.
+WORDS = {"description", "title", "$schema", "$defs", "default", "minimum", "maximum", "exclusiveMinimum", "minLength", "minItems"}
+
+
 def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
 def shape(schema: Any) -> Any:
-    """The schema without its words: two definitions of one shape are one type."""
+    """The schema without its words and ranges: two definitions of one shape are one type."""
     if isinstance(schema, dict):
-        return {k: shape(v) for k, v in schema.items() if k not in ("description", "title", "$schema", "$defs")}
+        return {k: shape(v) for k, v in schema.items() if k not in WORDS}
     return [shape(v) for v in schema] if isinstance(schema, list) else schema
 
 

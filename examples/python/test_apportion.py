@@ -77,6 +77,16 @@ class Decisions(unittest.TestCase):
             with self.assertRaises(ap.ApportionError):
                 ap.verify(path)
 
+    def test_why(self) -> None:
+        p = problem(3, servers=2, applications=5)
+        for a in p.applications:
+            w = ap.why(p, a.id)
+            self.assertEqual(w.id, a.id)
+            for h in w.helps:
+                self.assertGreater(h.containers, w.containers)
+        with self.assertRaises(ap.BadInput):
+            ap.why(p, "nobody")
+
     def test_fill(self) -> None:
         f = ap.fill(ap.Pool(kinds=["cpu", "memory"], capacity=[9, 18], claims=[ap.Claim("A", demand=[1, 4]), ap.Claim("B", demand=[3, 1])]))
         self.assertEqual([c.containers for c in f.claims], [3, 2])

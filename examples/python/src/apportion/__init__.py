@@ -24,7 +24,7 @@ from ._stream import FlowCon, OASiS, SpeCon, Stream
 from ._types import *  # noqa: F403
 
 __all__ = [*_types.__all__, "ApportionError", "BadInput", "FlowCon", "Interval", "OASiS", "Policy", "SpeCon", "Stream",
-           "compare", "decide", "fill", "simulate", "verify", "version"]
+           "compare", "decide", "fill", "simulate", "verify", "version", "why"]
 
 
 def _ask(args: list[str], question: Any, answer: Any) -> Any:
@@ -55,6 +55,14 @@ def decide(problem: _types.Problem, *, effort: Optional[int] = None, timeout: Op
     if record is not None:
         args += ["-record", record]
     return _ask(args, problem, _types.Decision)
+
+
+def why(problem: _types.Problem, job: str, *, effort: int = 20) -> _types.Why:
+    """What keeps an application from more containers, and which single change would give it some: each is a decision of its own.
+
+    effort: how much work each decision may do, see decide. Raises BadInput, also where the problem has no such application.
+    """
+    return _ask(["why", "-job", job, "-effort", str(effort)], problem, _types.Why)
 
 
 def verify(record: str) -> _types.Proof:

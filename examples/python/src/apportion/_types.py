@@ -10,11 +10,11 @@ from ._views import DecisionViews, ResultViews
 __all__ = [
     "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Claim", "Cluster",
     "Complete", "Completed", "Decision", "Ended", "Exit", "Fail", "Failed", "Fault", "Filled", "FilledQueue", "Filling",
-    "FlowConOptions", "Horizon", "Job", "JobState", "KindPrice", "Limit", "Limits", "Metrics", "Migrations", "Move",
-    "Option", "Options", "Orders", "Outcome", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Queue", "QueueUse",
-    "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Result", "Sample", "Scenario", "Schedule",
-    "Server", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer", "Utility",
-    "Waiting", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "FlowConOptions", "Help", "Horizon", "Job", "JobState", "KindPrice", "Limit", "Limits", "Metrics", "Migrations",
+    "Move", "Option", "Options", "Orders", "Outcome", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Queue",
+    "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Reservation", "Result", "Sample",
+    "Scenario", "Schedule", "Server", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total",
+    "Transfer", "Utility", "Waiting", "Why", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -281,6 +281,11 @@ class Application:
 
     priority: Who is admitted first, before the order of submission: the highest. Absent: 0.
 
+    passed: What earlier decisions have let in past it, in parts of the cluster, as waiting[].passed of the last
+        answer has it. Absent: 0.
+
+    ends: How long it runs at most, from now or from its start, in any unit that all use; absent: nobody knows.
+
     queue: The queue that it belongs to, one that no other has as its parent; absent: none.
 
     options: The ways in which it may run, of which one is in use, the one it would rather have first; in place of
@@ -310,9 +315,29 @@ class Application:
     idle_worth: Optional[float] = None
     stay_worth: Optional[float] = None
     priority: Optional[int] = None
+    passed: Optional[float] = None
+    ends: Optional[float] = None
     queue: Optional[str] = None
     options: Optional[list[Option]] = None
     option: Optional[str] = None
+
+
+@dataclass
+class Reservation:
+    """Reservation.
+
+    id: The application that it is for; not empty, unique.
+
+    servers: Its fewest containers by server; absent: below a ceiling alone.
+
+    at: When it can start at the latest, from the decision that said so; absent: not known.
+
+    for_: The applications whose end it waits for.
+    """
+    id: str
+    servers: Optional[dict[str, int]] = None
+    at: Optional[float] = None
+    for_: Optional[list[str]] = None
 
 
 @dataclass
@@ -341,6 +366,14 @@ class Options:
         for what is guaranteed. Absent: False.
 
     reclaim_level: With preempt: those of another queue also where it keeps no lower a level. Absent: False.
+
+    choose: Of one queue and priority those are let in first that together use most of what is left. Absent:
+        False.
+
+    patience: From when on one that waits is due, in multiples of its own least counts that were let in past it;
+        absent: 2.
+
+    reservations: For how many applications that are due room is kept at most, one a queue; absent: 1; 0: none.
     """
     share: Optional[str] = None
     loss: Optional[str] = None
@@ -352,6 +385,9 @@ class Options:
     order: Optional[str] = None
     preempt: Optional[bool] = None
     reclaim_level: Optional[bool] = None
+    choose: Optional[bool] = None
+    patience: Optional[float] = None
+    reservations: Optional[int] = None
 
 
 @dataclass
@@ -373,6 +409,8 @@ class Problem:
 
     previous: What runs now, containers by application and server. Applications that are not in the list have
         finished; servers that are not in the list are gone.
+
+    reservations: Those of the last answer, handed back. What has gone meanwhile has no effect.
     """
     kinds: list[str]
     servers: list[Server]
@@ -381,6 +419,7 @@ class Problem:
     theta2: float
     queues: Optional[list[Queue]] = None
     previous: Optional[dict[str, dict[str, int]]] = None
+    reservations: Optional[list[Reservation]] = None
     options: Optional[Options] = None
 
 
@@ -406,6 +445,9 @@ class Metrics:
 
     extra_servers: On how many more servers the applications are than the fewest that would hold each.
 
+    waiting_loss: The same with those that wait, at share 0, among all that could be served; absent: none of them
+        waits.
+
     preempted: How many of these were suspended for one of higher priority; absent: none.
 
     forced_by_ceiling: How many of those forced had to change because a queue had more than its ceiling; absent:
@@ -423,6 +465,7 @@ class Metrics:
     forced: int
     adjust_cost: int
     extra_servers: int
+    waiting_loss: Optional[float] = None
     preempted: Optional[int] = None
     forced_by_ceiling: Optional[int] = None
     least_loss: Optional[float] = None
@@ -494,10 +537,13 @@ class Waiting:
     """Waiting.
 
     left_out: The decision was taken as if the application were not there.
+
+    passed: What was let in past it so far, in parts of the cluster: for the next input; absent: 0.
     """
     id: str
     reason: Reason
     left_out: Optional[bool] = None
+    passed: Optional[float] = None
 
 
 @dataclass
@@ -552,10 +598,14 @@ class KindPrice:
 
 @dataclass
 class Prices:
-    """What one more unit would bring, in utilization, at most."""
+    """What one more unit would bring, in utilization, at most.
+
+    order: What the order of asking costs at most; absent: nothing is known of that.
+    """
     kinds: list[KindPrice]
     fairness: float
     adjustment: float
+    order: Optional[str] = None
 
 
 @dataclass
@@ -590,6 +640,9 @@ class Decision(DecisionViews):
 
     gap: (bound - objective) / bound; absent when kept or unknown.
 
+    open_bound: No choice of who is let in is worth more, whatever is lost; absent: nobody was left out, or worths
+        have no bound.
+
     left_out: How many of waiting and suspended were left out: bound and gap are about the others; absent: none.
 
     queues: How every queue fares, in the order of the input; absent: none, or by submission, or with paper_rule.
@@ -598,6 +651,8 @@ class Decision(DecisionViews):
 
     yielding: The applications that gave way to others by a guarantee, a level or a priority and go on, and those
         that grew by a guarantee: their change counts against no budget; absent: none.
+
+    reservations: What is kept for applications that are due: for the next input; absent: nothing.
 
     reason: Why what ran was kept; absent when decided.
 
@@ -617,10 +672,12 @@ class Decision(DecisionViews):
     prices: Prices
     bound: Optional[float] = None
     gap: Optional[float] = None
+    open_bound: Optional[float] = None
     left_out: Optional[int] = None
     queues: Optional[list[QueueUse]] = None
     draining: Optional[list[str]] = None
     yielding: Optional[list[str]] = None
+    reservations: Optional[list[Reservation]] = None
     reason: Optional[Reason] = None
     warnings: Optional[list[str]] = None
 
@@ -652,6 +709,54 @@ class Proof:
     bound: Optional[float] = None
     proven_bound: Optional[float] = None
     least_loss: Optional[float] = None
+
+
+@dataclass
+class Help:
+    """Help.
+
+    change: What is otherwise.
+
+    containers: What it has then.
+
+    objective: That of the whole cluster then.
+
+    adjusted: How many applications are restarted then.
+    """
+    change: str
+    containers: int
+    objective: float
+    adjusted: int
+
+
+@dataclass
+class Why:
+    """What keeps an application from one more container, and what would help.
+
+    tried: How many changes were tried, each by a decision.
+
+    helps: Changes with which it has more, the most first.
+
+    option: The option that this is about: the one in use, or that it would have; absent: it has none.
+
+    last: What its last step to the number that it has has added; absent: 0.
+    """
+    id: str
+    containers: int
+    min: int
+    max: int
+    gain: float
+    need: float
+    have: float
+    price: float
+    text: str
+    tried: int
+    helps: list[Help]
+    option: Optional[str] = None
+    constraint: Optional[str] = None
+    kind: Optional[str] = None
+    last: Optional[float] = None
+    applications: Optional[list[str]] = None
 
 
 @dataclass
