@@ -79,7 +79,7 @@ func TestBoundBetweenObjectives(t *testing.T) {
 			t.Fatal(err)
 		}
 		attained := inst.Objective(counts)
-		p := &programmer{Solver: New(nil), inst: inst, sol: &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: attained, Bound: inst.Cap()}, step: step}
+		p := &programmer{Solver: New(nil), inst: inst, sol: &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: attained, Bound: attained + 1}, step: step}
 		p.lower(attained + c.above)
 		if p.sol.Status != c.status || p.sol.Bound != attained+c.bound {
 			t.Errorf("%g above %g: %v, bound %g", c.above, attained, p.sol.Status, p.sol.Bound)
