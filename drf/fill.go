@@ -88,6 +88,10 @@ type fluid struct {
 	// vessels are those of the nodes of the tree, in their order; waters have the claims of some.
 	vessels []vessel
 	waters  []*vessel
+	// vectors, flags and sums are what is left of those that vessels are made of.
+	vectors []float64
+	flags   []bool
+	sums    []waterKind
 	// within says that only claims within a guarantee are served.
 	within bool
 	out    *TreeFilling[float64]
@@ -105,12 +109,15 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 	below := t.below(claims)
 	floors, short := t.floors(claims, below)
 	f.out.ShortOf = short[0]
+	kinds := len(t.capacity)
+	// All vectors of one type are one allocation: of queues there may be as many as claims.
+	f.vectors, f.flags, f.sums = make([]float64, 5*kinds*2*len(t.nodes)), make([]bool, 2*kinds*len(t.nodes)), make([]waterKind, kinds*len(t.nodes))
 	for at := range f.vessels {
 		v := &f.vessels[at]
 		f.equip(v, at)
-		v.full, v.spent = make([]bool, len(t.capacity)), make([]bool, len(t.capacity))
+		v.full, v.spent = cut(&f.flags, kinds), cut(&f.flags, kinds)
 		if len(below[at]) > 0 {
-			w := &vessel{water: &water{claims: claims, drops: f.drops, list: below[at], kinds: make([]waterKind, len(t.capacity))}}
+			w := &vessel{water: &water{claims: claims, drops: f.drops, list: below[at], kinds: cut(&f.sums, kinds)}}
 			f.equip(w, at)
 			f.waters = append(f.waters, w)
 			v.adopt(w)
@@ -122,7 +129,7 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 	}
 	for at := range f.vessels {
 		if v := &f.vessels[at]; len(v.children) > 1 {
-			v.rates = make([]exactSum, len(t.capacity))
+			v.rates = make([]exactSum, kinds)
 		}
 	}
 	for i := range claims {
@@ -133,20 +140,23 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 
 // equip makes the vectors of a vessel.
 func (f *fluid) equip(v *vessel, at int) {
-	kinds := len(f.tree.capacity)
-	vectors := make([]float64, 5*kinds)
-	cut := func() []float64 {
-		vector := vectors[:kinds:kinds]
-		vectors = vectors[kinds:]
-		return vector
+	v.at = at
+	for _, vector := range [...]*[]float64{&v.flow, &v.speed, &v.amount, &v.usedAt, &v.scale} {
+		*vector = cut(&f.vectors, len(f.tree.capacity))
 	}
-	v.at, v.flow, v.speed, v.amount, v.usedAt, v.scale = at, cut(), cut(), cut(), cut(), cut()
 	v.steep, v.events.byDue = 1, true
 	for k, c := range f.tree.shared {
 		if c > 0 { // else another kind counts in its place, or there is none of it
 			v.scale[k] = 1 / (float64(c) * f.tree.nodes[at].weight)
 		}
 	}
+}
+
+// cut takes the next n off a list that was made for many.
+func cut[T any](list *[]T, n int) []T {
+	part := (*list)[:n:n]
+	*list = (*list)[n:]
+	return part
 }
 
 // adopt makes a vessel the last child of another.

@@ -210,13 +210,16 @@ func (g *group) inOrder(q *queue) []entry {
 	for _, slot := range q.changed {
 		g.changed[slot] &^= q.mark
 	}
-	// Of more changes than this a merge would save little.
-	if most := q.size() / 4; cap(q.changed) < most {
+	if most := q.size() / changedPart; cap(q.changed) < most {
 		q.changed = make([]int32, 0, most)
 	}
 	q.changed, q.kept = q.changed[:0], true
 	return q.sorted
 }
+
+// changedPart is the part of the clients up to which changes are merged into the order: of more a merge would save little. It
+// bounds the memory for them.
+const changedPart = 4
 
 // merge brings the entries that have changed into the order of the others.
 func (g *group) merge(q *queue, sort func(list []entry)) {

@@ -18,6 +18,10 @@ func compareNames(a, b *Client) int {
 	return -1
 }
 
+// unrankedPart is the part of the names that may be without a rank before all are ranked anew. It bounds the time of n calls of
+// enlist to five sorts of n names.
+const unrankedPart = 4
+
 // enlist gives a child a slot, and a rank if its name comes after all others. O(1), and O(n log n) where a fourth of all have no rank.
 func (g *group) enlist(c *Client) {
 	if last := len(g.free) - 1; last >= 0 {
@@ -33,8 +37,7 @@ func (g *group) enlist(c *Client) {
 		return
 	}
 	c.rank = look
-	// A fourth of names without a rank costs little at each tie, and ranks anew cost little for each name.
-	if g.unranked++; 4*g.unranked > len(g.clients) {
+	if g.unranked++; unrankedPart*g.unranked > len(g.clients) {
 		g.rankAnew()
 	}
 }

@@ -82,18 +82,24 @@ func (w *water) start(capacity apportion.Resources) {
 		}
 	}
 	// The order within a level does not matter: every sum is exact.
-	scratch := make([]event, len(w.list))
+	var scratch []event
+	if len(w.list) >= radixLeast {
+		scratch = make([]event, len(w.list))
+	}
 	sortByLevel(w.join, scratch)
 	sortByLevel(w.cap, scratch)
 	w.skip()
 }
+
+// radixLeast is the length from which a list is sorted digit by digit: that of one of the tables.
+const radixLeast = 1 << 11
 
 // sortByLevel sorts events in linear time, digit by digit from the lowest: the bits of floats that
 // are not negative are in the order of the floats. An even number of passes brings the events back
 // from scratch. Short lists are sorted by comparison.
 func sortByLevel(events, scratch []event) {
 	const digit, passes, base = 11, 6, 1 << 11
-	if len(events) < base { // the tables would cost more than they save
+	if len(events) < radixLeast { // the tables would cost more than they save
 		slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.level, b.level) })
 		return
 	}
