@@ -19,7 +19,7 @@ func (m *Machine) Journal() string { return m.journal }
 // AcceptLoss goes on from the records that are left of a journal which has lost some. It is called at most once, before the first
 // Step and Ready, and only when nothing runs any more that the journal may not know of: package driver sees to that. The machine's
 // journal has a fresh name from then on, its epoch and numbers are above all that the lost records may have had, and servers that
-// belong to the journal before go over to it. What was lost stays so: jobs submitted since, and checkpoints confirmed since.
+// belong to the journal before go over to it. What was lost stays so: jobs submitted since, and cancels; of checkpoints see [Machine.Found].
 //
 // A loss that was accepted before changes nothing. Another name than that of the machine's journal is refused with
 // apportion.ErrConflict.
@@ -47,8 +47,28 @@ func (m *Machine) AcceptLoss(journal, fresh string) error {
 	return nil
 }
 
+// Found says, after AcceptLoss and before the first Step, which checkpoints of a job the store has, ascending. Those above the newest on
+// record were saved in the time that is lost: they count from then on, with an unknown step, since those on record may have been pruned
+// for them. A job that is not on record or has ended changes nothing.
+func (m *Machine) Found(job string, numbers []int64) {
+	j, known := m.jobs[job]
+	if !known || j.Phase == Ended {
+		return
+	}
+	for _, n := range numbers {
+		if n > j.last().Number && n <= m.next {
+			j.Checkpoints = append(j.Checkpoints, Confirmed{Number: n, Step: -1})
+			m.touch(j)
+		}
+	}
+	if drop := len(j.Checkpoints) - m.config.Keep; drop > 0 {
+		j.Checkpoints = slices.Delete(j.Checkpoints, 0, drop)
+	}
+	m.check()
+}
+
 // restart stops what a job has on its servers, by an attempt above all that the lost records may have begun there: servers would
-// refuse what belongs to the one on record. The job goes on from its newest checkpoint on record.
+// refuse what belongs to the one on record. The job goes on from its newest checkpoint.
 func (m *Machine) restart(j *Job) {
 	if j.Phase == Idle || j.Phase == Ended {
 		return

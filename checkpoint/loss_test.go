@@ -117,3 +117,37 @@ func TestAcceptLoss(t *testing.T) {
 		t.Errorf("an epoch beyond all: %v", err)
 	}
 }
+
+// What the store has beyond the records counts after a loss: what is above the newest on record, and was given out, of jobs that go on.
+func TestFound(t *testing.T) {
+	m := recovered(t, 1, named("j"))
+	steps(t, m, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Submit{Job: "b", Demand: slot}, checkpoint.Cancel{Job: "b"})
+	before := m.Snapshot()
+	before.Next = 10
+	before.Jobs[0].Checkpoints = []checkpoint.Confirmed{{Number: 1, Step: 7}}
+	const never = 1 << 62
+	for name, c := range map[string]struct {
+		job     string
+		numbers []int64
+		want    []checkpoint.Confirmed
+	}{
+		"none":            {"a", nil, []checkpoint.Confirmed{{Number: 1, Step: 7}}},
+		"on record":       {"a", []int64{1}, []checkpoint.Confirmed{{Number: 1, Step: 7}}},
+		"newer":           {"a", []int64{1, 5}, []checkpoint.Confirmed{{Number: 1, Step: 7}, {Number: 5, Step: -1}}},
+		"many":            {"a", []int64{5, 6, 9}, []checkpoint.Confirmed{{Number: 6, Step: -1}, {Number: 9, Step: -1}}},
+		"never given out": {"a", []int64{5, never}, []checkpoint.Confirmed{{Number: 1, Step: 7}, {Number: 5, Step: -1}}},
+		"it has ended":    {"b", []int64{5}, nil},
+		"nobody's":        {"c", []int64{5}, nil},
+	} {
+		after := accepted(t, 2, "j", "k", before)
+		after.Found(c.job, c.numbers)
+		if got, _ := after.Job(c.job); !slices.Equal(got.Checkpoints, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got.Checkpoints, c.want)
+		}
+		// What counts is on record.
+		next := recovered(t, 3, before, after.Ready().Record)
+		if got, _ := next.Job(c.job); !slices.Equal(got.Checkpoints, c.want) {
+			t.Errorf("%s, for the next master: %+v, want %+v", name, got.Checkpoints, c.want)
+		}
+	}
+}

@@ -80,8 +80,8 @@ type Options struct {
 	// all. With VerifyOnServers the master reads nothing of it. It is called from several goroutines. Nil: of none.
 	Sharded func(job string) bool
 	// AcceptLoss is the name of a journal of which records were lost for good, as ErrBehind tells it; empty: none were. The driver then
-	// leaves all servers alone for the grace, by which time what they run has ended, and goes on from the records that are left,
-	// see [checkpoint.Machine.AcceptLoss]. A loss that was accepted before changes nothing; another journal ends Run.
+	// leaves all servers alone for the grace, by which time what they run has ended, and goes on from the records that are left and from
+	// the checkpoints in the store, see [checkpoint.Machine.AcceptLoss]. A loss that was accepted before changes nothing; another journal ends Run.
 	AcceptLoss string
 	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
 	CompactBytes int64

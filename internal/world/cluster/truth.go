@@ -115,14 +115,15 @@ func (t *truth) judge(said *checkpoint.Job, j *jobTruth) {
 	}
 }
 
-// accepted forgets what an operator has given up with the records that are lost: jobs and saves of the time since. One that has ended in
-// that time comes back as it was before.
+// accepted forgets what an operator has given up with the records that are lost: jobs, and ends, of the time since. What was saved is in the
+// store, unless its job has ended: that comes back as it was before, and may begin anew.
 func (t *truth) accepted() {
 	t.w.trace("the loss of records is accepted")
 	t.tailLost = false
 	for _, j := range t.jobs {
-		j.confirmed = 0
-		if !j.ended {
+		if j.ended {
+			j.confirmed = 0
+		} else {
 			j.accepted = false
 		}
 	}
