@@ -10,6 +10,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // crowd draws a cluster of the family that is full: running applications hold up to their fewest containers and some
@@ -127,4 +129,52 @@ func BenchmarkAdmission(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkReservations is admission at 100 servers with nobody due, and with every tenth newcomer due and asking for 40 containers: what
+// it costs to keep room.
+func BenchmarkReservations(b *testing.B) {
+	for _, due := range []bool{false, true} {
+		b.Run(fmt.Sprint("due=", due), func(b *testing.B) {
+			p := crowd(alloctest.Families()[1], 0, 100, 140, 60)
+			for i := range p.Applications {
+				if app := &p.Applications[i]; p.Previous[app.ID] == nil && i%10 == 0 {
+					app.Min, app.Max = 40, 40
+					if due {
+						app.Passed = 10
+					}
+				}
+			}
+			kept := 0
+			for b.Loop() {
+				kept = len(resolve(p).admitAll(context.Background()).reserved)
+			}
+			b.ReportMetric(float64(kept), "reserved")
+		})
+	}
+}
+
+// BenchmarkOpenBound is the bound on all choices at 500 servers and 1,000 applications, beside building the instance.
+func BenchmarkOpenBound(b *testing.B) {
+	r := resolve(crowd(alloctest.Families()[1], 0, 500, 700, 300))
+	m := &solver.Multipliers{Server: make([][]float64, len(r.capacity))}
+	for j := range m.Server {
+		m.Server[j] = []float64{1 / float64(r.total[0]), 0, 0}
+	}
+	a := &attempt{}
+	b.Run("instance", func(b *testing.B) {
+		for b.Loop() {
+			r.openInstance()
+		}
+	})
+	b.Run("bound", func(b *testing.B) {
+		for b.Loop() {
+			r.openBound(a, m)
+		}
+	})
+	b.Run("decision", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = Reallocate(context.Background(), r.given, embedded.New(&embedded.Options{Effort: embedded.Quick}))
+		}
+	})
 }

@@ -47,10 +47,7 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	// The solver is made anew for each decision, so that a caller may change the fields between two of them.
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
 	if d.passed != nil {
-		p.Applications, p.Reservations = slices.Clone(p.Applications), d.reservations
-		for i := range p.Applications {
-			p.Applications[i].Passed = d.passed[p.Applications[i].ID]
-		}
+		takeOver(p, d.passed, d.reservations)
 	}
 	decision, err := Reallocate(ctx, p, s)
 	// Nothing is learned from a decision that had no need of a solver, or had no answer.
@@ -76,6 +73,21 @@ func (d *Decision) handOn() (passed map[string]float64, reservations []Reservati
 		reservations[v].Servers, reservations[v].For = maps.Clone(reservations[v].Servers), slices.Clone(reservations[v].For)
 	}
 	return passed, reservations
+}
+
+// HandOn writes into the next problem what d says of those that wait: Passed of its Applications, in a copy of the slice, by their IDs,
+// and Reservations. A caller without a Decider hands on each decision so, and gets what Options.Patience promises.
+func (d *Decision) HandOn(next *Problem) {
+	passed, reservations := d.handOn()
+	takeOver(next, passed, reservations)
+}
+
+// takeOver writes into p what an earlier decision has handed on.
+func takeOver(p *Problem, passed map[string]float64, reservations []Reservation) {
+	p.Applications, p.Reservations = slices.Clone(p.Applications), reservations
+	for i := range p.Applications {
+		p.Applications[i].Passed = passed[p.Applications[i].ID]
+	}
 }
 
 // remembering is a solver that keeps what its last solution leaves for the next instance. One decision may ask it several

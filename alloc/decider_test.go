@@ -2,7 +2,10 @@ package alloc_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -45,5 +48,42 @@ func TestDeciderSettings(t *testing.T) {
 	}
 	if _, err := d.Reallocate(t.Context(), &alloc.Problem{}); !errors.Is(err, apportion.ErrEmpty) {
 		t.Errorf("%v, want %v", err, apportion.ErrEmpty)
+	}
+}
+
+// What a decision hands on is carried by a Decider as by HandOn, in a copy of what the problem shares, and nothing of the decision is.
+func TestDeciderHandsOn(t *testing.T) {
+	s := newStream()
+	for range 32 {
+		s.small()
+	}
+	submit(s.p, "", "gang", 8, 8)
+	s.p.Applications[0], s.p.Applications[32] = s.p.Applications[32], s.p.Applications[0]
+	s.p.Previous = alloc.Allocation{}
+	for _, app := range s.p.Applications[1:] {
+		s.p.Previous[app.ID] = map[string]int64{fmt.Sprint("s", len(s.p.Previous)/8): 1}
+	}
+	by := new(alloc.Decider)
+	var last *alloc.Decision
+	for range 16 {
+		s.hour()
+		shared, other := s.p.Applications, *s.p
+		if last != nil {
+			last.HandOn(&other)
+		}
+		d := decideBy(t, by, s.p)
+		want := reallocate(t, &other)
+		if diff := cmp.Diff([]any{want.Waiting, want.Reservations, want.Allocation}, []any{d.Waiting, d.Reservations, d.Allocation}); diff != "" {
+			t.Fatal(diff)
+		}
+		for _, app := range shared {
+			if last == nil && app.Passed != 0 {
+				t.Errorf("%s: what was shared is written to", app.ID)
+			}
+		}
+		last = want
+		for i := range d.Reservations {
+			clear(d.Reservations[i].Servers)
+		}
 	}
 }

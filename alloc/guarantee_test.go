@@ -269,7 +269,7 @@ func TestGuaranteeSequences(t *testing.T) {
 			d := follow(t, v.p)
 			// Half of the callers hand on what a decision says of patience.
 			if seed%2 == 0 {
-				handOn(v.p, d)
+				d.HandOn(v.p)
 			}
 			decisions++
 			if run++; d.Reservations != nil || v.starved() == nil {
@@ -284,7 +284,7 @@ func TestGuaranteeSequences(t *testing.T) {
 			before := v.p.Previous
 			d := follow(t, v.p)
 			if rest = cmp.Equal(before, v.p.Previous); seed%2 == 0 {
-				handOn(v.p, d)
+				d.HandOn(v.p)
 			}
 		}
 		if !rest {
@@ -296,20 +296,6 @@ func TestGuaranteeSequences(t *testing.T) {
 		}
 	}
 	t.Logf("after %d of %d decisions somebody waited within its guarantee who could have had it, %d in a row at most", starved, decisions, longest)
-}
-
-// handOn writes into a problem what a decision says of those that wait.
-func handOn(p *alloc.Problem, d *alloc.Decision) {
-	p.Applications, p.Reservations = slices.Clone(p.Applications), d.Reservations
-	for i := range p.Applications {
-		app := &p.Applications[i]
-		app.Passed = 0
-		for _, w := range append(slices.Clone(d.Waiting), d.Suspended...) {
-			if w.ID == app.ID {
-				app.Passed = w.Passed
-			}
-		}
-	}
 }
 
 // A decision says how every queue fares, and no more may be claimed for one than it is guaranteed.

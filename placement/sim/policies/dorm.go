@@ -30,6 +30,8 @@ type Dorm struct {
 	// entry says who is let in.
 	servers side
 	entry   entry
+	// last is what is handed on to the next decision.
+	last *alloc.Decision
 }
 
 // paper takes decisions as the paper does, for the evaluations that are compared with it.
@@ -66,10 +68,14 @@ func (d *Dorm) Decide(ctx context.Context, state *sim.State) (sim.Orders, error)
 	}
 	problem := state.Problem()
 	problem.Theta1, problem.Theta2, problem.Options = d.Theta1, d.Theta2, d.Options
+	if d.last != nil {
+		d.last.HandOn(problem)
+	}
 	decision, err := alloc.Reallocate(ctx, problem, d.Solver)
 	if err != nil {
 		return orders, err
 	}
+	d.last = decision
 	if d.Observe != nil {
 		d.Observe(decision)
 	}
