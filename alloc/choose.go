@@ -24,7 +24,7 @@ func (t *turn) choose(ctx context.Context, q int) {
 		return
 	}
 	inst, apps := t.choice(list)
-	s, err := solve(ctx, inst, embedded.New(&embedded.Options{Effort: embedded.Quick, Gap: chooseGap}))
+	s, err := solve(ctx, inst, embedded.New(&embedded.Options{Effort: embedded.Default, Gap: chooseGap}))
 	if err != nil || !s.Status.HasSolution() {
 		return
 	}

@@ -17,34 +17,39 @@ import (
 
 // No choice of who is let in is worth more than the bound on all of them.
 func TestPropOpenBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := genTeams(t, 1)
-		p.Theta1, p.Theta2 = 1, rapid.SampledFrom([]float64{0, .5}).Draw(t, "theta2")
-		if rapid.Bool().Draw(t, "by submission") {
-			p.Options.Order = BySubmission
-		}
-		d, err := Reallocate(t.Context(), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := resolve(p)
-		left := slices.ContainsFunc(append(d.Waiting, d.Suspended...), func(w Waiting) bool { return w.LeftOut && len(r.fitting(appIndex(p.Applications)[w.ID])) > 0 })
-		if left != (d.OpenBound != 0) {
-			t.Fatalf("the bound is %g, and %+v wait", d.OpenBound, d.Waiting)
-		}
-		if !left {
-			return
-		}
-		inst, _ := r.openInstance()
-		inst.LossBudget = 100
-		best, _ := p2oracle.Best(inst)
-		if best == nil {
-			return
-		}
-		if worth := inst.Objective(best); worth > d.OpenBound+1e-9 || d.Objective > d.OpenBound+1e-9 {
-			t.Fatalf("%g is attained, and %g by the order: more than %g", worth, d.Objective, d.OpenBound)
-		}
-	})
+	// Few draws have a set that is taken for a guarantee, so that there are many.
+	for range 10 {
+		rapid.Check(t, checkOpenBound)
+	}
+}
+
+func checkOpenBound(t *rapid.T) {
+	p := genTeams(t, 1)
+	p.Theta1, p.Theta2 = 1, rapid.SampledFrom([]float64{0, .5}).Draw(t, "theta2")
+	if rapid.Bool().Draw(t, "by submission") {
+		p.Options.Order = BySubmission
+	}
+	d, err := Reallocate(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := resolve(p)
+	left := slices.ContainsFunc(append(d.Waiting, d.Suspended...), func(w Waiting) bool { return w.LeftOut && len(r.fitting(appIndex(p.Applications)[w.ID])) > 0 })
+	if left != (d.OpenBound != 0) {
+		t.Fatalf("the bound is %g, and %+v wait", d.OpenBound, d.Waiting)
+	}
+	if !left {
+		return
+	}
+	inst, _ := r.openInstance()
+	inst.LossBudget = 100
+	best, _ := p2oracle.Best(inst)
+	if best == nil {
+		return
+	}
+	if worth := inst.Objective(best); worth > d.OpenBound+1e-9 || d.Objective > d.OpenBound+1e-9 {
+		t.Fatalf("%g is attained, and %g by the order: more than %g", worth, d.Objective, d.OpenBound)
+	}
 }
 
 // One server of 8 GPUs, of which the first asks for 5 and two others for 4 each: by order 0.625, which is the best with the first alone.

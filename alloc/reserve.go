@@ -18,16 +18,30 @@ func (r *resolved) reservations() int64 {
 	return 1
 }
 
-// had returns the places that the last decision had reserved for the application of entry i, on servers that still are here.
-func (r *resolved) had(i int) []apportion.Placement {
+// had returns what the last decision had reserved for the application of entry i, as far as it still is here; nil: nothing.
+func (r *resolved) had(i int) *reserved {
 	id := r.given.Applications[r.of[i]].ID
-	for v := range r.problem.Reservations {
-		if r.problem.Reservations[v].ID == id {
-			placed, _ := placements(r.problem.Reservations[v].Servers, serverIndex(r.problem.Servers))
-			return placed
+	at := slices.IndexFunc(r.problem.Reservations, func(v Reservation) bool { return v.ID == id })
+	if at < 0 {
+		return nil
+	}
+	named, v := &r.problem.Reservations[at], &reserved{i: i}
+	v.servers, _ = placements(named.Servers, serverIndex(r.problem.Servers))
+	positions := appIndex(r.given.Applications)
+	for _, id := range named.For {
+		if o, known := positions[id]; known && r.runs(o) >= 0 {
+			v.waits = append(v.waits, r.runs(o))
 		}
 	}
-	return nil
+	slices.Sort(v.waits)
+	v.waits = slices.Compact(v.waits)
+	// More than fit there is no reservation of ours.
+	if slices.ContainsFunc(v.servers, func(p apportion.Placement) bool {
+		return p.Count > r.most(i, p.Server, r.problem.Servers[p.Server].Capacity)
+	}) {
+		return nil
+	}
+	return v
 }
 
 // hadAny reports whether the last decision had reserved anything for the application of entry i.
@@ -123,7 +137,7 @@ func (d *draft) renew() {
 		// The others keep theirs meanwhile.
 		others := d.reserved
 		d.reserved = append(slices.Clone(others), list[at+1:]...)
-		again := d.soonest(v.i, v.servers)
+		again := d.soonest(v.i, v)
 		if d.reserved = others; again != nil {
 			d.reserved = append(d.reserved, again)
 		}

@@ -14,10 +14,10 @@ import (
 )
 
 // soonest returns what to reserve for entry i: of all choices the one that is there the earliest, of these one that waits for the
-// fewest applications, counted on each server, and of these one on the servers in had if it is among them. nil: it cannot be had on
-// these servers. The ends of what is pinned, or waited for by others, are waited for as well as any.
+// fewest applications, counted on each server, unless what was reserved before, which may be nil, is there as early and waits for no
+// more. nil: it cannot be had on these servers. The ends of what is pinned, or waited for by others, are waited for as well as any.
 // O(servers x (applications on each + fewest waited for)), and at most 2^exactOffers sets on each server.
-func (d *draft) soonest(i int, had []apportion.Placement) *reserved {
+func (d *draft) soonest(i int, had *reserved) *reserved {
 	v := &reserved{i: i}
 	n := d.least(i)
 	if n = max(n, 1); n > d.ceilingRoom(i) {
@@ -32,16 +32,35 @@ func (d *draft) soonest(i int, had []apportion.Placement) *reserved {
 	}
 	// Each step doubles the number of those that may be waited for, so that few are found fast.
 	for limit := 1; limit < 4*(1+len(d.counts)*len(d.left)); limit *= 2 {
-		if places := p.pick(limit, nil); places != nil {
-			fewest := places.waits
-			if again := p.pick(fewest, had); again != nil {
-				places = again
-			}
+		if places := p.pick(limit); places != nil {
 			p.settle(v, places)
-			return v
+			return p.kept(v, had)
 		}
 	}
 	return nil // more levels on one server than are tried
+}
+
+// kept returns what was reserved before, where that is as good as v.
+func (p *picking) kept(v, had *reserved) *reserved {
+	if had == nil || had.containers() != p.n {
+		return v
+	}
+	old := &reserved{i: v.i, servers: had.servers}
+	for _, w := range had.waits {
+		if p.in[w] && len(p.counts[w]) > 0 {
+			old.waits = append(old.waits, w)
+		}
+	}
+	p.prune(old)
+	if old.at > v.at || len(old.waits) > len(v.waits) || !p.holdsAfter(old.servers, old.waits) {
+		return v
+	}
+	return old
+}
+
+// holdsAfter reports whether the servers have room for these containers once some applications have ended.
+func (p *picking) holdsAfter(places []apportion.Placement, ended []int) bool {
+	return !slices.ContainsFunc(places, func(s apportion.Placement) bool { return p.after(s.Server, ended) < s.Count })
 }
 
 // picking is a choice of servers for one application.
@@ -59,11 +78,8 @@ type level struct {
 	waits []int
 }
 
-// picked is a choice: the level of every server, and how many are waited for together.
-type picked struct {
-	levels []int
-	waits  int
-}
+// picked is a choice: the level of every server.
+type picked struct{ levels []int }
 
 func newPicking(d *draft, i int, n int64) *picking {
 	p := &picking{draft: d, i: i, n: n, on: make([][]int, len(d.left)), levels: make([][]level, len(d.left))}
@@ -160,10 +176,9 @@ func (p *picking) waiting(j int, time float64) []level {
 	return levels
 }
 
-// pick returns a choice that has room for the containers and waits for at most limit, as few as possible, on the servers in only where
-// that is not nil; nil: there is none. It fills servers one after the other by dynamic programming: the most containers by how many
+// pick returns a choice that has room for the containers and waits for at most limit, as few as possible; nil: there is none. It fills servers one after the other by dynamic programming: the most containers by how many
 // servers are used, where these are limited, and how many are waited for.
-func (p *picking) pick(limit int, only []apportion.Placement) *picked {
+func (p *picking) pick(limit int) *picked {
 	most := int(min(p.r.problem.Applications[p.i].MaxServers, int64(len(p.levels))))
 	limited := most > 0
 	layers := most + 1
@@ -173,7 +188,7 @@ func (p *picking) pick(limit int, only []apportion.Placement) *picked {
 	}
 	chosen := make([][][]int16, len(p.levels)) // by server: the level, and -1 for none
 	for j, levels := range p.levels {
-		if levels[len(levels)-1].n == 0 || only != nil && on(only, j) == 0 {
+		if levels[len(levels)-1].n == 0 {
 			continue
 		}
 		chosen[j] = make([][]int16, layers)
@@ -212,7 +227,7 @@ func (p *picking) extend(room [][]int64, s int, limited bool, levels []level) []
 
 // trace returns the choice that has led to s servers and w that are waited for.
 func (p *picking) trace(chosen [][][]int16, s, w int, limited bool) *picked {
-	found := &picked{levels: make([]int, len(chosen)), waits: w}
+	found := &picked{levels: make([]int, len(chosen))}
 	for j := len(chosen) - 1; j >= 0; j-- {
 		found.levels[j] = -1
 		if chosen[j] == nil || chosen[j][s] == nil || chosen[j][s][w] < 0 {
@@ -243,9 +258,13 @@ func (p *picking) settle(v *reserved, c *picked) {
 	slices.Sort(v.waits)
 	v.waits = slices.Compact(v.waits)
 	// One on several servers may free more than it was waited for.
+	p.prune(v)
+}
+
+// prune takes out of what is waited for what is not needed, and notes when the rest has ended.
+func (p *picking) prune(v *reserved) {
 	for at := len(v.waits) - 1; at >= 0; at-- {
-		rest := slices.Delete(slices.Clone(v.waits), at, at+1)
-		if !slices.ContainsFunc(v.servers, func(s apportion.Placement) bool { return p.after(s.Server, rest) < s.Count }) {
+		if rest := slices.Delete(slices.Clone(v.waits), at, at+1); p.holdsAfter(v.servers, rest) {
 			v.waits = rest
 		}
 	}

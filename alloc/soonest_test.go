@@ -235,8 +235,8 @@ func TestReservationStays(t *testing.T) {
 	p.add(1, 1, 1, 1, 0)
 	p.add(1, 1, 1, 0, 1)
 	p.add(2, 1, 1)
-	for _, server := range []string{"s0", "s1"} {
-		p.Applications[2].Passed, p.Reservations = 1, []Reservation{{ID: "a2", Servers: map[string]int64{server: 1}}}
+	for server, on := range map[string]string{"s0": "a0", "s1": "a1"} {
+		p.Applications[2].Passed, p.Reservations = 1, []Reservation{{ID: "a2", Servers: map[string]int64{server: 1}, For: []string{on}}}
 		if d := mustReallocate(t, p); len(d.Reservations) != 1 || d.Reservations[0].Servers[server] != 1 {
 			t.Errorf("%s: %+v", server, d.Reservations)
 		}
