@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
@@ -147,5 +148,19 @@ func TestChooseUse(t *testing.T) {
 	t.Logf("of the GPUs are used %.4f in order, %.4f chosen", order, chosen)
 	if chosen < .985 || order >= chosen {
 		t.Error("want 0.985 or more chosen")
+	}
+}
+
+// A price of losses belongs to one choice of who is let in, whose shares it is about: in the bound on all of them it counts nothing.
+func TestOpenBoundHasNoPriceOfLosses(t *testing.T) {
+	p := gpuProblem(4)
+	p.Theta1 = 0
+	for range 3 {
+		p.add(1, 1, 4)
+	}
+	// Two of them have 2 GPUs each, which is fair without the third and uses all.
+	m := &solver.Multipliers{Server: [][]float64{{0}}, Loss: 100}
+	if got := resolve(p).openBound(&attempt{}, m); got != 1 {
+		t.Errorf("%g, where 1 is attained", got)
 	}
 }
