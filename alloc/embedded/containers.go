@@ -32,12 +32,12 @@ func (r *run) searchContainers(ctx context.Context) {
 		r.byTotals(ctx)
 		r.lowerRoot(ctx)
 	}
-	if r.opts.brief && !r.a.Best.Found {
-		return
-	}
 	// With a best choice of joined servers or a search below maxima an answer at the goal is proven, or as good as proven.
 	starts := r.newStarts()
 	for !((r.divided || r.joined) && r.reached()) && starts.next(ctx) {
+		if r.opts.brief && !r.a.Best.Found {
+			return
+		}
 	}
 	r.branch(ctx)
 	// What branching took is part of the effort that is reported.

@@ -45,7 +45,7 @@ type Options struct {
 	// Warm is what the last decision left, see WarmFrom; nil: nothing.
 	Warm *Warm
 
-	// brief: a search by containers that warms up without a solution ends there.
+	// brief: a search by containers ends where its first start finds no solution.
 	brief bool
 }
 
