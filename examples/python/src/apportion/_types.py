@@ -833,8 +833,7 @@ class Horizon:
 
     worker_servers: The servers for workers.
 
-    ps_servers: The servers for parameter servers; an id that is on both sides is one machine, of one capacity and
-        the same labels.
+    ps_servers: The servers for parameter servers; an id that is on both sides is refused.
 
     bounds: The ends of the price functions; absent: from all jobs of the stream, which is then read to its end
         before the first answer.
