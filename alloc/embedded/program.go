@@ -135,8 +135,8 @@ func (p *programmer) branch(ctx context.Context, linear *program.Program) {
 		return
 	}
 	nodes := math.Min(p.tune.ProgramNodes*float64(p.opts.Effort)/programWork(1, linear.MILP), math.MaxInt32)
-	// A few nodes prove no more than the relaxation has, and find nothing.
-	if nodes < p.tune.FewestNodes {
+	// A few nodes prove no more than the relaxation has, and find nothing better; they may prove that there is nothing to find.
+	if nodes < p.tune.FewestNodes && p.sol.Status.HasSolution() {
 		return
 	}
 	opts := &milp.Options{NodeLimit: int64(math.Ceil(nodes)), AbsoluteGap: provenGap, RelativeGap: math.Max(provenGap, p.opts.Gap)}
