@@ -65,11 +65,14 @@ func BenchmarkReallocate(b *testing.B) {
 	}
 }
 
-// A whole decision and its explanation at the size of clusters, on an empty one: how the cost grows.
+// A whole decision and its explanation at the size of clusters, on empty ones and on a full one: how the cost grows.
 func BenchmarkFrontDoor(b *testing.B) {
-	for _, size := range []struct{ servers, apps int }{{1000, 500}, {8000, 4000}, {10000, 5000}} {
-		b.Run(fmt.Sprintf("servers=%d/apps=%d", size.servers, size.apps), func(b *testing.B) {
-			p := problemtest.Draw(alloctest.Families()[0], 1, size.servers, size.apps, false)
+	for _, size := range []struct {
+		servers, apps int
+		full          bool
+	}{{1000, 500, false}, {8000, 4000, false}, {10000, 5000, false}, {10000, 5000, true}} {
+		b.Run(fmt.Sprintf("servers=%d/apps=%d/full=%v", size.servers, size.apps, size.full), func(b *testing.B) {
+			p := problemtest.Draw(alloctest.Families()[0], 1, size.servers, size.apps, size.full)
 			for b.Loop() {
 				d, err := alloc.Reallocate(context.Background(), p, nil)
 				if err != nil {
