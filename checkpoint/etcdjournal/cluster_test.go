@@ -218,17 +218,18 @@ func (r *road) drop() {
 
 func (r *road) join(near net.Conn) {
 	defer near.Close()
-	if dead, _, _ := r.state(); dead {
-		return
-	}
 	far, err := net.Dial("tcp", r.to)
 	if err != nil {
 		return
 	}
 	defer far.Close()
 	r.mu.Lock()
+	dead := r.dead // it may have been cut since, and what is not among its ends was not dropped
 	r.ends[near], r.ends[far] = true, true
 	r.mu.Unlock()
+	if dead {
+		return
+	}
 	go r.carry(far, near, false)
 	r.carry(near, far, true)
 }
