@@ -3,6 +3,7 @@
 package alloc_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -289,5 +290,20 @@ func checkReserved(t *testing.T, p *alloc.Problem, last, d *alloc.Decision) {
 		if last != nil && len(last.Reservations) == 1 && last.Reservations[0].ID == v.ID && len(v.For) > len(last.Reservations[0].For) {
 			t.Fatalf("%+v waits for more than %+v", v, last.Reservations[0])
 		}
+	}
+}
+
+// What is reserved for an application that has its containers is a false claim.
+func TestReservationOfWhatRuns(t *testing.T) {
+	p := teams()
+	submit(p, "a", "gang", 8, 8)
+	p.Applications[0].Passed = 5
+	d, err := alloc.Reallocate(t.Context(), p, nil)
+	if err != nil || d.Allocation.Containers("gang") != 8 || len(d.Reservations) > 0 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	d.Reservations = []alloc.Reservation{{ID: "gang", Servers: map[string]int64{"s3": 8}}}
+	if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) || !strings.Contains(err.Error(), "is not due") {
+		t.Errorf("%v", err)
 	}
 }
