@@ -21,7 +21,7 @@ func (s *search) slack() float64 {
 	// Gaps are parts of the model's objective, constant included, so s.best is turned outward
 	// first and the result is scaled back.
 	objective := s.outward(s.best)
-	return math.Max(s.opts.AbsoluteGap, s.opts.GapToObjective()*math.Abs(objective)) * math.Abs(s.lp.costScale)
+	return max(s.opts.AbsoluteGap, s.opts.GapToObjective()*math.Abs(objective)) * math.Abs(s.lp.costScale)
 }
 
 // limit returns the bound from which a node holds nothing worth finding: nothing better than the
@@ -34,7 +34,7 @@ func (s *search) limit() float64 {
 	// A better point is better by a whole grain. A bit less than a grain is taken off, so that
 	// rounding in a bound that stands one grain below best does not prune the node that holds the
 	// better point.
-	return s.best - math.Max(s.slack(), s.grain*(1-grainTol))
+	return s.best - max(s.slack(), s.grain*(1-grainTol))
 }
 
 // attains reports whether the best point is worth the bound of the node that it was found in, up to
@@ -58,7 +58,7 @@ func (s *search) roundUp(bound float64) float64 {
 	}
 	// A bound that is above a multiple by rounding alone must not rise to the next: grainTol is
 	// taken off first. The maximum keeps the bound from falling by it.
-	return math.Max(bound, math.Ceil(bound/s.grain-grainTol)*s.grain)
+	return max(bound, math.Ceil(bound/s.grain-grainTol)*s.grain)
 }
 
 // provenBound returns the least objective that a feasible point can still have.
@@ -119,12 +119,12 @@ func (s *search) tightenRoot() {
 		// roundTol goes in the careful direction: one step more rather than one too few.
 		steps := math.Floor(room/math.Abs(d) + roundTol)
 		if d > 0 {
-			s.rootUpper[j] = math.Min(s.rootUpper[j], s.rootLower[j]+steps)
+			s.rootUpper[j] = min(s.rootUpper[j], s.rootLower[j]+steps)
 		} else {
-			s.rootLower[j] = math.Max(s.rootLower[j], s.rootUpper[j]-steps)
+			s.rootLower[j] = max(s.rootLower[j], s.rootUpper[j]-steps)
 		}
 	}
 }
 
 // prune gives up a node with that bound.
-func (s *search) prune(bound float64) { s.pruned = math.Min(s.pruned, bound) }
+func (s *search) prune(bound float64) { s.pruned = min(s.pruned, bound) }

@@ -81,8 +81,8 @@ func (p *pseudocosts) choose(model *milp.Model, lp *simplex) int {
 		}
 		// part is the way down to the next whole number and 1 - part the way up.
 		part := x - math.Floor(x)
-		down := math.Max(leastGain, float64(p.gain(0, j)*part))
-		up := math.Max(leastGain, float64(p.gain(1, j)*(1-part)))
+		down := max(leastGain, float64(p.gain(0, j)*part))
+		up := max(leastGain, float64(p.gain(1, j)*(1-part)))
 		// The product decides, not the sum: a variable that raises one side alone leaves the other
 		// as hard as its parent.
 		if down*up > score {

@@ -171,7 +171,7 @@ func (s *simplex) dualRatio(miss float64) int {
 	least := math.Inf(1)
 	for j, a := range s.row {
 		if s.mayEnter(j, a, miss) {
-			least = math.Min(least, (math.Abs(s.d[j])+dualTol)/math.Abs(a))
+			least = min(least, (math.Abs(s.d[j])+dualTol)/math.Abs(a))
 		}
 	}
 	// Pass 2 takes the largest pivot among those that are passed by then: a small one would spoil
@@ -261,11 +261,11 @@ func (s *simplex) provesInfeasible() bool {
 		}
 		// The range of a x[j] over its bounds is [min(p, q), max(p, q)].
 		p, q := a*s.lower[j], a*s.upper[j]
-		least += math.Min(p, q)
-		most += math.Max(p, q)
+		least += min(p, q)
+		most += max(p, q)
 		for _, x := range []float64{p, q} {
 			if !math.IsInf(x, 0) {
-				size = math.Max(size, math.Abs(x))
+				size = max(size, math.Abs(x))
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (s *search) point() []float64 {
 	for j := range values {
 		// A basic variable may miss its bound by primalTol. The clamp moves it by no more, and
 		// Verify judges the rows.
-		x := math.Max(s.lp.lower[j], math.Min(s.lp.x[j], s.lp.upper[j]))
+		x := max(s.lp.lower[j], min(s.lp.x[j], s.lp.upper[j]))
 		values[j] = x + 0 // never -0
 	}
 	return values
@@ -67,7 +67,7 @@ func (s *search) tryHint(hint []float64) {
 		// them is at least as good.
 		if s.model.Variable(j).Integer && !math.IsNaN(x) {
 			// A value beyond the bounds, 1e300 included, means the bound.
-			whole := math.Max(s.rootLower[j], math.Min(math.Round(x), s.rootUpper[j]))
+			whole := max(s.rootLower[j], min(math.Round(x), s.rootUpper[j]))
 			s.lp.lower[j], s.lp.upper[j] = whole, whole
 		}
 	}

@@ -77,7 +77,7 @@ func (s *simplex) primalRatio(j int, direction float64) (row int, step float64) 
 	for r, a := range s.column {
 		// The basic variable of row r moves by -direction*a for each unit.
 		if room, rate := s.room(r, -direction*a); rate > pivotTol {
-			reach = math.Min(reach, (room+primalTol)/rate)
+			reach = min(reach, (room+primalTol)/rate)
 		}
 	}
 	// A tie goes to the bound flip, which leaves the basis as it is.
@@ -89,7 +89,7 @@ func (s *simplex) primalRatio(j int, direction float64) (row int, step float64) 
 		if room, rate := s.room(r, -direction*a); rate > pivotTol && rate > size && room <= reach*rate {
 			// A row that is beyond its bound already, within the tolerance, has negative room: the
 			// step is 0, never backward.
-			row, size, step = r, rate, math.Max(0, room/rate)
+			row, size, step = r, rate, max(0, room/rate)
 		}
 	}
 	if row < 0 {

@@ -84,7 +84,7 @@ func (r *relaxation) setCosts(model *milp.Model) {
 func scaleOf(numbers []float64) float64 {
 	largest := 0.0
 	for _, x := range numbers {
-		largest = math.Max(largest, math.Abs(x))
+		largest = max(largest, math.Abs(x))
 	}
 	// A row without terms has no size; the scale 1 keeps its bounds as they are.
 	if largest == 0 {

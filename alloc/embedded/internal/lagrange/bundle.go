@@ -71,7 +71,7 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 		slope[c] = float64(scale[c] * g)
 		size += float64(slope[c] * slope[c])
 	}
-	b.size = math.Max(b.size, size)
+	b.size = max(b.size, size)
 	// One row and one column of gram are new, over the components that are free to move.
 	for i := range b.values {
 		var sum float64
@@ -165,10 +165,10 @@ func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
 		model, lower = math.Inf(-1), 0
 		for i, slope := range b.slopes[:len(b.values)] {
 			value := b.values[i] + dot(slope, b.move)
-			model = math.Max(model, value)
+			model = max(model, value)
 			lower += float64(b.w[i] * value)
 		}
-		if model-lower <= math.Max(tolerance, inexact*(center-model)) {
+		if model-lower <= max(tolerance, inexact*(center-model)) {
 			break
 		}
 	}
@@ -230,7 +230,7 @@ func (b *bundle) search() {
 	}
 	for c, g := range b.mean {
 		b.mean[c] = b.mean0[c] + float64(part*(g-b.mean0[c]))
-		b.move[c] = math.Max(b.least[c], -float64(b.t*b.mean[c]))
+		b.move[c] = max(b.least[c], -float64(b.t*b.mean[c]))
 	}
 }
 
@@ -242,7 +242,7 @@ func (b *bundle) rise(part float64) float64 {
 	}
 	for c, g := range b.mean {
 		way := g - b.mean0[c]
-		rise += float64(way * math.Max(b.least[c], -float64(b.t*(b.mean0[c]+float64(part*way)))))
+		rise += float64(way * max(b.least[c], -float64(b.t*(b.mean0[c]+float64(part*way)))))
 	}
 	return rise
 }

@@ -143,7 +143,7 @@ func (d *Descent) round() {
 		// makes the bound invalid: it is clamped.
 		d.X[c] = d.Best[c] + float64(d.Scale[c]*step)
 		if c >= d.free && c < d.last {
-			d.X[c] = math.Max(0, d.X[c])
+			d.X[c] = max(0, d.X[c])
 		}
 	}
 	d.Rounds++
@@ -193,7 +193,7 @@ func (d *Descent) accept(value, gain float64) {
 		factor := 0.5
 		if value <= d.Bound-float64(good*gain) {
 			// factor is between 1/longest and 1: a step never gets shorter after a success.
-			factor = math.Min(1, math.Max(d.curvature(value, gain), 1.0/longest))
+			factor = min(1, max(d.curvature(value, gain), 1.0/longest))
 		}
 		b.t /= factor
 		d.streak = 0

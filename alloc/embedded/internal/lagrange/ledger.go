@@ -39,11 +39,11 @@ func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64)
 	}
 	// rounding is what sums of losses at prices may be off by. No choice loses more than widest, and one that loses more than
 	// last is not worth as much as was asked for.
-	priced, rounding := bound, equal*math.Max(1, math.Abs(bound))
-	last := math.Min(bound-attained-margin, t.widest()+rounding)
-	for lose := math.Max(rounding, firstRegret*math.Abs(priced)); ; lose *= wider {
+	priced, rounding := bound, equal*max(1, math.Abs(bound))
+	last := min(bound-attained-margin, t.widest()+rounding)
+	for lose := max(rounding, firstRegret*math.Abs(priced)); ; lose *= wider {
 		// last may be below nothing: then the prices alone prove that attained is as good as the best.
-		lose = math.Min(lose, last)
+		lose = min(lose, last)
 		if lose <= 0 || ctx.Err() != nil {
 			return bound, nil
 		}
@@ -53,7 +53,7 @@ func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64)
 		}
 		// The best of those within d is the best of all: whatever else there is loses more than d.
 		if at, value := l.best(priced); at >= 0 {
-			return math.Min(bound, value+rounding), l.counts(at)
+			return min(bound, value+rounding), l.counts(at)
 		}
 		// No choice loses d or less, so that none is worth more than priced - d.
 		if bound = priced - lose + rounding; lose >= last {
@@ -74,7 +74,7 @@ func (t *Totals) widest() float64 {
 		_, best := t.takers[a].best(x)
 		worst := best
 		for w := range t.takers[a].ways {
-			worst = math.Min(worst, t.takers[a].ways[w].priced(x))
+			worst = min(worst, t.takers[a].ways[w].priced(x))
 		}
 		sum += best - worst
 	}

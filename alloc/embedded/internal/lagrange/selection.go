@@ -4,7 +4,6 @@ package lagrange
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -97,7 +96,7 @@ func (sel *Selection) choose() {
 	sel.Next, sel.Least = 0, 0
 	// If F* is not full, one adjustment more is worth nothing, and Next stays 0.
 	if n < len(sel.All) && n == full {
-		sel.Next = math.Max(0, sel.All[n].Gain)
+		sel.Next = max(0, sel.All[n].Gain)
 	}
 	if n > 0 && int64(n) == sel.Budget {
 		sel.Least = sel.All[n-1].Gain

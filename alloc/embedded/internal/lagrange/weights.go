@@ -109,7 +109,7 @@ func (q *weights) factorize() {
 			} else {
 				// max(v, 0) repairs a difference that rounding made negative; the smallest number keeps the
 				// root positive where all slopes are 0.
-				row[r] = math.Sqrt(math.Max(v, 0) + float64(float64(ridge*q.t)*q.size) + math.SmallestNonzeroFloat32)
+				row[r] = math.Sqrt(max(v, 0) + float64(float64(ridge*q.t)*q.size) + math.SmallestNonzeroFloat32)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (q *weights) advance() bool {
 	}
 	for r, i := range q.in {
 		// Rounding may leave a weight a hair below 0, and a negative weight is no valid cut.
-		q.w[i] = math.Max(0, q.w[i]+float64(part*q.step[r]))
+		q.w[i] = max(0, q.w[i]+float64(part*q.step[r]))
 	}
 	if leaves < 0 {
 		return false

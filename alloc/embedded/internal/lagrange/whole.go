@@ -72,7 +72,7 @@ func (w *whole) better(i int32) float64 {
 	if !d.Problem.Apps[i].Pinnable {
 		return d.Free[i]
 	}
-	return math.Max(d.Keep[i], d.Free[i]-w.price)
+	return max(d.Keep[i], d.Free[i]-w.price)
 }
 
 // disjoint picks groups without a common application, those with few of them first, and takes their prices out of x. The groups
@@ -162,7 +162,7 @@ func (w *whole) below(g int32, x, priced []float64) float64 {
 	if b.tried >= w.most {
 		return sum
 	}
-	return math.Min(sum, b.best+equal)
+	return min(sum, b.best+equal)
 }
 
 // ways lists those of application i, the best at the prices first; none where there are more than may be tried.

@@ -80,7 +80,7 @@ func (l *Answers) Cut() float64 {
 	if !l.Found {
 		return -ProofMargin
 	}
-	return l.Value + math.Max(l.Least(), float64(l.Gap*math.Abs(l.Value)))
+	return l.Value + max(l.Least(), float64(l.Gap*math.Abs(l.Value)))
 }
 
 // unsought returns the bound on what nobody looks for because cut rules it out: a gap that is enough
@@ -99,7 +99,7 @@ func (l *Answers) unsought(bound float64) float64 {
 // Utilizations are multiples of step; without a lattice, step = 0, only the tolerance
 // separates them.
 func (l *Answers) Least() float64 {
-	return math.Max(l.step-solver.ObjectiveTolerance, solver.ObjectiveTolerance)
+	return max(l.step-solver.ObjectiveTolerance, solver.ObjectiveTolerance)
 }
 
 // Identify makes key the name of a set of pinnable applications, and counts them.

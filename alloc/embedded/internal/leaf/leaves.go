@@ -148,7 +148,7 @@ func (l *Leaves) settleWithin(ctx context.Context, freed int, subproblems *int) 
 	above := l.settleWithin(ctx, freed, subproblems)
 	l.R.Lo[t] = lo
 	// The halves may have been given up with bounds of their own; neither makes the whole worse than bound.
-	return math.Min(bound, math.Max(below, above))
+	return min(bound, max(below, above))
 }
 
 // take makes the packing the incumbent if it is preferred: more utilization, less loss, fewer freed.
@@ -163,6 +163,6 @@ func (l *Leaves) take(freed int) {
 	}
 	l.standing.Accept(l.K.BestValue, l.K.totalLoss())
 	// A solution of equal utilization and less loss must not lower Value.
-	l.Found, l.Value = true, math.Max(l.Value, l.K.BestValue)
+	l.Found, l.Value = true, max(l.Value, l.K.BestValue)
 	l.Best.keep(l.K, freed)
 }

@@ -4,7 +4,6 @@
 package leaf
 
 import (
-	"math"
 	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/colgen"
@@ -65,7 +64,7 @@ func (k *packing) pack(goal float64) {
 	for _, start := range [...]func(){k.floor, k.fillPriced} {
 		start()
 		// A penalty above the price: else the excess would be worth its while.
-		k.penalty = math.Max(1, 3*k.r.Lambda)
+		k.penalty = max(1, 3*k.r.Lambda)
 		for range raises {
 			k.climb()
 			if k.settle() {
@@ -152,7 +151,7 @@ func (k *packing) fillPriced() {
 			for _, t := range r.Types {
 				// 1e-9 of the value lets a type of price 0 still fill room that nothing else wants.
 				if k.supply[t] < r.Hi[t] {
-					r.Worth[t] = math.Max(0, r.Pi[t]) + 1e-9*r.S.Problem.Types[t].Value
+					r.Worth[t] = max(0, r.Pi[t]) + 1e-9*r.S.Problem.Types[t].Value
 				}
 			}
 			q, _ := r.S.Lists.Best(r.Class[g], r.Worth)
@@ -182,7 +181,7 @@ func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
 //
 //	worth - penalty max(0, loss - L')
 func (k *packing) merit(worth, loss float64) float64 {
-	return worth - float64(k.penalty*math.Max(0, loss-k.r.Budget+solver.LossTolerance/2))
+	return worth - float64(k.penalty*max(0, loss-k.r.Budget+solver.LossTolerance/2))
 }
 
 // climb sweeps over the groups, each time moving one server of a group to the pattern that raises the
@@ -316,7 +315,7 @@ func (k *packing) drop() bool {
 		}
 		// Of what it saves only the excess counts.
 		saves := q.At(typ.Delta, k.count[t]) - q.At(typ.Delta, k.count[t]-1)
-		if ratio := math.Min(saves, k.loss-k.r.Budget) / typ.Value; ratio > most {
+		if ratio := min(saves, k.loss-k.r.Budget) / typ.Value; ratio > most {
 			best, most = t, ratio
 		}
 	}

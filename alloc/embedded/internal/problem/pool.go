@@ -20,7 +20,7 @@ import (
 type Pool struct {
 	Members  []int32
 	Min, Max int64 // sums over the members
-	N        int64 // containers placed
+	N        int64 // containers placed, see Set
 	base     float64
 	down     int64
 	slopes   []float64   // the fractional steps, ascending
@@ -28,6 +28,7 @@ type Pool struct {
 	Loss     float64     // G(n)
 	Extra    float64     // what n are worth beside their value
 	only     *DemandType // where the only member may not have every number
+	tally    Tally       // of n, where there is an only one
 }
 
 // Add makes application i a member; remove undoes it. O(members).
@@ -46,7 +47,7 @@ func (q *Pool) Remove(p *Problem, i int32) {
 
 // Rebuild computes everything but n from the members.
 func (q *Pool) Rebuild(p *Problem) {
-	// N, Loss and Extra stay: they belong to the containers, which the caller changes by itself.
+	// N and what Set computes from it stay: they belong to the containers, which the caller changes by itself.
 	q.Min, q.Max, q.base, q.down = 0, 0, 0, 0
 	q.slopes, q.only = q.slopes[:0], nil
 	for _, i := range q.Members {
@@ -79,6 +80,15 @@ func (q *Pool) Rebuild(p *Problem) {
 		sum += slope
 		q.sums = append(q.sums, sum)
 	}
+}
+
+// Set says that the members have n containers, and looks up once what the searches ask about that number again and again. O(1).
+func (q *Pool) Set(delta float64, n int64) {
+	q.N, q.tally = n, Tally{}
+	if q.only != nil {
+		q.tally = q.only.Tally(n)
+	}
+	q.Loss, q.Extra = q.At(delta, n), q.tally.Extra
 }
 
 // At returns G(n); below the minima each missing container costs another delta. O(1).
@@ -117,41 +127,31 @@ func (q *Pool) stated(delta float64, n int64) float64 {
 	return loss
 }
 
-// ExtraOf returns what n containers of the members are worth beside their value.
-func (q *Pool) ExtraOf(n int64) float64 {
-	if q.only == nil {
-		return 0
-	}
-	return q.only.Tally(n).Extra
-}
+// Rise returns what a container more brings beside its value, see Curve, as of the last Set.
+func (q *Pool) Rise() float64 { return q.tally.Rise }
 
-// Missing returns how many containers the members are away from a number that they may have: those that they lack
+// Missing returns, as of the last Set, how many containers the members are away from a number that they may have: those that they lack
 // to their minima, or to the next number that is allowed, above or below.
 func (q *Pool) Missing() int64 {
 	missing := max(0, q.Min-q.N)
 	if q.only != nil {
-		missing = max(missing, q.only.Tally(q.N).Missing)
+		missing = max(missing, q.tally.Missing)
 	}
 	return missing
 }
 
-// Short returns how many containers more lead to the next number that the members may have, 0 where they have such
-// a number or no larger one is allowed.
+// Short returns, as of the last Set, how many containers more lead to the next number that the members may have, 0 where they
+// have such a number or no larger one is allowed.
 func (q *Pool) Short() int64 {
 	if q.only != nil {
-		return q.only.Tally(q.N).Short
+		return q.tally.Short
 	}
 	return max(0, q.Min-q.N)
 }
 
-// Over returns how many containers are to go where no larger number can be had: down to the next one that is
+// Over returns, as of the last Set, how many containers are to go where no larger number can be had: down to the next one that is
 // allowed; 0 where the number is, or none below it.
-func (q *Pool) Over() int64 {
-	if q.only == nil {
-		return 0
-	}
-	return q.only.Tally(q.N).Over
-}
+func (q *Pool) Over() int64 { return q.tally.Over }
 
 // Wanted returns the n in [min, max] with the largest price n - lambda G(n).
 // G is convex, so that a step of slope s is taken while price > lambda s.

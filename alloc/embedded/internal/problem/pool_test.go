@@ -148,7 +148,7 @@ func TestPoolOfNumbers(t *testing.T) {
 		q := Pool{Members: p.Types[0].Members}
 		q.Rebuild(p)
 		for n := int64(0); n <= p.Apps[0].Max; n++ {
-			q.N = n
+			q.Set(p.Types[0].Delta, n)
 			below, above := int64(-1), int64(-1)
 			for m := n; m >= 0 && below < 0; m-- {
 				if own.Allows(m) {
@@ -177,8 +177,8 @@ func TestPoolOfNumbers(t *testing.T) {
 			if got := q.Over(); got != max(0, below) {
 				t.Fatalf("%+v: %d are over by %d, want %d", app, n, got, max(0, below))
 			}
-			if own.Allows(n) && q.ExtraOf(n) != own.Extra(n) {
-				t.Fatalf("%+v: %d are worth %g, want %g", app, n, q.ExtraOf(n), own.Extra(n))
+			if own.Allows(n) && q.Extra != own.Extra(n) {
+				t.Fatalf("%+v: %d are worth %g, want %g", app, n, q.Extra, own.Extra(n))
 			}
 		}
 	})

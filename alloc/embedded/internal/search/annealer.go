@@ -55,6 +55,14 @@ type candidate struct {
 	worth float64 // of one container, before its size
 	// noise is drawn for each candidate once a fill, from [1, 1 + taste.noise).
 	noise float64 // a factor
+	margin
+}
+
+// margin is what one more container of a type changes: the loss, the objective before loss, and whether it leads to a number that the
+// members may have. It holds until containers of the type are placed or removed.
+type margin struct {
+	loss, value float64
+	short       bool
 }
 
 // New returns an annealer that starts from s; seed selects its random numbers.
@@ -77,13 +85,13 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 	// where that is more: else a minimum could be traded for a dear container.
 	a.missingWeight = 0.5 * s.p.Scale
 	for t := range s.p.Types {
-		a.missingWeight = math.Max(a.missingWeight, 2*a.most(int32(t)))
+		a.missingWeight = max(a.missingWeight, 2*a.most(int32(t)))
 	}
 	// A unit above a ceiling costs twice what any container brings for it.
 	a.ceilingWeight = make([]float64, len(s.p.Ceilings))
 	for t := range s.p.Types {
 		for _, use := range s.p.Types[t].Uses {
-			a.ceilingWeight[use.Ceiling] = math.Max(a.ceilingWeight[use.Ceiling], 2*a.most(int32(t))/float64(use.Units))
+			a.ceilingWeight[use.Ceiling] = max(a.ceilingWeight[use.Ceiling], 2*a.most(int32(t))/float64(use.Units))
 		}
 	}
 	return a
@@ -103,7 +111,7 @@ func (a *Annealer) Guide(d *lagrange.Dual, x []float64) {
 	a.lambda = d.Lambda(x)
 	// P = max(1, 3 lambda): below lambda the search would gain by exceeding the budget (15),
 	// as lambda is what a share of it brings.
-	a.lossWeight = math.Max(a.lossWeight, 3*a.lambda)
+	a.lossWeight = max(a.lossWeight, 3*a.lambda)
 	for i, often := range d.Often {
 		a.score[i] = float64(often)
 	}
@@ -180,7 +188,7 @@ func (a *Annealer) record() {
 	if !a.Feasible() {
 		return
 	}
-	a.Reached = math.Max(a.Reached, a.S.worth())
+	a.Reached = max(a.Reached, a.S.worth())
 	if !a.Best.Accept(a.S.worth(), a.S.loss, a.S.Freed) {
 		return
 	}

@@ -79,9 +79,10 @@ func TestGiveWay(t *testing.T) {
 // A type pays its ceilings wherever it is filled.
 func TestFillPaysCeilings(t *testing.T) {
 	a := below(t)
-	free := a.worth(0, 0, taste{charge: .5})
+	c := &candidate{margin: a.margin(0)}
+	free := a.worth(0, c, taste{charge: .5})
 	a.surcharge[0] = .1
-	if got := a.worth(0, 0, taste{charge: .5}); got >= free {
+	if got := a.worth(0, c, taste{charge: .5}); got >= free {
 		t.Errorf("worth %g with a surcharge, %g without", got, free)
 	}
 }

@@ -22,7 +22,7 @@ type move struct {
 	// touched lists the servers, each once, that lost containers or that somebody wants to be filled again.
 	touched   []int32
 	isTouched []bool
-	// lost is scratch of losers.
+	// lost is scratch of losers and undo.
 	lost []int32
 	// freed lists the applications that the move has freed: it would be idle to keep them again.
 	freed []int32
@@ -106,20 +106,30 @@ func (m *move) add(other *move) { m.changes = append(m.changes, other.changes...
 // undo takes everything back, the last step first. The totals come back as they were: sums of floating-point
 // numbers would not.
 func (m *move) undo() {
+	m.lost = m.lost[:0]
 	// Backward, because a step is possible only in the state that the ones before it left: containers must be
 	// there before they can be pinned.
 	for at := len(m.changes) - 1; at >= 0; at-- {
 		c := m.changes[at]
 		switch {
 		case c.server >= 0:
-			m.s.put(int(c.server), c.what, -c.count)
+			m.s.take(int(c.server), c.what, -c.count)
+			m.s.shift(int(c.server), c.what, -c.count)
+			m.s.pools[c.what].N -= c.count
+			if !slices.Contains(m.lost, c.what) {
+				m.lost = append(m.lost, c.what)
+			}
 		case c.count > 0:
 			m.s.pin(c.what)
 		default:
 			m.s.unpin(c.what)
 		}
 	}
-	// Each put has also changed the sums by rounding errors; over millions of moves these would add up to more
+	// What follows from the number of a type is looked up once.
+	for _, t := range m.lost {
+		m.s.resize(t, m.s.pools[t].N)
+	}
+	// All this has also changed the sums by rounding errors; over millions of moves these would add up to more
 	// than the tolerances.
 	m.s.totals = m.before
 }

@@ -128,12 +128,18 @@ func TestFillIsMaximal(t *testing.T) {
 		}
 		a.fill(m, j, taste{charge: 0.5, noise: 1})
 		for _, typ := range s.active {
-			if s.fitsOne(j, typ) && s.pools[typ].N < s.pools[typ].Max && a.welcome(typ) {
+			if s.fitsOne(j, typ) && s.pools[typ].N < s.pools[typ].Max && welcome(a, typ) {
 				t.Fatalf("type %d still fits", typ)
 			}
 		}
 		s.check(t)
 	})
+}
+
+// welcome reports whether one more container of a type raises the energy.
+func welcome(a *Annealer, typ int32) bool {
+	m := a.margin(typ)
+	return a.welcome(&m)
 }
 
 // With minima missing, recreate places them where they fit.

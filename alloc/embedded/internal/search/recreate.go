@@ -62,11 +62,11 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 // the fewest of them first.
 func (a *Annealer) trim(m *move) {
 	s := a.S
-	// A number that is not allowed is short of one that is, so that mostly there is none to look for.
-	if s.missing == 0 {
-		return
-	}
 	for _, t := range s.active {
+		// A number that is not allowed is short of one that is, so that mostly there is none to look for.
+		if s.missing == 0 {
+			return
+		}
 		// over falls by what is taken away: the loop ends at the next number below that is allowed.
 		for over := s.pools[t].Over(); over > 0; {
 			// Emptying the servers with the fewest leaves a job on fewer servers; ties go to the lowest index.
@@ -91,7 +91,8 @@ func (a *Annealer) trim(m *move) {
 func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 	s := a.S
 	start, looks := a.rng.Below(len(s.active)), 0
-	for at := range s.active {
+	// What is short is missing as well: where nothing is the rest needs no look.
+	for at := 0; at < len(s.active) && s.missing > 0; at++ {
 		// The types follow in the order of active from a random start.
 		t := s.active[(start+at)%len(s.active)]
 		// Short and not Missing: a number between two allowed ones may be nearer to the lower one, but
@@ -119,7 +120,7 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 // left, ties to the lowest index after a random start; -1 where none has room.
 func (a *Annealer) bestFit(t int32) int {
 	s := a.S
-	best, most := -1, 0.0
+	best, most, demand := -1, 0.0, s.p.DemandOf(t)
 	// The random start makes ties fall on different servers: else the first servers of a cluster of equal ones
 	// would fill first in every state.
 	start := a.rng.Below(s.p.Servers)
@@ -133,24 +134,21 @@ func (a *Annealer) bestFit(t int32) int {
 		}
 		// sum_k d_k/left_k is largest where least is left over: best fit. A thousandth of the price breaks
 		// ties between servers of equal room.
-		if part := a.size(j, t) + float64(a.priceOf(j, t)*1e-3); best < 0 || part > most {
+		if part := size(demand, s.left[j*s.p.Kinds:]) + float64(a.priceOf(j, t)*1e-3); best < 0 || part > most {
 			best, most = j, part
 		}
 	}
 	return best
 }
 
-// size returns sum_k d_k/left_k, how much of server j a container of type t takes: a kind that is nearly used up
-// there weighs most. The container must fit, so that no quotient is by 0.
-func (a *Annealer) size(j int, t int32) float64 {
-	s := a.S
+// size returns sum_k d_k/left_k, how much of what is left of a server a container takes: a kind that is nearly used up there weighs
+// most. The container must fit, so that no quotient is by 0.
+func size(demand, left []int64) float64 {
 	var size float64
-	// The row of server j begins at k0.
-	k0 := j * s.p.Kinds
-	for k, q := range s.p.DemandOf(t) {
-		// A kind that is not demanded may be used up on j, and 0/0 is not a number.
+	for k, q := range demand {
+		// A kind that is not demanded may be used up, and 0/0 is not a number.
 		if q > 0 {
-			size += float64(q) / float64(s.left[k0+k])
+			size += float64(q) / float64(left[k])
 		}
 	}
 	return size
@@ -178,12 +176,12 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 		// The quotients are by server alone: K divisions for a round instead of K for each candidate. A kind
 		// that is used up counts as 1 to keep the quotient finite.
 		for k := range a.inverse {
-			a.inverse[k] = 1 / math.Max(1, float64(s.left[j*s.p.Kinds+k]))
+			a.inverse[k] = 1 / max(1, float64(s.left[j*s.p.Kinds+k]))
 		}
 		for c := 0; c < len(a.cand); {
 			t := a.cand[c].typ
 			// What does not fit now never will: left only shrinks during a fill.
-			if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) || !a.welcome(t) {
+			if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) || !a.welcome(&a.cand[c].margin) {
 				// The order of candidates means nothing, so that the last one may fill the gap. O(1).
 				last := len(a.cand) - 1
 				a.cand[c] = a.cand[last]
@@ -206,7 +204,8 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 			m.place(j, t, a.some(j, t))
 			// The loss of a type depends on its number, so that what is placed has another worth now; all
 			// other worths stay.
-			a.cand[best].worth = a.worth(j, t, by)
+			a.cand[best].margin = a.margin(t)
+			a.cand[best].worth = a.worth(j, &a.cand[best], by)
 		}
 	}
 }
@@ -239,67 +238,61 @@ func (a *Annealer) collect(j int, by taste) {
 		t := s.active[(skip+at)%len(s.active)]
 		// What does not fit is not even priced.
 		if s.pools[t].N < s.pools[t].Max && s.fitsOne(j, t) {
-			a.cand = append(a.cand, candidate{t, a.worth(j, t, by), 1 + float64(by.noise*a.rng.Float())})
+			a.cand = append(a.cand, candidate{typ: t, noise: 1 + float64(by.noise*a.rng.Float()), margin: a.margin(t)})
+			c := &a.cand[len(a.cand)-1]
+			c.worth = a.worth(j, c, by)
 		}
 	}
 }
 
-// worth returns what a container of type t is worth on server j,
+// worth returns what a container of a candidate is worth on server j,
 //
 //	max(LeastWorth v, v - charge (lambda (change of loss) + p_j d + nu d))
 //
 // or, while minima are missing, v and what the energy gains by one less.
-func (a *Annealer) worth(j int, t int32, by taste) float64 {
-	s := a.S
-	v := a.value(t)
+func (a *Annealer) worth(j int, c *candidate, by taste) float64 {
+	v := c.value
 	// A missing container gains missingWeight in the energy, whatever it costs elsewhere.
-	if s.pools[t].Short() > 0 {
+	if c.short {
 		return v + a.missingWeight
 	}
 	// saved is what the objective gains by less loss, LossPrice a share.
-	saved := -float64(s.p.Inst.LossPrice * a.lossStep(t))
+	saved := -float64(a.S.p.Inst.LossPrice * c.loss)
 	// Without a charge the fill is greedy, and a worth below 0 counts as 0.
 	if by.charge == 0 {
-		return math.Max(0, v+saved)
+		return max(0, v+saved)
 	}
 	// price = lambda (change of loss) + p_j d + nu d - saved, at the multipliers of the root bound.
-	price := float64(a.lambda*a.lossStep(t)) + a.priceOf(j, t) + a.surcharge[t] - saved
+	price := float64(a.lambda*c.loss) + a.priceOf(j, c.typ) + a.surcharge[c.typ] - saved
 	// A part of v remains at any price: prices too high would leave room unused that nobody else wants.
-	return math.Max(a.tune.LeastWorth*v, v-float64(by.charge*price))
+	return max(a.tune.LeastWorth*v, v-float64(by.charge*price))
 }
 
-// value returns v, what one more container of type t brings.
-func (a *Annealer) value(t int32) float64 {
-	demanded := &a.S.p.Types[t]
-	if demanded.Curve == nil {
-		return demanded.Value
-	}
-	// The slope of the envelope replaces the worth itself, which may rise only after several containers more.
-	return demanded.Value + demanded.Tally(a.S.pools[t].N).Rise
-}
-
-// lossStep returns the change of loss by one more container of type t, in shares: negative up to the fair counts of
-// its members, positive beyond.
-func (a *Annealer) lossStep(t int32) float64 {
-	q := &a.S.pools[t]
+// margin returns what one more container of type t changes: the loss in shares, negative up to the fair counts of its members and
+// positive beyond.
+func (a *Annealer) margin(t int32) margin {
+	demanded, q := &a.S.p.Types[t], &a.S.pools[t]
 	// G(N+1) - G(N), O(1).
-	return q.At(a.S.p.Types[t].Delta, q.N+1) - q.Loss
+	m := margin{q.At(demanded.Delta, q.N+1) - q.Loss, demanded.Value, q.Short() > 0}
+	if demanded.Curve != nil {
+		// The slope of the envelope replaces the worth itself, which may rise only after several containers more.
+		m.value += q.Rise()
+	}
+	return m
 }
 
-// welcome reports whether one more container of type t raises the energy: a fill that takes what does not would be
-// undone as a whole for it. A container towards a minimum, or towards a fair count, is always welcome, but for one
-// that is worth less than nothing.
-func (a *Annealer) welcome(t int32) bool {
-	s := a.S
-	// lossStep and value are about one container: fills of several may overshoot a little.
-	step, value := a.lossStep(t), a.value(t)
-	if step <= 0 && value >= 0 || s.pools[t].Short() > 0 {
+// welcome reports whether one more container raises the energy: a fill that takes what does not would be undone as a whole for it.
+// A container towards a minimum, or towards a fair count, is always welcome, but for one that is worth less than nothing.
+func (a *Annealer) welcome(m *margin) bool {
+	// A margin is about one container: fills of several may overshoot a little.
+	if m.loss <= 0 && m.value >= 0 || m.short {
 		return true
 	}
+	s := a.S
 	// excess = the change of max(0, loss - limit), which is what energy is charged for.
-	excess := math.Max(0, s.loss+step-a.lossLimit) - math.Max(0, s.loss-a.lossLimit)
-	// The container is welcome if value > lossWeight excess + (TieLoss + LossPrice) step.
-	return value > float64(a.lossWeight*excess)+float64((s.p.TieLoss+s.p.Inst.LossPrice)*step)
+	excess := max(0, s.loss+m.loss-a.lossLimit) - max(0, s.loss-a.lossLimit)
+	// The container is welcome if value > lossWeight excess + (TieLoss + LossPrice) (change of loss).
+	return m.value > float64(a.lossWeight*excess)+float64((s.p.TieLoss+s.p.Inst.LossPrice)*m.loss)
 }
 
 // rehome tries to place containers of type t on a few servers, one after the other from a random one on.
@@ -311,7 +304,10 @@ func (a *Annealer) rehome(m *move, t int32) {
 		// Servers beyond Homes are not tried: the move stays cheap on large clusters, and another move starts
 		// elsewhere.
 		j := (start + 1 + at) % s.p.Servers
-		for s.fitsOne(j, t) && q.N < q.Max && a.welcome(t) {
+		for s.fitsOne(j, t) && q.N < q.Max {
+			if one := a.margin(t); !a.welcome(&one) {
+				break
+			}
 			// A quarter of what fits at a time, but at least one: welcome is asked again in between, as the
 			// loss changes.
 			m.place(j, t, max(1, min(s.room(j, t), q.Max-q.N)/4))

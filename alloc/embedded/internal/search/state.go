@@ -24,6 +24,8 @@ type State struct {
 	// pools[t] is the free applications of type t; active lists the types that have any.
 	pools  []problem.Pool
 	active []int32
+	// lacks[t] is what missing has of type t.
+	lacks []int64
 	// free[i]: application i is in its pool. freed counts the pinnable ones among them.
 	free []bool
 	// Freed is what those of them weigh that are pinnable, and loose how many they are.
@@ -94,7 +96,7 @@ func stateOf(p *problem.Problem, inc *problem.Incumbent) *State {
 // pools are formed.
 func nobody(p *problem.Problem) *State {
 	s := &State{
-		p: p, left: slices.Clone(p.Capacity), below: p.Limits(), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)),
+		p: p, left: slices.Clone(p.Capacity), below: p.Limits(), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)), lacks: make([]int64, len(p.Types)),
 		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, hosts: make([][]int32, len(p.Types)),
 	}
 	for i := range p.Apps {
@@ -149,10 +151,11 @@ func (s *State) formPools() {
 		// One Rebuild for all members, O(members log members), where adding them one by one would take the
 		// square.
 		q.Rebuild(s.p)
-		q.Loss, q.Extra = q.At(s.p.Types[t].Delta, 0), q.ExtraOf(0)
+		q.Set(s.p.Types[t].Delta, 0)
 		s.loss += q.Loss
 		s.objective += q.Extra
-		s.missing += q.Missing()
+		s.lacks[t] = q.Missing()
+		s.missing += s.lacks[t]
 	}
 }
 
@@ -190,9 +193,9 @@ func (s *State) placeHeld(i int32) {
 // take lowers what is left of server j and of the ceilings by n containers of type t; n may be negative. Quantities
 // are exact, so that taking and giving back leave no trace, in any order. O(kinds + ceilings of the type).
 func (s *State) take(j int, t int32, n int64) {
-	k0 := j * s.p.Kinds
-	for k, q := range s.p.DemandOf(t) {
-		s.left[k0+k] -= n * q
+	left := s.left[j*s.p.Kinds : (j+1)*s.p.Kinds]
+	for k, q := range s.p.DemandOf(t)[:len(left)] {
+		left[k] -= n * q
 	}
 	for _, use := range s.p.Types[t].Uses {
 		was := s.below[use.Ceiling]
@@ -217,10 +220,16 @@ func (s *State) put(j int, t int32, n int64) {
 }
 
 // relabel changes how many containers on server j are free ones of type t, and with them the pool. It leaves the
-// capacity alone: containers of a kept application become free ones of its type where they are. The slots of a
-// server are few and in no order, so that a search through them is shorter than any index; the last one fills the
-// gap of one that is empty. O(types on the server).
+// capacity alone: containers of a kept application become free ones of its type where they are.
 func (s *State) relabel(j int, t int32, n int64) {
+	s.shift(j, t, n)
+	s.resize(t, s.pools[t].N+n)
+}
+
+// shift changes how many containers on server j are free ones of type t, of no pool. The slots of a server are few and in no
+// order, so that a search through them is shorter than any index; the last one fills the gap of one that is empty.
+// O(types on the server).
+func (s *State) shift(j int, t int32, n int64) {
 	slots := s.on[j]
 	at := 0
 	for at < len(slots) && slots[at].Type != t {
@@ -239,24 +248,20 @@ func (s *State) relabel(j int, t int32, n int64) {
 		s.hosts[t] = without(s.hosts[t], int32(j))
 	}
 	s.on[j] = slots
-	s.resize(t, s.pools[t].N+n)
 }
 
 // resize sets the pool's containers and refreshes loss, worth and missing: the loss of a type depends on how many
 // containers it has in all, [problem.Pool], so that a move costs O(1) for it, whoever gets them in the end.
 func (s *State) resize(t int32, n int64) {
 	q := &s.pools[t]
-	// Missing is not linear in n: the old amount is taken out before N changes, and the new one added after.
-	s.missing -= q.Missing()
-	q.N = n
-	s.missing += q.Missing()
-	loss := q.At(s.p.Types[t].Delta, n)
+	loss, extra := q.Loss, q.Extra
+	q.Set(s.p.Types[t].Delta, n)
 	// loss changes by G(n) - G(N), O(1) each.
-	s.loss += loss - q.Loss
-	q.Loss = loss
-	extra := q.ExtraOf(n)
-	s.objective += extra - q.Extra
-	q.Extra = extra
+	s.loss += q.Loss - loss
+	s.objective += q.Extra - extra
+	lacks := q.Missing()
+	s.missing += lacks - s.lacks[t]
+	s.lacks[t] = lacks
 }
 
 // unpin frees a kept application: its containers stay where they are, as free ones of its type. What i may
@@ -275,9 +280,7 @@ func (s *State) unpin(i int32) {
 		s.active = append(s.active, t)
 	}
 	// The member's minimum enters before its containers do; resize then takes them into account.
-	s.missing -= q.Missing()
 	q.Add(s.p, i)
-	s.missing += q.Missing()
 	// Capacity does not change: the containers stay on their servers, and only their name does.
 	for _, placed := range s.p.Inst.Apps[i].Previous {
 		s.relabel(placed.Server, t, placed.Count)
@@ -298,9 +301,7 @@ func (s *State) pin(i int32) {
 	s.loose--
 	s.loss += s.p.Apps[i].HeldLoss
 	s.objective += s.p.Apps[i].HeldExtra
-	s.missing -= q.Missing()
 	q.Remove(s.p, i)
-	s.missing += q.Missing()
 	s.resize(t, q.N)
 	if len(q.Members) == 0 {
 		s.deactivate(t)
@@ -382,10 +383,11 @@ func (s *State) mayHold(j int, t int32) bool {
 
 // fitsOne reports whether one more container of type t may be placed on server j.
 func (s *State) fitsOne(j int, t int32) bool {
-	k0 := j * s.p.Kinds
-	for k, q := range s.p.DemandOf(t) {
+	left := s.left[j*s.p.Kinds : (j+1)*s.p.Kinds]
+	demand := s.p.DemandOf(t)[:len(left)]
+	for k, q := range left {
 		// Comparisons replace the divisions of space: this is the innermost test of a fill.
-		if s.left[k0+k] < q {
+		if q < demand[k] {
 			return false
 		}
 	}

@@ -84,10 +84,13 @@ func (s *State) check(t rapid.TB) {
 		}
 		if len(q.Members) > 0 {
 			active++
-			q.N = n[typ]
+			q.Set(s.p.Types[typ].Delta, n[typ])
 			missing += q.Missing()
-			loss += q.At(s.p.Types[typ].Delta, n[typ])
-			objective += q.ExtraOf(n[typ])
+			loss += q.Loss
+			objective += q.Extra
+			if known := &s.pools[typ]; known.Short() != q.Short() || known.Over() != q.Over() || known.Rise() != q.Rise() || s.lacks[typ] != q.Missing() {
+				t.Fatalf("pool %d knows %+v, want %+v", typ, known, q)
+			}
 		}
 		if q.Min != s.pools[typ].Min || q.Max != s.pools[typ].Max || n[typ] != s.pools[typ].N {
 			t.Fatalf("pool %d: %+v, want %+v with %d", typ, s.pools[typ], q, n[typ])

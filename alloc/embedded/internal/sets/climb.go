@@ -103,7 +103,7 @@ func (q *Search) most(members bool) (int32, float64) {
 			continue
 		}
 		// Both are bounds, so that the lesser one says more.
-		if change := math.Min(q.change(&q.local, int32(i)), q.change(&q.root, int32(i))); change > most {
+		if change := min(q.change(&q.local, int32(i)), q.change(&q.root, int32(i))); change > most {
 			who, most = int32(i), change
 		}
 	}

@@ -93,7 +93,7 @@ func TestMost(t *testing.T) {
 				for _, u := range []*prices{&q.root, &q.local} {
 					before := q.boundAt(u)
 					q.toggle(int32(i))
-					least = math.Min(least, q.boundAt(u)-before)
+					least = min(least, q.boundAt(u)-before)
 					q.toggle(int32(i))
 				}
 				if least > most+1e-12 {

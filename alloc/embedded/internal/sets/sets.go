@@ -75,7 +75,7 @@ func (q *Search) price(x []float64) {
 	// x is p_t by type, then lambda, then mu: mu is not looked at, as every server knows its own set here.
 	for t := range q.rootWorth {
 		// worth_t = max(0, v_t - p_t), in utilization per container.
-		q.rootWorth[t] = math.Max(0, p.Types[t].Value-x[t])
+		q.rootWorth[t] = max(0, p.Types[t].Value-x[t])
 	}
 	q.rootLambda = x[len(p.Types)]
 	// Nothing that was computed at other prices holds any more.

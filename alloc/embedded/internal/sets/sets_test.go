@@ -95,7 +95,7 @@ func TestPricesBoundSets(t *testing.T) {
 			if p.Apps[i].Pinnable {
 				same += p.KeepWorth(int32(i), x[len(p.Types)])
 			} else {
-				_, phi := p.Wanted(int32(i), math.Min(x[typ], p.Types[typ].Value), x[len(p.Types)])
+				_, phi := p.Wanted(int32(i), min(x[typ], p.Types[typ].Value), x[len(p.Types)])
 				same += phi
 			}
 		}
@@ -116,7 +116,7 @@ func checkPrices(t *testing.T, q *Search, x []float64) {
 	for i := range p.Apps {
 		a, phi := &p.Apps[i], math.Inf(-1)
 		for n := a.Min; n <= a.Max; n++ {
-			phi = math.Max(phi, x[a.Type]*float64(n)-lambda*p.Loss(int32(i), n))
+			phi = max(phi, x[a.Type]*float64(n)-lambda*p.Loss(int32(i), n))
 		}
 		if want := phi - p.KeepWorth(int32(i), lambda); a.Pinnable && math.Abs(q.root.gain[i]-want) > 1e-9 {
 			t.Errorf("application %d gains %g, want %g", i, q.root.gain[i], want)
@@ -129,7 +129,7 @@ func checkPrices(t *testing.T, q *Search, x []float64) {
 			for c, n := range s.Lists.Pattern(int32(g), at) {
 				sum += (p.Types[c].Value - x[c]) * float64(n)
 			}
-			want = math.Max(want, sum)
+			want = max(want, sum)
 		}
 		if math.Abs(q.root.best[g]-want) > 1e-9 {
 			t.Errorf("the best pattern of class %d is worth %g, want %g", g, q.root.best[g], want)

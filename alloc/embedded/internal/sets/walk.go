@@ -81,5 +81,5 @@ func (q *Search) Run(ctx context.Context, tries int64) {
 // slack returns how far below value a set may be: a part of value, but no more than a container or so,
 // which is a far smaller part on a large cluster.
 func (q *Search) slack(value float64) float64 {
-	return math.Min(q.tune.Slack*math.Abs(value), q.tune.SlackUnits*q.unit)
+	return min(q.tune.Slack*math.Abs(value), q.tune.SlackUnits*q.unit)
 }

@@ -6,7 +6,6 @@ package tree
 import (
 	"container/heap"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
@@ -100,7 +99,7 @@ func (t *Tree) visit(ctx context.Context, n *node) *node {
 		t.remember()
 		// A child's bound never exceeds its parent's, as its solutions are among the parent's; the descent may
 		// not have come that far.
-		n.bound = math.Min(n.bound, t.Descent.Bound)
+		n.bound = min(n.bound, t.Descent.Bound)
 		if n.bound <= t.Cut() {
 			t.drop(n.bound)
 			return nil
@@ -284,12 +283,12 @@ func (t *Tree) leaf(ctx context.Context, bound float64) {
 		copy(t.Descent.X, t.Descent.Best)
 		t.Descent.Start()
 		t.Descent.Run(ctx, t.LeafRounds, t.target(), t.Cut())
-		bound = math.Min(bound, t.Descent.Bound)
+		bound = min(bound, t.Descent.Bound)
 	}
 	if bound > t.Cut() {
 		// Settle's bound is valid even where it ran out of states. Both bounds hold, so the smaller one is
 		// kept.
-		bound = math.Min(bound, t.by.Settle(ctx, func(i int32) bool { return t.choice[i] == problem.Freed }))
+		bound = min(bound, t.by.Settle(ctx, func(i int32) bool { return t.choice[i] == problem.Freed }))
 	}
 	// A leaf settled for good has the bound -Inf, and drop leaves Lost as it is; any other bound has to enter
 	// the bound of the tree.

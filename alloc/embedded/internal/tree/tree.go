@@ -87,12 +87,12 @@ func (t *Tree) target() float64 {
 func (t *Tree) Bound() float64 {
 	// Three things may hide the optimum: the incumbent, what was given up (Lost), and what is open. So bound =
 	// max(Value, Lost, max over open nodes of their bound), and never more than proven.
-	bound := math.Max(t.Value, t.Lost)
+	bound := max(t.Value, t.Lost)
 	// The heap keeps the largest bound first: Open[0] stands for all nodes, O(1).
 	if len(t.Open) > 0 {
-		bound = math.Max(bound, t.Open[0].bound)
+		bound = max(bound, t.Open[0].bound)
 	}
-	return math.Min(bound, t.proven)
+	return min(bound, t.proven)
 }
 
 // drop notes that something with that bound is not looked at any more.
@@ -100,6 +100,6 @@ func (t *Tree) drop(bound float64) {
 	// A bound within Least of the incumbent proves that nothing preferred was lost: then Lost stays. Without
 	// an incumbent every bound may hide a solution.
 	if !t.Found || bound > t.Value+t.Least() {
-		t.Lost = math.Max(t.Lost, bound)
+		t.Lost = max(t.Lost, bound)
 	}
 }
