@@ -86,39 +86,48 @@ func answerDorm(ctx context.Context, c *command) error {
 	if err := c.writeRecord(problem, decision); err != nil {
 		return err
 	}
-	explanation, err := alloc.Explain(problem, decision)
+	out, err := dormOutputOf(problem, decision)
 	if err != nil {
 		return err
 	}
-	out := dormOutput{
-		Status:      decision.Status,
-		Objective:   decision.Objective,
-		LeftOut:     leftOut(decision),
-		Proven:      decision.Proven.String(),
-		Interrupted: decision.Interrupted,
-		Metrics:     decision.Metrics,
-		Shares:      decision.Shares,
-		Queues:      decision.Queues,
+	return c.write(out)
+}
+
+// dormOutputOf is a decision with its plan and explanation.
+func dormOutputOf(p *alloc.Problem, d *alloc.Decision) (*dormOutput, error) {
+	explanation, err := alloc.Explain(p, d)
+	if err != nil {
+		return nil, err
+	}
+	out := &dormOutput{
+		Status:      d.Status,
+		Objective:   d.Objective,
+		LeftOut:     leftOut(d),
+		Proven:      d.Proven.String(),
+		Interrupted: d.Interrupted,
+		Metrics:     d.Metrics,
+		Shares:      d.Shares,
+		Queues:      d.Queues,
 		// Lists that are nil in Go are [] here, so that a reader needs no case for null.
-		Waiting:      append([]alloc.Waiting{}, decision.Waiting...),
-		Suspended:    append([]alloc.Waiting{}, decision.Suspended...),
-		Draining:     decision.Draining,
-		Yielding:     decision.Yielding,
-		OpenBound:    decision.OpenBound,
-		Reservations: decision.Reservations,
-		Reason:       decision.Reason,
-		Allocation:   decision.Allocation,
-		Plan:         append([]alloc.Step{}, alloc.NewPlan(problem, decision.Allocation, decision.Shares...).Steps...),
+		Waiting:      append([]alloc.Waiting{}, d.Waiting...),
+		Suspended:    append([]alloc.Waiting{}, d.Suspended...),
+		Draining:     d.Draining,
+		Yielding:     d.Yielding,
+		OpenBound:    d.OpenBound,
+		Reservations: d.Reservations,
+		Reason:       d.Reason,
+		Allocation:   d.Allocation,
+		Plan:         append([]alloc.Step{}, alloc.NewPlan(p, d.Allocation, d.Shares...).Steps...),
 		Explanation:  explanation.Applications,
 		Prices:       dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order},
 		Warnings:     explanation.Warnings,
 	}
 	// A kept or infeasible allocation has no bound of this problem's objective: to print one would
 	// look like a proof.
-	if decision.Status == alloc.Decided {
-		out.Bound, out.Gap = finite(decision.Bound), finite(decision.Gap)
+	if d.Status == alloc.Decided {
+		out.Bound, out.Gap = finite(d.Bound), finite(d.Gap)
 	}
-	return c.write(out)
+	return out, nil
 }
 
 // leftOut counts the applications that the decision was not about.
@@ -142,10 +151,14 @@ func finite(x float64) *float64 {
 // readProblem reads an alloc.Problem as it stands in JSON.
 func readProblem(in io.Reader) (*alloc.Problem, error) {
 	p := &alloc.Problem{}
-	err := strictjson.Decode(in, p, &strictjson.Options{
+	return p, strictjson.Decode(in, p, problemOptions(p))
+}
+
+// problemOptions are those of a text that is read into p.
+func problemOptions(p *alloc.Problem) *strictjson.Options {
+	return &strictjson.Options{
 		// Faults below previous are about the application whose name is the key.
 		Items: map[string]string{"previous": "application"},
 		Kinds: func() apportion.Kinds { return p.Kinds }, Validate: p.Validate,
-	})
-	return p, err
+	}
 }

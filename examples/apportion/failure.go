@@ -15,7 +15,7 @@ import (
 )
 
 // names are those of the fields in all inputs: what the library finds wrong has the names of Go.
-var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{}, adjustInput{})
+var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{}, adjustInput{}, question{})
 
 // maxFaults is how many faults are listed.
 const maxFaults = 1000

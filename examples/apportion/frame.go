@@ -37,10 +37,10 @@ type command struct {
 	// strict is that of -strict, and refused how many lines of a stream were at fault.
 	strict  bool
 	refused int
-	// job is that of -job, table that of -table, and changes are those of "what-if".
+	// job is that of -job, table that of -table, and changes read those of "what-if".
 	job     string
 	table   bool
-	changes []supposition
+	changes []func() (change, error)
 	// timeout is 0 for no limit.
 	timeout time.Duration
 	// in is the file or standard input, read to its end by all but the streams; out gets nothing but

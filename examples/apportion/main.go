@@ -29,6 +29,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   why      what keeps an application from more containers, and which change would give it some
   what-if  who has more or less if a server goes, an application comes, a setting changes
 
+  session  dorm's decisions one after the other: a problem, then what changes, a line each
+
   replay  takes a decision that "dorm -record" has written again, and says where the answers differ
   verify  checks such a decision without a solver
 
@@ -109,6 +111,7 @@ var subcommands = map[string]subcommand{
 		c.tableFlag()
 		c.changeFlags()
 	}, answerWhatIf, searching},
+	"session": {func(c *command) { c.effortFlag(); c.strictFlag() }, answerSession, byLine},
 	"replay":  {(*command).timeoutFlag, answerReplay, searching},
 	"verify":  {func(*command) {}, answerVerify, atOnce},
 	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},

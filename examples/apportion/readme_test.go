@@ -34,7 +34,7 @@ func TestReadmeCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := console.ReplaceAllStringFunc(string(readme), func(block string) string { return session(t, block) })
+	want := console.ReplaceAllStringFunc(string(readme), func(block string) string { return transcript(t, block) })
 	switch {
 	case want == string(readme):
 	case flag.Lookup("rewrite").Value.String() == "true":
@@ -46,8 +46,8 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// session returns a block of commands with what they print now.
-func session(t *testing.T, block string) string {
+// transcript returns a block of commands with what they print now.
+func transcript(t *testing.T, block string) string {
 	text := "```console\n"
 	for line := range strings.Lines(block) {
 		command, ok := strings.CutPrefix(line, "$ ")

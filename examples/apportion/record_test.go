@@ -62,9 +62,9 @@ func clusterRecord(t *testing.T) string {
 	return recorded(t, string(problem))
 }
 
-// change sets the value at a path of a document, or takes it out where value is nil. A value that is a
+// altered sets the value at a path of a document, or takes it out where value is nil. A value that is a
 // func(float64) float64 is applied to what is there.
-func change(t *testing.T, record string, value any, path ...string) string {
+func altered(t *testing.T, record string, value any, path ...string) string {
 	t.Helper()
 	var document map[string]any
 	if err := json.Unmarshal([]byte(record), &document); err != nil {
@@ -149,7 +149,7 @@ func TestTampered(t *testing.T) {
 		{1.5, "problem previous app-2 slave-1", `application \"app-2\"`},
 	} {
 		path := strings.Fields(test.path)
-		code, out, errs := call(t, change(t, record, test.value, path...), "verify")
+		code, out, errs := call(t, altered(t, record, test.value, path...), "verify")
 		if code != failed || out != "" || !strings.Contains(errs, test.want) {
 			t.Errorf("%s set to %v: exit %d, %s%s\nwant %q in the error", test.path, test.value, code, out, errs, test.want)
 		}
@@ -163,7 +163,7 @@ func TestReplayAtAnyEffort(t *testing.T) {
 		"applications": [{"id": "a0", "demand": [6, 7, 1], "max": 2}, {"id": "a1", "demand": [2, 2, 0], "max": 8, "per_server": 2}], "theta1": 0, "theta2": 0.1}`
 	record := recorded(t, problem)
 	for _, effort := range []float64{1, 200, 1000} {
-		code, out, errs := call(t, change(t, record, effort, "decision", "certificate", "by", "effort"), "replay")
+		code, out, errs := call(t, altered(t, record, effort, "decision", "certificate", "by", "effort"), "replay")
 		if code != answered && code != failed || code == failed && !strings.Contains(errs, `"error"`) {
 			t.Errorf("effort %g: exit %d, %s%s", effort, code, out, errs)
 		}
@@ -185,15 +185,15 @@ func TestEffort(t *testing.T) {
 func TestOldRecord(t *testing.T) {
 	record := recorded(t, `{"kinds": ["cpu"], "theta1": 1, "theta2": 1, "servers": [{"id": "one", "capacity": [4]}],
 		"applications": [{"id": "a", "demand": [1], "max": 3}, {"id": "big", "demand": [5], "max": 1}]}`)
-	record = change(t, record, "it needs 1 containers and 0 fit the empty cluster", "decision", "waiting", "0", "reason", "text")
+	record = altered(t, record, "it needs 1 containers and 0 fit the empty cluster", "decision", "waiting", "0", "reason", "text")
 	if code, _, errs := call(t, record, "verify"); code != failed || !strings.Contains(errs, "waiting[0]") {
 		t.Errorf("in other words: exit %d, %s", code, errs)
 	}
-	old := change(t, record, 1.0, "version")
+	old := altered(t, record, 1.0, "version")
 	if code, out, errs := call(t, old, "verify"); code != answered || !strings.Contains(out, `"decision.waiting[0].reason"`) {
 		t.Errorf("version 1: exit %d, %s%s", code, out, errs)
 	}
-	if code, _, errs := call(t, change(t, old, 7.0, "decision", "objective"), "verify"); code != failed {
+	if code, _, errs := call(t, altered(t, old, 7.0, "decision", "objective"), "verify"); code != failed {
 		t.Errorf("another objective: exit %d, %s", code, errs)
 	}
 }
@@ -201,19 +201,19 @@ func TestOldRecord(t *testing.T) {
 // What a search has proven beyond the prices verify cannot see, and says so; replay finds it.
 func TestReplayFindsOtherAnswer(t *testing.T) {
 	record := clusterRecord(t)
-	code, out, errs := call(t, change(t, record, "utility", "decision", "proven"), "replay")
+	code, out, errs := call(t, altered(t, record, "utility", "decision", "proven"), "replay")
 	if code != failed || out != "" || !strings.Contains(errs, `decision.proven`) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	for path, value := range map[string]any{"proven": "utilization", "interrupted": true, "bound": 3.01} {
 		text := `"field": "` + path + `"`
-		code, out, errs := call(t, change(t, record, value, "decision", path), "replay")
+		code, out, errs := call(t, altered(t, record, value, "decision", path), "replay")
 		if code != failed || !strings.Contains(out, text) || !strings.Contains(errs, "the answers differ in 1 field") {
 			t.Errorf("%s: exit %d: %s%s", path, code, out, errs)
 		}
 	}
 	for solver, want := range map[string]string{"oracle": "solver", "highs": "form"} {
-		code, _, errs := call(t, change(t, record, solver, "decision", "certificate", "by", "solver"), "replay")
+		code, _, errs := call(t, altered(t, record, solver, "decision", "certificate", "by", "solver"), "replay")
 		if code != failed || !strings.Contains(errs, "decision.certificate.by."+want) {
 			t.Errorf("%s: exit %d: %s", solver, code, errs)
 		}

@@ -12,16 +12,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/strictjson"
 )
-
-// supposition is one thing that is otherwise in a problem.
-type supposition struct {
-	text  string // in words
-	apply func(p *alloc.Problem) error
-}
 
 // whatIfOutput is the output of "what-if".
 type whatIfOutput struct {
@@ -51,7 +45,7 @@ type effect struct {
 	Text string `json:"text,omitempty"`
 }
 
-// answerWhatIf decides twice from the same allocation.
+// answerWhatIf reads a problem and compares.
 func answerWhatIf(ctx context.Context, c *command) error {
 	problem, err := readProblem(c.in)
 	if err != nil {
@@ -62,26 +56,41 @@ func answerWhatIf(ctx context.Context, c *command) error {
 	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	now, err := alloc.Reallocate(ctx, problem, c.decider())
-	if err != nil {
-		return err
-	}
-	changed, out := *problem, whatIfOutput{Now: outlookOf(now)}
-	for _, ch := range c.changes {
-		if err := ch.apply(&changed); err != nil {
+	changes := make([]change, len(c.changes))
+	for n, read := range c.changes {
+		if changes[n], err = read(); err != nil {
 			return err
 		}
-		out.Changes = append(out.Changes, ch.text)
 	}
-	then, err := alloc.Reallocate(ctx, &changed, c.decider())
+	out, err := whatIf(ctx, problem, changes, "", c.decider)
 	if err != nil {
 		return err
 	}
-	out.Then, out.Applications = outlookOf(then), effects(now, then)
 	if c.table {
 		return out.print(c.out)
 	}
 	return c.write(out)
+}
+
+// whatIf decides twice from the same allocation; field is where the changes stand in the input.
+func whatIf(ctx context.Context, p *alloc.Problem, changes []change, field string, by func() solver.Solver) (*whatIfOutput, error) {
+	now, err := alloc.Reallocate(ctx, p, by())
+	if err != nil {
+		return nil, err
+	}
+	changed, out := *p, &whatIfOutput{Now: outlookOf(now)}
+	if err := applyAll(&changed, changes, field); err != nil {
+		return nil, err
+	}
+	for n := range changes {
+		out.Changes = append(out.Changes, changes[n].String())
+	}
+	then, err := alloc.Reallocate(ctx, &changed, by())
+	if err != nil {
+		return nil, err
+	}
+	out.Then, out.Applications = outlookOf(then), effects(now, then)
+	return out, nil
 }
 
 func outlookOf(d *alloc.Decision) outlook {
@@ -150,78 +159,60 @@ func amount(n *int64) string {
 
 // changeFlags declares the changes of "what-if", in the order in which they are given.
 func (c *command) changeFlags() {
-	add := func(name, usage, words string, apply func(p *alloc.Problem, value string) error) {
+	add := func(name, usage string, read func(value string) (change, error)) {
 		c.Func(name, usage, func(value string) error {
-			c.changes = append(c.changes, supposition{words + value, func(p *alloc.Problem) error { return apply(p, value) }})
+			c.changes = append(c.changes, func() (change, error) { return read(value) })
 			return nil
 		})
 	}
-	add("lose", "a `server` is gone", "server lost: ", func(p *alloc.Problem, id string) error {
-		return without(&p.Servers, id, "server", func(s *apportion.Server) string { return s.ID })
-	})
-	add("end", "an `application` has ended", "ended: ", func(p *alloc.Problem, id string) error {
-		return without(&p.Applications, id, "application", func(a *alloc.Application) string { return a.ID })
-	})
-	add("drain", "a `server` is cordoned, and who can leaves it", "drained: ", func(p *alloc.Problem, id string) error {
-		p.Servers = slices.Clone(p.Servers)
-		at := slices.IndexFunc(p.Servers, func(s apportion.Server) bool { return s.ID == id })
-		if at < 0 {
-			return unknown("server", id)
-		}
-		p.Servers[at].Cordoned = true
-		return nil
-	})
-	add("arrive", "the application in a `file` arrives", "arrives: ", arrive)
-	add("set", "a setting `is` otherwise: theta1=0.3, theta2=0.5, preempt=true", "set: ", set)
-}
-
-// without takes the one with this name out of a list.
-func without[T any](list *[]T, id, kind string, name func(*T) string) error {
-	at := slices.IndexFunc(*list, func(x T) bool { return name(&x) == id })
-	if at < 0 {
-		return unknown(kind, id)
+	named := func(name, usage string, of func(*id) change) {
+		add(name, usage, func(value string) (change, error) { return of((*id)(&value)), nil })
 	}
-	*list = slices.Delete(slices.Clone(*list), at, at+1)
-	return nil
+	named("lose", "a `server` is gone", func(name *id) change { return change{Lose: name} })
+	named("end", "an `application` has ended", func(name *id) change { return change{End: name} })
+	named("drain", "a `server` is cordoned, and who can leaves it", func(name *id) change { return change{Cordon: name} })
+	add("arrive", "the application in a `file` arrives", func(path string) (change, error) {
+		a, err := readApplication(path)
+		return change{Arrive: a}, err
+	})
+	add("set", "a setting `is` otherwise: theta1=0.3, theta2=0.5, preempt=true", func(text string) (change, error) {
+		s, err := readSetting(text)
+		return change{Set: s}, err
+	})
 }
 
-// unknown is the fault of a name that the problem does not have.
-func unknown(kind, id string) error {
-	return &apportion.FieldError{Item: apportion.Item{Kind: kind, ID: id}, Field: "id", Err: apportion.ErrUnknown}
-}
-
-// arrive adds the application in a file, as it stands in a problem.
-func arrive(p *alloc.Problem, path string) error {
+// readApplication reads an application as it stands in a problem. Its quantities are held against the kinds of the problem later.
+func readApplication(path string) (*alloc.Application, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	var a alloc.Application
-	if err := strictjson.Decode(file, &a, &strictjson.Options{Kinds: func() apportion.Kinds { return p.Kinds }}); err != nil {
-		return err
-	}
-	p.Applications = append(slices.Clone(p.Applications), a)
-	return nil
+	a := &alloc.Application{}
+	return a, strictjson.Decode(file, a, nil)
 }
 
-// set changes one setting.
-func set(p *alloc.Problem, text string) (err error) {
+// readSetting reads theta1=0.3.
+func readSetting(text string) (s *settings, err error) {
+	s = &settings{}
 	name, value, _ := strings.Cut(text, "=")
 	switch name {
 	case "theta1":
-		p.Theta1, err = strconv.ParseFloat(value, 64)
+		s.Theta1 = new(float64)
+		*s.Theta1, err = strconv.ParseFloat(value, 64)
 	case "theta2":
-		p.Theta2, err = strconv.ParseFloat(value, 64)
+		s.Theta2 = new(float64)
+		*s.Theta2, err = strconv.ParseFloat(value, 64)
 	case "preempt":
-		p.Options.Preempt, err = strconv.ParseBool(value)
+		s.Preempt = new(bool)
+		*s.Preempt, err = strconv.ParseBool(value)
 	default:
 		err = fmt.Errorf("no setting %q: theta1, theta2, preempt", name)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: -set %s: %w", errUsage, text, err)
+		return nil, fmt.Errorf("%w: -set %s: %w", errUsage, text, err)
 	}
-	return nil
+	return s, nil
 }
 
 // tableFlag declares -table.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // whyOutput is the output of "why": what stops the application, and what would help.
@@ -36,33 +37,45 @@ type help struct {
 // mostTried is how many servers, and how many other applications, are tried.
 const mostTried = 16
 
-// answerWhy decides, and once more for each change.
+// answerWhy reads a problem and explains.
 func answerWhy(ctx context.Context, c *command) error {
 	problem, err := readProblem(c.in)
 	if err != nil {
 		return err
 	}
-	o := slices.IndexFunc(problem.Applications, func(a alloc.Application) bool { return a.ID == c.job })
-	if o < 0 {
-		return unknown("application", c.job)
-	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	decision, err := alloc.Reallocate(ctx, problem, c.decider())
+	out, err := why(ctx, problem, c.job, c.decider)
 	if err != nil {
 		return err
 	}
-	explanation, err := alloc.Explain(problem, decision)
-	if err != nil {
-		return err
+	if c.table {
+		return out.print(c.out)
 	}
-	out := whyOutput{Stop: explanation.Applications[o], Helps: []help{}}
-	for _, tries := range attempts(problem, decision, o) {
-		for _, ch := range tries {
+	return c.write(out)
+}
+
+// why decides, and once more for each change.
+func why(ctx context.Context, p *alloc.Problem, job string, by func() solver.Solver) (*whyOutput, error) {
+	o := slices.IndexFunc(p.Applications, func(a alloc.Application) bool { return a.ID == job })
+	if o < 0 {
+		return nil, unknown("application", job, "id")
+	}
+	decision, err := alloc.Reallocate(ctx, p, by())
+	if err != nil {
+		return nil, err
+	}
+	explanation, err := alloc.Explain(p, decision)
+	if err != nil {
+		return nil, err
+	}
+	out := &whyOutput{Stop: explanation.Applications[o], Helps: []help{}}
+	for _, tries := range attempts(p, decision, o) {
+		for _, a := range tries {
 			out.Tried++
-			h, err := c.try(ctx, problem, o, ch)
+			h, err := a.try(ctx, p, job, by())
 			if err != nil {
-				return err
+				return nil, err
 			}
 			// Of one setting the least change that helps is enough.
 			if h != nil && h.Containers > decision.Shares[o].Containers {
@@ -72,19 +85,22 @@ func answerWhy(ctx context.Context, c *command) error {
 		}
 	}
 	slices.SortStableFunc(out.Helps, func(a, b help) int { return cmp.Compare(b.Containers, a.Containers) })
-	if c.table {
-		return out.print(c.out)
-	}
-	return c.write(out)
+	return out, nil
 }
 
-// try decides with one change; nil where the problem is none then.
-func (c *command) try(ctx context.Context, p *alloc.Problem, o int, ch supposition) (*help, error) {
-	id, changed := p.Applications[o].ID, *p
-	if err := ch.apply(&changed); err != nil {
+// attempt is a change that may help, in words.
+type attempt struct {
+	text string
+	change
+}
+
+// try decides with the change; nil where the problem is none then.
+func (a *attempt) try(ctx context.Context, p *alloc.Problem, job string, by solver.Solver) (*help, error) {
+	changed := *p
+	if err := applyAll(&changed, []change{a.change}, ""); err != nil {
 		return nil, err
 	}
-	d, err := alloc.Reallocate(ctx, &changed, c.decider())
+	d, err := alloc.Reallocate(ctx, &changed, by)
 	var faults apportion.Faults
 	if errors.As(err, &faults) {
 		return nil, nil
@@ -92,33 +108,35 @@ func (c *command) try(ctx context.Context, p *alloc.Problem, o int, ch suppositi
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(d.Shares, func(s alloc.Share) bool { return s.ID == id })
-	return &help{Change: ch.text, Containers: d.Shares[at].Containers, Objective: d.Objective, Adjusted: d.Metrics.Adjusted}, nil
+	at := slices.IndexFunc(d.Shares, func(s alloc.Share) bool { return s.ID == job })
+	return &help{Change: a.text, Containers: d.Shares[at].Containers, Objective: d.Objective, Adjusted: d.Metrics.Adjusted}, nil
 }
 
 // attempts lists the changes that may help application o: lists of which the first that helps is enough.
-func attempts(p *alloc.Problem, d *alloc.Decision, o int) [][]supposition {
-	list := [][]supposition{
-		settings("theta2", p.Theta2, func(p *alloc.Problem, theta float64) { p.Theta2 = theta }),
-		settings("theta1", p.Theta1, func(p *alloc.Problem, theta float64) { p.Theta1 = theta }),
+func attempts(p *alloc.Problem, d *alloc.Decision, o int) [][]attempt {
+	list := [][]attempt{
+		larger("theta2", p.Theta2, func(theta *float64) settings { return settings{Theta2: theta} }),
+		larger("theta1", p.Theta1, func(theta *float64) settings { return settings{Theta1: theta} }),
 	}
 	if !p.Options.Preempt {
-		list = append(list, []supposition{{"preempt is set", func(p *alloc.Problem) error { p.Options.Preempt = true; return nil }}})
+		preempt := true
+		list = append(list, []attempt{{"preempt is set", change{Set: &settings{Preempt: &preempt}}}})
 	}
 	return append(append(list, more(p)...), others(d, o)...)
 }
 
-// settings are larger values of a threshold, tenth by tenth.
-func settings(name string, theta float64, set func(*alloc.Problem, float64)) (list []supposition) {
+// larger are larger values of a threshold, tenth by tenth.
+func larger(name string, theta float64, set func(*float64) settings) (list []attempt) {
 	for tenths := int(math.Floor(theta*10)) + 1; tenths <= 10; tenths++ {
 		value := float64(tenths) / 10
-		list = append(list, supposition{fmt.Sprintf("%s is %g", name, value), func(p *alloc.Problem) error { set(p, value); return nil }})
+		s := set(&value)
+		list = append(list, attempt{fmt.Sprintf("%s is %g", name, value), change{Set: &s}})
 	}
 	return list
 }
 
 // more are servers that come, one like each that there is.
-func more(p *alloc.Problem) (list [][]supposition) {
+func more(p *alloc.Problem) (list [][]attempt) {
 	known := make(map[string]bool)
 	for j := range p.Servers {
 		server := p.Servers[j]
@@ -127,27 +145,24 @@ func more(p *alloc.Problem) (list [][]supposition) {
 			continue
 		}
 		known[key] = true
-		list = append(list, []supposition{{"another server like " + server.ID, func(p *alloc.Problem) error {
-			for server.ID += "+"; slices.ContainsFunc(p.Servers, func(s apportion.Server) bool { return s.ID == server.ID }); server.ID += "+" {
-			}
-			p.Servers = append(slices.Clone(p.Servers), server)
-			return nil
-		}}})
+		text := "another server like " + server.ID
+		for server.ID += "+"; serverIn(p, server.ID) >= 0; server.ID += "+" {
+		}
+		list = append(list, []attempt{{text, change{Join: &server}}})
 	}
 	return list
 }
 
 // others are applications that end, those with the largest shares first.
-func others(d *alloc.Decision, o int) (list [][]supposition) {
+func others(d *alloc.Decision, o int) (list [][]attempt) {
 	shares := slices.Clone(d.Shares)
 	slices.SortStableFunc(shares, func(a, b alloc.Share) int { return cmp.Compare(b.Actual, a.Actual) })
 	for _, s := range shares {
 		if s.ID == d.Shares[o].ID || s.Containers == 0 || len(list) == mostTried {
 			continue
 		}
-		list = append(list, []supposition{{s.ID + " ends", func(p *alloc.Problem) error {
-			return without(&p.Applications, s.ID, "application", func(a *alloc.Application) string { return a.ID })
-		}}})
+		name := id(s.ID)
+		list = append(list, []attempt{{s.ID + " ends", change{End: &name}}})
 	}
 	return list
 }

@@ -18,6 +18,7 @@ ROOTS = [
     ("flowcon.header", "Worker"), ("flowcon.input", ""), ("flowcon.output", ""),
     ("specon.header", "Cluster"), ("specon.input", ""), ("specon.output", ""),
     ("sim.header", "Scenario"), ("sim.input", "Orders"), ("sim.output", ""),
+    ("what-if.output", "WhatIf"), ("session.input", "Question"), ("session.output", ""),
 ]
 
 # The types of lines by their first field, and those of fields, if need be of one type alone, whose own names say too little.
@@ -34,6 +35,7 @@ NAMES = {
     "specon.output": {"time": "Migrations", "moves": "WorkerMove", "workers": "WorkerState"},
     "sim.output": {"now": "State", "policy": "Result", "State.jobs": "JobState", "Result.jobs": "Outcome"},
     "drf.output": {"claim": "Filled", "queue": "FilledQueue"},
+    "what-if.output": {"now": "Outlook", "then": "Outlook", "applications": "Effect"},
     "dorm.output": {"queues": "QueueUse", "plan": "Step", "explanation": "Stop", "kinds": "KindPrice", "waiting": "Waiting", "suspended": "Waiting"},
 }
 
@@ -68,7 +70,8 @@ class Types:
         self.file, self.schema = file, json.loads((SCHEMAS / f"{file}.json").read_text())
         self.names = NAMES.get(file, {})
         if not name:
-            self.lines[file] = [self.of(branch, self.name(branch)) for branch in self.schema["anyOf"]]
+            found = [self.of(branch, self.name(branch)) for branch in self.schema["anyOf"]]
+            self.lines[file] = [kind for kind in found if kind != "Any"]
         else:
             self.object(self.schema, name)
 
@@ -78,7 +81,10 @@ class Types:
     def of(self, schema: dict[str, Any], name: str) -> str:
         """The type of a schema; name is that of the field, for what has no name of its own."""
         if "$ref" in schema:
-            part = schema["$ref"].rsplit("/", 1)[1]
+            file, _, path = schema["$ref"].partition("#/")
+            if file:
+                return self.elsewhere(file.removesuffix(".json"), path, name)
+            part = path.rsplit("/", 1)[1]
             if part == "resources":
                 return "Resources"
             found = self.schema["$defs"][part]
@@ -97,6 +103,22 @@ class Types:
             return f"Union[{', '.join(kinds)}]" if len(kinds) > 1 else kinds[0]
         return {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "null": "None"}.get(kind, "Any")
 
+    def elsewhere(self, file: str, path: str, name: str) -> str:
+        """The type of what another file defines: as a whole it has the name in ROOTS, and without one any JSON."""
+        if not path:
+            return dict(ROOTS).get(file, "Any")
+        here = self.file, self.schema, self.names
+        self.file, self.schema, self.names = file, json.loads((SCHEMAS / f"{file}.json").read_text()), NAMES.get(file, {})
+        sort, part = path.split("/")
+        found = self.of({"$ref": f"#/{path}"}, "") if sort == "$defs" else self.field(part, self.schema[sort][part])
+        self.file, self.schema, self.names = here
+        return found
+
+    def field(self, field: str, schema: dict[str, Any], owner: str = "") -> str:
+        """The type of a field, whose elements are called as it is."""
+        single = field[:-1] if field.endswith("s") and schema.get("type") == "array" else field
+        return self.of(schema, self.names.get(f"{owner}.{field}", self.names.get(field, camel(single))))
+
     def object(self, schema: dict[str, Any], name: str) -> str:
         if self.shapes.setdefault(name, shape(schema)) != shape(schema):
             raise SystemExit(f"{self.file}: two types are called {name}: give one a name in NAMES")
@@ -105,8 +127,7 @@ class Types:
         required = schema.get("required", [])
         rows = []
         for field, of in schema["properties"].items():
-            single = field[:-1] if field.endswith("s") and of.get("type") == "array" else field
-            rows.append((field, self.of(of, self.names.get(f"{name}.{field}", self.names.get(field, camel(single)))), field in required, of))
+            rows.append((field, self.field(field, of, name), field in required, of))
         rows.sort(key=lambda row: not row[2])
         words = [schema.get("description", schema.get("title", name)).rstrip(".") + "."]
         for field, _, _, of in rows:

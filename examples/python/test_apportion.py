@@ -118,6 +118,28 @@ class Decisions(unittest.TestCase):
         self.assertEqual(got, want)
 
 
+class DecisionsOneAfterTheOther(unittest.TestCase):
+    def test_questions(self) -> None:
+        d = ap.Decisions(problem(3), effort=20)
+        [first] = d.first
+        self.assertEqual(first, ap.decide(problem(3), effort=20))
+        has = dict(first.allocation)
+        new = ap.Application("new", demand={"cpu": 1}, min=1, max=2)
+        for change in [ap.Change(arrive=new), ap.Change(set=ap.Settings(theta2=1)), ap.Change(end="new")]:
+            with self.subTest(change=change):
+                foreseen, shown = d.what_if(change), d.problem()
+                news = d.change(change)
+                self.assertEqual(foreseen.then.objective, news.objective)
+                has = {name: servers for name, servers in {**has, **news.allocation}.items() if servers and name != change.end}
+                self.assertEqual(d.problem().previous, has)
+                self.assertNotEqual(d.problem(), shown)
+        with self.assertRaises(ap.BadInput) as raised:
+            d.change(ap.Change(end="new"))
+        self.assertEqual(raised.exception.faults[0].field, "changes[0].end")
+        self.assertEqual(d.whole().allocation, has)
+        self.assertEqual(d.why(first.shares[0].id).id, first.shares[0].id)
+
+
 class Streams(unittest.TestCase):
     def stream(self, subcommand: str, first: type, lines: str) -> tuple[list, list]:
         """The answers by the package, and those of one run over the whole text."""
@@ -218,6 +240,7 @@ class Package(unittest.TestCase):
 
     def test_docs(self) -> None:
         self.assertEqual(doctest.testmod(ap), (0, 3))
+        self.assertEqual(doctest.testmod(ap._stream), (0, 3))
         failed, tried = doctest.testfile("README.md", optionflags=doctest.ELLIPSIS)
         self.assertEqual(failed, 0)
         self.assertGreater(tried, 7)

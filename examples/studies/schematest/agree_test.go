@@ -53,6 +53,7 @@ func TestSchemasAgreeWithReader(t *testing.T) {
 	const fullSim = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]}],"jobs":[{"id":"a","demand":[1],"weight":1,"min":1,"max":2,"arrival":1,"work":2,
 		"fixed":2,"speed":[1,1.5]}],"adjust_cost":1,"horizon":9,"policy":"dorm","theta1":0.5,"theta2":0.5}`
 	specon := `{"kinds":["cpu"],"workers":[{"id":"w","capacity":[4]}],"interval":10,"alpha":0.1}` + "\n"
+	const small = `{"kinds":["cpu"],"servers":[{"id":"s","capacity":[4]},{"id":"t","capacity":[1]}],"applications":[{"id":"a","demand":[1],"max":4},{"id":"z","demand":[1],"max":4}],"theta1":1,"theta2":1}` + "\n"
 	sample := `{"time":0,"container":"a","value":3,"usage":{"cpu":1},"worker":"w","demand":[1]}` + "\n"
 	for _, test := range []struct {
 		schema string
@@ -87,6 +88,12 @@ func TestSchemasAgreeWithReader(t *testing.T) {
 		{"specon.input.json", specon + sample, `{"time":1,"container":"a","value":2,"usage":{"cpu":1},"worker":"w","demand":[1]}`},
 		{"specon.input.json", specon + sample, `{"exit":"a"}`},
 		{"sim.header.json", "", fullSim},
+		{"session.header.json", "", fullDorm},
+		{"session.input.json", small, `{"changes":[{"arrive":{"id":"b","demand":[1],"max":2}},{"update":{"id":"a","demand":[1],"max":3}},{"end":"z"},
+			{"join":{"id":"u","capacity":[1]}},{"cordon":"s"},{"uncordon":"s"},{"lose":"t"},{"set":{"theta1":0.5,"theta2":1,"preempt":true}}],"whole":true}`},
+		{"session.input.json", small, `{"why":"a"}`},
+		{"session.input.json", small, `{"what_if":[{"end":"a"}]}`},
+		{"session.input.json", small, `{"show":"record"}`},
 	} {
 		t.Run(test.schema, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 const command = "../../apportion"
 
 // streams are the subcommands that read and write JSON lines.
-var streams = []string{"oasis", "flowcon", "specon", "sim"}
+var streams = []string{"oasis", "flowcon", "specon", "sim", "session"}
 
 // TestCases walks the golden cases, whose answers the tests of the command compare with what it prints.
 func TestCases(t *testing.T) {

@@ -20,10 +20,10 @@ from ._convert import decode, encode
 from ._errors import ApportionError, BadInput, raise_for
 from ._native import Session, version
 from ._sim import Interval, Policy, compare, simulate
-from ._stream import FlowCon, OASiS, SpeCon, Stream
+from ._stream import Decisions, FlowCon, OASiS, SpeCon, Stream
 from ._types import *  # noqa: F403
 
-__all__ = [*_types.__all__, "ApportionError", "BadInput", "FlowCon", "Interval", "OASiS", "Policy", "SpeCon", "Stream",
+__all__ = [*_types.__all__, "ApportionError", "BadInput", "Decisions", "FlowCon", "Interval", "OASiS", "Policy", "SpeCon", "Stream",
            "compare", "decide", "fill", "simulate", "verify", "version", "why"]
 
 

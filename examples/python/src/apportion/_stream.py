@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 from . import _types
 from ._convert import decode_line, encode, encode_line
@@ -16,9 +16,9 @@ class Stream:
     _subcommand: str
     _answers: tuple[type, ...]
 
-    def __init__(self, first: Any) -> None:
+    def __init__(self, first: Any, *flags: str) -> None:
         self._kinds = first.kinds
-        self._session = Session(self._subcommand)
+        self._session = Session(self._subcommand, *flags)
         #: The answers to the first line: none but in simulations.
         self.first = self._answered(self._session.call(encode(first)))
 
@@ -47,6 +47,48 @@ class Stream:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+class Decisions(Stream):
+    """The decisions of one scheduler, each from where the last one ended: a Problem first, then what changes in it.
+
+    >>> import apportion
+    >>> d = apportion.Decisions(apportion.Problem(kinds=["gpu"], servers=[apportion.Server("s1", [4])],
+    ...     applications=[apportion.Application("a", demand=[1], max=8)], theta1=1, theta2=1))
+    >>> d.change(apportion.Change(join=apportion.Server("s2", [4]))).allocation
+    {'a': {'s1': 4, 's2': 4}}
+
+    first holds the Decision on the problem alone. BadInput leaves all as it was. effort: see decide.
+    """
+
+    _subcommand, _answers = "session", _types.SESSION_OUTPUT
+
+    def __init__(self, problem: _types.Problem, *, effort: Optional[int] = None) -> None:
+        super().__init__(problem, *([] if effort is None else ["-effort", str(effort)]))
+
+    def change(self, *changes: _types.Change) -> _types.News:
+        """What is new by changes that have happened, all decided at once; without one the cluster is decided again."""
+        return self._ask(changes=list(changes))
+
+    def whole(self, *changes: _types.Change) -> _types.Decision:
+        """As change, with all of the decision: shares, explanation, prices."""
+        return self._ask(changes=list(changes), whole=True)
+
+    def why(self, job: str) -> _types.Why:
+        """What keeps an application from more containers, see why."""
+        return self._ask(why=job)
+
+    def what_if(self, *changes: _types.Change) -> _types.WhatIf:
+        """The next decision beside that with changes, which have not happened: nothing changes by it."""
+        return self._ask(what_if=list(changes))
+
+    def problem(self) -> _types.Problem:
+        """What the next decision begins from: Decisions of it go on alike."""
+        return self._ask(show="problem")
+
+    def _ask(self, **question: Any) -> Any:
+        [answer] = self.send(_types.Question(**question))
+        return answer
 
 
 class OASiS(Stream):

@@ -8,13 +8,14 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from ._views import DecisionViews, ResultViews
 
 __all__ = [
-    "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Claim", "Cluster",
-    "Complete", "Completed", "Decision", "Ended", "Exit", "Fail", "Failed", "Fault", "Filled", "FilledQueue", "Filling",
-    "FlowConOptions", "Help", "Horizon", "Job", "JobState", "KindPrice", "Limit", "Limits", "Metrics", "Migrations",
-    "Move", "Option", "Options", "Orders", "Outcome", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Queue",
-    "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Reservation", "Result", "Sample",
-    "Scenario", "Schedule", "Server", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total",
-    "Transfer", "Utility", "Waiting", "Why", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Change", "Claim",
+    "Cluster", "Complete", "Completed", "Decision", "Effect", "Ended", "Exit", "Fail", "Failed", "Fault", "Filled",
+    "FilledQueue", "Filling", "FlowConOptions", "Help", "Horizon", "Job", "JobState", "KindPrice", "Limit", "Limits",
+    "Metrics", "Migrations", "Move", "News", "Option", "Options", "Orders", "Outcome", "Outlook", "Pool", "PriceBounds",
+    "Prices", "Problem", "Proof", "Question", "Queue", "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request",
+    "Requirement", "Reservation", "Result", "Sample", "Scenario", "Schedule", "Server", "Settings", "Share", "SimJob",
+    "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer", "Utility", "Waiting", "WhatIf", "Why",
+    "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -1591,8 +1592,138 @@ class Result(ResultViews):
     jobs: list[Outcome]
 
 
+@dataclass
+class Outlook:
+    """The decision without the changes.
+
+    adjusted: How many running applications are restarted.
+
+    waiting: How many have nothing.
+    """
+    objective: float
+    fairness_loss: float
+    adjusted: int
+    waiting: int
+    bound: Optional[float] = None
+
+
+@dataclass
+class Effect:
+    """Effect.
+
+    now: What it has now; absent: it is not there.
+
+    then: What it has then; absent: it is not there.
+
+    restarts: It runs, and is restarted.
+
+    text: Why it has nothing then.
+    """
+    id: str
+    now: Optional[int] = None
+    then: Optional[int] = None
+    restarts: Optional[bool] = None
+    text: Optional[str] = None
+
+
+@dataclass
+class WhatIf:
+    """A decision beside that of a changed problem, both from the same allocation.
+
+    changes: What is otherwise, in words.
+
+    now: The decision without the changes.
+
+    then: The decision with them.
+
+    applications: Those that have other containers then.
+    """
+    changes: list[str]
+    now: Outlook
+    then: Outlook
+    applications: list[Effect]
+
+
+@dataclass
+class Settings:
+    """Settings that are otherwise from now on."""
+    theta1: Optional[float] = None
+    theta2: Optional[float] = None
+    preempt: Optional[bool] = None
+
+
+@dataclass
+class Change:
+    """One thing that is otherwise: exactly one field.
+
+    arrive: An application comes; it is asked last.
+
+    update: An application is otherwise, in its place.
+
+    end: An application has ended.
+
+    join: A server comes. One that is lost by the same changes joins by the next.
+
+    lose: A server is gone, with what ran there.
+
+    cordon: Nothing new comes to a server; what runs there leaves if it can.
+
+    uncordon: A server takes containers again.
+    """
+    arrive: Optional[Application] = None
+    update: Optional[Application] = None
+    end: Optional[str] = None
+    join: Optional[Server] = None
+    lose: Optional[str] = None
+    cordon: Optional[str] = None
+    uncordon: Optional[str] = None
+    set: Optional[Settings] = None
+
+
+@dataclass
+class Question:
+    """One question.
+
+    changes: What has happened; the cluster is decided with it. Empty: decide again.
+
+    whole: All of the answer, and not what is new.
+
+    why: An application: what keeps it from more containers.
+
+    what_if: What could happen: nothing changes by it.
+
+    show: problem: what the next decision begins from, as a first line; record: the last decision, for verify and
+        replay. One of 'problem', 'record'.
+    """
+    changes: Optional[list[Change]] = None
+    whole: Optional[bool] = None
+    why: Optional[str] = None
+    what_if: Optional[list[Change]] = None
+    show: Optional[str] = None
+
+
+@dataclass
+class News:
+    """What is new by changes.
+
+    allocation: The applications whose containers are others now, by server; empty: it has none.
+    """
+    status: str
+    objective: float
+    metrics: Metrics
+    allocation: dict[str, dict[str, int]]
+    plan: list[Step]
+    waiting: list[Waiting]
+    suspended: list[Waiting]
+    bound: Optional[float] = None
+    gap: Optional[float] = None
+    open_bound: Optional[float] = None
+    interrupted: Optional[bool] = None
+
+
 # The types of the lines that a stream answers with.
 OASIS_OUTPUT = (Admission, Advanced, Cancelled, Completed, Failed, Repaired, Total, Refusal,)
 FLOWCON_OUTPUT = (Limits, Refusal,)
 SPECON_OUTPUT = (Migrations, Refusal,)
 SIM_OUTPUT = (State, Result,)
+SESSION_OUTPUT = (Decision, News, Why, WhatIf, Problem, Refusal,)

@@ -1,0 +1,203 @@
+// This file implements "apportion session": dorm's decisions one after the other, from a problem and what changes in it.
+
+package main
+
+import (
+	"context"
+	"io"
+	"maps"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/examples/internal/strictjson"
+)
+
+// session is a cluster that is decided again and again. What it is can be read from it at any time, as a problem, and begins another
+// session that goes on alike, but for what the solver has learned.
+type session struct {
+	effort  embedded.Effort
+	decider alloc.Decider
+	// problem is the one that was decided last, decision its answer.
+	problem  *alloc.Problem
+	decision *alloc.Decision
+}
+
+// question is a line behind the first: exactly one of Changes, Why, WhatIf and Show is set.
+type question struct {
+	// Changes have happened, of which there may be none: the cluster is decided with them. Whole asks for all of the answer, as dorm
+	// writes it, and not for what is new.
+	Changes []change `json:"changes,omitempty"`
+	Whole   bool     `json:"whole,omitempty"`
+	// Why names an application, WhatIf changes that have not happened: nothing changes by these.
+	Why    *id      `json:"why,omitempty"`
+	WhatIf []change `json:"what_if,omitempty"`
+	// Show is problem, what the next decision begins from, or record, the last decision for verify and replay.
+	Show string `json:"show,omitempty"`
+}
+
+// news is the answer to changes: what is otherwise than after the decision before.
+type news struct {
+	Status      alloc.Status  `json:"status"`
+	Objective   float64       `json:"objective"`
+	Bound       *float64      `json:"bound,omitempty"`
+	Gap         *float64      `json:"gap,omitempty"`
+	OpenBound   float64       `json:"open_bound,omitzero"`
+	Interrupted bool          `json:"interrupted,omitempty"`
+	Metrics     alloc.Metrics `json:"metrics"`
+	// Allocation has the applications whose containers are others now, Plan the steps that lead there.
+	Allocation alloc.Allocation `json:"allocation"`
+	Plan       []alloc.Step     `json:"plan"`
+	// Waiting and Suspended are as dorm has them, all of them.
+	Waiting   []alloc.Waiting `json:"waiting"`
+	Suspended []alloc.Waiting `json:"suspended"`
+}
+
+// answerSession answers lines until they end.
+func answerSession(ctx context.Context, c *command) error {
+	l, err := firstLine(c.in)
+	if err != nil {
+		return err
+	}
+	s, out, err := newSession(ctx, l.text, c.effort)
+	if err != nil {
+		return atLine(l.number, err)
+	}
+	for {
+		if err := c.writeLine(out); err != nil {
+			return err
+		}
+		if out, err = s.nextAnswer(ctx, c, l); err == io.EOF {
+			return c.refusals()
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// nextAnswer reads on until a line has an answer.
+func (s *session) nextAnswer(ctx context.Context, c *command, l *lines) (any, error) {
+	for {
+		if err := l.next(); err != nil {
+			return nil, err
+		}
+		out, err := s.answer(ctx, l.text)
+		if err == nil || !isFault(err) {
+			return out, err
+		}
+		if err := c.refuse(l.number, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// newSession decides the problem in a text, and returns the answer beside the session.
+func newSession(ctx context.Context, text []byte, effort int64) (*session, any, error) {
+	s := &session{problem: &alloc.Problem{}, effort: embedded.Effort(effort)}
+	s.decider.Effort = s.effort
+	if err := strictjson.Unmarshal(text, s.problem, problemOptions(s.problem)); err != nil {
+		return nil, nil, err
+	}
+	if err := s.decide(ctx, s.problem); err != nil {
+		return nil, nil, err
+	}
+	out, err := dormOutputOf(s.problem, s.decision)
+	return s, out, err
+}
+
+// decide decides p; after an error the session is what it was.
+func (s *session) decide(ctx context.Context, p *alloc.Problem) error {
+	d, err := s.decider.Reallocate(ctx, p)
+	if err == nil {
+		s.problem, s.decision = p, d
+	}
+	return err
+}
+
+// after returns the problem that the last decision leaves.
+func (s *session) after() *alloc.Problem {
+	next := *s.problem
+	s.decision.HandOn(&next) // in a copy of the applications
+	next.Previous = s.decision.Allocation
+	for i := range next.Applications {
+		next.Applications[i].Option = s.decision.Shares[i].Option
+	}
+	return &next
+}
+
+// answer answers a question; after an error the session is what it was.
+func (s *session) answer(ctx context.Context, text []byte) (any, error) {
+	var q question
+	if err := strictjson.Unmarshal(text, &q, &strictjson.Options{
+		Kinds: func() apportion.Kinds { return s.problem.Kinds }, Validate: q.validate,
+	}); err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Why != nil:
+		return why(ctx, s.after(), string(*q.Why), s.solver)
+	case q.WhatIf != nil:
+		return whatIf(ctx, s.after(), q.WhatIf, "what_if", s.solver)
+	case q.Show == "problem":
+		return s.after(), nil
+	case q.Show == "record":
+		return alloc.NewRecord(s.problem, s.decision), nil
+	}
+	next, before := s.after(), s.decision
+	if err := applyAll(next, q.Changes, "changes"); err != nil {
+		return nil, err
+	}
+	if err := s.decide(ctx, next); err != nil {
+		return nil, err
+	}
+	if q.Whole {
+		return dormOutputOf(s.problem, s.decision)
+	}
+	return s.newsSince(before), nil
+}
+
+// solver returns what answers questions that change nothing: they begin from nothing learned, so that they change nothing to come.
+func (s *session) solver() solver.Solver { return embedded.New(&embedded.Options{Effort: s.effort}) }
+
+// validate says whether it is one question.
+func (q *question) validate() error {
+	var faults apportion.Faults
+	set := 0
+	for _, is := range []bool{q.Changes != nil, q.Why != nil, q.WhatIf != nil, q.Show != ""} {
+		if is {
+			set++
+		}
+	}
+	if set != 1 {
+		faults.Add(apportion.Item{}, "changes", apportion.ErrConflict, "one of changes, why, what_if and show must be there")
+	}
+	if q.Show != "" && q.Show != "problem" && q.Show != "record" {
+		faults.Add(apportion.Item{}, "show", apportion.ErrUnknown, q.Show+": problem or record")
+	}
+	if q.Whole && q.Changes == nil {
+		faults.Add(apportion.Item{}, "whole", apportion.ErrConflict, "it is for changes")
+	}
+	return faults.Err()
+}
+
+// newsSince says what is otherwise than with the decision before.
+func (s *session) newsSince(before *alloc.Decision) *news {
+	d := s.decision
+	out := &news{Status: d.Status, Objective: d.Objective, OpenBound: d.OpenBound, Interrupted: d.Interrupted, Metrics: d.Metrics,
+		Allocation: alloc.Allocation{}, Plan: append([]alloc.Step{}, alloc.NewPlan(s.problem, d.Allocation, d.Shares...).Steps...),
+		Waiting: append([]alloc.Waiting{}, d.Waiting...), Suspended: append([]alloc.Waiting{}, d.Suspended...)}
+	if d.Status == alloc.Decided {
+		out.Bound, out.Gap = finite(d.Bound), finite(d.Gap)
+	}
+	for i := range d.Shares {
+		name := d.Shares[i].ID
+		if now := d.Allocation[name]; !maps.Equal(now, before.Allocation[name]) {
+			out.Allocation[name] = now
+			if now == nil {
+				out.Allocation[name] = map[string]int64{}
+			}
+		}
+	}
+	return out
+}
