@@ -61,7 +61,7 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 	// The shape is kept only where all has gone well: after a fault the next look decides anew.
 	before := *last
 	*last = shape{}
-	p, err := problemOf(ctx, a.config, a.running)
+	p, others, err := problemOf(ctx, a.config, a.running)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 		return nil, nil
 	}
 	// A decision is begun after the look, so that At is the age of what it was taken on, to a few milliseconds.
-	taken := &Taken{At: time.Now(), Problem: p}
-	if taken.Decision, err = a.config.Decide(ctx, p); err != nil {
+	taken := &Taken{At: time.Now()}
+	if taken.Problem, taken.Decision, err = decideBeside(ctx, a.config.Decide, p, others); err != nil {
 		return nil, err
 	}
 	taken.Took = time.Since(taken.At)

@@ -19,6 +19,8 @@ type Report struct {
 	Silent  []string `json:"silent"`
 	// Jobs are those of the checkpoint protocol, also those that have ended and are not forgotten yet.
 	Jobs []JobReport `json:"jobs"`
+	// Waiting is work of others for which room is made, see View.
+	Waiting []Waiting `json:"waiting,omitempty"`
 	// Rejected says of jobs that cannot be understood why.
 	Rejected map[string]string `json:"rejected,omitempty"`
 	// Objective, Bound and Gap are those of the newest decision. A decision that was cut short may have no bound: Bound
@@ -55,7 +57,7 @@ func reportOf(state *driver.State, view *View, last *Taken) Report {
 	r := Report{Servers: []Server{}, Silent: state.Silent, Jobs: []JobReport{}, Fault: last.Fault}
 	// Before the first look there is no view, and before the first decision none of its numbers.
 	if view != nil {
-		r.Servers, r.Rejected = slices.Clone(view.Servers), view.Rejected
+		r.Servers, r.Rejected, r.Waiting = slices.Clone(view.Servers), view.Rejected, view.Waiting
 	}
 	// The decision goes by its problem's order, and jobs by their names: shares and reasons are looked up by ID.
 	shares, waiting := map[string]alloc.Share{}, map[string]string{}

@@ -37,6 +37,8 @@ type View struct {
 	Jobs []Job `json:"jobs"`
 	// Queues are those that jobs belong to, beside those of Config.Problem.
 	Queues []drf.Queue `json:"queues,omitempty"`
+	// Waiting is work of others that waits for room, in the order in which its manager would begin it.
+	Waiting []Waiting `json:"waiting,omitempty"`
 	// Withdrawn are those that the manager knows to have been stopped by their users, by ID. One that is merely not there
 	// counts as withdrawn when it has been missing for Config.Missing: a manager that was started again may not know all of
 	// its jobs at first.

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -47,6 +48,12 @@ type Config struct {
 	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle. Every decision may stop and
 	// start jobs, so several arrivals at a time are better decided together.
 	Settle time.Duration
+	// Reserve is what elastic jobs leave free on each server, by kind; nil: nothing.
+	Reserve []Headroom
+	// Standing is the priority of View.Waiting among the jobs; nil: above all of them. Those that run shrink for it in any case.
+	Standing *int64
+	// Hold is how long room is kept for work that waits before its manager must have begun it; 0: DefaultHold, below 0: none is kept.
+	Hold time.Duration
 	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.
 	Decide Decide
 	// MaxDeaths is how many runs of a job may die by themselves without a step further than all before, until the job ends as
@@ -68,6 +75,8 @@ const (
 	DefaultSettle = time.Second
 	// DefaultMissing is long against what a manager takes to read its own records.
 	DefaultMissing = 30 * time.Second
+	// DefaultHold is long against what a manager takes to begin what has room, and a save before it.
+	DefaultHold = 10 * time.Minute
 	// DefaultMaxDeaths is what Kubernetes allows a Job by default.
 	DefaultMaxDeaths = 6
 )
@@ -81,6 +90,15 @@ func (c *Config) Validate() error {
 		"Cluster": c.Cluster == nil, "Machine": c.Machine == nil, "Journal": c.Journal == nil, "Store": c.Store == nil,
 		"Dir": c.Dir == "", "Shared": c.Shared == "", "Secret": c.Secret == wire.Secret{}, "Problem.Kinds": len(c.Problem.Kinds) == 0,
 	})
+	for _, h := range c.Reserve {
+		check.NotNegative(&faults, item, map[string]int64{"Reserve": h.Amount})
+		if !(h.Part >= 0 && h.Part <= 1) {
+			faults.Add(item, "Reserve", apportion.ErrRange, fmt.Sprintf("a part of %v", h.Part))
+		}
+	}
+	if n := len(c.Reserve); n > 0 && n != len(c.Problem.Kinds) {
+		faults.Add(item, "Reserve", apportion.ErrLength, fmt.Sprintf("%d kinds of %d", n, len(c.Problem.Kinds)))
+	}
 	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Missing": c.Missing, "Settle": c.Settle})
 	return faults.Err()
 }
@@ -99,6 +117,9 @@ func (c Config) filled() Config {
 	}
 	if c.Settle == 0 {
 		c.Settle = DefaultSettle
+	}
+	if c.Hold == 0 {
+		c.Hold = DefaultHold
 	}
 	if c.MaxDeaths == 0 {
 		c.MaxDeaths = DefaultMaxDeaths

@@ -23,9 +23,9 @@ func (c *Controller) decideAll(ctx context.Context) {
 		state := c.driver.State()
 		if view := c.View(); view != nil {
 			// State and view are of different moments, and problem takes from each what that knows better.
-			p := c.problem(view, &state)
+			p, others := c.problem(view, &state)
 			if now := shapeOf(p); pace.isDue(now, time.Now()) {
-				adjust, err := c.decide(ctx, p, &state)
+				adjust, err := c.decide(ctx, p, others, &state)
 				pace.decided(now, adjust.Targets, err, time.Now())
 				if err != nil {
 					c.config.Report(err)
@@ -41,8 +41,9 @@ func (c *Controller) decideAll(ctx context.Context) {
 }
 
 // problem is what there is to decide: servers, jobs, and where these are to be. Which servers and jobs there are, what they
-// have and what that takes are the protocol's word, which has been written down; what is wished for them is the cluster's.
-func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
+// have and what that takes are the protocol's word, which has been written down; what is wished for them is the cluster's. The last
+// applications, as many as others says, are work that is not the controller's.
+func (c *Controller) problem(view *View, state *driver.State) (made *alloc.Problem, others int) {
 	p := c.config.Problem
 	// The lists are made anew, so that nothing is appended to those of the Config.
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
@@ -54,6 +55,8 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	for _, s := range state.Servers {
 		// One that is silent, or not in the cluster any more, keeps what it has until it is known that nothing lives there.
 		if host := hosts[s.ID]; host != nil {
+			// What others have taken since the protocol was told counts: it is told in a moment.
+			s.Capacity = least(s.Capacity, host.Capacity)
 			s.Labels, s.Cordoned = host.Labels, s.Cordoned || host.Cordoned || host.Down != "" || host.Draining
 		} else {
 			s.Cordoned = true
@@ -86,7 +89,18 @@ func (c *Controller) problem(view *View, state *driver.State) *alloc.Problem {
 	}
 	// A job that is being moved counts where it is to be: what was decided stands, unless something else changes.
 	p.Previous = bridge.Previous(jobs, p.Servers)
-	return &p
+	waiting := outside(view, &p, c.config.Standing)
+	p.Applications = append(p.Applications, waiting...)
+	return &p, len(waiting)
+}
+
+// least is the smaller of two capacities in each kind.
+func least(a, b apportion.Resources) apportion.Resources {
+	c := a.Clone()
+	for k := range min(len(a), len(b)) {
+		c[k] = min(a[k], b[k])
+	}
+	return c
 }
 
 // onSilent reports whether a job has containers on a server that does not answer: it cannot be saved there, and what is
@@ -98,10 +112,12 @@ func onSilent(j *checkpoint.Job, silent []string) bool {
 
 // decide takes a decision and has it carried out. It returns what was asked for, which is empty where all jobs are to be
 // what they are. To be carried out means to be written down by the driver: jobs move afterwards.
-func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver.State) (checkpoint.Adjust, error) {
-	taken := Taken{At: time.Now(), Problem: p}
+func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, state *driver.State) (checkpoint.Adjust, error) {
+	taken := Taken{At: time.Now()}
+	var decision *alloc.Decision
+	var err error
 	// This may take a second or more. The cluster is followed meanwhile, and what changes is decided in the next round.
-	decision, err := c.config.Decide(ctx, p)
+	taken.Problem, decision, err = decideBeside(ctx, c.config.Decide, p, others)
 	taken.Took = time.Since(taken.At)
 	if err == nil {
 		taken.Decision = decision
@@ -109,7 +125,9 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 	// Targets names jobs that change; the others have no part in the adjustment and go on undisturbed.
 	var adjust checkpoint.Adjust
 	if err == nil {
-		adjust, err = bridge.Targets(p, decision.Allocation, state.Jobs)
+		own := *p
+		own.Applications = p.Applications[:len(p.Applications)-others]
+		adjust, err = bridge.Targets(&own, decision.Allocation, state.Jobs)
 	}
 	if err == nil && len(adjust.Targets) > 0 {
 		err = c.driver.Apply(ctx, adjust)
@@ -128,26 +146,26 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, state *driver
 // what [NewAdvisor] does; running is what the jobs have now, by job and server.
 func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.Problem, *alloc.Decision, error) {
 	config = config.filled()
-	p, err := problemOf(ctx, config, func(context.Context) (alloc.Allocation, error) { return running, nil })
+	p, others, err := problemOf(ctx, config, func(context.Context) (alloc.Allocation, error) { return running, nil })
 	if err != nil {
 		return nil, nil, err
 	}
-	decision, err := config.Decide(ctx, p)
-	return p, decision, err
+	return decideBeside(ctx, config.Decide, p, others)
 }
 
-// problemOf is what there is to decide by the manager's word alone, about jobs that the checkpoint protocol need not know.
-func problemOf(ctx context.Context, config Config, running func(context.Context) (alloc.Allocation, error)) (*alloc.Problem, error) {
+// problemOf is what there is to decide by the manager's word alone, about jobs that the checkpoint protocol need not know. The last
+// applications, as many as others says, are work that waits: all of it, as one look cannot tell for how long.
+func problemOf(ctx context.Context, config Config, running func(context.Context) (alloc.Allocation, error)) (made *alloc.Problem, others int, err error) {
 	view, err := config.Cluster.Look(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
+		return nil, 0, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
 	// What cannot be decided about leaves before the problem is made, so that one bad job is no fault of all.
-	sift(view, &config.Problem)
+	config.prepare(view)
 	p := config.Problem
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
 	if p.Previous, err = running(ctx); err != nil {
-		return nil, fmt.Errorf("controller: what runs cannot be seen: %w", err)
+		return nil, 0, fmt.Errorf("controller: what runs cannot be seen: %w", err)
 	}
 	for i := range view.Servers {
 		s := view.Servers[i].Server
@@ -162,5 +180,7 @@ func problemOf(ctx context.Context, config Config, running func(context.Context)
 	for i := range view.Jobs {
 		p.Applications = append(p.Applications, view.Jobs[i].Application)
 	}
-	return &p, nil
+	waiting := outside(view, &p, config.Standing)
+	p.Applications = append(p.Applications, waiting...)
+	return &p, len(waiting), nil
 }

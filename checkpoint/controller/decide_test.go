@@ -25,7 +25,7 @@ func host(id string, change func(*Server)) Server {
 	return s
 }
 
-// A server has what it had when it was let in, takes nothing new for any one reason to keep off it, and has the labels of the
+// A server has what it had when it was let in, or less where others have taken something since, takes nothing new for any one reason to keep off it, and has the labels of the
 // newest look.
 func TestServersOfProblem(t *testing.T) {
 	view := &View{Servers: []Server{
@@ -36,19 +36,20 @@ func TestServersOfProblem(t *testing.T) {
 		host("silent", func(*Server) {}),
 		host("failing", func(*Server) {}),
 		host("new", func(*Server) {}),
+		host("taken", func(s *Server) { s.Capacity = apportion.Resources{3} }),
 	}}
 	state := &driver.State{Silent: []string{"silent"}}
-	for _, id := range []string{"cordoned", "down", "draining", "failing", "fine", "gone", "silent"} {
+	for _, id := range []string{"cordoned", "down", "draining", "failing", "fine", "gone", "silent", "taken"} {
 		// The protocol keeps off one of them by itself, since what it was told has failed there.
 		state.Servers = append(state.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{4}, Cordoned: id == "failing"})
 	}
 	c := &Controller{config: Config{Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Servers: []apportion.Server{{ID: "of the caller"}}}}}
-	p := c.problem(view, state)
+	p, _ := c.problem(view, state)
 	var got []string
 	for _, s := range p.Servers {
 		got = append(got, fmt.Sprint(s.ID, " ", s.Capacity, " ", s.Cordoned, " ", s.Labels["rack"]))
 	}
-	want := []string{"cordoned [4] true ", "down [4] true ", "draining [4] true ", "failing [4] true ", "fine [4] false r1", "gone [4] true ", "silent [4] true "}
+	want := []string{"cordoned [4] true ", "down [4] true ", "draining [4] true ", "failing [4] true ", "fine [4] false r1", "gone [4] true ", "silent [4] true ", "taken [3] false "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -81,7 +82,7 @@ func TestJobsOfProblem(t *testing.T) {
 			job("runs", func(*checkpoint.Job) {}),
 		}}
 	c := &Controller{config: Config{Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Queues: []drf.Queue{{ID: "ours", Weight: 1}}}}}
-	p := c.problem(view, state)
+	p, _ := c.problem(view, state)
 	var got []string
 	for _, a := range p.Applications {
 		got = append(got, fmt.Sprint(a.ID, " ", a.Demand, " weighs ", a.Weight, ", ", a.Min, " to ", a.Max, ", pinned ", a.Pinned, ", has ", p.Previous[a.ID]))
@@ -120,7 +121,7 @@ func TestProblemWithoutProtocol(t *testing.T) {
 	}, Queues: []drf.Queue{{ID: "q", Weight: 1}}}}
 	config := Config{Cluster: cluster, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}}
 	has := alloc.Allocation{"a": {"down": 2}}
-	p, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return has, nil })
+	p, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return has, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestProblemWithoutProtocol(t *testing.T) {
 		t.Error("the manager's own list was changed")
 	}
 	secret := errors.New("no such file")
-	if _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, secret }); !errors.Is(err, secret) || !strings.Contains(err.Error(), "what runs cannot be seen") {
+	if _, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, secret }); !errors.Is(err, secret) || !strings.Contains(err.Error(), "what runs cannot be seen") {
 		t.Error(err)
 	}
 	// Plan hands on the error of the decision with the problem it was about.

@@ -10,6 +10,9 @@
 //
 // Whoever has a cluster manager implements Cluster: how it looks, and the three calls of [managed.Manager].
 //
+// Work of others that waits for room is decided on as well, above all jobs: these shrink for it, and it begins by its manager's
+// hand. [Waiting] says what a manager tells of it, and waits.count what of that counts.
+//
 // # Notation
 //
 //	symbol     Go name                    where

@@ -44,7 +44,12 @@ func (c *Controller) look(ctx context.Context) error {
 	}
 	// The look is seen by all others before anything of it is handed on: a driver that lets a server in asks at once
 	// whether it is up.
-	sift(view, &c.config.Problem)
+	c.config.prepare(view)
+	last := c.Last()
+	room := func(id string) bool {
+		return last.Decision != nil && last.Decision.Allocation.Containers(waitingID(id)) > 0
+	}
+	c.waits.count(view, room, c.config.Hold, time.Now())
 	c.see(view)
 	state := c.driver.State()
 	return errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))

@@ -100,6 +100,7 @@ func (c *Controller) metrics(w http.ResponseWriter, _ *http.Request) {
 	labelled("restarts_total", "counter", "Those of jobs that had run before, by what has begun them.", "cause", again)
 	number("servers", "gauge", "Servers in the cluster.", len(r.Servers))
 	number("servers_silent", "gauge", "Servers that do not answer.", len(r.Silent))
+	number("waiting", "gauge", "Work of others for which room is made.", len(r.Waiting))
 	number("containers", "gauge", "Containers of elastic jobs.", containers)
 	number("objective", "gauge", "Objective of the newest decision.", r.Objective)
 	number("bound", "gauge", "Upper bound on the objective.", r.Bound)

@@ -30,6 +30,9 @@ func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
 	if err := n.readJobs(ctx, view, stubs); err != nil {
 		return nil, err
 	}
+	if view.Waiting, err = n.waiting(ctx, stubs); err != nil {
+		return nil, err
+	}
 	used := usedByOthers(allocations, n.isOwn)
 	for _, stub := range nodes {
 		server, err := n.serverOf(ctx, stub, used[stub.ID])

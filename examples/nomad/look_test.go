@@ -5,6 +5,7 @@ package nomad
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -28,11 +29,14 @@ type answers struct {
 	order       []string // in which jobs were registered first
 	allocations []*api.AllocationListStub
 	stopped     []string
-	between     func() // is called once, after the first of the lists of allocations and of jobs
+	queued      map[string]int // containers of the first group of jobs, by their IDs
+	asked       int            // how many requests there were
+	between     func()         // is called once, after the first of the lists of allocations and of jobs
 }
 
 // ServeHTTP implements http.Handler. The tests call it from one goroutine.
 func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.asked++
 	reply := func(v any) { _ = json.NewEncoder(w).Encode(v) }
 	id, _ := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/v1/job/"))
 	if r.URL.Path == "/v1/allocations" || r.URL.Path == "/v1/jobs" && r.Method == http.MethodGet {
@@ -54,7 +58,8 @@ func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var list []*api.JobListStub
 		for i, id := range s.order {
 			if j := s.jobs[id]; j != nil {
-				list = append(list, &api.JobListStub{ID: id, Meta: j.Meta, CreateIndex: uint64(i), JobModifyIndex: *j.JobModifyIndex})
+				list = append(list, &api.JobListStub{ID: id, Meta: j.Meta, CreateIndex: uint64(i), JobModifyIndex: *j.JobModifyIndex, Priority: value(j.Priority),
+					JobSummary: &api.JobSummary{Summary: map[string]api.TaskGroupSummary{value(j.TaskGroups[0].Name): {Queued: s.queued[id]}}}})
 			}
 		}
 		reply(list)
@@ -256,5 +261,39 @@ func TestAttemptOf(t *testing.T) {
 		if got := attemptOf(group); got != want {
 			t.Errorf("%q: %d, want %d", group, got, want)
 		}
+	}
+}
+
+// Containers of others that Nomad has queued wait, each by itself, those of the highest priority first; of elastic jobs none do. A job
+// is read once.
+func TestWaiting(t *testing.T) {
+	web, urgent := named("web"), named("urgent")
+	urgent.Priority = ptr(80)
+	urgent.Constraints = []*api.Constraint{{LTarget: "${node.class}", RTarget: "big", Operand: "="}}
+	urgent.TaskGroups[0].Tasks = append(urgent.TaskGroups[0].Tasks, &api.Task{Name: "beside", Resources: &api.Resources{CPU: ptr(7), MemoryMB: ptr(3)}})
+	n, s := onAnswers(t, web, urgent, declared())
+	s.queued = map[string]int{"web": 2, "urgent": 1, "lr": 5}
+	demand := demandOf(web.TaskGroups[0])
+	more := apportion.Resources{demand[0] + 7, demand[1] + 3, demand[2]}
+	for range 2 {
+		s.asked = 0
+		view, err := n.Look(t.Context())
+		var got []string
+		for _, w := range view.Waiting {
+			got = append(got, fmt.Sprint(w.ID, w.Demand, len(w.Requires)))
+		}
+		group := value(web.TaskGroups[0].Name)
+		of := func(j *api.Job) int { list, _ := requirementsOf(j); return len(list) }
+		want := []string{fmt.Sprint("urgent.", group, "[0]", more, of(urgent)), fmt.Sprint("web.", group, "[0]", demand, of(web)), fmt.Sprint("web.", group, "[1]", demand, of(web))}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v, want %v", got, err, want)
+		}
+	}
+	if s.asked != 3 {
+		t.Errorf("a look at what has not changed took %d requests", s.asked)
+	}
+	s.queued = nil
+	if view, err := n.Look(t.Context()); err != nil || len(view.Waiting) != 0 || len(n.others) != 0 {
+		t.Errorf("%+v, %v, %d", view, err, len(n.others))
 	}
 }

@@ -107,18 +107,21 @@ func readMeta(app *alloc.Application, meta map[string]string) (saveSignal string
 // demandOf is what one container of a group takes.
 func demandOf(group *api.TaskGroup) apportion.Resources {
 	demand := make(apportion.Resources, len(kinds))
-	r := group.Tasks[0].Resources
-	if r == nil {
-		return demand
-	}
-	demand[0], demand[1] = int64(value(r.CPU)), int64(value(r.MemoryMB))
-	for _, device := range r.Devices {
-		if typeOf(device.Name) == "gpu" {
-			count := uint64(1)
-			if device.Count != nil {
-				count = *device.Count
+	for _, task := range group.Tasks {
+		r := task.Resources
+		if r == nil {
+			continue
+		}
+		demand[0] += int64(value(r.CPU))
+		demand[1] += int64(value(r.MemoryMB))
+		for _, device := range r.Devices {
+			if typeOf(device.Name) == "gpu" {
+				count := uint64(1)
+				if device.Count != nil {
+					count = *device.Count
+				}
+				demand[2] += int64(min(count, math.MaxInt32))
 			}
-			demand[2] += int64(min(count, math.MaxInt32))
 		}
 	}
 	return demand

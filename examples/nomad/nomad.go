@@ -29,6 +29,8 @@ type nomad struct {
 	// nodes and jobs are what was read before, by ID: they are read again when their index has changed.
 	nodes map[string]*api.Node
 	jobs  map[string]read
+	// others are jobs of others that have containers queued. The goroutine of Look alone has them.
+	others map[string]*api.Job
 	// children are one lock and what is known of the child of each job.
 	children map[string]*child
 }
@@ -42,7 +44,7 @@ type read struct {
 
 // newNomad returns a cluster that has not been looked at.
 func newNomad(client *api.Client, epoch int64, g daemon.Guarded) *nomad {
-	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, children: map[string]*child{}}
+	return &nomad{client: client, epoch: epoch, guard: g, nodes: map[string]*api.Node{}, jobs: map[string]read{}, others: map[string]*api.Job{}, children: map[string]*child{}}
 }
 
 var _ daemon.Cluster = (*nomad)(nil)

@@ -79,3 +79,31 @@ func TestJobsAreShared(t *testing.T) {
 		})
 	})
 }
+
+// An elastic job that has the whole cluster makes way for a plain job, and has it back when that is over.
+func TestMakesWay(t *testing.T) {
+	b := newBench(t, nodes[:2]...)
+	b.submit("a", 16, 1000000, nil)
+	b.Holds(map[string]int{"a": 16})
+	plain := b.job("plain", []string{"/bin/sleep", "20"}, nil)
+	plain.Type, plain.TaskGroups[0].Count = ptr(api.JobTypeBatch), ptr(3)
+	b.register(plain)
+	ran := func(n int) func() bool {
+		return func() bool {
+			b.Report()
+			list, _, err := b.client.Jobs().Allocations("plain", false, nil)
+			is := 0
+			for _, a := range list {
+				if n > 0 && a.ClientStatus == api.AllocClientStatusRunning || n < 0 && a.ClientStatus == api.AllocClientStatusComplete {
+					is++
+				}
+			}
+			return err == nil && is == max(n, -n)
+		}
+	}
+	processes.Eventually(b.Bench, "the plain job runs", 60*time.Second, ran(3))
+	b.Holds(map[string]int{"a": 13})
+	processes.Eventually(b.Bench, "the plain job is over", 60*time.Second, ran(-3))
+	b.Holds(map[string]int{"a": 16})
+	b.Check()
+}

@@ -75,6 +75,7 @@ func (s *slurm) Forget(_ context.Context, job string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.scripts, job)
+	delete(s.demands, job)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	trainer "github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed"
@@ -141,14 +142,16 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 	return left && !s.down[server], nil
 }
 
-// troubleOf says why a part of a run will not start on a server, which may be closed; "": it may.
-func troubleOf(runs []run, job string, attempt int64, server string, closed bool) string {
+// troubleOf says why a part of a run will not start on a server; "": it may. The caller holds the lock.
+func (s *slurm) troubleOf(runs []run, job string, attempt int64, server string) string {
 	for _, one := range runs {
 		switch {
 		case one.job != job || one.attempt != attempt || one.node != server:
 		// Slurm would hold it until somebody resumes the node, which may be never.
-		case one.state == "PENDING" && closed:
+		case one.state == "PENDING" && s.closed[server]:
 			return fmt.Sprintf("Slurm's job %s waits for a node that is drained: %s", one.id, one.reason)
+		case one.state == "PENDING" && !s.holds(server, job, one.tasks):
+			return fmt.Sprintf("Slurm's job %s waits for room that others have taken: %s", one.id, one.reason)
 		case isAlive(one.state):
 			return ""
 		default:
@@ -158,9 +161,24 @@ func troubleOf(runs []run, job string, attempt int64, server string, closed bool
 	return "Slurm has no job for it"
 }
 
+// holds reports whether a node holds so many tasks of a job beside what others use there, by either of two looks: the lists of one are
+// not of one moment. It is true where that is not known.
+func (s *slurm) holds(node, job string, tasks int64) bool {
+	demand := s.demands[job]
+	fits := func(room apportion.Resources) bool {
+		for k := range min(len(demand), len(room)) {
+			if demand[k] > 0 && tasks > room[k]/demand[k] {
+				return false
+			}
+		}
+		return true
+	}
+	return fits(s.room[node]) || fits(s.before[node])
+}
+
 // Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one that Slurm
 // does not have was never submitted. One that waits for a node that was drained, by its administrator or by slurmctld itself, has its
-// run started elsewhere, as everything else leaves the node.
+// run started elsewhere, as everything else leaves the node; so does one whose room Slurm has given to others meanwhile.
 func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
 	runs, err := s.list(ctx)
 	if err != nil {
@@ -168,5 +186,5 @@ func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, part man
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return troubleOf(runs, job, attempt, part.Server, s.closed[part.Server]), nil
+	return s.troubleOf(runs, job, attempt, part.Server), nil
 }

@@ -35,7 +35,8 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 	view := &controller.View{Rejected: map[string]string{}}
 	// own sums, by node, what the parts of runs take. The rest of a node's use is other people's.
 	own := map[string]apportion.Resources{}
-	var waiting []string // the partitions of jobs that wait for room to end
+	var ending []string // the partitions of jobs that wait for room to end
+	var others []*job
 	for i := range jobs {
 		j := &jobs[i]
 		// A job of Slurm's was submitted for the controller, is a part of a run, or none of its business.
@@ -43,11 +44,13 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 		if !ours {
 			if node, demand, isOwn := ownUse(j, owners); isOwn {
 				add(own, node, demand)
+			} else {
+				others = append(others, j)
 			}
 			continue
 		}
-		if endingOf(words) != "" && j.State == "PENDING" && (j.Reason == "Resources" || j.Reason == "Priority") {
-			waiting = append(waiting, j.Partition)
+		if endingOf(words) != "" && j.waitsForRoom() {
+			ending = append(ending, j.Partition)
 		}
 		if err := s.readJob(ctx, view, j, words, shown[i]); err != nil {
 			return nil, err
@@ -60,7 +63,8 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 		}
 		view.Servers = append(view.Servers, server)
 	}
-	makeRoom(view.Servers, waiting)
+	makeRoom(view.Servers, ending)
+	view.Waiting = waitingOf(others)
 	s.seeServers(view.Servers)
 	return view, nil
 }
@@ -92,8 +96,8 @@ func add(own map[string]apportion.Resources, node string, demand apportion.Resou
 
 // makeRoom takes a CPU and a MB for each job that waits for room to end, see end, on the first server of its partition that has
 // some: elastic jobs would keep all of it.
-func makeRoom(servers []controller.Server, waiting []string) {
-	for _, partition := range waiting {
+func makeRoom(servers []controller.Server, ending []string) {
+	for _, partition := range ending {
 		for i := range servers {
 			s := &servers[i]
 			if s.Down == "" && !s.Draining && s.Labels["partition:"+partition] != "" && s.Capacity[0] > 0 && s.Capacity[1] > 0 {
@@ -105,16 +109,17 @@ func makeRoom(servers []controller.Server, waiting []string) {
 	}
 }
 
-// seeServers keeps which servers are down or closed. The maps are made anew and put in place as a whole: Stop and Trouble read them
+// seeServers keeps which servers are down or closed, and what others leave of them. The maps are made anew and put in place as a whole: Stop and Trouble read them
 // from other goroutines.
 func (s *slurm) seeServers(servers []controller.Server) {
-	down, closed := map[string]bool{}, map[string]bool{}
+	down, closed, room := map[string]bool{}, map[string]bool{}, map[string]apportion.Resources{}
 	for i := range servers {
+		room[servers[i].ID] = servers[i].Capacity.Clone() // the list is the controller's to change
 		down[servers[i].ID], closed[servers[i].ID] = servers[i].Down != "", servers[i].Draining
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down, s.closed = down, closed
+	s.down, s.closed, s.room, s.before = down, closed, room, s.room
 }
 
 // readJob adds a job that was submitted for the controller, whether it is held or was released: its script runs nothing by itself,
@@ -149,6 +154,9 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, j *job, word
 		view.Rejected[id] = err.Error()
 		return ctx.Err()
 	}
+	s.mu.Lock()
+	s.demands[id] = app.Demand
+	s.mu.Unlock()
 	text, err := json.Marshal(spec{*j, script})
 	view.Jobs = append(view.Jobs, controller.Job{Application: app, Spec: text})
 	return err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 )
@@ -162,6 +164,28 @@ func TestLookAtNode(t *testing.T) {
 	f.show("nodes", node1(fields{"cpus": nil}))
 	if _, err := f.Look(t.Context()); err == nil || !strings.Contains(err.Error(), `node "n1"`) {
 		t.Errorf("a node without a number of CPUs: %v", err)
+	}
+}
+
+// Jobs of others that wait for room are seen, the first in front, and neither those that wait for something else nor parts of runs.
+func TestLookAtWaiting(t *testing.T) {
+	f := newFake(t)
+	other := func(id int, changes fields) fields {
+		j := recorded("squeue.json", "jobs", 5, fields{"job_id": id, "name": "plain", "state_reason": "Priority", "tres_req_str": "cpu=8,mem=4G,node=1,billing=8,gres/gpu=2", "tasks": 4, "priority": 5})
+		maps.Copy(j, changes)
+		return j
+	}
+	f.show("jobs", other(30, nil), other(31, fields{"priority": 9, "state_reason": "Resources", "node_count": 2, "features": "fast"}), other(32, fields{"state_reason": "Dependency"}),
+		other(33, fields{"job_state": "RUNNING", "nodes": "n1"}), held(nil), part(fields{"job_state": "PENDING", "nodes": "", "state_reason": "Resources"}), other(34, fields{"tres_req_str": "cpu=1,mem=1500M,node=1", "tasks": 1, "priority": nil}))
+	view, err := f.Look(t.Context())
+	p := apportion.Requirement{Key: "partition:p", Op: apportion.Exists}
+	want := []controller.Waiting{
+		{ID: "plain.31", Demand: apportion.Resources{4, 2048, 1}, Count: 2, PerServer: 1, Requires: []apportion.Requirement{p, {Key: "feature:fast", Op: apportion.Exists}}},
+		{ID: "plain.30", Demand: apportion.Resources{2, 1024, 1}, Count: 4, Requires: []apportion.Requirement{p}},
+		{ID: "plain.34", Demand: apportion.Resources{1, 1500, 0}, Count: 1, Requires: []apportion.Requirement{p}},
+	}
+	if err != nil || !reflect.DeepEqual(view.Waiting, want) {
+		t.Errorf("%+v, %v, want %+v", view.Waiting, err, want)
 	}
 }
 

@@ -77,6 +77,8 @@ type job struct {
 	Dir           string  `json:"current_working_directory"`
 	Output        string  `json:"standard_output"`
 	TimeLimit     *int64  `json:"time_limit"` // in minutes
+	Priority      *int64  `json:"priority"`
+	Requested     string  `json:"tres_req_str"`
 }
 
 // node is a node as `sinfo --json` shows it. Memory is in MB.

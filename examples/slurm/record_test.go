@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	trainer "github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
@@ -171,8 +172,10 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A part is in trouble when it has ended, when Slurm has none, and when it waits for a node that is drained.
+// A part is in trouble when it has ended, when Slurm has none, and when it waits for a node that is drained, or on which others have
+// left too little at two looks in a row.
 func TestTroubleOf(t *testing.T) {
+	s := newSlurm(4, "", daemon.Guarded{})
 	runs := []run{{id: "7", job: "lr.12", node: "n1", state: "RUNNING", attempt: 3}, {id: "8", job: "lr.12", node: "n2", state: "FAILED", reason: "NonZeroExitCode", attempt: 3},
 		{id: "5", job: "lr.12", node: "n3", state: "FAILED", attempt: 2}, {id: "9", job: "lr.12", node: "n4", state: "PENDING", reason: "Resources", attempt: 3}}
 	for _, c := range []struct {
@@ -185,8 +188,16 @@ func TestTroubleOf(t *testing.T) {
 		{"n3", false, "Slurm has no job for it"},
 		{"n4", false, ""}, {"n4", true, "Slurm's job 9 waits for a node that is drained: Resources"},
 	} {
-		if got := troubleOf(runs, "lr.12", 3, c.node, c.closed); got != c.want {
+		s.closed = map[string]bool{c.node: c.closed}
+		if got := s.troubleOf(runs, "lr.12", 3, c.node); got != c.want {
 			t.Errorf("%s, closed is %v: %q, want %q", c.node, c.closed, got, c.want)
+		}
+	}
+	runs[3].tasks, s.closed, s.demands["lr.12"] = 3, nil, apportion.Resources{2, 0, 0}
+	for i, cpus := range []int64{5, 6, 5, 5} {
+		s.seeServers([]controller.Server{{Server: apportion.Server{ID: "n4", Capacity: apportion.Resources{cpus, 0, 0}}}})
+		if got, want := s.troubleOf(runs, "lr.12", 3, "n4"), i == 3; strings.Contains(got, "others have taken") != want {
+			t.Errorf("look %d: %q", i, got)
 		}
 	}
 }

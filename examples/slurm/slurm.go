@@ -29,6 +29,8 @@ type slurm struct {
 	mu sync.Mutex
 	// down are the nodes that did not answer Slurm at the newest look, and closed those on which nothing is started.
 	down, closed map[string]bool
+	// room is what others left of each node at the newest look, before at the one before, and demands what a task of each job takes.
+	room, before, demands map[string]apportion.Resources
 	// scripts are those of the jobs that were read, by ID.
 	scripts map[string]string
 	// looked is when the runs were read last.
@@ -39,7 +41,7 @@ type slurm struct {
 // newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
 // written.
 func newSlurm(epoch int64, folder string, g daemon.Guarded) *slurm {
-	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, scripts: map[string]string{}}
+	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, demands: map[string]apportion.Resources{}, scripts: map[string]string{}}
 }
 
 var _ daemon.Cluster = (*slurm)(nil)

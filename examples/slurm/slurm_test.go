@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,6 +125,27 @@ func TestReleased(t *testing.T) {
 		if got := b.Report().Jobs[0].Job.Attempt; got != attempt {
 			t.Errorf("it is released, and %s: attempt %d runs, and %d ran before", then.what, got, attempt)
 		}
+	}
+	b.Check()
+}
+
+// An elastic job that has all CPUs makes way for a plain job, and has them back when that is over.
+func TestMakesWay(t *testing.T) {
+	b := newBench(t, 2)
+	id := b.submit("a", 16, 1000000, 1)
+	b.Holds(map[string]int{id: 16})
+	plain := b.sbatch("plain", "exec sleep 40", "--ntasks=6", "--output=/dev/null")
+	b.becomes(plain, "RUNNING")
+	b.Holds(map[string]int{id: 10})
+	if state := b.job(plain).State; state != "RUNNING" {
+		t.Errorf("the plain job is %s before the elastic one goes on beside it", state)
+	}
+	b.becomes(plain, "COMPLETED")
+	b.Holds(map[string]int{id: 16})
+	runs, err := os.ReadDir(filepath.Join(b.Shared, "runs", id))
+	// It is given all, makes way, leaves for another node where Slurm has begun the plain job on the one that it was to have, and grows.
+	if count := slices.DeleteFunc(runs, func(e os.DirEntry) bool { return !e.IsDir() }); err != nil || len(count) > 4 {
+		t.Errorf("it has run %d times, %v", len(count), err)
 	}
 	b.Check()
 }

@@ -52,6 +52,9 @@ func (y *yarn) Look(ctx context.Context) (*controller.View, error) {
 	if err := y.lookAtNodes(ctx, view, all); err != nil {
 		return nil, err
 	}
+	if view.Waiting, err = y.waiting(ctx); err != nil {
+		return nil, err
+	}
 	return view, y.lookAtQueues(ctx, view, apps, all)
 }
 

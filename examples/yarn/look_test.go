@@ -71,6 +71,28 @@ func onWords(t *testing.T) *yarn {
 	return y
 }
 
+// What other applications ask for and do not have waits, container by container, and of elastic ones nothing does.
+func TestWaiting(t *testing.T) {
+	y := onWords(t)
+	request := func(where string, n int) string {
+		return `{"numContainers":` + fmt.Sprint(n) + `,"resourceName":"` + where + `","nodeLabelExpression":"","capability":` + information([]int{1024, 2, 1}) + `}`
+	}
+	defer func(before string) { words["/ws/v1/cluster/apps"] = before }(words["/ws/v1/cluster/apps"])
+	words["/ws/v1/cluster/apps"] = `{"apps":{"app":[{"id":"application_1_0001","state":"RUNNING","applicationType":"SPARK","resourceRequests":[` + request("*", 2) + "," + request("/rack", 2) + "," + request("n1", 1) + `]},
+		{"id":"application_1_0002","state":"ACCEPTED","applicationType":"MAPREDUCE","resourceRequests":` + request("*", 1) + `},
+		{"id":"application_1_0003","state":"RUNNING","applicationType":"APPORTION","resourceRequests":` + request("*", 7) + `},
+		{"id":"application_1_0004","state":"RUNNING","applicationType":"SPARK"}]}}`
+	list, err := y.waiting(t.Context())
+	var got []string
+	for _, w := range list {
+		got = append(got, fmt.Sprint(w.ID, w.Demand, w.Requires))
+	}
+	text := fmt.Sprint(apportion.Resources{1024, 2, 1}, []apportion.Requirement{{Key: partition, Op: apportion.In, Values: []string{""}}})
+	if want := fmt.Sprint([]string{"application_1_0001.0[0]" + text, "application_1_0001.0[1]" + text, "application_1_0002.0[0]" + text}); err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v, want %s", got, err, want)
+	}
+}
+
 // Capacity is what others leave; what elastic jobs have is theirs to share.
 func TestLook(t *testing.T) {
 	y := onWords(t)

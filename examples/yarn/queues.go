@@ -49,7 +49,14 @@ type tenant struct {
 	application
 	Type       string `json:"applicationType"`
 	Containers int64  `json:"runningContainers"`
-	Resources  struct {
+	// Requests is what it asks for, by node, by rack, and in all.
+	Requests list[struct {
+		Capability amounts  `json:"capability"`
+		Containers quantity `json:"numContainers"`
+		Where      string   `json:"resourceName"`
+		Partition  string   `json:"nodeLabelExpression"`
+	}] `json:"resourceRequests"`
+	Resources struct {
 		ByPartition list[struct {
 			Used    amounts `json:"used"`
 			Pending amounts `json:"pending"`

@@ -101,7 +101,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[workerlog.Line](), reflect.TypeFor[workerlog.Options](), reflect.TypeFor[workerlog.Confirmed](), reflect.TypeFor[workerlog.Fault](),
 
-	reflect.TypeFor[controller.View](), reflect.TypeFor[controller.Server](), reflect.TypeFor[controller.Job](),
+	reflect.TypeFor[controller.View](), reflect.TypeFor[controller.Server](), reflect.TypeFor[controller.Job](), reflect.TypeFor[controller.Waiting](),
 	reflect.TypeFor[controller.JobReport](), reflect.TypeFor[controller.Report](),
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
@@ -218,6 +218,7 @@ var exempt = map[string]string{
 	"checkpoint/controller/daemon.Guarded": "is handed to a cluster at the start",
 	"checkpoint/controller/daemon.Program": "holds a function or an interface of the caller's",
 	"checkpoint/controller.Taken":          "its problem and its decision, which survive each, must fit each other",
+	"checkpoint/controller.Headroom":       "is read from a flag",
 	"checkpoint/controller.Config":         "holds a function or an interface of the caller's",
 	"checkpoint/managed.Agent":             "holds a function or an interface of the caller's",
 	"checkpoint/managed.Config":            "holds a function or an interface of the caller's",

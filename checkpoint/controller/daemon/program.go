@@ -16,6 +16,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -96,6 +99,9 @@ type settings struct {
 	lease, every, look, save            time.Duration
 	saveTimeout, saveLimit, stall       time.Duration
 	deaths                              int
+	reserve                             []controller.Headroom
+	standing                            *int64
+	hold                                time.Duration
 	dryRun, advise                      bool
 }
 
@@ -125,6 +131,16 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.DurationVar(&s.saveLimit, "save-limit", checkpoint.DefaultSaveLimit, "how long a job that is to move may take to be saved at least, until it is moved without; below 0: for ever")
 	flags.DurationVar(&s.stall, "stall-after", driver.DefaultStallAfter, "how long a job may tell no new step until it is resumed from its newest checkpoint; below 0: for ever")
 	flags.IntVar(&s.deaths, "max-deaths", controller.DefaultMaxDeaths, "how many runs of a job may die without a step further until it has failed; -1: any number")
+	flags.Func("reserve", "what elastic jobs leave free on each server, as cpu=2,memory=10%", func(text string) (err error) {
+		s.reserve, err = headroomOf(p.Kinds, text)
+		return err
+	})
+	flags.Func("waiting-priority", "the priority of others' work that waits, among elastic jobs (default above all of them)", func(text string) error {
+		n, err := strconv.ParseInt(text, 10, 64)
+		s.standing = &n
+		return err
+	})
+	flags.DurationVar(&s.hold, "waiting-hold", controller.DefaultHold, "how long room is kept for others' work that waits and does not begin; below 0: elastic jobs make way for none")
 	flags.StringVar(&s.acceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
 	if p.Advised != nil {
@@ -152,6 +168,29 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	return s, nil
 }
 
+// headroomOf reads amounts and parts by kind, as cpu=2,memory=10%; kinds that are not named have none.
+func headroomOf(kinds apportion.Kinds, text string) ([]controller.Headroom, error) {
+	list := make([]controller.Headroom, len(kinds))
+	for word := range strings.SplitSeq(text, ",") {
+		name, amount, _ := strings.Cut(word, "=")
+		k := slices.Index(kinds, name)
+		if k < 0 {
+			return nil, fmt.Errorf("%q is none of the kinds %s", name, strings.Join(kinds, ", "))
+		}
+		var err error
+		if percent, isPart := strings.CutSuffix(amount, "%"); isPart {
+			list[k].Part, err = strconv.ParseFloat(percent, 64)
+			list[k].Part /= 100
+		} else {
+			list[k].Amount, err = strconv.ParseInt(amount, 10, 64)
+		}
+		if err != nil || list[k].Amount < 0 || !(list[k].Part >= 0 && list[k].Part <= 1) {
+			return nil, fmt.Errorf("%q is neither an amount nor a part up to 100%%", word)
+		}
+	}
+	return list, nil
+}
+
 // Main is the main function of the program: it runs until it is told to end.
 // Bad flags have been explained by the flag package, and help is no failure.
 func (p *Program) Main() {
@@ -171,7 +210,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	}
 	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look,
-		MaxDeaths: s.deaths, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
+		MaxDeaths: s.deaths, Reserve: s.reserve, Standing: s.standing, Hold: s.hold, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
 		Report: func(err error) { fmt.Fprintf(stderr, "%s: %v\n", p.Name, err) }}
 	if s.dryRun {
 		return p.plan(ctx, config, stdout)

@@ -62,7 +62,8 @@ func TestDryRun(t *testing.T) {
 func TestFlags(t *testing.T) {
 	p, _ := on(nil)
 	var text strings.Builder
-	for _, args := range [][]string{nil, {"-shared", "here"}, {"-lease", "soon"}} {
+	for _, args := range [][]string{nil, {"-shared", "here"}, {"-lease", "soon"},
+		{"-reserve", "gpu=-1"}, {"-reserve", "gpu=101%"}, {"-reserve", "gpu=NaN%"}, {"-reserve", "tpu=1"}, {"-reserve", "gpu"}, {"-waiting-priority", "high"}} {
 		if err := p.Run(t.Context(), args, &text, &text); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
@@ -70,8 +71,8 @@ func TestFlags(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"-help"}, &text, &text); !errors.Is(err, flag.ErrHelp) || !strings.Contains(text.String(), "-theta1") {
 		t.Errorf("%v", err)
 	}
-	s, err := p.parse([]string{"-shared", "/s", "-listen", "127.0.0.1:1"}, &text)
-	if err != nil || s.url != "http://127.0.0.1:1" {
+	s, err := p.parse([]string{"-shared", "/s", "-listen", "127.0.0.1:1", "-reserve", "gpu=2,gpu=25%", "-waiting-priority", "-3"}, &text)
+	if err != nil || s.url != "http://127.0.0.1:1" || s.reserve[0] != (controller.Headroom{Amount: 2, Part: 0.25}) || *s.standing != -3 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -29,6 +29,7 @@ func (r *Reader) View(o *Objects) *controller.View {
 	}
 	// 1. What others use, by node and by namespace.
 	onNode, inNamespace := map[string]apportion.Resources{}, map[string]apportion.Resources{}
+	var unschedulable []*corev1.Pod
 	for _, p := range o.Pods {
 		ours := elastic[Owner(p)] && p.Labels[Attempt] != "" && (p.DeletionTimestamp == nil || o.Now.Sub(p.DeletionTimestamp.Time) < late)
 		if ours || !IsLive(p) {
@@ -38,6 +39,8 @@ func (r *Reader) View(o *Objects) *controller.View {
 		add(inNamespace, p.Namespace, demand)
 		if p.Spec.NodeName != "" {
 			add(onNode, p.Spec.NodeName, demand)
+		} else if isUnschedulable(p) {
+			unschedulable = append(unschedulable, p)
 		}
 	}
 	// 2. Nodes, by name.
@@ -46,9 +49,42 @@ func (r *Reader) View(o *Objects) *controller.View {
 		view.Servers = append(view.Servers, server(r.kinds, n, onNode[n.Name]))
 	}
 	// 3. Jobs, and the queues that they are in.
-	r.readJobs(o, view, newPlaces(nodes, view.Servers))
+	places := newPlaces(nodes, view.Servers)
+	r.readJobs(o, view, places)
+	view.Waiting = r.waiting(unschedulable, places)
 	view.Queues = r.queues(o, split(view.Jobs), inNamespace)
 	return view
+}
+
+// isUnschedulable reports whether a scheduler has found no node for a pod.
+func isUnschedulable(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+	})
+}
+
+// waiting are pods that wait for a node, in the order in which a scheduler tries them: by priority, and the oldest first. One whose
+// affinity cannot be read is left out: elastic jobs could make room for it anywhere but where it can go.
+func (r *Reader) waiting(pods []*corev1.Pod, places *places) []controller.Waiting {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(priorityOf(b), priorityOf(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(ID(a.Namespace, a.Name), ID(b.Namespace, b.Name)))
+	})
+	var list []controller.Waiting
+	for _, p := range pods {
+		id := ID(p.Namespace, p.Name)
+		requires, err := places.requirements("pod "+id, &p.Spec)
+		if err == nil {
+			list = append(list, controller.Waiting{ID: id, Demand: Demand(r.kinds, &p.Spec), Requires: requires})
+		}
+	}
+	return list
+}
+
+func priorityOf(p *corev1.Pod) int32 {
+	if p.Spec.Priority == nil {
+		return 0
+	}
+	return *p.Spec.Priority
 }
 
 // add adds quantities to those of a key.

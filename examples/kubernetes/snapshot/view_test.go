@@ -90,6 +90,43 @@ func TestJob(t *testing.T) {
 	}
 }
 
+// Pods for which a scheduler has found no node wait, the first that it would try in front; elastic ones, those that it has not tried,
+// and those whose place cannot be said do not.
+func TestWaiting(t *testing.T) {
+	pending := func(name string, change func(*corev1.Pod)) *corev1.Pod {
+		p := pod(name, "", "")
+		p.Labels = nil
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
+		change(p)
+		return p
+	}
+	tainted := node("n1")
+	tainted.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
+	v := view(Objects{Nodes: []*corev1.Node{tainted}, Jobs: []*batchv1.Job{job("lr")}, Pods: []*corev1.Pod{
+		pending("late", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(now) }),
+		pending("early", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+		pending("urgent", func(p *corev1.Pod) { p.Spec.Priority, p.CreationTimestamp = ptr(int32(5)), metav1.NewTime(now) }),
+		pending("gone", func(p *corev1.Pod) { p.DeletionTimestamp = ptr(metav1.NewTime(now)) }),
+		pending("untried", func(p *corev1.Pod) { p.Status.Conditions = nil }),
+		pending("gated", func(p *corev1.Pod) { p.Status.Conditions[0].Reason = corev1.PodReasonSchedulingGated }),
+		pending("odd", func(p *corev1.Pod) {
+			p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "x", Operator: "Near"}}}}}}}
+		}),
+		pending("ours", func(p *corev1.Pod) {
+			p.Labels, p.OwnerReferences = map[string]string{Attempt: "1"}, pod("x", "", "lr").OwnerReferences
+		}),
+	}})
+	repelled := apportion.Requirement{Key: taintLabel(&tainted.Spec.Taints[0]), Op: apportion.NotExists}
+	demand := apportion.Resources{1000, 0, 1, 1}
+	want := []controller.Waiting{{ID: "team/urgent", Demand: demand, Requires: []apportion.Requirement{repelled}},
+		{ID: "team/early", Demand: demand, Requires: []apportion.Requirement{{Key: "disk", Op: apportion.In, Values: []string{"ssd"}}, repelled}},
+		{ID: "team/late", Demand: demand, Requires: []apportion.Requirement{repelled}}}
+	if diff := cmp.Diff(want, v.Waiting); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What cannot be kept is said, and nothing is decided on it.
 func TestJobsThatCannotBeRead(t *testing.T) {
 	for want, change := range map[string]func(*batchv1.Job, *corev1.PodSpec){

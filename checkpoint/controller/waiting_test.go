@@ -1,0 +1,85 @@
+// This file tests how elastic jobs make way for work of others that waits, on a cluster in memory.
+
+package controller_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint/controller"
+)
+
+// plain is work of others that waits: so many parts of a GPU each.
+func plain(id string, parts int64) controller.Waiting {
+	return controller.Waiting{ID: id, Demand: apportion.Resources{1}, Count: parts}
+}
+
+// An elastic job that has the whole cluster makes way for a plain job that waits, once, and has what that leaves and all again when it
+// is over. The thresholds are those of a program that nobody has set.
+func TestMakesWay(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Problem.Theta1, b.config.Problem.Theta2 = 0.2, 0.3
+	b.begin()
+	b.watch("a")
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.fake.change(func(v *controller.View) { v.Waiting = []controller.Waiting{plain("theirs", 6)} })
+	b.holds(map[string]int{"a": 6})
+	shrunk := b.job("a")
+	// The manager begins it where there is room, which the next look sees.
+	b.fake.change(func(v *controller.View) {
+		v.Waiting = nil
+		for i := range v.Servers {
+			held := int64(strings.Count(strings.Join(shrunk.Containers, " "), v.Servers[i].ID))
+			v.Servers[i].Capacity = apportion.Resources{held}
+		}
+	})
+	b.eventually("it is seen", func() bool { return len(b.now().View().Waiting) == 0 })
+	time.Sleep(20 * b.config.Settle)
+	if j := b.job("a"); j.Attempt != shrunk.Attempt {
+		t.Errorf("it was moved once more when the work began: attempt %d, before %d", j.Attempt, shrunk.Attempt)
+	}
+	b.fake.change(func(v *controller.View) {
+		for i := range v.Servers {
+			v.Servers[i].Capacity = apportion.Resources{4}
+		}
+	})
+	b.holds(map[string]int{"a": 12})
+}
+
+// Many jobs make way at once, though one decision may move but a part of them by its own will, and those that may be suspended are.
+func TestManyMakeWay(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Problem.Theta1, b.config.Problem.Theta2 = 0.2, 0.3
+	b.begin()
+	b.submit(3, "a", "b", "c", "d")
+	b.holds(map[string]int{"a": 3, "b": 3, "c": 3, "d": 3})
+	b.fake.change(func(v *controller.View) { v.Waiting = []controller.Waiting{plain("theirs", 8)} })
+	b.holds(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1})
+	b.fake.change(func(v *controller.View) {
+		v.Waiting = []controller.Waiting{plain("theirs", 11)}
+		for i := range v.Jobs[:3] {
+			v.Jobs[i].Application.Preemptible = true
+		}
+	})
+	b.holds(map[string]int{"d": 1})
+}
+
+// What elastic jobs leave free on each server is theirs at no time.
+func TestReserve(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Reserve = []controller.Headroom{{Part: 0.3}}
+	b.begin()
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 6})
+	// Work that needs a whole server gets one, headroom included.
+	b.fake.change(func(v *controller.View) {
+		v.Waiting = []controller.Waiting{{ID: "whole", Demand: apportion.Resources{4}}}
+	})
+	b.holds(map[string]int{"a": 4})
+}

@@ -1,0 +1,108 @@
+// This file tests what counts of the work that waits, look by look, and what becomes of it in a problem.
+
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+func TestWaitsCount(t *testing.T) {
+	var w waits
+	at := time.Unix(0, 0)
+	for i, step := range []struct {
+		what     string
+		waiting  []string
+		capacity int64
+		room     bool
+		after    time.Duration
+		want     string
+	}{
+		{"it comes", []string{"a"}, 8, false, 0, "[]"},
+		{"it still waits", []string{"a"}, 8, false, 1, "[a]"},
+		{"a list without it", nil, 8, true, 1, "[a]"},
+		{"it is there again", []string{"a"}, 8, true, 1, "[a]"},
+		{"it begins", nil, 6, true, 1, "[]"},
+		{"it is there once more", []string{"a"}, 6, false, 1, "[]"},
+		{"and waits, twice in one list", []string{"a", "a"}, 6, true, 1, "[a]"},
+		{"its user cancels it", nil, 6, true, 1, "[a]"},
+		{"and a look later it is gone", nil, 6, true, 1, "[]"},
+		{"another", []string{"b"}, 6, false, 1, "[]"},
+		{"has room", []string{"b"}, 6, true, 1, "[b]"},
+		{"for nearly as long as it is held", []string{"b"}, 6, true, 99, "[b]"},
+		{"for as long", []string{"b"}, 6, true, 1, "[]"},
+		{"its room was given away", []string{"b"}, 6, false, 1, "[]"},
+		{"it is gone", nil, 6, false, 1, "[]"},
+		{"and gone", nil, 6, false, 1, "[]"},
+		{"and comes anew", []string{"b"}, 6, false, 1, "[]"},
+		{"and waits", []string{"b"}, 6, true, 1, "[b]"},
+		{"it loses its room", []string{"b"}, 6, false, 99, "[b]"},
+		{"and has it for less than that", []string{"b"}, 6, true, 1, "[b]"},
+		{"in a row", []string{"b"}, 6, true, 99, "[b]"},
+	} {
+		at = at.Add(step.after)
+		view := View{Servers: []Server{host("n1", func(s *Server) { s.Capacity = apportion.Resources{step.capacity} })}}
+		for _, id := range step.waiting {
+			view.Waiting = append(view.Waiting, Waiting{ID: id, Demand: apportion.Resources{2}})
+		}
+		w.count(&view, func(string) bool { return step.room }, 100, at)
+		got := []string{}
+		for _, one := range view.Waiting {
+			got = append(got, one.ID)
+		}
+		if fmt.Sprint(got) != step.want {
+			t.Fatalf("step %d, %s: %v, want %s", i, step.what, got, step.want)
+		}
+	}
+}
+
+// What waits has a name of its own and stands above all jobs, or where it is told to; what nobody could decide on, or the cluster
+// could not hold with what comes before, is no part of a problem.
+func TestOutside(t *testing.T) {
+	like := alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Applications: []alloc.Application{{ID: "waiting: a", Priority: 7}}}
+	view := View{Servers: []Server{host("n1", func(*Server) {}), host("n2", func(*Server) {})}, Waiting: []Waiting{
+		{ID: "a", Demand: apportion.Resources{2}, Count: 3, PerServer: 2, Requires: []apportion.Requirement{{Key: "x", Op: apportion.Exists}}},
+		{ID: "of no kind", Demand: apportion.Resources{}}, {ID: "nothing", Demand: apportion.Resources{0}}, {ID: "negative", Demand: apportion.Resources{-1}},
+		{ID: "too large", Demand: apportion.Resources{13}}, {ID: "endless", Demand: apportion.Resources{math.MaxInt64}, Count: math.MaxInt64}, {ID: "fits", Demand: apportion.Resources{12}}, {ID: "behind", Demand: apportion.Resources{1}},
+	}}
+	want := []alloc.Application{
+		{ID: "waiting: a'", Weight: 1, Priority: 8, PerServer: 2, Form: alloc.Form{Demand: apportion.Resources{2}, Min: 3, Max: 3, Requires: view.Waiting[0].Requires}},
+		{ID: "waiting: fits", Weight: 1, Priority: 8, Form: alloc.Form{Demand: apportion.Resources{12}, Min: 1, Max: 1}},
+	}
+	if diff := cmp.Diff(want, outside(&view, &like, nil)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	standing := int64(-3)
+	like.Applications[0].Priority = math.MaxInt64
+	if apps := outside(&view, &like, nil); apps[0].Priority != math.MaxInt64 {
+		t.Errorf("%+v", apps)
+	}
+	if apps := outside(&view, &like, &standing); apps[0].Priority != standing {
+		t.Errorf("%+v", apps)
+	}
+	view.Waiting = nil
+	for i := range 300 {
+		view.Waiting = append(view.Waiting, Waiting{ID: fmt.Sprint(i), Demand: apportion.Resources{1}})
+	}
+	view.Servers[0].Capacity = apportion.Resources{1000}
+	if apps := outside(&view, &like, nil); len(apps) != mostWaiting {
+		t.Errorf("%d are decided at once", len(apps))
+	}
+}
+
+func TestFaultsOfReserve(t *testing.T) {
+	for want, reserve := range map[error][]Headroom{apportion.ErrNegative: {{Amount: -1}}, apportion.ErrRange: {{Part: math.NaN()}}, apportion.ErrLength: {{}, {}}} {
+		c := Config{Reserve: reserve, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}}
+		if err := c.Validate(); !errors.Is(err, want) {
+			t.Errorf("%v: %v, want %v", reserve, err, want)
+		}
+	}
+}
