@@ -2,22 +2,57 @@
 
 package alloc
 
-import "math"
+import (
+	"math"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
 
 // ceilTolerance is how far above an integer a product theta * n may lie and still count as that
 // integer under a ceiling: 0.1 * 2 * 3 is 0.6000000000000001 in float64.
 const ceilTolerance = 1e-9
 
-// lossBudget returns the right side of (15) for P2 over the entries in apps: Theta1 times 2m, the largest possible loss,
-// where m counts the kinds that the cluster has any of; in worth, Theta1 times the applications.
-func (r *resolved) lossBudget(apps []int) float64 {
-	if r.problem.Options.Loss == LossInWorth {
-		seen := make(map[int]bool, len(apps))
-		for _, i := range apps {
-			seen[r.of[i]] = true
-		}
-		return r.problem.Theta1 * float64(len(seen))
+// lossBudget returns the right side of (15) for P2 over the entries in apps, dense[a] of apps[a], whose shares and losses are known:
+// Theta1 times the sum of their theoretical shares, in worth Theta1 times the applications. It is no less than what whole containers
+// lose: with jobs of less than half a container each, nobody would lose least by an empty cluster. Theta1 of 1 is no limit in shares.
+func (r *resolved) lossBudget(apps []int, dense []solver.App) float64 {
+	inWorth := r.problem.Options.Loss == LossInWorth
+	if !inWorth && (r.printed() || r.problem.Theta1 == 1) {
+		return r.printedLoss()
 	}
+	sum := 0.0
+	for a, i := range apps {
+		switch first := a == 0 || r.of[i] != r.of[apps[a-1]]; {
+		case first && inWorth:
+			sum++
+		case first:
+			sum += dense[a].Share
+		}
+	}
+	budget := float64(r.problem.Theta1 * sum)
+	if !r.printed() {
+		budget = math.Max(budget, r.rounded(apps, dense).loss)
+	}
+	return budget
+}
+
+// printed reports whether the loss budget is as the paper prints it, with or without the ceiling.
+func (r *resolved) printed() bool {
+	return r.problem.Options.Paper || r.problem.Options.NoCeil15 || r.version < shareBudgets
+}
+
+// raisedBudget returns the loss budget of an attempt whose least loss is above what Theta1 gives: beside the least loss it has
+// what the last containers add to it of the applications that lose less without them. At the least loss these would all stay idle.
+func (a *attempt) raisedBudget(r *resolved, least float64) float64 {
+	if r.printed() {
+		return least
+	}
+	return least + r.rounded(a.apps, a.instance.Apps).rise
+}
+
+// printedLoss returns Theta1 times 2m, the largest possible loss, where m counts the kinds that the cluster has any of, rounded up unless
+// that is dropped.
+func (r *resolved) printedLoss() float64 {
 	// 2m bounds every loss: |s_i - s^_i| <= s_i + s^_i, and the dominant shares of either side sum
 	// to at most one for each of the m kinds.
 	budget := r.problem.Theta1 * float64(2*r.kinds()) // (15)

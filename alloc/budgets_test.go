@@ -17,7 +17,7 @@ func TestBudgets(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		theta1, theta2 float64
-		noCeil         bool
+		noCeil         bool // else as printed
 		gpus           int64
 		loss           float64
 		adjust         int64
@@ -34,7 +34,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		p := tiny(alloc.Allocation{"LR": {"s0": 2}, "MF": {"s1": 1}}, "LR", "MF")
 		p.Theta1, p.Theta2 = c.theta1, c.theta2
-		p.Options.NoCeil15, p.Options.NoCeil16 = c.noCeil, c.noCeil
+		p.Options.Paper, p.Options.NoCeil15, p.Options.NoCeil16 = !c.noCeil, c.noCeil, c.noCeil
 		p.Servers[0].Capacity[1] = c.gpus
 		inst, _, err := p.Instance()
 		if err != nil || math.Abs(inst.LossBudget-c.loss) > 1e-12 || inst.AdjustBudget != c.adjust {
@@ -75,13 +75,13 @@ func TestBudgetsGrow(t *testing.T) {
 		for _, noCeil := range []bool{false, true} {
 			lossSmall, adjustSmall := budgets(small, noCeil)
 			lossLarge, adjustLarge := budgets(large, noCeil)
-			if lossSmall > lossLarge || adjustSmall > adjustLarge || adjustLarge > running || lossSmall < 0 || adjustSmall < 0 {
+			if lossSmall > lossLarge+1e-12 || adjustSmall > adjustLarge || adjustLarge > running || lossSmall < 0 || adjustSmall < 0 {
 				t.Errorf("theta %g: %g, %d; theta %g: %g, %d; %d run", small, lossSmall, adjustSmall, large, lossLarge, adjustLarge, running)
 			}
 		}
 		bareLoss, bareAdjust := budgets(small, true)
 		loss, adjust := budgets(small, false)
-		if loss < bareLoss-1e-9 || loss >= bareLoss+1 || adjust < bareAdjust || adjust > bareAdjust+1 {
+		if p.Options.Paper && (loss < bareLoss-1e-9 || loss >= bareLoss+1) || adjust < bareAdjust || adjust > bareAdjust+1 {
 			t.Errorf("theta %g: %g and %d with ceilings, %g and %d without", small, loss, adjust, bareLoss, bareAdjust)
 		}
 	})

@@ -177,6 +177,9 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 	d.Metrics.WaitingLoss = r.waitingLoss(sharing, counts)
 	if d.LeastLoss != nil {
 		d.Metrics.LossBudget, d.Metrics.LeastLoss = d.LeastLoss.Loss, d.LeastLoss.Loss
+		if !r.printed() {
+			d.Metrics.LossBudget += r.rounded(sharing, r.instance(sharing).Apps).rise
+		}
 	}
 	return err
 }

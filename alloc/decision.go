@@ -169,7 +169,8 @@ type Metrics struct {
 	ForcedByCeiling int `json:"forced_by_ceiling,omitzero"`
 	// AdjustCost is the left side of (16): the costs of those adjusted, Forced and Preempted left out.
 	AdjustCost int64 `json:"adjust_cost"`
-	// LossBudget and AdjustBudget are the right sides of (15) and (16).
+	// LossBudget and AdjustBudget are the right sides of (15) and (16): where LeastLoss is not 0 the first is that, and what whole
+	// containers add to it.
 	LossBudget   float64 `json:"loss_budget"`
 	AdjustBudget int64   `json:"adjust_budget"`
 	// LeastLoss is the least fairness loss that was found within (16), where that is above what Theta1
@@ -183,7 +184,8 @@ type Metrics struct {
 // LeastLoss says why a loss budget is above what Theta1 gives: no allocation that was found within the
 // adjustment budget (16) loses less than Loss.
 type LeastLoss struct {
-	// Loss is the least fairness loss that was found, in the unit of Options.Loss: the right side of (15) from then on.
+	// Loss is the least fairness loss that was found, in the unit of Options.Loss: with what whole containers add to it the right side
+	// of (15) from then on.
 	Loss float64 `json:"loss"`
 	// Bound is a lower bound on the fairness loss of every allocation; where it is above what Theta1
 	// gives, it is proven that the budget could not be held.

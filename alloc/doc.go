@@ -24,8 +24,8 @@
 //	(6)   what is on server j fits it; nothing of i is placed anew where j is not open to it, and no more
 //	      than PerServer on one server, MaxServers servers
 //	(7,8) n_i in [Min, Max], a multiple of Step, one of Counts
-//	(15)  sum_i |s_i - s^_i| <= max(ceil(theta1 2m), the least loss within (16)), or in worth
-//	      sum_i |speed_i(n_i)/speed_i(fair) - 1| <= max(theta1 applications, the least loss)
+//	(15)  sum_i |s_i - s^_i| <= Lambda, at least theta1 sum_i s^_i, or in worth
+//	      sum_i |speed_i(n_i)/speed_i(fair) - 1| <= Lambda, at least theta1 applications
 //	(16)  sum over those that ran and are not forced of AdjustCost r_i <= ceil(theta2 sum AdjustCost)
 //	(G)   sum over i below g of what i uses of k <= L_g[k]   for every queue g with a ceiling
 //	r_i = 0 for the pinned, a_i = 0 for the preemptible whose place went to one of higher priority
@@ -126,7 +126,8 @@
 //
 //   - A_r in (15) and (16) is never defined: (15) sums over A^t as (2) does, (16) over the
 //     applications of A^t that also ran before, since only they have an r.
-//   - The ceilings of (15) and (16) are taken as printed; Options.NoCeil15 and NoCeil16 drop them.
+//   - The budget of (15) is a part of the theoretical shares, since that of 2m lets one of four equal jobs have half of the cluster for
+//     the CPUs that it asks for. With Rule.Paper it is as printed; Options.NoCeil15 drops its ceiling, NoCeil16 that of (16).
 //     m counts the kinds that the cluster has any of.
 //   - Theoretical shares hold every application within its bounds, see BoundedDRF.
 //   - A newcomer that the empty cluster could not hold is left out of P2 and reported: the paper's

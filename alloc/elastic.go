@@ -47,7 +47,7 @@ func (r *resolved) solveElastic(ctx context.Context, d *draft, by solver.Solver)
 			Bound: bound, Certificate: a.solution.Certificate, Interrupted: a.solution.Interrupted}
 	}
 	a.solution.Interrupted = a.solution.Interrupted || interrupted
-	a.lower(budget)
+	a.lower(r, budget)
 	return a, nil
 }
 
@@ -61,14 +61,14 @@ func again(ctx context.Context, inst *solver.Instance, by solver.Solver) (*solve
 
 // lower makes the loss of the answer the budget where that is less than what was taken for the least, and takes the budget that
 // Theta1 gives where the answer is within that. What is best with a larger budget is so with a lesser one that it holds.
-func (a *attempt) lower(budget float64) {
+func (a *attempt) lower(r *resolved, budget float64) {
 	loss := a.instance.FairnessLoss(a.solution.Counts)
 	switch {
 	case a.least == nil || loss >= a.least.Loss:
 	case loss <= budget:
 		a.instance.LossBudget, a.least = budget, nil
 	default:
-		a.instance.LossBudget, a.least.Loss, a.least.Bound = loss, loss, math.Min(loss, a.least.Bound)
+		a.instance.LossBudget, a.least.Loss, a.least.Bound = a.raisedBudget(r, loss), loss, math.Min(loss, a.least.Bound)
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *resolved) loosen(ctx context.Context, a *attempt, by solver.Solver) (so
 	a.instance.Start = counts
 	// The loss of a solution that the solver found only now may even be within the budget.
 	if loss > a.instance.LossBudget {
-		a.instance.LossBudget, a.least = loss, least
+		a.instance.LossBudget, a.least = a.raisedBudget(r, loss), least
 	}
 	return counts, nil
 }

@@ -43,7 +43,7 @@ func (r *resolved) instance(apps []int) *solver.Instance {
 	}
 	r.setLosses(apps, inst.Apps, r.fairSpeeds(apps, inst.Apps))
 	inst.Groups, inst.Choices = r.groups(apps), r.choices(apps)
-	inst.LossBudget = r.lossBudget(apps)
+	inst.LossBudget = r.lossBudget(apps, inst.Apps)
 	inst.AdjustBudget = r.adjustBudget()
 	r.keepIn(inst, apps)
 	return inst

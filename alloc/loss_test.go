@@ -168,7 +168,7 @@ func TestLossOfOptions(t *testing.T) {
 // cannot bind; the ceiling of (15) is no part of it.
 func TestBudgetInWorth(t *testing.T) {
 	p := eight()
-	p.Options.Loss, p.Options.NoCeil15 = alloc.LossInWorth, false
+	p.Options.Loss = alloc.LossInWorth
 	p.Theta1, p.Servers[0].Capacity[0] = 0, 5
 	d := decide(t, p)
 	// Two and three of 2.5.

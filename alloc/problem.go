@@ -31,7 +31,8 @@ type Problem struct {
 	// Reservations are those of the last decision; nil: none. Where there are several choices of what to reserve it stays what it is.
 	// What names an application or a server that is not here has no effect.
 	Reservations []Reservation `json:"reservations,omitzero"`
-	// Theta1 in [0, 1] is the share of the largest possible fairness loss that is tolerated (15).
+	// Theta1 in [0, 1] is which part of the theoretical shares may be lost together (15), but no less than what whole containers
+	// cost; 1 is no limit. With Rule.Paper it is the part of the largest possible fairness loss.
 	Theta1 float64 `json:"theta1"`
 	// Theta2 in [0, 1] is the share of running applications that one decision may adjust by its own
 	// will (16), weighed by their AdjustCost. Those that cannot stay as they are do not count.
@@ -200,7 +201,7 @@ type Options struct {
 	Loss LossMeasure `json:"loss,omitempty"`
 }
 
-// Rule says how near a decision keeps to the paper's words; the zero value decides always, with the budgets as printed.
+// Rule says how near a decision keeps to the paper's words; the zero value decides always, and lets a part of the shares be lost.
 type Rule struct {
 	// Paper keeps everything as it is, and all newcomers waiting, where P2 with all of them has no
 	// solution. An application that must move is charged to the budget (16) then, and the loss
@@ -212,7 +213,7 @@ type Rule struct {
 	// Displace softens Paper: a Previous may name servers which are not in the list, or overfill one.
 	// With Paper alone that is bad input.
 	Displace bool `json:"displace,omitempty"`
-	// NoCeil15 drops the ceiling printed in (15): the loss budget is Theta1 * 2m itself.
+	// NoCeil15 drops the ceiling printed in (15): the loss budget is Theta1 * 2m itself, m the number of kinds.
 	NoCeil15 bool `json:"no_ceil_15,omitempty"`
 	// NoCeil16 drops the ceiling printed in (16): with fewer than 1/Theta2 running applications
 	// none may then be adjusted.
@@ -259,8 +260,8 @@ const (
 	LossInShares LossMeasure = ""
 	// LossInWorth is |speed_i(n) / speed_i(fair) - 1|, the part of the speed with its fair number of containers, s^_i /
 	// delta_i, that it lacks or has beyond it, by Application.Speed. Without Speed an application is as fast as its share
-	// is large. Who is due nothing loses nothing. The budget (15) is then Theta1 times the applications, without a ceiling:
-	// in the mean each may be Theta1 away from its fair speed.
+	// is large. Who is due nothing loses nothing. The budget (15) is then Theta1 times the applications:
+	// in the mean each may be Theta1 away from its fair speed, and no less than what whole containers cost.
 	LossInWorth LossMeasure = "worth"
 )
 

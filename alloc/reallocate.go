@@ -21,7 +21,7 @@ import (
 // What is beyond a guarantee is taken for what is within one, free of charge; with Options.Preempt that suspends, and so does a higher
 // Priority in one queue, whoever has no room elsewhere. Applications leave cordoned servers as far as the budget allows. Shares are those
 // among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least
-// loss that one has. Then P2 is solved for all who are in.
+// loss that one has, and what whole containers add to it. Then P2 is solved for all who are in.
 //
 // With Rule.Paper P2 is solved for everybody instead, and where it has no solution, or the solver finds
 // none, the existing allocation is kept and the newcomers wait ([Dorm §IV-B]); with Options.AdmitPrefix the
@@ -33,6 +33,11 @@ import (
 // with it. It may be called from several goroutines at once, as far as the solver may. The cost is that of the package
 // documentation, most of it the solver's.
 func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, error) {
+	return reallocate(ctx, p, by, RecordVersion)
+}
+
+// reallocate is Reallocate as it was when records of some version were written.
+func reallocate(ctx context.Context, p *Problem, by solver.Solver, version int) (*Decision, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -40,6 +45,7 @@ func Reallocate(ctx context.Context, p *Problem, by solver.Solver) (*Decision, e
 		by = embedded.New(nil)
 	}
 	r := resolve(p)
+	r.version = version
 	if r.problem.Options.Paper {
 		return r.byPaper(ctx, by)
 	}

@@ -327,7 +327,7 @@ func TestEdges(t *testing.T) {
 
 // Products that rounding puts just above an integer count as that integer under a ceiling.
 func TestBudgetsRound(t *testing.T) {
-	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Previous: alloc.Allocation{}, Theta1: .5, Theta2: .07}
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Previous: alloc.Allocation{}, Theta1: .5, Theta2: .07, Options: alloc.Options{Rule: alloc.Rule{Paper: true}}}
 	for i := range 100 {
 		id := fmt.Sprint("a", i)
 		p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{1}})

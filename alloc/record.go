@@ -12,14 +12,20 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// RecordVersion is the version of the form that NewRecord writes. Version 1 is read too: it has the same fields, and reasons in
-// other words and another gap of worths, which Verify leaves unchecked.
-const RecordVersion = 2
+// RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. In version 1
+// reasons have other words, and worths another gap, which Verify leaves unchecked; before version 3 the loss budget (15) was
+// that of the paper.
+const RecordVersion = 3
+
+const (
+	ownWords     = 2 // from this version on reasons and gaps are those that are recomputed
+	shareBudgets = 3 // from this version on the loss budget is a part of the shares
+)
 
 // Record is one decision as a document: the problem with its options, and the decision, whose
 // Certificate says which solver took it with how much effort. In JSON it is
 //
-//	{"version": 2, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
+//	{"version": 3, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
 //
 // The three fields are required when read: a record that lacks one is refused, not filled in.
 type Record struct {
@@ -44,7 +50,7 @@ func (r *Record) Verify() (Proof, error) {
 }
 
 // Replay takes the decision again and lists where the answers differ; nothing: they are the same but
-// for the prices that prove the bound. A nil solver means the embedded one with the recorded settings,
+// for the prices that prove the bound. Of an older record it is taken with the budgets of then. A nil solver means the embedded one with the recorded settings,
 // and is apportion.ErrUnknown where another solver took the decision. What may differ without a fault is
 // a decision that was Interrupted, or began from what an earlier one had left (solver.Settings.Warm).
 func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, error) {
@@ -61,7 +67,7 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 		}
 		by = embedded.New(&embedded.Options{Effort: embedded.Effort(settings.Effort), Gap: settings.Gap, Seed: settings.Seed})
 	}
-	again, err := Reallocate(ctx, r.Problem, by)
+	again, err := reallocate(ctx, r.Problem, by, r.Version)
 	if err != nil {
 		return nil, err
 	}

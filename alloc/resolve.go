@@ -27,6 +27,7 @@ func resolve(p *Problem) *resolved {
 	r := &resolved{
 		problem: p,
 		given:   given,
+		version: RecordVersion,
 		of:      of,
 		entries: make([][]int, len(given.Applications)),
 

@@ -17,6 +17,7 @@ type resolved struct {
 	// applications is called an entry, an index o into those of given an application, wherever the two differ.
 	problem *Problem
 	given   *Problem // as the caller has it
+	version int      // of the record that is read, whose budgets and reasons are those of its time
 	of      []int    // by entry: the position in given.Applications
 	entries [][]int  // by position in given.Applications: the entries, ascending
 

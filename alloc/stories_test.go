@@ -420,7 +420,7 @@ func comeAndGo(t *testing.T, leaves func(r *rand.Rand, running int) bool) (place
 // Where the budget of loss cannot be held, that is proven: the bound on the least loss is above it.
 func TestLeastLossIsProven(t *testing.T) {
 	p := tiny(nil, "LR", "MF")
-	p.Options.Paper, p.Theta1, p.Theta2 = false, 0, 1
+	p.Options.Paper, p.Options.NoCeil15, p.Theta1, p.Theta2 = false, true, 0, 1
 	d := follow(t, p)
 	if d.LeastLoss == nil || d.LeastLoss.Loss > 1./6+1e-9 || d.LeastLoss.Bound < d.LeastLoss.Loss-1e-9 || d.Metrics.LossBudget != d.LeastLoss.Loss {
 		t.Errorf("%+v, want a least loss of 1/6, proven", d.LeastLoss)

@@ -114,6 +114,7 @@ func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []stri
 	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
 	// 4. compared.
 	r := resolve(p)
+	r.version = version
 	all, err := r.counts(d.Allocation, d.Shares)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
@@ -172,7 +173,7 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	// that is proven by the tests of instance against the paper.
 	a := &attempt{apps: apps, instance: r.instance(apps), least: d.LeastLoss}
 	if a.least != nil {
-		if err := a.loosened(); err != nil {
+		if err := a.loosened(r); err != nil {
 			return nil, err
 		}
 	}
@@ -270,7 +271,7 @@ func (r *resolved) setGuaranteed(d *Decision) error {
 
 // loosened sets the loss budget to the least loss, after it has checked what proves that: a decision that claims a loose
 // budget without need is refused.
-func (a *attempt) loosened() error {
+func (a *attempt) loosened(r *resolved) error {
 	if !(a.least.Loss > a.instance.LossBudget) || !(a.least.Bound <= a.least.Loss) {
 		return mismatch("LeastLoss", fmt.Sprintf("%g of at least %g, where the budget is %g", a.least.Loss, a.least.Bound, a.instance.LossBudget))
 	}
@@ -284,7 +285,7 @@ func (a *attempt) loosened() error {
 	if a.least.Bound > a.certified+boundTolerance && !a.least.Certificate.Searched {
 		return mismatch("LeastLoss.Bound", fmt.Sprintf("%g, where the certificate proves %g", a.least.Bound, a.certified))
 	}
-	a.instance.LossBudget = a.least.Loss
+	a.instance.LossBudget = a.raisedBudget(r, a.least.Loss)
 	return nil
 }
 
@@ -354,7 +355,7 @@ func (r *resolved) again(d *Decision, a *attempt, all solver.Counts) (*Decision,
 // the fields that it lists.
 func (r *resolved) recount(again, d *Decision, a *attempt, version int) (unchecked []string) {
 	unchecked = r.words(d)
-	if version < RecordVersion && r.problem.worthy() {
+	if version < ownWords && r.problem.worthy() {
 		again.Gap, unchecked = d.Gap, append(unchecked, "Gap") // it was a part of the bound
 	}
 	// Records of before guarantees say nothing of queues.
@@ -387,7 +388,7 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 		}
 		w, follows := r.why(o, d, a, stop)
 		// What reasons said before this version is not recomputed.
-		if !follows || version < RecordVersion {
+		if !follows || version < ownWords {
 			w.Reason = claimed[share.ID].Reason
 			unchecked = append(unchecked, fmt.Sprintf("%s[%d].Reason", field, len(*list)))
 		}

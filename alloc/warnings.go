@@ -11,27 +11,27 @@ import (
 )
 
 // warnings lists the budgets that cannot bind, whatever is decided, and those that a ceiling has more than
-// doubled. A threshold of 1 is meant to be no limit, and is not warned about.
+// doubled. A threshold of 1 is meant to be no limit, and is not warned about; nor is a budget that is what it is by default.
 func (s *stopper) warnings(r *resolved) []string {
 	var found []string
+	inst, p := s.instance, s.problem
 	// 1. The fairness budget: as P2 has it, which is the least loss where that is larger.
-	inst, options := s.instance, &s.problem.Options
-	if theta := s.problem.Theta1; theta < 1 && len(inst.Apps) > 0 {
+	if theta := p.Theta1; theta < 1 && len(inst.Apps) > 0 && (r.printed() || p.Options.Loss == LossInWorth) {
 		if most := mostLoss(inst); inst.LossBudget >= most {
 			found = append(found, fmt.Sprintf("the fairness budget of %.4g cannot bind: no allocation loses more than %.4g", inst.LossBudget, most))
 		}
 		// What the caller meant is theta1 2m. With few kinds the ceiling makes much more of a small theta1: with three
 		// of them 0.01 becomes 1, as much as a sixth would be.
 		stated := theta * float64(2*r.kinds())
-		if budget := r.lossBudget(nil); options.Loss == LossInShares && !options.NoCeil15 && stated > 0 && budget > 2*stated {
+		if budget := r.printedLoss(); p.Options.Loss == LossInShares && stated > 0 && budget > 2*stated {
 			found = append(found, fmt.Sprintf("the ceiling of (15) raises the fairness budget from %.4g to %.4g", stated, budget))
 		}
 	}
-	// 2. The adjustment budget: with few running applications the ceiling of (16) may pay for all of them.
-	if all := mostCost(inst); s.problem.Theta2 < 1 && all > 0 && inst.AdjustBudget >= all {
+	// 2. The adjustment budget: with few running applications the ceiling of (16) pays for all of them. Of one it is meant to.
+	if all := mostCost(inst); p.Theta2 < 1 && all > 1 && inst.AdjustBudget >= all {
 		found = append(found, fmt.Sprintf("the adjustment budget of %d cannot bind: all adjustments together cost %d", inst.AdjustBudget, all))
 	}
-	return append(found, s.problem.ignored(r)...)
+	return append(found, p.ignored(r)...)
 }
 
 // ignored lists what applications and options state that has no effect, or not the one that it seems to have; each with those

@@ -104,19 +104,23 @@ func TestWarnings(t *testing.T) {
 		change func(p *Problem)
 		want   []string
 	}{
-		"one kind, with the ceiling": {func(*Problem) {}, []string{"the fairness budget of 1 cannot bind: no allocation loses more than 1",
+		"one kind, with the ceiling": {func(p *Problem) { p.Options.Paper = true }, []string{"the fairness budget of 1 cannot bind: no allocation loses more than 1",
 			"the ceiling of (15) raises the fairness budget from 0.2 to 1"}},
+		"by default":          {func(*Problem) {}, nil},
 		"without the ceiling": {func(p *Problem) { p.Options.NoCeil15 = true }, nil},
 		"no limits":           {func(p *Problem) { p.Theta1, p.Theta2 = 1, 1 }, nil},
 		"small jobs": {func(p *Problem) {
-			p.Theta1 = .5
+			p.Theta1, p.Options.NoCeil15 = .5, true
 			for i := range p.Applications {
 				p.Applications[i].Max = 2
 			}
 		}, []string{"the fairness budget of 1 cannot bind: no allocation loses more than 0.6"}},
 		"one of one": {func(p *Problem) {
-			p.Options.NoCeil15, p.Previous = true, Allocation{"a": {"s": 2}}
-		}, []string{"the adjustment budget of 1 cannot bind: all adjustments together cost 1"}},
+			p.Previous = Allocation{"a": {"s": 2}}
+		}, nil},
+		"two of two": {func(p *Problem) {
+			p.Theta2, p.Previous = .6, Allocation{"a": {"s": 2}, "b": {"s": 1}}
+		}, []string{"the adjustment budget of 2 cannot bind: all adjustments together cost 2"}},
 	} {
 		p := &Problem{
 			Kinds: apportion.Kinds{"gpu"}, Theta1: .1, Theta2: .1, Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{10}}},

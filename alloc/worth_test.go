@@ -71,6 +71,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 func TestGapKnowsNoZero(t *testing.T) {
 	for _, shift := range []float64{0, 100, -3} {
 		p := cluster(1, 4)
+		p.Theta1 = 1
 		job(p, "a", 1, 2, 1).Worth = []float64{1 + shift, 2 + shift}
 		job(p, "b", 0, 1, 1).Worth = []float64{3 + shift}
 		p.Applications[1].IdleWorth = 1 + shift
@@ -182,7 +183,7 @@ func TestExplainWorth(t *testing.T) {
 // The least loss is a loss, whatever anything is worth: two and three of five GPUs are 1/5 away from equal parts.
 func TestLeastLossOfWorths(t *testing.T) {
 	p := two()
-	p.Servers[0].Capacity[0], p.Theta1, p.Previous = 5, 0, nil
+	p.Servers[0].Capacity[0], p.Theta1, p.Options.NoCeil15, p.Previous = 5, 0, true, nil
 	d := decide(t, p)
 	if d.LeastLoss == nil || math.Abs(d.LeastLoss.Loss-.2) > 1e-9 {
 		t.Fatalf("the least loss is %+v", d.LeastLoss)

@@ -17,7 +17,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 )
 
-// threshold is Theta1 and Theta2 of every problem, as in the budgets of alloctest.
+// threshold is Theta2 of every problem, as in the budgets of alloctest.
 const threshold = 0.1
 
 // Draw returns a cluster of the family: servers "s0", "s1" and so on, applications "a0", "a1"; with
@@ -28,9 +28,10 @@ func Draw(family alloctest.Family, seed uint64, servers, apps int, previous bool
 	p := &alloc.Problem{
 		Kinds:    apportion.Kinds{"cpu", "gpu", "memory"},
 		Previous: alloc.Allocation{},
-		Theta1:   threshold,
 		Theta2:   threshold,
 	}
+	// The budget is that of the instance, of 2m.
+	p.Theta1, p.Options.NoCeil15 = inst.LossBudget/float64(2*len(p.Kinds)), true
 	for j, capacity := range inst.Capacity {
 		p.Servers = append(p.Servers, apportion.Server{ID: "s" + strconv.Itoa(j), Capacity: capacity})
 	}

@@ -118,11 +118,11 @@ func TestTampered(t *testing.T) {
 		want  string // in what verify says
 	}{
 		{plus(1), "decision allocation app-1 slave-1", "application 0 has 7 containers"},
-		{plus(-1), "decision allocation app-1 slave-1", "adjustments cost 2, budget 1"},
+		{plus(-1), "decision allocation app-1 slave-1", "(15): loss 0.19841"},
 		{1.0, "decision allocation app-3 slave-2", "application 2 has 3 containers"},
 		{1.0, "decision allocation app-3 slave-9", "slave-9"},
 		{map[string]any{"slave-1": 1}, "decision allocation app-9", "app-9"},
-		{plus(-1), "decision allocation app-2 slave-1", "objective"},
+		{plus(-1), "decision allocation app-2 slave-1", "(15): loss 0.19841"},
 		{nil, "decision allocation app-3", "application 2 has 0 containers"},
 		{plus(0.01), "decision objective", "objective"},
 		{plus(-0.01), "decision bound", "bound"},
@@ -140,7 +140,7 @@ func TestTampered(t *testing.T) {
 		{plus(1), "problem applications 2 weight", "shares"},
 		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
 		{nil, "problem previous", "multipliers"},
-		{3.0, "version", "version"},
+		{4.0, "version", "version"},
 		{nil, "decision", "decision"},
 		{nil, "problem", "problem"},
 		{[]any{}, "decision certificate multipliers server", "multipliers"},

@@ -49,7 +49,7 @@ func run(w io.Writer) error {
 			"app-1": {"slave-1": 2, "slave-2": 4},
 			"app-2": {"slave-1": 4, "slave-3": 4},
 		},
-		Theta1: 0.1, // tolerate a tenth of the largest possible fairness loss
+		Theta1: 0.1, // tolerate that a tenth of all shares is lost
 		Theta2: 0.1, // adjust one running application in ten, rounded up
 	}
 	// nil is the built-in solver. The context could end the search early; the decision would say so.

@@ -29,7 +29,7 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	o := cluster.MasterOptions{Kinds: kinds, Patience: 20 * time.Second}
 	var dorm master.Dorm
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address to listen on")
-	flags.Float64Var(&dorm.Theta1, "theta1", 0.5, "share of the largest possible fairness loss that is tolerated")
+	flags.Float64Var(&dorm.Theta1, "theta1", 0.5, "part of all shares that may be lost")
 	flags.Float64Var(&dorm.Theta2, "theta2", 0.5, "share of running jobs that one decision may adjust")
 	flags.DurationVar(&o.Patience, "patience", o.Patience, "how long a save, a stop or a start may take")
 	flags.DurationVar(&o.Grace, "grace", cluster.Grace, "how long a server may be silent: longer than every agent's lease")

@@ -401,7 +401,7 @@ class Problem:
 
     applications: Every application that runs or waits, in the order of submission.
 
-    theta1: The part of the largest possible fairness loss that is tolerated.
+    theta1: The part of the theoretical shares that may be lost together; 1 is no limit.
 
     theta2: The part of the running applications, weighed by adjust_cost, that one decision may adjust by its own
         will.
@@ -454,8 +454,8 @@ class Metrics:
     forced_by_ceiling: How many of those forced had to change because a queue had more than its ceiling; absent:
         none.
 
-    least_loss: The least fairness loss found, where that is above what theta1 gives: then it is the budget;
-        absent otherwise.
+    least_loss: The least fairness loss found, where that is above what theta1 gives: then the budget is that, and
+        what whole containers add; absent otherwise.
     """
     utilization: list[float]
     resource_utilization: float
