@@ -24,8 +24,8 @@ type Advisor struct {
 	last Taken
 }
 
-// NewAdvisor returns an advisor. Of the Config it uses Cluster, of which it calls Look alone, Problem, Look, Decide and
-// Report. running says what the jobs have, by the manager's word; it is called after Look.
+// NewAdvisor returns an advisor. Of the Config it uses Cluster, of which it calls Look alone, Problem, Look, Reserve, Standing,
+// Hold, Decide, Report and Log. running says what the jobs have, by the manager's word; it is called after Look.
 func NewAdvisor(config Config, running func(context.Context) (alloc.Allocation, error)) *Advisor {
 	return &Advisor{config: config.filled(), running: running}
 }
@@ -73,10 +73,11 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 	}
 	// A decision is begun after the look, so that At is the age of what it was taken on, to a few milliseconds.
 	taken := &Taken{At: time.Now()}
-	if taken.Problem, taken.Decision, err = decideBeside(ctx, a.config.Decide, p, others); err != nil {
+	if taken.Problem, taken.Decision, err = decideBeside(ctx, a.config.Decide, p, p, others); err != nil {
 		return nil, err
 	}
 	taken.Took = time.Since(taken.At)
+	logChanges(a.config.Log, taken)
 	*last = now
 	return taken, nil
 }

@@ -70,9 +70,7 @@ func reportOf(state *driver.State, view *View, last *Taken) Report {
 		for _, share := range d.Shares {
 			shares[share.ID] = share
 		}
-		for _, w := range slices.Concat(d.Waiting, d.Suspended) {
-			waiting[w.ID] = w.Reason.Text
-		}
+		waiting = reasons(d)
 	}
 	for i := range state.Jobs {
 		j := &state.Jobs[i]

@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -54,6 +55,11 @@ type Config struct {
 	Standing *int64
 	// Hold is how long room is kept for work that waits before its manager must have begun it; 0: DefaultHold, below 0: none is kept.
 	Hold time.Duration
+	// MinRun is how long a run is at least before a decision ends it for others' sake or its own; 0: any time. A move must gain more in
+	// it than the pause that it costs, as measured at earlier ones. JobMoves and Moves are how often in an hour decisions may move
+	// one job, and all together; 0: any number. Nothing of this holds up work that waits, drains, and what cannot stay.
+	MinRun          time.Duration
+	JobMoves, Moves int
 	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.
 	Decide Decide
 	// MaxDeaths is how many runs of a job may die by themselves without a step further than all before, until the job ends as
@@ -63,6 +69,8 @@ type Config struct {
 	Options *driver.Options
 	// Report is told what goes wrong and is tried again; it is called from several goroutines. Nil: nobody is.
 	Report func(error)
+	// Log is told of each decision and what it changes, and of what becomes of jobs and servers; nil: nobody is.
+	Log *slog.Logger
 }
 
 // What zeros of a Config stand for.
@@ -99,7 +107,8 @@ func (c *Config) Validate() error {
 	if n := len(c.Reserve); n > 0 && n != len(c.Problem.Kinds) {
 		faults.Add(item, "Reserve", apportion.ErrLength, fmt.Sprintf("%d kinds of %d", n, len(c.Problem.Kinds)))
 	}
-	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Missing": c.Missing, "Settle": c.Settle})
+	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Missing": c.Missing, "Settle": c.Settle, "MinRun": c.MinRun})
+	check.NotNegative(&faults, item, map[string]int{"JobMoves": c.JobMoves, "Moves": c.Moves})
 	return faults.Err()
 }
 
@@ -133,6 +142,9 @@ func (c Config) filled() Config {
 			defer cancel()
 			return d.Reallocate(limited, p)
 		}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Report == nil {
 		c.Report = func(error) {}

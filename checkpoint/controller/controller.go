@@ -33,8 +33,10 @@ type Controller struct {
 	// mu guards what follows: follow writes the look, decideAll reads it and writes the decision, the driver asks for specs
 	// and, by way of its agents, for servers that are up, and requests by HTTP read everything.
 	mu sync.Mutex
-	// seen is the newest look at the cluster, which nobody changes once it is here, and servers an index of it, by ID.
+	// seen is the newest look at the cluster, which nobody changes once it is here, seenAt when that was, and servers an index of it,
+	// by ID.
 	seen    *View
+	seenAt  time.Time
 	servers map[string]*Server
 	// specs are what jobs run, by ID, as the newest look that had them has said: one that is missing for a moment, or
 	// cannot be understood any more, may have to be started again meanwhile.
@@ -60,7 +62,7 @@ func New(config Config) (*Controller, error) {
 		return nil, err
 	}
 	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
-	c.starts = newStarts(config.Machine.Jobs())
+	c.starts = newStarts(config.Machine.Jobs(), c.config.Log)
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
 	if config.Options != nil {

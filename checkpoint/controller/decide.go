@@ -25,8 +25,9 @@ func (c *Controller) decideAll(ctx context.Context) {
 			// State and view are of different moments, and problem takes from each what that knows better.
 			p, others := c.problem(view, &state)
 			if now := shapeOf(p); pace.isDue(now, time.Now()) {
-				adjust, err := c.decide(ctx, p, others, &state)
+				adjust, until, err := c.decide(ctx, p, others, &state)
 				pace.decided(now, adjust.Targets, err, time.Now())
+				pace.until = until
 				if err != nil {
 					c.config.Report(err)
 				}
@@ -111,23 +112,28 @@ func onSilent(j *checkpoint.Job, silent []string) bool {
 }
 
 // decide takes a decision and has it carried out. It returns what was asked for, which is empty where all jobs are to be
-// what they are. To be carried out means to be written down by the driver: jobs move afterwards.
-func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, state *driver.State) (checkpoint.Adjust, error) {
+// what they are, and until when some were to stay that might be moved by then. To be carried out means to be written down by the driver: jobs move afterwards.
+func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, state *driver.State) (adjust checkpoint.Adjust, until time.Time, err error) {
 	taken := Taken{At: time.Now()}
-	var decision *alloc.Decision
-	var err error
+	rested, until, price := c.starts.rested(&c.config, p, taken.At)
 	// This may take a second or more. The cluster is followed meanwhile, and what changes is decided in the next round.
-	taken.Problem, decision, err = decideBeside(ctx, c.config.Decide, p, others)
+	var decision *alloc.Decision
+	taken.Problem, decision, err = decideBeside(ctx, c.config.Decide, rested, p, others)
+	if err == nil && taken.Problem == rested {
+		taken.Problem, decision, err = stay(ctx, c.config.Decide, rested, decision, price)
+	}
 	taken.Took = time.Since(taken.At)
 	if err == nil {
 		taken.Decision = decision
 	}
 	// Targets names jobs that change; the others have no part in the adjustment and go on undisturbed.
-	var adjust checkpoint.Adjust
 	if err == nil {
 		own := *p
 		own.Applications = p.Applications[:len(p.Applications)-others]
 		adjust, err = bridge.Targets(&own, decision.Allocation, state.Jobs)
+	}
+	if err == nil {
+		logChanges(c.config.Log, &taken)
 	}
 	if err == nil && len(adjust.Targets) > 0 {
 		err = c.driver.Apply(ctx, adjust)
@@ -139,7 +145,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, s
 	c.mu.Lock()
 	c.last = taken
 	c.mu.Unlock()
-	return adjust, err
+	return adjust, until, err
 }
 
 // Plan takes a decision on how the cluster looks, and does nothing: what a controller would begin with. Of the Config it uses
@@ -150,7 +156,7 @@ func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.
 	if err != nil {
 		return nil, nil, err
 	}
-	return decideBeside(ctx, config.Decide, p, others)
+	return decideBeside(ctx, config.Decide, p, p, others)
 }
 
 // problemOf is what there is to decide by the manager's word alone, about jobs that the checkpoint protocol need not know. The last

@@ -91,7 +91,7 @@ func sift(view *View, like *alloc.Problem) {
 func (c *Controller) see(view *View) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen = view
+	c.seen, c.seenAt = view, time.Now()
 	c.servers = make(map[string]*Server, len(view.Servers))
 	for i := range view.Servers {
 		c.servers[view.Servers[i].ID] = &view.Servers[i]

@@ -19,13 +19,15 @@ type pace struct {
 	// what it had, and whoever asked at once would move it for ever. What is asked of a decision is another matter: that
 	// is decided in the next round.
 	due time.Time
+	// until is when jobs that were to stay may be moved; zero: none were to. What nobody has asked for may be worth it by then.
+	until time.Time
 	// again is how long the same targets wait.
 	again patience
 }
 
 // isDue reports whether a problem of this shape is to be decided at this time.
 func (p *pace) isDue(now shape, at time.Time) bool {
-	return now.asked != p.last.asked || now.has != p.last.has && !at.Before(p.due)
+	return now.asked != p.last.asked || !p.until.IsZero() && !at.Before(p.until) || now.has != p.last.has && !at.Before(p.due)
 }
 
 // decided notes that a problem of this shape was decided, what was asked for by that, and how it went.

@@ -1,31 +1,50 @@
-// This file counts the runs of a controller's jobs, for its metrics.
+// This file remembers the runs of a controller's jobs: for its metrics and its log, and for what a move costs.
 
 package controller
 
 import (
 	"cmp"
+	"context"
+	"log/slog"
 	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
 )
 
-// starts counts runs since the controller began. It is safe for concurrent use.
+// starts remembers runs since the controller began. It is safe for concurrent use.
 type starts struct {
-	mu sync.Mutex
-	// newest is the attempt of each job that was counted last.
-	newest map[string]int64
+	log *slog.Logger
+
+	mu   sync.Mutex
+	jobs map[string]*runs
 	// all are those that were begun, and again, by cause, those of jobs that had run before.
 	all   int64
 	again map[string]int64
 }
 
+// runs are those of one job.
+type runs struct {
+	// attempt is the newest that was counted, and phase how it stood last.
+	attempt int64
+	phase   checkpoint.Phase
+	// since is when it was begun, and stopped when the one before was to stop; zero: none was.
+	since, stopped time.Time
+	// pause is how long the job did not run for its newest move: it was stopped, restored and started; 0: it was not moved.
+	pause time.Duration
+	// moves are when decisions have moved it, of the last hour.
+	moves []time.Time
+}
+
 // newStarts counts what comes after these jobs.
-func newStarts(jobs []checkpoint.Job) *starts {
-	s := &starts{newest: map[string]int64{}, again: map[string]int64{}}
+func newStarts(jobs []checkpoint.Job, log *slog.Logger) *starts {
+	s := &starts{log: log, jobs: map[string]*runs{}, again: map[string]int64{}}
 	for i := range jobs {
-		s.newest[jobs[i].Name] = jobs[i].Attempt
+		s.jobs[jobs[i].Name] = &runs{attempt: jobs[i].Attempt, phase: jobs[i].Phase}
 	}
 	return s
 }
@@ -33,24 +52,73 @@ func newStarts(jobs []checkpoint.Job) *starts {
 // moved is the cause of a run that a decision has asked for; all others are the constraints of [checkpoint.Job].Reason.
 const moved = "moved"
 
+// movesAge is how old a move is that no limit counts.
+const movesAge = time.Hour
+
 // take counts the runs of a record.
-func (s *starts) take(r checkpoint.Record) {
+func (s *starts) take(r checkpoint.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		if j.Attempt <= s.newest[j.Name] {
-			continue
+		one := s.jobs[j.Name]
+		if one == nil {
+			one = &runs{}
+			s.jobs[j.Name] = one
 		}
-		s.newest[j.Name] = j.Attempt
-		s.all++
-		if j.Stopped > 0 {
-			s.again[cmp.Or(j.Reason.Constraint, moved)]++
+		if j.Attempt > one.attempt {
+			s.begins(one, j, now)
+		} else if j.Phase != one.phase {
+			s.becomes(one, j, now)
 		}
+		one.phase = j.Phase
+	}
+	for _, server := range r.Lost {
+		s.log.Warn("server is lost", "server", server)
 	}
 	for _, name := range r.Gone {
-		delete(s.newest, name)
+		delete(s.jobs, name)
 	}
+}
+
+// begins counts a run.
+func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
+	one.attempt, one.since = j.Attempt, now
+	s.all++
+	cause, level := "submitted", slog.LevelInfo
+	if j.Stopped > 0 {
+		if cause = cmp.Or(j.Reason.Constraint, moved); cause == moved {
+			one.moves = append(one.recent(now), now)
+		} else {
+			level = slog.LevelWarn
+		}
+		s.again[cause]++
+	}
+	s.log.Log(context.Background(), level, "job starts", "job", j.Name, "attempt", j.Attempt, "on", places(bridge.Counts(j.Target)), "step", j.Newest().Step, "cause", cause, "why", j.Reason.Text)
+}
+
+// becomes notes that a run stands otherwise than before.
+func (s *starts) becomes(one *runs, j *checkpoint.Job, now time.Time) {
+	switch j.Phase {
+	case checkpoint.Stopping:
+		one.stopped = now
+		s.log.Info("job stops", "job", j.Name, "attempt", j.Attempt, "saved", j.Newest().Step, "why", j.Reason.Text)
+	case checkpoint.Running:
+		if one.phase == checkpoint.Saving || one.phase == checkpoint.Verifying {
+			return // it has run all the time
+		}
+		if !one.stopped.IsZero() {
+			one.pause, one.stopped = now.Sub(one.stopped), time.Time{}
+		}
+		s.log.Info("job runs", "job", j.Name, "attempt", j.Attempt, "paused", one.pause)
+	case checkpoint.Ended:
+		s.log.Info("job has ended", "job", j.Name, "as", string(j.Ending), "why", j.Reason.Text)
+	}
+}
+
+// recent are the moves that count.
+func (r *runs) recent(now time.Time) []time.Time {
+	return slices.DeleteFunc(r.moves, func(t time.Time) bool { return now.Sub(t) >= movesAge })
 }
 
 // counts returns how many runs were begun, and how many of them again, by cause.
@@ -70,7 +138,7 @@ type counted struct {
 func (c counted) Append(r checkpoint.Record) error {
 	err := c.Journal.Append(r)
 	if err == nil {
-		c.starts.take(r)
+		c.starts.take(r, time.Now())
 	}
 	return err
 }

@@ -197,10 +197,10 @@ func outside(view *View, like *alloc.Problem, standing *int64) []alloc.Applicati
 	return apps
 }
 
-// decideBeside takes a decision on a problem whose last applications are work of others. Where that has no room though others could
-// make some, the decision is taken once more with every job free to move and those that may be suspended free to be. It returns the
-// problem that was decided on as well.
-func decideBeside(ctx context.Context, decide Decide, p *alloc.Problem, others int) (*alloc.Problem, *alloc.Decision, error) {
+// decideBeside takes a decision on a problem whose last applications are work of others. Where that has no room the decision is taken
+// once more on the problem free, which pins no job that was moved a moment ago, with every job free to move and those that may be
+// suspended free to be. It returns the problem that was decided on as well.
+func decideBeside(ctx context.Context, decide Decide, p, free *alloc.Problem, others int) (*alloc.Problem, *alloc.Decision, error) {
 	decision, err := decide(ctx, p)
 	refused := func(d *alloc.Decision) (n int) {
 		for _, app := range p.Applications[len(p.Applications)-others:] {
@@ -213,13 +213,13 @@ func decideBeside(ctx context.Context, decide Decide, p *alloc.Problem, others i
 	if err != nil || refused(decision) == 0 {
 		return p, decision, err
 	}
-	free := *p
-	free.Theta2, free.Options.Preempt = 1, true
-	again, err := decide(ctx, &free)
+	wide := *free
+	wide.Theta2, wide.Options.Preempt = 1, true
+	again, err := decide(ctx, &wide)
 	if err != nil || refused(again) >= refused(decision) {
 		return p, decision, err
 	}
-	return &free, again, nil
+	return &wide, again, nil
 }
 
 // fits reports whether all parts of an application fit into one room.

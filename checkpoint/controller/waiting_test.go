@@ -3,12 +3,15 @@
 package controller_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 )
 
 // plain is work of others that waits: so many parts of a GPU each.
@@ -82,4 +85,53 @@ func TestReserve(t *testing.T) {
 		v.Waiting = []controller.Waiting{{ID: "whole", Demand: apportion.Resources{4}}}
 	})
 	b.holds(map[string]int{"a": 4})
+}
+
+// Jobs that come one after the other move the first one no more often than its runs allow, and it has its share in the end.
+func TestNoChurn(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.MinRun = time.Second
+	b.begin()
+	begun := time.Now()
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	for i := range 5 {
+		time.Sleep(50 * time.Millisecond)
+		b.submit(12, string(rune('b'+i)))
+	}
+	all := map[string]int{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2, "f": 2}
+	b.holds(all)
+	took := time.Since(begun)
+	if took < b.config.MinRun {
+		t.Errorf("the first was moved after %v", took)
+	}
+	runs := map[int64]bool{}
+	b.fake.Each("a", func(c *managedtest.Container) { runs[c.Attempt] = true })
+	if most := 2 + int(took/b.config.MinRun); len(runs) > most {
+		t.Errorf("%d runs in %v", len(runs), took)
+	}
+}
+
+// Work of others waits for no job to rest, and neither does what must leave.
+func TestNobodyRestsForOthers(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.MinRun = time.Hour
+	b.begin()
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.fake.change(func(v *controller.View) { v.Waiting = []controller.Waiting{plain("theirs", 6)} })
+	b.holds(map[string]int{"a": 6})
+	drained := b.job("a").Containers[0]
+	b.fake.change(func(v *controller.View) {
+		v.Waiting = nil
+		for i := range v.Servers {
+			v.Servers[i].Draining = v.Servers[i].ID == drained
+		}
+	})
+	b.eventually("nothing is on a server that is drained", func() bool {
+		j := b.job("a")
+		return j.Phase == checkpoint.Running && !slices.Contains(j.Containers, drained)
+	})
 }

@@ -146,6 +146,8 @@ func TestMakesWay(t *testing.T) {
 	// It is given all, makes way, leaves for another node where Slurm has begun the plain job on the one that it was to have, and grows.
 	if count := slices.DeleteFunc(runs, func(e os.DirEntry) bool { return !e.IsDir() }); err != nil || len(count) > 4 {
 		t.Errorf("it has run %d times, %v", len(count), err)
+	} else if log, err := os.ReadFile(filepath.Join(b.Dir, "controller.log")); err != nil || strings.Count(string(log), `msg="job starts"`) != len(count) {
+		t.Errorf("the log does not tell of %d starts, %v:\n%s", len(count), err, log)
 	}
 	b.Check()
 }

@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -101,7 +102,9 @@ type settings struct {
 	deaths                              int
 	reserve                             []controller.Headroom
 	standing                            *int64
-	hold                                time.Duration
+	hold, minRun                        time.Duration
+	jobMoves, moves                     int
+	diary                               string
 	dryRun, advise                      bool
 }
 
@@ -141,8 +144,12 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 		return err
 	})
 	flags.DurationVar(&s.hold, "waiting-hold", controller.DefaultHold, "how long room is kept for others' work that waits and does not begin; below 0: elastic jobs make way for none")
+	flags.DurationVar(&s.minRun, "min-run", time.Minute, "how long a run is at least before a decision ends it, but for others' work that waits; a move must gain in it more than its pause costs")
+	flags.IntVar(&s.jobMoves, "job-moves", 6, "how often in an hour decisions may move one job; 0: any number")
+	flags.IntVar(&s.moves, "moves", 0, "how often in an hour decisions may move jobs, all together; 0: any number")
 	flags.StringVar(&s.acceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
+	flags.StringVar(&s.diary, "diary", "", "with -dry-run, the file to which all is added that would be decided until the program is ended, as if it had been carried out")
 	if p.Advised != nil {
 		flags.BoolVar(&s.advise, "advise", false, "decide for an autoscaler, and change nothing")
 	}
@@ -209,19 +216,22 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
+	log := slog.New(slog.NewTextHandler(stderr, nil)).With("program", p.Name)
 	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look,
-		MaxDeaths: s.deaths, Reserve: s.reserve, Standing: s.standing, Hold: s.hold, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
-		Report: func(err error) { fmt.Fprintf(stderr, "%s: %v\n", p.Name, err) }}
+		MaxDeaths: s.deaths, Reserve: s.reserve, Standing: s.standing, Hold: s.hold, MinRun: s.minRun, JobMoves: s.jobMoves, Moves: s.moves,
+		Log: log, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
+		Report: func(err error) { log.Warn("it is tried again", "fault", err) }}
 	if s.dryRun {
-		return p.plan(ctx, config, stdout)
+		return p.plan(ctx, config, s.diary, stdout)
 	}
 	return p.control(ctx, &s, config, stdout)
 }
 
-// plan prints a decision and carries nothing out.
+// plan prints a decision and carries nothing out. With a diary it goes on, and each decision starts from what the one before has
+// given in place of what runs, so that the diary says what would be moved in a day.
 // It goes the way of the controller as far as the decision, so that what it prints is what the controller
 // would do next.
-func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.Writer) error {
+func (p *Program) plan(ctx context.Context, config controller.Config, diary string, stdout io.Writer) error {
 	// Epoch 0 is none that any master has.
 	cluster, err := p.Connect(0, "", Guarded{})
 	if err != nil {
@@ -240,8 +250,26 @@ func (p *Program) plan(ctx context.Context, config controller.Config, stdout io.
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(stdout, explanation)
-	return err
+	if err := controller.WriteTable(stdout, problem, decision); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(stdout, "\n%v", explanation); err != nil || diary == "" {
+		return err
+	}
+	file, err := os.OpenFile(diary, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	config.Log = slog.New(slog.NewTextHandler(file, nil))
+	var advisor *controller.Advisor
+	advisor = controller.NewAdvisor(config, func(context.Context) (alloc.Allocation, error) {
+		if last := advisor.Last(); last.Decision != nil {
+			return last.Decision.Allocation, nil
+		}
+		return running, nil
+	})
+	advisor.Run(ctx)
+	return file.Close()
 }
 
 // folders are those of a controller below the shared one, which nobody else may read.
@@ -264,6 +292,7 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 	}
 	// 1. One controller at a time: the next waits here until this one has gone.
 	// ctx ends when another controller may lead, and everything below with it.
+	config.Log.Info("waits until no other leads")
 	ctx, release, err := p.lead(ctx, filepath.Join(master, "lock"), s.advise)
 	if err != nil {
 		return err
@@ -286,6 +315,8 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 	if err != nil {
 		return err
 	}
+	config.Log.Info("leads", "epoch", config.Machine.Epoch())
+	defer config.Log.Info("leads no more", "epoch", config.Machine.Epoch())
 	// 3. The guards that it has started wait for an answer.
 	address, end, err := s.serve(c.Handler(access.user))
 	if err != nil {

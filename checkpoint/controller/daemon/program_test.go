@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -50,12 +51,52 @@ func TestDryRun(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"-dry-run"}, &text, &text); err != nil || !strings.Contains(text.String(), "lr") {
 		t.Errorf("%v: %s", err, text.String())
 	}
+	if want := "JOB  HAS  GETS  WHERE  WHY\nlr   0    4     n1:4   starts\n"; !strings.HasPrefix(text.String(), want) {
+		t.Errorf("%q, want %q", text.String(), want)
+	}
 	if len(*connected) != 1 || (*connected)[0] != (Guarded{}) {
 		t.Errorf("%+v", *connected)
 	}
 	p, _ = on(errors.New("nobody answers"))
 	if err := p.Run(t.Context(), []string{"-dry-run"}, &text, &text); err == nil {
 		t.Error("a plan for a cluster that is not seen")
+	}
+}
+
+// A diary says what would be done, each time from what would be there, and a job that comes moves the one before once.
+func TestDiary(t *testing.T) {
+	p, _ := on(nil)
+	cluster := idle(nil)
+	p.Connect = func(int64, string, Guarded) (Cluster, error) { return cluster, nil }
+	ctx, stop := context.WithCancel(t.Context())
+	name, ended := filepath.Join(t.TempDir(), "diary"), make(chan error)
+	go func() {
+		ended <- p.Run(ctx, []string{"-dry-run", "-diary", name, "-look", "5ms"}, io.Discard, io.Discard)
+	}()
+	has := func(want string) (text string) {
+		for end := time.Now().Add(20 * time.Second); !strings.Contains(text, want) && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			read, _ := os.ReadFile(name) // it comes with the first decision
+			text = string(read)
+		}
+		return text
+	}
+	has(`msg="job is to change" job=lr from="" to=n1:4`)
+	cluster.Change(func(v *controller.View) error {
+		next := v.Jobs[0]
+		next.Application.ID = "mf"
+		v.Jobs = append(v.Jobs[:1:1], next)
+		return nil
+	})
+	if text := has(`job=lr from=n1:4 to=n1:2`); !strings.Contains(text, `job=mf from="" to=n1:2`) {
+		t.Error(text)
+	}
+	time.Sleep(50 * time.Millisecond)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if text := has("job=lr"); strings.Count(text, "job is to change") != 3 {
+		t.Errorf("%s", text)
 	}
 }
 
