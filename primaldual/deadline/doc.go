@@ -9,7 +9,7 @@
 //   - Jobs are planned in the order of their [Scheduler.index]: value for each unit of work left, or, where value falls in
 //     several steps, the apparent tardiness cost [Vepsalainen87].
 //   - A slot runs what must be done now, then the planned jobs by deadline, then what else may still end in time.
-//   - [Options].Promise sets when a job is promised its deadline: never, when it starts, or when it is offered.
+//   - [Options].Promise sets when a job is promised a deadline: never, when it starts, or when it is offered.
 //     [Scheduler.SetCapacity] names every promise that a failure breaks.
 //
 // # Notation

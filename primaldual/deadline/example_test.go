@@ -18,7 +18,7 @@ func ExampleScheduler() {
 	}
 	for _, job := range []deadline.Job{
 		{ID: "night", Work: 12, Width: 2, Worker: apportion.Resources{1}, Deadlines: []deadline.Deadline{{By: 7, Value: 5}}},
-		{ID: "urgent", Work: 4, Width: 4, Worker: apportion.Resources{1}, Deadlines: []deadline.Deadline{{By: 2, Value: 9}}},
+		{ID: "urgent", Work: 3, Width: 4, Worker: apportion.Resources{1}, Deadlines: []deadline.Deadline{{By: 2, Value: 9}}},
 		{ID: "late", Work: 9, Width: 4, Worker: apportion.Resources{1}, Deadlines: []deadline.Deadline{{By: 2, Value: 9}}},
 	} {
 		decision, err := s.Offer(job)
@@ -39,7 +39,8 @@ func ExampleScheduler() {
 	// night true ""
 	// urgent true ""
 	// late false "it cannot end before its last deadline, even alone"
-	// urgent 4 by 2
+	// night 1 by 7
+	// urgent 3 by 2
 	// [{urgent 1 9}]
 	// [{night {7 5}}]
 }

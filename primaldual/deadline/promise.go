@@ -20,7 +20,8 @@ const (
 	Never Strength = iota
 	// OnStart: a job that starts ends by the deadline that it is then told. Until then it may be passed over.
 	OnStart
-	// OnAdmission: a job is promised its deadline when it is offered, or refused.
+	// OnAdmission: a job is promised a deadline when it is offered, or refused: of those that it can meet the last that is worth at least
+	// half of its first, where that can be held.
 	OnAdmission
 )
 
@@ -39,8 +40,14 @@ func (s *Strength) UnmarshalText(text []byte) error { return enum.Unmarshal(s, t
 const (
 	// memory is the age in slots at which an arrival counts 1/e in the fluid price, forgotten the age at which it is dropped.
 	memory, forgotten = 300, 3000
-	// A job of at most these parts of the least free slack is promised whatever it is worth.
-	smallOnAdmission, smallOnStart = 0.1, 0.2
+	// A job of at most this part of the least free slack is promised whatever it is worth.
+	small = 0.2
+	// On admission nothing is known of the jobs to come, and a promise cannot be taken back. Beside other promises a job is therefore to be
+	// worth caution times the fluid price, and it is promised the last deadline that keeps lasting of its first value, so that denser
+	// ones may go before. On 128 windows from seeds 1000 and 2000 with deadlines, linear and sigmoid values the mean of EDF is
+	// 0.973, 0.976, 0.988; without caution 0.969 (0.508 at least in place of 0.636), 0.973, 0.985; with the first deadline 0.973, 0.880,
+	// 0.896; with 0.1 in place of small 0.931, 0.984, 1.000, with 0.3 0.979 (0.538 at least), 0.962, 0.970.
+	caution, lasting = 1.5, 0.5
 )
 
 // arrival is a job that was offered. It is counted in units when it is asked for: they change with the capacity.
@@ -125,8 +132,8 @@ func (s *Scheduler) join(firm []*planned, d *demand, j *planned) (*demand, bool)
 	return d, false
 }
 
-// earns reports whether a job may be promised a deadline beside others: it is worth the fluid price, or small.
-func earns(j *planned, level Deadline, d *demand, price, small float64) bool {
+// earns reports whether a job may be promised a deadline beside others: it is worth the price, or small.
+func earns(j *planned, level Deadline, d *demand, price float64) bool {
 	return level.Value/float64(j.left) >= price || float64(j.left) <= float64(small*float64(d.slack(j.by)))
 }
 
@@ -141,7 +148,7 @@ func (s *Scheduler) grant(jobs []*planned) *demand {
 	}
 	price := s.fluidPrice()
 	for _, j := range jobs {
-		if j.Promise != nil || j.by == 0 || !earns(j, j.level, d, price, smallOnStart) {
+		if j.Promise != nil || j.by == 0 || !earns(j, j.level, d, price) {
 			continue
 		}
 		if d, j.granted = s.join(firm, d, j); j.granted {

@@ -122,9 +122,16 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 func (s *Scheduler) offered(p *planned) (*Deadline, string) {
 	firm, d, _ := s.promised(append(s.waiting(), p))
 	price, reason := s.fluidPrice(), ReasonFull
-	for _, level := range s.levels(p) {
+	if len(firm) > 0 {
+		price *= caution
+	}
+	levels := s.levels(p)
+	for len(levels) > 1 && levels[1].Value >= lasting*p.Deadlines[0].Value {
+		levels = levels[1:]
+	}
+	for _, level := range levels {
 		p.by = s.from(level.By)
-		if !earns(p, level, d, price, smallOnAdmission) {
+		if !earns(p, level, d, price) {
 			reason = ReasonPrice
 		} else if _, fits := s.join(firm, d, p); fits {
 			return &level, ""

@@ -93,14 +93,28 @@ func TestReasons(t *testing.T) {
 		want Decision
 	}{
 		{false, "b 9 1 3 1", Decision{Reason: ReasonLate}},
-		{false, "b 4 2 2 9", Decision{Reason: ReasonFull}},
-		{true, "b 4 2 2 9", Decision{Admitted: true, Reason: ReasonFull}},
-		{false, "b 4 2 4 9", Decision{Admitted: true, Promise: &Deadline{4, 9}}},
+		{false, "b 1 2 2 9", Decision{Reason: ReasonFull}},
+		{true, "b 1 2 2 9", Decision{Admitted: true, Reason: ReasonFull}},
+		{false, "b 4 2 4 9", Decision{Reason: ReasonPrice}},    // more than the cluster can do in the one slot that was seen
+		{false, "b 1 2 4 0.36", Decision{Reason: ReasonPrice}}, // 1.5 times the price of a, 0.25, is 0.375
+		{false, "b 1 2 4 0.38", Decision{Admitted: true, Promise: &Deadline{4, 0.38}}},
 	} {
 		s := newTest(t, 2, Options{Promise: OnAdmission, Stay: test.stay}, "a 4 2 2 1")
 		got, err := s.Offer(parse(t, test.job))
 		if err != nil || fmt.Sprint(got.Admitted, got.Reason) != fmt.Sprint(test.want.Admitted, test.want.Reason) || (got.Promise == nil) != (test.want.Promise == nil) {
 			t.Errorf("%s: %+v, %v", test.job, got, err)
+		}
+	}
+}
+
+// Of deadlines that keep half of the first value the last is promised; where that cannot be held, one that is worth less.
+func TestLasting(t *testing.T) {
+	for other, want := range map[string]int{"a 1 1 9 1": 4, "a 10 2 5 9": 9} {
+		s := newTest(t, 2, Options{Promise: OnAdmission}, other)
+		job := parse(t, "b 1 2 2 20")
+		job.Deadlines = append(job.Deadlines, Deadline{4, 10}, Deadline{9, 9})
+		if d, err := s.Offer(job); err != nil || d.Promise == nil || d.Promise.By != want {
+			t.Errorf("beside %s: %+v, %v, want a promise by %d", other, d, err, want)
 		}
 	}
 }
