@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/remainders"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -26,7 +27,8 @@ type draft struct {
 	moved   []bool                // by application: not as it was, or it did not run; changing it again costs nothing
 	spent   int64                 // the left side of (16)
 	takings int                   // how often something was taken from others
-	remain  *remainders           // nil before the first question, and where most servers are unlike
+	remain  *remainders.Groups    // nil before the first question, and where most servers are unlike
+	key     []byte                // scratch of likeness
 	grouped bool                  // remain was made
 	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
 	reserved, lifted []*reserved
@@ -91,8 +93,8 @@ func (d *draft) regroup(placed []apportion.Placement) {
 		if d.remain == nil {
 			return
 		}
-		d.remain.takeOut(p.Server)
-		if d.remain.putBack(p.Server); d.remain.tooMany() {
+		d.remain.Remove(p.Server)
+		if d.remain.Put(p.Server, d.likeness(p.Server)); !d.remain.Few() {
 			d.remain = nil
 		}
 	}
@@ -176,7 +178,7 @@ func (d *draft) place(i int, n int64) bool {
 		}
 		placed = append(placed, apportion.Placement{Server: j, Count: count})
 		if d.remain != nil {
-			d.remain.takeOut(j)
+			d.remain.Remove(j)
 		}
 		need -= count
 	}

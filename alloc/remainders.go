@@ -3,113 +3,43 @@
 package alloc
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/remainders"
 )
 
-// remainders groups the servers of a draft that are open to the same applications and have equally much left. A server that is taken
-// out is in no group until it is put back.
-type remainders struct {
-	draft  *draft
-	known  map[string]int // by key: the group
-	of     []int          // by server: its group, -1 where it is taken out
-	groups []*remainder
-	live   []int // the groups that have servers, in any order
-	key    []byte
-}
-
-// remainder is a group. Positions has its servers, and some that have left it.
-type remainder struct {
-	positions positions
-	count     int
-	at        int // in live
-}
-
-// positions is a heap of servers, the first one on top.
-type positions []int
-
-func (p positions) Len() int           { return len(p) }
-func (p positions) Less(a, b int) bool { return p[a] < p[b] }
-func (p positions) Swap(a, b int)      { p[a], p[b] = p[b], p[a] }
-func (p *positions) Push(x any)        { *p = append(*p, x.(int)) }
-func (p *positions) Pop() any {
-	last := (*p)[len(*p)-1]
-	*p = (*p)[:len(*p)-1]
-	return last
-}
-
-// unlike is how many servers a group must have in the mean: where nearly each is alone, groups save no look. It changes no answer.
-const unlike = 4
-
-// newRemainders groups the servers of d; nil where too many of them are unlike. O(servers x kinds).
-func newRemainders(d *draft) *remainders {
-	g := &remainders{draft: d, known: make(map[string]int), of: make([]int, len(d.left))}
-	for j := range g.of {
-		g.of[j] = -1
-		if g.putBack(j); g.tooMany() {
+// newRemainders groups the servers of d that are open to the same applications and have equally much left; nil where too many of them
+// are unlike. O(servers x kinds).
+func newRemainders(d *draft) *remainders.Groups {
+	g := remainders.New(len(d.left))
+	for j := range d.left {
+		if g.Put(j, d.likeness(j)); !g.Few() {
 			return nil
 		}
 	}
 	return g
 }
 
-// tooMany reports whether so few servers are alike that groups cost more than they save.
-func (g *remainders) tooMany() bool { return len(g.live)*unlike > len(g.of)+unlike }
-
-// takeOut takes server j out of its group.
-func (g *remainders) takeOut(j int) {
-	if g.of[j] < 0 {
-		return
-	}
-	from := g.groups[g.of[j]]
-	g.of[j] = -1
-	if from.count--; from.count == 0 {
-		last := g.live[len(g.live)-1]
-		g.live[from.at], g.groups[last].at = last, from.at
-		g.live = g.live[:len(g.live)-1]
-		from.positions = from.positions[:0]
-	}
-}
-
-// putBack puts server j, which is in no group, into that of what it has left.
-func (g *remainders) putBack(j int) {
-	g.key = appendVector(binary.AppendUvarint(g.key[:0], uint64(g.draft.r.open.class[j])), g.draft.left[j])
-	at, ok := g.known[string(g.key)]
-	if !ok {
-		at = len(g.groups)
-		g.known[string(g.key)] = at
-		g.groups = append(g.groups, &remainder{})
-	}
-	to := g.groups[at]
-	if to.count++; to.count == 1 {
-		to.at = len(g.live)
-		g.live = append(g.live, at)
-	}
-	g.of[j] = at
-	heap.Push(&to.positions, j)
+// likeness returns what tells server j from those that are open to the same applications and have equally much left.
+func (d *draft) likeness(j int) []byte {
+	d.key = appendVector(binary.AppendUvarint(d.key[:0], uint64(d.r.open.class[j])), d.left[j])
+	return d.key
 }
 
 // first returns the first server of a group for which nothing is reserved, -1 where there is none.
-func (g *remainders) first(at int) (server int) {
-	to, server := g.groups[at], -1
-	var aside []int
-	for len(to.positions) > 0 && server < 0 {
-		switch top := to.positions[0]; {
-		case g.of[top] != at || slices.Contains(aside, top):
-			heap.Pop(&to.positions)
-		case g.draft.isReserved(top):
-			aside = append(aside, heap.Pop(&to.positions).(int))
-		default:
-			server = top
+func (d *draft) first(at int) (server int) {
+	for from := 0; ; {
+		j := d.remain.Next(at, from)
+		if j < from {
+			return -1
 		}
+		if !d.isReserved(j) {
+			return j
+		}
+		from = j + 1
 	}
-	for _, j := range aside {
-		heap.Push(&to.positions, j)
-	}
-	return server
 }
 
 // isReserved reports whether something is reserved on server j.
@@ -154,14 +84,14 @@ func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (serve
 		}
 		return best.server, best.count
 	}
-	for _, at := range d.remain.live {
-		if j := d.remain.first(at); j >= 0 {
+	for _, at := range d.remain.Live() {
+		if j := d.first(at); j >= 0 {
 			best.consider(d, i, j, need)
 		}
 	}
 	for _, v := range d.reserved {
 		for _, p := range v.servers {
-			if d.remain.of[p.Server] >= 0 {
+			if d.remain.Grouped(p.Server) {
 				best.consider(d, i, p.Server, need)
 			}
 		}

@@ -74,12 +74,14 @@ func TestGroupsAreFew(t *testing.T) {
 				Form: Form{Demand: inst.Apps[i].Demand, Min: 1, Max: inst.Apps[i].Max}})
 		}
 		a := resolve(p).admitAll(t.Context())
-		if a.remain == nil || len(a.remain.live) > 32 {
-			t.Errorf("%d servers: %d groups", servers, len(a.remain.live))
+		if a.remain == nil || len(a.remain.Live()) > 32 {
+			t.Errorf("%d servers: %d groups", servers, len(a.remain.Live()))
 		}
 		n := 0
-		for _, at := range a.remain.live {
-			n += a.remain.groups[at].count
+		for j := range servers {
+			if a.remain.Grouped(j) {
+				n++
+			}
 		}
 		if n != servers || len(a.taken()) != servers/2 {
 			t.Errorf("%d of %d servers are in groups, %d are in", n, servers, len(a.taken()))

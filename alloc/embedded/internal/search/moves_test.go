@@ -232,8 +232,8 @@ func TestConstructEnds(t *testing.T) {
 			t.Errorf("seed %d: %d minima missing at %g, with time %d at %g", seed, cut.S.missing, cut.S.worth(), whole.S.missing, whole.S.worth())
 		}
 	}
-	// With so many types and servers minima take too long as well.
-	p := problem.New(alloctest.Mixed(1, 3000, 1500, false))
+	// With so many types and servers, no two of them alike, minima take too long as well.
+	p := problem.New(alloctest.Nodes(1, 4000, 4000, false))
 	a := New(NewState(p), 1, tuning.Standard())
 	if a.Construct(ended); a.S.missing == 0 {
 		t.Error("all minima of a large cluster are placed after the end")

@@ -35,7 +35,7 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 	}
 	// Step 1: minima, (7). They come before any worth, because a state without them is no solution.
 	if s.missing > 0 {
-		a.placeMissing(ctx, m)
+		a.placeMissing(ctx, m, &fitter{a: a})
 	}
 	// charge is drawn from tuning.Numbers.PriceShares for the whole move: fills of one move that
 	// differ in it would work against each other.
@@ -88,9 +88,9 @@ func (a *Annealer) trim(m *move) {
 // on, so that no type is always the one without room. A minimum is a constraint, not a matter of worth: it comes
 // before everything else, and where no server has room the energy says what that costs. So it looks at unchecked
 // servers before it honours the end of ctx.
-func (a *Annealer) placeMissing(ctx context.Context, m *move) {
+func (a *Annealer) placeMissing(ctx context.Context, m *move, find *fitter) {
 	s := a.S
-	start, looks := a.rng.Below(len(s.active)), 0
+	start := a.rng.Below(len(s.active))
 	// What is short is missing as well: where nothing is the rest needs no look.
 	for at := 0; at < len(s.active) && s.missing > 0; at++ {
 		// The types follow in the order of active from a random start.
@@ -98,10 +98,10 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 		// Short and not Missing: a number between two allowed ones may be nearer to the lower one, but
 		// recreate only adds.
 		for need := s.pools[t].Short(); need > 0; {
-			if looks += s.p.Servers; looks > unchecked && ctx.Err() != nil {
+			if find.looks > unchecked && ctx.Err() != nil {
 				return
 			}
-			j := a.bestFit(t)
+			j := find.best(t)
 			// A look at all servers costs about as much as that many candidates of a fill; counted as one move
 			// it would make time grow with the cluster.
 			a.Work += int64(1 + s.p.Servers/a.tune.MostCandidates)
@@ -111,47 +111,10 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move) {
 			// room counts at least 1 where fitsOne was true.
 			n := min(need, s.room(j, t))
 			m.place(j, t, n)
+			find.placed(j)
 			need -= n
 		}
 	}
-}
-
-// bestFit returns the server on which a container of type t takes the largest part of what is
-// left, ties to the lowest index after a random start; -1 where none has room.
-func (a *Annealer) bestFit(t int32) int {
-	s := a.S
-	best, most, demand := -1, 0.0, s.p.DemandOf(t)
-	// The random start makes ties fall on different servers: else the first servers of a cluster of equal ones
-	// would fill first in every state.
-	start := a.rng.Below(s.p.Servers)
-	for at := range s.p.Servers {
-		j := start + at
-		if j >= s.p.Servers {
-			j -= s.p.Servers
-		}
-		if !s.fitsOne(j, t) {
-			continue
-		}
-		// sum_k d_k/left_k is largest where least is left over: best fit. A thousandth of the price breaks
-		// ties between servers of equal room.
-		if part := size(demand, s.left[j*s.p.Kinds:]) + float64(a.priceOf(j, t)*1e-3); best < 0 || part > most {
-			best, most = j, part
-		}
-	}
-	return best
-}
-
-// size returns sum_k d_k/left_k, how much of what is left of a server a container takes: a kind that is nearly used up there weighs
-// most. The container must fit, so that no quotient is by 0.
-func size(demand, left []int64) float64 {
-	var size float64
-	for k, q := range demand {
-		// A kind that is not demanded may be used up, and 0/0 is not a number.
-		if q > 0 {
-			size += float64(q) / float64(left[k])
-		}
-	}
-	return size
 }
 
 // priceOf returns what a container of type t costs on server j at the prices of the root bound, in utilization; 0

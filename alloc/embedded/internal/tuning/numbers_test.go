@@ -37,7 +37,7 @@ var constants = map[string]string{
 	"pattern mostCounts": size, "pattern mostResiduals": size, "pattern MostPatterns": size, "pattern mostRows": size,
 	"pattern mostResidents": size, "pattern mostSubsets": size, "pattern NoClass": layout,
 	"filling lookEvery": layout, "filling mostDead": size, "enumerate lookEvery": layout,
-	"search tieFreed": tolerance, "search unchecked": size, "search few": layout,
+	"search tieFreed": tolerance, "search unchecked": size, "search few": layout, "search grouping": layout,
 	"leaf ProofMargin": tolerance, "leaf mostSeenBytes": size, "leaf each": layout, "leaf mostSweeps": size, "leaf raises": size,
 	"leaf raise": method, "leaf leastRise": tolerance, "leaf unpacked": method, "leaf StatesPerSubproblem": layout,
 	"leaf patternsPerSubproblem": layout,
@@ -65,7 +65,7 @@ var literals = map[string]string{
 	"search New 0.5": "[Dorm] §IV", "search Guide 3": "a penalty above the price",
 	"search repair 4": odds, "search clearSome 3": odds, "search exchange 3": odds, "search exchange 4": odds,
 	"search pickKept 3": odds, "search pickKept 4": odds,
-	"search bestFit 1e-3": tolerance, "search some 4": "containers up to which one is placed at a time",
+	"search partOf 1e-3": tolerance, "search some 4": "containers up to which one is placed at a time",
 	"search rehome 4": "the part of what fits that is placed at a time", "tree mostOpen 16": layout, "tree mostOpen 4": layout,
 }
 
