@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"runtime"
 	"time"
 
 	"github.com/apportion/apportion/examples/internal/backend"
@@ -41,12 +42,38 @@ type command struct {
 	job     string
 	table   bool
 	changes []func() (change, error)
+	// service has the flags of "serve", and dispatch carries out another call for it.
+	service  serviceOptions
+	dispatch func(ctx context.Context, args []string, in io.Reader, out io.Writer) error
 	// timeout is 0 for no limit.
 	timeout time.Duration
 	// in is the file or standard input, read to its end by all but the streams; out gets nothing but
 	// JSON, or the MPS file of mps.
 	in  io.Reader
 	out io.Writer
+}
+
+// serviceOptions are the flags of "serve".
+type serviceOptions struct {
+	listen                  string
+	token, certificate, key string // paths
+	body, memory            int64  // in bytes; memory 0: no limit
+	most, atOnce            int
+	timeout, idle           time.Duration // idle 0: sessions stay
+}
+
+func (c *command) serviceFlags() {
+	o := &c.service
+	c.StringVar(&o.listen, "listen", "unix:apportion.sock", "unix:`PATH`, or HOST:PORT, which needs -token, and but for a loopback address -cert and -key")
+	c.StringVar(&o.token, "token", "", "`file` with the token that requests must show; nobody else may read it")
+	c.StringVar(&o.certificate, "cert", "", "`file` with the certificate of the service, for TLS")
+	c.StringVar(&o.key, "key", "", "`file` with the key of the certificate")
+	c.Int64Var(&o.body, "body", maxLine, "the longest request in `bytes`")
+	c.Int64Var(&o.memory, "memory", 1<<30, "no session is begun with more `bytes` in use; 0: no limit")
+	c.IntVar(&o.most, "sessions", 100, "how `many` sessions there may be")
+	c.IntVar(&o.atOnce, "at-once", runtime.NumCPU(), "how `many` answers are worked out side by side; others wait")
+	c.DurationVar(&o.timeout, "timeout", time.Minute, "how long an answer may take: a decision is the best one until then")
+	c.DurationVar(&o.idle, "idle", 24*time.Hour, "how long a session is kept that nobody uses; 0: for ever")
 }
 
 // A path is enough: the file says itself of which stream it is.

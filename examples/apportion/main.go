@@ -31,6 +31,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
 
   session  dorm's decisions one after the other: a problem, then what changes, a line each
 
+  serve    sessions and single questions for programs of this machine, by HTTP
+
   replay  takes a decision that "dorm -record" has written again, and says where the answers differ
   verify  checks such a decision without a solver
 
@@ -112,6 +114,7 @@ var subcommands = map[string]subcommand{
 		c.changeFlags()
 	}, answerWhatIf, searching},
 	"session": {func(c *command) { c.effortFlag(); c.strictFlag() }, answerSession, byLine},
+	"serve":   {(*command).serviceFlags, answerServe, searching}, // an interrupt lets it end what was begun
 	"replay":  {(*command).timeoutFlag, answerReplay, searching},
 	"verify":  {func(*command) {}, answerVerify, atOnce},
 	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},
@@ -152,7 +155,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 	if !ok {
 		return fmt.Errorf("%w: no subcommand %q; try: apportion help", errUsage, args[0])
 	}
-	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out}
+	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out, dispatch: dispatch}
 	sub.flags(c)
 	// Package flag writes its help to an output at once, and so would mix text into the JSON of an
 	// error: it is kept here, and printed only where it was asked for.

@@ -37,7 +37,7 @@ type question struct {
 	Show string `json:"show,omitempty"`
 }
 
-// news is the answer to changes: what is otherwise than after the decision before.
+// news is the answer to changes: what is otherwise than before.
 type news struct {
 	Status      alloc.Status  `json:"status"`
 	Objective   float64       `json:"objective"`
@@ -144,7 +144,7 @@ func (s *session) answer(ctx context.Context, text []byte) (any, error) {
 	case q.Show == "record":
 		return alloc.NewRecord(s.problem, s.decision), nil
 	}
-	next, before := s.after(), s.decision
+	next := s.after()
 	if err := applyAll(next, q.Changes, "changes"); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s *session) answer(ctx context.Context, text []byte) (any, error) {
 	if q.Whole {
 		return dormOutputOf(s.problem, s.decision)
 	}
-	return s.newsSince(before), nil
+	return s.news(), nil
 }
 
 // solver returns what answers questions that change nothing: they begin from nothing learned, so that they change nothing to come.
@@ -181,8 +181,8 @@ func (q *question) validate() error {
 	return faults.Err()
 }
 
-// newsSince says what is otherwise than with the decision before.
-func (s *session) newsSince(before *alloc.Decision) *news {
+// news says what is otherwise than before the last decision.
+func (s *session) news() *news {
 	d := s.decision
 	out := &news{Status: d.Status, Objective: d.Objective, OpenBound: d.OpenBound, Interrupted: d.Interrupted, Metrics: d.Metrics,
 		Allocation: alloc.Allocation{}, Plan: append([]alloc.Step{}, alloc.NewPlan(s.problem, d.Allocation, d.Shares...).Steps...),
@@ -192,7 +192,7 @@ func (s *session) newsSince(before *alloc.Decision) *news {
 	}
 	for i := range d.Shares {
 		name := d.Shares[i].ID
-		if now := d.Allocation[name]; !maps.Equal(now, before.Allocation[name]) {
+		if now := d.Allocation[name]; !maps.Equal(now, s.problem.Previous[name]) {
 			out.Allocation[name] = now
 			if now == nil {
 				out.Allocation[name] = map[string]int64{}

@@ -1,0 +1,13 @@
+//go:build js || apportion_clib
+
+package main
+
+import (
+	"context"
+	"errors"
+)
+
+// answerServe refuses: what runs in a browser or in another program serves nobody.
+func answerServe(context.Context, *command) error {
+	return errors.New("there is no service in this build")
+}
