@@ -44,6 +44,9 @@ type Config struct {
 	Lease time.Duration
 	// Look is the pause between two looks at the cluster; 0: DefaultLook.
 	Look time.Duration
+	// Idle is the longest pause between two looks while nothing changes; 0: a Look. Where a look costs the manager something it may
+	// be some seconds.
+	Idle time.Duration
 	// Missing is how long a job may be missing in the cluster before it counts as withdrawn; 0: DefaultMissing.
 	Missing time.Duration
 	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle. Every decision may stop and
@@ -107,7 +110,7 @@ func (c *Config) Validate() error {
 	if n := len(c.Reserve); n > 0 && n != len(c.Problem.Kinds) {
 		faults.Add(item, "Reserve", apportion.ErrLength, fmt.Sprintf("%d kinds of %d", n, len(c.Problem.Kinds)))
 	}
-	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Missing": c.Missing, "Settle": c.Settle, "MinRun": c.MinRun})
+	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Idle": c.Idle, "Missing": c.Missing, "Settle": c.Settle, "MinRun": c.MinRun})
 	check.NotNegative(&faults, item, map[string]int{"JobMoves": c.JobMoves, "Moves": c.Moves})
 	return faults.Err()
 }
@@ -120,6 +123,9 @@ func (c Config) filled() Config {
 	}
 	if c.Look == 0 {
 		c.Look = DefaultLook
+	}
+	if c.Idle < c.Look {
+		c.Idle = c.Look
 	}
 	if c.Missing == 0 {
 		c.Missing = DefaultMissing

@@ -22,9 +22,10 @@ type Controller struct {
 	driver *driver.Driver
 	starts *starts
 
-	// These four belong to the goroutine of follow and need no lock. waits is what waits beside the jobs, missing is since when jobs are missing in the cluster,
+	// These five belong to the goroutine of follow and need no lock. found is what the newest look has found, waits is what waits beside the jobs, missing is since when jobs are missing in the cluster,
 	// agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs; and
 	// deadlines are those that were told of the drains under way, by server.
+	found     View
 	waits     waits
 	missing   map[string]time.Time
 	agents    map[string]*managed.Agent

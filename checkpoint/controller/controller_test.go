@@ -38,6 +38,7 @@ import (
 type fake struct {
 	*managedtest.Cluster
 	mu    sync.Mutex
+	looks atomic.Int64
 	view  controller.View
 	blind bool
 	ended map[string]checkpoint.Ending
@@ -60,6 +61,7 @@ func (f *fake) Start(ctx context.Context, task managed.Task) error {
 }
 
 func (f *fake) Look(context.Context) (*controller.View, error) {
+	f.looks.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blind {

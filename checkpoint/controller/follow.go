@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,30 +22,38 @@ import (
 
 // follow looks at the cluster again and again until the context ends.
 func (c *Controller) follow(ctx context.Context) {
+	pause := c.config.Look
 	for {
 		// A look that fails changes nothing. The next one is as far away as after one that went well: managers that are down are
 		// not to be asked more often.
-		if err := c.look(ctx); err != nil && ctx.Err() == nil {
+		changed, err := c.look(ctx)
+		if err != nil && ctx.Err() == nil {
 			c.config.Report(err)
+		}
+		// The less happens the less there is to look at.
+		if pause = min(2*pause, c.config.Idle); changed {
+			pause = c.config.Look
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(c.config.Look):
+		case <-time.After(pause):
 		}
 	}
 }
 
 // look looks at the cluster once and hands on what has changed. What cannot be handed on now is tried again with the next
-// look, and holds up nothing else.
-func (c *Controller) look(ctx context.Context) error {
+// look, and holds up nothing else. It reports whether the cluster is not as it was.
+func (c *Controller) look(ctx context.Context) (changed bool, err error) {
 	view, err := c.config.Cluster.Look(ctx)
 	if err != nil {
-		return fmt.Errorf("controller: the cluster cannot be seen: %w", err)
+		return false, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
 	// The look is seen by all others before anything of it is handed on: a driver that lets a server in asks at once
 	// whether it is up.
 	c.config.prepare(view)
+	changed = !reflect.DeepEqual(c.found, *view)
+	c.found = *view
 	last := c.Last()
 	room := func(id string) bool {
 		return last.Decision != nil && last.Decision.Allocation.Containers(waitingID(id)) > 0
@@ -52,7 +61,7 @@ func (c *Controller) look(ctx context.Context) error {
 	c.waits.count(view, room, c.config.Hold, time.Now())
 	c.see(view)
 	state := c.driver.State()
-	return errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))
+	return changed, errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))
 }
 
 // sift moves jobs of which no decision like this one could be taken to those that are rejected, with the reason: they hold up nobody.

@@ -5,6 +5,8 @@ package controller
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -24,9 +26,12 @@ func (c *Controller) Link() string { return c.config.Secret.Link("/", time.Now()
 //	GET /explain      why the jobs have what they have, as text
 //	GET /decision     the newest decision with its problem, a Taken
 //	GET /metrics      numbers, in the text format of Prometheus
+//	GET /healthz      200: it answers
+//	GET /readyz       200 if it has seen the cluster a moment ago, 503 with a reason if not
 //	POST /lease       claims of guards, see guard.Desk.Handler
 //
-// The claims are signed by the guards of Config.Secret, see package wire. All others ask for the token of users, as a bearer token,
+// The claims are signed by the guards of Config.Secret, see package wire. The two about its health ask for
+// nothing. All others ask for the token of users, as a bearer token,
 // and the page for that or a Link; without a token nobody may look.
 func (c *Controller) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
@@ -37,12 +42,37 @@ func (c *Controller) Handler(token string) http.Handler {
 		_, _ = w.Write([]byte(c.Link() + "\n")) // whoever asked is gone
 	})
 	handle(mux, "GET /state", token, func(w http.ResponseWriter, _ *http.Request) { answer(w, c.Report()) })
+	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := c.ready(time.Now()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		}
+	})
 	handle(mux, "GET /metrics", token, c.metrics)
 	handleDecision(mux, token, c.Last)
 	// Claims have a gate of their own in place of the token: a guard must not be able to read what users may, nor a user
 	// to vouch for a run.
 	mux.Handle("POST /lease", c.fleet.Handler())
 	return mux
+}
+
+// readyLooks is how many looks may fail in a row before the controller counts as blind, and readyAge how long that takes at least.
+const (
+	readyLooks = 3
+	readyAge   = 30 * time.Second
+)
+
+// ready says why the controller cannot do its work; nil: it can.
+func (c *Controller) ready(now time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch age := now.Sub(c.seenAt); {
+	case c.seen == nil:
+		return errors.New("the cluster was not seen yet")
+	case age > max(readyAge, readyLooks*c.config.Idle):
+		return fmt.Errorf("the cluster was seen %v ago", age.Round(time.Second))
+	}
+	return nil
 }
 
 // handle answers those who show the token.

@@ -4,6 +4,8 @@ package controller
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -58,6 +60,23 @@ func TestNewKnowsNothing(t *testing.T) {
 	c := made(t, 0, &options)
 	if got := string(options.Spec("a")); got != `"theirs"` {
 		t.Errorf("the caller's options have become %s", got)
+	}
+	if err := c.ready(time.Now()); err == nil {
+		t.Error("it is ready before its first look")
+	}
+	c.see(&View{})
+	for age, ready := range map[time.Duration]bool{0: true, readyAge - time.Second: true, readyAge + time.Second: false} {
+		if err := c.ready(time.Now().Add(age)); (err == nil) != ready {
+			t.Errorf("%v after a look: %v", age, err)
+		}
+	}
+	c = made(t, 0, &options)
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+		answer := httptest.NewRecorder()
+		c.Handler("user").ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		if answer.Code != want {
+			t.Errorf("%s without a token: %d, want %d", path, answer.Code, want)
+		}
 	}
 	if c.View() != nil || c.Last().Decision != nil || len(c.State().Jobs) != 0 {
 		t.Errorf("%v, %+v, %+v", c.View(), c.Last(), c.State())

@@ -135,3 +135,25 @@ func TestNobodyRestsForOthers(t *testing.T) {
 		return j.Phase == checkpoint.Running && !slices.Contains(j.Containers, drained)
 	})
 }
+
+// While nothing changes looks become seldom, and a change makes them frequent again.
+func TestIdleLooks(t *testing.T) {
+	b := newBench(t)
+	b.stop()
+	b.config.Idle = 100 * b.config.Look
+	b.begin()
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	looks := func(during time.Duration) int64 {
+		before := b.fake.looks.Load()
+		time.Sleep(during)
+		return b.fake.looks.Load() - before
+	}
+	b.eventually("looks are seldom", func() bool { return looks(2*b.config.Idle) <= 5 })
+	seen := b.fake.looks.Load()
+	b.submit(12, "b")
+	b.holds(map[string]int{"a": 6, "b": 6})
+	if n := b.fake.looks.Load() - seen; n < 5 {
+		t.Errorf("%d looks after a job has come", n)
+	}
+}

@@ -91,7 +91,7 @@ func New(t testing.TB, dir string, env ...string) *Bench {
 	// Both are free for the length of the test.
 	b.front, b.port = newFront(t), processes.FreePorts(t, 2)
 	b.args = []string{"-shared", b.Shared, "-url", "http://" + b.front.address(), "-guard", guard, "-lease", "6s", "-every", "200ms",
-		"-look", "300ms", "-theta1", "1", "-theta2", "1", "-save", "5s", "-min-run", "0s", "-job-moves", "0"}
+		"-look", "300ms", "-look-idle", "1s", "-theta1", "1", "-theta2", "1", "-save", "5s", "-min-run", "0s", "-job-moves", "0"}
 	b.Begin()
 	// The controller ends before the folder goes; its log is shown only for a test that has failed.
 	t.Cleanup(func() {

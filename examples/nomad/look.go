@@ -16,49 +16,50 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller"
 )
 
-// Look implements controller.Cluster. It makes three calls, and one for each job and each node that has changed.
+// Look implements controller.Cluster. Where nothing has changed it makes no call, see lists; else three, and one for each job and each
+// node that has changed.
 func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
-	allocations, stubs, err := n.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	nodes, _, err := n.client.Nodes().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
+	all, err := n.lists(ctx)
 	if err != nil {
 		return nil, err
 	}
 	view := &controller.View{Rejected: map[string]string{}}
-	if err := n.readJobs(ctx, view, stubs); err != nil {
+	if err := n.readJobs(ctx, view, slices.Clone(all.jobs)); err != nil {
 		return nil, err
 	}
-	if view.Waiting, err = n.waiting(ctx, stubs); err != nil {
+	if view.Waiting, err = n.waiting(ctx, all.jobs); err != nil {
 		return nil, err
 	}
-	used := usedByOthers(allocations, n.isOwn)
-	for _, stub := range nodes {
-		server, err := n.serverOf(ctx, stub, used[stub.ID])
-		if err != nil {
-			return nil, err
-		}
-		view.Servers = append(view.Servers, server)
-	}
-	return view, nil
+	used := usedByOthers(all.allocations, n.isOwn)
+	view.Servers = make([]controller.Server, len(all.nodes))
+	err = each(len(all.nodes), func(i int) (err error) {
+		view.Servers[i], err = n.serverOf(ctx, all.nodes[i], used[all.nodes[i].ID])
+		return err
+	})
+	return view, err
 }
 
-// list lists allocations with what they have, and jobs with their meta keys, and notes which of these are children.
+// list lists allocations with what they have, jobs with their meta keys, and nodes, and notes which jobs are children.
 // Allocations come first: one of a child that is registered in between would else count as somebody else's, and its node would
 // look full. One of a child that is forgotten in between does, until it has ended.
-func (n *nomad) list(ctx context.Context) ([]*api.AllocationListStub, []*api.JobListStub, error) {
-	allocations, _, err := n.client.Allocations().List((&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx))
-	if err != nil {
-		return nil, nil, err
+func (n *nomad) list(ctx context.Context) (*lists, error) {
+	resources := func() *api.QueryOptions {
+		return (&api.QueryOptions{Params: map[string]string{"resources": "true"}}).WithContext(ctx)
+	}
+	var all lists
+	var err error
+	if all.allocations, _, err = n.client.Allocations().List(resources()); err != nil {
+		return nil, err
 	}
 	fields := &api.JobListOptions{Fields: &api.JobListFields{Meta: true}}
-	stubs, _, err := n.client.Jobs().ListOptions(fields, (&api.QueryOptions{}).WithContext(ctx))
-	if err != nil {
-		return nil, nil, err
+	if all.jobs, _, err = n.client.Jobs().ListOptions(fields, (&api.QueryOptions{}).WithContext(ctx)); err != nil {
+		return nil, err
+	}
+	if all.nodes, _, err = n.client.Nodes().List(resources()); err != nil {
+		return nil, err
 	}
 	own := map[string]bool{}
-	for _, stub := range stubs {
+	for _, stub := range all.jobs {
 		if isChild(stub.ID, stub.Meta) {
 			own[stub.ID] = true
 		}
@@ -66,7 +67,7 @@ func (n *nomad) list(ctx context.Context) ([]*api.AllocationListStub, []*api.Job
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.own = own
-	return allocations, stubs, nil
+	return &all, nil
 }
 
 // readJobs reads the elastic jobs, in the order in which they were submitted first.
@@ -74,6 +75,9 @@ func (n *nomad) list(ctx context.Context) ([]*api.AllocationListStub, []*api.Job
 // somebody else has a job of that name, is rejected for as long as that is there.
 func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*api.JobListStub) error {
 	slices.SortStableFunc(stubs, func(a, b *api.JobListStub) int { return int(a.CreateIndex) - int(b.CreateIndex) })
+	if err := n.readChanged(ctx, stubs); err != nil {
+		return err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	there, foreign := map[string]bool{}, map[string]bool{}
@@ -89,17 +93,7 @@ func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*ap
 			continue
 		}
 		there[stub.ID] = true
-		known := n.jobs[stub.ID]
-		if known.index != stub.JobModifyIndex {
-			job, _, err := n.client.Jobs().Info(stub.ID, (&api.QueryOptions{}).WithContext(ctx))
-			if err != nil {
-				return err
-			}
-			known = read{index: stub.JobModifyIndex}
-			known.job, known.fault = jobOf(job, n.advised)
-			n.jobs[stub.ID] = known
-		}
-		switch {
+		switch known := n.jobs[stub.ID]; {
 		case known.fault != nil:
 			view.Rejected[stub.ID] = known.fault.Error()
 		case foreign[childOf(stub.ID)] && !n.advised:
@@ -110,6 +104,30 @@ func (n *nomad) readJobs(ctx context.Context, view *controller.View, stubs []*ap
 	}
 	maps.DeleteFunc(n.jobs, func(id string, _ read) bool { return !there[id] })
 	return nil
+}
+
+// readChanged reads the elastic jobs that are not known as they are now.
+func (n *nomad) readChanged(ctx context.Context, stubs []*api.JobListStub) error {
+	var changed []*api.JobListStub
+	n.mu.Lock()
+	for _, stub := range stubs {
+		if isElastic(stub.Meta) && !n.own[stub.ID] && !stub.Stop && n.jobs[stub.ID].index != stub.JobModifyIndex {
+			changed = append(changed, stub)
+		}
+	}
+	n.mu.Unlock()
+	return each(len(changed), func(i int) error {
+		job, _, err := n.client.Jobs().Info(changed[i].ID, (&api.QueryOptions{}).WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		known := read{index: changed[i].JobModifyIndex}
+		known.job, known.fault = jobOf(job, n.advised)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.jobs[changed[i].ID] = known
+		return nil
+	})
 }
 
 // isOwn reports whether the allocations of a job of Nomad's are those of an elastic job: its child's, or for an autoscaler its
@@ -260,12 +278,12 @@ func (n *nomad) Forget(ctx context.Context, job string) error {
 
 // Running implements external.Cluster.
 func (n *nomad) Running(ctx context.Context) (alloc.Allocation, error) {
-	allocations, _, err := n.list(ctx)
+	all, err := n.lists(ctx)
 	if err != nil {
 		return nil, err
 	}
 	running := alloc.Allocation{}
-	for _, a := range allocations {
+	for _, a := range all.allocations {
 		job := strings.TrimSuffix(a.JobID, childEnding)
 		if !n.isOwn(a.JobID) || a.ClientStatus != api.AllocClientStatusRunning || a.DesiredStatus != api.AllocDesiredStatusRun {
 			continue

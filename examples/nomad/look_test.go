@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,11 +32,44 @@ type answers struct {
 	stopped     []string
 	queued      map[string]int // containers of the first group of jobs, by their IDs
 	asked       int            // how many requests there were
-	between     func()         // is called once, after the first of the lists of allocations and of jobs
+	events      chan string    // lines of the event stream; nil: there is none
+	nodes       int            // beside n1
+	mu          sync.Mutex
+	between     func() // is called once, after the first of the lists of allocations and of jobs
 }
 
-// ServeHTTP implements http.Handler. The tests call it from one goroutine.
+// stream sends events until there are no more.
+func (s *answers) stream(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	events := s.events
+	s.mu.Unlock()
+	if events == nil {
+		http.Error(w, "event stream is off", http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	for {
+		w.(http.Flusher).Flush()
+		select {
+		case line, more := <-events:
+			if !more {
+				return
+			}
+			_, _ = w.Write([]byte(line + "\n")) // the client may be gone
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// ServeHTTP implements http.Handler.
 func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/event/stream" {
+		s.stream(w, r)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asked++
 	reply := func(v any) { _ = json.NewEncoder(w).Encode(v) }
 	id, _ := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/v1/job/"))
@@ -48,10 +82,15 @@ func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.URL.Path == "/v1/nodes":
-		reply([]*api.NodeListStub{{ID: "1", Name: "n1", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeSchedulingEligible,
-			NodeResources: &api.NodeResources{Cpu: api.NodeCpuResources{CpuShares: 8000}, Memory: api.NodeMemoryResources{MemoryMB: 16000}}}})
-	case r.URL.Path == "/v1/node/1":
-		reply(&api.Node{ID: "1", Name: "n1"})
+		var list []*api.NodeListStub
+		for i := range 1 + s.nodes {
+			list = append(list, &api.NodeListStub{ID: fmt.Sprint(i + 1), Name: fmt.Sprint("n", i+1), Status: api.NodeStatusReady, SchedulingEligibility: api.NodeSchedulingEligible,
+				NodeResources: &api.NodeResources{Cpu: api.NodeCpuResources{CpuShares: 8000}, Memory: api.NodeMemoryResources{MemoryMB: 16000}}})
+		}
+		reply(list)
+	case strings.HasPrefix(r.URL.Path, "/v1/node/"):
+		id := strings.TrimPrefix(r.URL.Path, "/v1/node/")
+		reply(&api.Node{ID: id, Name: "n" + id})
 	case r.URL.Path == "/v1/allocations":
 		reply(s.allocations)
 	case r.URL.Path == "/v1/jobs" && r.Method == http.MethodGet:
@@ -296,4 +335,56 @@ func TestWaiting(t *testing.T) {
 	if view, err := n.Look(t.Context()); err != nil || len(view.Waiting) != 0 || len(n.others) != 0 {
 		t.Errorf("%+v, %v, %d", view, err, len(n.others))
 	}
+}
+
+// A look at a cluster in which nothing has changed asks Nomad for nothing, as long as there are events; one event has the lists read
+// again, and so has the end of the stream. The first look makes one request for each node and job, many at a time.
+func TestIdleLooks(t *testing.T) {
+	list := []*api.Job{declared()}
+	for i := range 40 {
+		j := declared()
+		j.ID = ptr(fmt.Sprint("job", i))
+		list = append(list, j)
+	}
+	n, s := onAnswers(t, list...)
+	events := make(chan string)
+	s.events, s.nodes = events, 19
+	looks := func(times int) int {
+		s.mu.Lock()
+		s.asked = 0
+		s.mu.Unlock()
+		for range times {
+			if view, err := n.Look(t.Context()); err != nil || len(view.Servers) != 20 || len(view.Jobs) != 41 {
+				t.Fatalf("%+v, %v", view, err)
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.asked
+	}
+	if asked := looks(1); asked != 3+41+20 {
+		t.Errorf("the first look took %d requests", asked)
+	}
+	if asked := looks(60); asked != 0 {
+		t.Errorf("a minute of looks took %d requests", asked)
+	}
+	eventually := func(what string, so func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
+	}
+	events <- "{}" // a heartbeat
+	events <- `{"Index":7,"Events":[{"Topic":"Job","Type":"JobRegistered","Key":"web"}]}`
+	eventually("an event changes nothing", func() bool { return looks(1) == 3 })
+	if asked := looks(60); asked != 0 {
+		t.Errorf("after an event a minute of looks took %d requests", asked)
+	}
+	s.mu.Lock()
+	s.events = nil
+	s.mu.Unlock()
+	close(events)
+	eventually("the end of the events changes nothing", func() bool { return looks(5) == 15 })
 }

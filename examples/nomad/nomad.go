@@ -23,6 +23,8 @@ type nomad struct {
 	// advised: jobs have containers of their own, whose number an autoscaler changes.
 	advised bool
 
+	watch watch
+
 	mu sync.Mutex
 	// own are the IDs of the children that were there when jobs were listed last.
 	own map[string]bool

@@ -5,12 +5,13 @@ package slurm
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
 // program is the controller as a program. Slurm's commands find their cluster by themselves, or by SLURM_CONF.
-var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
+var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Idle: 5 * time.Second, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
 	return newSlurm(epoch, folder, g), nil
 }}
 

@@ -67,7 +67,7 @@ func ownUse(j *job, owners map[string]int64) (node string, demand apportion.Reso
 // runsAge is how old a list of runs may be: many ask for one at the same time.
 // The agents of all servers of a run ask in the same moment, and squeue costs slurmctld a lock over all its
 // jobs.
-const runsAge = 100 * time.Millisecond
+const runsAge = 500 * time.Millisecond
 
 // list returns all parts of runs that Slurm still knows.
 // It is asked for often, and JSON of all jobs is long. What is between the fields is drawn anew each time, so that no text of a

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,6 +151,33 @@ func TestMakesWay(t *testing.T) {
 		t.Errorf("the log does not tell of %d starts, %v:\n%s", len(count), err, log)
 	}
 	b.Check()
+}
+
+// A controller at rest asks slurmctld some forty times a minute, by Slurm's own count.
+func TestIdleLooks(t *testing.T) {
+	b := newBench(t, 2)
+	b.Set("-look", "1s", "-look-idle", "5s")
+	id := b.submit("a", 16, 1000000, 1)
+	b.Holds(map[string]int{id: 16})
+	const rest, during = 15 * time.Second, 30 * time.Second
+	time.Sleep(rest)
+	b.slurm("sdiag", "--reset")
+	time.Sleep(during)
+	text, err := command(context.Background(), "", "sdiag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := int64(0)
+	for _, found := range regexp.MustCompile(`(?m)^\s+REQUEST_(?:JOB|NODE|PARTITION|BUILD)_INFO\S*.*count:(\d+)`).FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseInt(found[1], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls += n
+	}
+	if t.Logf("%d calls in %v", calls, during); calls == 0 || calls > 40 {
+		t.Errorf("%d calls in %v:\n%.3000s", calls, during, text)
+	}
 }
 
 // A job whose runs come to nothing ends as one that has failed, and what waits for that begins.

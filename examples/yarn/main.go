@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
@@ -31,7 +32,7 @@ const (
 // Connect is called again for each term of leadership, with the folder of that controller.
 func program(c conf) *daemon.Program {
 	kinds := c.kinds()
-	return &daemon.Program{Name: "apportion-yarn", Kinds: kinds, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
+	return &daemon.Program{Name: "apportion-yarn", Kinds: kinds, Idle: 5 * time.Second, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
 		y := newYARN(c, g)
 		y.jobs = os.Getenv(jobsVariable)
 		if folder == "" {

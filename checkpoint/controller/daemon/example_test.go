@@ -36,6 +36,4 @@ func Example() {
 	// gpu                0 unused     one more: 0.2  mean 0.2   worth most on n1
 	// fairness budget                 one more: 0
 	// adjustment budget               one more: 0
-	// warning: the fairness budget of 1 cannot bind: no allocation loses more than 0.75
-	// warning: the ceiling of (15) raises the fairness budget from 0.4 to 1
 }

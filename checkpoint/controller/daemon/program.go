@@ -74,6 +74,8 @@ type Program struct {
 	// Name is the program's, and Kinds the kinds of resources.
 	Name  string
 	Kinds apportion.Kinds
+	// Idle is the default of the flag -look-idle; 0: that of -look.
+	Idle time.Duration
 	// Flags declares flags of the cluster manager; nil: there are none.
 	Flags func(*flag.FlagSet)
 	// Lead waits until no other controller leads, and returns a context that ends when another may, and what gives the lead
@@ -97,14 +99,15 @@ type settings struct {
 	cert, key, ca                       string
 	acceptLoss                          string
 	theta1, theta2                      float64
-	lease, every, look, save            time.Duration
+	lease, every, look, idle, save      time.Duration
 	saveTimeout, saveLimit, stall       time.Duration
 	deaths                              int
 	reserve                             []controller.Headroom
 	standing                            *int64
 	hold, minRun                        time.Duration
 	jobMoves, moves                     int
-	diary                               string
+	diary, config                       string
+	schema                              func(io.Writer) error // writes the schema, where that is asked for
 	dryRun, advise                      bool
 }
 
@@ -129,6 +132,7 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.DurationVar(&s.lease, "lease", controller.DefaultLease, "how long jobs run on without a controller")
 	flags.DurationVar(&s.every, "every", 500*time.Millisecond, "how often guards claim")
 	flags.DurationVar(&s.look, "look", controller.DefaultLook, "the pause between two looks at the cluster")
+	flags.DurationVar(&s.idle, "look-idle", p.Idle, "the longest pause between two looks while nothing changes; 0: that of -look")
 	flags.DurationVar(&s.save, "save", 10*time.Minute, "how often a running job is saved")
 	flags.DurationVar(&s.saveTimeout, "save-timeout", checkpoint.DefaultTimeout, "how long one try to save a job may take")
 	flags.DurationVar(&s.saveLimit, "save-limit", checkpoint.DefaultSaveLimit, "how long a job that is to move may take to be saved at least, until it is moved without; below 0: for ever")
@@ -150,6 +154,8 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.StringVar(&s.acceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be decided, and change nothing")
 	flags.StringVar(&s.diary, "diary", "", "with -dry-run, the file to which all is added that would be decided until the program is ended, as if it had been carried out")
+	flags.StringVar(&s.config, configFlag, "", "a file of JSON with flags by their names; those that are given beside it count")
+	schema := flags.Bool(schemaFlag, false, "print what that file may have, as JSON Schema")
 	if p.Advised != nil {
 		flags.BoolVar(&s.advise, "advise", false, "decide for an autoscaler, and change nothing")
 	}
@@ -158,6 +164,15 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	}
 	if err := flags.Parse(args); err != nil {
 		return s, err
+	}
+	if *schema {
+		s.schema = func(w io.Writer) error { return writeSchema(w, flags) }
+		return s, nil
+	}
+	if s.config != "" {
+		if err := readConfig(s.config, flags); err != nil {
+			return s, err
+		}
 	}
 	if s.private == "" {
 		s.private = filepath.Join(s.shared, "master")
@@ -216,8 +231,11 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
+	if s.schema != nil {
+		return s.schema(stdout)
+	}
 	log := slog.New(slog.NewTextHandler(stderr, nil)).With("program", p.Name)
-	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look,
+	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look, Idle: s.idle,
 		MaxDeaths: s.deaths, Reserve: s.reserve, Standing: s.standing, Hold: s.hold, MinRun: s.minRun, JobMoves: s.jobMoves, Moves: s.moves,
 		Log: log, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
 		Report: func(err error) { log.Warn("it is tried again", "fault", err) }}
