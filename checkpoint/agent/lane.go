@@ -4,6 +4,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,23 +24,28 @@ type lane struct {
 	turn chan struct{}
 
 	mu sync.Mutex
-	// passing is what is under way or waits for its turn and may be dropped: how to end it, and its attempt.
-	// The key is an address, for functions cannot be compared; it has no other meaning.
-	passing map[*context.CancelFunc]int64
+	// passing is what is under way or waits for its turn and may be dropped, in the order in which it has entered.
+	passing []*passing
+}
+
+// passing is how to end something, and its attempt.
+type passing struct {
+	cancel  context.CancelFunc
+	attempt int64
 }
 
 func newLane() *lane {
-	return &lane{turn: make(chan struct{}, 1), passing: map[*context.CancelFunc]int64{}}
+	return &lane{turn: make(chan struct{}, 1)}
 }
 
 // drop ends what is under way, or waits, for attempts up to this one.
 func (l *lane) drop(attempt int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for cancel, of := range l.passing {
+	for _, p := range l.passing {
 		// A later attempt is spared: a Stop ends those up to its own and none above.
-		if of <= attempt {
-			(*cancel)()
+		if p.attempt <= attempt {
+			p.cancel()
 		}
 	}
 }
@@ -48,13 +54,14 @@ func (l *lane) drop(attempt int64) {
 // leave must be called when it is over.
 func (l *lane) enter(ctx context.Context, attempt int64) (_ context.Context, leave func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	one := &passing{cancel, attempt}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.passing[&cancel] = attempt
+	l.passing = append(l.passing, one)
 	return ctx, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		delete(l.passing, &cancel)
+		l.passing = slices.DeleteFunc(l.passing, func(p *passing) bool { return p == one })
 		cancel()
 	}
 }

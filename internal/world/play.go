@@ -9,96 +9,70 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
-	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/apportion/apportion/internal/world/summary"
 )
 
-// epoch is when every run begins.
-const epoch = 1_700_000_000 * int64(time.Second)
-
-// timeOfDay is what a run is told at a time since its beginning, by turns an hour behind, right and an hour ahead: no part of the library
-// goes by it.
-func timeOfDay(now int64) int64 {
-	const spell = int64(7 * time.Minute)
-	return epoch + now + (now/spell%3-1)*int64(time.Hour)
-}
-
 // World is a compiled cluster. It is safe for concurrent use.
-type World struct {
-	runtime wazero.Runtime
-	module  wazero.CompiledModule
-}
+type World struct{ dir, program string }
 
-// New builds and compiles the cluster; Close it.
+// New builds the cluster with the runtime of runs; Close it. The first time it builds Go's library as well.
 func New(ctx context.Context) (*World, error) {
-	dir, err := os.MkdirTemp("", "world")
+	dir, err := os.MkdirTemp(scratch(), "world")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "cluster.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, "github.com/apportion/apportion/internal/world/cluster")
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	w := &World{dir, filepath.Join(dir, "cluster")}
+	files, err := overlay(dir)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", files, "-ldflags=-checklinkname=0 -s", "-o", w.program,
+		"github.com/apportion/apportion/internal/world/cluster")
+	// Other settings than these would be another program: its memory lies elsewhere.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("world: %w\n%s", err, out)
-	}
-	code, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	w := &World{runtime: wazero.NewRuntime(ctx)}
-	wasi_snapshot_preview1.MustInstantiate(ctx, w.runtime)
-	if w.module, err = w.runtime.CompileModule(ctx, code); err != nil {
-		return nil, errors.Join(err, w.Close(ctx))
+		return nil, errors.Join(fmt.Errorf("world: %w\n%s", err, out), w.Close())
 	}
 	return w, nil
 }
 
-// Close frees what New has made.
-func (w *World) Close(ctx context.Context) error { return w.runtime.Close(ctx) }
+// scratch is where files of runs are kept: in memory, where there is such a place.
+func scratch() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+// Close removes what New has made.
+func (w *World) Close() error { return os.RemoveAll(w.dir) }
 
 // Play plays a seed, with flags of the program cluster, and returns what came of it. Lines of -trace go to out. A run that has found
 // something is no error; one that did not come to its end is.
 func (w *World) Play(ctx context.Context, seed uint64, out io.Writer, flags ...string) (summary.Summary, error) {
-	disk, err := os.MkdirTemp("", "world")
+	disk, err := os.MkdirTemp(w.dir, "disk")
 	if err != nil {
 		return summary.Summary{}, err
 	}
 	defer os.RemoveAll(disk)
-	// The runtime refuses a clock at zero.
-	now := int64(1)
 	var last lastLine
 	var errs bytes.Buffer
-	config := wazero.NewModuleConfig().WithName("").
-		WithArgs(append([]string{"cluster", "-seed", strconv.FormatUint(seed, 10)}, flags...)...).
-		WithStdout(io.MultiWriter(out, &last)).WithStderr(&errs).
-		WithFSConfig(wazero.NewFSConfig().WithDirMount(disk, "/")).WithEnv("TMPDIR", "/").WithEnv("GOGC", "800").
-		WithRandSource(rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})).
-		WithWalltime(func() (int64, int32) {
-			at := timeOfDay(now)
-			return at / int64(time.Second), int32(at % int64(time.Second))
-		}, sys.ClockResolution(1)).
-		WithNanotime(func() int64 { return now }, sys.ClockResolution(1)).
-		WithNanosleep(func(ns int64) { now += max(ns, 1) })
-	instance, err := w.runtime.InstantiateModule(ctx, w.module, config)
-	if instance != nil {
-		defer instance.Close(ctx)
-	}
+	text := strconv.FormatUint(seed, 10)
+	run := exec.CommandContext(ctx, w.program, append([]string{"-seed", text}, flags...)...)
+	// The environment is the same everywhere, and one processor is what makes an order of goroutines.
+	run.Dir, run.Env = disk, []string{"WORLD_SEED=" + text, "GOMAXPROCS=1", "TMPDIR=."}
+	run.Stdout, run.Stderr = io.MultiWriter(out, &last), &errs
+	err = run.Run()
 	// The program says by its status whether it has found something; the summary says so as well.
-	var status *sys.ExitError
-	if errors.As(err, &status) && status.ExitCode() <= 1 {
+	var status *exec.ExitError
+	if errors.As(err, &status) && status.ExitCode() == 1 {
 		err = nil
 	}
 	var s summary.Summary
@@ -106,7 +80,7 @@ func (w *World) Play(ctx context.Context, seed uint64, out io.Writer, flags ...s
 		err = json.Unmarshal(last.bytes, &s)
 	}
 	if err != nil {
-		return s, fmt.Errorf("world: seed %d: %w\n%s", seed, err, errs.Bytes())
+		return s, fmt.Errorf("world: seed %d: %w\n%.4000s", seed, err, errs.Bytes())
 	}
 	return s, nil
 }

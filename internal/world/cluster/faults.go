@@ -67,19 +67,19 @@ var kindsOfFaults = []fault{
 	}},
 	{"master killed", 4, func(w *world, rng *rand.Rand) {
 		if m := w.master(); m != nil {
-			m.kill(false)
+			m.kill()
 		}
 	}},
 	{"master's machine crashed", 2, func(w *world, rng *rand.Rand) {
 		if m := w.master(); m != nil {
-			m.kill(true)
+			w.crash()
 		}
 	}},
 	{"records lost", 1, func(w *world, rng *rand.Rand) {
 		// Before the first master there was no journal: that would be another fault, after which no server joins.
 		if m := w.master(); m != nil && m.epoch > 1 && !w.truth.tailLost {
-			m.kill(false)
-			w.disk, w.truth.tailLost = m.began, true
+			w.changes(m.began)
+			w.truth.tailLost = true
 		}
 	}},
 	{"master stopped", 2, func(w *world, rng *rand.Rand) {

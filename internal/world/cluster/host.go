@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -58,8 +57,8 @@ func (h *host) clock() agent.Stamp {
 // start starts the agent, and tries again and again where its disk does not let it.
 func (h *host) start() {
 	l := &life{}
-	a, err := agent.New(agent.Config{Server: h.id, Disk: l.disk(h.disk, &h.full), Shared: "/shared",
-		Restored: filepath.Join("/", h.id), Discard: true, Store: &checkpoints{h.w.store, h.w, l}, Lease: lease, Clock: h.clock,
+	a, err := agent.New(agent.Config{Server: h.id, Disk: l.disk(h.disk, &h.full), Shared: "shared",
+		Restored: h.id, Discard: true, Store: &checkpoints{h.w.store, h.w, l}, Lease: lease, Clock: h.clock,
 		Runner: func(job string, _ json.RawMessage) (runner.Runner, error) { return &trainers{h, l, job}, nil },
 		Report: func(err error) { h.w.trace("%s: the agent reports: %v", h.id, err) }})
 	if err != nil {

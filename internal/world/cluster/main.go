@@ -1,9 +1,8 @@
 // This file is the program: it plays one seed and says what it saw.
 
 // Cluster is a training cluster in one process: masters, drivers, agents, stores and journals are the library's own, and the
-// machines, the network, the disks and the trainers around them are played. It is built for wasip1, whose runtime has one thread and
-// asks its host for the time and for random bits: package world is a host whose clock moves when everybody sleeps, so that a seed is
-// a run, byte for byte.
+// machines, the network, the disks and the trainers around them are played. It is built with the runtime of package world, whose clock
+// moves when everybody sleeps and which draws from the seed alone, so that a seed is a run, byte for byte.
 package main
 
 import (
@@ -11,6 +10,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -32,10 +33,24 @@ func main() {
 			o.Only = append(o.Only, n)
 		}
 	}
-	came := newWorld(o).play()
-	text, _ := json.Marshal(came)
-	fmt.Println(string(text))
-	if len(came.Violations) > 0 {
-		os.Exit(1)
+	bubble(func() {
+		go collect()
+		came := newWorld(o).play()
+		text, _ := json.Marshal(came)
+		fmt.Println(string(text))
+		// Goroutines that wait for ever are left where they are.
+		if len(came.Violations) > 0 {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	})
+}
+
+// collect frees memory at moments of the run: the collector must not come between goroutines when it likes.
+func collect() {
+	debug.SetGCPercent(-1)
+	for {
+		time.Sleep(time.Minute + 1)
+		runtime.GC()
 	}
 }

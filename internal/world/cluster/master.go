@@ -92,8 +92,8 @@ func (w *world) behind(m *master, name string, cause error) {
 	w.truth.accepted()
 }
 
-// kill ends a master at this moment. A crash of its machine takes what its disk had not synced.
-func (m *master) kill(crash bool) {
+// kill ends a master at this moment.
+func (m *master) kill() {
 	if m.life.dead {
 		return
 	}
@@ -101,10 +101,18 @@ func (m *master) kill(crash bool) {
 	if m.end != nil {
 		m.end()
 	}
-	switch {
-	case m.w.Bug == "old-journal":
-		m.w.disk = m.began
-	case crash:
-		m.w.disk = m.w.disk.Crash(m.w.rng)
+	if m.w.Bug == "old-journal" {
+		m.w.changes(m.began)
+	}
+}
+
+// crash is that of the machine of the masters, which takes what its disk had not synced.
+func (w *world) crash() { w.changes(w.disk.Crash(w.rng)) }
+
+// changes puts another disk in the place of the masters', and ends all that have the one before.
+func (w *world) changes(to *vfstest.Mem) {
+	w.disk = to
+	for _, m := range w.masters {
+		m.kill()
 	}
 }

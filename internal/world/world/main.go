@@ -51,7 +51,7 @@ func (s *settings) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close(ctx)
+	defer w.Close()
 	t := &tally{settings: s, world: w, began: time.Now()}
 	var under sync.WaitGroup
 	for range s.side {

@@ -1,0 +1,1 @@
+// bubble has no body.
