@@ -257,6 +257,10 @@ func (a *Agent) admit(ctx context.Context, order Order) (passage, Verdict) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.late(order) {
+		return passage{leave: func() {}}, Verdict{Impossible, apportion.Reason{Constraint: LeaseOver, Applications: []string{e.Job},
+			Text: fmt.Sprintf("%s of job %q: its master had not heard of this server for the length of a lease", e.Action, e.Job)}}
+	}
 	verdict := a.book.note(e)
 	// A refused effect enters no lane, so that an old master cannot cut short what the new one has
 	// asked for.

@@ -71,7 +71,8 @@ const (
 	EpochPassed = "epoch"
 	// AttemptPassed: the attempt was stopped, or a later one was created.
 	AttemptPassed = "attempt"
-	// LeaseOver: the server has ended the attempt itself, because it had not heard of a master.
+	// LeaseOver: the server has ended the attempt itself, because it had not heard of a master; or the master had not heard of the server for
+	// as long when it gave the order.
 	LeaseOver = "lease"
 	// OtherJournal: the effect is on record in another journal than those before.
 	OtherJournal = "journal"

@@ -41,6 +41,19 @@ func (a *Agent) renew(echo Stamp) {
 	}()
 }
 
+// late reports whether an order to begin something was given by a master that had not heard of this server for the length of a lease.
+// The server has been heard again since, and the order may be one of before: of the time when the master took the server for lost, and
+// the job may be elsewhere by now. a.mu is held.
+func (a *Agent) late(o Order) bool {
+	begins := o.Effect.Action == checkpoint.Create || o.Effect.Action == checkpoint.Resume
+	// An older master is told that it is one.
+	if !begins || o.Heard == (Stamp{}) || o.Effect.Epoch < a.book.Epoch() {
+		return false
+	}
+	now := a.config.Clock()
+	return Lease{Length: a.lease.Length}.Renew(o.Heard, now).Left(now) == 0
+}
+
 // Status says how the jobs stand. The error wraps ErrFenced for a master whose epoch is lower than one that
 // was seen; such a question renews no lease. What is wrong with one job is told of that job, and is no error.
 func (a *Agent) Status(ctx context.Context, q Question) (Status, error) {

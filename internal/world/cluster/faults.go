@@ -76,10 +76,11 @@ var kindsOfFaults = []fault{
 		}
 	}},
 	{"records lost", 1, func(w *world, rng *rand.Rand) {
-		// Before the first master there was no journal: that would be another fault, after which no server joins.
-		if m := w.master(); m != nil && m.epoch > 1 && !w.truth.tailLost {
+		// Before the first master there was no journal, and before a loss was accepted it had another name: those would be other faults, after
+		// which no server joins.
+		if m := w.master(); m != nil && m.epoch > 1 && !m.accepts && !w.truth.tailLost {
 			w.changes(m.began)
-			w.truth.tailLost = true
+			w.truth.loses(m)
 		}
 	}},
 	{"master stopped", 2, func(w *world, rng *rand.Rand) {

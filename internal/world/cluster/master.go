@@ -21,8 +21,11 @@ type master struct {
 	d     *driver.Driver
 	end   context.CancelFunc
 	full  time.Time
-	// began is the journal's disk as it was when the master began.
-	began *vfstest.Mem
+	// began is the journal's disk as it was when the master began, at a time; it accepts a loss then.
+	began   *vfstest.Mem
+	at      time.Time
+	accepts bool
+	ended   bool // its driver has ended
 }
 
 // lead starts a master whenever the one before has ended.
@@ -35,7 +38,7 @@ func (w *world) lead() {
 
 // leads runs one master from its start to its end.
 func (w *world) leads() {
-	m := &master{w: w, life: &life{}, began: w.disk.Crash(nil)}
+	m := &master{w: w, life: &life{}, began: w.disk.Crash(nil), at: time.Now()}
 	w.masters = append(w.masters, m)
 	machine, records, err := journal.Open(m.life.disk(w.disk, &m.full), checkpoint.Config{Kinds: kinds, Limit: 20,
 		Timeouts: checkpoint.Timeouts{Save: 15 * time.Second, Verify: 15 * time.Second, Stop: 15 * time.Second, Create: 10 * time.Second,
@@ -50,6 +53,7 @@ func (w *world) leads() {
 	w.summary.Masters++
 	m.epoch = machine.Epoch()
 	name := machine.Journal()
+	m.accepts = name == w.lost
 	d, err := driver.New(machine, records, driver.Config{Store: &checkpoints{w.store, w, m.life}, Grace: grace}, &driver.Options{
 		Poll: time.Second, SaveEvery: time.Minute, StallAfter: 3 * time.Minute, CordonAfter: 5, Retain: 20 * time.Minute,
 		AcceptLoss: w.lost, CompactBytes: 64 << 10})
@@ -73,6 +77,7 @@ func (w *world) leads() {
 			waiting = !m.life.dead && w.newest(m)
 		}
 	}
+	m.ended = true
 	w.trace("master %d is over: %v", m.epoch, cause)
 	if errors.Is(cause, checkpoint.ErrBehind) {
 		w.behind(m, name, cause)

@@ -4,6 +4,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
@@ -21,6 +25,7 @@ type truth struct {
 type jobTruth struct {
 	total    int64
 	accepted bool // a master said that it is on record
+	since    time.Time
 	asked    bool // to be cancelled
 	done     bool // a process has done all its work
 	ended    bool // a master said so
@@ -56,7 +61,15 @@ func (t *truth) starts(p *process) {
 		}
 	}
 	if used > p.h.slots {
-		t.w.violated("%d containers run on %s, which has room for %d", used, p.h.id, p.h.slots)
+		var all []string
+		for _, q := range p.h.processes {
+			if q.runs {
+				all = append(all, fmt.Sprintf("%d of %s, attempt %d", q.count, q.run.Job, q.run.Attempt))
+			}
+		}
+		slices.Sort(all)
+		t.w.violated("%d containers run on %s, which has room for %d: %s", used, p.h.id, p.h.slots, strings.Join(all, "; "))
+		t.w.tell()
 	}
 }
 
@@ -114,6 +127,20 @@ func (t *truth) judge(said *checkpoint.Job, j *jobTruth) {
 		t.w.violated("job %q has ended and runs", said.Name)
 	}
 }
+
+// loses notes that a journal is again what it was when a master began. Of the jobs since then no server may have heard, and then nobody
+// can tell that they were there.
+func (t *truth) loses(m *master) {
+	t.tailLost = true
+	for _, j := range t.jobs {
+		if j.since.After(m.at) {
+			j.accepted = false
+		}
+	}
+}
+
+// accepts notes that a master has a job on record.
+func (j *jobTruth) accepts() { j.accepted, j.since = true, time.Now() }
 
 // accepted forgets what an operator has given up with the records that are lost: jobs, and ends, of the time since. What was saved is in the
 // store, unless its job has ended: that comes back as it was before, and may begin anew.

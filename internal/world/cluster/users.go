@@ -50,12 +50,12 @@ func (w *world) submit() {
 	for !w.quiet {
 		m := w.master()
 		if m != nil && w.apply(m, checkpoint.Submit{Job: name, Demand: slot}) == nil {
-			j.accepted = true
+			j.accepts()
 			return
 		}
 		if m != nil {
 			if _, known := jobOf(m, name); known {
-				j.accepted = true
+				j.accepts()
 				return
 			}
 		}

@@ -134,14 +134,21 @@ func (w *world) rest() {
 		}
 		if time.Now().After(until) {
 			w.violated("the world does not come to rest")
-			if m != nil {
-				for _, j := range m.d.State().Jobs {
-					if j.Phase != checkpoint.Ended {
-						w.violated("job %q is %s, attempt %d on %v, wants %v: %+v", j.Name, j.Phase, j.Attempt, j.Containers, j.Wanted, j.Reason)
-					}
-				}
-			}
+			w.tell()
 			return
+		}
+	}
+}
+
+// tell notes what the newest master says of its jobs that have not ended.
+func (w *world) tell() {
+	m := w.master()
+	if m == nil {
+		return
+	}
+	for _, j := range m.d.State().Jobs {
+		if j.Phase != checkpoint.Ended {
+			w.trace("master %d: job %q is %s, attempt %d on %v, wants %v: %+v", m.epoch, j.Name, j.Phase, j.Attempt, j.Containers, j.Wanted, j.Reason)
 		}
 	}
 }
@@ -165,7 +172,7 @@ func (w *world) known(jobs []checkpoint.Job) bool {
 // master returns the newest master that leads; nil: none does.
 func (w *world) master() *master {
 	for _, m := range slices.Backward(w.masters) {
-		if m.d != nil && !m.life.dead && !m.life.asleep() {
+		if m.d != nil && !m.ended && !m.life.dead && !m.life.asleep() {
 			return m
 		}
 	}
