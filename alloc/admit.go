@@ -125,7 +125,7 @@ func (a *admission) together(options []int, t *turn) bool {
 	a.asked = true
 	room := make(apportion.Resources, len(a.r.total))
 	for k := range room {
-		amount, _ := a.freeable(k)
+		amount, _, _ := a.freeable(options[0], k)
 		room[k] = a.free(k) + amount
 	}
 	var group []int
@@ -228,7 +228,7 @@ func (a *admission) solve(i int, effort embedded.Effort) bool {
 func (a *admission) shortKind(i int) int {
 	n := a.least(i)
 	for k, q := range a.r.problem.Applications[i].Demand {
-		amount, _ := a.freeable(k)
+		amount, _, _ := a.freeable(i, k)
 		if q > 0 && n > max(0, a.free(k)+amount-a.keptFrom(i, k))/q {
 			return k
 		}
@@ -295,7 +295,7 @@ func (a *admission) refusal(i int) apportion.Reason {
 	}
 	app := &p.Applications[i]
 	reason := apportion.Reason{Constraint: solver.Capacity, Need: float64(n)}
-	worst, short := 0.0, false
+	worst, short, limit := 0.0, false, ""
 	var amount int64
 	var from []int
 	for k, q := range app.Demand {
@@ -304,17 +304,18 @@ func (a *admission) refusal(i int) apportion.Reason {
 		}
 		// Those who may be changed are asked kind by kind; that is more than they could give of all
 		// kinds at once, so that what is short here is short.
-		could, who := a.freeable(k)
+		could, who, kept := a.freeable(i, k)
 		short = short || n > (a.free(k)+could)/q
 		// The part that it needs of all that it could have.
 		if part := float64(n) * float64(q) / math.Max(.5, float64(a.free(k)+could)); reason.Kind == "" || part > worst {
 			worst, amount, from = part, could, who
+			limit = within(kept)
 			reason.Kind, reason.Need, reason.Have = p.Kinds.Name(k), float64(n)*float64(q), float64(a.free(k))
 		}
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "it needs %.6g %s for %s; those who run or were taken in before it leave %.6g, and %d can be freed within the adjustment budget",
-		reason.Need, reason.Kind, containers(n), reason.Have, amount)
+	fmt.Fprintf(&text, "it needs %.6g %s for %s; those who run or were taken in before it leave %.6g, and %d can be freed within the adjustment budget%s",
+		reason.Need, reason.Kind, containers(n), reason.Have, amount, limit)
 	if amount > 0 {
 		for _, v := range from[:min(len(from), 4)] {
 			reason.Applications = append(reason.Applications, p.Applications[v].ID)
@@ -331,6 +332,14 @@ func (a *admission) refusal(i int) apportion.Reason {
 	}
 	reason.Text = text.String()
 	return reason
+}
+
+// within says what beside the adjustment budget bounds what can be freed.
+func within(kept bool) string {
+	if kept {
+		return " and beyond what other queues are guaranteed"
+	}
+	return ""
 }
 
 // dearer returns the least cost among those whose change is dearer than what is left of the budget, 0 where there is nobody.

@@ -118,7 +118,7 @@ func TestDraftFreeable(t *testing.T) {
 		from   []int
 	}{{0, nil}, {5, []int{1}}, {10, []int{1}}, {14, []int{1, 0}}, {15, []int{1, 0, 2}}} {
 		d.budget = int64(budget)
-		amount, from := d.freeable(0)
+		amount, from, _ := d.freeable(0, 0)
 		if amount != want.amount || !cmp.Equal(from, want.from) {
 			t.Errorf("budget %d frees %d from %v, want %d from %v", budget, amount, from, want.amount, want.from)
 		}
@@ -250,7 +250,7 @@ func TestDraftOptionsMakeRoom(t *testing.T) {
 	p.Previous["a0"] = map[string]int64{"s0": 1}
 	p.add(4, 1, 1)
 	d := newDraft(resolve(p))
-	if amount, from := d.freeable(0); amount != 4 || !cmp.Equal(from, []int{0}) {
+	if amount, from, _ := d.freeable(2, 0); amount != 4 || !cmp.Equal(from, []int{0}) {
 		t.Errorf("%d can be freed from %v, want 4 from 0", amount, from)
 	}
 	if !d.admit(2) || len(d.counts[0]) > 0 || len(d.counts[1]) == 0 || d.spent != 1 || d.cost(1) != 0 {
