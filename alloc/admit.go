@@ -298,7 +298,7 @@ func (a *admission) refusal(i int) apportion.Reason {
 	worst, short, limit := 0.0, false, ""
 	var amount int64
 	var from []int
-	for k, q := range app.Demand {
+	for k, q := range app.Demand[:a.r.ownKinds()] {
 		if q == 0 {
 			continue
 		}

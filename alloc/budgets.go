@@ -69,7 +69,7 @@ func (r *resolved) kinds() int {
 	// A kind of which the cluster has none cannot be lost: counting it would loosen the budget for
 	// nothing.
 	m := 0
-	for _, c := range r.total {
+	for _, c := range r.shared {
 		if c > 0 {
 			m++
 		}

@@ -192,7 +192,7 @@ func (d *draft) place(i int, n int64) bool {
 // a container without GPUs so goes to a server without any.
 func (d *draft) rest(i, j int, n int64) float64 {
 	rest := 0.0
-	for k, q := range d.r.problem.Applications[i].Demand {
+	for k, q := range d.r.problem.Applications[i].Demand[:d.r.ownKinds()] {
 		if d.r.total[k] > 0 {
 			rest += float64(d.left[j][k]-n*q) / float64(d.r.total[k])
 		}

@@ -146,7 +146,7 @@ func (r *resolved) stops(s *stopper, a *attempt, d *Decision) []Stop {
 // decision does, with nothing free. O(servers x kinds).
 func kindValues(s *stopper) []KindValue {
 	p := s.problem
-	values := make([]KindValue, len(p.Kinds))
+	values := make([]KindValue, s.kinds())
 	for k := range values {
 		// Where every price is 0 the first server stands for all, so that Server names one that exists
 		// if there is any.

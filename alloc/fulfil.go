@@ -94,6 +94,9 @@ func (r *resolved) takesFrom(q int, d *draft, answer *attempt) bool {
 		return false
 	}
 	for k, g := range guarantee {
+		if r.isPart(k) {
+			continue
+		}
 		var used int64
 		for _, i := range r.below(q) {
 			if at, in := slices.BinarySearch(answer.apps, i); in {

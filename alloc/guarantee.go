@@ -52,6 +52,14 @@ func (r *resolved) resolveNodes() {
 	r.guaranteed = r.sumGuarantees(0) != nil
 	r.nodes[0].guarantee = nil
 	r.scaleGuarantees(0, r.total)
+	// What an application has of parts is within any guarantee: the derived kinds count.
+	for q := range r.nodes {
+		for k := range r.nodes[q].guarantee {
+			if r.isPart(k) {
+				r.nodes[q].guarantee[k] = drf.NoLimit
+			}
+		}
+	}
 }
 
 // sumGuarantees gives every queue below q that states no guarantee the sum of those below it, and returns that of q.
@@ -108,7 +116,7 @@ func (r *resolved) queues() []drf.Queue {
 	queues := append([]drf.Queue(nil), r.problem.Queues...)
 	for q := range queues {
 		if queues[q].Guarantee != nil && len(r.nodes) > len(queues) {
-			queues[q].Guarantee = r.nodes[q+1].guarantee
+			queues[q].Guarantee = r.stated(r.nodes[q+1].guarantee)
 		}
 	}
 	return queues
@@ -128,7 +136,7 @@ func (r *resolved) queueUses(counts solver.Counts) []QueueUse {
 	uses := make([]QueueUse, len(r.problem.Queues))
 	for q := range uses {
 		n := &r.nodes[q+1]
-		uses[q] = QueueUse{ID: r.problem.Queues[q].ID, Used: d.used[q+1], Guarantee: n.guarantee, Level: d.level(q+1, 0, 0)}
+		uses[q] = QueueUse{ID: r.problem.Queues[q].ID, Used: d.used[q+1], Guarantee: r.stated(n.guarantee), Level: d.level(q+1, 0, 0)}
 	}
 	for o, entries := range r.entries {
 		if len(counts[r.inUse(o, counts)]) == 0 {
@@ -206,7 +214,7 @@ func (d *draft) heldAbove(i int) bool {
 // and what it had before, over its weight.
 func (d *draft) level(q, i int, n int64) float64 {
 	part := 0.0
-	for k, total := range d.r.total {
+	for k, total := range d.r.shared {
 		used := d.used[q][k]
 		if n > 0 {
 			used += n * d.r.problem.Applications[i].Demand[k]

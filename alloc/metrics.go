@@ -47,7 +47,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		}
 	}
 	m := Metrics{
-		Utilization:  make([]float64, len(used)),
+		Utilization:  make([]float64, r.ownKinds()),
 		FairnessLoss: inst.FairnessLoss(counts),
 		Adjusted:     int(inst.AdjustedApps(counts)),
 		AdjustCost:   inst.AdjustCost(counts),
@@ -65,7 +65,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		}
 		m.ExtraServers += fewest.beyond(i, counts[i])
 	}
-	for k, q := range used {
+	for k, q := range used[:r.ownKinds()] {
 		// A kind of which there is none is used to no part, not to 0/0.
 		if r.total[k] > 0 {
 			m.Utilization[k] = float64(q) / float64(r.total[k])

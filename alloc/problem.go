@@ -16,6 +16,9 @@ import (
 type Problem struct {
 	// Kinds names the kinds of resources; at least one.
 	Kinds apportion.Kinds `json:"kinds"`
+	// Derived are kinds that are counted from others, as gpu_equivalent = 10 t4 + 38 a100: they count in shares, guarantees and levels
+	// of queues in place of their parts, and in ceilings beside them. Vectors of Queues have a quantity of each behind those of Kinds.
+	Derived []drf.Derived `json:"derived,omitzero"`
 	// Servers are the machines that may hold containers. A server that is gone may be left out, or stay
 	// in the list with capacity zero.
 	Servers []apportion.Server `json:"servers"`

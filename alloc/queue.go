@@ -23,7 +23,7 @@ import (
 func (p *Problem) checkQueues(faults *apportion.Faults) {
 	// The quantities are compared with the kinds alone here: what there is of them is no matter.
 	if len(p.Kinds) > 0 {
-		_, err := drf.NewTree(make(apportion.Resources, len(p.Kinds)), p.Queues)
+		_, err := p.newTree(make(apportion.Resources, len(p.Kinds)), p.Queues)
 		var found apportion.Faults
 		errors.As(err, &found)
 		*faults = append(*faults, found...)
@@ -33,7 +33,7 @@ func (p *Problem) checkQueues(faults *apportion.Faults) {
 		for k := range min(len(q.Guarantee), len(q.Ceiling)) {
 			if q.Guarantee[k] > q.Ceiling[k] {
 				faults.Add(check.Item("queue", q.ID, i), "Guarantee", apportion.ErrConflict,
-					fmt.Sprintf("%d %s is above Ceiling %d", q.Guarantee[k], p.Kinds.Name(k), q.Ceiling[k]))
+					fmt.Sprintf("%d %s is above Ceiling %d", q.Guarantee[k], p.vectorKinds().Name(k), q.Ceiling[k]))
 			}
 		}
 	}
@@ -87,11 +87,11 @@ func (p *Problem) limitedQueues() []int {
 // each to what these leave when nobody else is below them. Positions c are those in r.limited.
 func (r *resolved) resolveQueues() {
 	p := r.problem
-	if len(p.Queues) == 0 {
+	if len(p.Queues) == 0 && r.part == nil {
 		return
 	}
 	// 1. The tree gives the shares, and the list of ceilings the groups of P2.
-	r.tree = must(drf.NewTree(r.total, r.queues()))
+	r.tree = must(r.given.newTree(r.total[:r.ownKinds()], r.queues()))
 	r.limited = p.limitedQueues()
 	parents := make(map[string]string, len(p.Queues))
 	for _, q := range p.Queues {

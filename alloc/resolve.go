@@ -45,6 +45,8 @@ func resolve(p *Problem) *resolved {
 		floor:       make([]int64, apps),
 		limits:      standard,
 	}
+	p = r.extended(p)
+	r.problem = p
 	index := serverIndex(p.Servers)
 	for i, o := range of {
 		r.entries[o] = append(r.entries[o], i)
@@ -71,10 +73,7 @@ func resolve(p *Problem) *resolved {
 			r.capacity[j] = used[j]
 		}
 	}
-	r.total = make(apportion.Resources, len(p.Kinds))
-	for j := range r.capacity {
-		_ = exact.AddTo(r.total, r.total, r.capacity[j]) // Validate has seen that all capacities fit int64
-	}
+	r.sumCapacities()
 	shapes, _ := shapesOf(len(p.Servers), func(to []byte, j int) []byte {
 		return appendVector(binary.AppendUvarint(to, uint64(r.open.class[j])), p.Servers[j].Capacity)
 	})
@@ -89,6 +88,18 @@ func resolve(p *Problem) *resolved {
 	r.resolveQueues()
 	r.findForced(used)
 	return r
+}
+
+// sumCapacities adds up what there is, and what of it shares are taken of.
+func (r *resolved) sumCapacities() {
+	r.total = make(apportion.Resources, len(r.problem.Kinds))
+	for j := range r.capacity {
+		_ = exact.AddTo(r.total, r.total, r.capacity[j]) // Validate has seen that all capacities fit int64
+	}
+	r.shared = r.total
+	if d, _ := r.given.derivation(); d != nil {
+		r.shared = d.Shared(r.total)
+	}
 }
 
 // findForced tells who cannot stay as it is, [Program §3]: a server is gone or too full, or

@@ -25,6 +25,8 @@ type resolved struct {
 
 	capacity  []apportion.Resources // of a cordoned server only what is used of it
 	total     apportion.Resources
+	shared    apportion.Resources // what shares are taken of: the total, but 0 of parts of derived kinds
+	part      []bool              // by kind: it counts as derived ones; nil without any
 	open      *eligibility
 	room      []int64                 // how many containers the open servers hold of it when they are empty
 	previous  [][]apportion.Placement // where its containers are, on servers that exist

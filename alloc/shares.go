@@ -12,7 +12,7 @@ import (
 // demands another kind fits nowhere, and its value is never used.
 func (r *resolved) value(demand apportion.Resources) float64 {
 	var value float64
-	for k, d := range demand {
+	for k, d := range demand[:r.ownKinds()] {
 		if r.total[k] > 0 {
 			value += float64(d) / float64(r.total[k])
 		}
@@ -24,7 +24,7 @@ func (r *resolved) value(demand apportion.Resources) float64 {
 // all of them are alike.
 // A kind of which the cluster has none has no part in it, as in the shares that it is compared with.
 func (r *resolved) delta(demand apportion.Resources) float64 {
-	share, _ := demand.DominantShare(r.total)
+	share, _ := demand.DominantShare(r.shared)
 	return share
 }
 

@@ -232,7 +232,7 @@ func (s *stopper) room(a int) room {
 		}
 	}
 	// The kind to name is the one that stands in the way most often.
-	for k := range misses {
+	for k := range misses[:s.kinds()] {
 		// Both comparisons are strict, so that the first of equals stays, whatever the order of
 		// evaluation.
 		if misses[k] > misses[r.kind] || misses[k] == misses[r.kind] && costs[k] > costs[r.kind] {
@@ -334,8 +334,19 @@ func (s *stopper) price(j, k int) float64 {
 	if s.multipliers == nil {
 		return 0
 	}
-	return s.multipliers.Server[j][k]
+	// What is derived from a kind has its price too, and is none that anybody has to give.
+	if k >= s.kinds() {
+		return 0
+	}
+	price := s.multipliers.Server[j][k]
+	for d := range s.problem.Derived {
+		price += float64(float64(s.problem.factor(d, k)) * s.multipliers.Server[j][s.kinds()+d])
+	}
+	return price
 }
+
+// kinds returns how many kinds there are that are not derived.
+func (s *stopper) kinds() int { return len(s.problem.Kinds) - len(s.problem.Derived) }
 
 // lossPrice returns the price of one unit of the fairness budget, a whole share where that is its unit; 0 without
 // multipliers.

@@ -40,6 +40,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	a Weight, Theta, worth, Speed, Passed, Ends, Patience or At
 //	that is NaN or infinite                                     apportion.ErrNotFinite
 //	two Reservations for one ID, or one for none                apportion.ErrDuplicate, ErrEmpty
+//	Derived of unknown or negative parts, of none, or of a name
+//	that is taken; a guarantee of a part of one                 as drf.Derive, ErrConflict
 //	capacities or held resources whose sum leaves int64, or
 //	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
 //	no Options in a list of them; an IdleWorth where not every
@@ -62,6 +64,7 @@ func (p *Problem) Validate() error {
 		check.Servers(&faults, p.Kinds, p.Servers)
 	}
 	p.checkApplications(&faults)
+	p.checkDerived(&faults)
 	p.checkQueues(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)
 	checkTheta(&faults, "Theta2", p.Theta2)
@@ -179,6 +182,9 @@ func (p *Problem) checkPrevious(faults *apportion.Faults) {
 			app = &p.Applications[i]
 		}
 		c.placed(app, check.Item("application", id, 0), p.Previous[id])
+	}
+	if len(*faults) == 0 {
+		p.checkDerivedUse(faults, c.used)
 	}
 	if len(*faults) == 0 && p.keepsServers() {
 		p.checkFill(faults, c.used)

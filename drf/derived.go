@@ -158,7 +158,7 @@ func (d *Derivation) NewTree(capacity apportion.Resources, queues []Queue) (*Tre
 	}
 	t := newTree(extended, queues)
 	t.derived = d
-	t.shared = t.sharedOf(extended)
+	t.shared = d.Shared(extended)
 	for at := range t.nodes {
 		// A container is within a guarantee whatever it has of parts, but nothing is within one of nothing at all.
 		if n := &t.nodes[at]; !n.guarantee.IsZero() {
@@ -172,11 +172,12 @@ func (d *Derivation) NewTree(capacity apportion.Resources, queues []Queue) (*Tre
 	return t, nil
 }
 
-// sharedOf returns the total of each kind of which shares are taken: 0 of a kind that counts as a derived one.
-func (t *Tree) sharedOf(total apportion.Resources) apportion.Resources {
+// Shared returns what shares are taken of where there is so much of the kinds and the derived ones: a copy with 0 of each kind that
+// counts as a derived one. A nil derivation has no derived kinds.
+func (d *Derivation) Shared(total apportion.Resources) apportion.Resources {
 	shared := total.Clone()
 	for k := range shared {
-		if t.isPart(k) {
+		if d != nil && d.isPart(k) {
 			shared[k] = 0
 		}
 	}

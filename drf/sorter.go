@@ -260,7 +260,7 @@ func (s *Sorter) SetTotal(total apportion.Resources) error {
 		return err
 	}
 	copy(s.total, total)
-	copy(s.shared, s.tree.sharedOf(total))
+	copy(s.shared, s.tree.derived.Shared(total))
 	for _, client := range s.clients {
 		client.rate(s.shared, nil)
 	}

@@ -9,13 +9,13 @@ from ._views import DecisionViews, ResultViews
 
 __all__ = [
     "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Change", "Claim",
-    "Cluster", "Complete", "Completed", "Decision", "Effect", "Ended", "Exit", "Fail", "Failed", "Fault", "Filled",
-    "FilledQueue", "Filling", "FlowConOptions", "Help", "Horizon", "Job", "JobState", "KindPrice", "Limit", "Limits",
-    "Metrics", "Migrations", "Move", "News", "Option", "Options", "Orders", "Outcome", "Outlook", "Pool", "PriceBounds",
-    "Prices", "Problem", "Proof", "Question", "Queue", "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request",
-    "Requirement", "Reservation", "Result", "Sample", "Scenario", "Schedule", "Server", "Settings", "Share", "SimJob",
-    "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer", "Utility", "Waiting", "WhatIf", "Why",
-    "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "Cluster", "Complete", "Completed", "Decision", "Derived", "Effect", "Ended", "Exit", "Fail", "Failed", "Fault",
+    "Filled", "FilledQueue", "Filling", "FlowConOptions", "Help", "Horizon", "Job", "JobState", "KindPrice", "Limit",
+    "Limits", "Metrics", "Migrations", "Move", "News", "Option", "Options", "Orders", "Outcome", "Outlook", "Pool",
+    "PriceBounds", "Prices", "Problem", "Proof", "Question", "Queue", "QueueUse", "Reason", "Refusal", "Repair",
+    "Repaired", "Request", "Requirement", "Reservation", "Result", "Sample", "Scenario", "Schedule", "Server",
+    "Settings", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer", "Utility",
+    "Waiting", "WhatIf", "Why", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -324,6 +324,18 @@ class Application:
 
 
 @dataclass
+class Derived:
+    """A kind that is counted from others, as gpu_equivalent = 10 t4 + 38 a100.
+
+    kind: Its name, which no other kind has.
+
+    of: How many units of it one unit of a kind is; of one kind at least 1.
+    """
+    kind: str
+    of: dict[str, int]
+
+
+@dataclass
 class Reservation:
     """Reservation.
 
@@ -408,6 +420,10 @@ class Problem:
 
     queues: A tree of queues; absent: all applications share alike.
 
+    derived: Kinds that are counted from others: they count in shares, guarantees and levels of queues in place of
+        their parts, and in ceilings beside them. Vectors of queues have a quantity of each behind those of the
+        kinds.
+
     previous: What runs now, containers by application and server. Applications that are not in the list have
         finished; servers that are not in the list are gone.
 
@@ -419,6 +435,7 @@ class Problem:
     theta1: float
     theta2: float
     queues: Optional[list[Queue]] = None
+    derived: Optional[list[Derived]] = None
     previous: Optional[dict[str, dict[str, int]]] = None
     reservations: Optional[list[Reservation]] = None
     options: Optional[Options] = None
