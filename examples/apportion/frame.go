@@ -38,13 +38,17 @@ type command struct {
 	// strict is that of -strict, and refused how many lines of a stream were at fault.
 	strict  bool
 	refused int
-	// job is that of -job, table that of -table, and changes read those of "what-if".
+	// job is that of -job, table and json are those of -table and -json, and changes read those of "what-if".
 	job     string
 	table   bool
+	json    bool
 	changes []func() (change, error)
 	// service has the flags of "serve", and dispatch carries out another call for it.
 	service  serviceOptions
 	dispatch func(ctx context.Context, args []string, in io.Reader, out io.Writer) error
+	// names are those of all subcommands, and flagsOf has the flags of each, for "completion".
+	names   []string
+	flagsOf func(name string) *flag.FlagSet
 	// timeout is 0 for no limit.
 	timeout time.Duration
 	// in is the file or standard input, read to its end by all but the streams; out gets nothing but

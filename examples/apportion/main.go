@@ -26,6 +26,9 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   mps    writes the program that dorm solves, as an MPS file
   solve  solves an MPS file
 
+  plan           what a decision does, step by step
+  fragmentation  which pieces of what is free still fit, and which moves would make larger ones
+
   why      what keeps an application from more containers, and which change would give it some
   what-if  who has more or less if a server goes, an application comes, a setting changes
 
@@ -44,9 +47,15 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
 
   adjust  how jobs are resized without losing their work: the protocol, an event a line in, effects out
 
-  version  which version this is
+  version     which version this is
+  completion  names and flags for Bash: source <(apportion completion)
 
-The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the flags.
+The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the flags. For example
+
+$ apportion plan cluster.json
+$ apportion why -job app-3 cluster.json
+$ apportion what-if -drain slave-2 cluster.json
+
 Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON on standard error.
 `
 
@@ -99,30 +108,38 @@ var subcommands = map[string]subcommand{
 	"dorm":  {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, searching},
 	"mps":   {(*command).formFlag, answerMPS, atOnce},
 	"solve": {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, searching},
+	"plan": {func(c *command) {
+		c.solverFlag(backend.Embedded)
+		c.effortFlag()
+		c.timeoutFlag()
+		c.presentFlags()
+	}, answerPlan, searching},
+	"fragmentation": {(*command).presentFlags, answerFragmentation, atOnce},
 	"why": {func(c *command) {
 		c.solverFlag(backend.Embedded)
 		c.effortFlag()
 		c.timeoutFlag()
-		c.tableFlag()
+		c.presentFlags()
 		c.StringVar(&c.job, "job", "", "the `application` that is asked about")
 	}, answerWhy, searching},
 	"what-if": {func(c *command) {
 		c.solverFlag(backend.Embedded)
 		c.effortFlag()
 		c.timeoutFlag()
-		c.tableFlag()
+		c.presentFlags()
 		c.changeFlags()
 	}, answerWhatIf, searching},
-	"session": {func(c *command) { c.effortFlag(); c.strictFlag() }, answerSession, byLine},
-	"serve":   {(*command).serviceFlags, answerServe, searching}, // an interrupt lets it end what was begun
-	"replay":  {(*command).timeoutFlag, answerReplay, searching},
-	"verify":  {func(*command) {}, answerVerify, atOnce},
-	"oasis":   {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},
-	"flowcon": {(*command).strictFlag, answerFlowCon, byLine},
-	"specon":  {(*command).strictFlag, answerSpeCon, byLine},
-	"sim":     {func(*command) {}, answerSim, byLine},
-	"adjust":  {(*command).journalFlag, answerAdjust, byLine},
-	"version": {func(*command) {}, answerVersion, atOnce},
+	"session":    {func(c *command) { c.effortFlag(); c.strictFlag() }, answerSession, byLine},
+	"serve":      {(*command).serviceFlags, answerServe, searching}, // an interrupt lets it end what was begun
+	"replay":     {(*command).timeoutFlag, answerReplay, searching},
+	"verify":     {func(*command) {}, answerVerify, atOnce},
+	"oasis":      {func(c *command) { c.stateFlag(); c.strictFlag() }, answerOASiS, byLine},
+	"flowcon":    {(*command).strictFlag, answerFlowCon, byLine},
+	"specon":     {(*command).strictFlag, answerSpeCon, byLine},
+	"sim":        {func(*command) {}, answerSim, byLine},
+	"adjust":     {(*command).journalFlag, answerAdjust, byLine},
+	"version":    {func(*command) {}, answerVersion, atOnce},
+	"completion": {func(*command) {}, answerCompletion, atOnce},
 }
 
 // run is main with its surroundings as parameters, and returns the exit code.
@@ -151,11 +168,15 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 		_, err := io.WriteString(out, usage)
 		return err
 	}
+	if args[0] == "--version" {
+		args = append([]string{"version"}, args[1:]...)
+	}
 	sub, ok := subcommands[args[0]]
 	if !ok {
 		return fmt.Errorf("%w: no subcommand %q; try: apportion help", errUsage, args[0])
 	}
 	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out, dispatch: dispatch}
+	c.declare(subcommands)
 	sub.flags(c)
 	// Package flag writes its help to an output at once, and so would mix text into the JSON of an
 	// error: it is kept here, and printed only where it was asked for.

@@ -66,10 +66,7 @@ func answerWhatIf(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	if c.table {
-		return out.print(c.out)
-	}
-	return c.write(out)
+	return c.present(out)
 }
 
 // whatIf decides twice from the same allocation; field is where the changes stand in the input.
@@ -213,9 +210,4 @@ func readSetting(text string) (s *settings, err error) {
 		return nil, fmt.Errorf("%w: -set %s: %w", errUsage, text, err)
 	}
 	return s, nil
-}
-
-// tableFlag declares -table.
-func (c *command) tableFlag() {
-	c.BoolVar(&c.table, "table", false, "a table to read, in place of JSON")
 }

@@ -49,10 +49,7 @@ func answerWhy(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	if c.table {
-		return out.print(c.out)
-	}
-	return c.write(out)
+	return c.present(out)
 }
 
 // why decides, and once more for each change.
