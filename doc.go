@@ -321,7 +321,7 @@
 //	[Huber64, non-negative least squares]	growth/speedup/nonnegative.go	fitSum, leastSquares
 //	[Qiao21 (8)-(11)]	growth/speedup/pollux.go	twoPhase, fitPollux
 //	[Barlow72, isotonic regression]	growth/speedup/table.go	rise, lookUp
-//	[Qiao21 §4.1, prior]	growth/speedup/curve.go	Cold, Curve.Speeds, Curve.Outlook
+//	[Qiao21 §4.1, prior]	growth/speedup/curve.go	Cold, Curve.Speeds
 //	[error on what was left out, no paper]	growth/speedup/fit.go	Fit, leaveOut
 //	[Qiao21 §4.1, measurements]	growth/speedup/observation.go	Observation
 //	[curve of a running job, no paper]	growth/speedup/estimator.go	Estimator

@@ -52,12 +52,12 @@ func BenchmarkRebalance(b *testing.B) {
 
 // BenchmarkPlace places a gang of 8 and takes it back.
 func BenchmarkPlace(b *testing.B) {
-	for _, rule := range []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.Cheapest, placement.FewestFirst} {
+	for _, rule := range []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.FewestFirst} {
 		for _, n := range []int{20, 1_000} {
 			b.Run(fmt.Sprintf("rule=%v/servers=%d", rule, n), func(b *testing.B) {
 				bins := make([]placement.Bin, n)
 				for j := range bins {
-					bins[j] = placement.Bin{Free: apportion.Resources{int64(12 + j%5), int64(j % 4), 128}, Price: []float64{float64(1 + j%7), 2, 3}}
+					bins[j] = placement.Bin{Free: apportion.Resources{int64(12 + j%5), int64(j % 4), 128}}
 				}
 				packer, err := placement.NewPacker(rule, apportion.Kinds{"cpu", "gpu", "memory"}, bins)
 				if err != nil {
@@ -84,7 +84,7 @@ func BenchmarkPlace(b *testing.B) {
 
 // TestPlaceDoesNotAllocate holds Place to its documentation.
 func TestPlaceDoesNotAllocate(t *testing.T) {
-	packer, err := placement.NewPacker(placement.Cheapest, cpu, []placement.Bin{{Free: apportion.Resources{9}, Price: []float64{2}}, {Free: apportion.Resources{9}, Price: []float64{1}}})
+	packer, err := placement.NewPacker(placement.BestFit, cpu, []placement.Bin{{Free: apportion.Resources{9}}, {Free: apportion.Resources{9}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 //	----                           time of their mark, *demand (1), ! where moved before
 //
 //	pack rule=best-fit kinds=(cpu,gpu)
-//	8 2 : 1 : 5 1                  one server a line: free, containers, prices
+//	8 2 : 1                        one server a line: free, containers
 //	----
 //	place count=3
 //	2 1
@@ -108,11 +108,7 @@ func packCase(t *testing.T, d *datadriven.TestData) (*placement.Packer, int) {
 	var bins []placement.Bin
 	for _, text := range strings.Split(d.Input, "\n") {
 		parts := strings.Split(text, ":")
-		bin := placement.Bin{Free: integers(t, parts[0]), Containers: integers(t, parts[1])[0]}
-		for _, price := range integers(t, parts[2]) {
-			bin.Price = append(bin.Price, float64(price))
-		}
-		bins = append(bins, bin)
+		bins = append(bins, placement.Bin{Free: integers(t, parts[0]), Containers: integers(t, parts[1])[0]})
 	}
 	packer, err := placement.NewPacker(placement.Rule(name), apportion.Kinds{"cpu", "gpu"}, bins)
 	if err != nil {

@@ -62,7 +62,6 @@ var packings = rapid.Custom(func(t *rapid.T) (p packing) {
 		p.bins = append(p.bins, placement.Bin{
 			Free:       resources(12).Draw(t, "free"),
 			Containers: rapid.Int64Range(0, 3).Draw(t, "containers"),
-			Price:      []float64{float64(rapid.IntRange(0, 5).Draw(t, "price")), float64(rapid.IntRange(0, 5).Draw(t, "price"))},
 		})
 	}
 	for range rapid.IntRange(1, 8).Draw(t, "gangs") {

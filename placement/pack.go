@@ -1,5 +1,5 @@
 // This file implements the packing rules that schedulers share: first fit, best fit, round robin,
-// cheapest, and spreading to the fewest containers first.
+// and spreading to the fewest containers first.
 
 package placement
 
@@ -28,8 +28,6 @@ const (
 	// RoundRobin takes the next server after the one taken before; a container that fits nowhere
 	// leaves the pointer where it was.
 	RoundRobin Rule = "round-robin"
-	// Cheapest takes the server with the least Price * demand.
-	Cheapest Rule = "cheapest"
 	// FewestFirst takes the server with the fewest containers, as Docker Swarm's spread does.
 	FewestFirst Rule = "fewest-first"
 )
@@ -40,12 +38,9 @@ type Bin struct {
 	Free apportion.Resources
 	// Containers is how many run there; it matters to [FewestFirst] only. Not negative.
 	Containers int64
-	// Price is the price of one unit of each kind, finite; it matters to [Cheapest] only, and may
-	// be nil otherwise.
-	Price []float64
 }
 
-// Bins returns the bins of servers on which nothing runs yet. Prices are nil.
+// Bins returns the bins of servers on which nothing runs yet.
 func Bins(servers []apportion.Server) []Bin {
 	bins := make([]Bin, len(servers))
 	for j, server := range servers {
@@ -73,8 +68,7 @@ type Packer struct {
 	// total is the sum of what was free at the start, at most math.MaxInt64: only shares of it
 	// are compared.
 	total apportion.Resources
-	next  int       // where RoundRobin starts
-	cost  []float64 // of one container on each server, while a Place by Cheapest runs
+	next  int // where RoundRobin starts
 }
 
 // NewPacker returns a Packer for servers whose quantities are over kinds. The bins are copied. All
@@ -84,11 +78,8 @@ func NewPacker(rule Rule, kinds apportion.Kinds, bins []Bin) (*Packer, error) {
 		return nil, err
 	}
 	p := &Packer{rule: rule, bins: make([]Bin, len(bins)), total: make(apportion.Resources, len(kinds))}
-	if rule == Cheapest {
-		p.cost = make([]float64, len(bins))
-	}
 	for j, bin := range bins {
-		p.bins[j] = Bin{Free: bin.Free.Clone(), Containers: bin.Containers, Price: append([]float64(nil), bin.Price...)}
+		p.bins[j] = Bin{Free: bin.Free.Clone(), Containers: bin.Containers}
 		for k, q := range bin.Free {
 			if sum, ok := exact.Add(p.total[k], max(q, 0)); ok {
 				p.total[k] = sum
@@ -102,7 +93,7 @@ func NewPacker(rule Rule, kinds apportion.Kinds, bins []Bin) (*Packer, error) {
 
 func checkBins(rule Rule, kinds apportion.Kinds, bins []Bin) error {
 	var faults apportion.Faults
-	if !slices.Contains([]Rule{FirstFit, BestFit, RoundRobin, Cheapest, FewestFirst}, rule) {
+	if !slices.Contains([]Rule{FirstFit, BestFit, RoundRobin, FewestFirst}, rule) {
 		faults.Add(apportion.Item{}, "Rule", apportion.ErrUnknown, strconv.Quote(string(rule)))
 	}
 	for j, bin := range bins {
@@ -111,12 +102,6 @@ func checkBins(rule Rule, kinds apportion.Kinds, bins []Bin) error {
 		if bin.Containers < 0 {
 			faults.Add(apportion.Item{}, "Containers", apportion.ErrNegative, strconv.FormatInt(bin.Containers, 10))
 		}
-		if rule == Cheapest && len(bin.Price) != len(kinds) {
-			faults.Add(apportion.Item{}, "Price", apportion.ErrLength, fmt.Sprintf("%d prices for %d kinds", len(bin.Price), len(kinds)))
-		}
-		for _, price := range bin.Price {
-			checkFinite(&faults, price, "Price")
-		}
 		attribute(faults[before:], "server", "", j)
 	}
 	return faults.Err()
@@ -124,9 +109,6 @@ func checkBins(rule Rule, kinds apportion.Kinds, bins []Bin) error {
 
 // Free returns a copy of what is left on a server.
 func (p *Packer) Free(server int) apportion.Resources { return p.bins[server].Free.Clone() }
-
-// Containers returns how many containers are on a server.
-func (p *Packer) Containers(server int) int64 { return p.bins[server].Containers }
 
 // Room returns how many containers of a demand have room on a server: its free quantities and the
 // largest count of containers bound it.
@@ -160,9 +142,6 @@ func (p *Packer) Take(server int, demand apportion.Resources, count int64) error
 // [FewestFirst].
 func (p *Packer) Place(demand apportion.Resources, count int64, dst []apportion.Placement) ([]apportion.Placement, bool) {
 	start, next := len(dst), p.next
-	if p.rule == Cheapest {
-		p.setCosts(demand)
-	}
 	for count > 0 {
 		server := p.pick(demand)
 		if server < 0 {
@@ -233,8 +212,6 @@ func (p *Packer) pick(demand apportion.Resources) int {
 // better reports whether server i is better than server j by a rule that compares.
 func (p *Packer) better(i, j int, demand apportion.Resources) bool {
 	switch p.rule {
-	case Cheapest:
-		return p.cost[i] < p.cost[j]
 	case FewestFirst:
 		return p.bins[i].Containers < p.bins[j].Containers
 	default:
@@ -260,15 +237,4 @@ func (p *Packer) left(server int, demand apportion.Resources) (quantity int64, k
 		}
 	}
 	return quantity, max(kind, 0)
-}
-
-// setCosts computes the cost of one container on every server, the sum over kinds in their order.
-func (p *Packer) setCosts(demand apportion.Resources) {
-	for j := range p.bins {
-		cost := 0.0
-		for k, q := range demand {
-			cost += float64(p.bins[j].Price[k] * float64(q))
-		}
-		p.cost[j] = cost
-	}
 }

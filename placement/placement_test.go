@@ -169,10 +169,10 @@ func TestRebalanceFaults(t *testing.T) {
 func TestPackRules(t *testing.T) {
 	kinds := apportion.Kinds{"cpu", "gpu"}
 	bins := []placement.Bin{
-		{Free: apportion.Resources{8, 4}, Containers: 1, Price: []float64{5, 1}},
-		{Free: apportion.Resources{9, 0}, Containers: 3, Price: []float64{2, 1}},
-		{Free: apportion.Resources{3, 0}, Containers: 2, Price: []float64{3, 1}},
-		{Free: apportion.Resources{7, 2}, Containers: 0, Price: []float64{2, 9}},
+		{Free: apportion.Resources{8, 4}, Containers: 1},
+		{Free: apportion.Resources{9, 0}, Containers: 3},
+		{Free: apportion.Resources{3, 0}, Containers: 2},
+		{Free: apportion.Resources{7, 2}, Containers: 0},
 	}
 	for _, test := range []struct {
 		rule   placement.Rule
@@ -183,8 +183,6 @@ func TestPackRules(t *testing.T) {
 		{placement.FirstFit, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 0, Count: 4}, {Server: 1, Count: 2}}},
 		{placement.BestFit, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 2, Count: 1}, {Server: 1, Count: 4}, {Server: 3, Count: 1}}},
 		{placement.RoundRobin, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 1}, {Server: 2, Count: 1}, {Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 1, Count: 1}}},
-		{placement.Cheapest, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 1, Count: 4}, {Server: 3, Count: 2}}},
-		{placement.Cheapest, apportion.Resources{2, 1}, 3, []apportion.Placement{{Server: 0, Count: 3}}},
 		{placement.FewestFirst, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 2, Count: 1}, {Server: 3, Count: 1}}},
 		{placement.FirstFit, apportion.Resources{2, 1}, 0, nil},
 	} {
@@ -205,8 +203,8 @@ func TestPackRules(t *testing.T) {
 // TestPackAllOrNothing fills a cluster with a gang that is one container too large: nothing is
 // placed, dst is as before, and the round robin starts where it would have.
 func TestPackAllOrNothing(t *testing.T) {
-	for _, rule := range []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.Cheapest, placement.FewestFirst} {
-		bins := []placement.Bin{{Free: apportion.Resources{5}, Price: []float64{1}}, {Free: apportion.Resources{5}, Price: []float64{2}}, {Free: apportion.Resources{-3}, Price: []float64{0}}}
+	for _, rule := range []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.FewestFirst} {
+		bins := []placement.Bin{{Free: apportion.Resources{5}}, {Free: apportion.Resources{5}}, {Free: apportion.Resources{-3}}}
 		packer, err := placement.NewPacker(rule, cpu, bins)
 		if err != nil {
 			t.Fatal(err)
@@ -280,8 +278,6 @@ func TestNewPackerFaults(t *testing.T) {
 		{"unknown rule", "widest", placement.Bin{Free: apportion.Resources{1}}, apportion.ErrUnknown},
 		{"free of no kind", placement.FirstFit, placement.Bin{}, apportion.ErrLength},
 		{"negative containers", placement.FirstFit, placement.Bin{Free: apportion.Resources{1}, Containers: -1}, apportion.ErrNegative},
-		{"no price", placement.Cheapest, placement.Bin{Free: apportion.Resources{1}}, apportion.ErrLength},
-		{"price NaN", placement.Cheapest, placement.Bin{Free: apportion.Resources{1}, Price: []float64{math.NaN()}}, apportion.ErrNotFinite},
 	} {
 		if _, err := placement.NewPacker(test.rule, cpu, []placement.Bin{test.bin}); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
@@ -301,8 +297,8 @@ func TestTake(t *testing.T) {
 	if p.Room(0, demand) != 2 || p.Room(1, demand) != 0 || p.Room(1, apportion.Resources{0, 0}) != math.MaxInt64 {
 		t.Errorf("room for %d and %d, and without a demand %d", p.Room(0, demand), p.Room(1, demand), p.Room(1, apportion.Resources{0, 0}))
 	}
-	if err := p.Take(0, demand, 3); err != nil || p.Containers(0) != 3 || !p.Free(0).Equal(apportion.Resources{-1, 1}) || p.Room(0, demand) != 0 {
-		t.Errorf("after three: %v, %d containers, free %v", err, p.Containers(0), p.Free(0))
+	if err := p.Take(0, demand, 3); err != nil || !p.Free(0).Equal(apportion.Resources{-1, 1}) || p.Room(0, demand) != 0 {
+		t.Errorf("after three: %v, free %v", err, p.Free(0))
 	}
 	if _, ok := p.Place(demand, 1, nil); ok {
 		t.Error("a container was placed where there is no room")
@@ -312,11 +308,14 @@ func TestTake(t *testing.T) {
 		count  int64
 		want   error
 	}{{demand, -1, apportion.ErrRange}, {demand, math.MaxInt64, apportion.ErrRange}, {apportion.Resources{math.MaxInt64, 0}, 2, apportion.ErrOverflow}} {
-		if err := p.Take(0, test.demand, test.count); !errors.Is(err, test.want) || p.Containers(0) != 3 {
-			t.Errorf("%d of %v: %v, %d containers", test.count, test.demand, err, p.Containers(0))
+		if err := p.Take(0, test.demand, test.count); !errors.Is(err, test.want) || !p.Free(0).Equal(apportion.Resources{-1, 1}) {
+			t.Errorf("%d of %v: %v, free %v", test.count, test.demand, err, p.Free(0))
 		}
 	}
 	if err := p.Release(0, demand, 3); err != nil || !p.Free(0).Equal(servers[0].Capacity) {
 		t.Errorf("given back: %v, free %v", err, p.Free(0))
+	}
+	if err := p.Release(0, demand, 1); !errors.Is(err, apportion.ErrRange) {
+		t.Errorf("one more given back: %v", err)
 	}
 }

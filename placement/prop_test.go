@@ -147,7 +147,7 @@ func TestPropHost(t *testing.T) {
 // TestPropPack places gangs by each rule, checks every choice against the rule applied to one
 // container at a time, and gives everything back.
 func TestPropPack(t *testing.T) {
-	rules := []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.Cheapest, placement.FewestFirst}
+	rules := []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.FewestFirst}
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom(rules).Draw(t, "rule")
 		input := packings.Draw(t, "packing")
@@ -226,8 +226,6 @@ func (w *twin) key(j int, demand apportion.Resources) float64 {
 		return key
 	case placement.RoundRobin:
 		return float64((j - w.next + len(w.bins)) % len(w.bins))
-	case placement.Cheapest:
-		return bin.Price[0]*float64(demand[0]) + bin.Price[1]*float64(demand[1])
 	case placement.FewestFirst:
 		return float64(bin.Containers)
 	default:

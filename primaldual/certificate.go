@@ -28,10 +28,6 @@ type Certificate struct {
 	// Ratio is Bound / achieved: the run earned at least 1/Ratio of the offline optimum. It is
 	// infinite where nothing was earned that could have been.
 	Ratio float64
-	// Secure is what all jobs together are worth if each ends in the last slot, and Influenced is the ratio of what
-	// scheduling can add to that: (Bound - Secure) / (achieved - Secure). Where utilities are mostly constant, Ratio is
-	// near 1 however late jobs end; Influenced is not. It is infinite where the run earned no more than Secure.
-	Secure, Influenced float64
 }
 
 // certificateJSON is a Certificate in JSON, where numbers may be infinite.
@@ -43,9 +39,6 @@ type certificateJSON struct {
 	Zero     number.Float `json:"zero"`
 	Refined  number.Float `json:"refined"`
 	Ratio    number.Float `json:"ratio"`
-
-	Secure     number.Float `json:"secure"`
-	Influenced number.Float `json:"influenced"`
 }
 
 // MarshalJSON writes a certificate, an infinite ratio as the text "+Inf".
@@ -53,7 +46,6 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(certificateJSON{
 		number.Float(c.Bound), number.Float(c.AtPrices), number.Float(c.Scaled), number.Float(c.Theta),
 		number.Float(c.Zero), number.Float(c.Refined), number.Float(c.Ratio),
-		number.Float(c.Secure), number.Float(c.Influenced),
 	})
 }
 
@@ -66,7 +58,6 @@ func (c *Certificate) UnmarshalJSON(text []byte) error {
 	*c = Certificate{
 		float64(read.Bound), float64(read.AtPrices), float64(read.Scaled), float64(read.Theta),
 		float64(read.Zero), float64(read.Refined), float64(read.Ratio),
-		float64(read.Secure), float64(read.Influenced),
 	}
 	return nil
 }
@@ -97,11 +88,11 @@ const (
 //
 // The bound uses best payoffs that are exact to 1e-10 of a job's best utility, which is added.
 // O((14 + Steps) x offering all jobs).
-func Certify(ledger LedgerReader, jobs []Job, achieved float64, options *CertificateOptions) (Certificate, error) {
+func Certify(ledger *Ledger, jobs []Job, achieved float64, options *CertificateOptions) (Certificate, error) {
 	if options == nil {
 		options = &CertificateOptions{}
 	}
-	d, err := newDual(ledger.read(), jobs, options)
+	d, err := newDual(ledger, jobs, options)
 	if err != nil {
 		return Certificate{}, err
 	}
@@ -118,34 +109,11 @@ func Certify(ledger LedgerReader, jobs []Job, achieved float64, options *Certifi
 		detail := fmt.Sprintf("%g is more than any schedule earns, %g", achieved, c.Bound)
 		return Certificate{}, &apportion.FieldError{Field: "achieved", Err: apportion.ErrConflict, Detail: detail}
 	}
-	c.Secure = d.secure()
-	c.Ratio, c.Influenced = over(c.Bound, achieved, 0), over(c.Bound, achieved, c.Secure)
+	c.Ratio = 1 // also where achieved is above the bound by rounding
+	if c.Bound > achieved {
+		c.Ratio = c.Bound / max(0, achieved)
+	}
 	return c, nil
-}
-
-// over returns (bound - base) / (achieved - base): 1 where the bound is reached, infinite where nothing above the base was.
-func over(bound, achieved, base float64) float64 {
-	switch {
-	// achieved is above bound by rounding only, since Certify refuses more; the ratio is then 1 and
-	// not a little less.
-	case bound <= achieved:
-		return 1
-	case achieved <= base:
-		return inf
-	}
-	return (bound - base) / (achieved - base)
-}
-
-// secure returns what the jobs are worth if each ends in the last slot.
-func (d *dual) secure() float64 {
-	sum, last := 0.0, d.from.last()
-	for i := range d.jobs {
-		// A job that no policy could have ended by the last slot is worth nothing for sure.
-		if job := &d.jobs[i]; job.misfit(d.from.cluster) == Admitted && job.ShortestSlots() <= int64(last-job.Arrival+1) {
-			sum += job.tolerated(nil, last-job.Arrival, last-job.Arrival)[0]
-		}
-	}
-	return sum
 }
 
 // dual is the dual program (19)-(20) of a set of jobs, evaluated price by price.

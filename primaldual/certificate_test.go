@@ -286,28 +286,3 @@ func TestOfflineModel(t *testing.T) {
 		t.Errorf("ends %+v, %+v", first, second)
 	}
 }
-
-// Two jobs that are worth nearly the same whenever they end: one of them late costs little of the whole, and all of what
-// could be influenced.
-func TestInfluenced(t *testing.T) {
-	cluster, bounds := plainCluster(10, 1)
-	jobs := []Job{plainJob("a", 1), plainJob("b", 1)}
-	for i := range jobs {
-		jobs[i].Utility = Steps{{3, 100}, {1000, 90}}
-	}
-	misfit := plainJob("too large", 1)
-	misfit.Worker = vec{2}
-	jobs = append(jobs, misfit)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	for _, test := range []struct{ achieved, ratio, influenced float64 }{
-		{190, 200.0 / 190, 2}, {200, 1, 1}, {180, 200.0 / 180, inf}, {0, inf, inf},
-	} {
-		c, err := Certify(s.Ledger(), jobs, test.achieved, &CertificateOptions{Steps: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Secure != 180 || !isClose(c.Ratio, test.ratio, 100) || !isClose(c.Influenced, test.influenced, 100) {
-			t.Errorf("achieved %g: %+v, want ratios %g and %g", test.achieved, c, test.ratio, test.influenced)
-		}
-	}
-}

@@ -113,7 +113,7 @@ func costsByCompletion(t testing.TB, s *Scheduler, job *Job) []float64 {
 
 func mustPrices(t testing.TB, s *Scheduler, side Side, slot, server int) []float64 {
 	t.Helper()
-	prices, err := s.Ledger().Prices(side, slot, server)
+	prices, err := s.ledger.Prices(side, slot, server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +147,11 @@ func deadlined(id string, arrival int, work int64, slots int, worth float64) Job
 	j.Utility = Steps{{Within: slots - 1, Value: worth}}
 	return j
 }
+
+// utilityFunc is a utility of a caller's own.
+type utilityFunc func(slots int) float64
+
+func (f utilityFunc) Value(d int) float64 { return f(d) }
 
 // picture returns all that a ledger holds.
 func picture(l *Ledger) string { return fmt.Sprint(l.first, l.slots) }

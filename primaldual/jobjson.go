@@ -40,7 +40,7 @@ func (j *jobJSON) refuseOld() error {
 	return faults.Err()
 }
 
-// MarshalJSON writes a job. Its utility must be nil or of one of this package's types but UtilityFunc.
+// MarshalJSON writes a job. Its utility must be nil or of one of this package's types.
 func (j Job) MarshalJSON() ([]byte, error) {
 	// jobFields has no MarshalJSON, without which json would call this method again and again. The
 	// outer Utility hides the embedded one, which is an interface that json cannot read.

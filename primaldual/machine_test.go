@@ -294,8 +294,8 @@ func (m *machine) check(t failer) {
 	for slot := m.s.First(); slot <= m.s.Last(); slot++ {
 		for _, side := range []Side{Workers, ParameterServers} {
 			for h, server := range m.cluster.servers(side) {
-				got, err := m.s.Ledger().Used(side, slot, h)
-				prices, errPrices := m.s.Ledger().Prices(side, slot, h)
+				got, err := m.s.ledger.Used(side, slot, h)
+				prices, errPrices := m.s.ledger.Prices(side, slot, h)
 				if err != nil || errPrices != nil {
 					t.Fatalf("%v, %v", err, errPrices)
 				}

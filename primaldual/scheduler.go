@@ -6,6 +6,7 @@ package primaldual
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
@@ -75,8 +76,16 @@ func (s *Scheduler) First() int { return s.ledger.First() }
 // Last returns the last slot of the horizon.
 func (s *Scheduler) Last() int { return s.ledger.Last() }
 
-// Ledger returns what is reserved, and the prices, for reading. It shows the state of the scheduler as that changes.
-func (s *Scheduler) Ledger() LedgerView { return LedgerView{s.ledger} }
+// Ledger returns a copy of what is reserved, and of the prices. O(cells in use).
+func (s *Scheduler) Ledger() *Ledger {
+	l := &Ledger{market: s.ledger.market}
+	l.slots = slices.Clone(l.slots)
+	for i := range l.slots {
+		slot := &l.slots[i]
+		slot.price, slot.used = slices.Clone(slot.price), slices.Clone(slot.used) // outages are never written
+	}
+	return l
+}
 
 // Schedule returns a copy of the schedule of an admitted job, past slots included, and whether there
 // is such a job.

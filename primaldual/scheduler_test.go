@@ -102,7 +102,7 @@ func TestOfferRefusesBadInput(t *testing.T) {
 func TestOfferIgnoresUnreachableUtility(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
 	j := plainJob("j", 1)
-	j.Utility = UtilityFunc(func(d int) float64 { return []float64{math.NaN(), 50, 40, -1}[d] })
+	j.Utility = utilityFunc(func(d int) float64 { return []float64{math.NaN(), 50, 40, -1}[d] })
 	if d := offer(t, newScheduler(t, cluster, bounds, BoundsFirst), j); !d.Admitted || d.Completion != 2 {
 		t.Errorf("%+v, want completion 2", d)
 	}
@@ -338,7 +338,7 @@ func TestFailToleratesUtilities(t *testing.T) {
 		cluster, bounds := plainCluster(4, 12)
 		s := newScheduler(t, cluster, bounds, BoundsFirst)
 		j := plainJob("j", 1)
-		j.Epochs, j.Utility = 3, UtilityFunc(func(d int) float64 {
+		j.Epochs, j.Utility = 3, utilityFunc(func(d int) float64 {
 			if d > 2 {
 				return test.value
 			}
@@ -392,7 +392,7 @@ func TestCompleteToleratesUtilities(t *testing.T) {
 		cluster, bounds := plainCluster(4, 12)
 		s := newScheduler(t, cluster, bounds, BoundsFirst)
 		j := plainJob("j", 1)
-		j.Utility = UtilityFunc(func(d int) float64 {
+		j.Utility = utilityFunc(func(d int) float64 {
 			if d == 0 {
 				return test.value
 			}

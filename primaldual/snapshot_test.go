@@ -161,7 +161,7 @@ func TestSnapshotRefusesFunctions(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
 	s := newScheduler(t, cluster, bounds, BoundsFirst)
 	j := plainJob("j", 1)
-	j.Utility = UtilityFunc(func(int) float64 { return 50 })
+	j.Utility = utilityFunc(func(int) float64 { return 50 })
 	offer(t, s, j)
 	if _, err := s.Snapshot(); !errors.Is(err, ErrUnsavable) || !strings.Contains(err.Error(), "j") {
 		t.Errorf("%v", err)

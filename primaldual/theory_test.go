@@ -224,7 +224,7 @@ func TestTheoryMonotone(t *testing.T) {
 			}
 		}
 		worthMore := j
-		worthMore.Utility = UtilityFunc(func(d int) float64 { return j.Utility.Value(d) + 1 })
+		worthMore.Utility = utilityFunc(func(d int) float64 { return j.Utility.Value(d) + 1 })
 		if after := payoff(cluster, worthMore); after < before-1e-6 || before > 0 && after < before+1-1e-6 {
 			t.Fatalf("payoff %g, then %g with one more", before, after)
 		}
@@ -262,9 +262,9 @@ func TestInputsAreNotKept(t *testing.T) {
 	d.Schedule[0].Workers[0].Count = 99
 	schedule, _ := s.Schedule("j")
 	schedule[0].PS[0].Server = 1
-	used, _ := s.Ledger().Used(Workers, 1, 0)
+	used, _ := s.ledger.Used(Workers, 1, 0)
 	used[0] = 99
-	prices, _ := s.Ledger().Prices(Workers, 1, 0)
+	prices, _ := s.ledger.Prices(Workers, 1, 0)
 	prices[0] = 99
 	if after := snapshotOf(t, s); !cmp.Equal(before, after) {
 		t.Error("the caller's changes reached the scheduler")

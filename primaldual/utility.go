@@ -86,12 +86,6 @@ func (s Steps) fault() int {
 	return -1
 }
 
-// UtilityFunc makes any pure function a Utility. A scheduler that runs such a job cannot be saved.
-type UtilityFunc func(slots int) float64
-
-// Value calls f.
-func (f UtilityFunc) Value(d int) float64 { return f(d) }
-
 // values appends f_i(d) for d in [from, to] to dst and returns it with the first fault found.
 func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
 	// Nothing is above the first value, whatever it is.

@@ -22,7 +22,7 @@ func TestUtilityValues(t *testing.T) {
 		{Steps{}, []int{0, 5}, []float64{0, 0}},
 		{Sigmoid{Gamma1: 8, Gamma2: 0, Gamma3: 3}, []int{0, 9}, []float64{4, 4}},
 		{Sigmoid{Gamma1: 8, Gamma2: 1000, Gamma3: 3}, []int{0, 2, 3, 4}, []float64{8, 8, 4, 0}},
-		{UtilityFunc(func(d int) float64 { return float64(-d) }), []int{0, 2}, []float64{0, -2}},
+		{utilityFunc(func(d int) float64 { return float64(-d) }), []int{0, 2}, []float64{0, -2}},
 	} {
 		var got []float64
 		for _, d := range test.slots {
@@ -42,7 +42,7 @@ func TestToleratedProperty(t *testing.T) {
 	value := rapid.OneOf(rapid.Float64Range(0, 10), rapid.SampledFrom([]float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e300}))
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(value, 1, 8).Draw(t, "values")
-		j := worthJob(UtilityFunc(func(d int) float64 { return values[d] }))
+		j := worthJob(utilityFunc(func(d int) float64 { return values[d] }))
 		got := j.tolerated(nil, 0, len(values)-1)
 		before, sound := math.Inf(1), true
 		for d, x := range got {
@@ -76,7 +76,7 @@ func TestToleratedCountsFromTheStart(t *testing.T) {
 		values []float64
 		want   float64 // of the last slot
 	}{{[]float64{9, 4, 8}, 4}, {[]float64{9, nan, 8}, 8}, {[]float64{9, -1, 10}, 9}, {[]float64{nan, math.Inf(1), 7}, 7}, {[]float64{5, 4, nan}, 0}} {
-		j := worthJob(UtilityFunc(func(d int) float64 { return test.values[d] }))
+		j := worthJob(utilityFunc(func(d int) float64 { return test.values[d] }))
 		last := len(test.values) - 1
 		if got := j.tolerated(nil, last, last)[0]; got != test.want {
 			t.Errorf("%v: %g in the end, want %g", test.values, got, test.want)

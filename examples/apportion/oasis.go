@@ -278,7 +278,7 @@ func (o *oasis) finish(c *command, state *oasisState) error {
 //
 // The bound needs prices for every slot in which a job could have run, and a scheduler that has
 // advanced has forgotten the earliest.
-func (o *oasis) span() (primaldual.LedgerReader, error) {
+func (o *oasis) span() (*primaldual.Ledger, error) {
 	if o.scheduler.First() == 1 {
 		return o.scheduler.Ledger(), nil
 	}

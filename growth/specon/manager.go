@@ -82,10 +82,6 @@ func NewManager(config ManagerConfig, options *ManagerOptions) (*Manager, error)
 			faults = append(faults, found...)
 		}
 	}
-	// Cheapest compares prices, and workers of a Manager have none.
-	if chosen.Place == placement.Cheapest {
-		faults.Add(apportion.Item{}, "Place", apportion.ErrRange, "workers have no prices")
-	}
 	// No kinds at all are legal here, although Validate calls them a fault: see ManagerConfig.
 	if len(config.Kinds) > 0 {
 		var found apportion.Faults

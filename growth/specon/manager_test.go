@@ -396,7 +396,6 @@ func TestNewManagerFaults(t *testing.T) {
 		"kinds twice":    {specon.ManagerConfig{Config: oneKind.Config, Kinds: apportion.Kinds{"a", "a"}}, nil, apportion.ErrDuplicate},
 		"rising weights": {oneKind, &specon.ManagerOptions{Host: placement.HostOptions{Weights: placement.Weights{Progressing: 1, Watching: 2, Converged: 3}}}, apportion.ErrRange},
 		"no such rule":   {oneKind, &specon.ManagerOptions{Place: "widest"}, apportion.ErrUnknown},
-		"no prices":      {oneKind, &specon.ManagerOptions{Place: placement.Cheapest}, apportion.ErrRange},
 	} {
 		if _, err := specon.NewManager(test.config, test.options); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)

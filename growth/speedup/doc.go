@@ -5,8 +5,7 @@
 // [Fit] makes a [Curve] of [Observation]s: containers, servers, samples in a step and seconds that it took. A curve
 // predicts the time of a step, and says by leaving observations out in turn how far off such predictions are.
 // An [Estimator] does so for a job that runs, one measurement after the other, and [Cold] stands for a job
-// of which nothing is known. [Curve.Speeds] is the table that a scheduler wants: how much faster n containers are than one;
-// [Curve.Outlook] says what a running job could do with some more.
+// of which nothing is known. [Curve.Speeds] is the table that a scheduler wants: how much faster n containers are than one.
 //
 // # Notation
 //

@@ -7,7 +7,7 @@ import (
 )
 
 // A job of 256 samples a step has run on one, two and four GPUs of one server. What could it do with more?
-func ExampleCurve_Outlook() {
+func ExampleCurve_Speeds() {
 	job := speedup.Estimator{Request: 4}
 	for _, o := range []speedup.Observation{
 		{Containers: 1, Servers: 1, Samples: 256, Seconds: 0.80},
@@ -24,17 +24,18 @@ func ExampleCurve_Outlook() {
 		fmt.Println(err)
 		return
 	}
-	steps, err := curve.Outlook(4, 8, 1, 2, 4, 100)
+	counts := []int64{5, 6, 8, 104}
+	speeds, err := curve.Speeds(append(counts, 4), 8)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, s := range steps {
-		fmt.Printf("%d GPUs: %.2f times as fast, at least %.2f\n", s.Containers, s.Speed, s.Low)
+	for i, n := range counts {
+		fmt.Printf("%d GPUs: %.2f times as fast\n", n, speeds[i]/speeds[4])
 	}
 	// Output:
-	// 5 GPUs: 1.14 times as fast, at least 1.13
-	// 6 GPUs: 1.26 times as fast, at least 1.24
-	// 8 GPUs: 1.45 times as fast, at least 1.43
-	// 104 GPUs: 1.45 times as fast, at least 1.43
+	// 5 GPUs: 1.14 times as fast
+	// 6 GPUs: 1.26 times as fast
+	// 8 GPUs: 1.45 times as fast
+	// 104 GPUs: 1.45 times as fast
 }

@@ -135,7 +135,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[drf.Holding](),
 
 	reflect.TypeFor[speedup.Model](), reflect.TypeFor[speedup.Observation](), reflect.TypeFor[speedup.Curve](),
-	reflect.TypeFor[speedup.Point](), reflect.TypeFor[speedup.Step](), reflect.TypeFor[speedup.Kept](),
+	reflect.TypeFor[speedup.Point](), reflect.TypeFor[speedup.Kept](),
 	reflect.TypeFor[speedup.Estimator](), reflect.TypeFor[speedup.Options](),
 
 	reflect.TypeFor[growth.Verdict](), reflect.TypeFor[growth.Category](), reflect.TypeFor[growth.Cause](),

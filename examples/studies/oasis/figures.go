@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"gonum.org/v1/plot/plotter"
 
@@ -41,11 +40,7 @@ func (s *study) figures() ([]*chart.Figure, error) {
 			return nil, err
 		}
 	}
-	seeds, err := s.seedsFigure()
-	if err != nil {
-		return nil, err
-	}
-	figures := []*chart.Figure{utility, certified, seeds}
+	figures := []*chart.Figure{utility, certified}
 	for _, of := range []struct {
 		name string
 		class
@@ -61,41 +56,6 @@ func (s *study) figures() ([]*chart.Figure, error) {
 		figures = append(figures, f)
 	}
 	return figures, nil
-}
-
-// seedsFigure shows the lead of OASiS over the best baseline in every workload, one beside the other:
-// all of the first size, then all of the next.
-func (s *study) seedsFigure() (*chart.Figure, error) {
-	f := chart.New("seeds", "Utility over the best baseline, by workload", s.workloads(), "Total utility / best baseline (at most 4)")
-	// It stands by itself and not in the summary, as it has too many points for a small picture.
-	f.Detail = true
-	f.Reference(1)
-	for place := range 2 {
-		var points plotter.XYs
-		for size := range s.sizes {
-			for seed := range s.seeds {
-				points = append(points, plotter.XY{X: float64(len(points) + 1), Y: min(leadRange, s.lead(size, seed, place))})
-			}
-		}
-		if err := f.Points(place, policyNames[place], points); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
-}
-
-// leadRange is the largest lead that the figure shows.
-// A workload in which the baselines earn next to nothing would flatten all others.
-const leadRange = 4
-
-// workloads says what the x axis of seedsFigure is.
-// Points are numbered from 1 without a gap.
-func (s *study) workloads() string {
-	text := "Workload:"
-	for size, n := range s.sizes {
-		text += fmt.Sprintf(" %d-%d: %d jobs;", size*s.seeds+1, (size+1)*s.seeds, n)
-	}
-	return strings.TrimSuffix(text, ";")
 }
 
 // ended returns which part of the jobs has ended how many slots after the target.

@@ -60,7 +60,6 @@ func (s *study) wins(size, place int, others []int) int {
 
 // lead returns the total utility of a policy over that of the best baseline; 1 where both are 0,
 // infinite where only the baselines earn nothing.
-// Infinite ratios are drawn at leadRange.
 func (s *study) lead(size, seed, place int) float64 {
 	runs, best := s.runs[size][seed], 0.0
 	for _, other := range baselines {

@@ -15,28 +15,15 @@ import (
 
 // RRH lets in the jobs whose worth outweighs what they cost the others by delay, and runs those with
 // the most reward per slot first, each on its fixed number of workers. Every job must have Training.
-// The zero value has the defaults.
-type RRH struct {
-	// Alpha, from 0 to 1, weighs a job's own worth against the loss of others; nil: 0.5.
-	Alpha *float64
-	// Rate discounts worth per slot of processing time; nil: 0.01.
-	Rate *float64
-	// Threshold is the worth beyond the cost below which a job is refused.
-	Threshold float64
+type RRH struct{ desk desk }
 
-	desk desk
-}
-
-// Defaults of RRH.
-const (
-	defaultAlpha = 0.5
-	defaultRate  = 0.01
-)
+// ownWorth weighs a job's own worth against the loss of others, discount is what a slot of processing time takes of worth.
+const ownWorth, discount = 0.5, 0.01
 
 // Name returns "RRH".
 func (*RRH) Name() string { return "RRH" }
 
-// Decide lets a new job in where PV_i - cost_i exceeds the threshold, and gives the cluster to the jobs
+// Decide lets a new job in where PV_i exceeds cost_i, and gives the cluster to the jobs
 // by reward, greatest first, earlier ones on a tie; those that do not fit pause. O(jobs^2).
 func (h *RRH) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	refused := h.desk.open(state)
@@ -48,7 +35,7 @@ func (h *RRH) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 	// the next.
 	changed := len(state.Ended) > 0
 	for _, job := range h.desk.taking(state, 0) {
-		if job.New && !(r.present(&job)-r.delayCost(&job) > h.Threshold) {
+		if job.New && !(r.present(&job) > r.delayCost(&job)) {
 			refused = append(refused, job.ID)
 			delete(h.desk.fixed, job.ID)
 			continue
@@ -88,8 +75,6 @@ func (h *RRH) run(r *rewards) []sim.Place {
 // rewards are the formulas of [Irwin04] at one decision.
 type rewards struct {
 	state *sim.State
-	// alpha and rate are RRH's, defaults filled in.
-	alpha, rate float64
 	// fixed is by job the number of workers on which it would run.
 	fixed map[string]int64
 	// active are the jobs that were let in.
@@ -103,25 +88,18 @@ func (h *RRH) rewards(state *sim.State) (*rewards, error) {
 			return nil, &apportion.FieldError{Item: check.Item("job", job.ID, job.Index), Field: "Training", Err: apportion.ErrEmpty}
 		}
 	}
-	r := &rewards{state: state, alpha: defaultAlpha, rate: defaultRate, fixed: h.desk.fixed}
-	if h.Alpha != nil {
-		r.alpha = *h.Alpha
-	}
-	if h.Rate != nil {
-		r.rate = *h.Rate
-	}
-	return r, nil
+	return &rewards{state: state, fixed: h.desk.fixed}, nil
 }
 
 // reward returns (alpha PV_i - (1 - alpha) cost_i) / RPT_i, the gain of a slot given to the job. [Irwin04]
 func (r *rewards) reward(job *sim.JobState) float64 {
-	gain := float64(r.alpha*r.present(job)) - float64((1-r.alpha)*r.delayCost(job))
+	gain := float64(ownWorth*r.present(job)) - float64((1-ownWorth)*r.delayCost(job))
 	return gain / float64(r.remaining(job))
 }
 
 // present returns PV_i, the worth of the job if it runs from now on, discounted.
 func (r *rewards) present(job *sim.JobState) float64 {
-	return r.worth(job, 0) / (1 + float64(r.rate*float64(r.remaining(job))))
+	return r.worth(job, 0) / (1 + float64(discount*float64(r.remaining(job))))
 }
 
 // delayCost returns cost_i: what the other active jobs lose if each of them waits until the job has run.

@@ -106,10 +106,7 @@ func opened(t *testing.T, jobs ...primaldual.Job) (*sim.Scenario, *desk) {
 	return s, d
 }
 
-func number(x float64) *float64 { return &x }
-
-// Every job takes the whole cluster. B earns 6/1.01 less the 6 that A loses by its delay: refused,
-// unless the threshold lets it in, and then second, as A has the greater reward. C is worth more than
+// Every job takes the whole cluster. B earns 6/1.01 less the 6 that A loses by its delay: refused. C is worth more than
 // A, which pauses and keeps its progress.
 func TestRRH(t *testing.T) {
 	a := tinyJob("A", 1, 4, 8, primaldual.Steps{{Within: 1, Value: 10}, {Within: 3, Value: 4}})
@@ -126,9 +123,6 @@ func TestRRH(t *testing.T) {
 		total      float64
 	}{
 		{"refused", &RRH{}, []primaldual.Job{a, b}, []int{2, 0}, 10},
-		{"admitted", &RRH{Threshold: -1}, []primaldual.Job{a, b}, []int{2, 3}, 15},
-		{"own worth only", &RRH{Threshold: -1, Alpha: number(1)}, []primaldual.Job{a, b}, []int{3, 1}, 10},
-		{"no discount", &RRH{Rate: number(1e-9), Threshold: -0.001}, []primaldual.Job{a, b}, []int{2, 3}, 15},
 		{"paused", &RRH{}, []primaldual.Job{a, c}, []int{3, 2}, 104},
 		{"delays by two slots", &RRH{}, []primaldual.Job{short, long}, []int{1, 0}, 10},
 	} {
