@@ -44,7 +44,7 @@ func TestWorld(t *testing.T) {
 	}
 	for seed := uint64(1); seed <= seeds; seed++ {
 		s := play(t, w, seed, io.Discard)
-		if len(s.Violations) > 0 || s.Completed == 0 || s.Attempts <= s.Completed || len(s.Faults) < 5 {
+		if len(s.Violations) > 0 || s.Completed == 0 || s.Calls < 100 || s.Attempts <= s.Completed || len(s.Faults) < 5 {
 			t.Errorf("seed %d, repeat: go run -C internal/world ./world -seed %d -- -trace\n%+v", seed, seed, s)
 		}
 	}

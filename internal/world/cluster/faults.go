@@ -54,6 +54,11 @@ var kindsOfFaults = []fault{
 	{"answers cut", 3, func(w *world, rng *rand.Rand) { w.host(rng).wires.noAnswer = time.Now().Add(seconds(rng, 60)) }},
 	{"words cut", 3, func(w *world, rng *rand.Rand) { w.host(rng).wires.noWord = time.Now().Add(seconds(rng, 60)) }},
 	{"network bad", 6, func(w *world, rng *rand.Rand) { w.host(rng).wires.bad = time.Now().Add(seconds(rng, 120)) }},
+	{"stranger", 2, func(w *world, rng *rand.Rand) {
+		if h := w.host(rng); w.Wire {
+			w.stranger(h)
+		}
+	}},
 	{"disk full", 2, func(w *world, rng *rand.Rand) { w.host(rng).full = time.Now().Add(seconds(rng, 60)) }},
 	{"trainer died", 6, func(w *world, rng *rand.Rand) {
 		if p := w.process(rng); p != nil {

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
@@ -28,8 +30,10 @@ type host struct {
 	down   bool
 	life   *life
 	agent  *agent.Agent
-	end    context.CancelFunc
-	wires  wires
+	// listens answers for the agent, where the wire is real.
+	listens http.Handler
+	end     context.CancelFunc
+	wires   wires
 	// processes are those of the newest attempts, by job.
 	processes map[string]*process
 }
@@ -72,7 +76,7 @@ func (h *host) start() {
 	}
 	h.w.trace("%s: the agent starts", h.id)
 	ctx, end := context.WithCancel(context.Background())
-	h.agent, h.life, h.end, h.down = a, l, end, false
+	h.agent, h.life, h.end, h.down, h.listens = a, l, end, false, h.listen(a)
 	go a.Run(ctx)
 	go h.join()
 }
@@ -102,9 +106,17 @@ func (h *host) join() {
 		return
 	}
 	err := within(10*time.Second, func(ctx context.Context) error {
-		return m.d.Join(ctx, apportion.Server{ID: h.id, Capacity: apportion.Resources{h.slots}}, &link{m, h})
+		return m.d.Join(ctx, apportion.Server{ID: h.id, Capacity: apportion.Resources{h.slots}}, h.road(m))
 	})
 	h.w.trace("%s: joins master %d: %v", h.id, m.epoch, err)
+}
+
+// road is a master's way to the agent.
+func (h *host) road(m *master) driver.Agent {
+	if h.w.Wire {
+		return h.w.remote(m, h)
+	}
+	return &link{m, h}
 }
 
 // repair ends what is wrong with the machine.

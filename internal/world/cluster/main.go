@@ -25,6 +25,7 @@ func main() {
 	flag.IntVar(&o.Jobs, "jobs", 6, "jobs that are there at a time")
 	flag.DurationVar(&o.Every, "every", 20*time.Second, "the mean time from one fault to the next")
 	flag.StringVar(&o.Bug, "bug", "", "a bug of the surroundings that must be found: "+strings.Join(bugs, ", "))
+	signed := flag.String("wire", "", "whether what masters and agents say is signed, by package wire: true, false; empty: with every second seed")
 	only := flag.String("only", "", "the numbers of the faults that are played, with commas; empty: all")
 	flag.BoolVar(&o.Trace, "trace", false, "print what happens")
 	flag.Parse()
@@ -33,6 +34,7 @@ func main() {
 			o.Only = append(o.Only, n)
 		}
 	}
+	o.Wire = *signed == "true" || *signed == "" && o.Seed%2 == 0
 	bubble(func() {
 		go collect()
 		came := newWorld(o).play()

@@ -17,6 +17,8 @@ import (
 type truth struct {
 	w    *world
 	jobs map[string]*jobTruth
+	// nonces are those of the requests that were let in.
+	nonces map[string]bool
 	// tailLost says that records were lost which had been durable.
 	tailLost bool
 }
@@ -34,7 +36,9 @@ type jobTruth struct {
 	live      map[*process]bool
 }
 
-func newTruth(w *world) *truth { return &truth{w: w, jobs: map[string]*jobTruth{}} }
+func newTruth(w *world) *truth {
+	return &truth{w: w, jobs: map[string]*jobTruth{}, nonces: map[string]bool{}}
+}
 
 func (t *truth) total(job string) int64 { return t.jobs[job].total }
 

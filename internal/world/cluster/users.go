@@ -20,6 +20,7 @@ func (w *world) users() {
 		if m == nil {
 			continue
 		}
+		w.list(m)
 		state := m.d.State()
 		running := slices.DeleteFunc(state.Jobs, func(j checkpoint.Job) bool { return j.Phase == checkpoint.Ended })
 		if len(running) < w.Jobs {
@@ -136,7 +137,9 @@ func (w *world) adjust(m *master, probability float64) {
 
 // apply asks a master for something.
 func (w *world) apply(m *master, e checkpoint.Event) error {
+	begin := time.Since(w.began)
 	err := within(10*time.Second, func(ctx context.Context) error { return m.d.Apply(ctx, e) })
+	w.called(e, begin, err)
 	w.trace("master %d is asked for %T %+v: %v", m.epoch, e, e, err)
 	return err
 }

@@ -10,12 +10,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/internal/world/summary"
 )
 
@@ -37,12 +39,14 @@ type options struct {
 	Only          []int
 	Bug           string
 	Trace         bool
+	Wire          bool // what masters and agents say is signed, by package wire
 }
 
 // world is a cluster. One goroutine runs at a time, and gives way only where it waits, so nothing here is locked.
 type world struct {
 	options
 	rng     *rand.Rand
+	secret  wire.Secret
 	began   time.Time
 	quiet   bool // no more faults come
 	over    bool
@@ -54,13 +58,14 @@ type world struct {
 	lost    string
 	masters []*master
 	truth   *truth
+	history history
 	summary summary.Summary
 	hash    hash.Hash64
 }
 
 func newWorld(o options) *world {
-	w := &world{options: o, rng: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(), store: &storetest.MemStore{}, disk: vfstest.NewMem(),
-		summary: summary.Summary{Seed: o.Seed, Faults: map[string]int{}}, hash: fnv.New64a()}
+	w := &world{options: o, rng: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(), secret: wire.NewSecret(), store: &storetest.MemStore{}, disk: vfstest.NewMem(),
+		summary: summary.Summary{Seed: o.Seed, Faults: map[string]int{}}, hash: fnv.New64a(), history: history{}}
 	w.truth = newTruth(w)
 	for i := range o.Servers {
 		w.hosts = append(w.hosts, newHost(w, fmt.Sprintf("s%d", i+1), int64(2+w.rng.IntN(3))))
@@ -76,13 +81,16 @@ func (w *world) play() summary.Summary {
 	}
 	go w.lead()
 	go w.faults()
-	users := make(chan bool)
-	go func() { w.users(); close(users) }()
+	var users sync.WaitGroup
+	for range 2 {
+		users.Go(w.users)
+	}
 	time.Sleep(w.For)
 	w.repair()
-	<-users
+	users.Wait()
 	w.rest()
 	w.over = true
+	w.judgeHistory()
 	w.summary.Hours = time.Since(w.began).Hours()
 	w.summary.Trace = fmt.Sprintf("%016x", w.hash.Sum64())
 	return w.summary

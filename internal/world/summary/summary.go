@@ -14,6 +14,8 @@ type Summary struct {
 	Completed int `json:"completed"`
 	Attempts  int `json:"attempts"`
 	Saves     int `json:"saves"`
+	// Calls are those of users that were judged.
+	Calls int `json:"calls"`
 	// Trace is a sum of all that happened: equal runs have equal ones.
 	Trace      string   `json:"trace"`
 	Violations []string `json:"violations,omitempty"`
