@@ -52,13 +52,34 @@ func (b *bench) bound(name string) (bound, all int) {
 	return bound, len(list.Items)
 }
 
-// Pods of others wait while elastic jobs, which have all there is, are resized again and again: no kubelet refuses a pod, so that no
-// attempt fails. What the elastic jobs leave at last the others get.
+// An elastic job that has all there is makes way for pods of others, and has it back when these are gone.
+func TestMakesWay(t *testing.T) {
+	b := newBench(t, "n1", "n2")
+	if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
+		t.Skip("this control plane has no Job controller and no scheduler")
+	}
+	b.submit(b.job("a", 16, 1000000, nil))
+	b.Holds(map[string]int{"default/a": 16})
+	b.plain("others", 3, "2")
+	processes.Eventually(b.Bench, "pods of others have nodes", 120*time.Second, func() bool { bound, _ := b.bound("others"); return bound == 3 })
+	b.Holds(map[string]int{"default/a": 10})
+	b.delete("others")
+	// There is no collector of garbage here.
+	if err := b.cluster.Client.CoreV1().Pods(inNamespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=others"}); err != nil {
+		t.Fatal(err)
+	}
+	b.Holds(map[string]int{"default/a": 16})
+	b.check()
+}
+
+// Pods of others wait while elastic jobs, which have all there is and make way for none, are resized again and again: no kubelet
+// refuses a pod, so that no attempt fails. What the elastic jobs leave at last the others get.
 func TestRoomIsHeld(t *testing.T) {
 	b := newBench(t, "n1", "n2", "n3")
 	if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
 		t.Skip("this control plane has no Job controller and no scheduler")
 	}
+	b.Set("-waiting-hold", "-1s")
 	b.submit(b.job("a", 24, 1000000, nil))
 	b.Holds(map[string]int{"default/a": 24})
 	b.plain("others", 4, "2")

@@ -99,6 +99,13 @@ func (s *stage) isDeployed(t *testing.T) {
 	if i := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == "IMAGE" }); i < 0 || c.Env[i].Value != c.Image {
 		t.Errorf("the guard's image is another than %q: %v", c.Image, c.Env)
 	}
+	if ready, live := c.ReadinessProbe, c.LivenessProbe; ready == nil || live == nil || ready.HTTPGet.Path != "/readyz" || live.HTTPGet.Path != "/healthz" || c.Resources.Limits.Memory().IsZero() {
+		t.Errorf("its probes are %v and %v, its limits %v", ready, live, c.Resources.Limits)
+	}
+	policy, err := s.Client.NetworkingV1().NetworkPolicies("apportion").Get(t.Context(), "apportion", metav1.GetOptions{})
+	if err != nil || policy.Spec.PodSelector.MatchLabels["app"] != pod.Labels["app"] || len(policy.Spec.Ingress) != 1 {
+		t.Errorf("%+v, %v", policy, err)
+	}
 	if pod.Spec.ServiceAccountName != "apportion" {
 		t.Errorf("it is %q", pod.Spec.ServiceAccountName)
 	}

@@ -34,8 +34,8 @@ func newReader(t *testing.T) *reader {
 	r := &reader{c, filepath.Join(c.Dir, "shared"), "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1)), nil}
 	processes.Build(t, c.Dir, "controller", ".", "./apportion-nomad")
 	processes.Build(t, c.Dir, "apportion-guard", managertest.Path(t), "./checkpoint/guard/apportion-guard")
-	// The guard lies elsewhere than on a real node, and a test has no ten seconds for a look.
-	c.Write("bin/apportion-nomad", "#!/bin/sh\nexec "+c.Dir+"/controller \"$@\" -guard "+c.Dir+"/apportion-guard -look 300ms -theta1 1 -theta2 1\n", 0o755)
+	// The guard lies elsewhere than on a real node, and a test has no minute for each run.
+	c.Write("bin/apportion-nomad", "#!/bin/sh\nexec "+c.Dir+"/controller \"$@\" -guard "+c.Dir+"/apportion-guard -look 300ms -min-run 0s -theta1 1 -theta2 1\n", 0o755)
 	trainer, err := os.ReadFile(managertest.Path(t, "examples", "train.py"))
 	if err != nil {
 		t.Fatal(err)

@@ -105,7 +105,7 @@ func (c *cluster) readme(t *testing.T) {
 	}
 	r := c.newReader(t)
 	listen := "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1))
-	own := []string{"/etc/hadoop/conf", filepath.Join(c.Dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen, "research", "a"}
+	own := []string{"/etc/hadoop/conf", filepath.Join(c.Dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen + " -min-run 0s", "research", "a"}
 	sh, files := managertest.Blocks(t, "README.md", "sh", own...), managertest.Blocks(t, "README.md", "json", own...)
 	if len(sh) != 3 || len(files) != 1 {
 		t.Fatalf("%d blocks of commands, %d of jobs", len(sh), len(files))

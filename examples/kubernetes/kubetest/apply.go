@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -134,7 +135,7 @@ func (c *Cluster) apply(list []*unstructured.Unstructured) {
 	c.Helper()
 	client := c.Dynamic()
 	for _, o := range list {
-		gvr := o.GroupVersionKind().GroupVersion().WithResource(strings.ToLower(o.GetKind()) + "s")
+		gvr, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
 		var in dynamic.ResourceInterface = client.Resource(gvr)
 		if namespace := o.GetNamespace(); namespace != "" {
 			in = client.Resource(gvr).Namespace(namespace)
