@@ -45,7 +45,7 @@ type command struct {
 	changes []func() (change, error)
 	// service has the flags of "serve", and dispatch carries out another call for it.
 	service  serviceOptions
-	dispatch func(ctx context.Context, args []string, in io.Reader, out io.Writer) error
+	dispatch func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error
 	// names are those of all subcommands, and flagsOf has the flags of each, for "completion".
 	names   []string
 	flagsOf func(name string) *flag.FlagSet
@@ -55,6 +55,8 @@ type command struct {
 	// JSON, or the MPS file of mps.
 	in  io.Reader
 	out io.Writer
+	// errs gets JSON beside the answer.
+	errs io.Writer
 }
 
 // serviceOptions are the flags of "serve".

@@ -26,6 +26,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   mps    writes the program that dorm solves, as an MPS file
   solve  solves an MPS file
 
+  import  a problem from what Slurm, Kubernetes, Nomad or YARN print of a cluster
+
   plan           what a decision does, step by step
   fragmentation  which pieces of what is free still fit, and which moves would make larger ones
 
@@ -105,9 +107,10 @@ var subcommands = map[string]subcommand{
 	"drf": {func(*command) {}, answerDRF, atOnce},
 	// The defaults differ: dorm has a solver for P2 alone, which is faster; solve needs one for any
 	// program.
-	"dorm":  {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, searching},
-	"mps":   {(*command).formFlag, answerMPS, atOnce},
-	"solve": {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, searching},
+	"dorm":   {func(c *command) { c.solverFlag(backend.Embedded); c.effortFlag(); c.timeoutFlag(); c.recordFlag() }, answerDorm, searching},
+	"mps":    {(*command).formFlag, answerMPS, atOnce},
+	"solve":  {func(c *command) { c.solverFlag(backend.BranchAndBound); c.timeoutFlag() }, answerSolve, searching},
+	"import": {func(*command) {}, answerImport, atOnce},
 	"plan": {func(c *command) {
 		c.solverFlag(backend.Embedded)
 		c.effortFlag()
@@ -144,7 +147,7 @@ var subcommands = map[string]subcommand{
 
 // run is main with its surroundings as parameters, and returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	err := dispatch(ctx, args, in, out)
+	err := dispatch(ctx, args, in, out, errs)
 	switch {
 	case err == nil:
 		return answered
@@ -157,8 +160,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 }
 
 // dispatch carries out one call: 1. find the subcommand, 2. read its flags, 3. open its input, 4.
-// answer. ctx ends searches, in is read where no file is named, and out gets the answer alone. Flags come before the file, as package flag has it.
-func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+// answer. ctx ends searches, in is read where no file is named, out gets the answer alone, and errs what is to be said beside it. Flags come before the file, as package flag has it.
+func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%w: no subcommand; try: apportion help", errUsage)
 	}
@@ -175,7 +178,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out io.Writer) e
 	if !ok {
 		return fmt.Errorf("%w: no subcommand %q; try: apportion help", errUsage, args[0])
 	}
-	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out, dispatch: dispatch}
+	c := &command{FlagSet: flag.NewFlagSet("apportion "+args[0], flag.ContinueOnError), in: in, out: out, errs: errs, dispatch: dispatch}
 	c.declare(subcommands)
 	sub.flags(c)
 	// Package flag writes its help to an output at once, and so would mix text into the JSON of an

@@ -220,7 +220,7 @@ func TestServiceBusy(t *testing.T) {
 		t.Error(got)
 	}
 	// A panic is that of one request: its turns are given back.
-	s.dispatch = func(context.Context, []string, io.Reader, io.Writer) error { panic("planted") }
+	s.dispatch = func(context.Context, []string, io.Reader, io.Writer, io.Writer) error { panic("planted") }
 	for range 2 {
 		if got := post(t.Context(), "/v1/drf", smallDRF); got != 500 {
 			t.Error(got)
@@ -228,12 +228,12 @@ func TestServiceBusy(t *testing.T) {
 	}
 	// What is begun goes on when its caller has gone.
 	leaving, leave := context.WithCancel(t.Context())
-	s.dispatch = func(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	s.dispatch = func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error {
 		leave()
 		if ctx.Err() != nil {
 			t.Error("the answer ends with its caller")
 		}
-		return dispatch(ctx, args, in, out)
+		return dispatch(ctx, args, in, out, errs)
 	}
 	if got := post(leaving, "/v1/drf", smallDRF); got != 200 {
 		t.Error(got)

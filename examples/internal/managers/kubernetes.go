@@ -1,0 +1,446 @@
+// This file reads objects of Kubernetes.
+
+package managers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/apportion/apportion"
+)
+
+// kubernetes gathers objects, of which any may come first.
+type kubernetes struct {
+	nodes []kubeNode
+	pods  []kubePod
+	jobs  []kubeJob
+}
+
+type kubeMeta struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+	Labels    map[string]string `json:"labels"`
+	Owners    []struct {
+		Kind       string `json:"kind"`
+		Name       string `json:"name"`
+		Controller bool   `json:"controller"`
+	} `json:"ownerReferences"`
+}
+
+type kubeNode struct {
+	Metadata kubeMeta `json:"metadata"`
+	Spec     struct {
+		Unschedulable bool        `json:"unschedulable"`
+		Taints        []kubeTaint `json:"taints"`
+	} `json:"spec"`
+	Status struct {
+		Allocatable map[string]string `json:"allocatable"`
+		Conditions  []kubeCondition   `json:"conditions"`
+	} `json:"status"`
+}
+
+type kubeTaint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Effect string `json:"effect"`
+}
+
+type kubeCondition struct {
+	Type   string `json:"type"`
+	Status string `json:"status"`
+}
+
+type kubePod struct {
+	Metadata kubeMeta    `json:"metadata"`
+	Spec     kubePodSpec `json:"spec"`
+	Status   struct {
+		Phase string `json:"phase"`
+	} `json:"status"`
+}
+
+type kubePodSpec struct {
+	NodeName       string            `json:"nodeName"`
+	Containers     []kubeContainer   `json:"containers"`
+	InitContainers []kubeContainer   `json:"initContainers"`
+	Overhead       map[string]string `json:"overhead"`
+	NodeSelector   map[string]string `json:"nodeSelector"`
+	Tolerations    []struct {
+		Key      string `json:"key"`
+		Operator string `json:"operator"`
+		Value    string `json:"value"`
+		Effect   string `json:"effect"`
+	} `json:"tolerations"`
+	Affinity struct {
+		Node struct {
+			Required *struct {
+				Terms []struct {
+					Expressions []struct {
+						Key      string   `json:"key"`
+						Operator string   `json:"operator"`
+						Values   []string `json:"values"`
+					} `json:"matchExpressions"`
+					Fields []json.RawMessage `json:"matchFields"`
+				} `json:"nodeSelectorTerms"`
+			} `json:"requiredDuringSchedulingIgnoredDuringExecution"`
+		} `json:"nodeAffinity"`
+		Pod     requiredTerms `json:"podAffinity"`
+		AntiPod requiredTerms `json:"podAntiAffinity"`
+	} `json:"affinity"`
+	Priority        int64             `json:"priority"`
+	SchedulingGates []json.RawMessage `json:"schedulingGates"`
+}
+
+type requiredTerms struct {
+	Required []json.RawMessage `json:"requiredDuringSchedulingIgnoredDuringExecution"`
+}
+
+type kubeContainer struct {
+	RestartPolicy string `json:"restartPolicy"`
+	Resources     struct {
+		Requests map[string]string `json:"requests"`
+	} `json:"resources"`
+}
+
+type kubeJob struct {
+	Metadata kubeMeta `json:"metadata"`
+	Spec     struct {
+		Parallelism *int64 `json:"parallelism"`
+		Completions *int64 `json:"completions"`
+		Suspend     bool   `json:"suspend"`
+		Template    struct {
+			Spec kubePodSpec `json:"spec"`
+		} `json:"template"`
+	} `json:"spec"`
+	Status struct {
+		Succeeded  int64           `json:"succeeded"`
+		Conditions []kubeCondition `json:"conditions"`
+	} `json:"status"`
+}
+
+func (k *kubernetes) take(document json.RawMessage) (bool, error) {
+	var list struct {
+		Version string            `json:"apiVersion"`
+		Kind    string            `json:"kind"`
+		Items   []json.RawMessage `json:"items"`
+	}
+	// What is no object is somebody else's.
+	if json.Unmarshal(document, &list) != nil || list.Version == "" || list.Kind == "" {
+		return false, nil
+	}
+	kind, isList := strings.CutSuffix(list.Kind, "List")
+	if !isList {
+		return true, k.object(list.Kind, document)
+	}
+	for n, item := range list.Items {
+		if err := k.object(kind, item); err != nil {
+			return true, fmt.Errorf("items[%d]: %w", n, err)
+		}
+	}
+	return true, nil
+}
+
+// object reads one object; kind is that of its list, and may be left out there.
+func (k *kubernetes) object(kind string, text json.RawMessage) error {
+	var own struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &own); err != nil {
+		return err
+	}
+	if own.Kind != "" {
+		kind = own.Kind
+	}
+	switch kind {
+	case "Node":
+		return appended(&k.nodes, text)
+	case "Pod":
+		return appended(&k.pods, text)
+	case "Job":
+		return appended(&k.jobs, text)
+	}
+	return fmt.Errorf("%w: an object of kind %q", ErrUnknownDocument, kind)
+}
+
+func appended[T any](list *[]T, text json.RawMessage) error {
+	var one T
+	err := json.Unmarshal(text, &one)
+	*list = append(*list, one)
+	return err
+}
+
+func (m *kubeMeta) id() string { return m.Namespace + "/" + m.Name }
+
+// owner returns the name of the job that a pod is of; empty: of none.
+func (m *kubeMeta) owner() string {
+	for _, o := range m.Owners {
+		if o.Kind == "Job" && o.Controller {
+			return m.Namespace + "/" + o.Name
+		}
+	}
+	return ""
+}
+
+func (k *kubernetes) end(c *cluster) {
+	for n := range k.nodes {
+		k.node(c, &k.nodes[n])
+	}
+	of := make(map[string][]*kubePod) // by job
+	for n := range k.pods {
+		pod := &k.pods[n]
+		if pod.Status.Phase == "Succeeded" || pod.Status.Phase == "Failed" {
+			continue
+		}
+		of[pod.Metadata.owner()] = append(of[pod.Metadata.owner()], pod)
+	}
+	for n := range k.jobs {
+		job := &k.jobs[n]
+		k.job(c, job, of[job.Metadata.id()])
+		delete(of, job.Metadata.id())
+	}
+	// Pods of no job that is known, in the order of their owners.
+	for _, owner := range slices.Sorted(maps.Keys(of)) {
+		for _, pod := range of[owner] {
+			k.pod(c, pod)
+		}
+	}
+}
+
+// node adds a server. Taints become labels, which work requires not to be there unless it tolerates them.
+func (k *kubernetes) node(c *cluster, n *kubeNode) {
+	name := n.Metadata.Name
+	for _, condition := range n.Status.Conditions {
+		if condition.Type == "Ready" && condition.Status != "True" {
+			c.leaveOut("node", name, "it is not ready")
+			return
+		}
+	}
+	s := &server{has: make(map[string]int64), labels: maps.Clone(n.Metadata.Labels), cordoned: n.Spec.Unschedulable}
+	for kind, text := range n.Status.Allocatable {
+		if !counts(kind) {
+			continue
+		}
+		q, err := quantity(kind, text, false)
+		if err != nil {
+			c.leaveOut("node", name, "%s: %v", kind, err)
+			return
+		}
+		s.has[kind] = q
+	}
+	for _, t := range n.Spec.Taints {
+		if t.keepsOff() {
+			if s.labels == nil {
+				s.labels = make(map[string]string)
+			}
+			s.labels[t.label()] = t.Value
+		}
+	}
+	c.servers[name] = s
+}
+
+// counts reports whether a kind of resource decides where work stands: not disks and numbers of pods, of which there is nearly always enough.
+func counts(kind string) bool {
+	return kind != "pods" && kind != "ephemeral-storage" && !strings.HasPrefix(kind, "hugepages-") && !strings.HasPrefix(kind, "attachable-volumes-")
+}
+
+// keepsOff reports whether a taint keeps work off; that of a cordon is the node's own field.
+func (t *kubeTaint) keepsOff() bool {
+	return (t.Effect == "NoSchedule" || t.Effect == "NoExecute") && t.Key != "node.kubernetes.io/unschedulable"
+}
+
+func (t *kubeTaint) label() string { return "taint:" + t.Key }
+
+// job adds a job that is not over, with its pods.
+func (k *kubernetes) job(c *cluster, j *kubeJob, pods []*kubePod) {
+	for _, condition := range j.Status.Conditions {
+		if condition.Status == "True" && (condition.Type == "Complete" || condition.Type == "Failed") {
+			return
+		}
+	}
+	count := int64(1)
+	if j.Spec.Parallelism != nil {
+		count = *j.Spec.Parallelism
+	}
+	if j.Spec.Completions != nil {
+		count = min(count, *j.Spec.Completions-j.Status.Succeeded)
+	}
+	if count < 1 && len(pods) == 0 {
+		c.leaveOut("job", j.Metadata.id(), "it asks for no pods")
+		return
+	}
+	on := make(map[string]int64)
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" {
+			on[pod.Spec.NodeName]++
+		}
+	}
+	k.add(c, "job", &j.Metadata, &j.Spec.Template.Spec, work{count: count, on: on})
+}
+
+// pod adds a pod of no job: one that waits is an application, one that runs takes its room.
+func (k *kubernetes) pod(c *cluster, p *kubePod) {
+	if p.Spec.NodeName == "" {
+		k.add(c, "pod", &p.Metadata, &p.Spec, work{count: 1})
+		return
+	}
+	uses, err := p.Spec.uses()
+	if err != nil {
+		c.leaveOut("pod", p.Metadata.id(), "%v; its node seems to have more room than it has", err)
+	}
+	c.occupy(p.Spec.NodeName, uses)
+}
+
+// add adds work of one form, of which w says how much there is; where its place cannot be said, what runs of it takes its room.
+func (k *kubernetes) add(c *cluster, kind string, m *kubeMeta, spec *kubePodSpec, w work) {
+	var err error
+	if w.demand, err = spec.uses(); err == nil {
+		w.requires, err = spec.requires(k.nodes)
+	}
+	if err != nil {
+		c.leaveOut(kind, m.id(), "%v", err)
+		for node, n := range w.on {
+			for range n {
+				c.occupy(node, w.demand)
+			}
+		}
+		return
+	}
+	if w.id, w.priority = m.id(), spec.Priority; kind == "pod" {
+		w.id = "pod:" + w.id // a job may have its name
+	}
+	c.work = append(c.work, w)
+}
+
+// uses returns what a pod takes: all that run beside each other, or the largest that comes before them.
+func (s *kubePodSpec) uses() (map[string]int64, error) {
+	together, first := make(map[string]int64), make(map[string]int64)
+	for _, container := range s.InitContainers {
+		into, stays := first, container.RestartPolicy == "Always"
+		if stays {
+			into = together
+		}
+		if err := addTo(into, container.Resources.Requests, stays); err != nil {
+			return nil, err
+		}
+	}
+	for _, container := range s.Containers {
+		if err := addTo(together, container.Resources.Requests, true); err != nil {
+			return nil, err
+		}
+	}
+	for kind, q := range first {
+		together[kind] = max(together[kind], q)
+	}
+	return together, addTo(together, s.Overhead, true)
+}
+
+// addTo adds requests, or takes the larger of the two.
+func addTo(into map[string]int64, requests map[string]string, sum bool) error {
+	for kind, text := range requests {
+		if !counts(kind) {
+			continue
+		}
+		q, err := quantity(kind, text, true)
+		if err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+		if sum {
+			into[kind] += q
+		} else {
+			into[kind] = max(into[kind], q)
+		}
+	}
+	return nil
+}
+
+// requires returns where a pod may stand, as far as that is about nodes alone.
+func (s *kubePodSpec) requires(nodes []kubeNode) ([]apportion.Requirement, error) {
+	if len(s.Affinity.Pod.Required) > 0 || len(s.Affinity.AntiPod.Required) > 0 {
+		return nil, errors.New("it must stand beside some pods or away from others")
+	}
+	if len(s.SchedulingGates) > 0 {
+		return nil, errors.New("a gate holds it back")
+	}
+	var list []apportion.Requirement
+	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
+		list = append(list, apportion.Requirement{Key: key, Op: apportion.In, Values: []string{s.NodeSelector[key]}})
+	}
+	if required := s.Affinity.Node.Required; required != nil {
+		if len(required.Terms) != 1 || len(required.Terms[0].Fields) > 0 {
+			return nil, errors.New("its node affinity has several terms, or is about fields")
+		}
+		operators := map[string]apportion.Operator{"In": apportion.In, "NotIn": apportion.NotIn, "Exists": apportion.Exists, "DoesNotExist": apportion.NotExists}
+		for _, e := range required.Terms[0].Expressions {
+			op, known := operators[e.Operator]
+			if !known {
+				return nil, fmt.Errorf("its node affinity has the operator %s", e.Operator)
+			}
+			list = append(list, apportion.Requirement{Key: e.Key, Op: op, Values: e.Values})
+		}
+	}
+	return append(list, s.offTaints(nodes)...), nil
+}
+
+// offTaints returns that work stands on no node with a taint that it does not tolerate.
+func (s *kubePodSpec) offTaints(nodes []kubeNode) []apportion.Requirement {
+	values := make(map[string][]string) // by label, those that are not tolerated
+	for n := range nodes {
+		for _, t := range nodes[n].Spec.Taints {
+			if t.keepsOff() && !s.tolerates(&t) && !slices.Contains(values[t.label()], t.Value) {
+				values[t.label()] = append(values[t.label()], t.Value)
+			}
+		}
+	}
+	var list []apportion.Requirement
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		slices.Sort(values[key])
+		list = append(list, apportion.Requirement{Key: key, Op: apportion.NotIn, Values: values[key]})
+	}
+	return list
+}
+
+func (s *kubePodSpec) tolerates(t *kubeTaint) bool {
+	for _, one := range s.Tolerations {
+		if (one.Effect == "" || one.Effect == t.Effect) && (one.Key == t.Key || one.Key == "" && one.Operator == "Exists") &&
+			(one.Operator == "Exists" || one.Value == t.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// suffixes are those of quantities.
+var suffixes = map[string]string{
+	"n": "1/1000000000", "u": "1/1000000", "m": "1/1000", "": "1", "k": "1000", "M": "1000000", "G": "1000000000", "T": "1000000000000", "P": "1000000000000000",
+	"E": "1000000000000000000", "Ki": "1024", "Mi": "1048576", "Gi": "1073741824", "Ti": "1099511627776", "Pi": "1125899906842624", "Ei": "1152921504606846976",
+}
+
+// quantity reads 500m, 2, 1.5Gi, 1e3: thousandths of processors, MiB of memory, and all else in ones, rounded up or down.
+func quantity(kind, text string, up bool) (int64, error) {
+	number := strings.TrimRight(text, "numkKMGTPEi")
+	factor, known := suffixes[text[len(number):]]
+	value, ok := new(big.Rat).SetString(number)
+	if !known || !ok || strings.Contains(number, "/") || value.Sign() < 0 {
+		return 0, fmt.Errorf("%q is no quantity", text)
+	}
+	scale, _ := new(big.Rat).SetString(factor)
+	value.Mul(value, scale)
+	switch kind {
+	case "cpu":
+		value.Mul(value, big.NewRat(1000, 1))
+	case "memory":
+		value.Mul(value, big.NewRat(1, 1<<20))
+	}
+	whole, rest := new(big.Int).QuoRem(value.Num(), value.Denom(), new(big.Int))
+	if up && rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	if !whole.IsInt64() {
+		return 0, fmt.Errorf("%q is too large", text)
+	}
+	return whole.Int64(), nil
+}
