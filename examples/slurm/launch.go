@@ -34,28 +34,36 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 		return err
 	}
 	parts := t.Servers()
-	faults := make([]error, len(parts))
-	room := make(chan struct{}, submitters)
+	err := each(len(parts), func(i int) error {
+		args, err := arguments(&declared, &t, parts[i])
+		if err == nil {
+			_, err = command(ctx, s.script(&declared, &t, parts[i]), "sbatch", args...)
+		}
+		return err
+	})
+	// A list from before the submission would not have the parts, and Trouble would call them missing.
+	s.forgetList()
+	return err
+}
+
+// callers is how many of Slurm's commands run at the same time: they mostly wait.
+const callers = 8
+
+// each does something for the numbers below n, several at a time, and returns what went wrong.
+func each(n int, do func(i int) error) error {
+	faults := make([]error, n)
+	room := make(chan struct{}, callers)
 	var all sync.WaitGroup
-	for i, part := range parts {
+	for i := range n {
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			args, err := arguments(&declared, &t, part)
-			if err == nil {
-				_, err = command(ctx, s.script(&declared, &t, part), "sbatch", args...)
-			}
-			faults[i] = err
+			faults[i] = do(i)
 		})
 	}
 	all.Wait()
-	// A list from before the submission would not have the parts, and Trouble would call them missing.
-	s.forgetList()
 	return errors.Join(faults...)
 }
-
-// submitters is how many parts of a run are submitted at the same time: sbatch mostly waits.
-const submitters = 8
 
 // scriptName is the user's script in the folder of a run.
 const scriptName = "job.sh"

@@ -32,6 +32,7 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.readScripts(ctx, jobs)
 	view := &controller.View{Rejected: map[string]string{}}
 	// own sums, by node, what the parts of runs take. The rest of a node's use is other people's.
 	own := map[string]apportion.Resources{}
@@ -162,24 +163,35 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, j *job, word
 	return err
 }
 
+// readScripts fetches the scripts of elastic jobs that are not known, several at a time. What cannot be fetched is tried again, and told,
+// when the job is read.
+func (s *slurm) readScripts(ctx context.Context, jobs []job) {
+	_ = each(len(jobs), func(i int) error {
+		j := &jobs[i]
+		if _, ours := j.words(); !ours || !isAlive(j.State) {
+			return nil
+		}
+		_, err := s.scriptOf(ctx, j.id(), strconv.FormatInt(j.ID, 10))
+		return err
+	})
+}
+
 // scriptOf returns the script of a job, which cannot change, so that it is fetched once.
-func (s *slurm) scriptOf(ctx context.Context, id, number string) (string, error) {
+func (s *slurm) scriptOf(ctx context.Context, id, number string) (script string, err error) {
 	s.mu.Lock()
 	script, there := s.scripts[id]
 	s.mu.Unlock()
-	if there {
-		return script, nil
-	}
-	script, err := command(ctx, "", "scontrol", "write", "batch_script", number, "-")
-	if err != nil {
-		return "", err
+	if !there {
+		if script, err = command(ctx, "", "scontrol", "write", "batch_script", number, "-"); err != nil {
+			return "", err
+		}
+		s.mu.Lock()
+		s.scripts[id] = script
+		s.mu.Unlock()
 	}
 	if !strings.Contains(script, inert) {
 		return "", fmt.Errorf("it was not submitted by this version of %s submit", program.Name)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.scripts[id] = script
 	return script, nil
 }
 

@@ -189,6 +189,19 @@ func TestLookAtWaiting(t *testing.T) {
 	}
 }
 
+// The scripts of many jobs are fetched side by side: here each waits until another is fetched.
+func TestManyScripts(t *testing.T) {
+	f := newFake(t)
+	scontrol := "#!/bin/sh\ncd '" + f.dir + "'\n[ -f alone ] && exit 1\ntouch wait.$$\nfor i in $(seq 100); do [ $(ls wait.* | wc -l) -gt 1 ] && exec cat script; sleep 0.1; done\ntouch alone; exit 1\n"
+	if err := os.WriteFile(filepath.Join(f.dir, "scontrol"), []byte(scontrol), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.show("jobs", held(nil), held(fields{"job_id": 13}), held(fields{"job_id": 14}))
+	if _, jobs, rejected, _ := f.look(); len(jobs) != 3 {
+		t.Errorf("%v, rejected %v", jobs, rejected)
+	}
+}
+
 // Which jobs are the controller's, by their comment and state. The script of a job is fetched once. One that was released is
 // there as before, since its script runs nothing.
 func TestLookAtJobs(t *testing.T) {
