@@ -36,7 +36,7 @@ import (
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
 //
-// Cost: O(demands x servers x (kinds + log servers) + applications x servers + entries of Worth and Losses + applications of all groups x kinds),
+// Cost: O(demands x servers x (kinds + log servers) + applications x profits + entries of Worth and Losses + applications of all groups x kinds),
 // whatever the numbers of containers are.
 func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	if err := m.check(inst); err != nil {
@@ -193,7 +193,7 @@ func (inst *Instance) roomWithin() []apportion.Resources {
 	return room
 }
 
-// step is a run of containers with the same profit: those that one server can hold.
+// step is a run of containers with the same profit: those that the servers where they have it can hold.
 type step struct {
 	profit float64
 	count  int64
@@ -207,7 +207,7 @@ type filler struct {
 	known map[string][]step // those of ordered
 }
 
-// ordered returns what each server holds of application i, the largest profit first. It must not be changed. O(servers x (kinds +
+// ordered returns what servers of one profit hold of application i, the largest profit first. It must not be changed. O(servers x (kinds +
 // log servers)) for the first of its demand.
 func (f *filler) ordered(i int, net float64) []step {
 	app := &f.inst.Apps[i]
@@ -230,8 +230,18 @@ func (f *filler) ordered(i int, net float64) []step {
 		steps[j] = step{f.profit(f.inst, i, j, net), f.inst.most(i, j, f.room[j])}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.profit, a.profit) })
-	f.known[string(key)] = steps
-	return steps
+	// Most servers have the prices of others that are like them.
+	few := steps[:0]
+	for _, s := range steps {
+		if last := len(few) - 1; last >= 0 && few[last].profit == s.profit {
+			few[last].count += min(s.count, math.MaxInt64-few[last].count)
+		} else {
+			few = append(few, s)
+		}
+	}
+	few = slices.Clone(few)
+	f.known[string(key)] = few
+	return few
 }
 
 // free returns free_i in two parts: without containers, and with some. Without Worth the sum of fill_i and minus the loss is
