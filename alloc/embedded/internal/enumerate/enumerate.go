@@ -51,6 +51,7 @@ type Enumeration struct {
 	// Ordered says that best was met here, so that any later equal is lexicographically larger.
 	Ordered bool
 	Best    Rank
+	last    lastRow
 	// standing is that of all that have been the best.
 	standing problem.Standing
 	bestX    []int64
@@ -73,6 +74,7 @@ func Run(ctx context.Context, d *lagrange.Dual, x []float64, incumbent solver.Co
 	}
 	e.findTwins()
 	e.boundSuffixes(d)
+	e.last = newLastRow(e)
 	// Ordered stays false: an equal solution with a smaller x must still be found.
 	if incumbent != nil {
 		e.Found = true
@@ -238,6 +240,9 @@ func (e *Enumeration) cell(i, j int, n int64, at Rank) bool {
 		return false
 	}
 	p := e.p
+	if i == len(p.Apps)-1 && e.last.repeats(e.x[i*p.Servers:], e.tied[i*p.Servers:], j, n) {
+		return true
+	}
 	a := &p.Apps[i]
 	// A row below its minimum is no solution, but that is no reason to stop.
 	if j == p.Servers {
