@@ -18,6 +18,8 @@ type Advisor struct {
 	config Config
 	// running says what the jobs have; there is no protocol here that would know.
 	running func(context.Context) (alloc.Allocation, error)
+	// waits is what waits beside the jobs. The goroutine of Run alone has it.
+	waits waits
 
 	// mu guards last, which Run writes and Last reads.
 	mu   sync.Mutex
@@ -61,7 +63,7 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 	// The shape is kept only where all has gone well: after a fault the next look decides anew.
 	before := *last
 	*last = shape{}
-	p, others, err := problemOf(ctx, a.config, a.running)
+	p, others, err := problemOf(ctx, a.config, a.running, a.count)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +82,12 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 	logChanges(a.config.Log, taken)
 	*last = now
 	return taken, nil
+}
+
+// count leaves of what waits in a view what counts.
+func (a *Advisor) count(view *View) {
+	last := a.Last()
+	a.waits.count(view, last.hasRoom, a.config.Hold, time.Now())
 }
 
 // Last returns the newest decision.

@@ -146,3 +146,16 @@ func TestAdvisorHandler(t *testing.T) {
 		}
 	}
 }
+
+// Work of others that has just come moves nobody by an advisor either; what waits does.
+func TestAdvisorMakesWay(t *testing.T) {
+	d := newAdvised(t)
+	d.submit("a", 8)
+	d.gives("a", 8)
+	looks := d.fake.looks.Load()
+	d.fake.change(func(v *controller.View) { v.Waiting = []controller.Waiting{plain("theirs", 3)} })
+	taken := d.gives("a", 5)
+	if n := d.fake.looks.Load() - looks; n < 2 {
+		t.Errorf("after %d looks: %+v", n, taken)
+	}
+}

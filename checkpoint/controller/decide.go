@@ -152,7 +152,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, s
 // what [NewAdvisor] does; running is what the jobs have now, by job and server.
 func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.Problem, *alloc.Decision, error) {
 	config = config.filled()
-	p, others, err := problemOf(ctx, config, func(context.Context) (alloc.Allocation, error) { return running, nil })
+	p, others, err := problemOf(ctx, config, func(context.Context) (alloc.Allocation, error) { return running, nil }, func(*View) {})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,14 +160,15 @@ func Plan(ctx context.Context, config Config, running alloc.Allocation) (*alloc.
 }
 
 // problemOf is what there is to decide by the manager's word alone, about jobs that the checkpoint protocol need not know. The last
-// applications, as many as others says, are work that waits: all of it, as one look cannot tell for how long.
-func problemOf(ctx context.Context, config Config, running func(context.Context) (alloc.Allocation, error)) (made *alloc.Problem, others int, err error) {
+// applications, as many as others says, are work that waits: what count leaves of it.
+func problemOf(ctx context.Context, config Config, running func(context.Context) (alloc.Allocation, error), count func(*View)) (made *alloc.Problem, others int, err error) {
 	view, err := config.Cluster.Look(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
 	// What cannot be decided about leaves before the problem is made, so that one bad job is no fault of all.
 	config.prepare(view)
+	count(view)
 	p := config.Problem
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)
 	if p.Previous, err = running(ctx); err != nil {

@@ -121,7 +121,7 @@ func TestProblemWithoutProtocol(t *testing.T) {
 	}, Queues: []drf.Queue{{ID: "q", Weight: 1}}}}
 	config := Config{Cluster: cluster, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}}
 	has := alloc.Allocation{"a": {"down": 2}}
-	p, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return has, nil })
+	p, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return has, nil }, func(*View) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestProblemWithoutProtocol(t *testing.T) {
 		t.Error("the manager's own list was changed")
 	}
 	secret := errors.New("no such file")
-	if _, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, secret }); !errors.Is(err, secret) || !strings.Contains(err.Error(), "what runs cannot be seen") {
+	if _, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, secret }, func(*View) {}); !errors.Is(err, secret) || !strings.Contains(err.Error(), "what runs cannot be seen") {
 		t.Error(err)
 	}
 	// Plan hands on the error of the decision with the problem it was about.

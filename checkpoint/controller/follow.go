@@ -55,10 +55,7 @@ func (c *Controller) look(ctx context.Context) (changed bool, err error) {
 	changed = !reflect.DeepEqual(c.found, *view)
 	c.found = *view
 	last := c.Last()
-	room := func(id string) bool {
-		return last.Decision != nil && last.Decision.Allocation.Containers(waitingID(id)) > 0
-	}
-	c.waits.count(view, room, c.config.Hold, time.Now())
+	c.waits.count(view, last.hasRoom, c.config.Hold, time.Now())
 	c.see(view)
 	state := c.driver.State()
 	return changed, errors.Join(c.followServers(ctx, view, &state), c.followJobs(ctx, view, &state))

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
@@ -34,6 +35,7 @@ func TestNamesOnThePage(t *testing.T) {
 	b.fake.change(func(v *controller.View) {
 		v.Servers[2].ID, v.Servers[2].Down = "<i>[", "</td>gone"
 		v.Rejected = map[string]string{"<u>": "its <max> is no number"}
+		v.Waiting = []controller.Waiting{{ID: "<p>lain", Demand: apportion.Resources{100}}}
 	})
 	b.submit(1, names[:8]...)
 	b.eventually("eight run", func() bool { return len(b.held()) == 8 })
@@ -44,12 +46,12 @@ func TestNamesOnThePage(t *testing.T) {
 		t.Fatalf("%d %v", page.Code, page.Header())
 	}
 	text := page.Body.String()
-	for _, name := range append(names, "<u>", "its <max> is no number", "<i>[", "</td>gone") {
+	for _, name := range append(names, "<u>", "its <max> is no number", "<i>[", "</td>gone", "Room is made for <p>lain, which waits") {
 		if !strings.Contains(html.UnescapeString(text), name) {
 			t.Errorf("%q is not on the page", name)
 		}
 	}
-	for _, raw := range []string{"<b>", "<script", "<u>", "<max>", "<i>", "</td>gone"} {
+	for _, raw := range []string{"<b>", "<script", "<u>", "<max>", "<i>", "</td>gone", "<p>lain"} {
 		if strings.Contains(text, raw) {
 			t.Errorf("%q is on the page, and a browser obeys it", raw)
 		}

@@ -27,7 +27,7 @@ func (queued) Look(context.Context) (*View, error) {
 // A ceiling of the manager's holds, and a job of a queue that is not there is rejected.
 func TestQueues(t *testing.T) {
 	config := Config{Cluster: queued{}, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1}}
-	p, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, nil })
+	p, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, nil }, func(*View) {})
 	if err != nil || len(p.Applications) != 1 || len(p.Queues) != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}

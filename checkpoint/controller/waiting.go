@@ -153,6 +153,11 @@ func (w *waits) begun(view *View, demand apportion.Resources) bool {
 // waitingID is the name of what waits among applications.
 func waitingID(id string) string { return "waiting: " + id }
 
+// hasRoom reports whether a decision has room for what waits.
+func (t *Taken) hasRoom(id string) bool {
+	return t.Decision != nil && t.Decision.Allocation.Containers(waitingID(id)) > 0
+}
+
 // mostWaiting is on how much of what waits is decided at once: what is behind it waits for it.
 const mostWaiting = 100
 

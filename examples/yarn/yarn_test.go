@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,11 +112,29 @@ func (b *bench) withdraw(id string) {
 func TestYARN(t *testing.T) {
 	c := newCluster(t, 3)
 	t.Run("share", c.share)
+	t.Run("make way", c.makeWay)
 	t.Run("refuse", c.refuse)
 	t.Run("readme", c.readme)
 	t.Run("queues", c.queues)
 	t.Run("day", c.day)
 	t.Run("faults", c.faults)
+}
+
+// An elastic job that has all cores makes way for another application, and has them back when that is over.
+func (c *cluster) makeWay(t *testing.T) {
+	b := newBench(t, c)
+	b.submit("a", 24, 100000, map[string]any{"queue": "b", "demand": map[string]any{memoryKind: 1024, vcoreKind: 2}})
+	b.Holds(map[string]int{"a": 12})
+	id, kill := c.rigid(t)
+	processes.Eventually(b.Bench, "the other application has its container", 90*time.Second, func() bool {
+		b.Report()
+		list, err := c.manager.tenants(t.Context())
+		return err == nil && slices.ContainsFunc(list, func(one tenant) bool { return one.ID == id && one.Containers == 1 })
+	})
+	b.Holds(map[string]int{"a": 11})
+	kill()
+	b.Holds(map[string]int{"a": 12})
+	b.Check()
 }
 
 // The first job has a master of its user's own in a container, all others are held.
@@ -199,8 +218,9 @@ func (b *bench) sockets() []string {
 	return found
 }
 
-// An application that nobody can resize has the queue that it deserves, by Dorm's shares.
-func (c *cluster) queues(t *testing.T) {
+// rigid submits an application of one container that sleeps, and returns its ID and what ends it.
+func (c *cluster) rigid(t *testing.T) (id string, kill func()) {
+	t.Helper()
 	ctx := t.Context()
 	var made struct {
 		ID string `json:"application-id"`
@@ -218,6 +238,18 @@ func (c *cluster) queues(t *testing.T) {
 	if _, err := c.manager.do(ctx, "POST", "/ws/v1/cluster/apps?user.name=root", []byte(body)); err != nil {
 		t.Fatal(err)
 	}
+	return made.ID, func() {
+		t.Helper()
+		if _, err := c.manager.do(ctx, "PUT", "/ws/v1/cluster/apps/"+made.ID+"/state?user.name=root", []byte("<appstate><state>KILLED</state></appstate>")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An application that nobody can resize has the queue that it deserves, by Dorm's shares.
+func (c *cluster) queues(t *testing.T) {
+	ctx := t.Context()
+	id, kill := c.rigid(t)
 	processes.Eventually(t, "the application has its container", 90*time.Second, func() bool {
 		list, err := c.manager.tenants(ctx)
 		return err == nil && len(list) == 1 && list[0].Containers == 1
@@ -237,12 +269,10 @@ func (c *cluster) queues(t *testing.T) {
 			t.Errorf("queue %s has %g, want %g:\n%s", q.Path, q.Capacity, want, told.String())
 		}
 	}
-	if !strings.Contains(told.String(), made.ID) {
+	if !strings.Contains(told.String(), id) {
 		t.Errorf("it does not say why:\n%s", told.String())
 	}
-	if _, err := c.manager.do(ctx, "PUT", "/ws/v1/cluster/apps/"+made.ID+"/state?user.name=root", []byte("<appstate><state>KILLED</state></appstate>")); err != nil {
-		t.Fatal(err)
-	}
+	kill()
 	c.resetQueues(t)
 }
 
