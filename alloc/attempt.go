@@ -26,6 +26,8 @@ type attempt struct {
 	least    *LeastLoss // why the loss budget is above what Theta1 gives; nil: it is not
 	// certified is the least loss that the certificate in least proves, once Verify has computed it.
 	certified float64
+	// prices is by how much the objective of the instance is above that of the decision, once Verify has computed it.
+	prices float64
 }
 
 // solve makes one attempt with the given applications, positions in the problem, ascending. That P2 has no solution is an

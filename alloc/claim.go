@@ -18,6 +18,8 @@ import (
 // checkPatience adds what is wrong with the options of reservations, and with those that are handed back.
 func (p *Problem) checkPatience(faults *apportion.Faults) {
 	checkDuration(faults, p.Options.Patience, apportion.Item{}, "Options.Patience")
+	checkDuration(faults, p.Options.RestartCost, apportion.Item{}, "Options.RestartCost")
+	checkDuration(faults, &p.Options.MinGain, apportion.Item{}, "Options.MinGain")
 	if n := p.Options.Reservations; n != nil && *n < 0 {
 		faults.Add(apportion.Item{}, "Options.Reservations", apportion.ErrNegative, strconv.FormatInt(*n, 10))
 	}

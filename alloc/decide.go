@@ -96,13 +96,14 @@ func (d *Decision) add(w Waiting, ran bool) {
 // has any.
 func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 	// What the solver claims is taken over as far as the referee has checked it; all else is computed from the counts.
-	s := a.solution
+	s, all := a.solution, r.scatter(a.apps, a.solution.Counts)
+	objective := r.attained(a.apps, all)
 	d := &Decision{
 		Status:    Decided,
-		Objective: s.Objective,
+		Objective: objective,
 		// A bound above the cap says nothing, and one below the objective differs from it by
 		// rounding alone: the referee has refused any other.
-		Bound:       math.Max(s.Objective, math.Min(s.Bound, a.instance.Cap())),
+		Bound:       math.Max(objective, math.Min(s.Bound, a.instance.Cap())-r.prices(a)),
 		Proven:      s.Proven,
 		Interrupted: s.Interrupted,
 		Certificate: s.Certificate,
@@ -114,7 +115,6 @@ func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 	}
 	// The gap follows from bound and rank, so that both must be settled first.
 	d.Gap = r.gap(d, a.instance)
-	all := r.scatter(a.apps, s.Counts)
 	if err := r.report(d, sharing, all); err != nil {
 		return nil, err
 	}
@@ -185,15 +185,14 @@ func (r *resolved) report(d *Decision, sharing []int, counts solver.Counts) (err
 }
 
 // attained returns what the applications in list, ascending, are worth together under counts, one entry for each
-// application of the problem. It sums in the order of the list, as Instance.Objective does, so that both round alike.
+// application of the problem, less the prices of restarts.
 func (r *resolved) attained(list []int, counts solver.Counts) float64 {
 	var sum float64
 	last := -1
 	for _, i := range list {
 		// Of an application with options the one in use counts, or one for all.
-		if e := r.inUse(r.of[i], counts); r.of[i] != last {
-			app := r.app(e)
-			sum, last = sum+app.WorthOf(counts[e]), r.of[i]
+		if r.of[i] != last {
+			sum, last = sum+r.netWorth(r.of[i], counts), r.of[i]
 		}
 	}
 	return sum
@@ -206,9 +205,7 @@ func (r *resolved) setWorths(d *Decision, list []int, counts solver.Counts) {
 		return
 	}
 	for _, i := range list {
-		e := r.inUse(r.of[i], counts)
-		app := r.app(e)
-		d.Shares[r.of[i]].Worth = app.WorthOf(counts[e])
+		d.Shares[r.of[i]].Worth = r.netWorth(r.of[i], counts)
 	}
 }
 

@@ -32,10 +32,11 @@ type Decision struct {
 	// entries of zero. When Kept it is Previous without what has finished or stood on a server
 	// that is not in the list.
 	Allocation Allocation `json:"allocation"`
-	// Objective is the utilization (10) of Allocation, between 0 and the number of kinds. Where any application states a
-	// worth it is the sum of worths, of all that P2 was about, and Bound is in the same unit.
+	// Objective is the utilization (10) of Allocation, between 0 and the number of kinds, less the prices of restarts
+	// (Options.RestartCost) of those that are adjusted. Where any application states a worth it is the sum of worths less prices, of all
+	// that P2 was about, and Bound is in the same unit.
 	Objective float64 `json:"objective"`
-	// Bound is an upper bound on the utilization of any solution of P2, at most solver.Instance.Cap;
+	// Bound is an upper bound on the objective of any solution of P2, at most solver.Instance.Cap;
 	// 0 when Kept. JSON leaves it out then, and where it is infinite. It is one for P2 among those who were taken in, as
 	// Gap is: nothing is said of those in Waiting and Suspended with LeftOut.
 	Bound float64 `json:"bound,omitzero"`

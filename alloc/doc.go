@@ -32,8 +32,8 @@
 //
 // over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
 // servers is taken. W_i is what an application states that its containers are worth by their number, of any shape, or
-// v_i n; of an application with options these are those of the one in use, H_i. K_i is W_i of what it has, or more by
-// the price of a restart. Where anyone states a worth, the objective and its bound are in units of worth; W_i(0) counts
+// v_i n; of an application with options these are those of the one in use, H_i. K_i is W_i of what it has and
+// the price of a restart, by default an eighth of it; Decision.Objective is less the prices of those that are adjusted. Where anyone states a worth, the objective and its bound are in units of worth; W_i(0) counts
 // for whoever is taken in, so that with Min 0 worth decides who runs.
 //
 // # How a decision is taken

@@ -32,6 +32,7 @@ func unfair() *Problem {
 	p.Theta1 = 0
 	p.add(1, 1, 3, 3)
 	p.add(1, 1, 3)
+	p.Options.RestartCost = new(float64)
 	return p
 }
 
@@ -104,6 +105,7 @@ func TestBudgetHoldsAfterAll(t *testing.T) {
 	p.Theta1 = 0
 	p.add(1, 1, 2, 2)
 	p.add(1, 1, 2)
+	p.Options.RestartCost = new(float64)
 	fair := solver.Counts{at(1), at(1)}
 	by := &asked{answers: []solver.Solution{
 		{Status: solver.Unknown, Bound: 1},

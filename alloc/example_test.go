@@ -29,13 +29,13 @@ func ExampleReallocate() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: utilization %.3f of at most %.3f\n", decision.Status, decision.Objective, decision.Bound)
+	fmt.Printf("%s: utilization %.3f, less a restart %.3f of at most %.3f\n", decision.Status, decision.Metrics.ResourceUtilization, decision.Objective, decision.Bound)
 	fmt.Println(decision.Allocation)
 	for _, step := range alloc.NewPlan(problem, decision.Allocation).Steps {
 		fmt.Println(step.Action, step.Application, step.Server, step.Containers)
 	}
 	// Output:
-	// decided: utilization 2.000 of at most 2.000
+	// decided: utilization 2.000, less a restart 1.875 of at most 1.875
 	// map[lr:map[s1:2 s2:4] resnet:map[s1:2]]
 	// save lr  0
 	// destroy lr s1 2

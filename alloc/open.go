@@ -5,7 +5,9 @@ package alloc
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -26,6 +28,11 @@ func (r *resolved) openInstance() (inst *solver.Instance, apps []int) {
 		if r.guaranteed || r.mayBePreempted(i) {
 			inst.Apps[a].Cost = 0
 		}
+		// Nor has it a price, and none has what leaves a cordoned server.
+		cordoned := func(p apportion.Placement) bool { return r.problem.Servers[p.Server].Cordoned }
+		if r.problem.Applications[i].StayWorth == nil && (inst.Apps[a].Elective || inst.Apps[a].Cost == 0 || slices.ContainsFunc(r.previous[i], cordoned)) {
+			inst.Apps[a].Stay = 0
+		}
 	}
 	return inst, apps
 }
@@ -36,7 +43,7 @@ func (r *resolved) openBound(a *attempt, m *solver.Multipliers) float64 {
 	if r.problem.Options.Paper || len(r.capacity) == 0 || len(a.apps) == len(r.servable()) {
 		return 0
 	}
-	inst, _ := r.openInstance()
+	inst, apps := r.openInstance()
 	bound := inst.Cap()
 	if m != nil {
 		// Shares are others with each choice, so that losses have no price here.
@@ -49,7 +56,7 @@ func (r *resolved) openBound(a *attempt, m *solver.Multipliers) float64 {
 	if math.IsInf(bound, 0) {
 		return 0
 	}
-	return bound
+	return bound - r.prices(&attempt{apps: apps, instance: inst})
 }
 
 // waitingLoss returns the fairness loss (2) under counts in which those that wait have their part too: shares are those among all that

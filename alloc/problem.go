@@ -71,7 +71,7 @@ type Application struct {
 	// IdleWorth is what having none is worth, where Min is 0 and there is a Worth; 0: nothing.
 	IdleWorth float64 `json:"idle_worth,omitzero"`
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
-	// restart costs it. nil, and anything less than that worth: as much as its number.
+	// restart costs it; anything less than that worth: as much as its number. nil: a restart costs what Options.RestartCost says.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
 	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather
 	// have first: that gives its theoretical share. They stand in place of Form, of which Requires alone holds beside them.
@@ -198,6 +198,13 @@ type Options struct {
 	// Choose lets in those of one queue and priority first, of which none is due, that together use most of what is left, in place of
 	// the order of submission. It has no effect with Rule.Paper.
 	Choose bool `json:"choose,omitempty"`
+	// RestartCost is what a voluntary adjustment takes from the objective, in parts of what the containers of the application are worth
+	// beyond having none: finite and not negative; nil means 1/8, so that nothing is restarted for an eighth more. An application that
+	// states StayWorth pays what that says. It has no effect with Rule.Paper.
+	RestartCost *float64 `json:"restart_cost,omitempty"`
+	// MinGain is what an adjustment takes at least, in containers of the application: finite and not negative. It has no effect where
+	// RestartCost has none.
+	MinGain float64 `json:"min_gain,omitzero"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// Loss is what the fairness loss (2) is measured in.

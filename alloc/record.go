@@ -14,12 +14,13 @@ import (
 
 // RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. In version 1
 // reasons have other words, and worths another gap, which Verify leaves unchecked; before version 3 the loss budget (15) was
-// that of the paper.
+// that of the paper, and a restart cost nothing where Options.RestartCost says nothing.
 const RecordVersion = 3
 
 const (
-	ownWords     = 2 // from this version on reasons and gaps are those that are recomputed
-	shareBudgets = 3 // from this version on the loss budget is a part of the shares
+	ownWords      = 2 // from this version on reasons and gaps are those that are recomputed
+	shareBudgets  = 3 // from this version on the loss budget is a part of the shares
+	restartPrices = 3 // from this version on restarts have a price
 )
 
 // Record is one decision as a document: the problem with its options, and the decision, whose
@@ -50,7 +51,7 @@ func (r *Record) Verify() (Proof, error) {
 }
 
 // Replay takes the decision again and lists where the answers differ; nothing: they are the same but
-// for the prices that prove the bound. Of an older record it is taken with the budgets of then. A nil solver means the embedded one with the recorded settings,
+// for the prices that prove the bound. Of an older record it is taken with the budgets and prices of then. A nil solver means the embedded one with the recorded settings,
 // and is apportion.ErrUnknown where another solver took the decision. What may differ without a fault is
 // a decision that was Interrupted, or began from what an earlier one had left (solver.Settings.Warm).
 func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, error) {

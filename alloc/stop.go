@@ -14,10 +14,11 @@ import (
 )
 
 // The constraints that stand in a Stop beside those of package solver: the maximum (7), and that the objective (10)
-// would be less.
+// would be less, by worths or by what a restart costs.
 const (
 	Maximum   solver.Constraint = "maximum containers (7)"
 	Worthless solver.Constraint = "worth (10)"
+	Restart   solver.Constraint = "price of a restart"
 )
 
 // stopper holds what the reasons of all applications share: an allocation as an answer to one P2. It is filled once in
@@ -110,7 +111,8 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return apportion.Reason{Constraint: Maximum, Need: float64(n + 1), Have: float64(n),
 			Text: fmt.Sprintf("it has its maximum of %d", n)}, 0
 	}
-	if gain, _ := s.gain(a, app); app.Worth != nil && gain <= 0 {
+	gain, _ := s.gain(a, app)
+	if app.Worth != nil && gain <= 0 {
 		text := fmt.Sprintf("with %d it would be worth %.4g less", next, -gain)
 		if gain == 0 {
 			text = fmt.Sprintf("with %d it would be worth no more", next)
@@ -134,6 +136,10 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return apportion.Reason{Constraint: solver.Adjust, Applications: s.waiting(), Text: "there is room, but " + listIDs(s.waiting()) + " waits for its end"}, 0
 	case dense.Pinned:
 		return apportion.Reason{Constraint: solver.Adjust, Text: "there is room, but it is pinned"}, 0
+	case dense.Stay > 0 && app.StayWorth == nil && !dense.Adjusted(s.counts[a]) && gain <= 0:
+		price := restartOf(app, dense)
+		return apportion.Reason{Constraint: Restart, Need: price, Have: gain + price,
+			Text: fmt.Sprintf("there is room, but its restart costs %.4g, and %d more would bring %.4g", price, next-n, gain+price)}, 0
 	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:
 		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + dense.Cost), Have: float64(s.instance.AdjustBudget),
 			Text: fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", s.instance.AdjustBudget, s.adjusted)}, s.adjustPrice()
@@ -284,7 +290,7 @@ func (s *stopper) gain(a int, app *Application) (gain, last float64) {
 	dense, placed := &s.instance.Apps[a], s.counts[a]
 	stay := 0.0
 	if dense.Running && !dense.Adjusted(placed) {
-		stay = dense.Stay
+		stay = restartOf(app, dense)
 	}
 	// Utilization is linear in the number of containers, so that there is nothing to say about the last one.
 	if app.Worth == nil {

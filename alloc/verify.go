@@ -70,6 +70,7 @@ func verify(p *Problem, d *Decision, version int) (Proof, error) {
 	if err != nil {
 		return Proof{}, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
+	bound -= a.prices
 	proof := Proof{Bound: bound, Searched: bound > d.Bound+tolerance, LeastLoss: a.certified, Unchecked: unchecked}
 	if proof.Searched {
 		proof.Unchecked = append(proof.Unchecked, "Bound")
@@ -177,7 +178,7 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 			return nil, err
 		}
 	}
-	a.solution = &solver.Solution{Counts: gather(apps, all), Certificate: d.Certificate}
+	a.solution, a.prices = &solver.Solution{Counts: gather(apps, all), Certificate: d.Certificate}, r.prices(a)
 	if err := a.instance.Check(a.solution.Counts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}

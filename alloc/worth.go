@@ -139,13 +139,16 @@ func (r *resolved) worths(i int, dense *solver.App) []float64 {
 	return worths
 }
 
-// stay returns what staying is worth to application i beyond what its number is worth, by its dense form. Where it
-// states less than that it is none: it could be placed anew just where it is.
+// stay returns what staying is worth to application i beyond what its number is worth, by its dense form: what it states, else the
+// price of a restart. Where it states less than that it is none: it could be placed anew just where it is.
 func (r *resolved) stay(i int, dense *solver.App) float64 {
 	app := &r.problem.Applications[i]
 	held := solver.Containers(dense.Previous)
-	if app.StayWorth == nil || !dense.Running || !dense.Allows(held) {
+	if !dense.Running || !dense.Allows(held) {
 		return 0
+	}
+	if app.StayWorth == nil {
+		return r.restartPrice(i, dense)
 	}
 	// What is stated is the worth of staying as a whole; the solver adds Stay to that of the number.
 	return math.Max(0, *app.StayWorth-float64(dense.Value*float64(held))-dense.Extra(held))

@@ -44,6 +44,7 @@ func read(t *testing.T, name string) *alloc.Problem {
 		kinds := float64(2 * len(p.Kinds))
 		p.Theta1, p.Options.NoCeil15 = math.Ceil(p.Theta1*kinds-1e-9)/kinds, true
 	}
+	p.Options.RestartCost = new(float64) // as when they were found
 	return &p
 }
 

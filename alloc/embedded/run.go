@@ -180,7 +180,7 @@ func (r *run) solution() *solver.Solution {
 // the least of G. Where all applications are of one type the utilization says how many there are.
 func (r *run) rank(sol *solver.Solution) {
 	p := r.p
-	if sol.Proven != solver.ByUtilization || !p.Plain || p.Inst.LossPrice != 0 {
+	if sol.Proven != solver.ByUtilization || !p.Plain || p.Stays || p.Inst.LossPrice != 0 {
 		return
 	}
 	least := 0.0

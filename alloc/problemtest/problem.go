@@ -29,6 +29,7 @@ func Draw(family alloctest.Family, seed uint64, servers, apps int, previous bool
 		Kinds:    apportion.Kinds{"cpu", "gpu", "memory"},
 		Previous: alloc.Allocation{},
 		Theta2:   threshold,
+		Options:  alloc.Options{RestartCost: new(float64)}, // instances have no premium for whoever stays
 	}
 	// The budget is that of the instance, of 2m.
 	p.Theta1, p.Options.NoCeil15 = inst.LossBudget/float64(2*len(p.Kinds)), true

@@ -125,7 +125,7 @@ func newBench(t *testing.T) *bench {
 		b.reports = append(b.reports, err.Error())
 	}
 	b.config = controller.Config{Cluster: b.fake, Report: report, Store: &storetest.MemStore{}, Dir: t.TempDir(), Shared: managedtest.Shared(t), Secret: wire.NewSecret(),
-		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1},
+		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Options: alloc.Options{RestartCost: new(float64)}}, // all that is equal decides the loss
 		Lease:   lease, Look: 5 * time.Millisecond, Missing: 50 * time.Millisecond, Settle: 5 * time.Millisecond, Options: &driver.Options{Poll: 10 * time.Millisecond}}
 	b.begin()
 	ctx, cancel := context.WithCancel(context.Background())

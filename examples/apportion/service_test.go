@@ -117,7 +117,7 @@ func TestService(t *testing.T) {
 	want(200, "POST", "/v1/sessions/c", `{"why":"b"}`, `"helps"`)
 	want(200, "POST", "/v1/sessions/c", `{"what_if":[{"lose":"s1"}]}`, `"then"`)
 	record := want(200, "POST", "/v1/sessions/c", `{"show":"record"}`, `"decision"`)
-	want(200, "POST", "/v1/verify", record, `"proven_bound":1`)
+	want(200, "POST", "/v1/verify", record, `"proven_bound":0.9`)
 	want(200, "POST", "/v1/replay", record, `"differences"`)
 	shown := want(200, "POST", "/v1/sessions/c", `{"show":"problem"}`, `"previous"`)
 	// A fault changes nothing, and neither does what nobody may ask.

@@ -51,6 +51,8 @@ func run(w io.Writer) error {
 		},
 		Theta1: 0.1, // tolerate that a tenth of all shares is lost
 		Theta2: 0.1, // adjust one running application in ten, rounded up
+		// The paper's restarts have no price; without this one costs an eighth of what an application has.
+		Options: alloc.Options{RestartCost: new(float64)},
 	}
 	// nil is the built-in solver. The context could end the search early; the decision would say so.
 	decision, err := alloc.Reallocate(context.Background(), problem, nil)

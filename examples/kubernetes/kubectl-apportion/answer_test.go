@@ -124,7 +124,7 @@ var answers = []struct {
 JOB       HAS  GETS  MOST  WHERE      WHY NOT MORE
 ml/big    6    6     8     n1:4 n2:2  no server has room: nvidia.com/gpu is short on 2 of 2
 ml/small  0    2     2     n2:2       it has its maximum of 2
-` + leftAlone + `utilization 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 0 of 1 adjusted
+` + leftAlone + `objective 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 0 of 1 adjusted
 `},
 	{[]string{"explain", "big"}, `
 job         ml/big
@@ -170,14 +170,14 @@ ml/big    6    6    2     n1:2        no server has room: nvidia.com/gpu is shor
 ml/small  0    2    2     n1:2        it has its maximum of 2
 saved, stopped and resumed: ml/big
 started: ml/small
-` + leftAlone + `utilization 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 1 of 1 adjusted
+` + leftAlone + `objective 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 1 of 1 adjusted
 `},
 	{[]string{"what-if", "-end", "big"}, `
 JOB       HAS  NOW  THEN  WHERE THEN  WHY NOT MORE THEN
 ml/big    6    6    0     -
 ml/small  0    2    2     n2:2        it has its maximum of 2
 started: ml/small
-` + leftAlone + `utilization 0.2591 of at most 0.2591 (within 0%), unfairness 0 of 4, 0 of 0 adjusted
+` + leftAlone + `objective 0.2591 of at most 0.2591 (within 0%), unfairness 0 of 4, 0 of 0 adjusted
 `},
 	{[]string{"what-if", "-arrive", "MANIFEST"}, `
 JOB       HAS  NOW  THEN  WHERE THEN  WHY NOT MORE THEN
@@ -186,7 +186,7 @@ ml/small  0    2    2     n2:2        it has its maximum of 2
 ml/new    0    0    3     n1:3        it has its maximum of 3
 saved, stopped and resumed: ml/big
 started: ml/new, ml/small
-` + leftAlone + `utilization 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 1 of 1 adjusted
+` + leftAlone + `objective 0.9392 of at most 0.9392 (within 0%), unfairness 0 of 4, 1 of 1 adjusted
 `},
 }
 

@@ -75,7 +75,7 @@ func (d *decided) summary(w io.Writer) error {
 		_, err := fmt.Fprintln(w, "everything stays:", d.Reason.Text)
 		return err
 	}
-	_, err := fmt.Fprintf(w, "utilization %.4g of at most %.4g (within %.2g%%), unfairness %.3g of %.3g, %d of %d adjusted\n", d.Objective, d.Bound,
+	_, err := fmt.Fprintf(w, "objective %.4g of at most %.4g (within %.2g%%), unfairness %.3g of %.3g, %d of %d adjusted\n", d.Objective, d.Bound,
 		max(0, 100*d.Gap), d.Metrics.FairnessLoss, d.Metrics.LossBudget, d.Metrics.Adjusted, len(d.Previous))
 	return err
 }

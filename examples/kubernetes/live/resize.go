@@ -64,7 +64,7 @@ func (r *resizer) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	why := fmt.Sprintf("utilization %.4g of at most %.4g, loss %.3g of %.3g, %d adjusted",
+	why := fmt.Sprintf("objective %.4g of at most %.4g, loss %.3g of %.3g, %d adjusted",
 		d.Objective, d.Bound, d.Metrics.FairnessLoss, d.Metrics.LossBudget, d.Metrics.Adjusted)
 	var errs []error
 	for i := range changes {

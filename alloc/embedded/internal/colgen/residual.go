@@ -95,7 +95,7 @@ func (r *Residual) Fix(free func(i int32) bool) bool {
 			if r.Free[i] {
 				q.Members = append(q.Members, i)
 			} else {
-				r.Fixed += float64(p.Types[t].Value * float64(a.Held))
+				r.Fixed += float64(p.Types[t].Value*float64(a.Held)) + a.HeldExtra
 				r.KeptLoss += a.HeldLoss
 			}
 		}

@@ -80,7 +80,7 @@ func TestBoundByHand(t *testing.T) {
 		want := r.Lambda * (p.Inst.LossBudget + solver.LossTolerance)
 		for i := range p.Apps {
 			if a := &p.Apps[i]; !r.Free[i] {
-				want += p.Types[a.Type].Value*float64(a.Held) - r.Lambda*a.HeldLoss
+				want += p.Types[a.Type].Value*float64(a.Held) + p.Inst.Apps[i].Stay - r.Lambda*a.HeldLoss
 			}
 		}
 		worth := make([]float64, len(p.Types))

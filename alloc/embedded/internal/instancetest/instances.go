@@ -59,7 +59,7 @@ type Drawer func(least, most int64, name string) int64
 // Tiny draws an instance that the exhaustive oracle can answer: up to three servers and three
 // applications, often two of one demand, with everything that can go wrong: previous containers
 // that overfill a server or lie outside the bounds, displaced applications, capacities of zero,
-// budgets that bind or cannot be met.
+// budgets that bind or cannot be met, in a third of them a price of restarts.
 // Ranges are small on purpose: only then do capacities run short, budgets bind and demands repeat within a few
 // hundred draws, and the exhaustive oracle stays fast.
 func Tiny(draw Drawer) *solver.Instance {
@@ -78,6 +78,7 @@ func Tiny(draw Drawer) *solver.Instance {
 		LossBudget:   3,
 		AdjustBudget: 2,
 	}
+	prices := draw(0, 2, "prices of restarts") == 0
 	if tight {
 		// The budgets are in shares: 0 asks for the exact shares, 1 for a whole cluster off.
 		inst.LossBudget = []float64{0, 0.2, 0.5, 1}[draw(0, 3, "loss budget")]
@@ -120,6 +121,9 @@ func Tiny(draw Drawer) *solver.Instance {
 				if n := draw(-2, 2, "held"); n > 0 {
 					app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: n})
 				}
+			}
+			if prices {
+				app.Stay = float64(draw(0, 4, "stay")) / 16
 			}
 		}
 		inst.Apps = append(inst.Apps, app)

@@ -180,6 +180,11 @@ func checkFits(t *rapid.T, s *pattern.Cells, inc *problem.Incumbent) {
 			take(j, slot.Type, slot.Count)
 		}
 	}
+	for i := range p.Apps {
+		if !inc.Free[i] && p.Apps[i].Pinnable {
+			value += p.Inst.Apps[i].Stay
+		}
+	}
 	if math.Abs(value-inc.Objective) > 1e-9 {
 		t.Fatalf("worth %g, said %g", value, inc.Objective)
 	}

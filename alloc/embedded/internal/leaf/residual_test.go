@@ -46,7 +46,7 @@ func TestResidualAgainstOracle(t *testing.T) {
 			a := &s.Problem.Apps[i]
 			free[i] = !a.Pinnable || rapid.Bool().Draw(t, "free")
 			if !free[i] {
-				fixed += s.Problem.Types[a.Type].Value * float64(a.Held)
+				fixed += s.Problem.Types[a.Type].Value*float64(a.Held) + inst.Apps[i].Stay
 			}
 		}
 		l := NewLeaves(s)

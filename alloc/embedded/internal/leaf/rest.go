@@ -68,13 +68,13 @@ func (l *Rests) restOf(free func(i int32) bool) *rest {
 			// As a new application it has no place that it is tied to: it is adjusted already, and
 			// paid for.
 			app := *source
-			app.Running, app.Displaced, app.Previous = false, false, nil
+			app.Running, app.Displaced, app.Previous, app.Stay = false, false, nil, 0
 			r.inst.Apps = append(r.inst.Apps, app)
 			r.apps = append(r.apps, int32(i))
 			continue
 		}
 		// fixed = sum over the kept of v_i n_i, and loss the same for theirs: constants of the set.
-		r.fixed += float64(p.Types[a.Type].Value * float64(a.Held))
+		r.fixed += float64(p.Types[a.Type].Value*float64(a.Held)) + a.HeldExtra
 		r.loss += a.HeldLoss
 		for _, placed := range source.Previous {
 			for k, q := range p.DemandOf(a.Type) {

@@ -13,11 +13,12 @@ import (
 
 // New compiles inst in O(servers + applications + shapes x types) times kinds.
 func New(inst *solver.Instance) *Problem {
-	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: Plain(inst), Worthy: worthy(inst)}
+	p := &Problem{Inst: inst, Kinds: len(inst.Total), Servers: len(inst.Capacity), Total: inst.Total, Plain: Plain(inst)}
 	// The order matters: servers are grouped by what they hold of the types, and maxima of applications need
 	// the shapes of servers.
 	p.compileTypes(p.compileCeilings())
 	p.Plain = p.Plain && len(p.Ceilings) == 0
+	p.Worthy = worthy(inst, p.Plain)
 	p.Unit = make([]int64, p.Kinds)
 	// Unit[k] = gcd over all types of d_tk, in units of kind k: no solution uses an amount between two
 	// multiples of it, which the tree branches on.
@@ -41,7 +42,7 @@ func Plain(inst *solver.Instance) bool {
 		app := &inst.Apps[i]
 		// Cost 1 for each that runs makes (16) a number of applications; where it does not run Cost is never
 		// charged.
-		if own(app) || app.Stay > 0 || app.Classes != nil || app.Pinned || app.Running && app.Cost != 1 {
+		if own(app) || app.Classes != nil || app.Pinned || app.Running && app.Cost != 1 {
 			return false
 		}
 	}
@@ -162,8 +163,8 @@ func (p *Problem) compileApps() {
 	// Residual is that of the root, at the full budget: it bounds what any choice leaves.
 	p.ResidualCapacity(p.Residual, nil, p.Budget)
 	p.Scale, p.TieLoss = p.scale(), p.lossWeight()
-	// A loss that is paid for is on no lattice, nor are worths by number.
-	if p.Inst.LossPrice == 0 && !p.Worthy {
+	// A loss that is paid for is on no lattice, nor are worths by number and prices of restarts.
+	if p.Inst.LossPrice == 0 && !p.Worthy && !p.Stays {
 		p.Step = p.latticeStep()
 	}
 }

@@ -41,7 +41,7 @@ func TestPlain(t *testing.T) {
 		"few servers":        {func(_ *solver.Instance, app *solver.App) { app.MaxServers = 1 }, false},
 		"worths":             {func(_ *solver.Instance, app *solver.App) { app.Worth = []float64{1, 2, 3, 4} }, false},
 		"losses":             {func(_ *solver.Instance, app *solver.App) { app.Losses = []solver.LossPoint{{}} }, false},
-		"worth its stay":     {func(_ *solver.Instance, app *solver.App) { app.Stay = 0.5 }, false},
+		"worth its stay":     {func(_ *solver.Instance, app *solver.App) { app.Stay = 0.5 }, true},
 		"classes of servers": {func(_ *solver.Instance, app *solver.App) { app.Classes = []int{0} }, false},
 		"pinned":             {func(_ *solver.Instance, app *solver.App) { app.Pinned = true }, false},
 		"dear":               {func(_ *solver.Instance, app *solver.App) { app.Cost = 2 }, false},

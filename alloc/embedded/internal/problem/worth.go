@@ -29,9 +29,10 @@ func (p *Problem) Loss(i int32, n int64) float64 {
 	return math.Abs(float64(p.Types[a.Type].Delta*float64(n)) - a.share)
 }
 
-// worthy reports whether anything is worth something beside its Value.
-func worthy(inst *solver.Instance) bool {
-	return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Worth != nil || app.Stay > 0 })
+// worthy reports whether anything is worth something beside its Value. A price of restarts in an instance that is plain but for that
+// makes no application unlike others of its demand.
+func worthy(inst *solver.Instance, plain bool) bool {
+	return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Worth != nil || app.Stay > 0 && !plain })
 }
 
 // Floor returns what every solution is worth at least, and a little less for rounding: a bound below it proves that there is
@@ -122,9 +123,9 @@ func (p *Problem) Wanted(i int32, price, lambda float64) (int64, float64) {
 	return n, float64(price*float64(n)) - float64(lambda*p.Loss(i, n))
 }
 
-// KeepWorth returns v n - lambda loss_i(n) for the n containers that application i holds.
+// KeepWorth returns v n + Stay_i - lambda loss_i(n) for the n containers that application i holds.
 // It is keep_i of pattern.Cells, without any price for the room, which multipliers on copies pay for.
 func (p *Problem) KeepWorth(i int32, lambda float64) float64 {
 	a := &p.Apps[i]
-	return float64(p.Types[a.Type].Value*float64(a.Held)) - float64(lambda*a.HeldLoss)
+	return float64(p.Types[a.Type].Value*float64(a.Held)) + a.HeldExtra - float64(lambda*a.HeldLoss)
 }

@@ -56,7 +56,7 @@ func TestTieLoss(t *testing.T) {
 	}
 }
 
-// Kept worth is the value of what is held less its loss at the price.
+// Kept worth is the value of what is held and of staying, less its loss at the price.
 func TestKeepWorth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := instancetest.Tiny(draws(t))
@@ -69,7 +69,7 @@ func TestKeepWorth(t *testing.T) {
 			for _, placed := range app.Previous {
 				held += placed.Count
 			}
-			want := app.Value*float64(held) - 2*math.Abs(app.Delta*float64(held)-app.Share)
+			want := app.Value*float64(held) + app.Stay - 2*math.Abs(app.Delta*float64(held)-app.Share)
 			if got := p.KeepWorth(int32(i), 2); math.Abs(got-want) > 1e-9 || p.Apps[i].Held != held {
 				t.Fatalf("application %d is worth %g with %d, want %g with %d", i, got, p.Apps[i].Held, want, held)
 			}

@@ -277,8 +277,8 @@ class Application:
 
     idle_worth: What having no container is worth, where min is 0 and there is a worth. Absent: 0.
 
-    stay_worth: What staying exactly as it is is worth to one that runs; absent, or less than the worth of its
-        number: as much as that.
+    stay_worth: What staying exactly as it is is worth to one that runs; less than the worth of its number: as
+        much as that; absent: a restart costs what options.restart_cost says.
 
     priority: Who is admitted first, before the order of submission: the highest. Absent: 0.
 
@@ -387,6 +387,11 @@ class Options:
         absent: 2.
 
     reservations: For how many applications that are due room is kept at most, one a queue; absent: 1; 0: none.
+
+    restart_cost: What a voluntary adjustment takes from the objective, in parts of what the containers of the
+        application are worth, where it states no stay_worth; absent: 1/8.
+
+    min_gain: What a voluntary adjustment takes at least, in containers of the application. Absent: 0.
     """
     share: Optional[str] = None
     loss: Optional[str] = None
@@ -401,6 +406,8 @@ class Options:
     choose: Optional[bool] = None
     patience: Optional[float] = None
     reservations: Optional[int] = None
+    restart_cost: Optional[float] = None
+    min_gain: Optional[float] = None
 
 
 @dataclass

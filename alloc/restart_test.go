@@ -1,0 +1,148 @@
+// This file tests the price of a restart, [Program §10].
+
+package alloc
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+)
+
+// ring is a server of some GPUs with a job of as many as held that may grow to most.
+func ring(gpus, held, most int64) *Problem {
+	p := gpuProblem(gpus)
+	p.add(1, 1, most, held)
+	p.Theta1, p.Theta2 = 1, 1
+	return p
+}
+
+// Nobody is restarted for an eighth more of what it has, and everybody for more than that: by default, by another price, and by a
+// least gain in containers.
+func TestRestartForMoreThanItCosts(t *testing.T) {
+	price := func(part float64) Options { return Options{RestartCost: &part} }
+	for name, c := range map[string]struct {
+		held, most int64
+		options    Options
+		want       int64
+	}{
+		"an eighth more":             {8, 9, Options{}, 8},
+		"more than an eighth":        {8, 10, Options{}, 10},
+		"a seventh":                  {7, 8, Options{}, 8},
+		"twice the price":            {8, 10, price(.25), 8},
+		"twice the price and paid":   {8, 11, price(.25), 11},
+		"no price":                   {8, 9, price(0), 9},
+		"less than two containers":   {4, 6, Options{MinGain: 2}, 4},
+		"more than two containers":   {4, 7, Options{MinGain: 2}, 7},
+		"the paper knows no restart": {8, 9, Options{Rule: Rule{Paper: true}}, 9},
+	} {
+		p := ring(12, c.held, c.most)
+		p.Options = c.options
+		d := mustReallocate(t, p)
+		if got := d.Shares[0].Containers; got != c.want {
+			t.Errorf("%s: %d of %d containers, want %d", name, got, c.most, c.want)
+		}
+		if d.Objective > d.Bound || d.Bound > 1+1e-9 {
+			t.Errorf("%s: objective %g, bound %g", name, d.Objective, d.Bound)
+		}
+	}
+}
+
+// What is charged is in the objective and in the share of the one that pays it, in the bound, and in the words that say why another
+// one stays as it is.
+func TestRestartIsSaid(t *testing.T) {
+	p := ring(12, 8, 10)
+	d := mustReallocate(t, p)
+	if want := (10 - 1.) / 12; math.Abs(d.Objective-want) > 1e-8 || math.Abs(d.Bound-want) > 1e-8 || d.Metrics.ResourceUtilization != 10./12 {
+		t.Errorf("objective %g of %g, utilization %g; want %g", d.Objective, d.Bound, d.Metrics.ResourceUtilization, want)
+	}
+	e, err := Explain(p, d)
+	if err != nil || e.Applications[0].Constraint != Maximum {
+		t.Errorf("%+v, %v", e, err)
+	}
+	p = ring(12, 8, 9)
+	e, err = Explain(p, mustReallocate(t, p))
+	if want := "there is room, but its restart costs 0.08333, and 1 more would bring 0.08333"; err != nil || e.Applications[0].Constraint != Restart || e.Applications[0].Text != want {
+		t.Errorf("%+v, %v", e.Applications, err)
+	}
+	p.Options.Paper, p.Options.MinGain = true, 1
+	e, err = Explain(p, mustReallocate(t, p))
+	if want := "restart_cost and min_gain have no effect with paper_rule"; err != nil || !strings.Contains(strings.Join(e.Warnings, "\n"), want) {
+		t.Errorf("%q, %v", e.Warnings, err)
+	}
+}
+
+// What a job states of its own restarts stands in place of the price, and one that must move pays nothing.
+func TestRestartOfItsOwn(t *testing.T) {
+	p := ring(12, 8, 9)
+	stay := 8. / 12
+	p.Applications[0].StayWorth = &stay
+	if d := mustReallocate(t, p); d.Shares[0].Containers != 9 || d.Objective != .75 {
+		t.Errorf("%+v, worth %g", d.Shares, d.Objective)
+	}
+	p = ring(12, 8, 9)
+	p.Servers = append(p.Servers, apportion.Server{ID: "s1", Capacity: apportion.Resources{12}})
+	p.Servers[0].Capacity[0] = 7
+	if d := mustReallocate(t, p); !d.Shares[0].Forced || d.Objective != 9./19 {
+		t.Errorf("%+v, worth %g", d.Shares, d.Objective)
+	}
+}
+
+func TestRestartErrors(t *testing.T) {
+	nan, below := math.NaN(), -.5
+	for field, c := range map[string]struct {
+		options Options
+		want    error
+	}{
+		"Options.RestartCost": {Options{RestartCost: &nan}, apportion.ErrNotFinite},
+		"Options.MinGain":     {Options{MinGain: below}, apportion.ErrNegative},
+	} {
+		p := ring(8, 1, 2)
+		p.Options = c.options
+		var faults apportion.Faults
+		if err := p.Validate(); !errors.Is(err, c.want) || !errors.As(err, &faults) || faults[0].Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// A record that was written before restarts had a price is what it was: the absent price is none.
+func TestRecordBeforeRestartCost(t *testing.T) {
+	p := ring(12, 8, 9)
+	free := *p
+	free.Options.RestartCost = new(float64)
+	d := mustReallocate(t, &free)
+	old := &Record{Version: 2, Problem: p, Decision: d}
+	if _, err := old.Verify(); err != nil {
+		t.Error(err)
+	}
+	if found, err := old.Replay(t.Context(), nil); err != nil || len(found) > 0 {
+		t.Error(found, err)
+	}
+	if p.Options.RestartCost != nil {
+		t.Error("the problem of the record has been changed")
+	}
+	if _, err := (&Record{Version: RecordVersion, Problem: p, Decision: d}).Verify(); !errors.Is(err, ErrMismatch) {
+		t.Errorf("a new record without the price: %v", err)
+	}
+}
+
+// Of equal answers less their prices the one that adjusts nobody is given: a decision whose gains are all eighths moves none.
+func TestPropTieMovesNobody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := ring(rapid.Int64Range(9, 9).Draw(t, "gpus"), 8, 9)
+		for range rapid.IntRange(0, 3).Draw(t, "more") {
+			p.Servers = append(p.Servers, apportion.Server{ID: "t" + string(rune('a'+len(p.Servers))), Capacity: apportion.Resources{9}})
+			id := "b" + string(rune('a'+len(p.Applications)))
+			p.Applications = append(p.Applications, Application{ID: id, Weight: rapid.Float64Range(.5, 4).Draw(t, "weight"), Form: Form{Demand: apportion.Resources{1}, Min: 1, Max: 9}})
+			p.Previous[id] = map[string]int64{p.Servers[len(p.Servers)-1].ID: 8}
+		}
+		if d, err := Reallocate(t.Context(), p, nil); err != nil || d.Metrics.Adjusted > 0 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+	})
+}
