@@ -70,7 +70,7 @@ func BenchmarkFrontDoor(b *testing.B) {
 	for _, size := range []struct {
 		servers, apps int
 		full          bool
-	}{{1000, 500, false}, {8000, 4000, false}, {10000, 5000, false}, {10000, 5000, true}} {
+	}{{1000, 500, false}, {8000, 4000, false}, {10000, 5000, false}, {10000, 5000, true}, {100000, 50000, false}} {
 		b.Run(fmt.Sprintf("servers=%d/apps=%d/full=%v", size.servers, size.apps, size.full), func(b *testing.B) {
 			p := problemtest.Draw(alloctest.Families()[0], 1, size.servers, size.apps, size.full)
 			for b.Loop() {

@@ -20,7 +20,8 @@
 //     slack. Where servers hold too much for lists of patterns, what the kept ones leave is an instance of
 //     its own, small again.
 //   - search: annealing with ruin and recreate [Schrimpf00] on containers and on the set at once; each
-//     exchange of sets is repaired before it is judged.
+//     exchange of sets is repaired before it is judged. Minima go where they fit best, by groups of servers that have
+//     equally much left, where many are placed at once.
 //   - filling: minima that fill a cluster to the last unit are placed by trying every way.
 //   - enumerate: proofs of the whole preference of [solver.Rank] on tiny instances.
 //   - colgen: a linear program whose columns arrive as they are needed, [Dantzig60]: the residual problem
