@@ -66,6 +66,10 @@ bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
 fuzz: ## every fuzz target for FUZZTIME; with SINCE=revision those of packages that have changed
 	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) -since '$(SINCE)' "$(CURDIR)/$$module" || exit 1; done
 
+.PHONY: planted
+planted: ## plants each bug of a list, and says which seed or test finds it
+	@cd internal/world && go run ./planted
+
 .PHONY: world
 world: ## plays clusters in virtual time, seed after seed from SEED on, for FOR; a finding is a seed
 	@go run -C internal/world ./world -seed $(SEED) -seeds 0 -time $(FOR)

@@ -96,7 +96,8 @@
 // Numbers have those of their epoch in front, so none is given out twice. What servers report that no
 // record knows is stopped there, see [Orphan].
 //
-// FAULTS.md lists what was tried against all that, and the tests.
+// FAULTS.md lists what was tried against all that, and the tests. RUN.tla specifies the part of it that leases and late messages have, and
+// ../internal/world/model searches all its states.
 //
 // # Contract
 //

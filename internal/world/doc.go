@@ -19,7 +19,10 @@
 // runs at any moment, none begins before what was saved for good, no server is over-committed, a job that is called completed has done
 // its work, and when no more faults come every job ends.
 //
-// A run that has found something is repeated by its seed alone, and Shrink leaves out the faults that it does not need.
+// Orders are judged by the rules of checkpoint/RUN.tla as they arrive; package model searches all states of that specification.
+//
+// A run that has found something is repeated by its seed alone, as long as neither the library nor the world is changed, and Shrink leaves
+// out the faults that it does not need. The program planted says what finds a bug: a seed, or a test.
 //
 // # Limits
 //

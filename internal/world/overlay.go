@@ -14,11 +14,12 @@ import (
 // GoVersion is the Go whose library is changed: New refuses one that reads otherwise where something is to change.
 const GoVersion = "go1.26"
 
-// change is a line of the library's source below "src", as it stands there once, and what stands there in a run.
-type change struct{ file, from, to string }
+// Change is a piece of a source file, as it stands there once, and what stands there instead. File is below Go's "src", or a path that is
+// not relative.
+type Change struct{ File, From, To string }
 
 // changes leave nothing to chance or to the machine. A Go whose source reads otherwise is refused: then they have to be looked at again.
-var changes = []change{
+var changes = []Change{
 	// Nobody is preempted, and a system call keeps its place: goroutines change where they wait.
 	{"runtime/proc.go", "func retake(now int64) uint32 {\n", "func retake(now int64) uint32 {\n\treturn 0\n"},
 	// The queue of all is looked at when one's own is empty, and not at every 61st turn: turns of the collector are counted there.
@@ -95,33 +96,52 @@ func worldHour(now int64) int64 {
 `
 
 // overlay writes the changed files into a folder, and returns the name of what go build takes for -overlay.
-func overlay(dir string) (string, error) {
+func overlay(dir string, planted []Change) (string, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return "", err
 	}
 	source := filepath.Join(strings.TrimSpace(string(root)), "src")
-	texts := map[string]string{"runtime/zworld.go": added}
+	files := map[string]string{filepath.Join(source, "runtime", "zworld.go"): added}
 	for _, c := range changes {
-		if texts[c.file] == "" {
-			text, err := os.ReadFile(filepath.Join(source, c.file))
-			if err != nil {
-				return "", err
-			}
-			texts[c.file] = string(text)
+		c.File = filepath.Join(source, c.File)
+		if err := c.apply(files); err != nil {
+			return "", err
 		}
-		if strings.Count(texts[c.file], c.from) != 1 {
-			return "", fmt.Errorf("world: the runtime of this Go has another %s: %q is not there once", c.file, c.from)
-		}
-		texts[c.file] = strings.Replace(texts[c.file], c.from, c.to, 1)
 	}
+	for _, c := range planted {
+		if err := c.apply(files); err != nil {
+			return "", err
+		}
+	}
+	return Overlay(dir, files)
+}
+
+// apply changes the text of the file, which is read if it is not among the texts.
+func (c *Change) apply(texts map[string]string) error {
+	if texts[c.File] == "" {
+		text, err := os.ReadFile(c.File)
+		if err != nil {
+			return err
+		}
+		texts[c.File] = string(text)
+	}
+	if strings.Count(texts[c.File], c.From) != 1 {
+		return fmt.Errorf("world: %q is not there once in %s: look at it again", c.From, c.File)
+	}
+	texts[c.File] = strings.Replace(texts[c.File], c.From, c.To, 1)
+	return nil
+}
+
+// Overlay writes texts of source files into a folder, and returns the name of what the go command takes for -overlay.
+func Overlay(dir string, texts map[string]string) (string, error) {
 	files := struct{ Replace map[string]string }{map[string]string{}}
 	for name, text := range texts {
-		to := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		to := filepath.Join(dir, fmt.Sprintf("%d_%s", len(files.Replace), filepath.Base(name)))
 		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		files.Replace[filepath.Join(source, name)] = to
+		files.Replace[name] = to
 	}
 	text, err := json.Marshal(files)
 	if err != nil {

@@ -22,14 +22,14 @@ import (
 // World is a compiled cluster. It is safe for concurrent use.
 type World struct{ dir, program string }
 
-// New builds the cluster with the runtime of runs; Close it. The first time it builds Go's library as well.
-func New(ctx context.Context) (*World, error) {
+// New builds the cluster with the runtime of runs, and with bugs that are planted; Close it. The first time it builds Go's library as well.
+func New(ctx context.Context, planted ...Change) (*World, error) {
 	dir, err := os.MkdirTemp(scratch(), "world")
 	if err != nil {
 		return nil, err
 	}
 	w := &World{dir, filepath.Join(dir, "cluster")}
-	files, err := overlay(dir)
+	files, err := overlay(dir, planted)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}

@@ -31,6 +31,7 @@ type link struct {
 
 func (k *link) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
 	return call(ctx, k, o, func(ctx context.Context, a *agent.Agent, o agent.Order) (checkpoint.Reply, error) {
+		k.h.w.truth.received(k.h, o)
 		return a.Do(ctx, o)
 	})
 }

@@ -54,6 +54,7 @@ func (l *listens) counts(ctx context.Context) {
 
 func (l *listens) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
 	l.counts(ctx)
+	l.h.w.truth.received(l.h, o)
 	return l.a.Do(ctx, o)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 )
 
@@ -34,6 +35,15 @@ type jobTruth struct {
 	// confirmed are the most steps of a checkpoint that a master said counts.
 	confirmed int64
 	live      map[*process]bool
+	// newest is the newest attempt that a server was asked for, and fresh are those that servers were asked for in time, see received.
+	newest int64
+	fresh  map[place]bool
+}
+
+// place is an attempt on a server.
+type place struct {
+	attempt int64
+	server  string
 }
 
 func newTruth(w *world) *truth {
@@ -41,6 +51,26 @@ func newTruth(w *world) *truth {
 }
 
 func (t *truth) total(job string) int64 { return t.jobs[job].total }
+
+// received judges an order that arrives, by the rules Begin and Arrive of checkpoint/RUN.tla: no attempt is begun while one before it lives,
+// and no order counts whose stamp is older than a lease.
+func (t *truth) received(h *host, o agent.Order) {
+	j := t.jobs[o.Effect.Job]
+	if j == nil || o.Effect.Action != checkpoint.Create && o.Effect.Action != checkpoint.Resume {
+		return
+	}
+	now := h.clock()
+	if o.Heard.Boot == now.Boot && now.At-o.Heard.At < lease {
+		j.fresh[place{o.Effect.Attempt, h.id}] = true
+	}
+	if o.Effect.Attempt <= j.newest {
+		return
+	}
+	j.newest = o.Effect.Attempt
+	for p := range j.live {
+		t.w.violated("attempt %d of job %q is begun, and attempt %d lives on %s", o.Effect.Attempt, o.Effect.Job, p.run.Attempt, p.h.id)
+	}
+}
 
 // starts judges a process that begins to run.
 func (t *truth) starts(p *process) {
@@ -53,6 +83,9 @@ func (t *truth) starts(p *process) {
 		if q.run.Attempt != p.run.Attempt {
 			t.w.violated("job %q runs twice: attempt %d on %s, %d on %s", p.run.Job, q.run.Attempt, q.h.id, p.run.Attempt, p.h.id)
 		}
+	}
+	if !j.fresh[place{p.run.Attempt, p.h.id}] {
+		t.w.violated("attempt %d of job %q begins on %s by orders that are older than a lease", p.run.Attempt, p.run.Job, p.h.id)
 	}
 	if p.first < j.confirmed {
 		t.w.violated("attempt %d of job %q begins from step %d, and %d were saved for good", p.run.Attempt, p.run.Job, p.first, j.confirmed)

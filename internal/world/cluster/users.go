@@ -45,7 +45,7 @@ func (w *world) users() {
 func (w *world) submit() {
 	w.summary.Submitted++
 	name := fmt.Sprintf("job-%d", w.summary.Submitted)
-	j := &jobTruth{total: int64(30 + w.rng.IntN(300)), live: map[*process]bool{}}
+	j := &jobTruth{total: int64(30 + w.rng.IntN(300)), live: map[*process]bool{}, fresh: map[place]bool{}}
 	w.truth.jobs[name] = j
 	// A user without an answer asks again.
 	for !w.quiet {
