@@ -13,39 +13,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// twoKinds is a cluster of two worker servers with 4 CPUs and 8 GB, of which the second has a GPU label, and one parameter
-// server with 10 CPUs and nothing else.
-func twoKinds() *Cluster {
-	c := &Cluster{
-		Kinds: apportion.Kinds{"cpu", "gb"}, Slots: 4,
-		WorkerServers: servers("w", vec{4, 8}, vec{4, 8}), PSServers: servers("p", vec{10, 0}),
-	}
-	c.WorkerServers[1].Labels = map[string]string{"gpu": "v100"}
-	return c
-}
-
-// Why a job can never run, in the order of the tests: bandwidths, worker servers, parameter servers; size and labels must suit
-// on one server.
-func TestMisfit(t *testing.T) {
-	gpu := []apportion.Requirement{{Key: "gpu", Op: apportion.Exists}}
-	for _, test := range []struct {
-		name string
-		job  Job
-		want Verdict
-	}{
-		{"fits", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 8}, PS: vec{10, 0}}, Admitted},
-		{"b > B", Job{WorkerBandwidth: 2, PSBandwidth: 1, Worker: vec{99, 8}, PS: vec{10, 0}}, BandwidthTooSmall},
-		{"no worker server", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{5, 0}, PS: vec{99, 0}}, FitsNoWorkerServer},
-		{"no parameter server", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 0}, PS: vec{0, 1}}, FitsNoPSServer},
-		{"labels", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{4, 8}, PS: vec{1, 0}, WorkerRequires: gpu}, Admitted},
-		{"labels of nobody", Job{WorkerBandwidth: 1, PSBandwidth: 1, Worker: vec{1, 1}, PS: vec{1, 0}, PSRequires: gpu}, FitsNoPSServer},
-	} {
-		if got := test.job.misfit(twoKinds()); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
-	}
-}
-
 // Jobs that say where they may run survive JSON and snapshots, and faults name the field.
 func TestPlacesOfJobs(t *testing.T) {
 	j := plainJob("j", 1)

@@ -5,8 +5,6 @@ package primaldual
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
@@ -40,23 +38,6 @@ func TestChunkTables(t *testing.T) {
 		}
 		near(t, "costs by chunk trainings", unit, test.want)
 	}
-}
-
-// Workers for chunks and chunks done by workers are inverse to each other up to what a slot wastes.
-func TestChunksDone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		job := &Job{Minibatches: 1, MinibatchSlots: rapid.Float64Range(0.05, 3).Draw(t, "m")}
-		chunks := rapid.Int64Range(1, 1000).Draw(t, "chunks")
-		workers := workersFor(job, chunks)
-		if got := chunksDone(job, oneSlot(workers)); got < chunks {
-			t.Fatalf("m %g: %d workers train %d of %d chunks", job.ChunkSlots(), workers, got, chunks)
-		}
-		if workers > 1 {
-			if got := chunksDone(job, oneSlot(workers-1)); got >= chunks {
-				t.Fatalf("m %g: %d workers, one fewer than said, train %d chunks", job.ChunkSlots(), workers-1, got)
-			}
-		}
-	})
 }
 
 // Three workers at 0.1 x 3 slots a chunk train 10 chunks, though 3/0.30000000000000004 is below 10.

@@ -253,18 +253,3 @@ func TestPaperFullServerRefuses(t *testing.T) {
 		t.Errorf("payoff %g with U from f(n), want 89.98", payoff)
 	}
 }
-
-// Reference: [OASiS] Definition 1 and Lemma 3, for jumps: a job that takes the part x of a free server at once raises what the
-// server is worth by (exp(x ln(U/L)) - 1) / x times what it pays, and not by ln(U/L), which is 8 here.
-func TestPaperJumps(t *testing.T) {
-	const capacity = 100
-	curve := newCurve(math.Exp(8), 1)
-	for _, test := range []struct {
-		taken  int64
-		factor float64
-	}{{1, 8.33}, {10, 12.26}, {50, 107.2}, {100, 2980}} {
-		before, after := curve.at(0, capacity), curve.at(test.taken, capacity)
-		paid := before * float64(test.taken)
-		within(t, fmt.Sprintf("%d of %d taken at once", test.taken, capacity), []float64{(after - before) * capacity / paid}, []float64{test.factor}, 0.05)
-	}
-}

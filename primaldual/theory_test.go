@@ -30,24 +30,6 @@ func theoryInstance(t *rapid.T, z size) (*Cluster, []Job) {
 	return cluster, jobs
 }
 
-// Reference: [OASiS] Theorem 4: where every job fits the cluster, eta >= 1 and U >= 4 L.
-func TestTheoryUpperAboveLower(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		cluster, jobs := theoryInstance(t, tinySize)
-		for _, options := range []*BoundsOptions{nil, {Literal: true}, {EtaGlobal: true}, {LFloorEps: -1}} {
-			bounds := boundsOfRapid(t, cluster, jobs, options)
-			for r := range cluster.Kinds {
-				if bounds.UWorker[r] < 4*bounds.LWorker[r]*(1-1e-12) || bounds.UPS[r] < 4*bounds.LPS[r]*(1-1e-12) {
-					t.Fatalf("%+v", bounds)
-				}
-			}
-			if alpha := bounds.Alpha(); alpha < 1 || math.IsNaN(alpha) || math.IsInf(alpha, 0) {
-				t.Fatalf("alpha %g of %+v", alpha, bounds)
-			}
-		}
-	})
-}
-
 func boundsOfRapid(t *rapid.T, cluster *Cluster, jobs []Job, options *BoundsOptions) Bounds {
 	bounds, err := BoundsOf(cluster, jobs, options)
 	if err != nil {

@@ -58,17 +58,6 @@ func TestToleratedProperty(t *testing.T) {
 	})
 }
 
-// A job that ends early earns what its utility says, but never less than promised.
-func TestEarned(t *testing.T) {
-	for _, test := range []struct{ value, promised, want float64 }{
-		{5, 3, 5}, {3, 3, 3}, {2, 3, 3}, {math.NaN(), 3, 3}, {math.Inf(1), 3, 3}, {math.Inf(-1), 3, 3}, {0, 0, 0},
-	} {
-		if got := worthJob(Constant(test.value)).earned(0, test.promised); got != test.want {
-			t.Errorf("value %g, promised %g: %g earned, want %g", test.value, test.promised, got, test.want)
-		}
-	}
-}
-
 // What breaks its rules before the first slot that is asked for counts there too, but for what is no value.
 func TestToleratedCountsFromTheStart(t *testing.T) {
 	nan := math.NaN()

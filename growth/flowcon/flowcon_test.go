@@ -274,24 +274,6 @@ func TestKindsChangeApart(t *testing.T) {
 	}
 }
 
-// TestDropsAReadingAsAWhole checks that a usage that is no number drops the value too, so that
-// the next reading measures both intervals.
-func TestDropsAReadingAsAWhole(t *testing.T) {
-	for _, bad := range []float64{math.NaN(), math.Inf(1), -0.5} {
-		f := executor(t, 2, nil)
-		for i, usage := range []float64{1, bad, 0.5} {
-			now := time.Duration(i) * 20 * second
-			step(t, f, now, flowcon.Reading{Job: "a", At: now, Value: 10 - 4*float64(i), Usage: []float64{1, usage}})
-			if status, _ := f.Standing("a"); status.Measured != (i == 2) {
-				t.Errorf("usage %v: measured %v after %v", bad, status.Measured, now)
-			}
-		}
-		if status, _ := f.Standing("a"); !cmp.Equal(status.Growth, []float64{0.02, 0.04}, near) {
-			t.Errorf("usage %v: growth %v, want 0.8 of the first value in 40 s", bad, status.Growth)
-		}
-	}
-}
-
 // TestMinInterval checks that a run soon after another measures only what has run long enough.
 func TestMinInterval(t *testing.T) {
 	f := executor(t, 1, &flowcon.Options{MinInterval: 5 * second})
@@ -362,44 +344,6 @@ func TestFutureReading(t *testing.T) {
 		flowcon.Reading{At: 60 * second, Value: -60, Usage: []float64{1}})
 	if want := []float64{1.1 / 40}; !cmp.Equal(got.Growth, want, near) {
 		t.Errorf("growth %v, want %v: from 50 to -60 in 40 s", got.Growth, want)
-	}
-}
-
-// A job that was given nothing does not converge; one that used its share and gained nothing does.
-func TestStarvedJobDoesNotConverge(t *testing.T) {
-	for _, test := range []struct {
-		usage []float64
-		want  growth.Category
-	}{{[]float64{0}, growth.Watching}, {[]float64{1}, growth.Converged}, {nil, growth.Converged}} {
-		var same []flowcon.Reading
-		for i := range 4 {
-			same = append(same, flowcon.Reading{At: time.Duration(40+20*i) * second, Value: 50, Usage: test.usage})
-		}
-		if got := standingOf(t, same...); got.Category != test.want {
-			t.Errorf("usage %v: %v, want %v", test.usage, got.Category, test.want)
-		}
-	}
-}
-
-// The back-off ends when a job grows again, also while the others stay converged.
-func TestBackOffShortens(t *testing.T) {
-	e := executor(t, 1, nil)
-	now := time.Duration(0)
-	run := func(value float64) time.Duration {
-		r := func(id string, value float64) flowcon.Reading {
-			return flowcon.Reading{Job: id, At: now, Value: value, Usage: []float64{1}}
-		}
-		d := step(t, e, now, r("a", value), r("b", 1))
-		now = d.Next
-		return d.Interval
-	}
-	for _, row := range []struct {
-		value float64
-		want  time.Duration
-	}{{8, 20}, {8, 20}, {8, 40}, {8, 80}, {-800, 20}, {-800, 20}, {-800, 40}} {
-		if got := run(row.value); got != row.want*second {
-			t.Errorf("at %v with %v: interval %v, want %v", now, row.value, got, row.want*second)
-		}
 	}
 }
 

@@ -326,23 +326,6 @@ func TestManagerStays(t *testing.T) {
 	c.moved()
 }
 
-// A job under the ID of one that has left is another job.
-func TestManagerForgets(t *testing.T) {
-	c := newCluster(t, atOnce, "left")
-	c.arrive("a", "left", fading)
-	c.ticks(6)
-	c.exit("a")
-	c.arrive("a", "left", steady)
-	d := c.tick()
-	want := []growth.Change{{Job: "a", From: growth.Converged, Cause: growth.Left}, {Job: "a", To: growth.Progressing, Cause: growth.Arrived}}
-	if !slices.Equal(d.Changes, want) {
-		t.Errorf("changes %v, want %v", d.Changes, want)
-	}
-	if job, _ := c.manager.Job("a"); job.Readings.Series().Measured() {
-		t.Error("the new job goes on with the old one's readings")
-	}
-}
-
 // What cannot have happened is refused and changes nothing.
 func TestManagerRefuses(t *testing.T) {
 	c := newCluster(t, atOnce, "left", "right")
