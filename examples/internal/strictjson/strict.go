@@ -56,6 +56,20 @@ func Unmarshal(text []byte, v any, o *Options) error {
 	if o == nil {
 		o = &Options{}
 	}
+	// Nearly all texts are right, and need no walk. What encoding/json refuses after all the walk puts into words.
+	if into := reflect.ValueOf(v).Elem(); isClean(text, into.Type(), o) {
+		before := reflect.New(into.Type()).Elem()
+		before.Set(into)
+		if json.Unmarshal(text, v) == nil {
+			return (&walker{Options: o}).finish(into.Type())
+		}
+		into.Set(before)
+	}
+	return walk(text, v, o)
+}
+
+// walk is Unmarshal without a look beforehand.
+func walk(text []byte, v any, o *Options) error {
 	w := &walker{cursor: newCursor(text), Options: o}
 	// The walk sees the whole text before anything is set; a text that is no JSON sets nothing.
 	w.value(reflect.TypeOf(v).Elem(), "")
