@@ -115,13 +115,10 @@ func onSilent(j *checkpoint.Job, silent []string) bool {
 // what they are, and until when some were to stay that might be moved by then. To be carried out means to be written down by the driver: jobs move afterwards.
 func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, state *driver.State) (adjust checkpoint.Adjust, until time.Time, err error) {
 	taken := Taken{At: time.Now()}
-	rested, until, price := c.starts.rested(&c.config, p, taken.At)
+	rested, until := c.starts.rested(&c.config, p, taken.At)
 	// This may take a second or more. The cluster is followed meanwhile, and what changes is decided in the next round.
 	var decision *alloc.Decision
 	taken.Problem, decision, err = decideBeside(ctx, c.config.Decide, rested, p, others)
-	if err == nil && taken.Problem == rested {
-		taken.Problem, decision, err = stay(ctx, c.config.Decide, rested, decision, price)
-	}
 	taken.Took = time.Since(taken.At)
 	if err == nil {
 		taken.Decision = decision

@@ -3,10 +3,8 @@
 package controller
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -103,13 +101,14 @@ func TestRested(t *testing.T) {
 		{Config{}, "[]", 0},
 		{Config{MinRun: 5 * m}, "[new]", 4 * m},
 		{Config{MinRun: 5*m + 1}, "[new old]", 4*m + 1},
+		{Config{MinRun: time.Hour}, "[new old often]", 59 * m},
 		{Config{JobMoves: 2}, "[often]", 10 * m},
 		{Config{JobMoves: 1}, "[often]", 20 * m},
 		{Config{JobMoves: 3}, "[]", 0},
 		{Config{Moves: 1}, "[new old often]", 20 * m},
 		{Config{Moves: 3}, "[]", 0},
 	} {
-		rested, until, price := s.rested(&c.config, p, now)
+		rested, until := s.rested(&c.config, p, now)
 		pinned := []string{}
 		for i := range rested.Applications {
 			if rested.Applications[i].Pinned {
@@ -122,138 +121,31 @@ func TestRested(t *testing.T) {
 		if wait := until.Sub(now); fmt.Sprint(pinned) != c.want || (until.IsZero()) != (c.until == 0) || c.until > 0 && wait != c.until {
 			t.Errorf("%+v: %v until %v, want %s until %v", c.config, pinned, until.Sub(now), c.want, c.until)
 		}
-		// The one that was not moved yet costs as much as the others do in the mean.
-		if c.config.MinRun == 5*m {
-			if diff := cmp.Diff(map[string]float64{"new": 1, "old": 0.1, "often": 1}, price); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
+		// 30 s and 10 min are 5:15 in the mean, and no move costs more than all.
+		cost := rested.Options.RestartCost
+		if c.config.MinRun == 0 && cost != nil || c.config.MinRun == 5*m && (cost == nil || *cost != 1) {
+			t.Errorf("%+v: a restart costs %v", c.config, cost)
+		}
+	}
+}
+
+// A restart costs the mean pause as a part of the least run, and what the problem says while no pause is known.
+func TestPriceOfRestarts(t *testing.T) {
+	s := newStarts(nil, slog.New(slog.DiscardHandler))
+	said := 0.5
+	p := &alloc.Problem{Options: alloc.Options{RestartCost: &said}}
+	for pauses, want := range map[string]float64{"": 0.5, "6s": 0.1, "6s 18s": 0.2, "2m": 1} {
+		s.jobs = map[string]*runs{"unknown": {}}
+		for i, text := range strings.Fields(pauses) {
+			pause, err := time.ParseDuration(text)
+			if err != nil {
+				t.Fatal(err)
 			}
+			s.jobs[fmt.Sprint(i)] = &runs{pause: pause}
 		}
-	}
-}
-
-// A decision on its own answer adjusts nobody, where moves have a price; without one it does.
-func TestOwnAnswer(t *testing.T) {
-	for _, price := range []float64{0, 0.02} {
-		moves := 0
-		for seed := range uint64(8) {
-			p, prices := clusterOf(seed, 12, 18), map[string]float64{}
-			for i := range p.Applications {
-				prices[p.Applications[i].ID] = price
-			}
-			for round := range 4 {
-				d, err := alloc.Reallocate(t.Context(), p, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, d, err = stay(t.Context(), decided, p, d, prices); err != nil {
-					t.Fatal(err)
-				}
-				if round > 0 {
-					for i := range p.Applications {
-						moves += len(changed(p, d, p.Applications[i].ID))
-					}
-				}
-				p.Previous = d.Allocation
-			}
-		}
-		if t.Logf("price %v: %d changes", price, moves); (moves > 0) != (price == 0) {
-			t.Errorf("at a price of %v decisions on their own answers change %d numbers", price, moves)
-		}
-	}
-}
-
-func decided(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error) {
-	return alloc.Reallocate(ctx, p, nil)
-}
-
-// BenchmarkOwnAnswer asks six times with nothing new, as a controller with a second for each decision would: moved/ask is how many of 500
-// jobs the five last answers move in the mean. At a price of 0.02 a pause is a fiftieth of the least run.
-func BenchmarkOwnAnswer(b *testing.B) {
-	for _, price := range []float64{0, 0.02} {
-		b.Run(fmt.Sprint("price=", price), func(b *testing.B) {
-			moved, asked := 0, 0
-			for b.Loop() {
-				var d alloc.Decider
-				p, prices := clusterOf(1, 300, 500), map[string]float64{}
-				decide := func(ctx context.Context, p *alloc.Problem) (*alloc.Decision, error) {
-					limited, cancel := context.WithTimeout(ctx, time.Second)
-					defer cancel()
-					return d.Reallocate(limited, p)
-				}
-				for i := range p.Applications {
-					prices[p.Applications[i].ID] = price
-				}
-				for round := range 6 {
-					answer, err := decide(b.Context(), p)
-					if err == nil {
-						_, answer, err = stay(b.Context(), decide, p, answer, prices)
-					}
-					if err != nil {
-						b.Fatal(err)
-					}
-					if round > 0 {
-						asked++
-						for i := range p.Applications {
-							if len(changed(p, answer, p.Applications[i].ID)) > 0 {
-								moved++
-							}
-						}
-					}
-					p.Previous = answer.Allocation
-				}
-			}
-			b.ReportMetric(float64(moved)/float64(asked), "moved/ask")
-		})
-	}
-}
-
-// clusterOf draws servers and jobs that do not fill them exactly.
-func clusterOf(seed uint64, servers, jobs int) *alloc.Problem {
-	r := rand.New(rand.NewPCG(seed, 36))
-	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "memory"}, Theta1: 0.2, Theta2: 0.3}
-	for i := range servers {
-		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("n", i), Capacity: apportion.Resources{16 + r.Int64N(17), 64 + r.Int64N(65)}})
-	}
-	for i := range jobs {
-		p.Applications = append(p.Applications, alloc.Application{ID: fmt.Sprint("j", i), Weight: 1 + float64(r.IntN(3)),
-			Form: alloc.Form{Demand: apportion.Resources{1 + r.Int64N(5), 1 + r.Int64N(19)}, Min: 1, Max: 2 + r.Int64N(15)}})
-	}
-	return p
-}
-
-// A move that gains more than it costs is made, one that gains less is not, and one that lets somebody in always is.
-func TestWorthIt(t *testing.T) {
-	job := func(id string, most int64) alloc.Application {
-		return alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: most}}
-	}
-	for _, c := range []struct {
-		what  string
-		price float64
-		apps  []alloc.Application
-		has   alloc.Allocation
-		want  string
-	}{
-		{"it doubles", 0.4, []alloc.Application{job("a", 8)}, alloc.Allocation{"a": {"n1": 4}}, "map[a:8]"},
-		{"it grows by a quarter of what it has", 0.3, []alloc.Application{job("a", 5)}, alloc.Allocation{"a": {"n1": 4}}, "map[a:4]"},
-		{"and that costs less", 0.2, []alloc.Application{job("a", 5)}, alloc.Allocation{"a": {"n1": 4}}, "map[a:5]"},
-		{"another waits", 1, []alloc.Application{job("a", 8), job("b", 4)}, alloc.Allocation{"a": {"n1": 8}}, "map[a:4 b:4]"},
-		{"it must go", 1, []alloc.Application{job("a", 2)}, alloc.Allocation{"a": {"n1": 8}}, "map[a:2]"},
-	} {
-		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Servers: []apportion.Server{{ID: "n1", Capacity: apportion.Resources{8}}}, Applications: c.apps, Previous: c.has}
-		d, err := decided(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		of, d, err := stay(t.Context(), decided, p, d, map[string]float64{"a": c.price})
-		got := map[string]int64{}
-		for i := range c.apps {
-			got[c.apps[i].ID] = d.Allocation.Containers(c.apps[i].ID)
-		}
-		if err != nil || fmt.Sprint(got) != c.want {
-			t.Errorf("%s: %v, %v, want %s", c.what, got, err, c.want)
-		}
-		if _, err := alloc.Explain(of, d); err != nil {
-			t.Errorf("%s: the problem is not that of the decision: %v", c.what, err)
+		rested, _ := s.rested(&Config{MinRun: time.Minute}, p, time.Unix(0, 0))
+		if got := *rested.Options.RestartCost; got != want || said != 0.5 {
+			t.Errorf("pauses %q: a restart costs %v, want %v", pauses, got, want)
 		}
 	}
 }
