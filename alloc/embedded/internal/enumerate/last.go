@@ -2,10 +2,15 @@
 
 package enumerate
 
-import "encoding/binary"
+// mostBegun bounds the beginnings of a row that are remembered, of some dozens of bytes each, and mostKinds the kinds of equal servers
+// that they may lie between: where there are more, hardly any two beginnings are alike.
+const mostBegun, mostKinds = 1 << 16, 2
 
-// mostBegun bounds the beginnings of a row that are remembered, of some dozens of bytes each.
-const mostBegun = 1 << 16
+// beginning is what counts of a row before server j: its containers, and the least that may follow on servers of each kind.
+type beginning struct {
+	j, n  int64
+	least [mostKinds]int64
+}
 
 // lastRow remembers how the last row has begun. With nothing below it a row counts by its number of containers alone, where the
 // application does not run and may be spread in any way. Of two beginnings with as many containers, behind which the same cells may
@@ -14,13 +19,12 @@ type lastRow struct {
 	counts bool // rows do count by their numbers alone
 	// before[j] lists the servers before j that have a twin from j on which has none between, and after that twin.
 	before [][][2]int
-	begun  map[string]struct{}
-	key    []byte
+	begun  map[beginning]struct{}
 }
 
 // newLastRow returns what is known before there is a row.
 func newLastRow(e *Enumeration) lastRow {
-	r := lastRow{begun: make(map[string]struct{}), before: make([][][2]int, e.p.Servers+1)}
+	r := lastRow{begun: make(map[beginning]struct{}), before: make([][][2]int, e.p.Servers+1)}
 	if n := len(e.p.Apps); n > 0 {
 		app := &e.p.Inst.Apps[n-1]
 		r.counts = !app.Running && app.PerServer == 0 && app.MaxServers == 0 && app.Classes == nil
@@ -28,6 +32,7 @@ func newLastRow(e *Enumeration) lastRow {
 	for after, twin := range e.twin {
 		for j := twin + 1; twin >= 0 && j <= after; j++ {
 			r.before[j] = append(r.before[j], [2]int{twin, after})
+			r.counts = r.counts && len(r.before[j]) <= mostKinds
 		}
 	}
 	return r
@@ -42,20 +47,16 @@ func (r *lastRow) repeats(x []int64, tied []bool, j int, n int64) bool {
 	if j == 0 {
 		clear(r.begun)
 	}
-	r.key = binary.AppendVarint(binary.AppendUvarint(r.key[:0], uint64(j)), n)
-	for _, pair := range r.before[j] {
+	key := beginning{j: int64(j), n: n}
+	for at, pair := range r.before[j] {
 		// A server that is not tied to its twin may have anything.
-		least := int64(0)
 		if tied[pair[1]] {
-			least = x[pair[0]]
+			key.least[at] = x[pair[0]]
 		}
-		r.key = binary.AppendVarint(r.key, least)
 	}
-	if _, ok := r.begun[string(r.key)]; ok {
-		return true
+	_, repeats := r.begun[key]
+	if !repeats && len(r.begun) < mostBegun {
+		r.begun[key] = struct{}{}
 	}
-	if len(r.begun) < mostBegun {
-		r.begun[string(r.key)] = struct{}{}
-	}
-	return false
+	return repeats
 }
