@@ -125,13 +125,10 @@ func worthsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) ([]worth, er
 	most := 0.0
 	for i := range jobs {
 		job := &jobs[i]
-		// The latest completion that the job can have, in slots after its arrival.
 		last := cluster.Slots - job.Arrival
 		if options.Rolling {
 			last = cluster.Slots - 1
 		}
-		// Slots a_i to a_i + last are last + 1 slots, and n_i is the fewest that the job can end
-		// in.
 		if job.ShortestSlots() > int64(last)+1 || job.misfit(cluster) != Admitted {
 			continue
 		}
@@ -159,8 +156,6 @@ func worthsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) ([]worth, er
 		worths = append(worths, w)
 		most = max(most, w.best)
 	}
-	// The floor is a part of the greatest utility, so that bounds scale with the unit that the
-	// caller counts utility in.
 	return raise(worths, options.floor()*most), nil
 }
 
@@ -177,7 +172,6 @@ func raise(worths []worth, floor float64) []worth {
 }
 
 // checkJobs returns the faults of a set of jobs.
-// All jobs are looked at, so that one call reports all that is wrong with a list.
 func checkJobs(cluster *Cluster, jobs []Job) error {
 	var faults apportion.Faults
 	seen := make(map[string]bool, len(jobs))

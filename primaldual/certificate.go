@@ -99,7 +99,6 @@ func Certify(ledger *Ledger, jobs []Job, achieved float64, options *CertificateO
 	if math.IsNaN(achieved) || math.IsInf(achieved, 0) {
 		return Certificate{}, &apportion.FieldError{Field: "achieved", Err: apportion.ErrNotFinite, Detail: formatFloat(achieved)}
 	}
-	// achieved is checked first, since the size of the steps depends on it.
 	c, err := d.certificate(achieved, options.Steps)
 	if err != nil {
 		return Certificate{}, err
@@ -207,8 +206,6 @@ func (d *dual) bestScale(c Certificate) (least, theta float64, err error) {
 	// Golden-section search: each step keeps one of the two probes and drops the worse side of it.
 	golden := (math.Sqrt(5) - 1) / 2
 	low, high := 0.0, 1.0
-	// An error ends the certificate, but only after the loop: what later probes find is dropped
-	// with it.
 	probe := func(x float64) float64 {
 		value, fault := d.scaled(x)
 		if fault != nil {
@@ -239,7 +236,6 @@ func (d *dual) bestScale(c Certificate) (least, theta float64, err error) {
 func (d *dual) value() (float64, error) {
 	clear(d.usage)
 	sum := 0.0
-	// First the sums of p c and q c in (19), over slots, machines and kinds.
 	for i := range d.at.slots {
 		prices := d.at.prices(&d.at.slots[i])
 		for cell, c := range d.at.capacity {
@@ -296,7 +292,6 @@ func (d *dual) use(job *Job, schedule Schedule) {
 // the least one seen counts.
 func (d *dual) refine(c Certificate, achieved float64, steps int) (float64, error) {
 	least := c.Scaled
-	// Every slot gets prices of its own, as steps differ from slot to slot.
 	if steps < 0 {
 		return least, nil
 	}

@@ -101,7 +101,6 @@ func (c *Cluster) clone() *Cluster {
 }
 
 // cloneServers returns servers with capacities and labels of their own.
-// A schedule refers to servers by position, so that the order stays.
 func cloneServers(servers []apportion.Server) []apportion.Server {
 	out := make([]apportion.Server, len(servers))
 	for h, server := range servers {

@@ -38,7 +38,6 @@ func (l *Ledger) Commit(job *Job, schedule Schedule) error {
 	if len(schedule) > 0 && schedule[0].Slot < l.first {
 		return job.planFault(&schedule[0], apportion.ErrRange, "it is past")
 	}
-	// All of the schedule is checked before any of it is taken, so that an error leaves nothing behind.
 	if err := l.checkForm(job, schedule); err != nil {
 		return err
 	}
@@ -67,8 +66,6 @@ func (l *Ledger) Release(job *Job, schedule Schedule, from int) error {
 }
 
 // move takes sign times what the schedule needs from slot from on.
-// move does not fail: the caller has checked that all cells end in [0, capacity], so that a change
-// of several jobs is never left half done. O(placements x kinds).
 func (l *Ledger) move(job *Job, schedule Schedule, from int, sign int64) {
 	// Lines 9 and 10 of Algorithm 1 are g += w y* and the new p of workers, lines 11 and 12 are v
 	// += s z* and the new q of parameter servers. All containers of a side demand the same, so that
@@ -183,7 +180,6 @@ func (l *Ledger) checkGive(job *Job, schedule Schedule, from int) error {
 
 // taken reports whether at least the containers of a placement are taken of its machine.
 func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placement) bool {
-	// checkForm has found slot and server to exist, and from is not before the horizon.
 	s, machine := l.slot(plan.Slot), l.machine(side, p.Server)
 	for r, q := range job.demand(side) {
 		// q count <= used, by division, since a forged count could overflow the product.

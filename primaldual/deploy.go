@@ -112,7 +112,6 @@ func (g *greedy) sums(dst []float64, m *market, state *slotState, d *demand, o o
 	// by one product and one sum, so that its rounding does not grow with n.
 	sums := append(dst[:0], 0)
 	for _, p := range g.fill(m, state, d, o) {
-		// Containers on one server cost the same each, as prices change only once the job is committed.
 		before := sums[len(sums)-1]
 		for n := int64(1); n <= p.count; n++ {
 			sums = append(sums, before+float64(float64(n)*p.unit))

@@ -81,7 +81,6 @@ func (s *Scheduler) find(id string) (int, error) {
 }
 
 // release takes all slots from slot from on from jobs.
-// What ran before slot from stays in r.schedule, since left counts it as work done.
 func (s *Scheduler) release(jobs []*running, from int) {
 	for _, r := range jobs {
 		s.ledger.move(&r.job, r.schedule, from, -1)

@@ -84,8 +84,6 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	check.Resources(faults, kinds, j.Worker, apportion.Item{}, "Worker")
 	check.Resources(faults, kinds, j.PS, apportion.Item{}, "PS")
 	j.checkPlaces(faults)
-	// Of the forms only Steps can be wrong by itself. Values are checked at the offer, since the
-	// horizon says at which d the job could end.
 	switch utility := j.Utility.(type) {
 	case nil:
 		faults.Add(apportion.Item{}, "Utility", apportion.ErrEmpty, "")
@@ -179,7 +177,6 @@ func (j *Job) PSFor(workers int64) int64 {
 }
 
 // clone returns a copy that shares no slice with j.
-// Utility is shared, as it must be a pure function.
 func (j *Job) clone() Job {
 	out := *j
 	out.Worker, out.PS = j.Worker.Clone(), j.PS.Clone()

@@ -76,7 +76,6 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 			return err
 		}
 	}
-	// j changes only when all of the text has been read: a fault leaves it as it was.
 	*j = job
 	return nil
 }
@@ -102,8 +101,6 @@ func utilityForm(u Utility) (map[string]any, error) {
 }
 
 // utilityReader reads a utility and collects its faults.
-// Faults are gathered and not returned one by one: who writes jobs by hand repairs all of them at
-// once.
 type utilityReader struct{ faults apportion.Faults }
 
 func (r *utilityReader) add(field string, sort error, detail string) {

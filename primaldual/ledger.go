@@ -78,7 +78,6 @@ func (l *Ledger) Used(side Side, slot, server int) (apportion.Resources, error) 
 }
 
 // Prices returns the price of one unit of each kind on a server in a slot.
-// The result is a copy of (22) at what is taken now; the next Commit does not change it.
 func (l *Ledger) Prices(side Side, slot, server int) ([]float64, error) {
 	at, err := l.locate(side, slot, server)
 	if err != nil {
@@ -126,7 +125,6 @@ func (l *Ledger) Advance(slot int) error {
 	down := l.slots[len(l.slots)-1].down
 	kept := copy(l.slots, l.slots[past:])
 	for i := range past {
-		// The slots that slid out were copied over; those at the end are duplicates or past.
 		l.slots[kept+i] = slotState{down: down}
 	}
 	l.first = slot

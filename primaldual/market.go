@@ -51,7 +51,6 @@ func (p *park) basePrices() []float64 {
 }
 
 // price returns the price of a cell of which used is taken.
-// It is (22) with the ends of its side.
 func (p *park) price(cell int, used int64) float64 {
 	side := Workers
 	if cell >= len(p.cluster.WorkerServers)*p.kinds {
@@ -89,7 +88,6 @@ func (m *market) last() int { return m.first + len(m.slots) - 1 }
 func (m *market) slot(slot int) *slotState { return &m.slots[slot-m.first] }
 
 // prices returns the prices of a slot by cell.
-// The result belongs to the market and is only read.
 func (m *market) prices(s *slotState) []float64 {
 	if s.price == nil {
 		return m.base

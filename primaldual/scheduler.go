@@ -127,7 +127,6 @@ func (s *Scheduler) Offer(job Job) (Decision, error) {
 }
 
 // Quote returns the decision that Offer would make, and reserves nothing.
-// A quote is thus as good as long as no other method is called.
 func (s *Scheduler) Quote(job Job) (Decision, error) {
 	return s.quote(&job)
 }
@@ -153,7 +152,6 @@ func (s *Scheduler) checkOffer(job *Job) error {
 	if err := job.Validate(s.ledger.cluster.Kinds); err != nil {
 		return err
 	}
-	// The ID of a job that has ended is free again.
 	if s.jobs[job.ID] != nil {
 		return &apportion.FieldError{Item: job.item(), Field: "ID", Err: apportion.ErrDuplicate, Detail: "it is running"}
 	}
@@ -204,7 +202,6 @@ func (s *Scheduler) Complete(id string, slot int) (Finish, error) {
 		detail := fmt.Sprintf("%d is not in [%d, %d]", slot, r.job.Arrival, last)
 		return Finish{}, &apportion.FieldError{Item: r.job.item(), Field: "slot", Err: apportion.ErrRange, Detail: detail}
 	}
-	// f_i never increases, so that an earlier end is worth as much or more.
 	utility := r.job.earned(slot-r.job.Arrival, r.utility)
 	s.drop(r)
 	return Finish{ID: id, Slot: slot, Utility: utility}, nil

@@ -88,7 +88,6 @@ func (s Steps) fault() int {
 
 // values appends f_i(d) for d in [from, to] to dst and returns it with the first fault found.
 func (j *Job) values(dst []float64, from, to int) ([]float64, error) {
-	// Nothing is above the first value, whatever it is.
 	before := math.Inf(1)
 	for d := from; d <= to; d++ {
 		value := j.Utility.Value(d)
@@ -126,7 +125,6 @@ func (j *Job) tolerated(dst []float64, from, to int) []float64 {
 	}
 	for d := from; d <= to; d++ {
 		value := j.Utility.Value(d)
-		// !(x >= 0) holds for what is not a number, too.
 		if !(value >= 0) || math.IsInf(value, 0) {
 			value = 0
 		}

@@ -64,7 +64,6 @@ func (j *Job) misfit(cluster *Cluster) Verdict {
 }
 
 // fitsAny reports whether one container fits some empty server of a side that suits.
-// Capacity and labels must suit on one server: each on another one is of no use.
 func fitsAny(cluster *Cluster, side Side, j *Job) bool {
 	servers := cluster.servers(side)
 	for i := range servers {

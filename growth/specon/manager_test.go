@@ -326,6 +326,21 @@ func TestManagerStays(t *testing.T) {
 	c.moved()
 }
 
+// A job that was given nothing is not found slow for it.
+func TestManagerIdle(t *testing.T) {
+	for usage, want := range map[float64]growth.Category{0: growth.Progressing, 0.5: growth.Watching} {
+		c := newCluster(t, atOnce, "left")
+		c.step(specon.Event{Kind: specon.Arrival, Job: "a", Worker: "left", Demand: apportion.Resources{1}})
+		for _, value := range []float64{100, 50, 50} {
+			c.step(specon.Event{Kind: specon.Reading, Job: "a", At: c.now, Value: value, Usage: growth.Used(usage)})
+			c.tick()
+		}
+		if job, _ := c.manager.Job("a"); job.Category != want {
+			t.Errorf("usage %g: %v, want %v", usage, job.Category, want)
+		}
+	}
+}
+
 // What cannot have happened is refused and changes nothing.
 func TestManagerRefuses(t *testing.T) {
 	c := newCluster(t, atOnce, "left", "right")

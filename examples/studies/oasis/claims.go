@@ -39,7 +39,6 @@ func deviation(values []float64) float64 {
 }
 
 // best returns the greatest mean total of a baseline.
-// It compares means over workloads, and not workloads one by one.
 func (s *study) best(size int) float64 {
 	best := 0.0
 	for _, other := range baselines {
@@ -49,7 +48,6 @@ func (s *study) best(size int) float64 {
 }
 
 // leads lists the sizes and whether the policy's mean total leads there.
-// A tie counts as no.
 func (s *study) leads(place int) string {
 	text := ""
 	for size, n := range s.sizes {

@@ -11,11 +11,9 @@ import (
 )
 
 // lateRange is how many slots after the target the figures show.
-// Most jobs that end at all have ended by then.
 const lateRange = 20
 
 // figures returns the figures of the study.
-// Every figure has a series for each policy, in the colours of the order of policyNames.
 func (s *study) figures() ([]*chart.Figure, error) {
 	utility := chart.New("utility", "Total utility by number of jobs", "", "Total utility (mean)")
 	certified := chart.New("bound", "Part of the certified bound", "", "Total utility / bound (mean)")
@@ -59,7 +57,6 @@ func (s *study) figures() ([]*chart.Figure, error) {
 }
 
 // ended returns which part of the jobs has ended how many slots after the target.
-// A step is a slot; jobs before their target count from 0 on.
 func ended(late []float64, jobs int) plotter.XYs {
 	var points plotter.XYs
 	for slots := 0.0; slots <= lateRange; slots++ {

@@ -14,8 +14,6 @@ import (
 func main() { command.Main("oasis", run) }
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
-// The flags choose one of three programs in one: the study of the paper's workload, and two that play
-// traces.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -27,7 +25,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if o.trace != "" {
 		return runOwn(ctx, o, stdout, stderr)
 	}
-	// All runs are made before anything is printed, as most tables need all of them.
 	s := newStudy(o)
 	if err := s.play(ctx, stderr); err != nil {
 		return err
@@ -37,7 +34,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := s.reportScales(ctx, stdout, stderr); err != nil {
 		return err
 	}
-	// The tiny workloads are others than those of the study.
 	if err := reportOptimum(ctx, stdout, o.tiny); err != nil {
 		return err
 	}

@@ -28,7 +28,6 @@ func meanAndSpread(values []float64) (mean, spread float64) {
 }
 
 // totals returns the total utility of a policy by seed.
-// The order is that of the seeds.
 func (s *study) totals(size, place int) []float64 {
 	var totals []float64
 	for _, runs := range s.runs[size] {
@@ -47,7 +46,6 @@ func (s *study) bounds(size int) []float64 {
 }
 
 // wins returns in how many workloads of a size the policy earns more than every policy of others.
-// A tie is no win.
 func (s *study) wins(size, place int, others []int) int {
 	n := 0
 	for _, runs := range s.runs[size] {
@@ -75,7 +73,6 @@ func (s *study) lead(size, seed, place int) float64 {
 // The paper's Table draws gamma2 of the utility from three ranges: 0, 0.01 to 1, and 4 to 6.
 type class int
 
-// The order is that of rising gamma2.
 const (
 	insensitive class = iota
 	sensitive
@@ -83,7 +80,6 @@ const (
 )
 
 // classOf returns the class of a job of the paper's workload, by gamma2.
-// Only jobs of the paper's workload have such a utility: others would end the program.
 func classOf(job *primaldual.Job) class {
 	switch gamma2 := job.Utility.(primaldual.Sigmoid).Gamma2; {
 	case gamma2 == 0:
@@ -116,7 +112,6 @@ func (s *study) lateness(size, place int, of class) (late []float64, jobs int) {
 }
 
 // atMost returns how many of ascending values are at most limit.
-// It takes logarithmic time.
 func atMost(values []float64, limit float64) int {
 	n, _ := slices.BinarySearchFunc(values, limit, func(v, limit float64) int {
 		if v <= limit {

@@ -48,7 +48,6 @@ func tinyWorkload(seed int) *workload {
 		}
 		jobs = append(jobs, job)
 	}
-	// Names follow the order of arrival.
 	slices.SortStableFunc(jobs, func(a, b primaldual.Job) int { return a.Arrival - b.Arrival })
 	for i := range jobs {
 		jobs[i].ID = fmt.Sprint("job", i)

@@ -65,7 +65,6 @@ func (o *options) readSolver(name string) error {
 }
 
 // readSizes reads -gpus.
-// The flag may be given several times, which adds sizes.
 func (o *options) readSizes(text string) error {
 	for _, part := range strings.Split(text, ",") {
 		n, err := strconv.Atoi(part)

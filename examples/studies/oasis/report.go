@@ -18,7 +18,6 @@ func flush(table *tabwriter.Writer) {
 }
 
 // reportUtility prints mean and spread of total utility by policy and number of jobs.
-// One table has the totals, the bound, the ratios and the usage, as they have the same columns.
 func (s *study) reportUtility(w io.Writer) {
 	fmt.Fprintf(w, "Total utility, mean and standard deviation over %d workloads; %d slots, %d + %d servers.\n",
 		s.seeds, s.settings.Slots, s.settings.WorkerServers, s.settings.PSServers)
@@ -49,7 +48,6 @@ func (s *study) reportUtility(w io.Writer) {
 }
 
 // reportSeeds prints the total utility of OASiS over that of the best baseline, workload by workload.
-// It shows what the means hide: single workloads in which another policy leads.
 func (s *study) reportSeeds(w io.Writer) {
 	fmt.Fprintln(w, "Total utility of OASiS and of its second run over the best baseline's, by workload.")
 	table := newTable(w)
@@ -103,7 +101,6 @@ func (s *study) reportRatios(table io.Writer) {
 var baselines = []int{2, 3, 4, 5, 6}
 
 // reportUsage prints which part of the GPUs a policy takes.
-// GPUs are the first kind of resource.
 func (s *study) reportUsage(table io.Writer) {
 	for place, name := range policyNames {
 		fmt.Fprintf(table, "GPUs taken, %s", name)

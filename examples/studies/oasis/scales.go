@@ -13,7 +13,6 @@ import (
 )
 
 // scale is a choice of U and L; second: from the total utility of a first run.
-// Its options are those of package primaldual; with second the total of a first run is added to them.
 type scale struct {
 	name    string
 	second  bool
@@ -54,7 +53,6 @@ var scales = []scale{
 }
 
 // playScales plays every workload with every scale and returns the totals by size, scale and seed.
-// A task plays one workload under all scales, since it draws the workload once.
 func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64, error) {
 	totals := make([][][]float64, len(s.sizes))
 	for size := range totals {
@@ -84,7 +82,6 @@ func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64
 
 // reportScales prints the total utility of OASiS with other bounds, and the change against those that
 // are computed.
-// The change is that of means, in percent.
 func (s *study) reportScales(ctx context.Context, w, stderr io.Writer) error {
 	totals, err := s.playScales(ctx, stderr)
 	if err != nil {

@@ -21,7 +21,6 @@ import (
 const dormEffort = 1
 
 // certificateSteps is the number of subgradient steps behind a certified bound.
-// More steps lower the bound by less than a per cent here.
 const certificateSteps = 20
 
 // policyNames are the policies of every study, in the order of the tables. The second is OASiS with L
@@ -29,7 +28,6 @@ const certificateSteps = 20
 var policyNames = []string{"OASiS", "OASiS, 2nd run", "Dorm", "DRF", "RRH", "FIFO", "FIFO+backfill", "Deadline"}
 
 // study is a number of workloads of each size, and what became of them.
-// The runs depend on size and seed alone, so that any of them can be repeated by itself.
 type study struct {
 	settings oasistest.Settings
 	sizes    []int
@@ -40,7 +38,6 @@ type study struct {
 
 // played is one run. Bound, from the run of OASiS, is certified for all policies; alpha is that of
 // Theorem 4, of the two settings of OASiS.
-// A policy's run is kept as these numbers; schedules would not fit into memory for all of them.
 type played struct {
 	jobs []primaldual.Job
 	// total is the total utility, utility that of each job; completion the slot in which a job
@@ -62,7 +59,6 @@ type workload struct {
 }
 
 // run plays the workload under a policy.
-// The scenario is made anew for each run: the simulator keeps nothing of another.
 func (w *workload) run(ctx context.Context, policy sim.Policy) (*sim.Scenario, *sim.Result, error) {
 	scenario, err := sim.FromSlots(w.cluster, w.jobs, w.workers, slotLength)
 	if err != nil {
@@ -73,7 +69,6 @@ func (w *workload) run(ctx context.Context, policy sim.Policy) (*sim.Scenario, *
 }
 
 // slotLength is the time that a slot stands for. Nothing depends on it.
-// The simulator counts in time and not in slots.
 const slotLength = time.Minute
 
 // paperWorkers is the most workers that FIFO and RRH give a job in the paper. [OASiS §5]
@@ -103,7 +98,6 @@ func newStudy(o *options) *study {
 	for range s.sizes {
 		bySeed := make([][]*played, s.seeds)
 		for seed := range bySeed {
-			// Every task fills in a place of its own, so that no lock is needed.
 			bySeed[seed] = make([]*played, len(policyNames))
 		}
 		s.runs = append(s.runs, bySeed)
@@ -112,7 +106,6 @@ func newStudy(o *options) *study {
 }
 
 // workload draws a workload.
-// The generator's state depends on seed and size only, whoever asks and in whichever order.
 func (s *study) workload(size, seed int) *workload {
 	settings := s.settings
 	settings.Jobs = s.sizes[size]
@@ -122,7 +115,6 @@ func (s *study) workload(size, seed int) *workload {
 }
 
 // policy returns the policy with a place in policyNames; bounds are those of OASiS.
-// Each call makes a policy of its own, as policies keep state.
 func policy(place int, bounds *primaldual.Bounds) sim.Policy {
 	return []sim.Policy{
 		&policies.OASiS{Bounds: bounds}, &policies.OASiS{Label: policyNames[1], Bounds: bounds},
@@ -133,7 +125,6 @@ func policy(place int, bounds *primaldual.Bounds) sim.Policy {
 
 // secondBounds returns the bounds of a second run: those that the total utility of a run of OASiS by
 // itself allows.
-// It costs one run of OASiS. What that earned is within reach by definition.
 func secondBounds(ctx context.Context, w *workload, options primaldual.BoundsOptions) (primaldual.Bounds, error) {
 	first, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 	if err != nil {
@@ -148,7 +139,6 @@ func secondBounds(ctx context.Context, w *workload, options primaldual.BoundsOpt
 }
 
 // playOne plays a workload under one policy; under OASiS it also certifies a bound.
-// The bounds of all jobs are known to OASiS, as the paper assumes; the others do not look at them.
 func playOne(ctx context.Context, w *workload, place int) (*played, error) {
 	bounds, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
 	if place == 1 {
@@ -167,7 +157,6 @@ func playOne(ctx context.Context, w *workload, place int) (*played, error) {
 		p.unplaced = float64(d.Unplaced) / float64(max(1, d.Planned))
 	}
 	p.alpha = bounds.Alpha()
-	// One certificate serves all policies: it bounds what any schedule could earn.
 	if place > 0 {
 		return p, nil
 	}

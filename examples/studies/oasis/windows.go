@@ -103,7 +103,6 @@ func readSources(folder string) ([]source, error) {
 }
 
 // readRows reads a trace.
-// The file may be packed by gzip. An error names the file's row.
 func readRows(path string) ([]trace.Job, error) {
 	file, err := os.Open(path)
 	if err != nil {
