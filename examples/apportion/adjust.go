@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion adjust": the protocol that resizes running jobs, for a master in any language,
 // [Dorm] §III-C2.
 

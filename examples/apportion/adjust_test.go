@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file tests "apportion adjust": what it answers, and that it says the same again wherever it was killed.
 
 package main

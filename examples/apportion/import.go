@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion import": a problem from what a cluster manager prints of itself.
 
 package main

@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file tests "apportion import": its answer is what the other subcommands read, and what it lacks is said.
 
 package main
