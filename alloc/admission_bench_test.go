@@ -96,12 +96,12 @@ var crowds = []struct {
 	draws                       uint64
 	limits                      []limits
 }{
-	{1, 10, 15, 30, 10, []limits{{0, 256}, {1, 256}, {2, 256}, {4, 256}, {8, 256}, {16, 256}, {64, 256}}},
-	{1, 20, 30, 30, 10, []limits{{0, 256}, {1, 256}, {2, 256}, {4, 256}, {8, 256}, {16, 256}}},
-	{1, 30, 60, 60, 4, []limits{{0, 256}, {1, 256}, {2, 256}, {4, 256}, {8, 256}, {16, 256}}},
-	{0, 200, 1000, 400, 1, []limits{{0, 0}, {0, 16}, {0, 64}, {0, 256}, {0, 1024}}},
-	{1, 200, 1000, 400, 1, []limits{{0, 0}, {0, 16}, {0, 64}, {0, 256}, {0, 1024}}},
-	{2, 200, 1000, 800, 1, []limits{{0, 0}, {0, 16}, {0, 64}, {0, 256}, {0, 1024}}},
+	{1, 10, 15, 30, 10, []limits{{0, 256, 8}, {1, 256, 8}, {2, 256, 8}, {4, 256, 8}, {8, 256, 8}, {16, 256, 8}, {64, 256, 8}}},
+	{1, 20, 30, 30, 10, []limits{{0, 256, 8}, {1, 256, 8}, {2, 256, 8}, {4, 256, 8}, {8, 256, 8}, {16, 256, 8}}},
+	{1, 30, 60, 60, 4, []limits{{0, 256, 8}, {1, 256, 8}, {2, 256, 8}, {4, 256, 8}, {8, 256, 8}, {16, 256, 8}}},
+	{0, 200, 1000, 400, 1, []limits{{0, 0, 8}, {0, 16, 8}, {0, 64, 8}, {0, 256, 8}, {0, 1024, 8}}},
+	{1, 200, 1000, 400, 1, []limits{{0, 0, 8}, {0, 16, 8}, {0, 64, 8}, {0, 256, 8}, {0, 1024, 8}}},
+	{2, 200, 1000, 800, 1, []limits{{0, 0, 8}, {0, 16, 8}, {0, 64, 8}, {0, 256, 8}, {0, 1024, 8}}},
 }
 
 // BenchmarkAdmission removes one limit of admission at a time, or makes it tighter: how many newcomers are taken in, and
@@ -177,4 +177,52 @@ func BenchmarkOpenBound(b *testing.B) {
 			_, _ = Reallocate(context.Background(), r.given, embedded.New(&embedded.Options{Effort: embedded.Quick}))
 		}
 	})
+}
+
+// BenchmarkOffers is admission of gangs of high priority into full servers of 16 small jobs, by how many of these are tried in all sets
+// on one server: how many gangs are in, and how many jobs had to be suspended for that.
+func BenchmarkOffers(b *testing.B) {
+	for _, offers := range []int{1, 4, 8, 12} {
+		b.Run(fmt.Sprint("offers=", offers), func(b *testing.B) {
+			var gangs, suspended int
+			for b.Loop() {
+				gangs, suspended = 0, 0
+				for seed := range uint64(5) {
+					r := resolve(small(seed))
+					r.limits.offers = offers
+					a := r.admitAll(context.Background())
+					suspended += len(a.preempted)
+					for i, in := range a.in {
+						if in && !r.running(i) {
+							gangs++
+						}
+					}
+				}
+			}
+			b.ReportMetric(float64(gangs), "gangs")
+			b.ReportMetric(float64(suspended), "suspended")
+		})
+	}
+}
+
+// small draws 10 servers of 16 GPUs that are full of preemptible jobs of 1 to 3, and gangs of 4 to 16 that come, on one server each.
+func small(seed uint64) *Problem {
+	r := rand.New(rand.NewPCG(seed, 3))
+	p := &Problem{Kinds: apportion.Kinds{"gpu", "cpu"}, Theta1: .1, Theta2: .1, Previous: Allocation{}, Options: Options{Preempt: true}}
+	for j := range 10 {
+		server := apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{16, 64}}
+		for left := server.Capacity.Clone(); left[0] > 0; {
+			n := min(left[0], 1+r.Int64N(3))
+			app := Application{ID: fmt.Sprint("j", len(p.Applications)), Weight: 1, Preemptible: true, Form: Form{Demand: apportion.Resources{n, min(left[1], n+r.Int64N(5*n))}, Min: 1, Max: 1}}
+			p.Applications, p.Previous[app.ID] = append(p.Applications, app), map[string]int64{server.ID: 1}
+			left[0], left[1] = left[0]-n, left[1]-app.Demand[1]
+		}
+		p.Servers = append(p.Servers, server)
+	}
+	for n := range 8 {
+		size := 4 + r.Int64N(13)
+		p.Applications = append(p.Applications, Application{ID: fmt.Sprint("gang", n), Weight: 1, Priority: 1, MaxServers: 1,
+			Form: Form{Demand: apportion.Resources{1, 1 + r.Int64N(3)}, Min: size, Max: size}})
+	}
+	return p
 }

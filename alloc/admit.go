@@ -27,6 +27,7 @@ type admission struct {
 	asked     bool                     // the solver has been asked about all who ask
 	alike     map[string]int           // what a refused application asks for -> its position in the given problem
 	entered   float64                  // the least counts of newcomers that are in, as parts of the cluster
+	broken    map[int]int              // by application of the given problem: to whom what was reserved for it went
 	first     map[int]refusedFirst     // by leaf: the first that was refused for room
 }
 
@@ -39,7 +40,7 @@ type admission struct {
 func (r *resolved) admitAll(ctx context.Context) *admission {
 	a := &admission{draft: newDraft(r), ctx: ctx, questions: r.limits.questions,
 		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason),
-		alike: make(map[string]int), first: make(map[int]refusedFirst)}
+		alike: make(map[string]int), first: make(map[int]refusedFirst), broken: make(map[int]int)}
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
 	t := newTurn(a.draft)
@@ -56,11 +57,12 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 			a.refuse(i)
 		}
 	}
-	// 3. Queues that have less than they are guaranteed grow. 4. What is left of the budget goes to drains: a newcomer that waits
+	// 3. What is reserved is freed as far as that can be without an end. 4. Queues that have less than they are guaranteed grow. 5. What is left of the budget goes to drains: a newcomer that waits
 	// is worse than a server that is left a decision later.
+	a.hasten()
 	a.fulfil()
 	a.drain()
-	// 5. What has become free since may be less to wait for.
+	// 6. What has become free since may be less to wait for.
 	a.renew()
 	r.keep(a.reserved, a.counts)
 	return a

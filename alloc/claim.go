@@ -109,6 +109,15 @@ func (r *resolved) claimText(o int, list []Reservation) string {
 	return text
 }
 
+// brokenText says to whom what was reserved for application o went; empty where it was not so.
+func (a *admission) brokenText(o int) string {
+	i, broken := a.broken[o]
+	if !broken {
+		return ""
+	}
+	return fmt.Sprintf("; what was reserved for it was open to %s, which stays within its guarantee", listIDs([]string{a.r.problem.Applications[i].ID}))
+}
+
 // areContainers writes a number of containers as a subject.
 func areContainers(n int64) string {
 	if n == 1 {

@@ -59,7 +59,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 			if reason, preempted := who.preempted[o]; preempted {
 				w.Reason = reason
 			}
-			w.Reason.Text += r.claimText(o, d.Reservations)
+			w.Reason.Text += r.claimText(o, d.Reservations) + who.brokenText(o)
 			d.add(w, ran)
 		}
 	}

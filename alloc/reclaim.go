@@ -56,8 +56,8 @@ func (r *resolved) mayBePreempted(i int) bool {
 
 // reclaim takes application i in with n containers after others have given up what they may be taken from by a guarantee, by level
 // or by priority: the cheapest set that is found, of the lowest ranks that have one, and nobody in vain. On one server the set is
-// the cheapest that there is, among exactOffers offers; over several servers it is put together greedily. That counts against no
-// budget. Where it returns false nothing has changed. O(servers 2^exactOffers).
+// the cheapest that there is, among r.limits.offers offers, beyond them one after the other; over several servers it is put together greedily. That counts against no
+// budget. Where it returns false nothing has changed. O(servers 2^offers).
 func (a *admission) reclaim(i int, n int64) bool {
 	if n <= 0 || n > a.r.room[i] {
 		return false
@@ -141,10 +141,6 @@ func (b *bundle) cheaper(c *bundle) bool {
 	return order < 0
 }
 
-// exactOffers is how many offers on one server are tried in all combinations, the first ones. With 8 the tests of random clusters
-// of 8 GPUs find no set that was missed; each one more doubles the time.
-const exactOffers = 8
-
 // bundles returns for server j, by number of containers of application i up to n, the cheapest of list that make room for them.
 func (a *admission) bundles(i, j int, n int64, list []offer) []bundle {
 	t := &taking{admission: a, i: i, server: j, n: n}
@@ -153,29 +149,45 @@ func (a *admission) bundles(i, j int, n int64, list []offer) []bundle {
 		return nil
 	}
 	for _, o := range list {
-		if len(t.on) < exactOffers && slices.ContainsFunc(a.counts[o.v], here) {
+		if slices.ContainsFunc(a.counts[o.v], here) {
 			t.on = append(t.on, o)
 		}
 	}
-	t.combine(0)
+	all := t.on
+	t.on = all[:min(len(all), a.r.limits.offers)]
+	if t.combine(0); int64(len(t.best)) <= n && len(t.on) < len(all) {
+		t.pile(all)
+	}
 	return t.best
+}
+
+// pile notes what the offers of a list make room for one after the other, where no set of the first ones is enough. What has been taken
+// in vain by then is given back where it is carried out.
+func (t *taking) pile(list []offer) {
+	var before [][]apportion.Placement
+	for _, o := range list {
+		if slices.ContainsFunc(t.taken, func(x offer) bool { return x.v == o.v }) {
+			continue
+		}
+		before = append(before, t.counts[o.v])
+		t.give(o, t.i, t.server, t.n)
+		t.taken, t.cost = append(t.taken, o), t.cost+o.cost
+		if t.note() == t.n {
+			break
+		}
+	}
+	for at := len(before) - 1; at >= 0; at-- {
+		v := t.taken[at].v
+		t.remove(v)
+		t.put(v, before[at])
+	}
+	t.taken, t.cost = nil, 0
 }
 
 // combine notes what the offers that are taken make room for, and goes on with each of those from the one at next on.
 func (t *taking) combine(next int) {
-	// What is not allowed may be with more: who is taken from by priority leaves room within a guarantee.
-	if !slices.ContainsFunc(t.taken, func(o offer) bool { return !t.allowed(o, t.i, t.n) }) {
-		room := min(t.n, t.r.most(t.i, t.server, t.room(t.i, t.server)))
-		for int64(len(t.best)) <= room {
-			t.best = append(t.best, bundle{cost: math.MaxInt64})
-		}
-		this := bundle{t.cost, slices.Clone(t.taken)}
-		for m := room; m >= 0 && this.cheaper(&t.best[m]); m-- {
-			t.best[m] = this
-		}
-		if room == t.n {
-			return
-		}
+	if t.note() == t.n {
+		return
 	}
 	for at := next; at < len(t.on); at++ {
 		o := t.on[at]
@@ -192,6 +204,23 @@ func (t *taking) combine(next int) {
 	}
 }
 
+// note compares what is taken with the cheapest so far, and returns for how many containers there is room by it; -1 where it may not be
+// taken. What is not allowed may be with more: who is taken from by priority leaves room within a guarantee.
+func (t *taking) note() int64 {
+	if slices.ContainsFunc(t.taken, func(o offer) bool { return !t.allowed(o, t.i, t.n) }) {
+		return -1
+	}
+	room := min(t.n, t.r.most(t.i, t.server, t.room(t.i, t.server)))
+	for int64(len(t.best)) <= room {
+		t.best = append(t.best, bundle{cost: math.MaxInt64})
+	}
+	this := bundle{t.cost, slices.Clone(t.taken)}
+	for m := room; m >= 0 && this.cheaper(&t.best[m]); m-- {
+		t.best[m] = this
+	}
+	return room
+}
+
 // give takes away what an offer is of: all, or from server j one number of containers after the other, until there is room for n of
 // application i or the rest is within a guarantee.
 func (a *admission) give(o offer, i, j int, n int64) {
@@ -199,27 +228,36 @@ func (a *admission) give(o offer, i, j int, n int64) {
 		a.remove(o.v)
 		return
 	}
-	app, least := a.r.app(o.v), a.least(o.v)
 	_, b := a.r.fork(i, o.v)
 	for a.r.most(i, j, a.room(i, j)) < n {
 		now := a.counts[o.v]
-		next := app.AtMost(solver.Containers(now) - 1)
-		rest := slices.Clone(now)
-		at := slices.IndexFunc(rest, func(p apportion.Placement) bool { return p.Server == j })
-		if next < least || at < 0 || rest[at].Count < solver.Containers(now)-next {
+		if !a.stepDown(o.v, j) {
 			return
 		}
-		if rest[at].Count -= solver.Containers(now) - next; rest[at].Count == 0 {
-			rest = slices.Delete(rest, at, at+1)
-		}
-		a.remove(o.v)
-		a.put(o.v, rest)
 		if !a.spares(o.v, b) {
 			a.remove(o.v)
 			a.put(o.v, now)
 			return
 		}
 	}
+}
+
+// stepDown takes from application v what lies between its number of containers and the next lower one, all of it from server j. It
+// changes nothing and returns false where v may have no less, or has not so much there.
+func (a *admission) stepDown(v, j int) bool {
+	app, now := a.r.app(v), a.counts[v]
+	next := app.AtMost(solver.Containers(now) - 1)
+	rest := slices.Clone(now)
+	at := slices.IndexFunc(rest, func(p apportion.Placement) bool { return p.Server == j })
+	if next < a.least(v) || at < 0 || rest[at].Count < solver.Containers(now)-next {
+		return false
+	}
+	if rest[at].Count -= solver.Containers(now) - next; rest[at].Count == 0 {
+		rest = slices.Delete(rest, at, at+1)
+	}
+	a.remove(v)
+	a.put(v, rest)
+	return true
 }
 
 // take takes application i in with n containers, with what has to be taken for that out of list. Where it returns false nothing has

@@ -1,4 +1,4 @@
-// This file says for whom room is reserved, and who may be put there all the same, [Program §8], points 2, 6 and 8.
+// This file says for whom room is reserved, and who may be put there all the same, [Program §8], points 2 and 6.
 
 package alloc
 
@@ -122,8 +122,12 @@ func (a *admission) breakIn(i int) bool {
 		return false
 	}
 	done := a.admit(i) || a.reclaim(i, a.least(i))
+	lifted := a.lifted
 	a.lifted = nil
 	if done {
+		for _, v := range lifted {
+			a.broken[a.r.of[v.i]] = i
+		}
 		a.renew()
 	}
 	return done

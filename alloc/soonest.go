@@ -16,7 +16,7 @@ import (
 // soonest returns what to reserve for entry i: of all choices the one that is there the earliest, of these one that waits for the
 // fewest applications, counted on each server, unless what was reserved before, which may be nil, is there as early and waits for no
 // more. nil: it cannot be had on these servers. The ends of what is pinned, or waited for by others, are waited for as well as any.
-// O(servers x (applications on each + fewest waited for)), and at most 2^exactOffers sets on each server.
+// O(servers x (applications on each + fewest waited for)), and at most 2^r.limits.offers sets on each server.
 func (d *draft) soonest(i int, had *reserved) *reserved {
 	v := &reserved{i: i}
 	n := d.least(i)
@@ -142,7 +142,7 @@ func (p *picking) endedBy(j int, time float64) []int {
 }
 
 // waiting returns by how many applications on server j are waited for, that end by a time, the most containers that it then has room
-// for, each more than the one before. It tries all sets of those that give most, and beyond exactOffers one after the other.
+// for, each more than the one before. It tries all sets of those that give most, and beyond r.limits.offers one after the other.
 func (p *picking) waiting(j int, time float64) []level {
 	list := p.endedBy(j, time)
 	gives := make(map[int]int64, len(list))
@@ -150,7 +150,7 @@ func (p *picking) waiting(j int, time float64) []level {
 		gives[v] = p.after(j, []int{v})
 	}
 	slices.SortStableFunc(list, func(v, w int) int { return cmp.Compare(gives[w], gives[v]) })
-	few := min(len(list), exactOffers)
+	few := min(len(list), p.r.limits.offers)
 	best := make([]level, len(list)+1)
 	for set := range 1 << few {
 		var ended []int
