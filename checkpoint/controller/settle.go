@@ -12,7 +12,7 @@ import (
 
 // rested returns a copy of a problem in which the jobs that may not be moved yet are pinned, and until when the last of these is. Its
 // price of a restart is the part of MinRun, which is how long a move lasts at least, that jobs do not run for one in the mean; while no
-// pause is known it is as it was. A job with containers where nothing new may be is not pinned, or it would stay there.
+// pause is known it is as it was, and without a MinRun nothing unless the problem says so. A job with containers where nothing new may be is not pinned, or it would stay there.
 func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned *alloc.Problem, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,8 +31,11 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 		enough = all[total-config.Moves].Add(movesAge)
 	}
 	rested := *p
-	if known > 0 && config.MinRun > 0 {
-		cost := min(1, float64(pauses)/float64(known)/float64(config.MinRun))
+	switch cost := 0.0; {
+	case config.MinRun == 0 && p.Options.RestartCost == nil:
+		rested.Options.RestartCost = &cost
+	case config.MinRun > 0 && known > 0:
+		cost = min(1, float64(pauses)/float64(known)/float64(config.MinRun))
 		rested.Options.RestartCost = &cost
 	}
 	rested.Applications = slices.Clone(p.Applications)

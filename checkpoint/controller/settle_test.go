@@ -123,7 +123,7 @@ func TestRested(t *testing.T) {
 		}
 		// 30 s and 10 min are 5:15 in the mean, and no move costs more than all.
 		cost := rested.Options.RestartCost
-		if c.config.MinRun == 0 && cost != nil || c.config.MinRun == 5*m && (cost == nil || *cost != 1) {
+		if c.config.MinRun == 0 && (cost == nil || *cost != 0) || c.config.MinRun == 5*m && (cost == nil || *cost != 1) {
 			t.Errorf("%+v: a restart costs %v", c.config, cost)
 		}
 	}
