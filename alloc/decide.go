@@ -64,6 +64,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		}
 	}
 	r.setApart(d)
+	d.Settled = r.settle(d)
 	return d, nil
 }
 

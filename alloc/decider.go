@@ -17,7 +17,8 @@ import (
 // ready to use. It is not safe for concurrent use.
 //
 // It also carries on what a decision hands to the next: how much was let in past the applications that wait, and what is reserved
-// ([Program §8]). So a gang among small ones starts, whatever a caller keeps.
+// ([Program §8]), and which question it has answered ([Program §11]). So a gang among small ones starts, whatever a caller keeps, and
+// what is asked again with nothing new restarts nothing.
 //
 // Most of the time of a long decision is spent on proof: the best answer is there long before it is shown that there is
 // no better one. So a scheduler in a hurry sets Gap to what it does not care for (0.01 is one part in a hundred of the
@@ -35,10 +36,11 @@ type Decider struct {
 	// passed and reservations are what the last decision handed on; passed is nil before the first.
 	passed       map[string]float64
 	reservations []Reservation
+	settled      *Settled
 }
 
 // Reallocate decides like the function Reallocate, with the embedded solver and what it has learned. p may be any problem:
-// another cluster makes what was learned useless, and not wrong. From the second decision on p.Reservations, and Passed of
+// another cluster makes what was learned useless, and not wrong. From the second decision on p.Reservations, p.Settled, and Passed of
 // p.Applications, are set to what the last one said: in a copy of that slice, so that p is the problem that the decision answers, for
 // Verify, Explain and a Record, and nothing that p shares is written to. The errors are those of the function; after one of them
 // the Decider is what it was. A decision whose certificate says Warm depends on the decisions before it, and Replay may find
@@ -48,6 +50,7 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
 	if d.passed != nil {
 		takeOver(p, d.passed, d.reservations)
+		p.Settled = d.settled
 	}
 	decision, err := Reallocate(ctx, p, s)
 	// Nothing is learned from a decision that had no need of a solver, or had no answer.
@@ -56,6 +59,7 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	}
 	if err == nil {
 		d.passed, d.reservations = decision.handOn()
+		d.settled = decision.settledCopy()
 	}
 	return decision, err
 }
@@ -76,10 +80,20 @@ func (d *Decision) handOn() (passed map[string]float64, reservations []Reservati
 }
 
 // HandOn writes into the next problem what d says of those that wait: Passed of its Applications, in a copy of the slice, by their IDs,
-// and Reservations. A caller without a Decider hands on each decision so, and gets what Options.Patience promises.
+// Reservations and Settled. A caller without a Decider hands on each decision so, and gets what Options.Patience promises.
 func (d *Decision) HandOn(next *Problem) {
 	passed, reservations := d.handOn()
 	takeOver(next, passed, reservations)
+	next.Settled = d.settledCopy()
+}
+
+// settledCopy returns Settled of a decision, which shares nothing with it.
+func (d *Decision) settledCopy() *Settled {
+	if d.Settled == nil {
+		return nil
+	}
+	s := *d.Settled
+	return &s
 }
 
 // takeOver writes into p what an earlier decision has handed on.

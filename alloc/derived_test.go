@@ -140,6 +140,7 @@ func TestDerivedSharesAgainstOracle(t *testing.T) {
 func TestDerivedKindOfOneIsThatOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := teams()
+		p.Options.RestartCost = new(float64) // the objective is what is used
 		for _, q := range p.Queues {
 			q.Guarantee[0] = rapid.Int64Range(0, 16).Draw(t, "guarantee")
 		}

@@ -75,10 +75,24 @@ func differences(a, b *Decision) []Difference {
 	c.text(whole, "Draining", strings.Join(a.Draining, ", "), strings.Join(b.Draining, ", "))
 	c.text(whole, "Yielding", strings.Join(a.Yielding, ", "), strings.Join(b.Yielding, ", "))
 	c.reservations(a.Reservations, b.Reservations)
+	c.settled(a.Settled, b.Settled)
 	c.text(whole, "Reason", textOf(a.Reason), textOf(b.Reason))
 	c.reason(whole, "Reason", a.Reason, b.Reason)
 	c.text(whole, "Interrupted", strconv.FormatBool(a.Interrupted), strconv.FormatBool(b.Interrupted))
 	return c.found
+}
+
+// settled compares what two decisions say for the next one; decisions of before say nothing of it.
+func (c *comparison) settled(a, b *Settled) {
+	if a == nil {
+		return
+	}
+	if b == nil {
+		b = &Settled{}
+	}
+	c.text(apportion.Item{}, "Settled.Digest", a.Digest, b.Digest)
+	c.text(apportion.Item{}, "Settled.Allocation", a.Allocation, b.Allocation)
+	c.count(apportion.Item{}, "Settled.Spent", a.Spent, b.Spent)
 }
 
 // add records a difference.

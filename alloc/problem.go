@@ -34,6 +34,9 @@ type Problem struct {
 	// Reservations are those of the last decision; nil: none. Where there are several choices of what to reserve it stays what it is.
 	// What names an application or a server that is not here has no effect.
 	Reservations []Reservation `json:"reservations,omitzero"`
+	// Settled is that of the last decision; nil: nothing is known of one. Where the question is the same the budget (16) is not given
+	// anew, and where the answer runs and nothing is owed that is the answer again ([Program §11]). It has no effect with Rule.Paper.
+	Settled *Settled `json:"settled,omitempty"`
 	// Theta1 in [0, 1] is which part of the theoretical shares may be lost together (15), but no less than what whole containers
 	// cost; 1 is no limit. With Rule.Paper it is the part of the largest possible fairness loss.
 	Theta1 float64 `json:"theta1"`

@@ -50,6 +50,9 @@ func reallocate(ctx context.Context, p *Problem, by solver.Solver, version int) 
 		return r.byPaper(ctx, by)
 	}
 	a := r.admitAll(ctx)
+	if answer := r.atRest(a); answer != nil {
+		return r.concluded(answer, a)
+	}
 	answer, err := r.solveGuaranteed(ctx, a.draft, by)
 	if err != nil {
 		return nil, err

@@ -87,6 +87,7 @@ func resolve(p *Problem) *resolved {
 	r.resolveNodes()
 	r.resolveQueues()
 	r.findForced(used)
+	r.recall()
 	return r
 }
 

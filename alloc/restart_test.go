@@ -116,6 +116,7 @@ func TestRecordBeforeRestartCost(t *testing.T) {
 	free := *p
 	free.Options.RestartCost = new(float64)
 	d := mustReallocate(t, &free)
+	d.Settled = nil // nor was there this
 	old := &Record{Version: 2, Problem: p, Decision: d}
 	if _, err := old.Verify(); err != nil {
 		t.Error(err)

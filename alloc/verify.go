@@ -400,6 +400,10 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 	}
 	if !r.problem.Options.Paper {
 		r.setApart(again)
+		// Records of before say nothing of it.
+		if d.Settled != nil {
+			again.Settled = r.settle(again)
+		}
 	}
 	return unchecked
 }

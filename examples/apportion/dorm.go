@@ -45,8 +45,10 @@ type dormOutput struct {
 	Yielding  []string        `json:"yielding,omitempty"`
 	// Reservations are what is kept for those that are due, to be handed back.
 	Reservations []alloc.Reservation `json:"reservations,omitempty"`
-	Reason       *apportion.Reason   `json:"reason,omitempty"`
-	Allocation   alloc.Allocation    `json:"allocation"`
+	// Settled is to be handed back too: asked again with nothing new the answer is what runs.
+	Settled    *alloc.Settled    `json:"settled,omitempty"`
+	Reason     *apportion.Reason `json:"reason,omitempty"`
+	Allocation alloc.Allocation  `json:"allocation"`
 	// Plan leads from the previous allocation to Allocation in an order that always fits.
 	Plan []alloc.Step `json:"plan"`
 	// Explanation says for each application why it has no more; Prices what more of a resource is worth.
@@ -115,6 +117,7 @@ func dormOutputOf(p *alloc.Problem, d *alloc.Decision) (*dormOutput, error) {
 		Yielding:     d.Yielding,
 		OpenBound:    d.OpenBound,
 		Reservations: d.Reservations,
+		Settled:      d.Settled,
 		Reason:       d.Reason,
 		Allocation:   d.Allocation,
 		Plan:         append([]alloc.Step{}, alloc.NewPlan(p, d.Allocation, d.Shares...).Steps...),

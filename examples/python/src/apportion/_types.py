@@ -14,8 +14,8 @@ __all__ = [
     "Limits", "Metrics", "Migrations", "Move", "News", "Option", "Options", "Orders", "Outcome", "Outlook", "Pool",
     "PriceBounds", "Prices", "Problem", "Proof", "Question", "Queue", "QueueUse", "Reason", "Refusal", "Repair",
     "Repaired", "Request", "Requirement", "Reservation", "Result", "Sample", "Scenario", "Schedule", "Server",
-    "Settings", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer", "Utility",
-    "Waiting", "WhatIf", "Why", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "Settings", "Settled", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer",
+    "Utility", "Waiting", "WhatIf", "Why", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -336,6 +336,22 @@ class Derived:
 
 
 @dataclass
+class Settled:
+    """That of the last answer, handed back: asked again with nothing new the answer is what runs. Absent: nothing is
+    known.
+
+    digest: Of all that is asked, but for what follows from time and from decisions.
+
+    allocation: Of what was decided.
+
+    spent: What of the budget (16) decisions on this question have used. Absent: 0.
+    """
+    digest: str
+    allocation: str
+    spent: Optional[int] = None
+
+
+@dataclass
 class Reservation:
     """Reservation.
 
@@ -434,6 +450,9 @@ class Problem:
     previous: What runs now, containers by application and server. Applications that are not in the list have
         finished; servers that are not in the list are gone.
 
+    settled: That of the last answer, handed back: asked again with nothing new the answer is what runs. Absent:
+        nothing is known.
+
     reservations: Those of the last answer, handed back. What has gone meanwhile has no effect.
     """
     kinds: list[str]
@@ -444,6 +463,7 @@ class Problem:
     queues: Optional[list[Queue]] = None
     derived: Optional[list[Derived]] = None
     previous: Optional[dict[str, dict[str, int]]] = None
+    settled: Optional[Settled] = None
     reservations: Optional[list[Reservation]] = None
     options: Optional[Options] = None
 
@@ -677,6 +697,8 @@ class Decision(DecisionViews):
     yielding: The applications that gave way to others by a guarantee, a level or a priority and go on, and those
         that grew by a guarantee: their change counts against no budget; absent: none.
 
+    settled: For the next input; absent with the paper's rule.
+
     reservations: What is kept for applications that are due: for the next input; absent: nothing.
 
     reason: Why what ran was kept; absent when decided.
@@ -702,6 +724,7 @@ class Decision(DecisionViews):
     queues: Optional[list[QueueUse]] = None
     draining: Optional[list[str]] = None
     yielding: Optional[list[str]] = None
+    settled: Optional[Settled] = None
     reservations: Optional[list[Reservation]] = None
     reason: Optional[Reason] = None
     warnings: Optional[list[str]] = None

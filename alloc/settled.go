@@ -1,0 +1,116 @@
+// This file leaves a cluster at rest: what is asked again with nothing new is answered by what runs, [Program §11].
+
+package alloc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// Settled says which question a decision has answered, for the next problem: a problem that hands it back and asks the same again gets
+// what runs, and changes by its own will only what nobody has changed yet.
+type Settled struct {
+	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends and
+	// Option of its Applications and Usage of its Queues.
+	Digest string `json:"digest"`
+	// Allocation is the digest of what was decided.
+	Allocation string `json:"allocation"`
+	// Spent is what of the budget (16) decisions on this question have used: not negative.
+	Spent int64 `json:"spent,omitzero"`
+}
+
+// digestOf returns a text that two values have in common where their JSON is the same; empty where they have none.
+func digestOf(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// digest returns Settled.Digest of p. O(size of p).
+func (p *Problem) digest() string {
+	asked := *p
+	asked.Previous, asked.Reservations, asked.Settled = nil, nil, nil
+	asked.Applications, asked.Queues = slices.Clone(p.Applications), slices.Clone(p.Queues)
+	for i := range asked.Applications {
+		app := &asked.Applications[i]
+		app.Passed, app.Ends, app.Option = 0, nil, ""
+	}
+	for q := range asked.Queues {
+		asked.Queues[q].Usage = 0
+	}
+	return digestOf(&asked)
+}
+
+// digest returns Settled.Allocation of a, of which the applications in apps alone count, with the options in use.
+func (a Allocation) digest(apps []Application, option func(o int) string) string {
+	type held struct {
+		Option string
+		Places map[string]int64
+	}
+	all, places := make(map[string]held, len(apps)), a.Clone()
+	for o := range apps {
+		if p := places[apps[o].ID]; len(p) > 0 {
+			all[apps[o].ID] = held{option(o), p}
+		}
+	}
+	return digestOf(all)
+}
+
+// presentOption returns the ID of the option that the application runs with, if it runs.
+func (a *Application) presentOption() string {
+	if a.Option == "" && len(a.Options) > 0 {
+		return a.Options[0].ID
+	}
+	return a.Option
+}
+
+// recall finds out whether the problem has been decided before: then what was spent of (16) stays spent, until what was decided runs.
+func (r *resolved) recall() {
+	s, p := r.given.Settled, r.given
+	if s == nil || r.problem.Options.Paper || s.Digest == "" || s.Digest != p.digest() {
+		return
+	}
+	r.repeated = true
+	if r.rests = s.Allocation == p.Previous.digest(p.Applications, func(o int) string { return p.Applications[o].presentOption() }); !r.rests {
+		r.spent = s.Spent
+	}
+}
+
+// settle returns what d says for the next problem.
+func (r *resolved) settle(d *Decision) *Settled {
+	p := r.given
+	s := &Settled{Digest: p.digest(), Spent: r.spent + d.Metrics.AdjustCost,
+		Allocation: d.Allocation.digest(p.Applications, func(o int) string { return d.Shares[o].Option })}
+	if r.rests && d.Metrics.AdjustCost == 0 {
+		s.Spent = p.Settled.Spent
+	}
+	return s
+}
+
+// atRest returns what runs as the answer where the same question was answered by it before and nothing is owed: nobody is forced,
+// drained, or let in, takes by a rule or grows by a guarantee, and the loss is within what Theta1 gives. nil: there is something to decide.
+func (r *resolved) atRest(a *admission) *attempt {
+	if !r.rests {
+		return nil
+	}
+	for i := range r.previous {
+		if r.forced[i] || r.leaving[i] || r.yielding[i] || !solver.SamePlaces(a.counts[i], r.previous[i]) {
+			return nil
+		}
+	}
+	answer := &attempt{apps: a.taken()}
+	answer.instance = r.instance(answer.apps)
+	counts := gather(answer.apps, a.counts)
+	if answer.instance.Check(counts) != nil {
+		return nil
+	}
+	answer.solution = &solver.Solution{Status: solver.Feasible, Counts: counts, Objective: answer.instance.Objective(counts), Bound: answer.instance.Cap()}
+	return answer
+}

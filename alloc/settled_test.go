@@ -1,0 +1,176 @@
+package alloc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// goOn carries d out on p, and hands on what it says.
+func goOn(p *alloc.Problem, d *alloc.Decision) {
+	moveTo(p, d)
+	d.HandOn(p)
+}
+
+// owed reports whether d has changed something for another reason than that it is worth more.
+func owed(p *alloc.Problem, d *alloc.Decision) bool {
+	started := 0
+	for _, share := range d.Shares {
+		if share.Containers > 0 && p.Previous.Containers(share.ID) == 0 {
+			started++
+		}
+	}
+	return started+d.Metrics.Forced+len(d.Draining)+len(d.Yielding)+len(d.Suspended) > 0 || d.LeastLoss != nil
+}
+
+// A decision on its own answer adjusts nobody, unless something is owed; and where nothing of it is handed back and restarts have a price
+// the worth net of prices rises. Both on whatever a cluster comes to, with every feature.
+func TestPropQuiet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		p.Options.Paper = false
+		if rapid.Bool().Draw(t, "no price") {
+			p.Options.RestartCost = new(float64)
+		}
+		d, err := recorded(t, context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			goOn(p, d)
+			late := d.LeastLoss != nil // what runs loses more than Theta1 allows
+			if d, err = recorded(t, context.Background(), p, nil); err != nil {
+				t.Fatal(err)
+			}
+			if late || owed(p, d) {
+				continue
+			}
+			if d.Metrics.Adjusted > 0 || d.Metrics.Preempted > 0 || d.Settled.Spent != p.Settled.Spent {
+				t.Fatalf("with nothing owed %d are adjusted: %+v", d.Metrics.Adjusted, d.Shares)
+			}
+			forgotten := *p
+			forgotten.Settled = nil
+			again := reallocateAs(t, &forgotten)
+			if owed(p, again) || p.Options.RestartCost != nil {
+				continue
+			}
+			if more := again.Objective - d.Objective; more < -solver.ObjectiveTolerance || again.Metrics.Adjusted > 0 && more <= 0 {
+				t.Fatalf("%d are adjusted for %g more than %g", again.Metrics.Adjusted, more, d.Objective)
+			}
+		}
+	})
+}
+
+// reallocateAs is a decision of the embedded solver.
+func reallocateAs(t *rapid.T, p *alloc.Problem) *alloc.Decision {
+	d, err := alloc.Reallocate(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// days returns 16 servers of 8 GPUs and elastic jobs that want more than there is.
+func days(seed uint64, jobs int) *alloc.Problem {
+	r := rand.New(rand.NewPCG(seed, 16))
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu"}, Theta1: 1, Theta2: .1}
+	for j := range 16 {
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{96, 8}})
+	}
+	for i := range jobs {
+		p.Applications = append(p.Applications, alloc.Application{ID: fmt.Sprint("a", i), Weight: 1,
+			Form: alloc.Form{Demand: apportion.Resources{4 + r.Int64N(8), 1}, Min: 1, Max: 4 + r.Int64N(16)}})
+	}
+	return p
+}
+
+// Where restarts have no price the budget (16) is spent by change and not by call: asked six times with nothing new nobody is restarted,
+// and by a caller that hands nothing back some are at each call.
+func TestAskedAgain(t *testing.T) {
+	for _, handsBack := range []bool{true, false} {
+		p, restarts := days(1, 24), 0
+		p.Options.RestartCost = new(float64)
+		d := reallocate(t, p)
+		goOn(p, d)
+		p.Applications = p.Applications[2:]
+		for call := range 6 {
+			if !handsBack {
+				p.Settled = nil
+			}
+			d = reallocate(t, p)
+			if call > 0 {
+				restarts += d.Metrics.Adjusted
+			}
+			goOn(p, d)
+		}
+		t.Logf("handed back %v: %d restarts at quiet calls, %.4f of the GPUs", handsBack, restarts, d.Metrics.Utilization[1])
+		if handsBack == (restarts > 0) {
+			t.Errorf("%d restarts at quiet calls", restarts)
+		}
+	}
+}
+
+// What has been spent stays spent until what was decided runs; any change of the question makes the budget whole again.
+func TestSpentByChange(t *testing.T) {
+	p := days(1, 24)
+	d := reallocate(t, p)
+	goOn(p, d)
+	p.Applications = p.Applications[2:]
+	d = reallocate(t, p)
+	if d.Metrics.AdjustCost == 0 || d.Settled.Spent != d.Metrics.AdjustCost || d.Metrics.AdjustBudget != 3 {
+		t.Fatalf("%+v spends %+v", d.Settled, d.Metrics)
+	}
+	before := p.Previous
+	spent := d.Settled.Spent
+	goOn(p, d)
+	p.Previous = before // it was not carried out
+	d = reallocate(t, p)
+	if d.Metrics.AdjustBudget != 3-spent || d.Settled.Spent != spent+d.Metrics.AdjustCost {
+		t.Errorf("the budget is %d after %d, and %+v", d.Metrics.AdjustBudget, spent, d.Settled)
+	}
+	for name, change := range map[string]func(p *alloc.Problem){
+		"a weight":    func(p *alloc.Problem) { p.Applications[0].Weight = 2 },
+		"a capacity":  func(p *alloc.Problem) { p.Servers[0].Capacity = apportion.Resources{90, 8} },
+		"an option":   func(p *alloc.Problem) { p.Theta2 = .11 },
+		"a completed": func(p *alloc.Problem) { p.Applications = p.Applications[1:] },
+	} {
+		other := *p
+		other.Applications, other.Servers = append([]alloc.Application(nil), p.Applications...), append([]apportion.Server(nil), p.Servers...)
+		change(&other)
+		if d := reallocate(t, &other); d.Metrics.AdjustBudget != 3 || d.Settled.Digest == p.Settled.Digest {
+			t.Errorf("%s: the budget is %d", name, d.Metrics.AdjustBudget)
+		}
+	}
+	// What follows from time and from decisions is no change.
+	ends := 5.
+	p.Applications[0].Ends, p.Applications[1].Passed = &ends, 0
+	if d := reallocate(t, p); d.Settled.Digest != p.Settled.Digest {
+		t.Error("an end is a change")
+	}
+	p.Settled = &alloc.Settled{Spent: -1}
+	if err := p.Validate(); !errors.Is(err, apportion.ErrNegative) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is claimed to be settled is checked.
+func TestSettledIsChecked(t *testing.T) {
+	p := days(1, 20)
+	for _, change := range []func(s *alloc.Settled){
+		func(s *alloc.Settled) { s.Spent++ }, func(s *alloc.Settled) { s.Digest = "x" }, func(s *alloc.Settled) { s.Allocation = "x" },
+	} {
+		d := reallocate(t, p)
+		change(d.Settled)
+		if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) {
+			t.Errorf("%+v is taken: %v", d.Settled, err)
+		}
+	}
+}
