@@ -34,7 +34,7 @@ func main() {
 		if by == "" {
 			by, missed = "nothing", missed+1
 		}
-		fmt.Printf("| %d | %s | `%s` | %s |\n", i, bugs[i].what, bugs[i].file, by)
+		fmt.Printf("| %d | %s | %s | %s |\n", i, bugs[i].what, bugs[i].file, by)
 	}
 	if missed > 0 {
 		os.Exit(1)
@@ -90,7 +90,7 @@ func (b *bug) test(ctx context.Context, change world.Change) (string, error) {
 		return "", nil
 	}
 	if name := failure.FindSubmatch(out.Bytes()); name != nil {
-		return fmt.Sprintf("`%s` %s", filepath.Dir(b.file), name[1]), nil
+		return fmt.Sprintf("%s %s", filepath.Dir(b.file), name[1]), nil
 	}
 	return "", fmt.Errorf("%s: %s", b.what, out.Bytes())
 }
