@@ -78,8 +78,7 @@ func (r *resolved) kinds() int {
 }
 
 // adjustBudget returns the right side of (16): Theta2 times the costs of all that run, but for those that are
-// forced and do not count, less what the same question has used before. Without the ceiling it is rounded down, which changes nothing for a sum of whole
-// numbers.
+// forced and do not count. Without the ceiling it is rounded down, which changes nothing for a sum of whole numbers.
 func (r *resolved) adjustBudget() int64 {
 	// Validate has seen that the sum is small enough to be exact in float64.
 	sum := int64(0)
@@ -91,7 +90,7 @@ func (r *resolved) adjustBudget() int64 {
 	// (16) counts whole costs, so that whatever is below the next whole number is of no use.
 	budget := r.problem.Theta2 * float64(sum) // (16)
 	if r.problem.Options.NoCeil16 {
-		return max(0, int64(math.Floor(budget+ceilTolerance))-r.spent)
+		return max(0, int64(math.Floor(budget+ceilTolerance)))
 	}
-	return max(0, int64(math.Ceil(budget-ceilTolerance))-r.spent)
+	return max(0, int64(math.Ceil(budget-ceilTolerance)))
 }

@@ -23,9 +23,6 @@ func (p *Problem) checkPatience(faults *apportion.Faults) {
 	if n := p.Options.Reservations; n != nil && *n < 0 {
 		faults.Add(apportion.Item{}, "Options.Reservations", apportion.ErrNegative, strconv.FormatInt(*n, 10))
 	}
-	if s := p.Settled; s != nil && s.Spent < 0 {
-		faults.Add(apportion.Item{}, "Settled.Spent", apportion.ErrNegative, strconv.FormatInt(s.Spent, 10))
-	}
 	seen := make(map[string]bool, len(p.Reservations))
 	for at := range p.Reservations {
 		v := &p.Reservations[at]

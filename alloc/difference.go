@@ -92,7 +92,6 @@ func (c *comparison) settled(a, b *Settled) {
 	}
 	c.text(apportion.Item{}, "Settled.Digest", a.Digest, b.Digest)
 	c.text(apportion.Item{}, "Settled.Allocation", a.Allocation, b.Allocation)
-	c.count(apportion.Item{}, "Settled.Spent", a.Spent, b.Spent)
 }
 
 // add records a difference.

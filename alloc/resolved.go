@@ -33,11 +33,10 @@ type resolved struct {
 	displaced []bool                  // some of its containers are where they cannot stay
 	forced    []bool                  // it cannot stay, or is on a server that is too full: a change is free
 	pinned    []bool                  // it must stay, and can
-	// repeated: the same question was answered before, rests: by what runs. spent is what of (16) is gone by that.
-	repeated, rests bool
-	spent           int64
-	leaving         []bool // it leaves the cordoned servers that it is on
-	yielding        []bool // it gave its place to one of higher priority, and goes on elsewhere: a change is free
+	// rests: the same question was answered before by what runs.
+	rests    bool
+	leaving  []bool // it leaves the cordoned servers that it is on
+	yielding []bool // it gave its place to one of higher priority, and goes on elsewhere: a change is free
 	// tree is that of the queues, nil without any; limited lists those with a ceiling, above the positions in limited of
 	// those above each application.
 	tree        *drf.Tree

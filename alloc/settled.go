@@ -11,16 +11,14 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// Settled says which question a decision has answered, for the next problem: a problem that hands it back and asks the same again gets
-// what runs, and changes by its own will only what nobody has changed yet.
+// Settled says which question a decision has answered, for the next problem: a problem that hands it back, and asks the same again when
+// what was decided runs, gets what runs.
 type Settled struct {
 	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends and
 	// Option of its Applications and Usage of its Queues.
 	Digest string `json:"digest"`
 	// Allocation is the digest of what was decided.
 	Allocation string `json:"allocation"`
-	// Spent is what of the budget (16) decisions on this question have used: not negative.
-	Spent int64 `json:"spent,omitzero"`
 }
 
 // digestOf returns a text that two values have in common where their JSON is the same; empty where they have none.
@@ -71,27 +69,20 @@ func (a *Application) presentOption() string {
 	return a.Option
 }
 
-// recall finds out whether the problem has been decided before: then what was spent of (16) stays spent, until what was decided runs.
+// recall finds out whether the problem has been decided before, and its answer runs. Where another allocation runs something has happened,
+// or the answer is being carried out: without the budget (16) what is half done would be undone.
 func (r *resolved) recall() {
 	s, p := r.given.Settled, r.given
 	if s == nil || r.problem.Options.Paper || s.Digest == "" || s.Digest != p.digest() {
 		return
 	}
-	r.repeated = true
-	if r.rests = s.Allocation == p.Previous.digest(p.Applications, func(o int) string { return p.Applications[o].presentOption() }); !r.rests {
-		r.spent = s.Spent
-	}
+	r.rests = s.Allocation == p.Previous.digest(p.Applications, func(o int) string { return p.Applications[o].presentOption() })
 }
 
 // settle returns what d says for the next problem.
 func (r *resolved) settle(d *Decision) *Settled {
 	p := r.given
-	s := &Settled{Digest: p.digest(), Spent: r.spent + d.Metrics.AdjustCost,
-		Allocation: d.Allocation.digest(p.Applications, func(o int) string { return d.Shares[o].Option })}
-	if r.rests && d.Metrics.AdjustCost == 0 {
-		s.Spent = p.Settled.Spent
-	}
-	return s
+	return &Settled{Digest: p.digest(), Allocation: d.Allocation.digest(p.Applications, func(o int) string { return d.Shares[o].Option })}
 }
 
 // atRest returns what runs as the answer where the same question was answered by it before and nothing is owed: nobody is forced,

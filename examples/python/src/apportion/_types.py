@@ -343,12 +343,9 @@ class Settled:
     digest: Of all that is asked, but for what follows from time and from decisions.
 
     allocation: Of what was decided.
-
-    spent: What of the budget (16) decisions on this question have used. Absent: 0.
     """
     digest: str
     allocation: str
-    spent: Optional[int] = None
 
 
 @dataclass
