@@ -62,7 +62,7 @@ func fit(all []moment, sees features, shares []float64, leftOut string) *model {
 			}
 			for _, share := range shares {
 				x := m.inputs(&all[i], share)
-				p := chance(dot(x, m.weights))
+				p := logistic(dot(x, m.weights))
 				floats.AddScaled(slope, truth(all[i].left > share)-p, x)
 				for k, v := range x {
 					floats.AddScaled(curvature[k*n:][:n], p*(1-p)*v, x)
@@ -78,7 +78,18 @@ func fit(all []moment, sees features, shares []float64, leftOut string) *model {
 	return m
 }
 
-func chance(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
+func logistic(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
+
+// chance is what package growth says for a logit.
+func chance(logit float64) float64 {
+	if logit > surest {
+		logit = surest + doubt*(logit-surest)
+	}
+	return logistic(logit)
+}
+
+// surest and doubt are those of growth.Evidence.Chance.
+const surest, doubt = 1.3863, 1.0 / 3
 
 func truth(ahead bool) float64 {
 	if ahead {
@@ -134,4 +145,10 @@ func auc(all []moment, score func(i int) float64, wanted func(*moment) bool) flo
 	return wins / pairs
 }
 
-func logOdds(chance float64) float64 { return math.Log(chance / (1 - chance)) }
+func logOdds(said float64) float64 {
+	logit := math.Log(said / (1 - said))
+	if logit > surest {
+		logit = surest + (logit-surest)/doubt
+	}
+	return logit
+}

@@ -66,7 +66,7 @@ func TestFit(t *testing.T) {
 	var all []moment
 	for range 20000 {
 		m := moment{evidence: growth.Evidence{random.NormFloat64(), random.NormFloat64()}}
-		if random.Float64() < chance(0.5+2*m.evidence[0]-m.evidence[1]) {
+		if random.Float64() < logistic(0.5+2*m.evidence[0]-m.evidence[1]) {
 			m.left = 1
 		}
 		all = append(all, m)
