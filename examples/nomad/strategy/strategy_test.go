@@ -214,7 +214,7 @@ func (s *small) state() ([]string, map[string]int64) {
 func TestJointly(t *testing.T) {
 	cluster := &small{jobs: []string{"a"}, has: map[string]int64{}}
 	advisor := controller.NewAdvisor(controller.Config{Cluster: noEnd{cluster}, Look: time.Millisecond,
-		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1}}, cluster.Running)
+		Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 0, Theta2: 1}}, cluster.Running)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { advisor.Run(ctx); close(ended) }()
