@@ -87,3 +87,29 @@ func TestOrphansAreStopped(t *testing.T) {
 		w.close()
 	})
 }
+
+// An attempt of a job that is suspended is told of by a server: it is none of the job's, and is stopped like any stray.
+func TestStrayOfSuspendedJob(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.runs("lr", "s1")
+		w.must(adjust("lr"))
+		before := w.await("lr", in(checkpoint.Idle))
+		s := w.servers["s2"]
+		e := checkpoint.Effect{ID: 1, Epoch: 1, Job: "lr", Attempt: before.Job.Attempt + 1, Containers: []string{"s2"}, Servers: []string{"s2"}}
+		status, err := s.Status(context.Background(), agent.Question{Epoch: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e.Action = range []checkpoint.Action{checkpoint.Create, checkpoint.Resume} {
+			if r, err := s.Do(context.Background(), agent.Order{Effect: e, Heard: status.Clock}); err != nil || r.Outcome != checkpoint.Done {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		if alive := s.Alive("lr"); len(alive) != 0 {
+			t.Errorf("attempts %v of a suspended job run on", alive)
+		}
+		w.close()
+	})
+}
