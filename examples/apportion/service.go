@@ -35,8 +35,8 @@ var schemas embed.FS
 type service struct {
 	*command
 	token [sha256.Size]byte // of the token; of "" where there is none
-	// turns has a place for each answer that is being worked out.
-	turns chan struct{}
+	// turns has a place for each answer that is being worked out, bodies one for each request whose body is in memory.
+	turns, bodies chan struct{}
 
 	mu       sync.Mutex
 	sessions map[string]*served
@@ -50,8 +50,12 @@ type served struct {
 }
 
 func newService(c *command, token string) *service {
-	return &service{command: c, token: sha256.Sum256([]byte(token)), turns: make(chan struct{}, c.service.atOnce), sessions: make(map[string]*served)}
+	return &service{command: c, token: sha256.Sum256([]byte(token)), turns: make(chan struct{}, c.service.atOnce),
+		bodies: make(chan struct{}, inMemory*c.service.atOnce), sessions: make(map[string]*served)}
 }
+
+// inMemory is how many requests may be in memory for each answer that is worked out: the others wait before their bodies are read.
+const inMemory = 4
 
 // route is one thing that can be asked; input and output are names of schemas, empty where there is none.
 type route struct {
@@ -113,6 +117,14 @@ func (s *service) answering(answer func(*service, http.ResponseWriter, *http.Req
 				_ = reply(w, http.StatusInternalServerError, failureOf(fmt.Errorf("panic: %v", p)))
 			}
 		}()
+		if r.ContentLength != 0 {
+			select {
+			case s.bodies <- struct{}{}:
+				defer func() { <-s.bodies }()
+			case <-r.Context().Done():
+				return
+			}
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, s.service.body)
 		if err := answer(s, w, r); err != nil {
 			_ = reply(w, statusOf(err), failureOf(err))

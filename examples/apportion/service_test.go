@@ -213,6 +213,21 @@ func TestServiceBusy(t *testing.T) {
 		t.Error(got)
 	}
 	<-s.turns
+	// With as many bodies in memory as there may be no other is read, and what has none is answered.
+	for range cap(s.bodies) {
+		s.bodies <- struct{}{}
+	}
+	waits, giveUp := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer giveUp()
+	if got := post(waits, "/v1/drf", smallDRF); got != 0 {
+		t.Error("a body too many is read:", got)
+	}
+	if got := post(t.Context(), "/v1/sessions/none", ""); got != 404 {
+		t.Error(got)
+	}
+	for range cap(s.bodies) {
+		<-s.bodies
+	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	post(gone, "/v1/drf", smallDRF)
