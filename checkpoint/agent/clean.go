@@ -87,8 +87,9 @@ func (a *Agent) discardOlder(ctx context.Context, folder string, attempt int64) 
 		entries, err := os.ReadDir(folder)
 		for _, entry := range entries {
 			older, err := strconv.ParseInt(entry.Name(), 10, 64)
-			// What an interrupted fetch has left has no number.
-			if err != nil || older < attempt {
+			// What is being fetched has no number: another server of the run may be at it, and what an interrupted fetch has left
+			// the next one removes.
+			if err == nil && older < attempt {
 				_ = os.RemoveAll(filepath.Join(folder, entry.Name()))
 			}
 		}

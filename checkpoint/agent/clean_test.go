@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/internal/flock"
 )
 
 // status asks the agent, and tells it what to forget.
@@ -129,5 +130,36 @@ func TestOneCopy(t *testing.T) {
 		if err != nil || len(entries) != 1 || entries[0].Name() != fmt.Sprint(attempt) {
 			t.Fatalf("attempt %d: %v, %v", attempt, entries, err)
 		}
+	}
+}
+
+// Servers that share a folder fetch for one run side by side: what one is at is not thrown away by another, or the run would begin from
+// an empty copy.
+func TestFetchesOfOthersStay(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	b.must(checkpoint.Resume, 1, 0)
+	b.must(checkpoint.Save, 1, 7)
+	b.must(checkpoint.Stop, 1, 0)
+	under := filepath.Join(b.config.Restored, "lr", ".loading-2")
+	if err := os.MkdirAll(under, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	part := filepath.Join(under, "model")
+	if err := os.WriteFile(part, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Open(under)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if held, err := flock.Try(lock); !held {
+		t.Skip(err)
+	}
+	b.must(checkpoint.Create, 2, 0)
+	b.must(checkpoint.Resume, 2, 7)
+	if _, err := os.Stat(part); err != nil {
+		t.Error("what another server fetches is gone:", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +53,7 @@ type day struct {
 	*controllertest.Cluster
 	manner
 	disk  *vfstest.Mem
-	quiet bool // nothing goes wrong any more
+	quiet atomic.Bool // nothing goes wrong any more
 
 	mu     sync.Mutex
 	rng    *rand.Rand
@@ -77,11 +78,11 @@ var errAway = errors.New("the manager does not answer")
 
 // call is a call of the manager, which does it at some time after its answer, and fails although it does it, or does nothing.
 func (d *day) call(takes time.Duration, do func()) error {
-	if !d.quiet && d.draw(100) < d.fails {
+	if !d.quiet.Load() && d.draw(100) < d.fails {
 		return errAway
 	}
 	time.AfterFunc(d.upTo(takes), do)
-	if !d.quiet && d.draw(100) < d.loses {
+	if !d.quiet.Load() && d.draw(100) < d.loses {
 		return errAway
 	}
 	return nil
@@ -97,7 +98,7 @@ func (d *day) Stop(_ context.Context, job string, attempt int64, server string) 
 
 // Look shows what was, for some time.
 func (d *day) Look(ctx context.Context) (*controller.View, error) {
-	if !d.quiet && d.draw(100) < d.fails {
+	if !d.quiet.Load() && d.draw(100) < d.fails {
 		return nil, errAway
 	}
 	d.mu.Lock()
@@ -181,7 +182,7 @@ func (d *day) trains(ctx context.Context) {
 		}
 		job := fmt.Sprintf("job-%d", d.draw(6))
 		end := guard.End{}
-		if !d.quiet && d.draw(3) == 0 {
+		if !d.quiet.Load() && d.draw(3) == 0 {
 			end.Code = 1
 		}
 		d.Each(job, func(c *managedtest.Container) {
@@ -282,7 +283,7 @@ func playDay(t *testing.T, m manner, seed uint64, shared, dir string) {
 		d.fault()
 	}
 	time.Sleep(time.Minute)
-	d.quiet = true
+	d.quiet.Store(true)
 	for _, server := range []string{"n1", "n2", "n3"} {
 		d.change(server, func(s *controller.Server) { s.Draining, s.Down = false, "" })
 	}
