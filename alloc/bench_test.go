@@ -69,10 +69,14 @@ func BenchmarkReallocate(b *testing.B) {
 func BenchmarkFrontDoor(b *testing.B) {
 	for _, size := range []struct {
 		servers, apps int
-		full          bool
-	}{{1000, 500, false}, {8000, 4000, false}, {10000, 5000, false}, {10000, 5000, true}, {100000, 50000, false}} {
-		b.Run(fmt.Sprintf("servers=%d/apps=%d/full=%v", size.servers, size.apps, size.full), func(b *testing.B) {
+		full, shares  bool
+	}{{1000, 500, false, false}, {8000, 4000, false, false}, {10000, 5000, false, false}, {10000, 5000, true, false}, {100000, 50000, false, false},
+		{10000, 5000, false, true}, {10000, 5000, true, true}} {
+		b.Run(fmt.Sprintf("servers=%d/apps=%d/full=%v/shares=%v", size.servers, size.apps, size.full, size.shares), func(b *testing.B) {
 			p := problemtest.Draw(alloctest.Families()[0], 1, size.servers, size.apps, size.full)
+			if size.shares {
+				p.Theta1, p.Options.NoCeil15, p.Options.RestartCost = 0.1, false, nil
+			}
 			for b.Loop() {
 				d, err := alloc.Reallocate(context.Background(), p, nil)
 				if err != nil {
