@@ -17,8 +17,8 @@ type gift struct {
 	cost  int64
 }
 
-// freeable returns at most how much of kind k those who may be changed within the budget would give up for application i, by the best
-// choice that looks at kind k alone, and who they are: the first ones of that choice. kept says that what other queues are guaranteed
+// freeable returns at most how much of kind k the applications that may be changed within the budget would give up for application i, by the best
+// choice that looks at kind k alone, and lists the first ones of that choice. kept says that what other queues are guaranteed
 // is why it is no more.
 func (d *draft) freeable(i, k int) (amount int64, from []int, kept bool) {
 	gifts := d.gifts(i, k)

@@ -21,7 +21,7 @@ import (
 // What is beyond a guarantee is taken for what is within one, free of charge; with Options.Preempt that suspends, and so does a higher
 // Priority in one queue, whoever has no room elsewhere. Applications leave cordoned servers as far as the budget allows. Shares are those
 // among all who are in. Where no allocation within (16) holds the loss budget (15), the budget is the least
-// loss that one has, and what whole containers add to it. Then P2 is solved for all who are in.
+// loss that one has, and what whole containers add to it. Then P2 is solved for all that are in.
 //
 // With Rule.Paper P2 is solved for everybody instead, and where it has no solution, or the solver finds
 // none, the existing allocation is kept and the newcomers wait ([Dorm §IV-B]); with Options.AdmitPrefix the

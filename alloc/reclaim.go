@@ -205,7 +205,7 @@ func (t *taking) combine(next int) {
 }
 
 // note compares what is taken with the cheapest so far, and returns for how many containers there is room by it; -1 where it may not be
-// taken. What is not allowed may be with more: who is taken from by priority leaves room within a guarantee.
+// taken. What is not allowed may be with more: an application that is taken from by priority leaves room within a guarantee.
 func (t *taking) note() int64 {
 	if slices.ContainsFunc(t.taken, func(o offer) bool { return !t.allowed(o, t.i, t.n) }) {
 		return -1

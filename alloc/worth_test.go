@@ -60,7 +60,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 		if best == nil || d.LeastLoss != nil || len(d.Suspended) > 0 || distinct(apps) < len(p.Applications) {
 			return // the budgets of this decision are others
 		}
-		// A restart that the options price is charged in a decision, and is a premium for whoever stays in an instance.
+		// A restart that the options price is charged in a decision, and is a premium for what stays in an instance.
 		if want := inst.Objective(best) - premiums(p, inst, apps); math.Abs(d.Objective-want) > 1e-9 {
 			t.Fatalf("%g, and the best is worth %g: %v", d.Objective, want, d.Allocation)
 		}

@@ -59,7 +59,7 @@ func (e *Evidence) logit(share float64) float64 {
 }
 
 // surest and doubt say how sure a run of a family that is not known may be: odds above four to one count by a third of their logarithm.
-// Without that 0.93 was said where families that were left out had 0.80; with it 0.84 is said there (flowcon/judge).
+// Without that 0.93 was said where families that were left out had 0.80; with it 0.83 is said where they have 0.81 (flowcon/judge).
 const (
 	surest = 1.3863 // the logarithm of 4
 	doubt  = 1.0 / 3

@@ -42,7 +42,7 @@
 // set of freed applications for the tree, every distribution for pools, every count for prices,
 // and the exhaustive oracle of ../../internal/oracle for whole answers.
 //
-// A price of restarts (solver.App.Stay) is what keeping brings beside its containers, a constant of whoever is kept, in all of
+// A price of restarts (solver.App.Stay) is what keeping brings beside its containers, a constant of what is kept, in all of
 // these; only the steps that utilizations come in are lost with it. Without that the search would be the one by containers.
 //
 // Where numbers of containers have worths of their own each application is a type by itself, and the search is the one

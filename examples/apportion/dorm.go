@@ -68,18 +68,23 @@ type dormPrices struct {
 	Order string `json:"order,omitempty"`
 }
 
-// answerDorm reads a problem, decides, records the decision where that is asked for, and prints it with
-// its plan and explanation.
-func answerDorm(ctx context.Context, c *command) error {
+// decided reads a problem and decides it.
+func (c *command) decided(ctx context.Context) (*alloc.Problem, *alloc.Decision, error) {
 	problem, err := readProblem(c.in)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	// The problem was read without the limit: only the search may be ended early.
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
 	// A problem without any allocation is a decision as well, and an error means that it is bad.
 	decision, err := alloc.Reallocate(ctx, problem, c.decider())
+	return problem, decision, err
+}
+
+// answerDorm decides, records the decision where that is asked for, and prints it with its plan and explanation.
+func answerDorm(ctx context.Context, c *command) error {
+	problem, decision, err := c.decided(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,13 +21,7 @@ type planOutput struct {
 
 // answerPlan decides, and answers with the plan alone.
 func answerPlan(ctx context.Context, c *command) error {
-	problem, err := readProblem(c.in)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := c.limited(ctx)
-	defer cancel()
-	decision, err := alloc.Reallocate(ctx, problem, c.decider())
+	problem, decision, err := c.decided(ctx)
 	if err != nil {
 		return err
 	}

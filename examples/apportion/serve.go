@@ -29,6 +29,9 @@ func answerServe(ctx context.Context, c *command) error {
 	if c.NArg() > 0 {
 		return fmt.Errorf("%w: serve reads no file", errUsage)
 	}
+	if o.atOnce < 1 || o.most < 1 || o.body < 1 || o.timeout <= 0 || o.memory < 0 || o.idle < 0 {
+		return fmt.Errorf("%w: -at-once, -sessions, -body and -timeout must be positive, -memory and -idle not negative", errUsage)
+	}
 	token, err := o.readToken()
 	if err != nil {
 		return err

@@ -374,7 +374,7 @@ func TestServiceToken(t *testing.T) {
 		{"-listen", "127.0.0.1:0", "-token", path + ".0"}, // no file
 		{"-listen", "127.0.0.1:0", "-token", path, "-cert", path, "-key", path},
 		{"-listen", socketPrefix + path}, // a file that is no socket
-		{"cluster.json"},
+		{"cluster.json"}, {"-at-once", "0"}, {"-sessions", "0"}, {"-body", "-1"}, {"-timeout", "0s"}, {"-memory", "-1"}, {"-idle", "-1s"},
 	} {
 		if code, out, errs := call(t, "", append([]string{"serve"}, bad...)...); code == answered || out != "" || errs == "" {
 			t.Errorf("%q: exit %d, %s%s", bad, code, out, errs)

@@ -4,14 +4,10 @@ package managers
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
-
-	"github.com/apportion/apportion"
 )
 
 // kubernetes gathers objects, of which any may come first.
@@ -268,15 +264,17 @@ func (k *kubernetes) job(c *cluster, j *kubeJob, pods []*kubePod) {
 	if j.Spec.Completions != nil {
 		count = min(count, *j.Spec.Completions-j.Status.Succeeded)
 	}
-	if count < 1 && len(pods) == 0 {
-		c.leaveOut("job", j.Metadata.id(), "it asks for no pods")
-		return
-	}
-	on := make(map[string]int64)
+	on, running := make(map[string]int64), int64(0)
 	for _, pod := range pods {
 		if pod.Spec.NodeName != "" {
 			on[pod.Spec.NodeName]++
+			running++
 		}
+	}
+	// One that is to have fewer has its pods until they end.
+	if count = max(count, running); count < 1 {
+		c.leaveOut("job", j.Metadata.id(), "it asks for no pods")
+		return
 	}
 	k.add(c, "job", &j.Metadata, &j.Spec.Template.Spec, work{count: count, on: on})
 }
@@ -349,98 +347,10 @@ func addTo(into map[string]int64, requests map[string]string, sum bool) error {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
 		if sum {
-			into[kind] += q
+			into[kind] = plus(into[kind], q)
 		} else {
 			into[kind] = max(into[kind], q)
 		}
 	}
 	return nil
-}
-
-// requires returns where a pod may stand, as far as that is about nodes alone.
-func (s *kubePodSpec) requires(nodes []kubeNode) ([]apportion.Requirement, error) {
-	if len(s.Affinity.Pod.Required) > 0 || len(s.Affinity.AntiPod.Required) > 0 {
-		return nil, errors.New("it must stand beside some pods or away from others")
-	}
-	if len(s.SchedulingGates) > 0 {
-		return nil, errors.New("a gate holds it back")
-	}
-	var list []apportion.Requirement
-	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
-		list = append(list, apportion.Requirement{Key: key, Op: apportion.In, Values: []string{s.NodeSelector[key]}})
-	}
-	if required := s.Affinity.Node.Required; required != nil {
-		if len(required.Terms) != 1 || len(required.Terms[0].Fields) > 0 {
-			return nil, errors.New("its node affinity has several terms, or is about fields")
-		}
-		operators := map[string]apportion.Operator{"In": apportion.In, "NotIn": apportion.NotIn, "Exists": apportion.Exists, "DoesNotExist": apportion.NotExists}
-		for _, e := range required.Terms[0].Expressions {
-			op, known := operators[e.Operator]
-			if !known {
-				return nil, fmt.Errorf("its node affinity has the operator %s", e.Operator)
-			}
-			list = append(list, apportion.Requirement{Key: e.Key, Op: op, Values: e.Values})
-		}
-	}
-	return append(list, s.offTaints(nodes)...), nil
-}
-
-// offTaints returns that work stands on no node with a taint that it does not tolerate.
-func (s *kubePodSpec) offTaints(nodes []kubeNode) []apportion.Requirement {
-	values := make(map[string][]string) // by label, those that are not tolerated
-	for n := range nodes {
-		for _, t := range nodes[n].Spec.Taints {
-			if t.keepsOff() && !s.tolerates(&t) && !slices.Contains(values[t.label()], t.Value) {
-				values[t.label()] = append(values[t.label()], t.Value)
-			}
-		}
-	}
-	var list []apportion.Requirement
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		slices.Sort(values[key])
-		list = append(list, apportion.Requirement{Key: key, Op: apportion.NotIn, Values: values[key]})
-	}
-	return list
-}
-
-func (s *kubePodSpec) tolerates(t *kubeTaint) bool {
-	for _, one := range s.Tolerations {
-		if (one.Effect == "" || one.Effect == t.Effect) && (one.Key == t.Key || one.Key == "" && one.Operator == "Exists") &&
-			(one.Operator == "Exists" || one.Value == t.Value) {
-			return true
-		}
-	}
-	return false
-}
-
-// suffixes are those of quantities.
-var suffixes = map[string]string{
-	"n": "1/1000000000", "u": "1/1000000", "m": "1/1000", "": "1", "k": "1000", "M": "1000000", "G": "1000000000", "T": "1000000000000", "P": "1000000000000000",
-	"E": "1000000000000000000", "Ki": "1024", "Mi": "1048576", "Gi": "1073741824", "Ti": "1099511627776", "Pi": "1125899906842624", "Ei": "1152921504606846976",
-}
-
-// quantity reads 500m, 2, 1.5Gi, 1e3: thousandths of processors, MiB of memory, and all else in ones, rounded up or down.
-func quantity(kind, text string, up bool) (int64, error) {
-	number := strings.TrimRight(text, "numkKMGTPEi")
-	factor, known := suffixes[text[len(number):]]
-	value, ok := new(big.Rat).SetString(number)
-	if !known || !ok || strings.Contains(number, "/") || value.Sign() < 0 {
-		return 0, fmt.Errorf("%q is no quantity", text)
-	}
-	scale, _ := new(big.Rat).SetString(factor)
-	value.Mul(value, scale)
-	switch kind {
-	case "cpu":
-		value.Mul(value, big.NewRat(1000, 1))
-	case "memory":
-		value.Mul(value, big.NewRat(1, 1<<20))
-	}
-	whole, rest := new(big.Int).QuoRem(value.Num(), value.Denom(), new(big.Int))
-	if up && rest.Sign() > 0 {
-		whole.Add(whole, big.NewInt(1))
-	}
-	if !whole.IsInt64() {
-		return 0, fmt.Errorf("%q is too large", text)
-	}
-	return whole.Int64(), nil
 }

@@ -198,7 +198,7 @@ func (a *nomadAllocation) uses() map[string]int64 {
 	if a.Allocated != nil {
 		for _, task := range a.Allocated.Tasks {
 			for kind, q := range task.quantities() {
-				sum[kind] += q
+				sum[kind] = plus(sum[kind], q)
 			}
 		}
 	}
@@ -237,19 +237,20 @@ func (n *nomad) job(c *cluster, j *nomadJob, on map[string]map[string]int64) {
 	}
 	for _, g := range j.TaskGroups {
 		id := groupID(j.Namespace, j.ID, g.Name)
+		// One that is to have fewer has its allocations until they end.
 		w := work{id: id, count: g.Count, on: on[id], priority: j.Priority, demand: make(map[string]int64),
 			requires: []apportion.Requirement{{Key: "pool", Op: apportion.In, Values: []string{poolOf(j.NodePool)}}}}
 		for _, t := range g.Tasks {
-			w.demand["cpu"] += t.Resources.CPU
-			w.demand["memory"] += t.Resources.MemoryMB
+			w.demand["cpu"] = plus(w.demand["cpu"], t.Resources.CPU)
+			w.demand["memory"] = plus(w.demand["memory"], t.Resources.MemoryMB)
 			for _, d := range t.Resources.Devices {
-				w.demand[deviceType(d.Name)] += max(1, d.Count)
+				w.demand[deviceType(d.Name)] = plus(w.demand[deviceType(d.Name)], max(1, d.Count))
 			}
 		}
 		if len(j.Datacenters) > 0 && !slices.Contains(j.Datacenters, "*") {
 			w.requires = append(w.requires, apportion.Requirement{Key: "datacenter", Op: apportion.In, Values: j.Datacenters})
 		}
-		if g.Count < 1 {
+		if w.count = max(w.count, running(w.on)); w.count < 1 {
 			c.leaveOut("group", id, "it asks for no allocations")
 			continue
 		}

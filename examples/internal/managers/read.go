@@ -9,7 +9,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -108,21 +112,101 @@ func (c *cluster) leaveOut(kind, name, format string, args ...any) {
 func (c *cluster) occupy(name string, uses map[string]int64) {
 	if s := c.servers[name]; s != nil {
 		for kind, q := range uses {
-			s.has[kind] = max(0, s.has[kind]-q)
+			s.has[kind] = max(0, s.has[kind]-max(0, q))
 		}
 	}
+}
+
+// sift leaves out servers and work that no problem may have. What runs takes its room all the same, once.
+func (c *cluster) sift() {
+	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
+		if why := unfit(name, c.servers[name].has); why != "" {
+			c.leaveOut("server", name, "%s", why)
+			delete(c.servers, name)
+		}
+	}
+	seen := make(map[string]bool)
+	c.work = slices.DeleteFunc(c.work, func(w work) bool {
+		why := unfit(w.id, w.demand)
+		switch {
+		case seen[w.id]:
+			c.leaveOut("application", w.id, "it is there twice")
+			return true
+		case why == "" && w.count < 1:
+			why = fmt.Sprintf("it asks for %d containers", w.count)
+		}
+		seen[w.id] = true
+		if why == "" {
+			return false
+		}
+		c.leaveOut("application", w.id, "%s", why)
+		for server, n := range w.on {
+			for kind, q := range w.demand {
+				c.occupy(server, map[string]int64{kind: times(max(0, n), max(0, q))})
+			}
+		}
+		return true
+	})
+}
+
+// unfit says what keeps something out of a problem; empty: nothing does.
+func unfit(name string, q map[string]int64) string {
+	if !isName(name) {
+		return "it has no name that can be read"
+	}
+	if kind := below0(q); kind != "" {
+		return "it has a negative amount of " + kind
+	}
+	return ""
+}
+
+// isName reports whether a text may name something in a problem.
+func isName(text string) bool {
+	return text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// below0 returns the first kind of which there is a negative amount.
+func below0(q map[string]int64) string {
+	for _, kind := range slices.Sorted(maps.Keys(q)) {
+		if q[kind] < 0 {
+			return kind
+		}
+	}
+	return ""
+}
+
+// plus and times are the largest number where the sum or product of numbers that are not negative is larger.
+func plus(a, b int64) int64 {
+	if sum := a + b; a < 0 || b < 0 || sum >= 0 {
+		return sum
+	}
+	return math.MaxInt64
+}
+
+func times(a, b int64) int64 {
+	if a > 0 && b > math.MaxInt64/a {
+		return math.MaxInt64
+	}
+	return a * b
 }
 
 // problem writes the cluster as a problem.
 func (c *cluster) problem() *alloc.Problem {
 	p := &alloc.Problem{Theta1: 0.1, Theta2: 0.1, Previous: alloc.Allocation{}}
+	c.sift()
 	kinds := make(map[string]bool)
 	for _, s := range c.servers {
 		for kind, q := range s.has {
 			kinds[kind] = kinds[kind] || q > 0
 		}
 	}
-	maps.DeleteFunc(kinds, func(_ string, some bool) bool { return !some })
+	maps.DeleteFunc(kinds, func(kind string, some bool) bool {
+		bad := !isName(kind) || strings.ContainsFunc(kind, unicode.IsSpace) || strings.Contains(kind, "=")
+		if some && bad {
+			c.leaveOut("kind", kind, "no kind may be called so")
+		}
+		return !some || bad
+	})
 	p.Kinds = slices.Sorted(maps.Keys(kinds))
 	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
 		s := c.servers[name]
@@ -147,20 +231,25 @@ func (c *cluster) add(p *alloc.Problem, w *work) {
 		c.leaveOut("application", w.id, "it asks for nothing that a server has")
 		return
 	}
-	running := int64(0)
-	for _, n := range w.on {
-		running += n
-	}
-	a := alloc.Application{ID: w.id, Weight: 1, Priority: w.priority, Form: alloc.Form{Demand: demand, Requires: w.requires, Max: max(w.count, running)}}
+	runs := running(w.on)
+	a := alloc.Application{ID: w.id, Weight: 1, Priority: w.priority, Form: alloc.Form{Demand: demand, Requires: w.requires, Max: max(w.count, runs)}}
 	// One of which a part runs may stay so: that it has not all is the manager's to say.
-	if a.Min = a.Max; running > 0 {
-		a.Min = running
+	if a.Min = a.Max; runs > 0 {
+		a.Min = runs
 		p.Previous[w.id] = w.on
 	}
 	if w.spread {
 		a.PerServer = 1
 	}
 	p.Applications = append(p.Applications, a)
+}
+
+// running counts what runs.
+func running(on map[string]int64) (n int64) {
+	for _, count := range on {
+		n += count
+	}
+	return n
 }
 
 func vector(kinds apportion.Kinds, q map[string]int64) apportion.Resources {

@@ -5,6 +5,7 @@ package managers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 )
 
@@ -88,7 +90,7 @@ func TestDamaged(t *testing.T) {
 		}
 		_, documents, _ := strings.Cut(string(text), "read\n")
 		documents, _, _ = strings.Cut(documents, "\n----")
-		for range 300 {
+		for range 2000 {
 			damaged := []byte(documents)
 			at := rng.IntN(len(damaged))
 			switch rng.IntN(4) {
@@ -109,6 +111,10 @@ func TestDamaged(t *testing.T) {
 				}
 			}
 			p, _, err := Read(bytes.NewReader(damaged))
+			var faults apportion.Faults
+			if errors.As(err, &faults) {
+				t.Errorf("%v\n%s\nmakes a problem that is none", err, damaged)
+			}
 			if err != nil {
 				refused++
 				continue

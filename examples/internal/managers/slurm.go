@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/apportion/apportion"
 )
@@ -159,21 +160,22 @@ func (s *slurm) node(c *cluster, n *slurmNode) {
 
 // job adds a job that runs, or waits for room alone. A container is its part of one node.
 func (s *slurm) job(c *cluster, j *slurmJob) {
-	id := fmt.Sprintf("%s.%d", j.Name, j.ID)
+	// A name is what a user has written; the number tells jobs apart.
+	id := fmt.Sprintf("%s.%d", strings.Map(printable, j.Name), j.ID)
 	if slices.Contains(j.State, "PENDING") && (j.Priority == 0 || j.Dependency != "" || strings.HasPrefix(j.Reason, "JobHeld")) {
 		c.leaveOut("job", id, "it is held, or waits for another")
 		return
 	}
-	running := slices.ContainsFunc(j.State, func(state string) bool { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING" })
-	if !running && !slices.Contains(j.State, "PENDING") {
+	runs := slices.ContainsFunc(j.State, func(state string) bool { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING" })
+	if !runs && !slices.Contains(j.State, "PENDING") {
 		return // over
 	}
 	count := max(1, int64(j.NodeCount))
-	cpus := (int64(j.CPUs) + count - 1) / count
-	w := work{id: id, count: count, demand: map[string]int64{"cpu": cpus, "memory": max(int64(j.MemoryPerNode), int64(j.MemoryPerCPU)*cpus), "gpu": gpus(j.PerNode)},
+	cpus := plus(int64(j.CPUs), count-1) / count
+	w := work{id: id, count: count, demand: map[string]int64{"cpu": cpus, "memory": max(int64(j.MemoryPerNode), times(int64(j.MemoryPerCPU), cpus)), "gpu": gpus(j.PerNode)},
 		priority: int64(j.Priority), spread: true}
 	var err error
-	if w.requires, err = j.requires(); err == nil && running {
+	if w.requires, err = j.requires(); err == nil && runs {
 		w.on, err = nodesIn(j.Nodes)
 	}
 	if err != nil {
@@ -185,6 +187,14 @@ func (s *slurm) job(c *cluster, j *slurmJob) {
 		return
 	}
 	c.work = append(c.work, w)
+}
+
+// printable puts a question mark in the place of what cannot be printed.
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return '?'
+	}
+	return r
 }
 
 // requires returns where a job may stand.
