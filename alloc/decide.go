@@ -147,7 +147,7 @@ func (r *resolved) kept(a *attempt) (*Decision, error) {
 // an objective reached.
 func (r *resolved) setKept(d *Decision) {
 	d.Objective = d.Metrics.ResourceUtilization
-	if r.problem.worthy() {
+	if r.problem.worthy() || r.compact != nil {
 		list := r.servable()
 		r.setWorths(d, list, r.previous)
 		d.Objective = r.attained(list, r.previous)

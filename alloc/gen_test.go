@@ -48,6 +48,9 @@ func genProblem(t *rapid.T) *alloc.Problem {
 	if !p.Options.Paper {
 		genCluster(t, p)
 	}
+	if rapid.IntRange(0, 2).Draw(t, "compact") == 0 {
+		p.Compact = p.Kinds[kinds-1:]
+	}
 	if rapid.IntRange(0, 2).Draw(t, "worths") == 0 {
 		genWorths(t, p)
 	}

@@ -19,6 +19,9 @@ type Problem struct {
 	// Derived are kinds that are counted from others, as gpu_equivalent = 10 t4 + 38 a100: they count in shares, guarantees and levels
 	// of queues in place of their parts, and in ceilings beside them. Vectors of Queues have a quantity of each behind those of Kinds.
 	Derived []drf.Derived `json:"derived,omitzero"`
+	// Compact names the kinds that are scarce, and should lie close: a container of an application that uses one of them is worth its share of
+	// these alone, unless Options.Worth says otherwise. nil: none. It has no effect with Rule.Paper.
+	Compact []string `json:"compact,omitzero"`
 	// Servers are the machines that may hold containers. A server that is gone may be left out, or stay
 	// in the list with capacity zero.
 	Servers []apportion.Server `json:"servers"`
@@ -117,7 +120,8 @@ type Form struct {
 	// [Min, Max] do not count. nil: every multiple of Step.
 	Counts []int64 `json:"counts,omitzero"`
 	// Worth is what its containers are worth by their number: one entry for each number above 0 that it may have,
-	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10).
+	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10), of
+	// Problem.Compact alone where it uses one of these.
 	Worth []float64 `json:"worth,omitzero"`
 	// Speed is how fast it runs by its number of containers, as Worth has one entry for each number; finite and not negative,
 	// in one unit for all options, of which all state it or none. It counts with LossInWorth alone, as what an application
@@ -208,6 +212,8 @@ type Options struct {
 	// MinGain is what an adjustment takes at least, in containers of the application: finite and not negative. It has no effect where
 	// RestartCost has none.
 	MinGain float64 `json:"min_gain,omitzero"`
+	// Worth says which kinds the containers of an application that uses one of Problem.Compact are worth their shares of.
+	Worth WorthRule `json:"worth,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).
 	Share ShareRule `json:"share,omitempty"`
 	// Loss is what the fairness loss (2) is measured in.
@@ -261,6 +267,17 @@ const (
 	PureDRF ShareRule = "pure"
 	// WholeDRF fills whole containers one by one, within Min and Max.
 	WholeDRF ShareRule = "whole"
+)
+
+// WorthRule says of which kinds containers are worth their shares. The zero value is the rule that is recommended.
+type WorthRule string
+
+// The rules.
+const (
+	// WorthOfCompact (the zero value): of an application that uses a kind of Problem.Compact those kinds count alone.
+	WorthOfCompact WorthRule = ""
+	// WorthOfAllKinds: all kinds count, as in (10), whatever is compact.
+	WorthOfAllKinds WorthRule = "all kinds"
 )
 
 // LossMeasure says in what the fairness loss of an application is measured. The zero value is the paper's.

@@ -28,6 +28,7 @@ func resolve(p *Problem) *resolved {
 		problem: p,
 		given:   given,
 		version: RecordVersion,
+		compact: given.compactKinds(),
 		of:      of,
 		entries: make([][]int, len(given.Applications)),
 

@@ -27,6 +27,7 @@ type resolved struct {
 	total     apportion.Resources
 	shared    apportion.Resources // what shares are taken of: the total, but 0 of parts of derived kinds
 	part      []bool              // by kind: it counts as derived ones; nil without any
+	compact   []int               // positions of the compact kinds
 	open      *eligibility
 	room      []int64                 // how many containers the open servers hold of it when they are empty
 	previous  [][]apportion.Placement // where its containers are, on servers that exist

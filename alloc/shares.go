@@ -1,5 +1,5 @@
 // This file computes the theoretical dominant shares of (2) by DRF on the pooled cluster, and what one
-// container counts for in (2) and (10), [Dorm §IV-A].
+// container counts for in (2), [Dorm §IV-A].
 
 package alloc
 
@@ -7,18 +7,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 )
-
-// value returns v = sum_k d_k / C_k, what one container adds to (10), over the kinds of which the cluster has any. Who
-// demands another kind fits nowhere, and its value is never used.
-func (r *resolved) value(demand apportion.Resources) float64 {
-	var value float64
-	for k, d := range demand[:r.ownKinds()] {
-		if r.total[k] > 0 {
-			value += float64(d) / float64(r.total[k])
-		}
-	}
-	return value
-}
 
 // delta returns max_k d_k / C_k, the dominant share of one container (2): what n containers have is n times that, since
 // all of them are alike.

@@ -23,7 +23,7 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 // application and the field:
 //
 //	nothing in Kinds; an empty ID, Key or list of Values        apportion.ErrEmpty
-//	a repeated kind or ID                                       apportion.ErrDuplicate
+//	a repeated kind, also in Compact, or ID                     apportion.ErrDuplicate
 //	a Capacity or Demand that is not one quantity per kind, a
 //	Worth or Speed without one entry per number of containers   apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
@@ -32,7 +32,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0           apportion.ErrConflict
-//	an operator, rule, queue or parent that does not exist      apportion.ErrUnknown
+//	an operator, rule, queue, parent or kind of Compact that
+//	does not exist                                              apportion.ErrUnknown
 //	a queue below itself; an application of one that has queues apportion.ErrConflict
 //	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
@@ -64,6 +65,7 @@ func (p *Problem) Validate() error {
 		check.Servers(&faults, p.Kinds, p.Servers)
 	}
 	p.checkApplications(&faults)
+	p.checkCompact(&faults)
 	p.checkDerived(&faults)
 	p.checkQueues(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)

@@ -45,6 +45,7 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.AdmitPrefix && !r.given.Options.Paper, "admit_prefix has no effect without paper_rule"},
 		{r.given.Options.Displace && !r.given.Options.Paper, "displace has no effect without paper_rule"},
 		{r.given.Options.Preempt && r.given.Options.Paper, "preempt has no effect with paper_rule"},
+		{r.given.Options.Paper && len(r.given.Compact) > 0, "compact has no effect with paper_rule"},
 		{r.given.Options.Paper && (r.given.Options.RestartCost != nil || r.given.Options.MinGain > 0), "restart_cost and min_gain have no effect with paper_rule"},
 		{r.given.Options.ReclaimLevel && !r.given.Options.Preempt, "reclaim_level has no effect without preempt"},
 		{p.namesUnknown(), "a reservation for an application or a server that is not here has no effect"},

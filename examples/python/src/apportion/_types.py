@@ -401,6 +401,9 @@ class Options:
 
     reservations: For how many applications that are due room is kept at most, one a queue; absent: 1; 0: none.
 
+    worth: Which kinds the containers of an application that uses a compact one are worth their shares of. One of
+        '', 'all kinds'. Absent: ''.
+
     restart_cost: What a voluntary adjustment takes from the objective, in parts of what the containers of the
         application are worth, where it states no stay_worth; absent: 1/8.
 
@@ -419,6 +422,7 @@ class Options:
     choose: Optional[bool] = None
     patience: Optional[float] = None
     reservations: Optional[int] = None
+    worth: Optional[str] = None
     restart_cost: Optional[float] = None
     min_gain: Optional[float] = None
 
@@ -437,6 +441,10 @@ class Problem:
 
     theta2: The part of the running applications, weighed by adjust_cost, that one decision may adjust by its own
         will.
+
+    compact: The kinds that are scarce and should lie close: a container of an application that uses one of them
+        is worth its share of these alone, unless options.worth says otherwise; absent: none. No effect with
+        paper_rule.
 
     queues: A tree of queues; absent: all applications share alike.
 
@@ -457,6 +465,7 @@ class Problem:
     applications: list[Application]
     theta1: float
     theta2: float
+    compact: Optional[list[str]] = None
     queues: Optional[list[Queue]] = None
     derived: Optional[list[Derived]] = None
     previous: Optional[dict[str, dict[str, int]]] = None
