@@ -47,9 +47,11 @@
 //
 // Where numbers of containers have worths of their own each application is a type by itself, and the search is the one
 // by containers: moves follow the slope of the concave envelope (problem.Curve), the price bound tries every number, of
-// whatever shape the worths are, and enumeration settles tiny instances. Before the search goes on the servers that have an
-// application in common are joined to one (lagrange.Totals), and dynamic programming on what is used finds the best numbers for
-// these: that is a bound for any shape of the worths, and where the numbers can be packed it is the answer, proven.
+// whatever shape the worths are, and enumeration settles tiny instances.
+//
+// Whatever is not the paper's P2 has its servers joined before the search goes on: those that have an application in common are one
+// (lagrange.Totals). Dynamic programming on what is used and on the loss finds the best numbers for these, of steps, lists and any
+// shape of worths: that is a bound, and where the numbers can be packed it is the answer, proven.
 //
 // Ceilings of groups (G) that can be exceeded tell applications apart too: those of one type are below the same ones.
 // Where an early answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a

@@ -14,11 +14,11 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// byTotals bounds an instance with worths of its own by what all use together, and packs the numbers that attain the
+// byTotals bounds an instance other than the paper's P2 by what all use together, and packs the numbers that attain the
 // bound, where they can be packed at once. Then the search has nothing left to do but to prove it; else the numbers were too
 // many for the servers one by one, and the bound alone stays.
 func (r *run) byTotals(ctx context.Context) {
-	if !r.p.Worthy || r.tune.Totals <= 0 || ctx.Err() != nil {
+	if r.p.Plain || r.tune.Totals <= 0 || ctx.Err() != nil {
 		return
 	}
 	t := lagrange.NewTotals(r.p, nil, r.p.Inst.LossBudget)

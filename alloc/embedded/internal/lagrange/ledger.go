@@ -1,5 +1,5 @@
-// This file finds the best choice of ways in Totals exactly: by dynamic programming on what is used, where nobody takes a way
-// that loses more at the prices than the best choice can, [Pisinger95].
+// This file finds the best choice of ways in Totals exactly: by dynamic programming on what is used and on the loss (2), where
+// nobody takes a way that loses more at the prices than the best choice can, [Pisinger95].
 
 package lagrange
 
@@ -16,16 +16,16 @@ const (
 	// firstRegret is the first part of the bound that a choice may lose at the prices, and wider by what it grows when there
 	// is none.
 	firstRegret, wider = 1e-5, 4
-	// mostLedger bounds the states of a ledger at any effort: they take about 150 bytes each with what finds them again.
+	// mostLedger bounds the states of a ledger at any effort: they take about 170 bytes each with what finds them again.
 	mostLedger = 500_000
 	// contextEvery is how many states lie between two looks at a context.
 	contextEvery = 64
 )
 
-// Best returns a bound on what all ways together bring, at most that of the prices, and the choice that attains it, by
-// application -1 for Stays, and nil where it is not known. attained is what is reached already: choices that are not
+// Best returns a bound on what all ways together bring within the limits and (15), at most that of the prices, and the choice that
+// attains it, by application -1 for Stays, and nil where it is not known. attained is what is reached already: choices that are not
 // worth more by a margin are not looked for, and the bound is then no less. work is how many pairs of a
-// state and a way are looked at.
+// state and a way, and of two states that use the same, are looked at.
 //
 // A choice that is worth B - d or more, where B is the bound of the prices, is one whose ways lose no more than d
 // together, against the best of each application, with what is left of the limits at its price. All of these are
@@ -62,11 +62,12 @@ func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64)
 	}
 }
 
-// widest returns what any choice within the limits loses at the prices at most: limits of which nothing is used, and the worst
-// way of each. With it a search ends by itself where no choice is within the limits. O(ways x rows).
+// widest returns what any choice within the limits loses at the prices at most: limits of which nothing is used, a budget (15) of
+// which nothing is lost, and the worst way of each. With it a search ends by itself where no choice is within the limits. O(ways x rows).
 // Beyond it a larger d lets no more ways in, and the search is over whatever it has found.
 func (t *Totals) widest() float64 {
-	x, sum := t.descent.Best, 0.0
+	x := t.descent.Best
+	sum := float64(x[len(t.limits)] * t.losses)
 	for r, limit := range t.limits {
 		sum += float64(x[r] * float64(limit))
 	}
@@ -99,6 +100,8 @@ type ledgerRow struct {
 	ways  []ledgerWay // those that lose least first
 	// least and most is what this and the later ones use, by row of Totals.
 	least, most [mostRows]int64
+	// leastLoss and mostLoss are the same of (2).
+	leastLoss, mostLoss float64
 }
 
 // ledgerWay is one of its ways, by position, and what that loses at the prices against the best of them.
@@ -107,13 +110,15 @@ type ledgerWay struct {
 	lose float64
 }
 
-// ledgerState is what some choices for the first rows come to: of all that use the same the one that loses least.
-// What is used is an array and not a slice, so that it can be the key of a map.
+// ledgerState is what some choices for the first rows come to: of all that use the same those of which none is worth more and
+// loses less. What is used is an array and not a slice, so that it can be the key of a map.
 type ledgerState struct {
 	use    [mostRows]int64 // by row of Totals
-	lose   float64
-	before int32 // the state of the layer before
-	way    int32 // and the way that led from there
+	lose   float64         // at the prices
+	loss   float64         // of (2)
+	before int32           // the state of the layer before
+	way    int32           // and the way that led from there
+	next   int32           // another state of the layer that uses the same, -1 where there is none
 }
 
 // newLedger lists the ways that lose no more than lose. O(ways x rows + takers log takers). An application always has its best
@@ -133,10 +138,24 @@ func (t *Totals) newLedger(lose float64) *ledger {
 	}
 	// Whoever has a single way left comes last: by then most states are settled, and hopes knows exactly what comes.
 	slices.SortStableFunc(l.rows, func(a, b ledgerRow) int { return cmp.Compare(len(b.ways), len(a.ways)) })
-	// From the last row back, the sums of what each uses at least and at most.
+	l.sum()
+	return l
+}
+
+// sum adds up, from the last row back, what each uses and loses at least and at most.
+func (l *ledger) sum() {
+	t := l.t
 	var least, most [mostRows]int64
+	var leastLoss, mostLoss float64
 	for at := len(l.rows) - 1; at >= 0; at-- {
 		row := &l.rows[at]
+		low, high := math.Inf(1), 0.0
+		for _, way := range row.ways {
+			loss := t.takers[row.taker].ways[way.way].loss
+			low, high = min(low, loss), max(high, loss)
+		}
+		leastLoss, mostLoss = leastLoss+low, mostLoss+high
+		row.leastLoss, row.mostLoss = leastLoss, mostLoss
 		for r := range t.limits {
 			low, high := int64(math.MaxInt64), int64(0)
 			for _, way := range row.ways {
@@ -147,22 +166,20 @@ func (t *Totals) newLedger(lose float64) *ledger {
 		}
 		row.least, row.most = least, most
 	}
-	return l
 }
 
 // run visits all states, and reports whether it has: neither work, mostLedger nor ctx has stopped it. A layer keeps states
 // while it is made, so that mostLedger counts each as it comes.
 func (l *ledger) run(ctx context.Context, work *int64) bool {
 	// The first state is that of nobody: it uses and loses nothing.
-	states, visited := []ledgerState{{way: -1}}, 0
+	states, visited := []ledgerState{{way: -1, next: -1}}, 0
 	for at := range l.rows {
 		// After the last row nothing comes.
-		var least, most [mostRows]int64
+		var rest ledgerRow
 		if at+1 < len(l.rows) {
-			least, most = l.rows[at+1].least, l.rows[at+1].most
+			rest = l.rows[at+1]
 		}
-		var next []ledgerState
-		known := make(map[[mostRows]int64]int32, len(states))
+		layer := ledgerLayer{ledger: l, rest: &rest, known: make(map[[mostRows]int64]int32, len(states))}
 		ways := l.t.takers[l.rows[at].taker].ways
 		for s := range states {
 			if s%contextEvery == 0 && ctx.Err() != nil {
@@ -172,46 +189,92 @@ func (l *ledger) run(ctx context.Context, work *int64) bool {
 				if *work--; *work < 0 {
 					return false
 				}
-				state := ledgerState{states[s].use, states[s].lose + way.lose, int32(s), int32(way.way)}
+				state := ledgerState{use: states[s].use, lose: states[s].lose + way.lose, loss: states[s].loss + ways[way.way].loss, before: int32(s), way: int32(way.way)}
 				if state.lose > l.lose {
 					break // the others lose more
 				}
 				for r, q := range ways[way.way].use {
 					state.use[r] = problem.AddSaturated(state.use[r], q)
 				}
-				if !l.hopes(&state, &least, &most) {
+				if !l.hopes(&state, &rest) {
 					continue
 				}
-				// Of two states that use the same one dominates: what follows brings both the same.
-				if to, there := known[state.use]; !there {
-					if visited++; visited > mostLedger {
-						return false
-					}
-					known[state.use] = int32(len(next))
-					next = append(next, state)
-				} else if state.lose < next[to].lose {
-					next[to] = state
-				}
+				*work -= layer.add(&state)
+			}
+			if visited+len(layer.states) > mostLedger {
+				return false
 			}
 		}
+		visited += len(layer.states)
 		// All layers stay, since counts goes back through them.
-		l.layers, states = append(l.layers, next), next
+		l.layers, states = append(l.layers, layer.states), layer.states
 	}
 	return true
 }
 
+// ledgerLayer is what choices for the first rows come to.
+type ledgerLayer struct {
+	*ledger
+	rest   *ledgerRow // all that comes
+	states []ledgerState
+	known  map[[mostRows]int64]int32 // the first state that uses so much
+}
+
+// add adds a state unless another dominates it, and returns how many it was compared with. Of two states that use the same one
+// dominates that is worth no less and loses no more, as what follows brings both the same; losses count from where they can
+// still break the budget (15).
+func (y *ledgerLayer) add(state *ledgerState) (compared int64) {
+	first, known := y.known[state.use]
+	if !known {
+		first = -1
+	}
+	worth, loss := y.worth(state), y.tight(state)
+	for at := first; at >= 0; at = y.states[at].next {
+		compared++
+		other := &y.states[at]
+		switch more, less := y.worth(other)-worth, loss-y.tight(other); {
+		case more >= 0 && less >= 0:
+			return compared
+		case more <= 0 && less <= 0:
+			state.next = other.next
+			*other = *state
+			return compared
+		}
+	}
+	state.next = first
+	y.known[state.use] = int32(len(y.states))
+	y.states = append(y.states, *state)
+	return compared
+}
+
+// worth returns what a state is worth beside others that use the same: what it loses at the prices but for the price of its loss.
+func (l *ledger) worth(state *ledgerState) float64 {
+	return float64(l.x[len(l.t.limits)]*state.loss) - state.lose
+}
+
+// tight returns the loss of a state, or the most that cannot break (15) any more.
+func (y *ledgerLayer) tight(state *ledgerState) float64 {
+	return max(state.loss, y.t.losses-y.rest.mostLoss)
+}
+
 // hopes reports whether a state leaves enough for the least that comes, and little enough beside the most that comes: what is
 // left of a limit for good is lost at its price, and a choice that loses more than d in all is not looked for. O(rows).
-// A state that is given up wrongly would make the bound too low: use is exact, and Best adds to its
-// bound what losses may be off by.
-func (l *ledger) hopes(state *ledgerState, least, most *[mostRows]int64) bool {
+// A state that is given up wrongly would make the bound too low: use is exact, Best adds to its bound what losses at the prices
+// may be off by, and those of (2) have a margin here.
+func (l *ledger) hopes(state *ledgerState, rest *ledgerRow) bool {
 	lose := state.lose
+	if state.loss+rest.leastLoss > l.t.losses+equal*max(1, l.t.losses) {
+		return false
+	}
+	if unused := l.t.losses - state.loss - rest.mostLoss; unused > 0 {
+		lose += float64(l.x[len(l.t.limits)] * unused)
+	}
 	for r, limit := range l.t.limits {
 		left := limit - state.use[r]
-		if left < least[r] {
+		if left < rest.least[r] {
 			return false
 		}
-		if unused := left - most[r]; unused > 0 {
+		if unused := left - rest.most[r]; unused > 0 {
 			lose += float64(l.x[r] * float64(unused))
 		}
 	}
@@ -219,14 +282,14 @@ func (l *ledger) hopes(state *ledgerState, least, most *[mostRows]int64) bool {
 }
 
 // best returns the last state that is worth most, and its worth; -1 where there is none. priced is the bound of the prices:
-// a choice is worth that less what its ways lose, and less what it leaves of the limits at their prices. O(last states x rows).
+// a choice is worth that less what its ways lose, and less what it leaves of the limits and of (15) at their prices. O(last states x rows).
 func (l *ledger) best(priced float64) (at int, value float64) {
 	at, value = -1, math.Inf(-1)
 	if len(l.layers) == 0 {
 		return at, value
 	}
 	for s, state := range l.layers[len(l.layers)-1] {
-		worth := priced - state.lose
+		worth := priced - state.lose - float64(l.x[len(l.t.limits)]*(l.t.losses-state.loss))
 		for r, limit := range l.t.limits {
 			worth -= float64(l.x[r] * float64(limit-state.use[r]))
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// drawTotals draws up to four takers with up to four ways each, one or two rows, and whole prices: sums are exact.
+// drawTotals draws up to four takers with up to four ways each, one or two rows, and whole prices and losses: sums are exact.
 func drawTotals(random *rand.Rand) *Totals {
-	t := &Totals{descent: &Descent{}}
+	t := &Totals{descent: &Descent{}, losses: float64(random.IntN(8))}
 	for range 1 + random.IntN(2) {
 		t.limits = append(t.limits, random.Int64N(12))
 		t.descent.Best = append(t.descent.Best, float64(random.IntN(3)))
@@ -40,11 +40,19 @@ func drawTotals(random *rand.Rand) *Totals {
 	return t
 }
 
-// cheapest tries all choices within the limits, and returns what the one that loses least against the prices does, with what
-// it leaves of the limits at their prices, and which ways it has; +Inf where there is none.
+// cheapest tries all choices within the limits and the budget of losses, and returns what the one that loses least against the
+// prices does, with what it leaves of limits and budget at their prices, and which ways it has; +Inf where there is none.
 func cheapest(t *Totals, at int, used []int64, lose float64, picked []int) (float64, []int) {
 	x := t.descent.Best
 	if at == len(t.takers) {
+		left := t.losses
+		for a, w := range picked {
+			left -= t.takers[a].ways[w].loss
+		}
+		if left < 0 {
+			return math.Inf(1), nil
+		}
+		lose += x[len(t.limits)] * left
 		for r, limit := range t.limits {
 			if used[r] > limit {
 				return math.Inf(1), nil
@@ -99,7 +107,7 @@ func TestLedgerAgainstAllChoices(t *testing.T) {
 			t.Errorf("seed %d: a choice loses %g, any loses %g at most", seed, want, widest)
 		}
 		// The choice may be another of the same worth; it is one way for each taker, and no more.
-		counts, sum := l.counts(at), 0.0
+		counts, sum, lost := l.counts(at), 0.0, 0.0
 		used := make([]int64, len(totals.limits))
 		for a := range totals.takers {
 			_, best := totals.takers[a].best(totals.descent.Best)
@@ -112,6 +120,7 @@ func TestLedgerAgainstAllChoices(t *testing.T) {
 					t.Errorf("seed %d: entry %d has %d containers, of %d", seed, way.app, counts[way.app], way.n)
 				}
 				sum += best - way.priced(totals.descent.Best)
+				lost += way.loss
 				for r, q := range way.use {
 					used[r] += q
 				}
@@ -119,6 +128,9 @@ func TestLedgerAgainstAllChoices(t *testing.T) {
 		}
 		if len(ways) != len(totals.takers) || sum > want {
 			t.Errorf("seed %d: %v lose %g by themselves, %g with what is left", seed, counts, sum, want)
+		}
+		if lost > totals.losses {
+			t.Errorf("seed %d: %v lose %g of %g", seed, counts, lost, totals.losses)
 		}
 		for r, limit := range totals.limits {
 			if used[r] > limit {

@@ -27,10 +27,13 @@ func totalsOf(inst *solver.Instance) *Totals {
 	return NewTotals(p, inst.Choices, inst.LossBudget)
 }
 
-// most tries all choices of ways: what the best of those within the limits brings, losses at their price.
-func (t *Totals) most(at int, left []int64, price float64) float64 {
+// most tries all choices of ways: what the best of those within the limits and the budget of losses brings.
+func (t *Totals) most(at int, left []int64, losses float64) float64 {
+	if losses < -1e-9 {
+		return math.Inf(-1)
+	}
 	if at == len(t.takers) {
-		return float64(price * t.losses)
+		return 0
 	}
 	best := math.Inf(-1)
 	for w := range t.takers[at].ways {
@@ -41,7 +44,7 @@ func (t *Totals) most(at int, left []int64, price float64) float64 {
 			fits = fits && left[r] >= 0
 		}
 		if fits {
-			best = math.Max(best, way.value-float64(price*way.loss)+t.most(at+1, left, price))
+			best = math.Max(best, way.value+t.most(at+1, left, losses-way.loss))
 		}
 		for r, q := range way.use {
 			left[r] += q
@@ -82,8 +85,7 @@ func TestTotalsAgainstTwin(t *testing.T) {
 			if best, _ := p2oracle.Best(inst); best != nil && bound < inst.Objective(best)-1e-9 {
 				t.Errorf("%s %d: bound %.12g, and %.12g can be had", name, seed, bound, inst.Objective(best))
 			}
-			price := totals.descent.Best[len(totals.limits)]
-			want := totals.most(0, append([]int64(nil), totals.limits...), price)
+			want := totals.most(0, append([]int64(nil), totals.limits...), totals.losses)
 			if math.IsInf(want, -1) {
 				continue // no choice: the bound is any number then
 			}
@@ -98,7 +100,7 @@ func TestTotalsAgainstTwin(t *testing.T) {
 				t.Errorf("%s %d: no choice, the best one is %.12g", name, seed, want)
 				continue
 			}
-			if got := totals.valueOf(counts, price); math.Abs(got-want) > 1e-7*math.Max(1, math.Abs(want)) {
+			if got := totals.valueOf(counts); math.Abs(got-want) > 1e-7*math.Max(1, math.Abs(want)) {
 				t.Errorf("%s %d: %v bring %.12g, the best choice is %.12g", name, seed, counts, got, want)
 			}
 			// Who has as much already learns that there is no more.
@@ -113,9 +115,9 @@ func TestTotalsAgainstTwin(t *testing.T) {
 	}
 }
 
-// valueOf is what numbers by application bring, -Inf where they are more than the limits.
-func (t *Totals) valueOf(counts []int64, price float64) float64 {
-	sum, left := float64(price*t.losses), append([]int64(nil), t.limits...)
+// valueOf is what numbers by application bring, -Inf where they are more than the limits or lose more than the budget.
+func (t *Totals) valueOf(counts []int64) float64 {
+	sum, losses, left := 0.0, t.losses+1e-9, append([]int64(nil), t.limits...)
 	for a := range t.takers {
 		found := -1
 		for w := range t.takers[a].ways {
@@ -128,7 +130,10 @@ func (t *Totals) valueOf(counts []int64, price float64) float64 {
 			return math.Inf(-1)
 		}
 		way := &t.takers[a].ways[found]
-		sum += way.value - float64(price*way.loss)
+		sum += way.value
+		if losses -= way.loss; losses < 0 {
+			return math.Inf(-1)
+		}
 		for r, q := range way.use {
 			if left[r] -= q; left[r] < 0 {
 				return math.Inf(-1)

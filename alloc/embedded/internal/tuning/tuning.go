@@ -50,8 +50,8 @@ type Budgets struct {
 	// MostCells pairs of application and server, where it ends within milliseconds.
 	Enumerated int64
 	MostCells  int
-	// Totals is how many pairs of a state and a way the exact bound of joined servers looks at for a unit of effort, where
-	// numbers of containers have worths of their own, after TotalRounds of its descent. Row "joined servers".
+	// Totals is how many pairs of a state and a way the exact bound of joined servers looks at for a unit of effort, in other than
+	// the paper's P2, after TotalRounds of its descent. Row "joined servers".
 	Totals      float64
 	TotalRounds int
 	// ProgramNodes is how many nodes of the linear program of a small instance a unit of effort pays for, times the square of its
