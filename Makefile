@@ -177,6 +177,13 @@ build: ## the library, the command and the studies, without a C compiler
 release: ## takes the replace directives of this work tree out of all go.mod files, for the commit that is tagged: see CONTRIBUTING.md
 	go run -C internal/tools ./publish '$(CURDIR)'
 
+# Where `make site` puts the site.
+SITE ?= $(CURDIR)/.cache/site
+
+.PHONY: site
+site: ## makes the site, with the playground, in SITE; with LISTEN=127.0.0.1:8091 shows it there
+	go run -C internal/site . -out '$(SITE)' -listen '$(LISTEN)'
+
 .PHONY: cross
 cross: ## the library and the small programs for systems that are not Linux, and what vet says of the library and its tests on Windows
 	@for system in windows/amd64 darwin/arm64 js/wasm; do for module in . examples; do echo "# $$module: $$system"; \

@@ -53,7 +53,7 @@ func publish(t *testing.T) *stranger {
 	slices.Sort(names)
 	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kubernetes", library + "/examples/live", library + "/examples/managertest", library + "/examples/nodeagent",
 		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/slurm", library + "/examples/studies", library + "/examples/yarn",
-		library + "/internal/tools", library + "/internal/world"}
+		library + "/internal/site", library + "/internal/tools", library + "/internal/world"}
 	if !slices.Equal(names, want) {
 		t.Errorf("published %q, want %q", names, want)
 	}
