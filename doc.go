@@ -336,6 +336,10 @@
 //	[Zheng Algorithm 4]	placement/host.go	ChooseHost
 //	[Zheng Algorithm 4, line 3]	placement/score.go	Weights
 //	[Zheng Algorithm 5]	placement/rebalance.go	Rebalance
+//	[Smith99 §3, forecasts by replays]	placement/sim/forecast/forecast.go	New, Forecast
+//	[Tsafrir07 §3, lengths]	placement/sim/forecast/history.go	History, History.levels
+//	[forecasts, one replay, no paper]	placement/sim/forecast/replay.go	forecastCase.replay
+//	[Dorm §III-C1, replayed]	placement/sim/forecast/decisions.go	Decisions
 //	[Law15 §1.3, simulated cluster]	placement/sim/run.go	Run
 //	[Dorm §III-B, exclusive containers]	placement/sim/exclusive.go	Exclusive
 //	[Dorm §V-B5, pause of kill and resume]	placement/sim/job.go	job.advance
@@ -431,6 +435,8 @@
 // Keys in brackets stand for these in all packages.
 //
 //   - [Achterberg09] T. Achterberg. SCIP: solving constraint integer programs. Mathematical Programming Computation 1, 2009.
+//   - [Allcock17] W. Allcock, P. Rich, Y. Fan, Z. Lan. Experience and Practice of Batch Scheduling on Leadership
+//     Supercomputers at Argonne. JSSPP 2017.
 //   - [Amdahl67] G. M. Amdahl. Validity of the single processor approach to achieving large scale computing capabilities.
 //     AFIPS 1967.
 //   - [Barlow72] R. E. Barlow, H. D. Brunk. The isotonic regression problem and its dual. JASA 67, 1972.
@@ -467,6 +473,8 @@
 //     Large Computing Clusters. ACM TOPC 2(1), 2015.
 //   - [Jayaram23] S. Jayaram Subramanya et al. Sia: Heterogeneity-aware, Goodput-optimized ML-Cluster Scheduling. SOSP 2023.
 //   - [Jia14] Y. Jia et al. Caffe: Convolutional Architecture for Fast Feature Embedding. MM 2014.
+//   - [Kaplan58] E. L. Kaplan, P. Meier. Nonparametric Estimation from Incomplete Observations. Journal of the American
+//     Statistical Association 53(282), 1958.
 //   - [Kay88] J. Kay, P. Lauder. A fair share scheduler. Communications of the ACM 31(1), 1988.
 //   - [Kelly98] F. P. Kelly, A. K. Maulloo, D. K. H. Tan. Rate control for communication networks: shadow prices,
 //     proportional fairness and stability. Journal of the Operational Research Society 49, 1998.
@@ -479,6 +487,7 @@
 //   - [Land60] A. H. Land, A. G. Doig. An automatic method of solving discrete programming problems. Econometrica 28(3),
 //     1960.
 //   - [Law15] A. M. Law. Simulation Modeling and Analysis. 5th edition, McGraw-Hill 2015.
+//   - [Lifka95] D. Lifka. The ANL/IBM SP Scheduling System. JSSPP 1995.
 //   - [Lucier13] B. Lucier, I. Menache, J. Naor, J. Yaniv. Efficient Online Scheduling for Deadline-Sensitive Jobs. SPAA 2013.
 //   - [Mahajan20] K. Mahajan et al. Themis: Fair and Efficient GPU Cluster Scheduling. NSDI 2020.
 //   - [Maros03] I. Maros. Computational Techniques of the Simplex Method. Kluwer 2003.
@@ -489,6 +498,7 @@
 //   - [Narayanan20] D. Narayanan et al. Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads. OSDI
 //     2020.
 //   - [NemhauserWolsey88] G. L. Nemhauser, L. A. Wolsey. Integer and Combinatorial Optimization. Wiley 1988.
+//   - [Nurmi07] D. Nurmi, J. Brevik, R. Wolski. QBETS: Queue Bounds Estimation from Time Series. JSSPP 2007.
 //   - [OASiS] Y. Bao, Y. Peng, C. Wu, Z. Li. Online Job Scheduling in Distributed Machine Learning Clusters. INFOCOM 2018.
 //   - [Parkes15] D. C. Parkes, A. D. Procaccia, N. Shah. Beyond Dominant Resource Fairness: Extensions, Limitations, and
 //     Indivisibilities. ACM TEAC 3(1), 2015.
@@ -502,6 +512,10 @@
 //   - [Schrijver86] A. Schrijver. Theory of Linear and Integer Programming. Wiley 1986.
 //   - [Schrimpf00] G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt, G. Dueck. Record breaking optimization results using the
 //     ruin and recreate principle. Journal of Computational Physics 159(2), 2000.
+//   - [Smith99] W. Smith, V. Taylor, I. Foster. Using Run-Time Predictions to Estimate Queue Wait Times and Improve Scheduler
+//     Performance. JSSPP 1999.
+//   - [Tsafrir07] D. Tsafrir, Y. Etsion, D. Feitelson. Backfilling Using System-Generated Predictions Rather than User Runtime
+//     Estimates. IEEE TPDS 18(6), 2007.
 //   - [Vepsalainen87] A. P. J. Vepsalainen, T. E. Morton. Priority rules for job shops with weighted tardiness costs. Management
 //     Science 33(8), 1987.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual Containers. Master's

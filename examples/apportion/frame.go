@@ -43,6 +43,8 @@ type command struct {
 	table   bool
 	json    bool
 	changes []func() (change, error)
+	// when has the flags of "when".
+	when whenOptions
 	// service has the flags of "serve", and dispatch carries out another call for it.
 	service  serviceOptions
 	dispatch func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error

@@ -32,6 +32,7 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   fragmentation  which pieces of what is free still fit, and which moves would make larger ones
 
   why      what keeps an application from more containers, and which change would give it some
+  when     when what waits starts and ends, by replays of the decisions
   what-if  who has more or less if a server goes, an application comes, a setting changes
 
   session  dorm's decisions one after the other: a problem, then what changes, a line each
@@ -57,6 +58,7 @@ The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the fl
 $ apportion plan cluster.json
 $ apportion why -job app-3 cluster.json
 $ apportion what-if -drain slave-2 cluster.json
+$ apportion when -without app-1 cluster.json
 
 Exit codes: 0 an answer, 1 bad input or no answer, 2 bad usage; errors are JSON on standard error.
 `
@@ -132,6 +134,7 @@ var subcommands = map[string]subcommand{
 		c.presentFlags()
 		c.changeFlags()
 	}, answerWhatIf, searching},
+	"when":       {func(c *command) { c.whenFlags(); c.presentFlags() }, answerWhen, atOnce},
 	"session":    {func(c *command) { c.effortFlag(); c.strictFlag() }, answerSession, byLine},
 	"serve":      {(*command).serviceFlags, answerServe, searching}, // an interrupt lets it end what was begun
 	"replay":     {(*command).timeoutFlag, answerReplay, searching},

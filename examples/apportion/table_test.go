@@ -51,7 +51,7 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for words, want := range map[string]string{
-		"apportion wh":               "what-if why",
+		"apportion wh":               "what-if when why",
 		"apportion why -j":           "-job -json",
 		"apportion what-if -a":       "-arrive",
 		"apportion drf -":            "",

@@ -18,7 +18,7 @@ ROOTS = [
     ("flowcon.header", "Worker"), ("flowcon.input", ""), ("flowcon.output", ""),
     ("specon.header", "Cluster"), ("specon.input", ""), ("specon.output", ""),
     ("sim.header", "Scenario"), ("sim.input", "Orders"), ("sim.output", ""),
-    ("what-if.output", "WhatIf"), ("session.input", "Question"), ("session.output", ""),
+    ("what-if.output", "WhatIf"), ("when.output", "Forecast"), ("when.known", "Lengths"), ("session.input", "Question"), ("session.output", ""),
 ]
 
 # The types of lines by their first field, and those of fields, if need be of one type alone, whose own names say too little.
@@ -36,6 +36,7 @@ NAMES = {
     "sim.output": {"now": "State", "policy": "Result", "State.jobs": "JobState", "Result.jobs": "Outcome"},
     "drf.output": {"claim": "Filled", "queue": "FilledQueue"},
     "what-if.output": {"now": "Outlook", "then": "Outlook", "applications": "Effect"},
+    "when.output": {"reason": "NoForecast", "without": "Without"},
     "dorm.output": {"queues": "QueueUse", "plan": "Step", "explanation": "Stop", "kinds": "KindPrice", "waiting": "Waiting", "suspended": "Waiting"},
 }
 

@@ -33,6 +33,7 @@ import (
 	"github.com/apportion/apportion/growth/speedup"
 	"github.com/apportion/apportion/placement"
 	"github.com/apportion/apportion/placement/sim"
+	"github.com/apportion/apportion/placement/sim/forecast"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/deadline"
@@ -164,6 +165,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[placement.Counts](),
 
 	reflect.TypeFor[sim.Orders](), reflect.TypeFor[sim.Place](), reflect.TypeFor[sim.Limit](),
+	reflect.TypeFor[forecast.Known](), reflect.TypeFor[forecast.Run](), reflect.TypeFor[forecast.Quantiles](),
+	reflect.TypeFor[forecast.Arrival](), reflect.TypeFor[forecast.Shrinkage](),
 	reflect.TypeFor[sim.Result](), reflect.TypeFor[sim.Sample](), reflect.TypeFor[sim.Outcome](),
 	reflect.TypeFor[sim.Span](), reflect.TypeFor[sim.Shared](),
 
@@ -241,6 +244,10 @@ var exempt = map[string]string{
 	"placement/sim.OrderError":             "is an error, whose sort is a sentinel compared by identity",
 	"placement/sim.Scenario":               "holds a function or an interface of the caller's",
 	"placement/sim.State":                  "holds a function or an interface of the caller's",
+	"placement/sim/forecast.Decisions":     "holds a function or an interface of the caller's",
+	"placement/sim/forecast.Forecast":      "leaves out Times.Starts",
+	"placement/sim/forecast.Options":       "holds a function or an interface of the caller's",
+	"placement/sim/forecast.Times":         "leaves out Starts, of all replays",
 	"placement/sim/policies.Dorm":          "holds a function or an interface of the caller's",
 	"placement/sim/policies.FlowCon":       "holds a function or an interface of the caller's",
 }

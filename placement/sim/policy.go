@@ -78,6 +78,8 @@ type Orders struct {
 	// Next is when the policy is to be asked again if nothing happens before, later than now; 0 is
 	// for only when something happens. With slots it is taken for the end of its slot.
 	Next time.Duration
+	// Stop ends the run with this decision, as a horizon of now would: what begins with it has a span without length.
+	Stop bool
 }
 
 // Place gives a job containers in place of those that it has. Places may be in any order and may

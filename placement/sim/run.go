@@ -18,7 +18,7 @@ import (
 // such a run would never end.
 const maxIdle = 100_000
 
-// Run simulates a scenario under a policy until nothing happens any more, or until the horizon.
+// Run simulates a scenario under a policy until nothing happens any more, until the horizon, or until the policy stops it.
 // Whatever completes or arrives at one instant is handled before a single decision is asked for. A
 // change of a running job's containers, also one that takes all of them away, kills and resumes it:
 // it makes no progress for AdjustCost from then on, or from when it gets containers again.
@@ -27,7 +27,8 @@ const maxIdle = 100_000
 // and policy give the same result. Run takes a context because solvers do.
 //
 // Errors: what Scenario.Validate and the policy report, an *OrderError, ErrRange for a speed that is
-// none, ErrOverflow for a job that would run beyond the end of time, and that of ctx when it ends.
+// none, ErrOverflow for a job that would run beyond the end of time, ErrConflict for what a job holds at its arrival
+// without room, and that of ctx when it ends.
 // Beside the policy and the fairness loss each event takes O(n log n) for the n jobs that are there.
 func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error) {
 	if err := scenario.Validate(); err != nil {
@@ -49,6 +50,9 @@ func Run(ctx context.Context, scenario *Scenario, policy Policy) (*Result, error
 		}
 		if err := c.step(ctx, at); err != nil {
 			return nil, err
+		}
+		if c.stopped {
+			return c.result, c.stop(at)
 		}
 	}
 }
@@ -83,6 +87,8 @@ type cluster struct {
 	wake time.Duration
 	// changed: jobs came, went, or hold something else since the last sample.
 	changed bool
+	// stopped: the policy has ended the run.
+	stopped bool
 	// idle counts the decisions since something happened or was ordered, adjusted the running jobs
 	// that the last decision changed.
 	idle, adjusted int
@@ -143,8 +149,10 @@ func (c *cluster) step(ctx context.Context, at time.Duration) error {
 	if err != nil {
 		return err
 	}
-	arrived := c.arrive()
+	arrived, err := c.arrive()
 	switch {
+	case err != nil:
+		return err
 	case completed || arrived:
 		c.idle, c.changed = 0, true
 	case at < c.wake: // a job resumes, which changes rates and is no decision
@@ -183,13 +191,29 @@ func (c *cluster) complete() (completed bool, err error) {
 	return len(c.jobs) < before, err
 }
 
-// arrive admits the jobs whose time has come and reports whether there were any.
-func (c *cluster) arrive() bool {
-	before := len(c.arrivals)
+// arrive admits the jobs whose time has come, with what they hold, and reports whether there were any.
+func (c *cluster) arrive() (arrived bool, err error) {
+	running := false
 	for len(c.arrivals) > 0 && c.arrivals[0].Arrival == c.now {
-		c.jobs, c.arrivals = append(c.jobs, c.arrivals[0]), c.arrivals[1:]
+		j := c.arrivals[0]
+		c.jobs, c.arrivals, arrived = append(c.jobs, j), c.arrivals[1:], true
+		if len(j.Held) == 0 {
+			continue
+		}
+		running = true
+		j.places, _, _ = merge(j.Held, len(c.scenario.Servers)) // Validate has looked at them
+		if err := j.change(c.now, 0); err != nil {
+			return true, err
+		}
 	}
-	return len(c.arrivals) < before
+	if !running {
+		return arrived, nil
+	}
+	// What arrives later with containers finds those of others: that is a fault of the scenario, which only the run can see.
+	if blame, fault := c.law.room(c.scenario, c.jobs); blame != nil {
+		return true, &apportion.FieldError{Item: check.Item("job", blame.ID, blame.index), Field: "Held", Detail: fault, Err: apportion.ErrConflict}
+	}
+	return true, nil
 }
 
 // decide asks the policy and carries out what it says.
@@ -198,7 +222,7 @@ func (c *cluster) decide(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sim: %s at %v: %w", c.policy.Name(), c.now, err)
 	}
-	c.adjusted, c.ended = 0, nil
+	c.adjusted, c.ended, c.stopped = 0, nil, orders.Stop
 	for _, j := range c.jobs {
 		j.fresh = false
 	}
@@ -234,6 +258,9 @@ func (c *cluster) settle(decided bool) error {
 		j.note(c.now)
 	}
 	c.result.End = c.now
+	if c.scenario.Unmeasured {
+		return nil
+	}
 	return c.sample(decided)
 }
 

@@ -36,6 +36,8 @@ type Scenario struct {
 	// Slot is the length of a slot: a job ends with the slot in which its work is done, and decisions
 	// fall between slots. 0: time is continuous.
 	Slot time.Duration
+	// Unmeasured leaves out Result.Samples, which take most of the time where policies decide fast: the fairness loss above all.
+	Unmeasured bool
 	// Horizon ends the simulation; what has completed by then counts. A multiple of Slot. 0: run
 	// until nothing happens any more.
 	Horizon time.Duration
@@ -48,6 +50,9 @@ type Job struct {
 	alloc.Application
 	// Arrival is when it is submitted; not negative.
 	Arrival time.Duration
+	// Held are the containers that it holds from its arrival on, as one that ran before the simulation began; the policy sees it
+	// with them. nil: it waits. It must have room, and it has no Training.
+	Held []apportion.Placement
 	// Work is how long it takes at speed 1; positive.
 	Work time.Duration
 	// Fixed is the number of containers that a static scheduler gives it; positive, in [Min, Max].

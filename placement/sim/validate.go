@@ -4,6 +4,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -94,6 +95,16 @@ func (s *Scenario) checkJob(faults *apportion.Faults, i int) {
 	}
 	if job.Training != nil {
 		s.checkTraining(faults, job, item)
+	}
+	if len(job.Held) == 0 {
+		return
+	}
+	_, n, fault := merge(job.Held, len(s.Servers))
+	switch {
+	case fault != "" || n < job.Min || n > job.Max:
+		faults.Add(item, "Held", apportion.ErrRange, fmt.Sprintf("%d containers on %d servers %s", n, len(job.Held), fault))
+	case job.Training != nil:
+		faults.Add(item, "Held", apportion.ErrConflict, "a job with Training begins in the simulation")
 	}
 }
 

@@ -35,7 +35,7 @@ func TestCases(t *testing.T) {
 			default:
 				switch d.Cmd {
 				case "solve": // which reads no JSON
-				case "why", "what-if", "plan", "fragmentation":
+				case "why", "what-if", "when", "plan", "fragmentation":
 					check(t, "dorm.input.json", d.Input)
 				case "replay", "verify":
 					check(t, "record.json", d.Input)

@@ -105,6 +105,20 @@ type side struct {
 	demand map[string]apportion.Resources
 }
 
+// take notes what the new jobs hold at their arrival. It has room, as the simulator has seen.
+func (s *side) take(jobs []sim.JobState) {
+	for i := range jobs {
+		job := &jobs[i]
+		if !job.New || len(job.Places) == 0 {
+			continue
+		}
+		for _, p := range job.Places {
+			_ = s.packer.Take(p.Server, job.Demand, p.Count)
+		}
+		s.held[job.ID], s.demand[job.ID] = job.Places, job.Demand
+	}
+}
+
 // open makes the side ready at the first decision. The scenario is valid, so there is no error.
 func (s *side) open(kinds apportion.Kinds, servers []apportion.Server) {
 	// A value serves one run, so the servers are those of the first decision.
@@ -163,6 +177,7 @@ func (d *desk) open(state *sim.State) (refused []string) {
 	d.workers.open(state.Scenario.Kinds, state.Scenario.Servers)
 	d.servers.open(state.Scenario.Kinds, state.Scenario.ParameterServers)
 	d.release(state.Ended...)
+	d.workers.take(state.Jobs)
 	return d.admit(state)
 }
 

@@ -10,12 +10,13 @@ from ._views import DecisionViews, ResultViews
 __all__ = [
     "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Change", "Claim",
     "Cluster", "Complete", "Completed", "Decision", "Derived", "Effect", "Ended", "Exit", "Fail", "Failed", "Fault",
-    "Filled", "FilledQueue", "Filling", "FlowConOptions", "Help", "Horizon", "Job", "JobState", "KindPrice", "Limit",
-    "Limits", "Metrics", "Migrations", "Move", "News", "Option", "Options", "Orders", "Outcome", "Outlook", "Pool",
-    "PriceBounds", "Prices", "Problem", "Proof", "Question", "Queue", "QueueUse", "Reason", "Refusal", "Repair",
-    "Repaired", "Request", "Requirement", "Reservation", "Result", "Sample", "Scenario", "Schedule", "Server",
-    "Settings", "Settled", "Share", "SimJob", "SpeConOptions", "State", "Step", "Stop", "Tick", "Total", "Transfer",
-    "Utility", "Waiting", "WhatIf", "Why", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "Filled", "FilledQueue", "Filling", "FlowConOptions", "Forecast", "Help", "Horizon", "Job", "JobState", "KindPrice",
+    "Known", "Lengths", "Limit", "Limits", "Metrics", "Migrations", "Move", "News", "NoForecast", "Option", "Options",
+    "Orders", "Outcome", "Outlook", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Quantiles", "Question",
+    "Queue", "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Reservation", "Result",
+    "Run", "Sample", "Scenario", "Schedule", "Server", "Settings", "Settled", "Share", "SimJob", "SpeConOptions",
+    "State", "Step", "Stop", "Tick", "Times", "Total", "Transfer", "Utility", "Waiting", "WhatIf", "Why", "Without",
+    "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -1695,6 +1696,127 @@ class WhatIf:
     now: Outlook
     then: Outlook
     applications: list[Effect]
+
+
+@dataclass
+class Quantiles:
+    """In seconds from now; absent: later than the horizon.
+
+    p10: A tenth of the replays are earlier.
+
+    p50: Half of the replays are earlier.
+
+    p90: Nine tenths of the replays are earlier.
+    """
+    p10: Optional[float] = None
+    p50: Optional[float] = None
+    p90: Optional[float] = None
+
+
+@dataclass
+class Times:
+    """Times.
+
+    start: When it starts.
+
+    end: When it ends.
+    """
+    id: str
+    start: Quantiles
+    end: Quantiles
+
+
+@dataclass
+class NoForecast:
+    """That nothing is known of lengths: there are no times."""
+    constraint: Any
+    need: float
+    have: float
+    text: str
+
+
+@dataclass
+class Without:
+    """Without.
+
+    id: The application that was left out.
+    """
+    id: str
+    jobs: list[Times]
+
+
+@dataclass
+class Forecast:
+    """When applications start and end.
+
+    jobs: The applications that were asked for; none where reason says why.
+
+    replays: How many replays there were.
+
+    horizon: How far they looked, in seconds.
+
+    decisions: How many decisions all replays took.
+
+    reason: That nothing is known of lengths: there are no times.
+
+    unknown: Applications of whose length nothing is known: they run beyond the horizon.
+
+    without: When the others start without one application.
+    """
+    jobs: list[Times]
+    replays: int
+    horizon: float
+    decisions: int
+    reason: Optional[NoForecast] = None
+    unknown: Optional[list[str]] = None
+    without: Optional[list[Without]] = None
+
+
+@dataclass
+class Known:
+    """Known.
+
+    id: That of the application.
+
+    user: Its user, for the runs.
+
+    queue: Its queue, for the runs; absent: that of the application.
+
+    ran: For how long it has run.
+
+    left: Lengths that it may still run, each as likely.
+    """
+    id: str
+    user: Optional[str] = None
+    queue: Optional[str] = None
+    ran: Optional[float] = None
+    left: Optional[list[float]] = None
+
+
+@dataclass
+class Run:
+    """Run.
+
+    length: How long it ran.
+
+    limit: Its walltime limit; absent: none.
+    """
+    length: float
+    user: Optional[str] = None
+    queue: Optional[str] = None
+    limit: Optional[float] = None
+
+
+@dataclass
+class Lengths:
+    """What is known of lengths, in seconds.
+
+    known: By application.
+
+    runs: Jobs that have ended, in that order.
+    """
+    known: Optional[list[Known]] = None
+    runs: Optional[list[Run]] = None
 
 
 @dataclass

@@ -1,0 +1,81 @@
+// This file runs the command as a user does, and checks what forecasts must come to.
+
+package main
+
+import (
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/placement/sim"
+)
+
+func TestCases(t *testing.T) { commandtest.Cases(t, study) }
+
+func TestFigures(t *testing.T) {
+	charttest.Twice(t, func(out string) error {
+		return study(t.Context(), io.Discard, io.Discard, []string{"-samples", "5", "-out", out})
+	}, 2, "as it is", "limits alone")
+}
+
+// short is a job of so many units with a limit, submitted at a second.
+func short(id string, submit, units int64, limit float64) sim.Job {
+	app := alloc.Application{ID: id, Weight: 1, Ends: &limit, Form: alloc.Form{Demand: apportion.Resources{1}, Min: units, Max: units}}
+	return sim.Job{Application: app, Arrival: time.Duration(submit) * time.Second, Fixed: units, Work: seconds(limit * float64(units) / 2)}
+}
+
+// Every job uses half of its limit. b waits for a; what is shorter than that passes b, what is longer does not, unless it fits beside b.
+func TestEASY(t *testing.T) {
+	s := &sim.Scenario{Kinds: apportion.Kinds{"units"}, Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{10}}}}
+	s.Jobs = []sim.Job{
+		short("a", 0, 6, 100), short("b", 1, 8, 100), short("passes", 2, 4, 90), short("delays", 3, 4, 100), short("beside", 4, 2, 1000), short("second", 5, 2, 1000),
+	}
+	for _, test := range []struct {
+		policy sim.Policy
+		want   []int64
+	}{
+		{&easy{}, []int64{0, 50, 2, 100, 47, 100}},
+		// By the score the largest of those that have waited as long goes first, which is b as well.
+		{&easy{score: wfp}, []int64{0, 50, 2, 100, 47, 100}},
+	} {
+		r, err := sim.Run(t.Context(), s, test.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for i := range r.Jobs {
+			got = append(got, int64(r.Jobs[i].Start.Seconds()))
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%+v: starts at %v, want %v", test.policy, got, test.want)
+		}
+	}
+}
+
+// A moment knows what had been submitted by then, in its order, what is left of limits, and no length.
+func TestMoment(t *testing.T) {
+	o := &options{servers: 2, size: 4}
+	jobs := []job{
+		{id: "over", submit: 0, length: 10, limit: 20, units: 4},
+		{id: "runs", submit: 5, length: 100, limit: 150, units: 6},
+		{id: "waits", submit: 6, wait: 999, length: 7, limit: 70, units: 3},
+		{id: "asked", submit: 40, wait: 60, length: 8, limit: 80, units: 5},
+		{id: "later", submit: 41, length: 9, limit: 90, units: 1},
+	}
+	m := o.moment(jobs, []float64{0, 10, 1005, 100, 41}, 3)
+	if p := m.problem; len(p.Applications) != 3 || p.Applications[0].ID != "runs" || *p.Applications[0].Ends != 120 || *p.Applications[1].Ends != 70 || p.Previous.Containers("runs") != 6 {
+		t.Errorf("%+v", p)
+	}
+	if m.start != 60 || m.known[0].Ran != 30 || m.waited["waits"] != 34 || m.waited["asked"] != 0 || m.problem.Validate() != nil {
+		t.Errorf("%+v", m)
+	}
+	runs, arrivals := history(jobs, m.at)
+	if len(runs) != 1 || runs[0].Length != 10 || len(arrivals) != 3 {
+		t.Errorf("%+v, %+v", runs, arrivals)
+	}
+}
