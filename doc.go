@@ -107,6 +107,11 @@
 //	[borrowing and taking back, no paper]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Problem, Application, Option
 //	[Program §2, (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
+//	[Program §13, domains]	alloc/internal/domain/tree.go	New
+//	[Program §13, fewest domains]	alloc/internal/domain/choose.go	Tree.Choose
+//	[Program §13, sets of domains worth keeping]	alloc/internal/domain/frontier.go	chooser.frontier, prune
+//	[Program §13, held to domains]	alloc/confine.go	resolved.confine
+//	[Program §13, referee]	alloc/domaincheck.go	Problem.checkDomainsOf
 //	[Program §1, H]	alloc/option.go	Problem.apart, resolved.choices
 //	[Program §2, H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
 //	[Program §4, H, bound]	alloc/solver/dualbound.go	DualBound, filler.choose

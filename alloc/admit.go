@@ -64,7 +64,8 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 	a.drain()
 	// 6. What has become free since may be less to wait for.
 	a.renew()
-	r.keep(a.reserved, a.counts)
+	a.growSlices()
+	a.bind(a.reserved)
 	return a
 }
 
@@ -88,13 +89,17 @@ func (a *admission) ask(i int, t *turn) (apportion.Reason, bool) {
 	}
 	// From cheap to dear: best fit, a search for all who ask, one for this one alone, and only then others are suspended.
 	// Options are tried in their order, each way for all of them before the next way.
-	reclaim := func(e int) bool { return a.reclaim(e, a.least(e)) }
 	if slices.ContainsFunc(options, a.admit) || a.together(options, t) || a.search(options) ||
-		slices.ContainsFunc(options, a.breakIn) || slices.ContainsFunc(options, reclaim) {
+		slices.ContainsFunc(options, a.breakIn) || slices.ContainsFunc(options, a.reclaimLeast) {
 		return apportion.Reason{}, true
 	}
 	a.alike[key] = a.r.of[i]
 	return a.r.reasonOf(options, a.refusal), false
+}
+
+// reclaimLeast takes application i in with its fewest containers on what others have to give up.
+func (a *admission) reclaimLeast(i int) bool {
+	return a.inDomains(i, func(i int) bool { return a.reclaim(i, a.least(i)) })
 }
 
 // request is what application i asks for: two with the same request fit, or do not, alike. It has all that place and
@@ -102,6 +107,9 @@ func (a *admission) ask(i int, t *turn) (apportion.Reason, bool) {
 func (a *admission) request(i int) string {
 	app := a.r.app(i)
 	key := fmt.Sprint(app.Demand, a.least(i), app.PerServer, app.MaxServers, app.Classes, strconv.Quote(a.r.problem.Applications[i].Queue))
+	if w := a.r.wishes[i]; w != nil {
+		key += fmt.Sprint(*w)
+	}
 	if a.r.problem.Options.Preempt {
 		key += fmt.Sprint(a.r.problem.Applications[i].Priority)
 	}
@@ -121,7 +129,7 @@ func (a *admission) request(i int) string {
 // fit nobody need be judged by himself. With queues each is asked in its turn, which depends on who is in by then. Those for whom a kind is short beside those before them are not among them, and where the
 // first is not nobody is asked. It reports whether the first is in.
 func (a *admission) together(options []int, t *turn) bool {
-	if a.asked || len(a.r.nodes) > 2 || len(t.rest()) == 0 || a.allShort(options) {
+	if a.asked || a.r.sliced(options[0]) || len(a.r.nodes) > 2 || len(t.rest()) == 0 || a.allShort(options) {
 		return false
 	}
 	a.asked = true
@@ -136,7 +144,7 @@ func (a *admission) together(options []int, t *turn) bool {
 		for k := range need {
 			need[k] = a.leastOf(i, k)
 		}
-		if a.in[i] || len(a.r.fitting(i)) == 0 || !need.FitsIn(room) {
+		if a.in[i] || a.r.sliced(i) || len(a.r.fitting(i)) == 0 || !need.FitsIn(room) {
 			continue
 		}
 		for k := range room {
@@ -165,7 +173,7 @@ func (a *admission) allShort(options []int) bool {
 // It costs one of the questions, which run out: those late in the queue of a large problem are judged
 // by best fit alone.
 func (a *admission) search(options []int) bool {
-	if a.allShort(options) || !a.spend() {
+	if a.r.sliced(options[0]) || a.allShort(options) || !a.spend() {
 		return false
 	}
 	// The solver is asked about all that are in, and this one is of them until it says no.
@@ -198,7 +206,7 @@ func (a *admission) solve(i int, effort embedded.Effort) bool {
 	// The question is P2 for those who are in, without its loss budget and stated worths: only whether there is an
 	// answer counts, and the fewest containers of each are what the draft takes from it.
 	apps := a.taken()
-	a.r.keep(slices.DeleteFunc(slices.Clone(a.reserved), func(v *reserved) bool { return !a.respects(v, i) }), a.counts)
+	a.bind(slices.DeleteFunc(slices.Clone(a.reserved), func(v *reserved) bool { return !a.respects(v, i) }))
 	inst := a.r.instance(apps)
 	a.r.keep(nil, nil)
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
@@ -262,7 +270,7 @@ func (a *admission) drain() {
 		if a.leave(i) {
 			a.move(i)
 		} else {
-			a.r.leaving[i] = !a.waitedFor(i) && a.spend() && a.solve(i, embedded.Quick)
+			a.r.leaving[i] = !a.r.sliced(i) && !a.waitedFor(i) && a.spend() && a.solve(i, embedded.Quick)
 		}
 	}
 }
@@ -293,6 +301,9 @@ func (a *admission) refusal(i int) apportion.Reason {
 		return reason
 	}
 	if reason := a.reservedReason(i); reason.Constraint != "" {
+		return reason
+	}
+	if reason := a.domainReason(i, n); reason.Constraint != "" {
 		return reason
 	}
 	app := &p.Applications[i]

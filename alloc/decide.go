@@ -225,6 +225,7 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 			Actual:      app.Delta * float64(n),
 			Theoretical: app.Share,
 			Guaranteed:  r.floor[i],
+			Domain:      r.domainName(i, counts[i]),
 			Loss:        app.Loss(n),
 		}
 		// Whoever runs is adjusted by what happens to the option that it runs as.

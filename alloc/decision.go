@@ -90,6 +90,9 @@ type Share struct {
 	ID string `json:"id"`
 	// Option is the ID of the option in use; empty where it has no containers, or no options.
 	Option string `json:"option,omitempty"`
+	// Domain is that of the level that it must be within, in which it is, or would be if it had containers: its labels from the widest
+	// on, with slashes between them. Empty where it need not be within one, or was left out.
+	Domain string `json:"domain,omitempty"`
 	// Containers is n_i.
 	Containers int64 `json:"containers"`
 	// Actual is its dominant share s_i, Theoretical the s^_i that DRF would give it, Loss the
@@ -182,6 +185,9 @@ type Metrics struct {
 	// ExtraServers is on how many more servers the applications are, together, than the fewest that would
 	// hold the containers of each by itself.
 	ExtraServers int64 `json:"extra_servers"`
+	// ExtraDomains is, by label of Problem.Topology, in how many more domains of that level the applications are, together, than the
+	// fewest empty ones that would hold the containers of each by itself; nil without a topology.
+	ExtraDomains map[string]int64 `json:"extra_domains,omitzero"`
 }
 
 // LeastLoss says why a loss budget is above what Theta1 gives: no allocation that was found within the

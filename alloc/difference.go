@@ -159,6 +159,9 @@ func (c *comparison) metrics(a, b *Metrics) {
 	c.count(whole, "Metrics.AdjustCost", a.AdjustCost, b.AdjustCost)
 	c.number(whole, "Metrics.LeastLoss", a.LeastLoss, b.LeastLoss)
 	c.count(whole, "Metrics.ExtraServers", a.ExtraServers, b.ExtraServers)
+	for _, level := range unionOfKeys(a.ExtraDomains, b.ExtraDomains) {
+		c.count(whole, "Metrics.ExtraDomains["+level+"]", a.ExtraDomains[level], b.ExtraDomains[level])
+	}
 	c.number(whole, "Metrics.LossBudget", a.LossBudget, b.LossBudget)
 	c.count(whole, "Metrics.AdjustBudget", a.AdjustBudget, b.AdjustBudget)
 }
@@ -172,6 +175,7 @@ func (c *comparison) shares(a, b []Share) {
 		item := apportion.Item{Kind: "application", ID: a[i].ID, Index: i}
 		c.text(item, "Shares.ID", a[i].ID, b[i].ID)
 		c.text(item, "Shares.Option", a[i].Option, b[i].Option)
+		c.text(item, "Shares.Domain", a[i].Domain, b[i].Domain)
 		c.count(item, "Shares.Containers", a[i].Containers, b[i].Containers)
 		c.number(item, "Shares.Actual", a[i].Actual, b[i].Actual)
 		c.number(item, "Shares.Theoretical", a[i].Theoretical, b[i].Theoretical)

@@ -28,6 +28,7 @@
 //	      sum_i |speed_i(n_i)/speed_i(fair) - 1| <= Lambda, at least theta1 applications
 //	(16)  sum over those that ran and are not forced of AdjustCost r_i <= ceil(theta2 sum AdjustCost)
 //	(G)   sum over i below g of what i uses of k <= L_g[k]   for every queue g with a ceiling
+//	i is in the domains of the topology that were chosen for it, [Program §13]
 //	r_i = 0 for the pinned, a_i = 0 for the preemptible whose place went to one of higher priority
 //
 // over those who were taken in; forced are those that cannot stay as they are. Of equal answers one on few
@@ -46,7 +47,7 @@
 //  3. Admission says who is in. It holds an allocation of all who are in, each at its fewest containers, and takes others
 //     in while that fits: by best fit, by asking a few to make room, by a search for all who still ask together, by a short one
 //     for each, and last by preemption. This allocation is why a decision is always possible.
-//     What is kept for an application that is due is no room for others.
+//     What is kept for an application that is due is no room for others. Domains are chosen as each is let in.
 //  4. P2 for those who are in is stated in vectors and handed to the solver. Where the loss budget cannot be held it is
 //     raised to the least loss, and P2 is solved once more.
 //  5. What the solver answers is checked by code that it does not share. A wrong answer is ErrSolver, and nothing of it is
@@ -104,6 +105,7 @@
 //	a_i         Application.AdjustCost  -                          beyond the paper
 //	q_i         Application.PerServer   containers                 beyond the paper
 //	E_i         Application.Requires    servers                    beyond the paper
+//	-           Problem.Topology, Application.Within, .Slices, .Prefer   labels   beyond the paper
 //	L_g[k]      Queue.Ceiling           of the kind                beyond the paper
 //	m           -, in lossBudget        kinds                      Dorm (15)
 //	-           Application.Passed, .Ends, Problem.Reservations   beyond the paper

@@ -160,13 +160,42 @@ func (d *draft) place(i int, n int64) bool {
 	if n > d.ceilingRoom(i) {
 		return false
 	}
-	app := &d.r.problem.Applications[i]
 	if !d.grouped {
 		d.remain, d.grouped = newRemainders(d), true
 	}
 	// Nothing is taken before all have a place, so that there is nothing to undo.
-	var placed []apportion.Placement
-	for need := n; need > 0; {
+	placed, ok := d.places(i, n)
+	if !ok {
+		return false
+	}
+	slices.SortFunc(placed, func(a, b apportion.Placement) int { return a.Server - b.Server })
+	d.put(i, placed)
+	return true
+}
+
+// places returns places for n containers of application i: in the domains that are best for it, or on any servers. It returns false
+// where it finds no room.
+func (d *draft) places(i int, n int64) (placed []apportion.Placement, ok bool) {
+	if d.r.wishes[i] == nil || n == 0 {
+		return d.fill(i, n, nil)
+	}
+	parts := d.parts(i, n)
+	ok = parts != nil
+	before := d.r.confined[i]
+	for _, part := range parts {
+		if d.r.confined[i] = d.r.classesIn(i, d.r.wishes[i].Leaf(), []int{part.Domain}, before); ok {
+			placed, ok = d.fill(i, part.Containers, placed)
+		}
+	}
+	d.r.confined[i] = before
+	return placed, ok
+}
+
+// fill adds places for need containers of application i to those in placed, one server after the other, which it takes out of their groups. Where it returns
+// false all are back in these.
+func (d *draft) fill(i int, need int64, placed []apportion.Placement) ([]apportion.Placement, bool) {
+	app := &d.r.problem.Applications[i]
+	for need > 0 {
 		j, count := -1, int64(0)
 		// As the server that takes most comes first, no other choice of as many servers had held more.
 		if app.MaxServers == 0 || int64(len(placed)) < app.MaxServers {
@@ -174,7 +203,7 @@ func (d *draft) place(i int, n int64) bool {
 		}
 		if j < 0 {
 			d.regroup(placed)
-			return false
+			return nil, false
 		}
 		placed = append(placed, apportion.Placement{Server: j, Count: count})
 		if d.remain != nil {
@@ -182,9 +211,7 @@ func (d *draft) place(i int, n int64) bool {
 		}
 		need -= count
 	}
-	slices.SortFunc(placed, func(a, b apportion.Placement) int { return a.Server - b.Server })
-	d.put(i, placed)
-	return true
+	return placed, true
 }
 
 // rest returns how much server j would have left beside n containers of application i, each kind as a part of

@@ -32,6 +32,8 @@ type Explanation struct {
 	Adjustment float64 `json:"adjustment"`
 	// Order says what the order of asking costs at most, and whose place is worth most to others; empty: nothing is known of that.
 	Order string `json:"order,omitempty"`
+	// Domains says to which domains P2 was held, and of which applications these are certified to be the fewest; empty: to none.
+	Domains string `json:"domains,omitempty"`
 	// Warnings say which budgets cannot bind, whatever is decided, or are much larger than Theta1 says.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -99,6 +101,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		Fairness:     s.lossPrice(),
 		Adjustment:   s.adjustPrice(),
 		Order:        r.orderText(s, a, d),
+		Domains:      r.domainsText(a, all),
 		Warnings:     s.warnings(r),
 	}, nil
 }
@@ -189,6 +192,9 @@ func (e *Explanation) String() string {
 	}
 	if e.Order != "" {
 		text.WriteString(e.Order + "\n")
+	}
+	if e.Domains != "" {
+		text.WriteString(e.Domains + "\n")
 	}
 	for _, warning := range e.Warnings {
 		text.WriteString("warning: " + warning + "\n")

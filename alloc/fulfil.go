@@ -20,7 +20,7 @@ func (a *admission) fulfil() {
 	for at, i := range apps {
 		app := a.r.app(i)
 		// One with options may be due another one: that is for P2 to say.
-		if a.r.pinned[i] || a.waitedFor(i) || len(a.r.options(i)) > 1 || !(app.Delta > 0) {
+		if a.r.pinned[i] || a.r.sliced(i) || a.waitedFor(i) || len(a.r.options(i)) > 1 || !(app.Delta > 0) {
 			continue
 		}
 		least, most := solver.Containers(a.counts[i]), app.AtMost(int64(shares[at]/app.Delta+ceilTolerance))
@@ -41,8 +41,11 @@ func (a *admission) fulfil() {
 
 // grow places application i anew with n containers, within the guarantees above it. Where it returns false nothing has changed.
 func (a *admission) grow(i int, n int64) bool {
+	confined := a.r.confined[i]
+	a.r.confined[i] = a.r.classesAround(i, a.counts[i])
 	before := a.remove(i)
-	if a.within(i, n) && (a.place(i, n) || a.reclaim(i, n)) {
+	grown := a.within(i, n) && (a.place(i, n) || a.reclaim(i, n))
+	if a.r.confined[i] = confined; grown {
 		a.yield(i)
 		return true
 	}

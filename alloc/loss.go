@@ -90,7 +90,7 @@ func lossesOfShare(app *solver.App) []solver.LossPoint {
 // Speed have entries for. O(numbers).
 func (a *Application) positives() []int64 {
 	numbers := make([]int64, 0, a.entries())
-	whole := solver.App{Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts}
+	whole := solver.App{Min: a.Min, Max: a.Max, Step: a.step(), Counts: a.Counts}
 	for n := whole.AtLeast(1); n > 0 && len(numbers) < cap(numbers); n = whole.AtLeast(n + 1) {
 		numbers = append(numbers, n)
 	}

@@ -55,7 +55,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		AdjustBudget: inst.AdjustBudget,
 	}
 	// What is forced and how far applications are spread is no part of (1)-(4), and says who did what.
-	fewest := serversNeeded{r: r, known: make(map[string][]int64)}
+	fewest := serversNeeded{r: r.anywhere(), known: make(map[string][]int64)}
 	for i := range counts {
 		if r.forced[i] && inst.Apps[i].Adjusted(counts[i]) {
 			m.Forced++
@@ -65,6 +65,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		}
 		m.ExtraServers += fewest.beyond(i, counts[i])
 	}
+	m.ExtraDomains = r.anywhere().extraDomains(counts)
 	for k, q := range used[:r.ownKinds()] {
 		// A kind of which there is none is used to no part, not to 0/0.
 		if r.total[k] > 0 {

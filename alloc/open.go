@@ -40,7 +40,7 @@ func (r *resolved) openInstance() (inst *solver.Instance, apps []int) {
 // openBound returns an upper bound on the objective of every choice of who is let in, by the prices m of the choice that was made; 0
 // where nobody was left out, or nothing is known.
 func (r *resolved) openBound(a *attempt, m *solver.Multipliers) float64 {
-	if r.problem.Options.Paper || len(r.capacity) == 0 || len(a.apps) == len(r.servable()) {
+	if r.problem.Options.Paper || len(r.capacity) == 0 || len(a.apps) == len(r.servable()) && !r.isConfined() {
 		return 0
 	}
 	inst, apps := r.openInstance()

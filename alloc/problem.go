@@ -25,6 +25,9 @@ type Problem struct {
 	// Servers are the machines that may hold containers. A server that is gone may be left out, or stay
 	// in the list with capacity zero.
 	Servers []apportion.Server `json:"servers"`
+	// Topology names the labels of servers that say in which domain a server is, from the widest to the narrowest, as zone and rack:
+	// different ones, at most domain.MaxLevels. A domain is the path of labels from the widest on. nil: there are no domains.
+	Topology []string `json:"topology,omitzero"`
 	// Applications is A^t: every application that runs or waits, in the order of submission. Those in
 	// Previous that are not here have finished.
 	Applications []Application `json:"applications"`
@@ -65,6 +68,15 @@ type Application struct {
 	PerServer int64 `json:"per_server,omitzero"`
 	// MaxServers is on how many servers its containers may be; 0: on any number.
 	MaxServers int64 `json:"max_servers,omitzero"`
+	// Within is a label of Topology: all of its containers are in one domain of that level, or it has none. What runs goes on in its
+	// domain, unless all of it moves. Empty: they may be in any.
+	Within string `json:"within,omitempty"`
+	// Slices are groups of its containers that are each in one domain; nil: there are none. P2 keeps their number and places as
+	// admission has chosen them.
+	Slices *Slices `json:"slices,omitempty"`
+	// Prefer is a label of Topology: where its containers are placed anew they are in the fewest domains of the widest level that have
+	// room for them, of these in the fewest of the next, and so on down to this one. Empty: it does not matter.
+	Prefer string `json:"prefer,omitempty"`
 	// Pinned: it must stay exactly as it is, for instance because it was just started or is being saved.
 	// Where it cannot stay it is moved all the same. It has no effect on one that does not run.
 	Pinned bool `json:"pinned,omitempty"`
@@ -101,6 +113,15 @@ type Application struct {
 	// resume it from its saved state. Carried into the Plan, not interpreted.
 	Start  []string `json:"start,omitzero"`
 	Resume []string `json:"resume,omitzero"`
+}
+
+// Slices are groups of equally many containers, each of which is in one domain.
+type Slices struct {
+	// Containers is how many are in a group, positive. Numbers of containers are multiples of it: without Counts, and with a Step of 0,
+	// it is the Step.
+	Containers int64 `json:"containers"`
+	// Within is the label of Topology whose domains they are in.
+	Within string `json:"within"`
 }
 
 // Form is a way to run an application: what a container uses, where it may be, and how many there may be.

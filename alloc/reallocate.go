@@ -60,6 +60,7 @@ func reallocate(ctx context.Context, p *Problem, by solver.Solver, version int) 
 	// Where the caller is in a hurry the servers may be more than they need be.
 	if ctx.Err() == nil {
 		r.consolidate(answer)
+		r.consolidateDomains(answer)
 	}
 	return r.concluded(answer, a)
 }

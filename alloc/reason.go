@@ -70,6 +70,10 @@ func (r *resolved) unservable(i int) apportion.Reason {
 		ceiling.Applications = reason.Applications
 		return ceiling
 	}
+	if text := r.domainText(i, first, -1); text != "" {
+		reason.Constraint, reason.Text = Domain, text
+		return reason
+	}
 	reason.Text = fmt.Sprintf("it needs %s and %d fit the empty cluster", containers(first), r.room[i]) + onServers(app.MaxServers)
 	return reason
 }

@@ -145,7 +145,7 @@ func (b *bundle) cheaper(c *bundle) bool {
 func (a *admission) bundles(i, j int, n int64, list []offer) []bundle {
 	t := &taking{admission: a, i: i, server: j, n: n}
 	here := func(p apportion.Placement) bool { return p.Server == j }
-	if !a.r.open.mayCome(i, j) {
+	if !a.r.mayCome(i, j) {
 		return nil
 	}
 	for _, o := range list {
@@ -245,6 +245,9 @@ func (a *admission) give(o offer, i, j int, n int64) {
 // stepDown takes from application v what lies between its number of containers and the next lower one, all of it from server j. It
 // changes nothing and returns false where v may have no less, or has not so much there.
 func (a *admission) stepDown(v, j int) bool {
+	if a.r.sliced(v) {
+		return false
+	}
 	app, now := a.r.app(v), a.counts[v]
 	next := app.AtMost(solver.Containers(now) - 1)
 	rest := slices.Clone(now)

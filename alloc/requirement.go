@@ -3,6 +3,7 @@
 package alloc
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +15,15 @@ import (
 // a class, so that the cost of all that follows grows with the classes and not with labels.
 type eligibility struct {
 	class    []int   // by server
+	first    []int   // by class: a server of it
 	single   bool    // there is one class
 	open     [][]int // by application: the classes that it may be placed on anew, ascending; nil: all
 	suitable [][]int // by application: the same with cordoned servers counted as open
 }
 
-// newEligibility finds the classes. Servers without labels and applications without requirements give one class, which is the
+// newEligibility finds the classes, each in one domain where domains has the domain of each server. Servers without labels and applications without requirements give one class, which is the
 // paper's cluster. Classes are numbered in the order of the servers. O(servers x distinct lists of requirements).
-func newEligibility(servers []apportion.Server, apps []Application) *eligibility {
+func newEligibility(servers []apportion.Server, apps []Application, domains []int) *eligibility {
 	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
 	// Thousands of applications share a few lists, and servers are compared with lists, not with applications.
 	list, lists := make([]int, len(apps)), [][]apportion.Requirement{}
@@ -60,10 +62,14 @@ func newEligibility(servers []apportion.Server, apps []Application) *eligibility
 		if servers[j].Cordoned {
 			mark[len(lists)] = 1
 		}
+		if domains != nil {
+			mark = binary.AppendVarint(mark, int64(domains[j]))
+		}
 		class, ok := classes[string(mark)]
 		if !ok {
 			class = len(classes)
 			classes[string(mark)] = class
+			e.first = append(e.first, j)
 			for l := range lists {
 				if mark[l] == 1 {
 					suitable[l] = append(suitable[l], class)
@@ -97,16 +103,6 @@ func (e *eligibility) classes() []int {
 		return nil
 	}
 	return e.class
-}
-
-// mayCome reports whether application i may be placed anew on server j.
-// O(log classes): it is asked for every application and server.
-func (e *eligibility) mayCome(i, j int) bool {
-	if e.open[i] == nil {
-		return true
-	}
-	_, open := slices.BinarySearch(e.open[i], e.class[j])
-	return open
 }
 
 // suits reports whether the labels of server j satisfy application i, whether or not it is cordoned: what runs on a server

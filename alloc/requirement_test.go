@@ -43,7 +43,8 @@ func genLabelled(t *rapid.T) (servers []apportion.Server, apps []Application) {
 func TestPropEligibility(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers, apps := genLabelled(t)
-		e := newEligibility(servers, apps)
+		e := newEligibility(servers, apps, nil)
+		r := &resolved{open: e, confined: make([][]int, len(apps))}
 		for i := range apps {
 			for j := range servers {
 				suits := servers[j].Satisfies(apps[i].Requires)
@@ -51,7 +52,7 @@ func TestPropEligibility(t *testing.T) {
 					t.Fatalf("%v suits %v: %v", servers[j], apps[i].Requires, !suits)
 				}
 				open := suits && !servers[j].Cordoned
-				if e.mayCome(i, j) != open {
+				if r.mayCome(i, j) != open {
 					t.Fatalf("%v is open to %v: %v", servers[j], apps[i].Requires, !open)
 				}
 				// What a solver sees: a class for each server, or one for all; nil classes of an application are all.
@@ -96,7 +97,7 @@ func TestClassesAreFew(t *testing.T) {
 		"a cordon":                   {cordoned, []Application{{}}, []int{0, 0, 1}},
 		"no servers":                 {nil, []Application{in("a")}, []int{}},
 	} {
-		e := newEligibility(c.servers, c.apps)
+		e := newEligibility(c.servers, c.apps, nil)
 		if got := e.classes(); !slices.Equal(got, c.want) || c.want != nil && got == nil {
 			t.Errorf("%s: classes %v, want %v", name, got, c.want)
 		}

@@ -136,11 +136,14 @@ func (d *draft) waitedFor(i int) bool {
 // for stay as they are under counts, one entry for each application of the problem.
 func (r *resolved) keep(list []*reserved, counts solver.Counts) {
 	r.reserved, r.held, r.heldBelow, r.fixed = list, nil, nil, nil
+	r.confine(counts)
 	if len(list) == 0 {
 		return
 	}
 	r.held, r.heldBelow = make([]apportion.Resources, len(r.capacity)), make([]apportion.Resources, len(r.limited))
-	r.fixed = make([][]apportion.Placement, len(counts))
+	if r.fixed == nil {
+		r.fixed = make([][]apportion.Placement, len(counts))
+	}
 	add := func(sum *apportion.Resources, kept apportion.Resources) {
 		if kept == nil {
 			return
@@ -181,15 +184,17 @@ func less(capacity, kept apportion.Resources) apportion.Resources {
 
 // keepIn changes an instance of P2 for the entries in apps so that it holds to what is reserved.
 func (r *resolved) keepIn(inst *solver.Instance, apps []int) {
-	if r.held == nil {
+	if r.held != nil {
+		inst.Capacity = slices.Clone(inst.Capacity)
+		for j := range inst.Capacity {
+			inst.Capacity[j] = less(inst.Capacity[j], r.held[j])
+		}
+		for c := range inst.Groups {
+			inst.Groups[c].Ceiling = less(inst.Groups[c].Ceiling, r.heldBelow[c])
+		}
+	}
+	if r.fixed == nil {
 		return
-	}
-	inst.Capacity = slices.Clone(inst.Capacity)
-	for j := range inst.Capacity {
-		inst.Capacity[j] = less(inst.Capacity[j], r.held[j])
-	}
-	for c := range inst.Groups {
-		inst.Groups[c].Ceiling = less(inst.Groups[c].Ceiling, r.heldBelow[c])
 	}
 	for a, i := range apps {
 		if r.fixed[i] != nil {

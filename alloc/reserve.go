@@ -59,7 +59,7 @@ func (t *turn) reserve() {
 		}
 		t.tried[i] = true
 		if e := t.r.fitting(i); len(e) > 0 {
-			if v := t.soonest(e[0], t.r.had(i)); v != nil {
+			if v := t.soonestInDomains(e[0], t.r.had(i)); v != nil {
 				t.draft.reserved = append(t.draft.reserved, v)
 			}
 		}
@@ -121,7 +121,7 @@ func (a *admission) breakIn(i int) bool {
 	if a.lifted = a.breakable(i); a.lifted == nil {
 		return false
 	}
-	done := a.admit(i) || a.reclaim(i, a.least(i))
+	done := a.admit(i) || a.reclaimLeast(i)
 	lifted := a.lifted
 	a.lifted = nil
 	if done {
@@ -141,7 +141,7 @@ func (d *draft) renew() {
 		// The others keep theirs meanwhile.
 		others := d.reserved
 		d.reserved = append(slices.Clone(others), list[at+1:]...)
-		again := d.soonest(v.i, v)
+		again := d.soonestInDomains(v.i, v)
 		if d.reserved = others; again != nil {
 			d.reserved = append(d.reserved, again)
 		}

@@ -33,7 +33,6 @@ func resolve(p *Problem) *resolved {
 		entries: make([][]int, len(given.Applications)),
 
 		capacity:  make([]apportion.Resources, len(p.Servers)),
-		open:      newEligibility(p.Servers, p.Applications),
 		room:      make([]int64, apps),
 		previous:  make([][]apportion.Placement, apps),
 		displaced: make([]bool, apps),
@@ -46,6 +45,8 @@ func resolve(p *Problem) *resolved {
 		floor:       make([]int64, apps),
 		limits:      standard,
 	}
+	r.resolveDomains()
+	r.findOpen()
 	p = r.extended(p)
 	r.problem = p
 	index := serverIndex(p.Servers)
@@ -75,6 +76,17 @@ func resolve(p *Problem) *resolved {
 		}
 	}
 	r.sumCapacities()
+	r.findRooms()
+	r.resolveNodes()
+	r.resolveQueues()
+	r.findForced(used)
+	r.recall()
+	return r
+}
+
+// findRooms counts how many containers of each application fit the empty servers.
+func (r *resolved) findRooms() {
+	p := r.problem
 	shapes, _ := shapesOf(len(p.Servers), func(to []byte, j int) []byte {
 		return appendVector(binary.AppendUvarint(to, uint64(r.open.class[j])), p.Servers[j].Capacity)
 	})
@@ -84,12 +96,10 @@ func resolve(p *Problem) *resolved {
 			list[at] = rooms{r.most(i, s.server, p.Servers[s.server].Capacity), s.count}
 		}
 		r.room[i] = largest(list, p.Applications[i].MaxServers)
+		if r.wishes[i] != nil {
+			r.room[i], _ = r.roomInDomains(i)
+		}
 	}
-	r.resolveNodes()
-	r.resolveQueues()
-	r.findForced(used)
-	r.recall()
-	return r
 }
 
 // sumCapacities adds up what there is, and what of it shares are taken of.
@@ -112,6 +122,7 @@ func (r *resolved) findForced(used []apportion.Resources) {
 		for _, p := range r.previous[i] {
 			r.displaced[i] = r.displaced[i] || !r.open.suits(i, p.Server)
 		}
+		r.displaced[i] = r.displaced[i] || r.tornText(i, r.previous[i]) != ""
 		stays := r.running(i) && r.mayStay(i)
 		r.pinned[i] = r.problem.Applications[i].Pinned && stays
 		r.forced[i] = r.running(i) && !stays

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/domain"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/exact"
 )
@@ -57,6 +58,14 @@ type resolved struct {
 	reserved        []*reserved
 	held, heldBelow []apportion.Resources
 	fixed           [][]apportion.Placement
+	// topology has the domains, nil where no application asks for any; wishes are what each asks for, by entry, and leafOf the domain
+	// of the narrowest level by server. home is the domain in which one is that has no containers, or None.
+	topology *domain.Tree
+	wishes   []*domain.Wish
+	leafOf   []int
+	home     []int
+	// confined are the classes of the domains that were chosen for each, by entry; nil: all that are open to it.
+	confined [][]int
 }
 
 // limits bound the time of admission where thousands wait. BenchmarkAdmission shows what each brings and costs.
@@ -82,7 +91,7 @@ func (r *resolved) running(i int) bool { return len(r.previous[i]) > 0 || r.disp
 // most returns how many containers application i may have on server j if room is left there: 0 where the server is
 // cordoned or its labels do not satisfy the application. Min, Max and MaxServers are not looked at.
 func (r *resolved) most(i, j int, room apportion.Resources) int64 {
-	if !r.open.mayCome(i, j) {
+	if !r.mayCome(i, j) {
 		return 0
 	}
 	app := &r.problem.Applications[i]

@@ -14,8 +14,9 @@ import (
 )
 
 // The constraints that stand in a Stop beside those of package solver: the maximum (7), and that the objective (10)
-// would be less, by worths or by what a restart costs.
+// would be less, by worths or by what a restart costs; and one of a Waiting: no domain has room for what must be within one.
 const (
+	Domain    solver.Constraint = "domain"
 	Maximum   solver.Constraint = "maximum containers (7)"
 	Worthless solver.Constraint = "worth (10)"
 	Restart   solver.Constraint = "price of a restart"
@@ -132,6 +133,8 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return s.noRoom(room, app.Demand), s.cheapest(a)
 	case s.ceiling(a, next-n).Constraint != "":
 		return s.ceiling(a, next-n), 0
+	case dense.Pinned && app.Slices != nil && len(s.holders) == 0:
+		return apportion.Reason{Constraint: Domain, Text: "there is room, but what has slices stays as it is"}, 0
 	case dense.Pinned && !app.Pinned:
 		return apportion.Reason{Constraint: solver.Adjust, Applications: s.waiting(), Text: "there is room, but " + listIDs(s.waiting()) + " waits for its end"}, 0
 	case dense.Pinned:

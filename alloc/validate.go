@@ -45,6 +45,10 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	that is taken; a guarantee of a part of one                 as drf.Derive, ErrConflict
 //	capacities or held resources whose sum leaves int64, or
 //	AdjustCosts whose sum is above 2^53                         apportion.ErrOverflow
+//	an empty or repeated label in Topology, or too many         apportion.ErrEmpty, ErrDuplicate, ErrRange
+//	a Within or Prefer that is not in Topology                  apportion.ErrUnknown
+//	Slices of no containers, or that do not divide the numbers  apportion.ErrNegative, ErrRange, ErrConflict
+//	Within, Slices or Prefer with Options.Paper                 apportion.ErrConflict
 //	no Options in a list of them; an IdleWorth where not every
 //	option has a Worth, a Speed where another has none; Demand,
 //	Max, Min, Step, Counts, Worth or Speed beside Options       apportion.ErrEmpty, ErrConflict
@@ -68,6 +72,7 @@ func (p *Problem) Validate() error {
 	p.checkCompact(&faults)
 	p.checkDerived(&faults)
 	p.checkQueues(&faults)
+	p.checkTopology(&faults)
 	checkTheta(&faults, "Theta1", p.Theta1)
 	checkTheta(&faults, "Theta2", p.Theta2)
 	if order := p.Options.Order; order != Fair && order != BySubmission {

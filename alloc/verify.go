@@ -167,6 +167,12 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if err := r.setGuaranteed(d); err != nil {
 		return nil, err
 	}
+	if err := r.problem.checkDomainsOf(d.Allocation); err != nil {
+		return nil, err
+	}
+	if err := r.setHomes(d); err != nil {
+		return nil, err
+	}
 	if err := r.setReserved(d, all); err != nil {
 		return nil, err
 	}

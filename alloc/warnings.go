@@ -55,6 +55,7 @@ func (p *Problem) ignored(r *resolved) []string {
 			found = append(found, o.text)
 		}
 	}
+	found = append(found, r.topologyWarnings()...)
 	for _, w := range warnedAbout {
 		var ids []string
 		for i := range p.Applications {

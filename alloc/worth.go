@@ -13,7 +13,7 @@ import (
 // numbers returns which numbers of containers the application may have and what these are worth, as package solver
 // has them, whatever there is room for.
 func (a *Application) numbers() solver.App {
-	n := solver.App{Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts}
+	n := solver.App{Min: a.Min, Max: a.Max, Step: a.step(), Counts: a.Counts}
 	if a.Worth == nil {
 		return n
 	}
@@ -36,7 +36,7 @@ func (a *Application) numbers() solver.App {
 // entries returns how many worths an application must state: one for each number above 0 that it may have, whatever there
 // is room for, so that what is right for one cluster is right for another. O(1), and with Counts O(Counts).
 func (a *Application) entries() int64 {
-	n := solver.App{Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts}
+	n := solver.App{Min: a.Min, Max: a.Max, Step: a.step(), Counts: a.Counts}
 	if a.Counts != nil {
 		entries := int64(0)
 		for _, count := range a.Counts {
@@ -51,7 +51,7 @@ func (a *Application) entries() int64 {
 	if first < 0 || last < first {
 		return 0
 	}
-	return (last-first)/max(1, a.Step) + 1
+	return (last-first)/max(1, a.step()) + 1
 }
 
 // worthy reports whether the objective is in units of worth: an application states what its containers are worth, or

@@ -54,6 +54,8 @@ type dormOutput struct {
 	// Explanation says for each application why it has no more; Prices what more of a resource is worth.
 	Explanation []alloc.Stop `json:"explanation"`
 	Prices      dormPrices   `json:"prices"`
+	// Domains says to which domains the bound is held, and of which applications these are certified to be the fewest.
+	Domains string `json:"domains,omitempty"`
 	// Warnings name budgets that cannot bind.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -128,6 +130,7 @@ func dormOutputOf(p *alloc.Problem, d *alloc.Decision) (*dormOutput, error) {
 		Plan:         append([]alloc.Step{}, alloc.NewPlan(p, d.Allocation, d.Shares...).Steps...),
 		Explanation:  explanation.Applications,
 		Prices:       dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order},
+		Domains:      explanation.Domains,
 		Warnings:     explanation.Warnings,
 	}
 	// A kept or infeasible allocation has no bound of this problem's objective: to print one would

@@ -50,7 +50,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.OpenBound, leftOut(decision), decision.Proven.String(), decision.Interrupted,
 				decision.Metrics, decision.Shares, decision.Queues, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Yielding, decision.Reservations, decision.Settled, decision.Reason, decision.Allocation,
 				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation, decision.Shares...).Steps...), explanation.Applications,
-				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order}, explanation.Warnings,
+				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order}, explanation.Domains, explanation.Warnings,
 			}
 			// Both are compared as JSON: what the library writes is the form that the schema has.
 			if diff := cmp.Diff(encode(t, want), encode(t, got)); diff != "" {

@@ -49,7 +49,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[alloc.Waiting](), reflect.TypeFor[alloc.Metrics](), reflect.TypeFor[alloc.Difference](),
 	reflect.TypeFor[alloc.Explanation](), reflect.TypeFor[alloc.Stop](), reflect.TypeFor[alloc.KindValue](),
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
-	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
+	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Slices](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),
 	reflect.TypeFor[alloc.Options](), reflect.TypeFor[alloc.ShareRule](), reflect.TypeFor[alloc.LossMeasure](), reflect.TypeFor[alloc.WorthRule](), reflect.TypeFor[alloc.Record](),
 	reflect.TypeFor[alloc.Proof](), reflect.TypeFor[alloc.LeastLoss](), reflect.TypeFor[apportion.Requirement](),
 	reflect.TypeFor[apportion.Operator](), reflect.TypeFor[alloc.Fragmentation](), reflect.TypeFor[alloc.Fragment](),

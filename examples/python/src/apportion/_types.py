@@ -14,9 +14,9 @@ __all__ = [
     "Known", "Lengths", "Limit", "Limits", "Metrics", "Migrations", "Move", "News", "NoForecast", "Option", "Options",
     "Orders", "Outcome", "Outlook", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Quantiles", "Question",
     "Queue", "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Reservation", "Result",
-    "Run", "Sample", "Scenario", "Schedule", "Server", "Settings", "Settled", "Share", "SimJob", "SpeConOptions",
-    "State", "Step", "Stop", "Tick", "Times", "Total", "Transfer", "Utility", "Waiting", "WhatIf", "Why", "Without",
-    "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "Run", "Sample", "Scenario", "Schedule", "Server", "Settings", "Settled", "Share", "SimJob", "Slices",
+    "SpeConOptions", "State", "Step", "Stop", "Tick", "Times", "Total", "Transfer", "Utility", "Waiting", "WhatIf",
+    "Why", "Without", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -184,6 +184,18 @@ class Server:
 
 
 @dataclass
+class Slices:
+    """Groups of its containers that are each in one domain.
+
+    containers: How many are in a group; numbers of containers are multiples of it.
+
+    within: The label of topology whose domains they are in.
+    """
+    containers: int
+    within: str
+
+
+@dataclass
 class Requirement:
     """Requirement.
 
@@ -262,6 +274,13 @@ class Application:
 
     max_servers: Servers that it is on at most; 0: no limit. Absent: 0.
 
+    within: A label of topology: all of its containers are in one domain of that level, or it has none.
+
+    slices: Groups of its containers that are each in one domain.
+
+    prefer: A label of topology: what is placed anew is in the fewest domains of the widest level, of these in the
+        fewest of the next, and so on down to this one.
+
     requires: What the labels of its servers satisfy, all of it.
 
     pinned: It stays exactly as it is, if it can. Absent: False.
@@ -308,6 +327,9 @@ class Application:
     counts: Optional[list[int]] = None
     per_server: Optional[int] = None
     max_servers: Optional[int] = None
+    within: Optional[str] = None
+    slices: Optional[Slices] = None
+    prefer: Optional[str] = None
     requires: Optional[list[Requirement]] = None
     pinned: Optional[bool] = None
     preemptible: Optional[bool] = None
@@ -460,6 +482,9 @@ class Problem:
         nothing is known.
 
     reservations: Those of the last answer, handed back. What has gone meanwhile has no effect.
+
+    topology: Labels of servers that say in which domain one is, from the widest to the narrowest; a domain is the
+        path of labels from the widest on.
     """
     kinds: list[str]
     servers: list[Server]
@@ -472,6 +497,7 @@ class Problem:
     previous: Optional[dict[str, dict[str, int]]] = None
     settled: Optional[Settled] = None
     reservations: Optional[list[Reservation]] = None
+    topology: Optional[list[str]] = None
     options: Optional[Options] = None
 
 
@@ -507,6 +533,9 @@ class Metrics:
 
     least_loss: The least fairness loss found, where that is above what theta1 gives: then the budget is that, and
         what whole containers add; absent otherwise.
+
+    extra_domains: By label of topology, in how many more domains of that level the applications are than the
+        fewest empty ones that would hold each; absent: no topology.
     """
     utilization: list[float]
     resource_utilization: float
@@ -521,6 +550,7 @@ class Metrics:
     preempted: Optional[int] = None
     forced_by_ceiling: Optional[int] = None
     least_loss: Optional[float] = None
+    extra_domains: Optional[dict[str, int]] = None
 
 
 @dataclass
@@ -528,6 +558,9 @@ class Share:
     """Share.
 
     option: The option in use; absent: it has none, or no containers.
+
+    domain: The domain that it must be within, its labels from the widest on with slashes between; absent: it need
+        not be within one, or was left out.
 
     guaranteed: How many of its containers were held, as they are within what its queue is guaranteed; absent: 0.
 
@@ -542,6 +575,7 @@ class Share:
     loss: float
     adjusted: bool
     option: Optional[str] = None
+    domain: Optional[str] = None
     guaranteed: Optional[int] = None
     forced: Optional[bool] = None
     worth: Optional[float] = None
@@ -710,6 +744,9 @@ class Decision(DecisionViews):
 
     reason: Why what ran was kept; absent when decided.
 
+    domains: To which domains the bound is held, and of which applications these are certified to be the fewest;
+        absent: to none.
+
     warnings: Budgets that cannot bind, whatever is decided, or that a ceiling has loosened.
     """
     status: str
@@ -734,6 +771,7 @@ class Decision(DecisionViews):
     settled: Optional[Settled] = None
     reservations: Optional[list[Reservation]] = None
     reason: Optional[Reason] = None
+    domains: Optional[str] = None
     warnings: Optional[list[str]] = None
 
 

@@ -1,0 +1,292 @@
+// This file chooses the domains of each application in a draft, and holds P2 to them, [Program §13].
+
+package alloc
+
+import (
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/domain"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// parts returns in which domains n containers of application i go, by what is left for it; nil: they do not fit.
+func (d *draft) parts(i int, n int64) []domain.Part {
+	// One that may grow goes where it can.
+	app := &d.r.problem.Applications[i]
+	return d.r.topology.Choose(d.r.wishes[i], d.domainRooms(i), n, max(n, min(app.Max, d.r.room[i])))
+}
+
+// domainRooms returns how many containers of application i have room in each domain of the narrowest level that it asks about.
+func (d *draft) domainRooms(i int) []int64 {
+	return d.r.rooms(i, d.r.wishes[i].Leaf(), func(j int) apportion.Resources { return d.room(i, j) })
+}
+
+// confine holds P2 to the domains of what each has under counts, one entry for each application of the problem, and to the places of what
+// has slices; nil: to none. What may be nowhere else grows where it is, and what has nothing is held to its home.
+func (r *resolved) confine(counts solver.Counts) {
+	if r.leafOf == nil {
+		return
+	}
+	r.confined = make([][]int, len(r.confined))
+	for i := range counts {
+		w := r.wishes[i]
+		if w != nil && r.sliced(i) && len(counts[i]) == 0 {
+			r.confined[i] = []int{} // P2 knows no slices
+		}
+		if w == nil || r.confined[i] != nil || len(counts[i]) == 0 && r.home[i] == domain.None {
+			continue
+		}
+		if r.sliced(i) {
+			if r.fixed == nil {
+				r.fixed = make([][]apportion.Placement, len(counts))
+			}
+			r.fixed[i] = counts[i]
+		}
+		level := w.Within
+		if w.Prefer > level && r.rigid(i) {
+			level = w.Prefer
+		}
+		if level == domain.None {
+			continue
+		}
+		domains, _ := r.domainsOf(level, counts[i])
+		if len(counts[i]) == 0 {
+			level, domains = w.Within, []int{r.home[i]}
+		}
+		// Other options of one application are held to the same.
+		for _, e := range r.options(i) {
+			if e == i || len(counts[i]) > 0 || r.confined[e] == nil {
+				r.confined[e] = r.classesIn(e, level, domains, nil)
+			}
+		}
+	}
+}
+
+// sliced reports whether application i has slices.
+func (r *resolved) sliced(i int) bool { return r.problem.Applications[i].Slices != nil }
+
+// rigid reports whether application i may have one number of containers alone, in one way.
+func (r *resolved) rigid(i int) bool {
+	numbers := r.problem.Applications[i].numbers()
+	return len(r.options(i)) == 1 && !r.idle(i) && numbers.AtLeast(1) == numbers.AtMost(numbers.Max)
+}
+
+// settleHomes gives each application that is in, has no containers and must be within one domain the one with most room for it.
+func (d *draft) settleHomes() {
+	for o, entries := range d.r.entries {
+		i := d.r.inUse(o, d.counts)
+		for _, e := range entries {
+			d.r.home[e] = domain.None
+		}
+		if w := d.r.wishes[i]; w != nil && w.Within != domain.None && d.in[i] && len(d.counts[i]) == 0 {
+			_, at := d.r.topology.Most(w, d.domainRooms(i))
+			for _, e := range entries {
+				d.r.home[e] = max(at, 0)
+			}
+		}
+	}
+}
+
+// bind makes P2 hold to what is reserved, to the domains in the draft and to the places of what has slices there.
+func (d *draft) bind(list []*reserved) {
+	d.r.keep(nil, nil)
+	if d.r.leafOf != nil {
+		d.settleHomes()
+	}
+	d.r.keep(list, d.counts)
+}
+
+// inDomains tries to take application i in by how, in each domain that it could be within, those with the most room first, and anywhere
+// where it need not be within one. What has slices must find them in one domain.
+func (d *draft) inDomains(i int, how func(i int) bool) bool {
+	w := d.r.wishes[i]
+	if w == nil || w.Within == domain.None && w.SliceWithin == domain.None {
+		return how(i)
+	}
+	level, n := max(w.Within, w.SliceWithin), max(1, d.least(i))
+	room, empty := make([]int64, d.r.topology.Domains(level)), make([]int64, d.r.topology.Domains(level))
+	for at, n := range d.domainRooms(i) {
+		room[d.r.topology.Above(level, w.Leaf(), at)] += n
+	}
+	for at, n := range d.r.rooms(i, w.Leaf(), d.r.whole) {
+		empty[d.r.topology.Above(level, w.Leaf(), at)] += n
+	}
+	list := make([]int, 0, len(room))
+	for at := range room {
+		if empty[at] >= n {
+			list = append(list, at)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return int(min(1, max(-1, room[b]-room[a]))) })
+	before := d.r.confined[i]
+	for _, at := range list {
+		d.r.confined[i] = d.r.classesIn(i, level, []int{at}, before)
+		done := how(i)
+		if d.r.confined[i] = before; done {
+			return true
+		}
+	}
+	return false
+}
+
+// growSlices gives those with slices that are placed anew, or have been moved, so many of them as they are due and as there is room for beside
+// all who are in: P2 changes nothing of them. O(applications with slices x log numbers) choices of domains.
+func (d *draft) growSlices() {
+	if d.r.leafOf == nil {
+		return
+	}
+	apps := d.taken()
+	shares := d.r.shares(apps)
+	for at, i := range apps {
+		app := d.r.app(i)
+		if !d.r.sliced(i) || !d.moved[i] || len(d.r.options(i)) > 1 || !(app.Delta > 0) {
+			continue
+		}
+		before := d.remove(i)
+		for n := app.AtMost(int64(shares[at]/app.Delta + ceilTolerance)); ; n = app.AtMost(n - 1) {
+			if n <= solver.Containers(before) {
+				d.put(i, before)
+				break
+			}
+			if d.place(i, n) {
+				break
+			}
+		}
+	}
+}
+
+// classesAround lists the classes that application i may use without leaving the domain that these places are in; nil: all that are open.
+func (r *resolved) classesAround(i int, placed []apportion.Placement) []int {
+	w := r.wishes[i]
+	if w == nil || w.Within == domain.None || len(placed) == 0 {
+		return r.confined[i]
+	}
+	domains, _ := r.domainsOf(w.Within, placed)
+	return r.classesIn(i, w.Within, domains, nil)
+}
+
+// isConfined reports whether P2 holds any application to domains or to the places of slices.
+func (r *resolved) isConfined() bool {
+	return r.leafOf != nil && (slices.ContainsFunc(r.confined, func(classes []int) bool { return classes != nil }) ||
+		r.fixed != nil && slices.ContainsFunc(r.wishes, func(w *domain.Wish) bool { return w != nil && w.SliceWithin != domain.None }))
+}
+
+// setHomes takes over from a decision in which domains those are held that have no containers, and refuses a domain that is not there.
+func (r *resolved) setHomes(d *Decision) error {
+	if r.leafOf == nil {
+		return nil
+	}
+	positions := appIndex(r.given.Applications)
+	for at := range d.Shares {
+		share := &d.Shares[at]
+		o, known := positions[share.ID]
+		if !known || share.Domain == "" || share.Containers > 0 {
+			continue
+		}
+		i := r.entries[o][0]
+		w := r.wishes[i]
+		if w == nil || w.Within == domain.None {
+			return mismatch("Shares.Domain", listIDs([]string{share.ID})+" need not be within one")
+		}
+		home := 0
+		for home < r.topology.Domains(w.Within) && r.topology.Name(w.Within, home) != share.Domain {
+			home++
+		}
+		if home == r.topology.Domains(w.Within) {
+			return mismatch("Shares.Domain", listIDs([]string{share.ID})+" is in none that is there")
+		}
+		for _, e := range r.entries[o] {
+			r.home[e] = home
+		}
+	}
+	return nil
+}
+
+// domainName returns the domain that application i is held to with these places; empty where there is none.
+func (r *resolved) domainName(i int, placed []apportion.Placement) string {
+	w := r.wishes[i]
+	if w == nil || w.Within == domain.None {
+		return ""
+	}
+	if len(placed) > 0 {
+		if domains, _ := r.domainsOf(w.Within, placed); len(domains) == 1 {
+			return r.topology.Name(w.Within, domains[0])
+		}
+		return ""
+	}
+	if r.home[i] == domain.None {
+		return ""
+	}
+	return r.topology.Name(w.Within, r.home[i])
+}
+
+// consolidateDomains places those of a solution that are placed anew and prefer few domains again, one after the other and each in the
+// fewest that the others leave room for: exact for each, and not for all together. Numbers of containers do not change.
+func (r *resolved) consolidateDomains(a *attempt) {
+	if r.leafOf == nil {
+		return
+	}
+	d, moving := r.asPlaced(a)
+	all, better := slices.Clone(d.counts), false
+	for _, i := range moving {
+		d.put(i, all[i])
+	}
+	for _, i := range moving {
+		if w := r.wishes[i]; w != nil && w.Prefer != domain.None && d.inFewer(i, w.Prefer) {
+			better = true
+		}
+	}
+	if !better {
+		return
+	}
+	s := *a.solution
+	s.Counts = gather(a.apps, d.counts)
+	s.Objective = a.instance.Objective(s.Counts)
+	s.Bound = max(s.Bound, s.Objective)
+	s.Proven = min(s.Proven, solver.ByAdjusted)
+	a.solution = &s
+}
+
+// inFewer places application i in fewer domains, down to a level, if there is room for that, and else leaves it where it is.
+func (d *draft) inFewer(i, level int) bool {
+	before := d.remove(i)
+	if d.place(i, solver.Containers(before)) {
+		for wide := 0; wide <= level; wide++ {
+			now, _ := d.r.domainsOf(wide, d.counts[i])
+			was, _ := d.r.domainsOf(wide, before)
+			if len(now) < len(was) {
+				return true
+			}
+			if len(now) > len(was) {
+				break
+			}
+		}
+		d.remove(i)
+	}
+	d.put(i, before)
+	return false
+}
+
+// soonestInDomains is soonest in each domain that application i could be within, of which the one counts that is there the earliest, then
+// the one that waits for fewest; had stays where it is as good. What has slices waits for one domain that has all of them.
+func (d *draft) soonestInDomains(i int, had *reserved) *reserved {
+	var best *reserved
+	d.inDomains(i, func(i int) bool {
+		v := d.soonest(i, d.keptIn(i, had))
+		if v != nil && (best == nil || v.at < best.at || v.at == best.at && len(v.waits) < len(best.waits) ||
+			had != nil && v.at == best.at && len(v.waits) == len(best.waits) && slices.Equal(v.servers, had.servers)) {
+			best = v
+		}
+		return false
+	})
+	return best
+}
+
+// keptIn returns what was reserved before where application i may still have all of it; nil: it may not.
+func (d *draft) keptIn(i int, had *reserved) *reserved {
+	if had == nil || slices.ContainsFunc(had.servers, func(p apportion.Placement) bool { return !d.r.mayCome(i, p.Server) }) {
+		return nil
+	}
+	return had
+}
