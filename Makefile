@@ -173,9 +173,12 @@ tidy: ## fails if go mod tidy would change a file
 build: ## the library, the command and the studies, without a C compiler
 	$(call in,examples/studies examples .,CGO_ENABLED=0 go build -o /dev/null ./...)
 
+# Where `make release` writes; it must not be there.
+OUT ?= .cache/release/$(VERSION)
+
 .PHONY: release
-release: ## takes the replace directives of this work tree out of all go.mod files, for the commit that is tagged: see CONTRIBUTING.md
-	go run -C internal/tools ./publish '$(CURDIR)'
+release: ## makes the release VERSION of the commit in OUT: modules, programs, wheels, site, notes, checksums, and a clone with the tags to push
+	go run -C internal/tools ./publish -version '$(VERSION)' -out '$(abspath $(OUT))' $(ARGS) '$(CURDIR)'
 
 # Where `make site` puts the site.
 SITE ?= $(CURDIR)/.cache/site

@@ -9,7 +9,9 @@ tool (
 
 require (
 	github.com/google/go-cmp v0.6.0
+	golang.org/x/exp v0.0.0-20251219203646-944ab1f22d93
 	golang.org/x/mod v0.31.0
+	golang.org/x/tools v0.40.1-0.20260108161641-ca281cf95054
 )
 
 require (
@@ -18,6 +20,5 @@ require (
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/perf v0.0.0-20251112180420-cfbd823f7301 // indirect
 	golang.org/x/sync v0.19.0 // indirect
-	golang.org/x/tools v0.40.1-0.20260108161641-ca281cf95054 // indirect
 	honnef.co/go/tools v0.7.0 // indirect
 )

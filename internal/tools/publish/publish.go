@@ -1,84 +1,62 @@
-// This program takes the replace directives between the modules of a work tree out of the go.mod files below a folder, for the
-// commit that the tags of these modules name: the go command installs no program of a module that has any.
+// This program makes a release of the commit that is checked out in a repository: modules as a proxy has them, programs, a wheel, the
+// site, notes, what has changed in the interface since the last tag, checksums, and a clone with the tags to push. The same commit makes
+// the same files.
 package main
 
 import (
+	"context"
+	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 )
 
+// parts are what can be left out, to try the rest.
+var parts = []string{"programs", "wheels", "site"}
+
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: publish FOLDER")
+	r := &release{log: os.Stdout}
+	flag.StringVar(&r.version, "version", "", "the version, as v0.1.0")
+	flag.StringVar(&r.out, "out", "", "the folder to write, which must not be there or be empty")
+	with := flag.String("parts", strings.Join(parts, ","), "what to make beside modules, tags, notes and checksums")
+	platforms := flag.String("platforms", strings.Join(allPlatforms, ","), "the platforms of programs, as linux/amd64")
+	flag.Parse()
+	r.parts, r.platforms = strings.Split(*with, ","), strings.Split(*platforms, ",")
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: publish -version VERSION -out FOLDER REPOSITORY")
 		os.Exit(2)
 	}
-	if err := release(os.Args[1]); err != nil {
+	r.root = flag.Arg(0)
+	if err := r.make(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "publish:", err)
 		os.Exit(1)
 	}
 }
 
-// release writes the go.mod of every module below a folder as it is published.
-func release(folder string) error {
-	modules, err := published(folder)
+// check returns what is wrong with the question.
+func (r *release) check() error {
+	if !semver.IsValid(r.version) || semver.Canonical(r.version) != r.version {
+		return fmt.Errorf("%q is no version as v0.1.0", r.version)
+	}
+	for _, part := range r.parts {
+		if part != "" && !slices.Contains(parts, part) {
+			return fmt.Errorf("there is no part %q: %q", part, parts)
+		}
+	}
+	if r.out == "" {
+		return fmt.Errorf("no folder to write into")
+	}
+	out, err := filepath.Abs(r.out)
 	if err != nil {
 		return err
 	}
-	for _, dir := range modules {
-		name := filepath.Join(dir, "go.mod")
-		text, err := os.ReadFile(name)
-		if err == nil {
-			text, err = released(text)
-		}
-		if err == nil {
-			err = os.WriteFile(name, text, 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	r.out = out
+	if entries, err := os.ReadDir(r.out); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty", r.out)
 	}
 	return nil
-}
-
-// published lists the folders of the modules below a folder that others fetch: all but those that only pin what a test
-// cluster is built from.
-func published(folder string) (modules []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		base := filepath.Base(path)
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && path != folder && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "cluster"}, base)):
-			return fs.SkipDir
-		case base == "go.mod":
-			modules = append(modules, filepath.Dir(path))
-		}
-		return nil
-	})
-	return modules, err
-}
-
-// released is a go.mod without the directives that replace modules by folders. A module that replaces another by what a
-// proxy has cannot be released.
-func released(mod []byte) ([]byte, error) {
-	f, err := modfile.Parse("go.mod", mod, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range f.Replace {
-		if !modfile.IsDirectoryPath(r.New.Path) {
-			return nil, fmt.Errorf("it replaces %s by %s: nobody who installs a program of it would get that", r.Old.Path, r.New.Path)
-		}
-		if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
-			return nil, err
-		}
-	}
-	f.Cleanup()
-	return f.Format()
 }

@@ -245,8 +245,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestRelease takes the directives of the work tree out of a go.mod and leaves the rest, and refuses those that lead elsewhere.
-func TestRelease(t *testing.T) {
+// TestStrip takes the directives of the work tree out of a go.mod and leaves the rest, and refuses those that lead elsewhere.
+func TestStrip(t *testing.T) {
 	const mod = "module example.org/m\n\ngo 1.25.0\n\nrequire example.org/n v0.1.0\n"
 	folder := t.TempDir()
 	name := filepath.Join(folder, "go.mod")
@@ -255,7 +255,7 @@ func TestRelease(t *testing.T) {
 		if err := os.WriteFile(name, []byte(mod+replace), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := release(folder)
+		err := strip([]string{folder})
 		if want != "" {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q", replace, err, want)
