@@ -62,6 +62,10 @@ cover: ## statement coverage of every package
 bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
 	$(call each,go test -run '^$$' -bench '$(BENCH)' -count $(COUNT) ./...)
 
+.PHONY: shots
+shots: ## the pictures of the page in the README, by Chromium
+	go test -count 1 -run TestShots ./checkpoint/page -args -shots '$(CURDIR)/checkpoint/page'
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME; with SINCE=revision those of packages that have changed
 	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) -since '$(SINCE)' "$(CURDIR)/$$module" || exit 1; done

@@ -280,6 +280,7 @@
 //	[runs judged by their workers, no paper]	checkpoint/workerlog/check.go	Check
 //	[Dorm §III, a master beside a cluster manager]	checkpoint/controller/run.go	Controller.Run
 //	[Dorm §IV, when a decision is due]	checkpoint/controller/decide.go	Controller.decideAll
+//	[what a page tells its browsers, no paper]	checkpoint/page/frame.go	frame.since
 //	[jobs that a cluster manager runs, no paper]	checkpoint/managed/fleet.go	Fleet.Agent
 //	[agents of one name, no paper]	checkpoint/agent/incarnation.go	Incarnation
 //	[Dorm §III-C2, DormSlave]	checkpoint/agent/agent.go	Agent

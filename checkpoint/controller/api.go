@@ -9,6 +9,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/page"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
@@ -70,7 +71,7 @@ func reportOf(state *driver.State, view *View, last *Taken) Report {
 		for _, share := range d.Shares {
 			shares[share.ID] = share
 		}
-		waiting = reasons(d)
+		waiting = page.Reasons(d)
 	}
 	for i := range state.Jobs {
 		j := &state.Jobs[i]

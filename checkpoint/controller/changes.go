@@ -7,42 +7,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint/page"
 )
-
-// places are numbers of containers by server as text, as n1:4 n2:1.
-func places(counts map[string]int64) string {
-	var list []string
-	for _, server := range slices.Sorted(maps.Keys(counts)) {
-		if counts[server] > 0 {
-			list = append(list, fmt.Sprintf("%s:%d", server, counts[server]))
-		}
-	}
-	return strings.Join(list, " ")
-}
-
-// reasons are why applications have nothing by a decision, by ID.
-func reasons(d *alloc.Decision) map[string]string {
-	why := map[string]string{}
-	for _, w := range slices.Concat(d.Waiting, d.Suspended) {
-		why[w.ID] = w.Reason.Text
-	}
-	return why
-}
 
 // WriteTable writes which application has how many containers, how many it is to have and where, and what becomes of it, a line each in
 // the order of the problem.
 func WriteTable(w io.Writer, p *alloc.Problem, d *alloc.Decision) error {
-	table, why := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), reasons(d)
+	table, why := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), page.Reasons(d)
 	fmt.Fprintln(table, "JOB\tHAS\tGETS\tWHERE\tWHY")
 	for i := range p.Applications {
 		id := p.Applications[i].ID
-		before, after := places(p.Previous[id]), places(d.Allocation[id])
+		before, after := page.PlacesText(p.Previous[id]), page.PlacesText(d.Allocation[id])
 		text := why[id]
 		switch {
 		case text != "":
@@ -61,10 +39,10 @@ func WriteTable(w io.Writer, p *alloc.Problem, d *alloc.Decision) error {
 // logChanges logs a decision, and each application that it changes.
 func logChanges(log *slog.Logger, t *Taken) {
 	p, d := t.Problem, t.Decision
-	why, changes := reasons(d), 0
+	why, changes := page.Reasons(d), 0
 	for i := range p.Applications {
 		id := p.Applications[i].ID
-		before, after := places(p.Previous[id]), places(d.Allocation[id])
+		before, after := page.PlacesText(p.Previous[id]), page.PlacesText(d.Allocation[id])
 		if before == after {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // Controller runs the elastic jobs of one cluster. Its methods are safe for concurrent use.
@@ -21,6 +22,7 @@ type Controller struct {
 	fleet  *managed.Fleet
 	driver *driver.Driver
 	starts *starts
+	board  *page.Board
 
 	// These five belong to the goroutine of follow and need no lock. found is what the newest look has found, waits is what waits beside the jobs, missing is since when jobs are missing in the cluster,
 	// agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs; and
@@ -64,6 +66,7 @@ func New(config Config) (*Controller, error) {
 	}
 	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
 	c.starts = newStarts(config.Machine.Jobs(), c.config.Log)
+	c.board = page.New(page.Config{Secret: config.Secret, Source: c.shown, Ask: c.ask})
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
 	if config.Options != nil {

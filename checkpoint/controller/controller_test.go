@@ -682,7 +682,7 @@ func TestHandler(t *testing.T) {
 		return response.StatusCode, string(text)
 	}
 	for path, want := range map[string]string{
-		"/": "<td>&lt;a&gt;</td>", "/state": `"job": "m"`, "/decision": `"theta1"`, "/explain": "m", "/metrics": `apportion_jobs{phase="running"} 12`,
+		"/": `"id":"\u003ca\u003e"`, "/state": `"job": "m"`, "/decision": `"theta1"`, "/explain": "m", "/metrics": `apportion_jobs{phase="running"} 12`,
 	} {
 		b.eventually(path+" has "+want, func() bool {
 			status, text := get(path, "user")
@@ -696,7 +696,7 @@ func TestHandler(t *testing.T) {
 	}
 	// A link opens the page, and a token in an address opens nothing.
 	_, link := get("/link", "user")
-	for path, want := range map[string]int{strings.TrimSpace(link): http.StatusOK, "/state" + strings.TrimPrefix(strings.TrimSpace(link), "/"): http.StatusUnauthorized,
+	for path, want := range map[string]int{strings.TrimSpace(link): http.StatusOK, "/ask" + strings.TrimPrefix(strings.TrimSpace(link), "/"): http.StatusUnauthorized, "/state" + strings.TrimPrefix(strings.TrimSpace(link), "/"): http.StatusUnauthorized,
 		"/?token=user": http.StatusUnauthorized, b.config.Secret.Link("/", time.Now().Add(-time.Second)): http.StatusUnauthorized,
 		wire.NewSecret().Link("/", time.Now().Add(time.Hour)): http.StatusUnauthorized} {
 		if status, _ := get(path, ""); status != want {

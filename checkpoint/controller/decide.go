@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // decideAll decides until the context ends: whenever what a decision is about has changed, and not more often than once in
@@ -142,6 +143,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, s
 	c.mu.Lock()
 	c.last = taken
 	c.mu.Unlock()
+	c.board.Decided(page.NewDecision(clockOf(taken.At), taken.Took, taken.Problem, taken.Decision, taken.Fault))
 	return adjust, until, err
 }
 

@@ -15,12 +15,14 @@ import (
 // linkLife is how long a link opens the page.
 const linkLife = 24 * time.Hour
 
-// Link returns the address of the page, without its host, by which a browser may read it for a day: that and nothing else.
+// Link returns the address of the page, without its host, by which a browser may read it and what it reads for a day: that and nothing else.
 func (c *Controller) Link() string { return c.config.Secret.Link("/", time.Now().Add(linkLife)) }
 
 // Handler answers requests:
 //
-//	GET /             a page for people
+//	GET /             a page for people, see page.Board.Handle
+//	GET /events       what changes on it, as server-sent events
+//	GET /ask          why, and what if: answers of the page, as text
 //	GET /link         a Link
 //	GET /state        a Report
 //	GET /explain      why the jobs have what they have, as text
@@ -32,12 +34,13 @@ func (c *Controller) Link() string { return c.config.Secret.Link("/", time.Now()
 //
 // The claims are signed by the guards of Config.Secret, see package wire. The two about its health ask for
 // nothing. All others ask for the token of users, as a bearer token,
-// and the page for that or a Link; without a token nobody may look.
+// and the page for that or a Link, which opens what the page reads as well; without a token nobody may look.
 func (c *Controller) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		guarded(w, r, allowed(r, token) || token != "" && c.config.Secret.Opens(r.URL, time.Now()), c.page)
-	})
+	// Without a token of users a link opens nothing either.
+	if token != "" {
+		c.board.Handle(mux, func(r *http.Request) bool { return allowed(r, token) })
+	}
 	handle(mux, "GET /link", token, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(c.Link() + "\n")) // whoever asked is gone
 	})
@@ -91,9 +94,8 @@ func guarded(w http.ResponseWriter, r *http.Request, allowed bool, answer http.H
 	answer(w, r)
 }
 
-// policy has a browser load and run nothing. IDs and reasons come from users: the template of the page escapes them, and this holds
-// even if it did not.
-const policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+// policy has a browser load and run nothing of what is not the page.
+const policy = "default-src 'none'; frame-ancestors 'none'"
 
 // handleDecision answers with the newest decision, as JSON and in words. Controller and Advisor share it.
 func handleDecision(mux *http.ServeMux, token string, last func() Taken) {

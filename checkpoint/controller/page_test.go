@@ -5,7 +5,7 @@ package controller_test
 import (
 	"encoding/json"
 	"fmt"
-	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,9 +13,11 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // get asks a controller for something by the token of a user.
@@ -27,7 +29,32 @@ func (b *bench) get(path string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// Names that mean something to a pattern, a path, a page or a format are names: their jobs run, and the page shows each as it
+// shown is what the page is given to show.
+type shown struct {
+	Head struct {
+		Summary string
+		Notes   []string
+	}
+	Servers struct{ Set []page.Server }
+	Jobs    struct{ Set []page.Job }
+	Queues  struct{ Set []page.Queue }
+
+	Decisions []page.Decision
+}
+
+// shown reads the page.
+func (b *bench) shown() (s shown) {
+	b.Helper()
+	text := b.get("/").Body.String()
+	_, text, _ = strings.Cut(text, `id="state">`)
+	text, _, _ = strings.Cut(text, "</script>")
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		b.Fatalf("%v: %s", err, text)
+	}
+	return s
+}
+
+// Names that mean something to a pattern, a path, a page or a format are names: their jobs run, and the page has each as it
 // is, also where it is rejected, and where it is the name of a server.
 func TestNamesOnThePage(t *testing.T) {
 	names := []string{"[", "%", "%s%d", "..", "../..", "<b>", `"><script>alert(1)</script>`, "{{.}}", "a/b", "*", "é"}
@@ -41,18 +68,26 @@ func TestNamesOnThePage(t *testing.T) {
 	b.eventually("eight run", func() bool { return len(b.held()) == 8 })
 	b.submit(1, names[8:]...)
 	b.eventually("the others wait", func() bool { d := b.now().Last().Decision; return d != nil && len(d.Waiting) == 3 })
-	page := b.get("/")
-	if page.Code != http.StatusOK || page.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(page.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Fatalf("%d %v", page.Code, page.Header())
+	answer := b.get("/")
+	if answer.Code != http.StatusOK || answer.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(answer.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Fatalf("%d %v", answer.Code, answer.Header())
 	}
-	text := page.Body.String()
-	for _, name := range append(names, "<u>", "its <max> is no number", "<i>[", "</td>gone", "Room is made for <p>lain, which waits") {
-		if !strings.Contains(html.UnescapeString(text), name) {
+	s := b.shown()
+	whys := map[string]string{}
+	for _, j := range s.Jobs.Set {
+		whys[j.ID] = j.State + ": " + j.Why
+	}
+	for _, name := range names {
+		if whys[name] == "" {
 			t.Errorf("%q is not on the page", name)
 		}
 	}
-	for _, raw := range []string{"<b>", "<script", "<u>", "<max>", "<i>", "</td>gone", "<p>lain"} {
-		if strings.Contains(text, raw) {
+	if whys["<u>"] != "rejected: its <max> is no number" || !strings.Contains(s.Head.Summary, "Room is made for what waits beside the jobs: <p>lain.") ||
+		!slices.ContainsFunc(s.Servers.Set, func(s page.Server) bool { return s.ID == "<i>[" && s.State == "</td>gone" }) {
+		t.Errorf("%+v", s)
+	}
+	for _, raw := range []string{"<b>", "<script>alert", "<u>", "<max>", "<i>", "</td>gone", "<p>lain"} {
+		if strings.Contains(answer.Body.String(), raw) {
 			t.Errorf("%q is on the page, and a browser obeys it", raw)
 		}
 	}
@@ -76,35 +111,32 @@ func TestNamesOnThePage(t *testing.T) {
 	}
 }
 
-// Each row has its containers in the columns of their servers, and the metrics count what is there.
+// The page has each job's containers on their servers, and the metrics count what is there.
 func TestNumbersOnThePage(t *testing.T) {
 	b := newBench(t)
 	b.submit(6, "a", "b")
 	b.holds(map[string]int{"a": 6, "b": 6})
 	// The page and the numbers are those of one moment if nothing has moved in between.
 	var report controller.Report
-	var text, metrics string
+	var text shown
+	var metrics string
 	b.eventually("nothing moves", func() bool {
 		before := b.held()
 		report = b.now().Report()
-		text, metrics = b.get("/").Body.String(), b.get("/metrics").Body.String()
+		text, metrics = b.shown(), b.get("/metrics").Body.String()
 		return fmt.Sprint(before) == "map[a:6 b:6]" && fmt.Sprint(b.now().Report().Jobs) == fmt.Sprint(report.Jobs)
 	})
-	for _, j := range report.Jobs {
-		held := map[string]int{}
+	for i, j := range report.Jobs {
+		held := map[string]int64{}
 		for _, server := range j.Job.Containers {
 			held[server]++
 		}
-		cells := ""
-		for _, server := range []string{"n1", "n2", "n3"} {
-			if cells += `<td class="n">`; held[server] > 0 {
-				cells += fmt.Sprint(held[server])
-			}
-			cells += "</td>"
+		if on := text.Jobs.Set[i]; on.ID != j.Job.Name || !maps.Equal(on.On, held) || on.Share != 0.5 || on.Fair != 0.5 || on.State != "running" || on.Since == 0 || on.Attempt < 1 {
+			t.Errorf("%s has %v, and the page %+v", j.Job.Name, held, on)
 		}
-		if row := text[strings.Index(text, "<td>"+j.Job.Name+"</td>"):]; !strings.Contains(row[:strings.Index(row, "</tr>")], cells) {
-			t.Errorf("%s has %v, and its row is %s", j.Job.Name, held, row[:strings.Index(row, "</tr>")])
-		}
+	}
+	if n := len(text.Decisions); n == 0 || text.Decisions[n-1].Gap != 0 {
+		t.Errorf("%+v", text.Decisions)
 	}
 	for _, want := range []string{`apportion_jobs{phase="running"} 2`, "apportion_servers 3", "apportion_servers_silent 0", "apportion_containers 12", "apportion_starts_total 2",
 		"apportion_objective 1", "apportion_gap 0", "apportion_decision_seconds "} {
@@ -165,9 +197,37 @@ func TestStatesOnThePage(t *testing.T) {
 		v.Servers[0].Cordoned, v.Servers[1].Draining, v.Servers[2].Down = true, true, "its heartbeat is missing"
 	})
 	b.eventually("all is seen", func() bool {
-		text := b.get("/").Body.String()
-		return strings.Contains(text, "<td>cordoned</td>") && strings.Contains(text, "<td>draining</td>") && strings.Contains(text, "its heartbeat is missing")
+		var states []string
+		for _, s := range b.shown().Servers.Set {
+			states = append(states, s.State)
+		}
+		return slices.Equal(states, []string{"cordoned", "draining", "its heartbeat is missing"})
 	})
+}
+
+// What waits has a place in its queue and a time since when, and the page answers why, and what if.
+func TestAskedOnThePage(t *testing.T) {
+	b := newBench(t)
+	b.submit(12, "a")
+	b.holds(map[string]int{"a": 12})
+	b.fake.change(func(v *controller.View) {
+		for _, id := range []string{"late", "later"} {
+			v.Jobs = append(v.Jobs, controller.Job{Application: alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: v.Jobs[0].Application.Demand, Min: 12, Max: 12}}})
+		}
+	})
+	b.eventually("two wait", func() bool {
+		s := b.shown()
+		return len(s.Jobs.Set) == 3 && s.Jobs.Set[1].Place == 1 && s.Jobs.Set[2].Place == 2 && s.Jobs.Set[1].Since > 0 && s.Jobs.Set[1].Why != ""
+	})
+	if text := b.get("/ask?job=late").Body.String(); !strings.Contains(text, "late has 0 containers of 12 to 12") {
+		t.Error(text)
+	}
+	if text := b.get("/ask?job=a&if").Body.String(); !strings.Contains(text, "If a had ended:\n  late: n1:4 n2:4 n3:4 instead of nothing") {
+		t.Error(text)
+	}
+	if answer := b.get("/ask?job=nobody"); answer.Code != http.StatusNotFound {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
 }
 
 // A handler without a token of users lets in nobody, also not whoever shows an empty one.

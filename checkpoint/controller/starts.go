@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // starts remembers runs since the controller began. It is safe for concurrent use.
@@ -34,6 +35,8 @@ type runs struct {
 	phase   checkpoint.Phase
 	// since is when it was begun, and stopped when the one before was to stop; zero: none was.
 	since, stopped time.Time
+	// idle is since when it waits for containers; zero: it has some, or that is not known.
+	idle time.Time
 	// pause is how long the job did not run for its newest move: it was stopped, restored and started; 0: it was not moved.
 	pause time.Duration
 	// moves are when decisions have moved it, of the last hour.
@@ -71,6 +74,11 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 		} else if j.Phase != one.phase {
 			s.becomes(one, j, now)
 		}
+		if j.Phase != checkpoint.Idle {
+			one.idle = time.Time{}
+		} else if one.phase != checkpoint.Idle {
+			one.idle = now
+		}
 		one.phase = j.Phase
 	}
 	for _, server := range r.Lost {
@@ -94,7 +102,7 @@ func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
 		}
 		s.again[cause]++
 	}
-	s.log.Log(context.Background(), level, "job starts", "job", j.Name, "attempt", j.Attempt, "on", places(bridge.Counts(j.Target)), "step", j.Newest().Step, "cause", cause, "why", j.Reason.Text)
+	s.log.Log(context.Background(), level, "job starts", "job", j.Name, "attempt", j.Attempt, "on", page.PlacesText(bridge.Counts(j.Target)), "step", j.Newest().Step, "cause", cause, "why", j.Reason.Text)
 }
 
 // becomes notes that a run stands otherwise than before.
@@ -119,6 +127,20 @@ func (s *starts) becomes(one *runs, j *checkpoint.Job, now time.Time) {
 // recent are the moves that count.
 func (r *runs) recent(now time.Time) []time.Time {
 	return slices.DeleteFunc(r.moves, func(t time.Time) bool { return now.Sub(t) >= movesAge })
+}
+
+// since returns since when a job waits or, if it does not, its newest run was begun; zero: not known.
+func (s *starts) since(job string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.jobs[job]
+	switch {
+	case one == nil:
+		return time.Time{}
+	case !one.idle.IsZero():
+		return one.idle
+	}
+	return one.since
 }
 
 // counts returns how many runs were begun, and how many of them again, by cause.

@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/checkpoint/page"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
@@ -103,6 +104,8 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[workerlog.Line](), reflect.TypeFor[workerlog.Options](), reflect.TypeFor[workerlog.Confirmed](), reflect.TypeFor[workerlog.Fault](),
 
 	reflect.TypeFor[controller.View](), reflect.TypeFor[controller.Server](), reflect.TypeFor[controller.Job](), reflect.TypeFor[controller.Waiting](),
+	reflect.TypeFor[page.State](), reflect.TypeFor[page.Head](), reflect.TypeFor[page.Server](), reflect.TypeFor[page.Job](), reflect.TypeFor[page.Queue](),
+	reflect.TypeFor[page.Decision](), reflect.TypeFor[page.Change](),
 	reflect.TypeFor[controller.JobReport](), reflect.TypeFor[controller.Report](),
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
@@ -223,6 +226,8 @@ var exempt = map[string]string{
 	"checkpoint/controller.Taken":          "its problem and its decision, which survive each, must fit each other",
 	"checkpoint/controller.Headroom":       "is read from a flag",
 	"checkpoint/controller.Config":         "holds a function or an interface of the caller's",
+	"checkpoint/page.Config":               "holds a function or an interface of the caller's",
+	"checkpoint/page.Question":             "comes in an address",
 	"checkpoint/managed.Agent":             "holds a function or an interface of the caller's",
 	"checkpoint/managed.Config":            "holds a function or an interface of the caller's",
 	"checkpoint/managed.Part":              "is handed from call to call and never kept",

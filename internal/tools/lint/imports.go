@@ -39,6 +39,7 @@ var layers = []struct {
 	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
 	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf"}},
+	{"checkpoint/page", []string{"alloc", "checkpoint/wire"}},
 	{"checkpoint", []string{"internal/regular"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},

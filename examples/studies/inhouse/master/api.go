@@ -59,7 +59,7 @@ func (m *Master) Handler() http.Handler {
 	}, wire.User)
 	wire.Handle(mux, "/list", gate, func(_ context.Context, p Page) (List, error) { return m.list(p.From, pageLength), nil }, wire.User)
 	wire.Handle(mux, "/explain", gate, func(context.Context, Nothing) (string, error) { return m.last().Explanation, nil }, wire.User)
-	mux.HandleFunc("GET /{$}", m.page)
+	m.board.Handle(mux, nil)
 	return mux
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/page"
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
@@ -107,15 +108,12 @@ func readCurve(name string) ([]Point, error) {
 	return curve, nil
 }
 
-// drawn is the size of a curve on the page, in pixels.
-const drawnWidth, drawnHeight = 320, 60
-
 // polyline returns a curve as the points of an SVG line, at most one a pixel: the mean of the losses
 // there, on a scale from the least to the greatest.
 func polyline(curve []Point, steps int64) string {
-	var sums, counts [drawnWidth + 1]float64
+	var sums, counts [page.CurveWidth + 1]float64
 	for _, p := range curve {
-		x := min(p.Step*drawnWidth/max(steps, 1), drawnWidth)
+		x := min(p.Step*page.CurveWidth/max(steps, 1), page.CurveWidth)
 		sums[x] += p.Value
 		counts[x]++
 	}
@@ -129,7 +127,7 @@ func polyline(curve []Point, steps int64) string {
 	var text strings.Builder
 	for x := range sums {
 		if counts[x] > 0 {
-			y := drawnHeight * (high - sums[x]) / max(high-low, 1e-9)
+			y := page.CurveHeight * (high - sums[x]) / max(high-low, 1e-9)
 			fmt.Fprintf(&text, "%d,%.1f ", x, y)
 		}
 	}

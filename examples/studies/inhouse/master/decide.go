@@ -47,6 +47,9 @@ func (j *JobState) Goal() []string { return bridge.Goal(&j.Job) }
 type Verdict struct {
 	// Targets maps the jobs whose containers change to their servers, one entry a container.
 	Targets map[string][]string
+	// Problem and Decision are what it was taken on and what alloc has decided, for the page; nil: the decider is another.
+	Problem  *alloc.Problem
+	Decision *alloc.Decision
 	// Explanation says in words why the jobs have what they have.
 	Explanation string
 	// Utilization is that of the decision, Bound what is possible at most; 0: the decider does not know, and
@@ -80,7 +83,7 @@ func (d Dorm) Decide(ctx context.Context, s *State) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{Targets: adjust.Targets, Utilization: decision.Objective, Bound: decision.Bound,
+	v := &Verdict{Targets: adjust.Targets, Utilization: decision.Objective, Bound: decision.Bound, Problem: p, Decision: decision,
 		Shares: map[string]alloc.Share{}, Waiting: map[string]string{}}
 	for i, app := range p.Applications {
 		v.Shares[app.ID] = decision.Shares[i]

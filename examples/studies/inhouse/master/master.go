@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/checkpoint/page"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/wire"
@@ -62,6 +63,7 @@ type Master struct {
 	config Config
 	driver *driver.Driver
 	specs  *specs
+	board  *page.Board
 
 	mu      sync.Mutex
 	verdict *Verdict // the last one
@@ -92,6 +94,7 @@ func Open(config Config) (*Master, error) {
 		}
 	}
 	m := &Master{config: config, specs: specs, verdict: &Verdict{}}
+	m.board = page.New(page.Config{Secret: config.Secret, Source: m.shown, Ask: m.ask})
 	options := &driver.Options{Spec: specs.work, Poll: config.Poll, SaveEvery: config.SaveEvery, StallAfter: config.StallAfter,
 		Retain: config.Retain, AcceptLoss: config.AcceptLoss}
 	if config.Trace != nil {
@@ -157,6 +160,7 @@ func shapeOf(s *driver.State) string {
 // decideOn takes a decision, has it carried out, and returns how long it is good for.
 // Refusals go first, so that their room is free for the rest.
 func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, error) {
+	began, fault := time.Now(), ""
 	verdict, err := m.config.Decider.Decide(ctx, m.state(s))
 	if ctx.Err() != nil {
 		return pause, nil
@@ -164,11 +168,13 @@ func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, 
 	// A registration or a job that no decision can be taken on must not end those that run: they keep what they have, and
 	// the next decision may find it gone.
 	if err != nil {
+		fault = err.Error()
 		verdict = &Verdict{Explanation: fmt.Sprintf("No decision could be taken: %v\n", err)}
 	}
 	m.mu.Lock()
 	m.verdict = verdict
 	m.mu.Unlock()
+	m.decided(verdict, time.Since(began), fault)
 	var events []checkpoint.Event
 	for _, job := range slices.Sorted(maps.Keys(verdict.Refused)) {
 		events = append(events, checkpoint.Cancel{Job: job})

@@ -337,14 +337,21 @@ func TestPage(t *testing.T) {
 		}
 	}
 	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
-	for _, want := range []string{`id="job-&lt;script&gt;"`, `<polyline points="160,0.0 320,60.0"/>`, "it has its maximum of 3", `<td class="n">0.75</td>`, "1 jobs; utilization 0.75, at most 0.75 is possible.",
-		"stopped without after 1m0s, or ten times its longest save", "begun again after 10m0s", "remembered for ever"} {
+	for _, want := range []string{`"id":"\u003cscript\u003e"`, `"curve":"160,0.0 320,60.0","loss":"1.000"`, `"share":0.75,`, "1 jobs; utilization 0.75, at most 0.75 is possible.",
+		"stopped without: after 1m0s, or ten times its longest save", "begun again: after 10m0s", "remembered for ever", `"changes":[{"job":"\u003cscript\u003e","from":"","to":"`} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
 		}
 	}
-	if strings.Contains(text, "<script>") {
-		t.Error("a job's name is taken for HTML")
+	if n := strings.Count(text, "<script>"); n != 1 {
+		t.Errorf("%d scripts: a job's name is taken for HTML", n)
+	}
+	_, ask, _ := strings.Cut(text, `data-ask="`)
+	ask, _, _ = strings.Cut(ask, `"`)
+	for question, want := range map[string]string{"": "it has its maximum of 3", "&if": "If <script> had ended"} {
+		if status, answer := b.page(html.UnescapeString(ask) + "&job=%3Cscript%3E" + question); status != 200 || !strings.Contains(answer, want) {
+			t.Errorf("%s: %d %s", question, status, answer)
+		}
 	}
 }
 
@@ -368,7 +375,7 @@ func TestBrokenCurve(t *testing.T) {
 		}
 	}
 	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
-	for _, want := range []string{`id="job-["`, "the losses cannot be read: ", "token too long", `<polyline points="320,`} {
+	for _, want := range []string{`"id":"["`, "the losses cannot be read: ", "token too long", `"curve":"320,`} {
 		if status != 200 || !strings.Contains(text, want) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
 		}
@@ -398,9 +405,12 @@ func TestNamesOnThePage(t *testing.T) {
 		t.Errorf("%d\n%s", status, text)
 	}
 	for i, name := range names {
-		row := text[max(0, strings.Index(text, `id="job-`+html.EscapeString(name)+`"`)):]
-		if end := strings.Index(row, "</tr>"); end < 0 || !strings.Contains(row[:end], fmt.Sprint(100+i)) {
-			t.Errorf("%q has no row with its loss of %d:\n%s", name, 100+i, text)
+		quoted, _ := json.Marshal(name)
+		_, row, _ := strings.Cut(text, `{"id":`+string(quoted)+`,"state"`)
+		row, _, _ = strings.Cut(row, "}]")
+		row, _, _ = strings.Cut(row, `"id":`)
+		if !strings.Contains(row, fmt.Sprintf(`"loss":"%d.000"`, 100+i)) {
+			t.Errorf("%q has no loss of %d: %s", name, 100+i, row)
 		}
 	}
 }

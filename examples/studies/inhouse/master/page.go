@@ -1,88 +1,104 @@
-// This file draws the status page.
+// This file says what the status page shows, and answers what is asked there.
 
 package master
 
 import (
-	"bytes"
 	"cmp"
-	_ "embed"
-	"html/template"
+	"context"
+	"fmt"
 	"math"
-	"net/http"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/page"
 )
 
-//go:embed page.html
-var pageText string
+// now is the clock of the page.
+func now() float64 { return float64(time.Now().UnixMilli()) / 1000 }
 
-// The template escapes whatever jobs and users have written.
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
-// page shows servers, jobs with their containers and loss curves, and the explanation of the last
-// decision; utilization and shares where the decider knows them. A browser
-// signs nothing: it has a link that is good for some time.
-func (m *Master) page(w http.ResponseWriter, r *http.Request) {
-	if !m.config.Secret.Opens(r.URL, time.Now()) {
-		http.Error(w, "this address is not a link, or it is too old: inhouse page prints a new one", http.StatusUnauthorized)
-		return
-	}
-	var text bytes.Buffer
-	if err := pageTemplate.Execute(&text, m.content()); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	_, _ = text.WriteTo(w) // the browser is gone
-}
-
-// content is what the page shows.
-type content struct {
-	List
-	Kinds         []string
-	Explanation   string
-	Rows          []row
-	Width, Height int
-	// SaveLimit, StallAfter and Retain are how long jobs are waited for and remembered, see Config.
-	SaveLimit, StallAfter, Retain time.Duration
-}
-
-// row is a job on the page.
-type row struct {
-	View
-	// Cells has the containers on each server; Line is the loss curve, Last its end.
-	Cells []int64
-	Line  string
-	Last  float64
-	// Broken says why there is no curve; empty: nothing is wrong.
-	Broken string
-}
-
+// shown is what the page shows: servers, jobs with their containers and loss curves, and utilization and shares where the decider knows
+// them.
 // It reads the curve of every job from disk, so that the page is for people and not for a monitor.
-func (m *Master) content() *content {
-	l := m.list(0, math.MaxInt)
-	c := &content{List: l, Kinds: m.config.Protocol.Kinds, Explanation: m.last().Explanation, Width: drawnWidth, Height: drawnHeight,
-		SaveLimit: cmp.Or(m.config.Protocol.SaveLimit, checkpoint.DefaultSaveLimit), StallAfter: cmp.Or(m.config.StallAfter, driver.DefaultStallAfter), Retain: m.config.Retain}
-	for _, view := range l.Jobs {
-		shown := row{View: view}
-		// What a job has written is the job's: what cannot be read is told in its own cell.
-		curve, err := Curve(m.config.Shared, view.Job.Name)
-		if err != nil {
-			shown.Broken = "the losses cannot be read: " + err.Error()
-		}
-		held := bridge.Counts(view.Job.Containers)
-		for _, server := range l.Servers {
-			shown.Cells = append(shown.Cells, held[server.ID])
-		}
-		if len(curve) > 0 {
-			last := curve[len(curve)-1]
-			shown.Line, shown.Last = polyline(curve, last.Step), last.Value
-		}
-		c.Rows = append(c.Rows, shown)
+func (m *Master) shown() page.State {
+	l, verdict := m.list(0, math.MaxInt), m.last()
+	s := page.State{Clock: now(), Head: page.Head{Title: "In-house scheduler", Summary: l.summary(), Notes: m.limits(), Kinds: m.config.Protocol.Kinds, Rate: 1, Wall: true}}
+	for i := range l.Servers {
+		s.Servers = append(s.Servers, page.Server{ID: l.Servers[i].ID, Rack: page.RackOf(l.Servers[i].Labels), Capacity: l.Servers[i].Capacity})
 	}
-	return c
+	for i := range l.Jobs {
+		s.Jobs = append(s.Jobs, m.jobOf(&l.Jobs[i]))
+	}
+	s.Decided(verdict.Problem, verdict.Decision)
+	return s
+}
+
+// jobOf is a job with its curve.
+func (m *Master) jobOf(v *View) page.Job {
+	one := page.Job{ID: v.Job.Name, State: string(v.Job.Phase), On: bridge.Counts(v.Job.Containers), Demand: v.Job.Demand, Share: v.Share.Actual, Fair: v.Share.Theoretical,
+		Why: v.Waiting, Step: v.Progress.Step, Saved: v.Checkpoint.Step, Attempt: v.Job.Attempt}
+	if v.Job.Ending != "" {
+		one.State = string(v.Job.Ending)
+	}
+	if r := v.Job.Reason; r.Constraint != "" {
+		one.Why = r.Constraint + ": " + r.Text
+	}
+	// What a job has written is the job's: what cannot be read is told in its own cell.
+	curve, err := Curve(m.config.Shared, v.Job.Name)
+	switch {
+	case err != nil:
+		one.Loss = "the losses cannot be read: " + err.Error()
+	case len(curve) > 0:
+		last := curve[len(curve)-1]
+		one.Curve, one.Loss = polyline(curve, last.Step), fmt.Sprintf("%.3f", last.Value)
+	}
+	return one
+}
+
+// summary is a list in a sentence.
+func (l *List) summary() string {
+	text := fmt.Sprintf("%d servers, %d jobs", len(l.Servers), len(l.Jobs))
+	if l.Bound != 0 {
+		text += fmt.Sprintf("; utilization %.3g, at most %.3g is possible", l.Utilization, l.Bound)
+	}
+	return text + "."
+}
+
+// limits are how long jobs are waited for and remembered.
+func (m *Master) limits() []string {
+	saves, stall, retain := "never", "never", "for ever"
+	if limit := cmp.Or(m.config.Protocol.SaveLimit, checkpoint.DefaultSaveLimit); limit > 0 {
+		saves = fmt.Sprintf("after %v, or ten times its longest save", limit)
+	}
+	if after := cmp.Or(m.config.StallAfter, driver.DefaultStallAfter); after > 0 {
+		stall = fmt.Sprintf("after %v", after)
+	}
+	if m.config.Retain > 0 {
+		retain = fmt.Sprintf("for %v", m.config.Retain)
+	}
+	return []string{"A job that is to change and answers no save is stopped without: " + saves + ".",
+		"A job that gets on and tells no step is begun again: " + stall + ".", "A job that has ended is remembered " + retain + "."}
+}
+
+// decided shows a verdict that changes something.
+func (m *Master) decided(v *Verdict, took time.Duration, fault string) {
+	d := page.NewDecision(now(), took, v.Problem, v.Decision, fault)
+	if v.Decision == nil {
+		for job, servers := range v.Targets {
+			d.Changes = append(d.Changes, page.Change{Job: job, To: page.PlacesText(bridge.Counts(servers))})
+		}
+	}
+	if len(d.Changes) > 0 || fault != "" {
+		m.board.Decided(d)
+	}
+}
+
+// ask answers a question of the page, where the decider knows a problem; else it says all that was said of the last decision.
+func (m *Master) ask(ctx context.Context, q page.Question) (string, error) {
+	v := m.last()
+	if v.Decision == nil {
+		return v.Explanation, nil
+	}
+	return page.Answer(ctx, v.Problem, v.Decision, q)
 }

@@ -1,0 +1,290 @@
+// This file tests what a board tells browsers: to whom, how much, and how long.
+
+package page
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+)
+
+// get asks for an address, and returns status and text.
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// stream reads a stream of events.
+type stream struct {
+	lines *bufio.Scanner
+	close func()
+}
+
+func (b *bench) watch(t *testing.T, until time.Time) *stream {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+secret.Link("/events", until), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%+v, %v", response, err)
+	}
+	s := &stream{bufio.NewScanner(response.Body), func() { stop(); response.Body.Close() }}
+	s.lines.Buffer(nil, 1<<24)
+	t.Cleanup(s.close)
+	return s
+}
+
+// next returns the next event; false: the stream has ended.
+func (s *stream) next() (event string, t told, ok bool) {
+	for s.lines.Scan() {
+		if name, is := strings.CutPrefix(s.lines.Text(), "event: "); is {
+			event = name
+		} else if data, is := strings.CutPrefix(s.lines.Text(), "data: "); is {
+			return event, t, json.Unmarshal([]byte(data), &t) == nil
+		}
+	}
+	return "", t, false
+}
+
+// Everything comes first, then what has changed and no more, and all messages together are what there is.
+func TestStream(t *testing.T) {
+	state, p, d := decided(t, 10, 14)
+	b := serve(t, state, nil)
+	b.board.Decided(NewDecision(1, time.Second, p, d, ""))
+	s := b.watch(t, time.Now().Add(time.Hour))
+	if event, all, ok := s.next(); !ok || event != "all" || all.Head == nil || len(all.Servers.Set) != 10 || len(*all.Jobs.Order) != 14 || len(all.Decisions) != 1 {
+		t.Fatalf("%s %+v", event, all)
+	}
+	b.change(func(s *State) { s.Jobs[3].Step++; s.Clock++ })
+	if event, patch, ok := s.next(); !ok || event != "patch" || patch.Head != nil || patch.Servers != nil || patch.Decisions != nil || patch.Jobs.Order != nil || len(patch.Jobs.Set) != 1 || patch.Clock != state.Clock+1 {
+		t.Errorf("%s %+v", event, patch)
+	}
+	b.change(func(s *State) { s.Servers = s.Servers[:9] })
+	if _, patch, ok := s.next(); !ok || len(*patch.Servers.Order) != 9 || len(patch.Servers.Set) != 0 || patch.Jobs != nil {
+		t.Errorf("%+v", patch)
+	}
+	for n := range mostDecisions + 20 {
+		b.board.Decided(Decision{At: float64(n)})
+	}
+	seen := int64(1)
+	for seen < mostDecisions+21 {
+		_, patch, ok := s.next()
+		if !ok || len(patch.Decisions) == 0 {
+			t.Fatalf("%+v", patch)
+		}
+		for _, d := range patch.Decisions {
+			if d.Number <= seen {
+				t.Errorf("decision %d after %d", d.Number, seen)
+			}
+			seen = d.Number
+		}
+	}
+	if _, text := get(t, b.url); strings.Count(text, `"number":`) != mostDecisions || strings.Contains(text, `"number":21,`) || !strings.Contains(text, `"number":22,`) {
+		t.Error("not the last hundred decisions")
+	}
+}
+
+// A link opens its path and ends with its time; so does the stream.
+func TestLinks(t *testing.T) {
+	state, _, _ := decided(t, 2, 2)
+	b := serve(t, state, func(context.Context, Question) (string, error) { return "because", nil })
+	later := time.Now().Add(time.Hour)
+	for path, want := range map[string]int{"/": 401, "/events": 401, "/ask?job=a": 401, secret.Link("/events", time.Now().Add(-time.Second)): 401,
+		"/ask?" + strings.TrimPrefix(secret.Link("/", later), "/?") + "&job=a": 401, secret.Link("/ask", later) + "&job=a": 200, secret.Link("/ask", later): 400,
+		secret.Link("/ask", later) + "&job=a&server=b": 400} {
+		if status, text := get(t, b.server.URL+path); status != want {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	// What the page has for its stream ends with the page's own link.
+	until := time.Now().Add(3 * time.Second).Truncate(time.Second)
+	_, text := get(t, b.server.URL+secret.Link("/", until))
+	if !strings.Contains(text, `data-events="events?sign=`) || !strings.Contains(text, fmt.Sprintf("until=%d", until.Unix())) {
+		t.Error(text[:1000])
+	}
+	s := b.watch(t, until)
+	for {
+		if _, _, ok := s.next(); !ok {
+			break
+		}
+	}
+	if after := time.Since(until); after < -10*time.Millisecond || after > 10*time.Second {
+		t.Errorf("the stream has ended %v after its link", after)
+	}
+}
+
+// A browser that does not read is dropped, the others are told on, and nothing runs when all have gone.
+func TestSlowBrowser(t *testing.T) {
+	state, _, _ := decided(t, 2, 2)
+	b := serve(t, state, nil)
+	slow, err := b.board.join()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := b.watch(t, time.Now().Add(time.Hour))
+	for n := range 3 * buffered {
+		b.change(func(s *State) { s.Jobs[0].Step = int64(1000 + n) })
+		for {
+			_, m, ok := s.next()
+			if !ok {
+				t.Fatal("a browser that reads was dropped")
+			}
+			if m.Jobs != nil && len(m.Jobs.Set) == 1 && strings.Contains(string(m.Jobs.Set[0]), fmt.Sprintf(`"step":%d`, 1000+n)) {
+				break
+			}
+		}
+	}
+	n := 0
+	for range slow.tell { // closed: else this never ends
+		n++
+	}
+	if n != buffered {
+		t.Errorf("%d messages were kept for a browser that reads none, not %d", n, buffered)
+	}
+	s.close()
+	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		b.board.mu.Lock()
+		over := b.board.shown == nil && len(b.board.watchers) == 0
+		b.board.mu.Unlock()
+		if over {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("it looks on when nobody watches; %d goroutines", runtime.NumGoroutine())
+		}
+	}
+	for range mostWatchers {
+		if _, err := b.board.join(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _ := get(t, b.server.URL+secret.Link("/events", time.Now().Add(time.Hour))); status != http.StatusServiceUnavailable {
+		t.Errorf("one too many: %d", status)
+	}
+}
+
+// What is asked about a decision is answered by it: why, and what if, which says all that would change.
+func TestAnswer(t *testing.T) {
+	_, p, d := decided(t, 4, 12)
+	var waits, runs string
+	for i := range p.Applications {
+		if id := p.Applications[i].ID; d.Allocation.Containers(id) == 0 {
+			waits = id
+		} else {
+			runs = id
+		}
+	}
+	if waits == "" {
+		t.Fatal("nobody waits")
+	}
+	before, _ := json.Marshal([]any{p, d})
+	for want, q := range map[string]Question{
+		waits + " has 0 containers of ":  {Job: waits},
+		"If " + runs + " had ended:\n  ": {Job: runs, If: true},
+		"If n001 were drained:\n  ":      {Server: "n001", If: true},
+	} {
+		text, err := Answer(t.Context(), p, d, q)
+		if err != nil || !strings.HasPrefix(text, want) {
+			t.Errorf("%+v: %q, %v", q, text, err)
+		}
+		if q.Server != "" {
+			for line := range strings.Lines(text) {
+				if to, _, _ := strings.Cut(line, "instead"); strings.Contains(to, q.Server+":") {
+					t.Errorf("a drained server has containers: %s", line)
+				}
+			}
+		}
+	}
+	if after, _ := json.Marshal([]any{p, d}); string(after) != string(before) {
+		t.Error("problem or decision were changed")
+	}
+	for _, q := range []Question{{Job: "nobody"}, {Server: "nowhere"}} {
+		if _, err := Answer(t.Context(), p, d, q); !errors.Is(err, apportion.ErrUnknown) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+	if text, err := Answer(t.Context(), nil, nil, Question{Job: "a"}); err != nil || text == "" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Of a guarantee that is not used as much is lent as others use.
+func TestQueues(t *testing.T) {
+	state, p, d := decided(t, 10, 14)
+	total := make([]int64, 2)
+	for i, q := range state.Queues {
+		for k := range q.Used {
+			total[k] += q.Used[k]
+		}
+		for k := range q.Guarantee {
+			used, guaranteed := d.Queues[i].Used[k], d.Queues[i].Guarantee[k]
+			if q.Borrowed[k] != max(0, used-guaranteed) || q.Lent[k] > max(0, guaranteed-used) || q.Lent[k] < 0 {
+				t.Errorf("%+v", q)
+			}
+		}
+	}
+	free := unused(p, d)
+	for k := range total {
+		if total[k]+free[k] != []int64{80, 640}[k] {
+			t.Errorf("kind %d: %d used and %d free", k, total[k], free[k])
+		}
+	}
+	// One queue has half guaranteed and asks for nothing: what the other has beyond what is free is lent.
+	q := p.Queues
+	p.Applications, p.Previous = p.Applications[:1], nil
+	p.Applications[0].Queue, p.Applications[0].Min, p.Applications[0].Max, p.Applications[0].Demand = q[2].ID, 80, 80, apportion.Resources{1, 1}
+	d, err := alloc.Reallocate(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := queuesOf(p, d); list[0].Lent[0] != 20 || list[1].Lent[0] != 20 || list[0].Lent[1] != 0 || list[2].Used[0] != 80 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	for _, servers := range []int{10, 100, 1000} {
+		state, _, _ := decided(b, servers, servers*2/3)
+		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
+			before, err := newFrame(&state, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			all, _, _ := before.since(nil)
+			for b.Loop() {
+				state.Jobs[0].Step++
+				next, err := newFrame(&state, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, changed, err := next.since(before); !changed || err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(all)), "bytes")
+		})
+	}
+}
