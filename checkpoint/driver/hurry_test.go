@@ -19,9 +19,7 @@ func TestStalledJob(t *testing.T) {
 		w.options.StallAfter = time.Minute
 		w.open()
 		slow, stuck := w.runs("slow", "s1"), w.runs("stuck", "s2")
-		time.Sleep(time.Second)
-		w.servers["s2"].Work(1)
-		w.await("stuck", func(j *driver.JobState) bool { return j.Progress.Step == 1 })
+		w.getsOn("stuck", "s2")
 		began := time.Now()
 		w.must(checkpoint.Checkpoint{Job: "stuck"})
 		w.await("stuck", func(j *driver.JobState) bool { return j.Job.Newest().Number != 0 })
@@ -42,6 +40,14 @@ func TestStalledJob(t *testing.T) {
 		}
 		w.close()
 	})
+}
+
+// getsOn has a job do its first step, some time after it was begun.
+func (w *world) getsOn(job, server string) {
+	time.Sleep(time.Second)
+	w.servers[server].Work(1)
+	w.await(job, func(j *driver.JobState) bool { return j.Progress.Step == 1 })
+	time.Sleep(time.Second) // the loop has seen it, too
 }
 
 // Without any option a job that hangs is ended, one that tells no steps is not, and one that tells them rarely has the time that it takes.
@@ -104,10 +110,36 @@ func TestSlowSaveIsNotStalled(t *testing.T) {
 		}
 		w.open()
 		first := w.runs("slow", "s1")
+		w.getsOn("slow", "s1")
 		w.must(checkpoint.Checkpoint{Job: "slow"})
 		j := w.await("slow", func(j *driver.JobState) bool { return j.Job.Newest().Number != 0 })
 		if j.Job.Attempt != first.Job.Attempt {
 			t.Errorf("%+v", j.Job)
+		}
+		w.close()
+	})
+}
+
+// A job that hangs while it is saved again and again is ended all the same: no save of it succeeds.
+func TestHungAmongSaves(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.options.StallAfter, w.options.SaveEvery, w.machine.Timeouts.Save = time.Minute, 10*time.Second, 25*time.Second
+		w.machine.Retries = 1000
+		w.servers["s1"].Meet = func(ctx context.Context, o agent.Order) error {
+			if o.Effect.Action == checkpoint.Save {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}
+		w.open()
+		first := w.runs("stuck", "s1")
+		w.getsOn("stuck", "s1")
+		began := time.Now()
+		j := w.await("stuck", func(j *driver.JobState) bool { return j.Job.Attempt > first.Job.Attempt && on("s1")(j) })
+		wantReason(t, j, checkpoint.Hung)
+		if took := time.Since(began); took < 58*time.Second || took > 70*time.Second {
+			t.Errorf("it was noticed after %v", took)
 		}
 		w.close()
 	})
