@@ -34,6 +34,7 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	policy := flags.String("policy", "dorm", "who decides: "+names)
 	slot := flags.Duration("slot", 0, "length of a slot, for policies that have slots")
 	flags.DurationVar(&o.SaveEvery, "save-every", 10*time.Second, "how often a running job is saved")
+	flags.DurationVar(&o.StallAfter, "stall-after", 10*time.Minute, "how long a running job may do no step before it is ended and begun again")
 	flags.DurationVar(&o.Patience, "patience", 3*time.Minute, "how long a save, a stop or a start may take")
 	if err := command.Parse(flags, args); err != nil {
 		return err

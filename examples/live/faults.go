@@ -25,7 +25,8 @@ import (
 // play and sample are those of the newest look.
 type failing struct {
 	place  cluster.Place
-	faults []fault // those to come
+	faults []fault  // those to come
+	master []string // its arguments
 	play   *cluster.Play
 	sample *cluster.Sample
 
@@ -38,8 +39,8 @@ type failing struct {
 // step is the newest that was seen of the job, so that a later one is progress.
 type happened struct {
 	fault
-	at   time.Time
-	step int64
+	at            time.Time
+	step, attempt int64
 }
 
 // fault is something that goes wrong.
@@ -51,18 +52,20 @@ type fault struct {
 	do  func(ctx context.Context, f *failing) error
 	// disk says that the store must be on a disk of its own.
 	disk bool
+	// anew says that it is over only in another attempt: the job does a few steps more before it is hit.
+	anew bool
 }
 
 // faults in the order in which they happen. The last process of an MXNet job is its parameter server.
 var faults = []fault{
-	{"kill -9 of a trainer (PyTorch, first process)", "lstm", killRank(0), false},
-	{"kill -9 of a trainer (TensorFlow)", "vae", killRank(0), false},
-	{"kill -9 of a trainer (MXNet worker)", "network", killRank(0), false},
-	{"kill -9 of a parameter server (MXNet)", "network", killRank(-1), false},
-	{"kill -9 of an agent", "lstm", killAgent, false},
-	{"kill -9 of the master", "vae", killMaster, false},
-	{"the disk of the store fills", "lstm", fill, true},
-	{"a trainer that ignores requests to save is to move", "deaf", move, false},
+	{"kill -9 of a trainer (PyTorch, first process)", "lstm", killRank(0), false, false},
+	{"kill -9 of a trainer (TensorFlow)", "vae", killRank(0), false, false},
+	{"kill -9 of a trainer (MXNet worker)", "network", killRank(0), false, false},
+	{"kill -9 of a parameter server (MXNet)", "network", killRank(-1), false, false},
+	{"kill -9 of an agent", "lstm", killAgent, false, false},
+	{"kill -9 of the master", "vae", killMaster, false, false},
+	{"the disk of the store fills", "lstm", fill, true, false},
+	{"a trainer that ignores requests to save is to move", "deaf", move, false, false},
 }
 
 // unlucky are the jobs.
@@ -96,25 +99,27 @@ func runFaults(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	}
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	return (&failing{place: *dir, faults: faults}).run(ctx, stdout, stretch(unlucky(), *scale))
+	f := &failing{place: *dir, faults: faults, master: []string{"-policy", "dorm", "-save-every", "5s", "-patience", "20s"}}
+	return f.run(ctx, stdout, stretch(unlucky(), *scale))
 }
 
 // run plays the jobs and reports.
 // A play in which a fault did not happen is an error, as it would show nothing.
-func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job) (err error) {
+func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job) (errs error) {
 	if err := os.RemoveAll(string(f.place)); err != nil {
 		return err
 	}
-	unmount, err := mount(ctx, f.place.Join("store"))
-	if err != nil {
-		fmt.Fprintf(stdout, "The store gets no disk of its own, and none is filled: %v\n", err)
-		f.faults = slices.DeleteFunc(slices.Clone(f.faults), func(one fault) bool { return one.disk })
-	} else {
-		defer func() { err = errors.Join(err, unmount()) }()
+	if slices.ContainsFunc(f.faults, func(one fault) bool { return one.disk }) {
+		unmount, err := mount(ctx, f.place.Join("store"))
+		if err != nil {
+			fmt.Fprintf(stdout, "The store gets no disk of its own, and none is filled: %v\n", err)
+			f.faults = slices.DeleteFunc(slices.Clone(f.faults), func(one fault) bool { return one.disk })
+		} else {
+			defer func() { errs = errors.Join(errs, unmount()) }()
+		}
 	}
-	stage := &harness.Stage{Place: f.place, Servers: dormServers, Jobs: jobs, Stdout: stdout,
-		Master: []string{"-policy", "dorm", "-save-every", "5s", "-patience", "20s"},
-		Each:   func(p *cluster.Play, s *cluster.Sample) error { f.play, f.sample = p, s; return f.each(ctx) }}
+	stage := &harness.Stage{Place: f.place, Servers: dormServers, Jobs: jobs, Stdout: stdout, Master: f.master,
+		Each: func(p *cluster.Play, s *cluster.Sample) error { f.play, f.sample = p, s; return f.each(ctx) }}
 	record, err := stage.Run(ctx)
 	if err != nil {
 		return err
@@ -146,7 +151,7 @@ func (f *failing) each(ctx context.Context) error {
 		return nil
 	}
 	f.play.Say("FAULT: %s", next.what)
-	f.done, f.faults = append(f.done, happened{next, time.Now(), view.Progress.Step}), f.faults[1:]
+	f.done, f.faults = append(f.done, happened{next, time.Now(), view.Progress.Step, view.Job.Attempt}), f.faults[1:]
 	return next.do(ctx, f)
 }
 
@@ -156,7 +161,7 @@ func (f *failing) over(h *happened) bool {
 		return false
 	}
 	view, _ := f.view(h.job)
-	return view.Job.Ending != "" || view.Job.Live() && view.Progress.Step > h.step+unseen
+	return view.Job.Ending != "" || view.Job.Live() && view.Progress.Step > h.step+unseen && (view.Job.Attempt > h.attempt || !h.anew)
 }
 
 // view returns how a job stands.
@@ -214,15 +219,16 @@ func killAgent(_ context.Context, f *failing) error {
 	return nil
 }
 
-// move asks for another server for the job.
+// move asks for another server for the job that the fault is for.
 func move(ctx context.Context, f *failing) error {
-	view, _ := f.view("deaf")
+	job := f.done[len(f.done)-1].job
+	view, _ := f.view(job)
 	to := dormServers[0].ID
 	if len(view.Job.Containers) > 0 && view.Job.Containers[0] == to {
 		to = dormServers[1].ID
 	}
 	return cluster.Patiently(ctx, func(ctx context.Context) error {
-		return f.place.Call(ctx, "/move", master.Move{Job: "deaf", Containers: []string{to}}, &master.Nothing{})
+		return f.place.Call(ctx, "/move", master.Move{Job: job, Containers: []string{to}}, &master.Nothing{})
 	})
 }
 
@@ -245,10 +251,11 @@ func (f *failing) print(w io.Writer, record *harness.Record) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	full := 0
+	full, unanswered := 0, 0
 	for i := range record.Jobs {
 		full += record.FailedSaves(record.Jobs[i].Name, "no space left")
+		unanswered += record.FailedSaves(record.Jobs[i].Name, "deadline exceeded")
 	}
-	fmt.Fprintf(w, "\nSaves that failed: %d for want of room on the disk, %d that job deaf never answered.\n", full, record.FailedSaves("deaf", "deadline exceeded"))
+	fmt.Fprintf(w, "\nSaves that failed: %d for want of room on the disk, %d that a job never answered.\n", full, unanswered)
 	return nil
 }

@@ -1,7 +1,7 @@
 // This file implements the command line: a subcommand for each policy, and the programs of the cluster.
 
 // Live runs real training jobs of TensorFlow, PyTorch and MXNet under this library's policies, on
-// processes of this machine.
+// processes of this machine, and on its accelerator.
 package main
 
 import (
@@ -16,6 +16,7 @@ func main() { command.Main("live", run) }
 
 // subcommands by name; FlowCon and SpeCon, which need Linux, add theirs.
 var subcommands = command.Subcommands{
+	"device": runDevice,
 	"dorm":   dorm,
 	"faults": runFaults,
 	"oasis":  oasisAndFIFO,

@@ -92,14 +92,27 @@ func TestFaults(t *testing.T) {
 	network := small("network", "mxnet", 250, "--model", "network")
 	network.Min = 2
 	f := &failing{place: cluster.Place(t.TempDir()), faults: []fault{
-		{"a trainer", "network", killRank(0), false}, {"a parameter server", "network", killRank(-1), false},
-		{"an agent", "network", killAgent, false}, {"the master", "network", killMaster, false},
+		{"a trainer", "network", killRank(0), false, false}, {"a parameter server", "network", killRank(-1), false, false},
+		{"an agent", "network", killAgent, false, false}, {"the master", "network", killMaster, false, false},
 	}}
 	var out bytes.Buffer
 	if err := f.run(ctx, &out, []harness.Job{network}); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	t.Logf("\n%s", &out)
+}
+
+// A job is moved, killed and hangs, here without an accelerator: its curve is that of an undisturbed run.
+func TestDevice(t *testing.T) {
+	ctx := frameworks(t)
+	var out bytes.Buffer
+	args := []string{"-dir", t.TempDir(), "-device", "cpu", "-widths", "64", "-steps", "900", "-cost", "20ms", "-patience", "4s", "-stall-after", "2s"}
+	if err := runDevice(ctx, &out, &out, args); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	if text := out.String(); !strings.Contains(text, "(stalled: ") {
+		t.Errorf("the job that hung was not ended:\n%s", text)
+	}
 }
 
 // The simulated stream is one in which deadlines matter: OASiS earns more than twice what FIFO does.
@@ -122,7 +135,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "live: which of agent, dorm, faults"},
+		{nil, "live: which of agent, device, dorm, faults"},
 		{[]string{"dance"}, `what is "dance"?`},
 		{[]string{"master", "-policy", "luck"}, `-policy: what is "luck"?`},
 		{[]string{"agent", "-capacity", "4,two"}, `"two"`},
@@ -137,7 +150,7 @@ func TestUsage(t *testing.T) {
 // Without the frameworks a play says what is missing.
 func TestNoFrameworks(t *testing.T) {
 	t.Setenv(harness.EnvFrameworks, "")
-	for _, play := range []string{"dorm", "oasis", "faults"} {
+	for _, play := range []string{"device", "dorm", "oasis", "faults"} {
 		err := run(t.Context(), io.Discard, io.Discard, []string{play, "-dir", t.TempDir(), "-out", t.TempDir()}[:3])
 		if !errors.Is(err, harness.ErrNoFrameworks) {
 			t.Errorf("%s: %v", play, err)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/format"
@@ -51,27 +52,30 @@ func NewKit(dir string) (*Kit, error) {
 	return &Kit{folder, dir}, nil
 }
 
-// scripts are the trainers by framework.
-// They lie in package trainers.
-var scripts = map[string]string{"pytorch": "pytorch_rows.py", "tensorflow": "tensorflow_digits.py", "mxnet": "mxnet_store.py"}
+// scripts are the trainers by framework, in package trainers; Device is PyTorch's second one.
+var scripts = map[string]string{"pytorch": "pytorch_rows.py", Device: "pytorch_device.py", "tensorflow": "tensorflow_digits.py", "mxnet": "mxnet_store.py"}
+
+// Device names PyTorch on an accelerator as the framework of a job.
+const Device = "pytorch on a device"
 
 // Command returns the argument vector of a job, for its start and for every resumption.
 // Every framework has a Python of its own.
 func (k *Kit) Command(j *Job) []string {
-	argv := []string{filepath.Join(k.frameworks, j.Framework, "bin", "python"), filepath.Join(k.trainers, scripts[j.Framework])}
+	folder, _, _ := strings.Cut(j.Framework, " ")
+	argv := []string{filepath.Join(k.frameworks, folder, "bin", "python"), filepath.Join(k.trainers, scripts[j.Framework])}
 	return append(append(argv, j.Args...), "--steps", fmt.Sprint(j.Steps), "--seed", fmt.Sprint(j.Seed), "--cost", fmt.Sprint(j.Cost.Seconds()))
 }
 
 // environment is what the processes of all frameworks have: one thread each, and quiet.
 // More threads than one would let jobs of one CPU slow each other down.
 func environment() []string {
-	return []string{EnvFrameworks + "=" + os.Getenv(EnvFrameworks), "OMP_NUM_THREADS=1", "GLOO_SOCKET_IFNAME=lo",
+	return []string{EnvFrameworks + "=" + os.Getenv(EnvFrameworks), "OMP_NUM_THREADS=1", "CUBLAS_WORKSPACE_CONFIG=:4096:8", "GLOO_SOCKET_IFNAME=lo",
 		"TF_CPP_MIN_LOG_LEVEL=3", "TF_ENABLE_ONEDNN_OPTS=0", "PYTHONDONTWRITEBYTECODE=1"}
 }
 
 // formats are those of the frameworks' checkpoints. The names that the trainers give count steps.
 var formats = map[string]format.Format{
-	"pytorch": format.PyTorch{StepsPerNumber: 1}, "tensorflow": format.TensorFlow{}, "mxnet": format.MXNet{StepsPerNumber: 1},
+	"pytorch": format.PyTorch{StepsPerNumber: 1}, Device: format.PyTorch{StepsPerNumber: 1}, "tensorflow": format.TensorFlow{}, "mxnet": format.MXNet{StepsPerNumber: 1},
 }
 
 // Processes are the options by which an agent runs a job. A checkpoint counts when the trainer says that

@@ -5,6 +5,7 @@ package harness
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -60,8 +61,11 @@ func against(times []time.Duration) string {
 func PrintCosts(w io.Writer, all []Adjustment) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "framework\tadjustments\tunplanned\tsave (s)\tstop (s)\tstart (s)\tresume (s)\ttogether (s)\tsteps done again\tsteps lost\t")
-	for _, name := range []string{"mxnet", "pytorch", "tensorflow"} {
+	for _, name := range slices.Sorted(maps.Keys(scripts)) {
 		own := slices.DeleteFunc(slices.Clone(all), func(a Adjustment) bool { return a.Job.Framework != name })
+		if len(own) == 0 {
+			continue
+		}
 		planned := slices.DeleteFunc(slices.Clone(own), func(a Adjustment) bool { return !a.Planned })
 		var redone, lost int64
 		for i := range own {
