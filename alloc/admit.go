@@ -212,7 +212,7 @@ func (a *admission) solve(i int, effort embedded.Effort) bool {
 	inst.LossBudget = float64(2 * len(apps)) // no loss is above 1: any solution will do
 	for at := range inst.Apps {
 		app := &inst.Apps[at]
-		app.Worth, app.Idle, app.Stay, app.Losses = nil, 0, 0, nil // whatever it is worth
+		app.Worth, app.Idle, app.Stay, app.Losses, app.Spread = nil, 0, 0, nil, nil // whatever it is worth
 		// Where queues are guaranteed something a search may move, and not take.
 		if a.r.guaranteed && app.Running {
 			app.Min = max(app.Min, solver.Containers(a.counts[apps[at]]))

@@ -7,7 +7,7 @@ import "github.com/apportion/apportion/alloc/solver"
 
 // app returns the dense form of application i, but for its theoretical share, which depends on who else
 // is there, and for losses in worth, which depend on that share. Bounds are cut to what there is room for; slices are
-// shared with the problem. O(1), and with a Worth O(numbers).
+// shared with the problem. O(1), and with a Worth or WorthOn O(entries), beside what holds takes.
 func (r *resolved) app(i int) solver.App {
 	app := &r.problem.Applications[i]
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
@@ -44,6 +44,7 @@ func (r *resolved) app(i int) solver.App {
 	if app.Worth != nil {
 		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
 	}
+	dense.Spread = r.spread(i, &dense)
 	dense.Stay = r.stay(i, &dense)
 	return dense
 }

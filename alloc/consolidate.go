@@ -42,6 +42,10 @@ func (r *resolved) consolidate(a *attempt) {
 	s.Counts = gather(a.apps, d.counts)
 	// Who is placed just where it was stays, which may be worth more than what was found.
 	s.Objective = a.instance.Objective(s.Counts)
+	// With worths by servers fewer of them may be worth less.
+	if s.Objective < a.solution.Objective-solver.ObjectiveTolerance {
+		return
+	}
 	s.Bound = math.Max(s.Bound, s.Objective)
 	// Another answer that is as good up to there has not been shown to be the first in order; it may
 	// move more containers of those that are adjusted.

@@ -111,7 +111,7 @@ func leastLossInstance(inst *solver.Instance) *solver.Instance {
 	least.Apps = append([]solver.App(nil), inst.Apps...)
 	for i := range least.Apps {
 		app := &least.Apps[i]
-		app.Value, app.Worth, app.Idle, app.Stay = 0, nil, 0, 0
+		app.Value, app.Worth, app.Idle, app.Stay, app.Spread = 0, nil, 0, 0, nil
 	}
 	least.LossPrice = 1
 	// Dominant shares of all that fits add up to the number of kinds at most, on either side of (2); nobody

@@ -58,6 +58,9 @@ type Stop struct {
 	Gain  float64 `json:"gain"`
 	Last  float64 `json:"last,omitzero"`
 	Price float64 `json:"price"`
+	// Spread says what the servers that it is on beyond the fewest take from the objective, and which application would have to move to end
+	// that; empty: nothing.
+	Spread string `json:"spread,omitempty"`
 }
 
 // KindValue is what one more unit of a kind is worth, in the objective's unit. The values are prices of the bound, see
@@ -94,6 +97,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	}
 	// The same stopper gives the reasons of a decision, so that both say the same about who waits.
 	s := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
+	s.apps = a.apps
 	return &Explanation{
 		Applications: r.stops(s, a, d),
 		Worth:        p.worthy(),
@@ -102,7 +106,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		Adjustment:   s.adjustPrice(),
 		Order:        r.orderText(s, a, d),
 		Domains:      r.domainsText(a, all),
-		Warnings:     s.warnings(r),
+		Warnings:     append(s.warnings(r), s.tornWarnings(r)...),
 	}, nil
 }
 
@@ -139,6 +143,7 @@ func (r *resolved) stops(s *stopper, a *attempt, d *Decision) []Stop {
 		default:
 			stop.Gain, stop.Last = s.gain(at, app)
 			stop.Reason, stop.Price = s.next(at, app)
+			stop.Spread = s.spreadText(at)
 		}
 		all[o] = stop
 	}
@@ -180,6 +185,9 @@ func (e *Explanation) String() string {
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, s := range e.Applications {
 		fmt.Fprintf(w, "%s\t%d in [%d, %d]\tgain %.4g\tprice %.4g\t%s\n", s.ID, s.Containers, s.Min, s.Max, s.Gain, s.Price, s.Text)
+		if s.Spread != "" {
+			fmt.Fprintf(w, "\t\t\t\t%s\n", s.Spread)
+		}
 	}
 	for _, v := range e.Kinds {
 		fmt.Fprintf(w, "%s\t%d unused\tone more: %.4g\tmean %.4g\tworth most on %s\n", v.Kind, v.Unused, v.Highest, v.Mean, v.Server)

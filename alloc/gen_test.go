@@ -54,6 +54,9 @@ func genProblem(t *rapid.T) *alloc.Problem {
 	if rapid.IntRange(0, 2).Draw(t, "worths") == 0 {
 		genWorths(t, p)
 	}
+	if rapid.IntRange(0, 2).Draw(t, "spreads") == 0 {
+		genSpread(t, p)
+	}
 	if rapid.IntRange(0, 3).Draw(t, "loss in worth") == 0 {
 		p.Options.Loss = alloc.LossInWorth
 		genSpeeds(t, p)
@@ -83,6 +86,30 @@ func genWorths(t *rapid.T, p *alloc.Problem) {
 		}
 		if app.Min == 0 {
 			app.IdleWorth = quarter("idle")
+		}
+	}
+}
+
+// genSpread lets some applications state what servers cost them, as a part of their worth or by number and servers.
+func genSpread(t *rapid.T, p *alloc.Problem) {
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		switch rapid.IntRange(0, 3).Draw(t, "states spread") {
+		case 0:
+			cost := rapid.SampledFrom([]float64{0, .1, .5, 2}).Draw(t, "spread cost")
+			app.SpreadCost = &cost
+		case 1:
+			if app.Worth != nil {
+				continue
+			}
+			app.WorthOn = [][]float64{}
+			for range numbersAbove0(app) {
+				row := rapid.SliceOfN(rapid.IntRange(-4, 12), 1, 3).Draw(t, "worth on")
+				app.WorthOn = append(app.WorthOn, make([]float64, len(row)))
+				for s, quarters := range row {
+					app.WorthOn[len(app.WorthOn)-1][s] = float64(quarters) / 4
+				}
+			}
 		}
 	}
 }

@@ -3,10 +3,6 @@
 package alloc
 
 import (
-	"cmp"
-	"encoding/binary"
-	"slices"
-
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/exact"
@@ -55,7 +51,6 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		AdjustBudget: inst.AdjustBudget,
 	}
 	// What is forced and how far applications are spread is no part of (1)-(4), and says who did what.
-	fewest := serversNeeded{r: r.anywhere(), known: make(map[string][]int64)}
 	for i := range counts {
 		if r.forced[i] && inst.Apps[i].Adjusted(counts[i]) {
 			m.Forced++
@@ -63,7 +58,7 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 				m.ForcedByCeiling++
 			}
 		}
-		m.ExtraServers += fewest.beyond(i, counts[i])
+		m.ExtraServers += r.beyond(i, counts[i])
 	}
 	m.ExtraDomains = r.anywhere().extraDomains(counts)
 	for k, q := range used[:r.ownKinds()] {
@@ -74,59 +69,4 @@ func (r *resolved) measure(inst *solver.Instance, counts solver.Counts) (Metrics
 		m.ResourceUtilization += m.Utilization[k] // (1)
 	}
 	return m, nil
-}
-
-// serversNeeded knows how many containers the servers hold of every sort of application, the largest server
-// first: applications are many, and sorts few.
-// It belongs to one measurement, whose servers do not change.
-type serversNeeded struct {
-	r     *resolved
-	known map[string][]int64
-	key   []byte
-}
-
-// beyond returns on how many more servers application i is than the fewest empty ones that would hold its
-// containers.
-func (s *serversNeeded) beyond(i int, placed []apportion.Placement) int64 {
-	if len(placed) < 2 {
-		return 0
-	}
-	// The largest servers first: no choice of servers needs fewer.
-	fewest, need := int64(0), solver.Containers(placed)
-	for _, n := range s.holds(i) {
-		if need <= 0 {
-			break
-		}
-		need -= n
-		fewest++
-	}
-	return max(0, int64(len(placed))-fewest)
-}
-
-// holds lists how many containers of application i each server holds when it is empty, in descending order. What it depends
-// on is the key: demand, limit by server and the classes that are open.
-func (s *serversNeeded) holds(i int) []int64 {
-	// The key is built in one buffer, since this is asked for every application that is on two servers or more.
-	app := &s.r.problem.Applications[i]
-	s.key = binary.LittleEndian.AppendUint64(s.key[:0], uint64(app.PerServer))
-	for _, class := range s.r.open.open[i] {
-		s.key = binary.LittleEndian.AppendUint64(s.key, uint64(class))
-	}
-	if s.r.open.open[i] == nil {
-		s.key = append(s.key, '*') // every class, and not none
-	}
-	for _, d := range app.Demand {
-		s.key = binary.LittleEndian.AppendUint64(s.key, uint64(d))
-	}
-	holds, known := s.known[string(s.key)]
-	if !known {
-		for j := range s.r.capacity {
-			if n := s.r.most(i, j, s.r.problem.Servers[j].Capacity); n > 0 {
-				holds = append(holds, n)
-			}
-		}
-		slices.SortFunc(holds, func(a, b int64) int { return cmp.Compare(b, a) })
-		s.known[string(s.key)] = holds
-	}
-	return holds
 }

@@ -23,6 +23,7 @@ func checkNumbers(faults *apportion.Faults, app *Application, item apportion.Ite
 	checkCounts(faults, app, item)
 	sound := len(*faults) == before
 	checkWorth(faults, app, item, sound)
+	checkWorthOn(faults, app, item, sound)
 	checkSpeed(faults, app, item, sound)
 }
 
@@ -112,7 +113,7 @@ func checkStates(faults *apportion.Faults, app *Application, item apportion.Item
 	// allow it.
 	entries := app.entriesOf()
 	switch {
-	case slices.ContainsFunc(entries, func(e Application) bool { return e.Worth == nil }):
+	case slices.ContainsFunc(entries, func(e Application) bool { return e.Worth == nil && e.WorthOn == nil }):
 		faults.Add(item, "IdleWorth", apportion.ErrConflict, "without Worth")
 	case !slices.ContainsFunc(entries, func(e Application) bool { return e.Min == 0 }):
 		faults.Add(item, "IdleWorth", apportion.ErrConflict, "Min is above 0, so that it is never without containers")
@@ -139,7 +140,7 @@ func (p *Problem) checkOptions(faults *apportion.Faults, app *Application, item 
 	for _, f := range [...]struct {
 		field string
 		set   bool
-	}{{"Demand", app.Demand != nil}, {"Max", app.Max != 0}, {"Min", app.Min != 0}, {"Step", app.Step != 0}, {"Counts", app.Counts != nil}, {"Worth", app.Worth != nil}, {"Speed", app.Speed != nil}} {
+	}{{"Demand", app.Demand != nil}, {"Max", app.Max != 0}, {"Min", app.Min != 0}, {"Step", app.Step != 0}, {"Counts", app.Counts != nil}, {"Worth", app.Worth != nil}, {"WorthOn", app.WorthOn != nil}, {"Speed", app.Speed != nil}} {
 		if f.set {
 			faults.Add(item, f.field, apportion.ErrConflict, "with Options, which have it each")
 		}

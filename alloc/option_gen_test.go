@@ -17,7 +17,7 @@ func genOptions(t *rapid.T, p *alloc.Problem) {
 		if rapid.IntRange(0, 2).Draw(t, "options") > 0 {
 			continue
 		}
-		own := alloc.Option{ID: "own", Form: alloc.Form{Demand: app.Demand, Max: app.Max, Min: app.Min, Step: app.Step, Counts: app.Counts, Worth: app.Worth, Speed: app.Speed}}
+		own := alloc.Option{ID: "own", Form: alloc.Form{Demand: app.Demand, Max: app.Max, Min: app.Min, Step: app.Step, Counts: app.Counts, Worth: app.Worth, WorthOn: app.WorthOn, Speed: app.Speed}}
 		options := []alloc.Option{own}
 		for o := range rapid.IntRange(0, 2).Draw(t, "more options") {
 			other := own
@@ -33,7 +33,7 @@ func genOptions(t *rapid.T, p *alloc.Problem) {
 			}
 			if app.IdleWorth == 0 {
 				other.Min = min(other.Max, rapid.Int64Range(0, 2).Draw(t, "other min"))
-				if other.Worth != nil || other.Speed != nil {
+				if other.Worth != nil || other.WorthOn != nil || other.Speed != nil {
 					other.Min = own.Min
 				}
 			}
@@ -43,7 +43,7 @@ func genOptions(t *rapid.T, p *alloc.Problem) {
 		if rapid.IntRange(0, 9).Draw(t, "gone") == 0 && !p.Options.Paper {
 			app.Option = "gone"
 		}
-		app.Demand, app.Max, app.Min, app.Step, app.Counts, app.Worth, app.Speed = nil, 0, 0, 0, nil, nil, nil
+		app.Demand, app.Max, app.Min, app.Step, app.Counts, app.Worth, app.WorthOn, app.Speed = nil, 0, 0, 0, nil, nil, nil, nil
 	}
 }
 
@@ -63,7 +63,7 @@ func using(p *alloc.Problem, shares []alloc.Share) *alloc.Problem {
 		}
 		at := max(0, slices.IndexFunc(app.Options, func(o alloc.Option) bool { return o.ID == id }))
 		o := app.Options[at]
-		app.Demand, app.Max, app.Min, app.Step, app.Counts, app.Worth, app.Speed = o.Demand, o.Max, o.Min, o.Step, o.Counts, o.Worth, o.Speed
+		app.Demand, app.Max, app.Min, app.Step, app.Counts, app.Worth, app.WorthOn, app.Speed = o.Demand, o.Max, o.Min, o.Step, o.Counts, o.Worth, o.WorthOn, o.Speed
 		if app.Max == 0 {
 			app.Max = o.Counts[len(o.Counts)-1]
 		}

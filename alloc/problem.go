@@ -20,7 +20,7 @@ type Problem struct {
 	// of queues in place of their parts, and in ceilings beside them. Vectors of Queues have a quantity of each behind those of Kinds.
 	Derived []drf.Derived `json:"derived,omitzero"`
 	// Compact names the kinds that are scarce, and should lie close: a container of an application that uses one of them is worth its share of
-	// these alone, unless Options.Worth says otherwise. nil: none. It has no effect with Rule.Paper.
+	// these alone, unless Options.Worth says otherwise, and servers beyond the fewest cost it something. nil: none. It has no effect with Rule.Paper.
 	Compact []string `json:"compact,omitzero"`
 	// Servers are the machines that may hold containers. A server that is gone may be left out, or stay
 	// in the list with capacity zero.
@@ -91,6 +91,10 @@ type Application struct {
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
 	// restart costs it; anything less than that worth: as much as its number. nil: a restart costs what Options.RestartCost says.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
+	// SpreadCost is which part of what its containers are worth is lost for each server that it is on beyond the fewest that could hold them,
+	// but no less than one container is worth: finite and not negative, at most solver.MaxWorth. nil: 0.1 where it uses a kind of
+	// Problem.Compact, else 0. It has no effect with Rule.Paper.
+	SpreadCost *float64 `json:"spread_cost,omitempty"`
 	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather
 	// have first: that gives its theoretical share. They stand in place of Form, of which Requires alone holds beside them.
 	// Another option than the present one is an adjustment. nil: there is one way, as these fields say.
@@ -144,6 +148,9 @@ type Form struct {
 	// ascending, of any shape, each finite and at most solver.MaxWorth. nil: as much as they add to the utilization (10), of
 	// Problem.Compact alone where it uses one of these.
 	Worth []float64 `json:"worth,omitzero"`
+	// WorthOn is what its containers are worth by their number and that of their servers, in place of Worth: one list for each number, with
+	// an entry for 1, 2, ... servers, of which the last counts for all beyond. nil: Worth says it.
+	WorthOn [][]float64 `json:"worth_on,omitzero"`
 	// Speed is how fast it runs by its number of containers, as Worth has one entry for each number; finite and not negative,
 	// in one unit for all options, of which all state it or none. It counts with LossInWorth alone, as what an application
 	// loses. nil: as fast as its share is large.

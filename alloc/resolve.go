@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/exact"
 )
 
@@ -34,6 +35,7 @@ func resolve(p *Problem) *resolved {
 
 		capacity:  make([]apportion.Resources, len(p.Servers)),
 		room:      make([]int64, apps),
+		emptied:   make([][]solver.Rooms, apps),
 		previous:  make([][]apportion.Placement, apps),
 		displaced: make([]bool, apps),
 		forced:    make([]bool, apps),
@@ -77,6 +79,7 @@ func resolve(p *Problem) *resolved {
 	}
 	r.sumCapacities()
 	r.findRooms()
+	r.bestWorths()
 	r.resolveNodes()
 	r.resolveQueues()
 	r.findForced(used)
@@ -87,12 +90,12 @@ func resolve(p *Problem) *resolved {
 // findRooms counts how many containers of each application fit the empty servers.
 func (r *resolved) findRooms() {
 	p := r.problem
-	shapes, _ := shapesOf(len(p.Servers), func(to []byte, j int) []byte {
+	r.shapes, _ = shapesOf(len(p.Servers), func(to []byte, j int) []byte {
 		return appendVector(binary.AppendUvarint(to, uint64(r.open.class[j])), p.Servers[j].Capacity)
 	})
-	list := make([]rooms, len(shapes))
+	list := make([]rooms, len(r.shapes))
 	for i := range p.Applications {
-		for at, s := range shapes {
+		for at, s := range r.shapes {
 			list[at] = rooms{r.most(i, s.server, p.Servers[s.server].Capacity), s.count}
 		}
 		r.room[i] = largest(list, p.Applications[i].MaxServers)

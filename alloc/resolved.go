@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/internal/domain"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/exact"
 )
@@ -30,7 +31,9 @@ type resolved struct {
 	part      []bool              // by kind: it counts as derived ones; nil without any
 	compact   []int               // positions of the compact kinds
 	open      *eligibility
+	shapes    []shape                 // of servers that are alike for all applications when they are empty
 	room      []int64                 // how many containers the open servers hold of it when they are empty
+	emptied   [][]solver.Rooms        // the same by server, once holds was asked
 	previous  [][]apportion.Placement // where its containers are, on servers that exist
 	displaced []bool                  // some of its containers are where they cannot stay
 	forced    []bool                  // it cannot stay, or is on a server that is too full: a change is free

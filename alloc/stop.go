@@ -28,6 +28,7 @@ type stopper struct {
 	problem     *Problem
 	instance    *solver.Instance
 	counts      solver.Counts
+	apps        []int                 // of the problem, by application of the instance; nil unless all of the answer is explained
 	multipliers *solver.Multipliers   // nil where the solver has given none: every price is 0
 	left        []apportion.Resources // what is left of every server
 	loss        float64
@@ -152,6 +153,8 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 	case next-n > room.most:
 		return apportion.Reason{Constraint: solver.Capacity, Need: float64(next - n), Have: float64(room.most),
 			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most) + onServers(dense.MaxServers)}, s.cheapest(a)
+	case s.tearing(a, next, gain).Constraint != "":
+		return s.tearing(a, next, gain), 0
 	}
 	return apportion.Reason{Text: "one more would fit; the search ended before it was given"}, 0
 }

@@ -113,6 +113,10 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 		}
 	case r.Constraint == alloc.Worthless:
 		return v.worthless(p, d)
+	case r.Constraint == alloc.Servers:
+		if v.room == "" || r.Need <= 0 || r.Have > r.Need {
+			return "a server more is worth it"
+		}
 	case r.Constraint == "":
 		return v.oneMore(p, d)
 	default:
@@ -132,6 +136,9 @@ func kindOf(p *alloc.Problem, name string) int {
 
 // worthless checks that the next number of containers is worth no more than this one with what staying saves.
 func (v truth) worthless(p *alloc.Problem, d *alloc.Decision) string {
+	if v.app.WorthOn != nil {
+		return "" // what a number is worth depends on its servers
+	}
 	at, now, worths := 0, v.app.IdleWorth, v.app.Worth
 	for n := max(1, v.app.Min); n <= v.app.Max; n++ {
 		if n%max(1, v.app.Step) != 0 || v.app.Counts != nil && !slices.Contains(v.app.Counts, n) {

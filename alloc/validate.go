@@ -25,13 +25,15 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	nothing in Kinds; an empty ID, Key or list of Values        apportion.ErrEmpty
 //	a repeated kind, also in Compact, or ID                     apportion.ErrDuplicate
 //	a Capacity or Demand that is not one quantity per kind, a
-//	Worth or Speed without one entry per number of containers   apportion.ErrLength
+//	Worth, WorthOn or Speed without one entry per number of
+//	containers                                                  apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
-//	MaxServers, AdjustCost, Speed, Passed, Ends, Patience,
+//	MaxServers, AdjustCost, Speed, SpreadCost, Passed, Ends, Patience,
 //	number or count of Reservations                             apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
-//	an IdleWorth without Worth, or with a Min above 0           apportion.ErrConflict
+//	an IdleWorth without Worth, or with a Min above 0; WorthOn
+//	with Worth or SpreadCost                                    apportion.ErrConflict
 //	an operator, rule, queue, parent or kind of Compact that
 //	does not exist                                              apportion.ErrUnknown
 //	a queue below itself; an application of one that has queues apportion.ErrConflict
@@ -51,7 +53,7 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Within, Slices or Prefer with Options.Paper                 apportion.ErrConflict
 //	no Options in a list of them; an IdleWorth where not every
 //	option has a Worth, a Speed where another has none; Demand,
-//	Max, Min, Step, Counts, Worth or Speed beside Options       apportion.ErrEmpty, ErrConflict
+//	Max, Min, Step, Counts, Worth, WorthOn or Speed beside them apportion.ErrEmpty, ErrConflict
 //	an Option that is named without Options                     apportion.ErrUnknown
 //	with Options.Paper and without Options.Displace:
 //	a Previous that names a server which is not there           apportion.ErrUnknown
@@ -113,6 +115,7 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		}
 		checkLimits(faults, app, item)
 		checkStates(faults, app, item)
+		checkSpread(faults, app, item)
 		checkDuration(faults, &app.Passed, item, "Passed")
 		checkDuration(faults, app.Ends, item, "Ends")
 		// The budget is a part of the sum, in float64: up to 2^53 every whole number is one.

@@ -46,6 +46,7 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.Displace && !r.given.Options.Paper, "displace has no effect without paper_rule"},
 		{r.given.Options.Preempt && r.given.Options.Paper, "preempt has no effect with paper_rule"},
 		{r.given.Options.Paper && len(r.given.Compact) > 0, "compact has no effect with paper_rule"},
+		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.SpreadCost != nil }), "spread_cost has no effect with paper_rule"},
 		{r.given.Options.Paper && (r.given.Options.RestartCost != nil || r.given.Options.MinGain > 0), "restart_cost and min_gain have no effect with paper_rule"},
 		{r.given.Options.ReclaimLevel && !r.given.Options.Preempt, "reclaim_level has no effect without preempt"},
 		{p.namesUnknown(), "a reservation for an application or a server that is not here has no effect"},
@@ -87,7 +88,8 @@ var warnedAbout = [...]struct {
 	{"to stay is worth as much as its number, which is more than stated: it could be restarted where it is", func(r *resolved, i int) bool {
 		stay, app := r.problem.Applications[i].StayWorth, r.app(i)
 		held := solver.Containers(app.Previous)
-		return stay != nil && app.Running && app.Allows(held) && *stay < float64(app.Value*float64(held))+app.Extra(held)
+		app.Stay = 0
+		return stay != nil && app.Running && app.Allows(held) && *stay < app.WorthOf(app.Previous)
 	}},
 	{"it runs with a number of containers that it may not have, and cannot stay", func(r *resolved, i int) bool {
 		numbers := r.problem.Applications[i].numbers()

@@ -59,7 +59,8 @@ func (a *Application) entries() int64 {
 func (p *Problem) worthy() bool {
 	for i := range p.Applications {
 		app := &p.Applications[i]
-		if app.Worth != nil || app.StayWorth != nil || slices.ContainsFunc(app.Options, func(o Option) bool { return o.Worth != nil }) {
+		stated := func(e Application) bool { return e.Worth != nil || e.WorthOn != nil }
+		if app.StayWorth != nil || slices.ContainsFunc(app.entriesOf(), stated) {
 			return true
 		}
 	}
@@ -151,5 +152,5 @@ func (r *resolved) stay(i int, dense *solver.App) float64 {
 		return r.restartPrice(i, dense)
 	}
 	// What is stated is the worth of staying as a whole; the solver adds Stay to that of the number.
-	return math.Max(0, *app.StayWorth-float64(dense.Value*float64(held))-dense.Extra(held))
+	return math.Max(0, *app.StayWorth-dense.WorthOf(dense.Previous))
 }

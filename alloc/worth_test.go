@@ -42,11 +42,13 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 		}
 		for i := range p.Applications {
 			p.Applications[i].Min, p.Applications[i].Worth, p.Applications[i].IdleWorth, p.Applications[i].Speed = 0, nil, 0, nil
+			p.Applications[i].SpreadCost, p.Applications[i].WorthOn = nil, nil
 			if p.Applications[i].Demand.IsZero() { // of an option that is gone
 				p.Applications[i].Demand[0] = 1
 			}
 		}
 		genWorths(t, p)
+		genSpread(t, p)
 		genOptions(t, p)
 		inst, apps, err := p.Instance()
 		if err != nil {

@@ -24,7 +24,7 @@ const mostResidents = 16
 //	bound = lambda (LossBudget + LossTolerance) + sum_new phi_i + sum_running keep_i + sum_j a_j
 //	        + the best scores that AdjustBudget pays for
 //	phi_i = max over allowed n of p_i n + w_i(n) - (lambda + LossPrice) |delta_i n - share_i|
-//	keep_i = v_i nprev_i + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//	keep_i = v_i nprev_i + App.Kept - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //	score_i = phi_i - keep_i + sum_j mu_ij
 //	a_j = max over sets S of those that may stay on j, as AdjustBudget pays for, of the best whole
 //	      containers open to j, v_i - p_i each, in what the others leave, less sum_{i in S} mu_ij
@@ -51,7 +51,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 		}
 		app := &inst.Apps[i]
 		n := Containers(app.Previous)
-		keep := float64(app.Value*float64(n)) + app.Extra(n) + app.Stay - float64((m.Loss+inst.LossPrice)*app.Loss(n))
+		keep := float64(app.Value*float64(n)) + app.Kept() - float64((m.Loss+inst.LossPrice)*app.Loss(n))
 		switch {
 		case app.Pinned:
 			total += keep

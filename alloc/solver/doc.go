@@ -17,7 +17,8 @@
 // kinds with C_k > 0.
 //
 // An application may have a worth beside v_i n_i for each number of containers, [App.Worth], of any shape, and one for
-// staying exactly as it is, [App.Stay]. Without them the objective is the utilization, as it is called throughout.
+// staying exactly as it is, [App.Stay], and lose by the servers that it is on, [App.Spread]. Without them the objective is the utilization,
+// as it is called throughout.
 //
 // An application may state its loss for each number of containers, [App.Losses], in place of |delta_i n_i - share_i|.
 //
@@ -34,6 +35,7 @@
 //	delta_i      Delta                share per container  eq. (2)
 //	W_i(n)       Value n + Extra(n)   as Worth, or utilization  beyond the paper
 //	K_i          W_i(n) + Stay        the same             beyond the paper
+//	-            Spread, Torn         the same             beyond the paper
 //	s^_i         Share                share, in [0, 1]     eq. (2)
 //	A^t-1        Running              -                    eq. (4)
 //	ceil(..)     LossBudget           share                eq. (15)

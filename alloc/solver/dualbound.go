@@ -20,10 +20,10 @@ import (
 //	fill_i(n) = the n containers with the largest v_i - e_i - p_j d_i, at most room_ij of them on server j
 //	room_ij = floor((c_j - what all but the largest that AdjustBudget lets leave use)/d_i), at most
 //	          PerServer, and 0 on servers that are not open to i
-//	keep_i = sum_j xprev_ij (v_i - e_i - p_j d_i) + w_i(nprev_i) + Stay_i - (lambda + LossPrice) |delta_i nprev_i - share_i|
+//	keep_i = sum_j xprev_ij (v_i - e_i - p_j d_i) + App.Kept - (lambda + LossPrice) |delta_i nprev_i - share_i|
 //	e_i = the sum of nu_g d_i over the groups g of i
 //
-// where w_i(n) is App.Extra, and |..| stands for App.Loss, both of any shape. Of a Choice free is the best of its
+// where w_i(n) is App.Extra, and |..| stands for App.Loss, both of any shape. What servers cost, App.Spread, is 0 in free_i. Of a Choice free is the best of its
 // options, with n above 0 in one of them or, where it is not Required, in none, and keep that of the option that it runs
 // with. Without prices on ceilings (G) they are left out: what holds without them holds with them.
 //
@@ -141,7 +141,7 @@ func (m *Multipliers) keep(inst *Instance, i int, net float64) float64 {
 	// Nothing is chosen here: what it has is what it brings, at the prices of its servers.
 	app := &inst.Apps[i]
 	n := Containers(app.Previous)
-	keep := app.Extra(n) + app.Stay - float64((m.Loss+inst.LossPrice)*app.Loss(n))
+	keep := app.Kept() - float64((m.Loss+inst.LossPrice)*app.Loss(n))
 	for _, p := range app.Previous {
 		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server, net))
 	}

@@ -79,6 +79,8 @@ type App struct {
 	// Stay is what staying exactly as it is brings beside what its number is worth, the price of a restart: not
 	// negative, up to MaxWorth. It counts only where the application is Running. Optional.
 	Stay float64
+	// Spread is what it loses by the servers that it is on. Optional; nil: nothing.
+	Spread *Spread
 	// Delta is delta_i: the dominant share of one container.
 	Delta float64
 	// Share is s^_i, the theoretical dominant share.

@@ -43,7 +43,8 @@ func genCopies(t *rapid.T, inst *solver.Instance) *solver.CopyPrices {
 // Reference: [Dorm] P2, weak duality.
 func TestBoundsHoldForAnyPrices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		inst := solvertest.Small(rapid.Uint64Range(0, 5000).Draw(t, "instance"))
+		draw := rapid.SampledFrom([]func(uint64) *solver.Instance{solvertest.Small, solvertest.Spread}).Draw(t, "draw")
+		inst := draw(rapid.Uint64Range(0, 5000).Draw(t, "instance"))
 		best, _ := p2oracle.Best(inst)
 		if best == nil {
 			return

@@ -138,6 +138,7 @@ func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion
 		faults.Add(item, "Classes", apportion.ErrRange, "they do not ascend")
 	}
 	checkWorth(faults, app, item)
+	checkSpread(faults, app, item)
 	checkLosses(faults, app, item)
 	if app.Pinned && (!app.Running || app.Displaced) {
 		faults.Add(item, "Pinned", apportion.ErrConflict, "it does not run, or cannot stay")

@@ -17,13 +17,16 @@ import (
 const MaxWorth = 1e6
 
 // WorthOf returns what the application brings to the objective with placed: Value times the number of containers,
-// Extra of it, and Stay where it stays exactly as it is.
+// Extra of it, less what it loses by its servers, and Stay where it stays exactly as it is.
 func (a *App) WorthOf(placed []apportion.Placement) float64 {
 	n := Containers(placed)
 	// The conversion forbids the compiler to fuse product and sum, which would round otherwise on other machines.
 	worth := float64(a.Value*float64(n)) + a.Extra(n)
 	if a.Stay > 0 && a.Running && !a.Adjusted(placed) {
 		worth += a.Stay
+	}
+	if a.Spread != nil {
+		worth -= a.tornBy(placed)
 	}
 	return worth
 }

@@ -42,7 +42,7 @@ func disjunctive(b *builder) *Program {
 			costs = append(costs, term(d.stays[a], -cost[a]))
 			budget -= cost[a]
 		} else {
-			b.numbers(a, d.y.vars[a], nil)
+			b.numbers(d.y, a, nil)
 			b.width(d.y, a, nil)
 			b.loss(a, d.y.vars[a], nil)
 			b.countInGroups(a, d.y.vars[a], nil)
@@ -88,7 +88,7 @@ func (d *disjunction) choose(a int) {
 			}
 		}
 	}
-	d.numbers(a, d.y.vars[a], &z)
+	d.numbers(d.y, a, &z)
 	d.width(d.y, a, &z)
 	for s, j := range d.y.servers[a] {
 		// u is the smallest bound for which z = 0 cuts off no solution; a larger one would weaken

@@ -12,7 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// numbers adds (7) and (8): the variables placed add up to a number n of containers that application a may
+// numbers adds (7) and (8): the cells x of application a add up to a number n of containers that it may
 // have. Where stays is not nil it is the z of an application for which n is 0 while it stays as it is, and
 // all right sides count times 1 - z:
 //
@@ -24,10 +24,14 @@ import (
 //	c8      sum_h u_h = 1, or <= 1 where it may also have none
 //
 // and what they are worth beside Value n: sum_h w_h u_h where the worths w are not concave, else as concave says. Losses that are
-// stated by number are sum_h l_h u_h.
-func (b *builder) numbers(a int, placed []milp.Var, stays *milp.Var) {
+// stated by number are sum_h l_h u_h. What servers cost is for spread to say.
+func (b *builder) numbers(x *cells, a int, stays *milp.Var) {
 	app := &b.inst.Apps[a]
-	n := sum(nil, placed, 1)
+	n := sum(nil, x.vars[a], 1)
+	if app.Spread != nil {
+		b.spread(x, a, n, stays)
+		return
+	}
 	// A list says all there is to say: its numbers are tested against the bounds and the step one by one. So do
 	// worths and losses of any shape, which take a variable for each number, too.
 	pieces := piecesOf(app)
@@ -89,14 +93,14 @@ func (b *builder) some(a int, n []milp.Term, least, most int64, stays *milp.Var)
 // back-ends each takes some hundred bytes.
 const mostListed = 1 << 20
 
-// listable returns an error where the applications that state their losses by points may have more than mostListed numbers of
+// listable returns an error where the applications that state their losses by points, or lose by their servers, may have more than mostListed numbers of
 // containers together: losses of any shape need a variable for each number, however few the points are. What Counts or Worth
 // list is as long as the instance, and not counted.
 func listable(inst *solver.Instance) error {
 	left := int64(mostListed)
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
-		if app.Losses == nil || app.Worth != nil || app.Counts != nil {
+		if app.Spread == nil && (app.Losses == nil || app.Worth != nil || app.Counts != nil) {
 			continue
 		}
 		// The numbers lie Step apart, and the first is at least 1, so that nothing overflows.
@@ -104,7 +108,12 @@ func listable(inst *solver.Instance) error {
 		if first < 0 || last < first {
 			continue
 		}
-		if left -= (last-first)/max(1, app.Step) + 1; left < 0 {
+		pairs := (last-first)/max(1, app.Step) + 1
+		// With what servers cost there is a variable for each number of servers, too.
+		if app.Spread != nil {
+			pairs = mulSaturated(pairs, int64(len(inst.Capacity)))
+		}
+		if left -= min(pairs, mostListed+1); left < 0 {
 			return &apportion.FieldError{
 				Item: apportion.Item{Kind: "application", Index: i}, Field: "Max", Err: apportion.ErrRange,
 				Detail: fmt.Sprintf("%d containers, each number of which has a loss of its own", last),

@@ -84,9 +84,9 @@ func allowed(t *testing.T, app solver.App, stays *float64) map[int64]bool {
 		x := b.Integer(float64(n), float64(n), "x")
 		if stays != nil {
 			z := b.Integer(*stays, *stays, "z")
-			b.numbers(0, []milp.Var{x}, &z)
+			b.numbers(&cells{vars: [][]milp.Var{{x}}}, 0, &z)
 		} else {
-			b.numbers(0, []milp.Var{x}, nil)
+			b.numbers(&cells{vars: [][]milp.Var{{x}}}, 0, nil)
 		}
 		model, err := b.Build()
 		if err != nil {
@@ -151,7 +151,7 @@ func TestNumbersWithoutNeed(t *testing.T) {
 		{solver.App{Max: 8, Counts: []int64{3, 9}}, 1},
 	} {
 		b := &builder{Builder: milp.NewBuilder(""), inst: &solver.Instance{Apps: []solver.App{c.app}}}
-		b.numbers(0, nil, nil)
+		b.numbers(&cells{vars: make([][]milp.Var, 1)}, 0, nil)
 		model, err := b.Build()
 		if err != nil || model.Variables() != c.want {
 			t.Errorf("%+v: %d variables, %v; want %d", c.app, model.Variables(), err, c.want)

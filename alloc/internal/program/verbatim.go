@@ -41,7 +41,7 @@ func (b *builder) budgets(model *Program, x *cells, had func(a, j int) int64) {
 	var adjusted, costs []milp.Term
 	cost, budget := b.adjustCosts()
 	for a := range b.inst.Apps {
-		b.numbers(a, x.vars[a], nil)
+		b.numbers(x, a, nil)
 		b.width(x, a, nil)
 		b.loss(a, x.vars[a], nil)
 		b.countInGroups(a, x.vars[a], nil)

@@ -156,6 +156,14 @@ func refused(p *probe) (err error) {
 		"a loss below nothing":          func(i *solver.Instance) { i.Apps[0].Losses = []solver.LossPoint{{Loss: -1}} },
 		"a loss without end":            func(i *solver.Instance) { i.Apps[0].Losses = []solver.LossPoint{{Loss: math.Inf(1)}} },
 		"staying below nothing":         func(i *solver.Instance) { i.Apps[0].Stay = -1 },
+		"a part below nothing":          func(i *solver.Instance) { i.Apps[0].Spread = &solver.Spread{Part: -1} },
+		"lists without worths":          func(i *solver.Instance) { i.Apps[0].Spread = &solver.Spread{Lost: [][]float64{{0}}} },
+		"a list of no servers": func(i *solver.Instance) {
+			i.Apps[2].Worth, i.Apps[2].Spread = []float64{1}, &solver.Spread{Lost: [][]float64{{}}}
+		},
+		"rooms that do not fall": func(i *solver.Instance) {
+			i.Apps[0].Spread = &solver.Spread{Rooms: []solver.Rooms{{Containers: 1, Servers: 1}, {Containers: 1, Servers: 1}}}
+		},
 		"an option that does not exist": func(i *solver.Instance) { i.Choices = []solver.Choice{{Apps: []int{3}}} },
 		"a choice of nothing":           func(i *solver.Instance) { i.Choices = []solver.Choice{{}} },
 		"an option that must run":       func(i *solver.Instance) { i.Choices = []solver.Choice{{Apps: []int{2}}} },

@@ -73,6 +73,11 @@ var features = []struct {
 			app.Losses = []solver.LossPoint{app.Losses[0], app.Losses[last]}
 		}
 	}},
+	{"Spread", "spread", func(_ *solver.Instance, app *solver.App) { app.Spread = nil }},
+	{"Spread", "the fewest servers", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Rooms = nil }) }},
+	{"Spread", "the least of it", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Least = 0 }) }},
+	{"Spread", "the part of it", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Part = 0 }) }},
+	{"Spread", "lists of it", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Lost = nil }) }},
 	{"Choices", "options", func(inst *solver.Instance, _ *solver.App) { inst.Choices = nil }},
 	{"Choices", "that an option must run", func(inst *solver.Instance, _ *solver.App) {
 		for c := range inst.Choices {
@@ -97,10 +102,19 @@ var features = []struct {
 	}},
 }
 
+// change changes the spread of an application, if it has one, in a copy.
+func change(app *solver.App, to func(s *solver.Spread)) {
+	if app.Spread != nil {
+		other := *app.Spread
+		to(&other)
+		app.Spread = &other
+	}
+}
+
 // randomCheck and knownCheck name the checks that must notice what is forgotten, by the random instances.
 var (
 	randomCheck = map[string]string{"General": "general against enumeration", "Worth": "worths against enumeration",
-		"Loss": "losses against enumeration", "Choices": "options against enumeration"}
+		"Loss": "losses against enumeration", "Spread": "spread against enumeration", "Choices": "options against enumeration"}
 	knownCheck = map[string]string{"General": "known answers of the whole program", "Worth": "known worths", "Choices": "known options"}
 )
 

@@ -38,6 +38,7 @@ func checks() []check {
 		{"known worths", knownWorths},
 		{"worths against enumeration", worths},
 		{"losses against enumeration", losses},
+		{"spread against enumeration", spreads},
 		{"known options", knownChoices},
 		{"options against enumeration", choices},
 		{"no instance", refused},

@@ -27,7 +27,7 @@ func newLastRow(e *Enumeration) lastRow {
 	r := lastRow{begun: make(map[beginning]struct{}), before: make([][][2]int, e.p.Servers+1)}
 	if n := len(e.p.Apps); n > 0 {
 		app := &e.p.Inst.Apps[n-1]
-		r.counts = !app.Running && app.PerServer == 0 && app.MaxServers == 0 && app.Classes == nil
+		r.counts = !app.Running && app.PerServer == 0 && app.MaxServers == 0 && app.Spread == nil && app.Classes == nil
 	}
 	for after, twin := range e.twin {
 		for j := twin + 1; twin >= 0 && j <= after; j++ {

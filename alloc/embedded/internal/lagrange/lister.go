@@ -170,7 +170,7 @@ func (l *lister) some(to *taker, i int) {
 			}
 		}
 		held := solver.Containers(app.Previous)
-		l.add(to, totalWay{int32(i), Stays, float64(app.Value*float64(held)) + app.Extra(held) + app.Stay, app.Loss(held), use})
+		l.add(to, totalWay{int32(i), Stays, float64(app.Value*float64(held)) + app.Kept(), app.Loss(held), use})
 	}
 	cell := l.cells.ofApp(app)
 	if a.Fixed || cell < 0 {

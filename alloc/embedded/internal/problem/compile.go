@@ -18,7 +18,7 @@ func New(inst *solver.Instance) *Problem {
 	// the shapes of servers.
 	p.compileTypes(p.compileCeilings())
 	p.Plain = p.Plain && len(p.Ceilings) == 0
-	p.Worthy = worthy(inst, p.Plain)
+	p.Worthy, p.Spreads = worthy(inst, p.Plain), spreads(inst)
 	p.Unit = make([]int64, p.Kinds)
 	// Unit[k] = gcd over all types of d_tk, in units of kind k: no solution uses an amount between two
 	// multiples of it, which the tree branches on.
@@ -130,7 +130,10 @@ func (p *Problem) compileApps() {
 		if !source.Running {
 			continue
 		}
-		a.HeldLoss, a.HeldExtra = source.Loss(a.Held), source.Extra(a.Held)+source.Stay
+		a.HeldLoss, a.HeldExtra = source.Loss(a.Held), source.Kept()
+		if source.Spread != nil {
+			a.HeldTorn = source.Extra(a.Held) + source.Stay - a.HeldExtra
+		}
 		// A change that costs nothing is for the search to make: there is nobody to be freed, unless it
 		// holds what it could not have anew, or staying is worth something.
 		if source.Cost == 0 && (!a.Pinnable || source.Stay == 0 && p.openAll(i)) && !source.Pinned {

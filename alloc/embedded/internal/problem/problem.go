@@ -40,6 +40,8 @@ type Problem struct {
 	MustMove []int
 	// Worthy says that something is worth something beside its Value, Stays that staying as it is is worth something to one that may.
 	Worthy, Stays bool
+	// Spreads says that an application loses something by the servers that it is on.
+	Spreads bool
 	// Scale is about what a whole kind is worth: 1 in the paper's P2, where worth is utilization.
 	Scale float64
 	// TieLoss is how much utilization one unit of loss is worth in the search: too little to

@@ -17,10 +17,13 @@ func (t *DemandType) Tally(n int64) Tally {
 
 // setTallies computes the tallies of numbers up to most.
 func (t *DemandType) setTallies(most int64) {
-	t.tallies = nil
+	t.tallies, t.torn = nil, nil
 	// A large Max keeps 256 entries, 12 KB: most numbers that a search asks for are small.
 	for n := range min(most+1, mostTallies) {
 		t.tallies = append(t.tallies, t.tally(n))
+		if t.Own.Spread != nil {
+			t.torn = append(t.torn, t.tornWith(n))
+		}
 	}
 }
 

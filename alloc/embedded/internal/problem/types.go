@@ -19,8 +19,9 @@ type DemandType struct {
 	Own *solver.App
 	// Curve is its worth by number beside Value; nil: none.
 	Curve   *Curve
-	tallies []Tally // by number, of an Own
-	classes []int   // of servers that are open; nil: all
+	tallies []Tally       // by number, of an Own
+	torn    []solver.Torn // the same, of one with a Spread
+	classes []int         // of servers that are open; nil: all
 	// Uses is what a container takes from the ceilings above its applications, which are the same for all of them.
 	Uses []Use
 }
@@ -68,15 +69,15 @@ type App struct {
 	Weight   int64
 	Held     int64
 	HeldLoss float64
-	// HeldExtra is what staying as it is brings beside Value times Held.
-	HeldExtra float64
+	// HeldExtra is what staying as it is brings beside Value times Held, and HeldTorn what it loses by its servers, which is off that.
+	HeldExtra, HeldTorn float64
 }
 
 // own reports whether an application needs a type of its own.
 func own(app *solver.App) bool {
 	// Each of these makes the member differ from others of the same demand: in worth or loss by number, in
 	// the numbers that it may have, or in how its containers may be spread.
-	return app.Worth != nil || app.Losses != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
+	return app.Worth != nil || app.Losses != nil || app.Spread != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
 }
 
 // fit returns how many of the n containers that an empty server of a class holds may be there.

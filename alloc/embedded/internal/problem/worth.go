@@ -32,7 +32,12 @@ func (p *Problem) Loss(i int32, n int64) float64 {
 // worthy reports whether anything is worth something beside its Value. A price of restarts in an instance that is plain but for that
 // makes no application unlike others of its demand.
 func worthy(inst *solver.Instance, plain bool) bool {
-	return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Worth != nil || app.Stay > 0 && !plain })
+	return spreads(inst) || slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Worth != nil || app.Stay > 0 && !plain })
+}
+
+// spreads reports whether an application loses something by its servers.
+func spreads(inst *solver.Instance) bool {
+	return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Spread != nil })
 }
 
 // Floor returns what every solution is worth at least, and a little less for rounding: a bound below it proves that there is
@@ -45,7 +50,7 @@ func (p *Problem) Floor() float64 {
 		for _, w := range app.Worth {
 			least = math.Min(least, w)
 		}
-		floor += least
+		floor += least - p.mostTorn(app)
 	}
 	return floor - floorMargin*(1+math.Abs(floor))
 }

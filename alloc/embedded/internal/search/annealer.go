@@ -34,6 +34,7 @@ type Annealer struct {
 	lambda    float64
 	score     []float64 // by application: how often prices on the way to these have freed it
 	pinnables []int32
+	torn      []int32 // those of them that lose something by their servers where they are
 	// The energy's weights.
 	missingWeight, lossWeight, lossLimit float64
 	ceilingWeight                        []float64 // a unit above a ceiling
@@ -79,6 +80,9 @@ func New(s *State, seed uint64, tune *tuning.Numbers) *Annealer {
 		// Fixed ones are left out, so that no draw meets them.
 		if s.p.Apps[i].Pinnable && !s.p.Apps[i].Fixed {
 			a.pinnables = append(a.pinnables, int32(i))
+			if s.p.Apps[i].HeldTorn > 0 {
+				a.torn = append(a.torn, int32(i))
+			}
 		}
 	}
 	// A missing container costs 0.5 in the paper's P2, or twice what any container brings

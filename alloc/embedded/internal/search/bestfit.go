@@ -37,6 +37,14 @@ func (f *fitter) best(t int32) int {
 	return f.ofGroups(t, start)
 }
 
+// home returns the server for the next of need containers of type t, -1 where none has room.
+func (f *fitter) home(t int32, need int64) int {
+	if f.a.S.spreads(t) {
+		return f.whole(t, need)
+	}
+	return f.best(t)
+}
+
 // placed brings the groups up to date about server j.
 func (f *fitter) placed(j int) {
 	if f.groups == nil {

@@ -16,9 +16,13 @@ func (a *Annealer) propose(least, hope float64) (m *move, possible bool) {
 	a.Work++
 	// Who is free decides most with a previous allocation: half of the moves.
 	// Without active types a move on containers has nothing to move, and every move is about who is free.
-	exchanged := a.S.p.Budget > 0 && (len(a.S.active) == 0 || a.rng.Below(2) == 0)
+	gathers := a.S.torn != nil && a.rng.Below(3) == 0
+	exchanged := !gathers && a.S.p.Budget > 0 && (len(a.S.active) == 0 || a.rng.Below(2) == 0)
 	first := a.rng.Below(2) == 0
 	switch {
+	case gathers:
+		possible = a.gather(m)
+		exchanged = len(m.freed) > 0
 	case exchanged && first:
 		possible = a.displace(m)
 	case exchanged:

@@ -33,6 +33,9 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 	if s.exceeded > 0 {
 		a.relieve(m)
 	}
+	if s.torn != nil {
+		a.uproot(m)
+	}
 	// Step 1: minima, (7). They come before any worth, because a state without them is no solution.
 	if s.missing > 0 {
 		a.placeMissing(ctx, m, &fitter{a: a})
@@ -101,7 +104,7 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move, find *fitter) {
 			if find.looks > unchecked && ctx.Err() != nil {
 				return
 			}
-			j := find.best(t)
+			j := find.home(t, need)
 			// A look at all servers costs about as much as that many candidates of a fill; counted as one move
 			// it would make time grow with the cluster.
 			a.Work += int64(1 + s.p.Servers/a.tune.MostCandidates)
@@ -201,7 +204,7 @@ func (a *Annealer) collect(j int, by taste) {
 		t := s.active[(skip+at)%len(s.active)]
 		// What does not fit is not even priced.
 		if s.pools[t].N < s.pools[t].Max && s.fitsOne(j, t) {
-			a.cand = append(a.cand, candidate{typ: t, noise: 1 + float64(by.noise*a.rng.Float()), margin: a.margin(t)})
+			a.cand = append(a.cand, candidate{typ: t, noise: 1 + float64(by.noise*a.rng.Float()), margin: a.marginOn(j, t)})
 			c := &a.cand[len(a.cand)-1]
 			c.worth = a.worth(j, c, by)
 		}
@@ -268,7 +271,7 @@ func (a *Annealer) rehome(m *move, t int32) {
 		// elsewhere.
 		j := (start + 1 + at) % s.p.Servers
 		for s.fitsOne(j, t) && q.N < q.Max {
-			if one := a.margin(t); !a.welcome(&one) {
+			if one := a.marginOn(j, t); !a.welcome(&one) {
 				break
 			}
 			// A quarter of what fits at a time, but at least one: welcome is asked again in between, as the

@@ -32,6 +32,8 @@ type State struct {
 	Freed, loose int64
 	// hosts[t] lists the servers with free containers of type t, in no order.
 	hosts [][]int32
+	// torn is what each type loses by its servers, which is off the objective; nil: none can.
+	torn []float64
 	totals
 }
 
@@ -98,6 +100,9 @@ func nobody(p *problem.Problem) *State {
 	s := &State{
 		p: p, left: slices.Clone(p.Capacity), below: p.Limits(), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)), lacks: make([]int64, len(p.Types)),
 		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, hosts: make([][]int32, len(p.Types)),
+	}
+	if p.Spreads {
+		s.torn = make([]float64, len(p.Types))
 	}
 	for i := range p.Apps {
 		// Everybody is free at first, and weighs; settle takes the weights of those who stay out again.
@@ -259,6 +264,11 @@ func (s *State) resize(t int32, n int64) {
 	// loss changes by G(n) - G(N), O(1) each.
 	s.loss += q.Loss - loss
 	s.objective += q.Extra - extra
+	if s.torn != nil {
+		torn := s.p.Torn(t, n, int64(len(s.hosts[t])))
+		s.objective -= torn - s.torn[t]
+		s.torn[t] = torn
+	}
 	lacks := q.Missing()
 	s.missing += lacks - s.lacks[t]
 	s.lacks[t] = lacks

@@ -63,7 +63,7 @@ var literals = map[string]string{
 	"leaf pack 3": "a penalty above the price", "leaf floor 1e-9": tolerance, "leaf fillPriced 1e-9": tolerance,
 	"problem latticeStep 1e-3": tolerance, "problem lossWeight 1000": tolerance,
 	"search New 0.5": "[Dorm] §IV", "search Guide 3": "a penalty above the price",
-	"search repair 4": odds, "search clearSome 3": odds, "search exchange 3": odds, "search exchange 4": odds,
+	"search repair 4": odds, "search clearSome 3": odds, "search gather 3": odds, "search propose 3": odds, "search exchange 3": odds, "search exchange 4": odds,
 	"search pickKept 3": odds, "search pickKept 4": odds,
 	"search partOf 1e-3": tolerance, "search some 4": "containers up to which one is placed at a time",
 	"search rehome 4": "the part of what fits that is placed at a time", "tree mostOpen 16": layout, "tree mostOpen 4": layout,

@@ -232,6 +232,9 @@ class Option:
     worth: What its containers are worth: one number for each number of them above 0 that it may have, ascending;
         absent: as much as they add to the utilization.
 
+    worth_on: What its containers are worth by their number and that of their servers, in place of worth: one list
+        for each number, with an entry for 1, 2, and so on servers, of which the last counts for all beyond.
+
     speed: How fast it runs, one number for each number of containers above 0 that it may have, ascending, in any
         unit; with a loss in worth. Absent: as fast as its share is large.
     """
@@ -243,6 +246,7 @@ class Option:
     step: Optional[int] = None
     counts: Optional[list[int]] = None
     worth: Optional[list[float]] = None
+    worth_on: Optional[list[list[float]]] = None
     speed: Optional[list[float]] = None
 
 
@@ -292,10 +296,17 @@ class Application:
     worth: What its containers are worth: one number for each number of them above 0 that it may have, ascending;
         absent: as much as they add to the utilization.
 
+    worth_on: What its containers are worth by their number and that of their servers, in place of worth: one list
+        for each number, with an entry for 1, 2, and so on servers, of which the last counts for all beyond.
+
     speed: How fast it runs, one number for each number of containers above 0 that it may have, ascending, in any
         unit; with a loss in worth. Absent: as fast as its share is large.
 
     idle_worth: What having no container is worth, where min is 0 and there is a worth. Absent: 0.
+
+    spread_cost: Which part of what its containers are worth is lost for each server beyond the fewest that could
+        hold them, but no less than one container is worth; absent: 0.1 where it uses a compact kind, else 0. No
+        effect with paper_rule.
 
     stay_worth: What staying exactly as it is is worth to one that runs; less than the worth of its number: as
         much as that; absent: a restart costs what options.restart_cost says.
@@ -335,8 +346,10 @@ class Application:
     preemptible: Optional[bool] = None
     adjust_cost: Optional[int] = None
     worth: Optional[list[float]] = None
+    worth_on: Optional[list[list[float]]] = None
     speed: Optional[list[float]] = None
     idle_worth: Optional[float] = None
+    spread_cost: Optional[float] = None
     stay_worth: Optional[float] = None
     priority: Optional[int] = None
     passed: Optional[float] = None
@@ -654,6 +667,9 @@ class Stop:
 
     option: The option that this is about: the one in use, or that it would have; absent: it has none.
 
+    spread: What its servers beyond the fewest take from the objective, and which application would have to move
+        to end that; absent: nothing.
+
     last: What its last step to the number that it has has added; absent: 0.
     """
     id: str
@@ -668,6 +684,7 @@ class Stop:
     option: Optional[str] = None
     constraint: Optional[str] = None
     kind: Optional[str] = None
+    spread: Optional[str] = None
     last: Optional[float] = None
     applications: Optional[list[str]] = None
 
@@ -832,6 +849,9 @@ class Why:
 
     option: The option that this is about: the one in use, or that it would have; absent: it has none.
 
+    spread: What its servers beyond the fewest take from the objective, and which application would have to move
+        to end that; absent: nothing.
+
     last: What its last step to the number that it has has added; absent: 0.
     """
     id: str
@@ -848,6 +868,7 @@ class Why:
     option: Optional[str] = None
     constraint: Optional[str] = None
     kind: Optional[str] = None
+    spread: Optional[str] = None
     last: Optional[float] = None
     applications: Optional[list[str]] = None
 
