@@ -140,6 +140,16 @@ endif
 yarn: ## fetches the jars of a YARN cluster with Maven, for tests on a real cluster; builds and tests the holder
 	@examples/yarn/fetch.sh $(YARN)
 
+# Where `make highs` puts HiGHS for Python. Tests that need it are skipped without.
+HIGHS := $(CURDIR)/.cache/highs
+ifneq ($(wildcard $(HIGHS)/highspy),)
+export APPORTION_HIGHS ?= $(HIGHS)
+endif
+
+.PHONY: highs
+highs: ## installs HiGHS with pip, for the check of the kit's decisions
+	@test -d $(HIGHS)/highspy || python3 -m pip install --quiet --root-user-action ignore --only-binary=:all: --target $(HIGHS) -r examples/kit/requirements.txt
+
 .PHONY: browser
 browser: ## installs Chromium with apt, for the test of the status page
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
