@@ -37,6 +37,8 @@ type Decider struct {
 	passed       map[string]float64
 	reservations []Reservation
 	settled      *Settled
+	// state is what runs, and what is known for events; nil before the first decision.
+	state *running
 }
 
 // Reallocate decides like the function Reallocate, with the embedded solver and what it has learned. p may be any problem:
@@ -60,6 +62,7 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	if err == nil {
 		d.passed, d.reservations = decision.handOn()
 		d.settled = decision.settledCopy()
+		d.state = newRunning(decision.leaves(p), decision.prices(p))
 	}
 	return decision, err
 }
@@ -85,6 +88,17 @@ func (d *Decision) HandOn(next *Problem) {
 	passed, reservations := d.handOn()
 	takeOver(next, passed, reservations)
 	next.Settled = d.settledCopy()
+}
+
+// leaves returns the problem that d leaves of p, whose answer it is: what is handed on, and what runs.
+func (d *Decision) leaves(p *Problem) *Problem {
+	next := *p
+	d.HandOn(&next) // in a copy of the applications
+	next.Previous = d.Allocation
+	for i := range next.Applications {
+		next.Applications[i].Option = d.Shares[i].Option
+	}
+	return &next
 }
 
 // settledCopy returns Settled of a decision, which shares nothing with it.

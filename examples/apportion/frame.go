@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
@@ -42,7 +43,7 @@ type command struct {
 	job     string
 	table   bool
 	json    bool
-	changes []func() (change, error)
+	changes []func() (alloc.Change, error)
 	// when has the flags of "when".
 	when whenOptions
 	// service has the flags of "serve", and dispatch carries out another call for it.

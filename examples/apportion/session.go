@@ -28,11 +28,11 @@ type session struct {
 type question struct {
 	// Changes have happened, of which there may be none: the cluster is decided with them. Whole asks for all of the answer, as dorm
 	// writes it, and not for what is new.
-	Changes []change `json:"changes,omitempty"`
-	Whole   bool     `json:"whole,omitempty"`
+	Changes []alloc.Change `json:"changes,omitempty"`
+	Whole   bool           `json:"whole,omitempty"`
 	// Why names an application, WhatIf changes that have not happened: nothing changes by these.
-	Why    *id      `json:"why,omitempty"`
-	WhatIf []change `json:"what_if,omitempty"`
+	Why    *id            `json:"why,omitempty"`
+	WhatIf []alloc.Change `json:"what_if,omitempty"`
 	// Show is problem, what the next decision begins from, or record, the last decision for verify and replay.
 	Show string `json:"show,omitempty"`
 }
@@ -144,8 +144,8 @@ func (s *session) answer(ctx context.Context, text []byte) (any, error) {
 	case q.Show == "record":
 		return alloc.NewRecord(s.problem, s.decision), nil
 	}
-	next := s.after()
-	if err := applyAll(next, q.Changes, "changes"); err != nil {
+	next, err := s.after().After(q.Changes, "changes")
+	if err != nil {
 		return nil, err
 	}
 	if err := s.decide(ctx, next); err != nil {

@@ -149,8 +149,8 @@ func BenchmarkSession(b *testing.B) {
 			if err := json.Unmarshal([]byte(line), &q); err != nil {
 				return err
 			}
-			next := s.after()
-			if err := applyAll(next, q.Changes, ""); err != nil {
+			next, err := s.after().After(q.Changes, "")
+			if err != nil {
 				return err
 			}
 			b.StartTimer()

@@ -56,7 +56,7 @@ func answerWhatIf(ctx context.Context, c *command) error {
 	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	changes := make([]change, len(c.changes))
+	changes := make([]alloc.Change, len(c.changes))
 	for n, read := range c.changes {
 		if changes[n], err = read(); err != nil {
 			return err
@@ -70,19 +70,20 @@ func answerWhatIf(ctx context.Context, c *command) error {
 }
 
 // whatIf decides twice from the same allocation; field is where the changes stand in the input.
-func whatIf(ctx context.Context, p *alloc.Problem, changes []change, field string, by func() solver.Solver) (*whatIfOutput, error) {
+func whatIf(ctx context.Context, p *alloc.Problem, changes []alloc.Change, field string, by func() solver.Solver) (*whatIfOutput, error) {
 	now, err := alloc.Reallocate(ctx, p, by())
 	if err != nil {
 		return nil, err
 	}
-	changed, out := *p, &whatIfOutput{Now: outlookOf(now)}
-	if err := applyAll(&changed, changes, field); err != nil {
+	out := &whatIfOutput{Now: outlookOf(now)}
+	changed, err := p.After(changes, field)
+	if err != nil {
 		return nil, err
 	}
 	for n := range changes {
-		out.Changes = append(out.Changes, changes[n].String())
+		out.Changes = append(out.Changes, textOfChange(&changes[n]))
 	}
-	then, err := alloc.Reallocate(ctx, &changed, by())
+	then, err := alloc.Reallocate(ctx, changed, by())
 	if err != nil {
 		return nil, err
 	}
@@ -156,25 +157,25 @@ func amount(n *int64) string {
 
 // changeFlags declares the changes of "what-if", in the order in which they are given.
 func (c *command) changeFlags() {
-	add := func(name, usage string, read func(value string) (change, error)) {
+	add := func(name, usage string, read func(value string) (alloc.Change, error)) {
 		c.Func(name, usage, func(value string) error {
-			c.changes = append(c.changes, func() (change, error) { return read(value) })
+			c.changes = append(c.changes, func() (alloc.Change, error) { return read(value) })
 			return nil
 		})
 	}
-	named := func(name, usage string, of func(*id) change) {
-		add(name, usage, func(value string) (change, error) { return of((*id)(&value)), nil })
+	named := func(name, usage string, of func(*string) alloc.Change) {
+		add(name, usage, func(value string) (alloc.Change, error) { return of(&value), nil })
 	}
-	named("lose", "a `server` is gone", func(name *id) change { return change{Lose: name} })
-	named("end", "an `application` has ended", func(name *id) change { return change{End: name} })
-	named("drain", "a `server` is cordoned, and who can leaves it", func(name *id) change { return change{Cordon: name} })
-	add("arrive", "the application in a `file` arrives", func(path string) (change, error) {
+	named("lose", "a `server` is gone", func(name *string) alloc.Change { return alloc.Change{Lose: name} })
+	named("end", "an `application` has ended", func(name *string) alloc.Change { return alloc.Change{End: name} })
+	named("drain", "a `server` is cordoned, and who can leaves it", func(name *string) alloc.Change { return alloc.Change{Cordon: name} })
+	add("arrive", "the application in a `file` arrives", func(path string) (alloc.Change, error) {
 		a, err := readApplication(path)
-		return change{Arrive: a}, err
+		return alloc.Change{Arrive: a}, err
 	})
-	add("set", "a setting `is` otherwise: theta1=0.3, theta2=0.5, preempt=true", func(text string) (change, error) {
+	add("set", "a setting `is` otherwise: theta1=0.3, theta2=0.5, preempt=true", func(text string) (alloc.Change, error) {
 		s, err := readSetting(text)
-		return change{Set: s}, err
+		return alloc.Change{Set: s}, err
 	})
 }
 
@@ -190,8 +191,8 @@ func readApplication(path string) (*alloc.Application, error) {
 }
 
 // readSetting reads theta1=0.3.
-func readSetting(text string) (s *settings, err error) {
-	s = &settings{}
+func readSetting(text string) (s *alloc.Settings, err error) {
+	s = &alloc.Settings{}
 	name, value, _ := strings.Cut(text, "=")
 	switch name {
 	case "theta1":

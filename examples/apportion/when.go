@@ -121,8 +121,8 @@ func (o *whenOptions) answer(ctx context.Context, p *alloc.Problem, job string, 
 		if left == job {
 			return nil, fmt.Errorf("%w: when %s starts without itself", errUsage, left)
 		}
-		other, name := *p, id(left)
-		if err := applyAll(&other, []change{{End: &name}}, ""); err != nil {
+		other, err := p.After([]alloc.Change{{End: &left}}, "")
+		if err != nil {
 			return nil, err
 		}
 		var known []forecast.Known
@@ -131,7 +131,7 @@ func (o *whenOptions) answer(ctx context.Context, p *alloc.Problem, job string, 
 				known = append(known, of)
 			}
 		}
-		f, err := forecast.New(ctx, &other, known, options)
+		f, err := forecast.New(ctx, other, known, options)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func answerWhy(ctx context.Context, c *command) error {
 func why(ctx context.Context, p *alloc.Problem, job string, by func() solver.Solver) (*whyOutput, error) {
 	o := slices.IndexFunc(p.Applications, func(a alloc.Application) bool { return a.ID == job })
 	if o < 0 {
-		return nil, unknown("application", job, "id")
+		return nil, &apportion.FieldError{Item: apportion.Item{Kind: "application", ID: job}, Field: "id", Err: apportion.ErrUnknown}
 	}
 	decision, err := alloc.Reallocate(ctx, p, by())
 	if err != nil {
@@ -88,16 +88,16 @@ func why(ctx context.Context, p *alloc.Problem, job string, by func() solver.Sol
 // attempt is a change that may help, in words.
 type attempt struct {
 	text string
-	change
+	alloc.Change
 }
 
 // try decides with the change; nil where the problem is none then.
 func (a *attempt) try(ctx context.Context, p *alloc.Problem, job string, by solver.Solver) (*help, error) {
-	changed := *p
-	if err := applyAll(&changed, []change{a.change}, ""); err != nil {
+	changed, err := p.After([]alloc.Change{a.Change}, "")
+	if err != nil {
 		return nil, err
 	}
-	d, err := alloc.Reallocate(ctx, &changed, by)
+	d, err := alloc.Reallocate(ctx, changed, by)
 	var faults apportion.Faults
 	if errors.As(err, &faults) {
 		return nil, nil
@@ -112,22 +112,22 @@ func (a *attempt) try(ctx context.Context, p *alloc.Problem, job string, by solv
 // attempts lists the changes that may help application o: lists of which the first that helps is enough.
 func attempts(p *alloc.Problem, d *alloc.Decision, o int) [][]attempt {
 	list := [][]attempt{
-		larger("theta2", p.Theta2, func(theta *float64) settings { return settings{Theta2: theta} }),
-		larger("theta1", p.Theta1, func(theta *float64) settings { return settings{Theta1: theta} }),
+		larger("theta2", p.Theta2, func(theta *float64) alloc.Settings { return alloc.Settings{Theta2: theta} }),
+		larger("theta1", p.Theta1, func(theta *float64) alloc.Settings { return alloc.Settings{Theta1: theta} }),
 	}
 	if !p.Options.Preempt {
 		preempt := true
-		list = append(list, []attempt{{"preempt is set", change{Set: &settings{Preempt: &preempt}}}})
+		list = append(list, []attempt{{"preempt is set", alloc.Change{Set: &alloc.Settings{Preempt: &preempt}}}})
 	}
 	return append(append(list, more(p)...), others(d, o)...)
 }
 
 // larger are larger values of a threshold, tenth by tenth.
-func larger(name string, theta float64, set func(*float64) settings) (list []attempt) {
+func larger(name string, theta float64, set func(*float64) alloc.Settings) (list []attempt) {
 	for tenths := int(math.Floor(theta*10)) + 1; tenths <= 10; tenths++ {
 		value := float64(tenths) / 10
 		s := set(&value)
-		list = append(list, attempt{fmt.Sprintf("%s is %g", name, value), change{Set: &s}})
+		list = append(list, attempt{fmt.Sprintf("%s is %g", name, value), alloc.Change{Set: &s}})
 	}
 	return list
 }
@@ -143,9 +143,9 @@ func more(p *alloc.Problem) (list [][]attempt) {
 		}
 		known[key] = true
 		text := "another server like " + server.ID
-		for server.ID += "+"; serverIn(p, server.ID) >= 0; server.ID += "+" {
+		for server.ID += "+"; slices.ContainsFunc(p.Servers, func(s apportion.Server) bool { return s.ID == server.ID }); server.ID += "+" {
 		}
-		list = append(list, []attempt{{text, change{Join: &server}}})
+		list = append(list, []attempt{{text, alloc.Change{Join: &server}}})
 	}
 	return list
 }
@@ -158,8 +158,7 @@ func others(d *alloc.Decision, o int) (list [][]attempt) {
 		if s.ID == d.Shares[o].ID || s.Containers == 0 || len(list) == mostTried {
 			continue
 		}
-		name := id(s.ID)
-		list = append(list, []attempt{{s.ID + " ends", change{End: &name}}})
+		list = append(list, []attempt{{s.ID + " ends", alloc.Change{End: &s.ID}}})
 	}
 	return list
 }

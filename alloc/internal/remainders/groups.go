@@ -36,6 +36,16 @@ func (g *Groups) Few() bool { return len(g.live)*unlike <= len(g.of)+unlike }
 // Live lists the groups that have servers, in any order. The list is valid until a server comes or goes, and must not be changed.
 func (g *Groups) Live() []int { return g.live }
 
+// Count returns how many servers a group has.
+func (g *Groups) Count(at int) int { return g.groups[at].count }
+
+// Extend makes room for servers, of which there are so many then; those that come are in no group.
+func (g *Groups) Extend(servers int) {
+	for len(g.of) < servers {
+		g.of = append(g.of, none)
+	}
+}
+
 // Grouped reports whether server j is in a group.
 func (g *Groups) Grouped(j int) bool { return g.of[j] != none }
 

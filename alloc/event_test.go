@@ -1,0 +1,360 @@
+package alloc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
+)
+
+// failing is a test, or one draw of a property.
+type failing interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// merged returns what runs in next after an event: what ran, with what is otherwise.
+func merged(next *alloc.Problem, e *alloc.Event) alloc.Allocation {
+	all := alloc.Allocation{}
+	for i := range next.Applications {
+		id := next.Applications[i].ID
+		places, changed := e.Allocation[id]
+		if !changed {
+			places = next.Previous[id]
+		}
+		if len(places) > 0 {
+			all[id] = places
+		}
+	}
+	return all
+}
+
+// instanceOf returns P2 of next, and what all in it have together.
+func instanceOf(t failing, next *alloc.Problem, all alloc.Allocation) (*solver.Instance, solver.Counts) {
+	inst, apps, err := next.Instance()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, cordoned := make(map[string]int), make(map[int]bool)
+	for j, s := range next.Servers {
+		at[s.ID], cordoned[j] = j, s.Cordoned
+	}
+	counts := make(solver.Counts, len(apps))
+	for a, i := range apps {
+		for id, n := range all[next.Applications[i].ID] {
+			counts[a] = append(counts[a], apportion.Placement{Server: at[id], Count: n})
+		}
+		slices.SortFunc(counts[a], func(x, y apportion.Placement) int { return x.Server - y.Server })
+		// What leaves a drained server is moved by a rule, and has no price.
+		if slices.ContainsFunc(inst.Apps[a].Previous, func(p apportion.Placement) bool { return cordoned[p.Server] }) {
+			inst.Apps[a].Displaced, inst.Apps[a].Stay = true, 0
+		}
+	}
+	return inst, counts
+}
+
+// checkEvent has the whole referee look at an event that was decided by itself, computes its figures anew, and compares it with the whole decision.
+func checkEvent(t failing, next *alloc.Problem, e *alloc.Event, whole bool) {
+	all := merged(next, e)
+	inst, counts := instanceOf(t, next, all)
+	if err := inst.Check(counts); err != nil {
+		t.Fatalf("the whole referee: %v", err)
+	}
+	premiums := 0.0
+	for i := range inst.Apps {
+		premiums += inst.Apps[i].Stay
+	}
+	if want := inst.Objective(counts) - premiums; math.Abs(e.Objective-want) > solver.ObjectiveTolerance {
+		t.Fatalf("objective %g is %g", e.Objective, want)
+	}
+	m, err := alloc.Measure(next, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(m.FairnessLoss-e.FairnessLoss) > solver.LossTolerance || e.LossBudget > inst.LossBudget+solver.LossTolerance || m.Adjusted != e.Adjusted || m.Forced != e.Forced ||
+		m.AdjustCost != e.AdjustCost || m.AdjustBudget != e.AdjustBudget {
+		t.Fatalf("figures %+v of %+v, loss budget %g", e, m, inst.LossBudget)
+	}
+	for k, u := range m.Utilization {
+		if math.Abs(u-e.Utilization[k]) > solver.ObjectiveTolerance {
+			t.Fatalf("utilization %v is %v", e.Utilization, m.Utilization)
+		}
+	}
+	if e.Gap > .01 || e.Bound < e.Objective {
+		t.Fatalf("objective %g, bound %g, gap %g", e.Objective, e.Bound, e.Gap)
+	}
+	if !whole {
+		return
+	}
+	d, err := alloc.Reallocate(context.Background(), next, embedded.New(&embedded.Options{Effort: embedded.Quick}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Waiting)+len(d.Suspended) == 0 && d.LeastLoss == nil && d.Objective > e.Bound+solver.ObjectiveTolerance {
+		t.Fatalf("the whole decision reaches %g, above the bound %g", d.Objective, e.Bound)
+	}
+}
+
+// smallCluster draws a cluster with a few sorts of applications, which are small beside it.
+func smallCluster(r *rand.Rand) *alloc.Problem {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu"}, Theta1: [...]float64{.1, .3, 1}[r.IntN(3)], Theta2: [...]float64{.1, .5, 1}[r.IntN(3)]}
+	p.Options.NoCeil15, p.Options.NoCeil16 = r.IntN(4) == 0, r.IntN(4) == 0
+	if cost := [...]float64{0, .02, .125}[r.IntN(3)]; cost < .125 {
+		p.Options.RestartCost = &cost
+	}
+	p.Options.MinGain = float64(r.IntN(2))
+	for j := range 20 + r.IntN(60) {
+		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: [...]apportion.Resources{{8, 0}, {8, 1}, {16, 2}}[r.IntN(3)]})
+	}
+	var sorts []alloc.Application
+	for range 1 + r.IntN(5) {
+		a := alloc.Application{Weight: 1 + float64(r.IntN(3)), Form: alloc.Form{Demand: apportion.Resources{1 + r.Int64N(2), max(0, r.Int64N(4)-2)}, Min: 1 + r.Int64N(2), Max: 2 + r.Int64N(12)}}
+		switch r.IntN(4) {
+		case 0:
+			a.Step = 2
+			a.Max += a.Max % 2
+		case 1:
+			a.Counts = []int64{1, 2, 4, 8}
+		}
+		if r.IntN(3) == 0 {
+			cost := r.Int64N(3)
+			a.AdjustCost = &cost
+		}
+		sorts = append(sorts, a)
+	}
+	for i := range len(p.Servers) {
+		a := sorts[r.IntN(len(sorts))]
+		a.ID = fmt.Sprint("a", i)
+		p.Applications = append(p.Applications, a)
+	}
+	return p
+}
+
+// A stream of changes through a Decider is, at each event, a solution of the whole program, with the figures of that, within its gap of a bound that holds;
+// a Decider restored in the middle goes on alike; a change that does not fit changes nothing.
+func TestPropEvents(t *testing.T) {
+	alone, whole := 0, make(map[string]int)
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		p := smallCluster(r)
+		d := &alloc.Decider{Effort: embedded.Quick}
+		if _, err := d.Reallocate(context.Background(), p); err != nil {
+			t.Fatal(err)
+		}
+		stream, other := newDay(r.Uint64(), p), (*alloc.Decider)(nil)
+		for n := range 12 {
+			before := d.Snapshot()
+			changes := []alloc.Change{stream.event()}
+			if r.IntN(4) == 0 {
+				changes = append(changes, stream.event())
+			}
+			next, err := before.Problem.After(changes, "")
+			if err != nil {
+				continue // a server that is lost and joins again
+			}
+			bad := "nobody"
+			if _, err := d.Apply(context.Background(), append(slices.Clone(changes), alloc.Change{End: &bad})...); !errors.Is(err, apportion.ErrUnknown) {
+				t.Fatalf("an unknown application: %v", err)
+			}
+			if diff := cmp.Diff(before, d.Snapshot()); diff != "" {
+				t.Fatalf("a change that was refused: %s", diff)
+			}
+			e, err := d.Apply(context.Background(), changes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := d.Snapshot()
+			if diff := cmp.Diff([]any{next.Servers, next.Applications, merged(next, e)}, []any{after.Problem.Servers, withoutPassed(after.Problem.Applications), after.Problem.Previous}); diff != "" && e.Whole == "" {
+				t.Fatal(diff)
+			}
+			if e.Whole != "" {
+				whole[e.Whole]++
+				if _, err := alloc.Verify(e.Problem, e.Decision); err != nil {
+					t.Fatal(err)
+				}
+				other = nil
+				continue
+			}
+			alone++
+			checkEvent(t, next, e, n%4 == 0)
+			if other != nil {
+				got, err := other.Apply(context.Background(), changes...)
+				if diff := cmp.Diff(e, got); err != nil || diff != "" {
+					t.Fatalf("restored: %v %s", err, diff)
+				}
+			} else if r.IntN(2) == 0 {
+				other = restored(t, after)
+			}
+		}
+	})
+	t.Log(alone, "events decided by themselves, and as a whole:", whole)
+	if alone == 0 {
+		t.Error("no event was decided by itself")
+	}
+}
+
+func withoutPassed(apps []alloc.Application) []alloc.Application {
+	apps = slices.Clone(apps)
+	for i := range apps {
+		apps[i].Passed = 0
+	}
+	return apps
+}
+
+// restored returns a Decider that was restored from what s is in JSON.
+func restored(t failing, s alloc.Snapshot) *alloc.Decider {
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read alloc.Snapshot
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	d := &alloc.Decider{Effort: embedded.Quick}
+	if err := d.Restore(read); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// On the paper's cluster nearly all events are decided by themselves.
+func TestEventsOfPaper(t *testing.T) {
+	p := clusterOf(400, 200)
+	var d alloc.Decider
+	decideBy(t, &d, p)
+	stream, alone := newDay(3, p), 0
+	const events = 40
+	for range events {
+		c := stream.event()
+		next, err := d.Snapshot().Problem.After([]alloc.Change{c}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := d.Apply(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Whole == "" {
+			alone++
+			checkEvent(t, next, e, false)
+		}
+	}
+	if alone < events/2 {
+		t.Errorf("%d of %d events were decided by themselves", alone, events)
+	}
+}
+
+// A context that ends inside an event leaves the last state, and says so.
+func TestEventInterrupted(t *testing.T) {
+	p := clusterOf(40, 20)
+	var d alloc.Decider
+	decideBy(t, &d, p)
+	before := d.Snapshot()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	enough := errors.New("enough")
+	cancel(enough)
+	a := p.Applications[0]
+	a.ID = "new"
+	if e, err := d.Apply(ctx, alloc.Change{Arrive: &a}); !errors.Is(err, enough) || e != nil {
+		t.Errorf("%v, %v", e, err)
+	}
+	if diff := cmp.Diff(before, d.Snapshot()); diff != "" {
+		t.Error(diff)
+	}
+	if e, err := d.Apply(context.Background(), alloc.Change{Arrive: &a}); err != nil || e.Allocation.Containers("new") == 0 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// What does not fit is refused with a name and a field, and changes nothing.
+func TestEventRefused(t *testing.T) {
+	if _, err := new(alloc.Decider).Apply(context.Background()); !errors.Is(err, alloc.ErrUndecided) {
+		t.Errorf("before the first decision: %v", err)
+	}
+	p := clusterOf(40, 20)
+	var d alloc.Decider
+	decideBy(t, &d, p)
+	before := d.Snapshot()
+	name, twice, bad := "nobody", p.Applications[0], alloc.Application{ID: "bad", Weight: 1}
+	join := p.Servers[0]
+	for _, c := range []struct {
+		changes []alloc.Change
+		want    error
+		says    string
+	}{
+		{[]alloc.Change{{End: &name}}, apportion.ErrUnknown, `application "nobody": changes[0].end`},
+		{[]alloc.Change{{Update: &bad}}, apportion.ErrUnknown, `application "bad": changes[0].update`},
+		{[]alloc.Change{{Lose: &name}}, apportion.ErrUnknown, `server "nobody": changes[0].lose`},
+		{[]alloc.Change{{Cordon: &name}}, apportion.ErrUnknown, "changes[0].cordon"},
+		{[]alloc.Change{{Uncordon: &name}}, apportion.ErrUnknown, "changes[0].uncordon"},
+		{[]alloc.Change{{}}, apportion.ErrConflict, "changes[0]"},
+		{[]alloc.Change{{End: &name, Lose: &name}}, apportion.ErrConflict, "changes[0]"},
+		{[]alloc.Change{{Arrive: &twice}}, apportion.ErrDuplicate, twice.ID},
+		{[]alloc.Change{{Arrive: &bad}}, apportion.ErrLength, "bad"},
+		{[]alloc.Change{{Join: &join}}, apportion.ErrDuplicate, join.ID},
+		{[]alloc.Change{{Lose: &join.ID}, {Join: &join}}, apportion.ErrConflict, "changes[1].join"},
+		{[]alloc.Change{{Arrive: &bad}, {End: &name}}, apportion.ErrUnknown, "changes[1].end"},
+	} {
+		if _, err := d.Apply(context.Background(), c.changes...); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %v with %s", err, c.want, c.says)
+		}
+		if diff := cmp.Diff(before, d.Snapshot()); diff != "" {
+			t.Fatalf("%s: %s", c.says, diff)
+		}
+	}
+}
+
+// What an event does not know is decided as a whole, and the answer says why.
+func TestEventElsewhere(t *testing.T) {
+	two := int64(2)
+	for says, change := range map[string]func(p *alloc.Problem){
+		"paper's rule": func(p *alloc.Problem) { p.Options.Paper = true },
+		"queues":       func(p *alloc.Problem) { p.Queues = []drf.Queue{{ID: "q", Weight: 1}} },
+		"another rule": func(p *alloc.Problem) { p.Options.Share = alloc.WholeDRF },
+		"in worth":     func(p *alloc.Problem) { p.Options.Loss = alloc.LossInWorth },
+		"labels": func(p *alloc.Problem) {
+			p.Applications[1].Requires = []apportion.Requirement{{Key: "x", Op: apportion.NotExists}}
+		},
+		"domains":         func(p *alloc.Problem) { p.Topology = []string{"rack"}; p.Applications[1].Prefer = "rack" },
+		"compact":         func(p *alloc.Problem) { p.Compact = []string{"gpu"} },
+		"limit by server": func(p *alloc.Problem) { p.Applications[1].PerServer = 9 },
+		"pinned":          func(p *alloc.Problem) { p.Applications[1].Pinned = true },
+		"a worth":         func(p *alloc.Problem) { p.Applications[1].StayWorth = new(float64) },
+		"cost":            func(p *alloc.Problem) { two = 1 << 40; p.Applications[1].AdjustCost = &two },
+		"waits":           func(p *alloc.Problem) { p.Applications[1].Min, p.Applications[1].Max = 1<<20, 1<<20 },
+	} {
+		p := clusterOf(12, 6)
+		change(p)
+		d := alloc.Decider{Effort: embedded.Quick}
+		decideBy(t, &d, p)
+		next := d.Snapshot().Problem
+		e, err := d.Apply(context.Background(), alloc.Change{End: &p.Applications[0].ID})
+		if err != nil || !strings.Contains(e.Whole, says) || e.Decision == nil {
+			t.Fatalf("%s: %+v, %v", says, e, err)
+		}
+		want, err := next.After([]alloc.Change{{End: &p.Applications[0].ID}}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := merged(want, e); !maps.EqualFunc(got, e.Decision.Allocation, func(a, b map[string]int64) bool { return maps.Equal(a, b) }) {
+			t.Errorf("%s: changes lead to %v, the decision to %v", says, got, e.Decision.Allocation)
+		}
+	}
+}

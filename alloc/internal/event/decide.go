@@ -1,0 +1,234 @@
+// This file takes the decision after an event: it repairs, proves, and has the referee look at what has changed.
+
+package event
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+const (
+	// goodEnough is the gap above which an event is left to the whole decision.
+	goodEnough = 0.01
+	// narrow is the gap up to which prices are not renewed, however good they were when they were found.
+	narrow = 0.0025
+	// mostRemainders is how many servers with unlike remainders an event looks at for each container that it places: it bounds its time.
+	mostRemainders = 2048
+)
+
+// Result is what an event has changed, and how good that is.
+type Result struct {
+	// Changed lists the applications whose containers are others than before, ascending; Before is what each had.
+	Changed []int
+	Before  [][]apportion.Placement
+	// Objective, Bound and Gap are those of the decision, Utilization has one entry for each kind.
+	Objective, Bound, Gap float64
+	Utilization           []float64
+	Loss, LossBudget      float64
+	Adjusted, Forced      int
+	AdjustCost            int64
+	AdjustBudget          int64
+}
+
+// Decide decides what has been told since Begin. Where groups do not say what the program is, no way is found, or the gap is too wide, it
+// returns a reason, and everything is as it was before Begin; so it is when the context ends, which is the error. Otherwise Commit or
+// Rollback ends the event.
+func (c *Cluster) Decide(ctx context.Context) (*Result, string, error) {
+	m := c.ev
+	used := make(apportion.Resources, c.kinds)
+	for _, j := range m.drained {
+		for k := range used {
+			used[k] += c.servers[j].capacity[k] - c.servers[j].left[k]
+		}
+		c.empty(j, m.leaving)
+	}
+	reason := c.begin(used)
+	if reason == "" {
+		reason = m.repair(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		c.Rollback()
+		return nil, "", fmt.Errorf("alloc: an event was not decided: %w", context.Cause(ctx))
+	}
+	var r *Result
+	if reason == "" {
+		r = m.result()
+		reason = m.referee(r)
+	}
+	if reason == "" {
+		reason = m.prove(r)
+	}
+	if reason != "" {
+		c.Rollback()
+		return nil, reason, nil
+	}
+	return r, "", nil
+}
+
+// begin states the program of the event.
+func (c *Cluster) begin(used apportion.Resources) (reason string) {
+	m := c.ev
+	if len(c.remain.Live()) > mostRemainders {
+		return "too many servers are unlike"
+	}
+	if len(c.groups) == 0 || len(c.shapes) == 0 {
+		return "nothing runs"
+	}
+	if m.program, reason = c.state(used); reason != "" {
+		return reason
+	}
+	costs := int64(0)
+	for _, g := range c.groups {
+		costs += g.members * g.given.Cost
+	}
+	for _, i := range m.touched {
+		if g := c.apps[i].group; g != nil && (m.newcomer[i] || m.forced[i]) {
+			costs -= g.given.Cost
+		} else if g != nil {
+			m.spent += g.given.Cost
+		}
+	}
+	budget := c.rule.Theta2 * float64(costs)
+	if m.adjustBudget = max(0, int64(math.Floor(budget+ceilTolerance))); c.rule.Ceil16 {
+		m.adjustBudget = max(0, int64(math.Ceil(budget-ceilTolerance)))
+	}
+	if m.spent > m.adjustBudget {
+		return "more would leave drained servers than may be adjusted"
+	}
+	m.isScarce = make([]bool, c.kinds)
+	for k := range m.isScarce {
+		m.isScarce[k] = m.scarce(k)
+	}
+	return ""
+}
+
+// result adds up what the event has changed.
+func (m *repairing) result() *Result {
+	r := &Result{LossBudget: m.lossBudget, AdjustBudget: m.adjustBudget, Utilization: make([]float64, m.kinds)}
+	used := make(apportion.Resources, m.kinds)
+	for _, g := range m.groups {
+		for _, l := range g.levels {
+			r.Objective += float64(g.app.Value * float64(l.n*int64(len(l.apps))))
+			r.Loss += float64(float64(len(l.apps)) * g.app.Loss(l.n))
+			for k, d := range g.given.Demand {
+				used[k] += l.n * int64(len(l.apps)) * d
+			}
+		}
+	}
+	for k, total := range m.total {
+		if total > 0 {
+			r.Utilization[k] = float64(used[k]) / float64(total)
+		}
+	}
+	slices.Sort(m.touched)
+	for _, i := range m.touched {
+		a, before := &m.apps[i], m.before[i]
+		if a.group == nil || solver.SamePlaces(a.placed, before) {
+			continue
+		}
+		r.Changed, r.Before = append(r.Changed, i), append(r.Before, before)
+		switch {
+		case m.newcomer[i]:
+			continue
+		case m.forced[i]:
+			r.Forced++
+		default:
+			r.AdjustCost += a.group.given.Cost
+			if !m.leaving[i] {
+				r.Objective -= m.restart(i, solver.Containers(before))
+			}
+		}
+		r.Adjusted++
+	}
+	return r
+}
+
+// prove bounds the objective by the prices there are; where these prove too little it counts on what stays, and then looks for better
+// ones. It returns a reason where the gap stays too wide.
+func (m *repairing) prove(r *Result) string {
+	b := m.newPricing(&m.program)
+	r.Bound = b.bound()
+	enough := func() bool {
+		r.Bound = max(r.Objective, r.Bound)
+		r.Gap = solver.Gap(r.Objective, r.Bound)
+		return r.Gap <= narrow || r.Gap <= min(goodEnough, 2*m.prices.Gap)
+	}
+	if enough() {
+		return ""
+	}
+	b.countStays(m)
+	r.Bound = min(r.Bound, b.bound())
+	if enough() {
+		return ""
+	}
+	was, steps := m.Prices(), fewRounds
+	if m.prices.Gap == 0 || r.Gap > goodEnough {
+		steps = rounds
+	}
+	m.undo = append(m.undo, func() { m.UsePrices(was) })
+	r.Bound = min(r.Bound, b.reprice(r.Objective, steps))
+	enough()
+	if m.prices.Gap = r.Gap; r.Gap > goodEnough {
+		return fmt.Sprintf("the certified gap is %.2g, and may be %g", r.Gap, goodEnough)
+	}
+	return ""
+}
+
+// referee has package solver check what has changed: the applications that were touched, on the servers where they are, with what all
+// others leave there and lose. It returns what is wrong, which would be a fault of this package.
+func (m *repairing) referee(r *Result) string {
+	var servers []int
+	for _, i := range r.Changed {
+		for _, p := range m.apps[i].placed {
+			servers = append(servers, p.Server)
+		}
+	}
+	slices.Sort(servers)
+	servers = slices.Compact(servers)
+	inst := &solver.Instance{Total: m.total, LossBudget: m.lossBudget, AdjustBudget: m.adjustBudget}
+	for _, j := range servers {
+		left := m.servers[j].capacity.Clone()
+		for _, i := range m.servers[j].residents {
+			if _, touched := slices.BinarySearch(r.Changed, int(i)); touched {
+				continue
+			}
+			for k, d := range m.apps[i].group.given.Demand {
+				left[k] -= m.on(int(i), j) * d
+			}
+		}
+		if m.servers[j].closed {
+			return fmt.Sprintf("server %d is closed", j)
+		}
+		inst.Capacity = append(inst.Capacity, left)
+	}
+	if len(servers) == 0 {
+		return ""
+	}
+	others := r.Loss
+	counts := make(solver.Counts, len(r.Changed))
+	for at, i := range r.Changed {
+		a := &m.apps[i]
+		app := a.group.app
+		app.Min = max(1, app.Min)
+		app.Running, app.Cost = !m.newcomer[i], a.group.given.Cost
+		if app.Displaced = true; m.newcomer[i] || m.forced[i] {
+			app.Cost = 0
+		}
+		others -= app.Loss(a.n)
+		for _, p := range a.placed {
+			where, _ := slices.BinarySearch(servers, p.Server)
+			counts[at] = append(counts[at], apportion.Placement{Server: where, Count: p.Count})
+		}
+		inst.Apps = append(inst.Apps, app)
+	}
+	inst.LossBudget -= others
+	if err := inst.Check(counts); err != nil {
+		return err.Error()
+	}
+	return ""
+}

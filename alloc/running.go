@@ -1,0 +1,360 @@
+// This file holds what a Decider knows between two events: who is where, by position, and the names of both.
+
+package alloc
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/event"
+)
+
+// Quantities and costs up to these can be summed over any number of servers or applications that fits in memory.
+const (
+	mostOfServer = 1 << 40
+	mostAdjust   = 1 << 20
+)
+
+// running is what a Decider knows of the cluster after its last decision. Positions are those of servers and applications as they came;
+// what is gone keeps its position, so that nothing moves, until there are as many of these as of the others.
+type running struct {
+	// problem has all but servers and applications, which are below, and what runs where there is no cluster.
+	problem     Problem
+	servers     []apportion.Server
+	apps        []Application
+	lost, ended map[int]bool
+	server, app map[string]int
+	// cluster is nil where reason says why no event can be decided by itself.
+	cluster *event.Cluster
+	reason  string
+}
+
+// newRunning returns what is known of a problem whose Previous runs.
+func newRunning(p *Problem, prices *event.Prices) *running {
+	s := &running{problem: *p, servers: slices.Clone(p.Servers), apps: p.Applications, lost: make(map[int]bool), ended: make(map[int]bool),
+		server: serverIndex(p.Servers), app: appIndex(p.Applications)}
+	s.problem.Servers, s.problem.Applications = nil, nil
+	if s.reason = p.plain(); s.reason == "" {
+		s.build(prices)
+	}
+	if s.cluster == nil {
+		s.problem.Previous = p.Previous.Clone()
+	}
+	return s
+}
+
+// prices returns the prices of a decision of p by capacity: the mean of those of servers that are alike.
+func (d *Decision) prices(p *Problem) *event.Prices {
+	m := d.Certificate.Multipliers
+	if m == nil || len(m.Server) != len(p.Servers) {
+		return &event.Prices{}
+	}
+	shapes, of := shapesOf(len(p.Servers), func(to []byte, j int) []byte { return appendVector(to, p.Servers[j].Capacity) })
+	prices := event.Prices{Loss: m.Loss, Shapes: make([]event.ShapePrice, len(shapes))}
+	total := make([]float64, len(p.Kinds))
+	for j := range p.Servers {
+		for k, q := range p.Servers[j].Capacity {
+			total[k] += float64(q)
+		}
+	}
+	for s, shape := range shapes {
+		prices.Shapes[s] = event.ShapePrice{Capacity: p.Servers[shape.server].Capacity, Price: make([]float64, len(p.Kinds))}
+	}
+	for j, s := range of {
+		for k, price := range m.Server[j][:len(p.Kinds)] {
+			prices.Shapes[s].Price[k] += price * total[k] / float64(shapes[s].count)
+		}
+	}
+	return &prices
+}
+
+// plain returns why events on p cannot be decided by themselves; empty where they can.
+func (p *Problem) plain() string {
+	switch o := &p.Options; {
+	case o.Paper:
+		return "the paper's rule is in force"
+	case len(p.Queues) > 0:
+		return "there are queues"
+	case len(p.Derived) > 0:
+		return "there are derived kinds"
+	case len(p.Compact) > 0 && o.Worth == WorthOfCompact:
+		return "some kinds are compact"
+	case len(p.Reservations) > 0:
+		return "something is reserved"
+	case o.Share != BoundedDRF:
+		return "shares are by another rule"
+	case o.Loss != LossInShares:
+		return "losses are in worth"
+	}
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		if reason := app.plain(); reason != "" {
+			return reason
+		}
+		if p.Previous.Containers(app.ID) == 0 {
+			return "somebody waits"
+		}
+	}
+	for j := range p.Servers {
+		if slices.ContainsFunc(p.Servers[j].Capacity, func(q int64) bool { return q > mostOfServer }) {
+			return "a quantity is too large"
+		}
+	}
+	return ""
+}
+
+// plain returns why an application is none that an event knows; empty where it is.
+func (a *Application) plain() string {
+	switch {
+	case a.Options != nil:
+		return "an application has options"
+	case a.Worth != nil || a.StayWorth != nil || a.IdleWorth != 0:
+		return "an application states a worth"
+	case a.Requires != nil || a.Within != "" || a.Slices != nil || a.Prefer != "":
+		return "an application requires labels or domains"
+	case a.PerServer != 0 || a.MaxServers != 0:
+		return "an application has a limit by server"
+	case a.Pinned:
+		return "an application is pinned"
+	case a.AdjustCost != nil && *a.AdjustCost > mostAdjust:
+		return "a cost is too large"
+	}
+	return ""
+}
+
+// like returns what a has in common with those that are equal to it.
+func (a *Application) like() event.App {
+	cost := int64(1)
+	if a.AdjustCost != nil {
+		cost = *a.AdjustCost
+	}
+	return event.App{Demand: a.Demand, Weight: a.Weight, Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts, Cost: cost}
+}
+
+// build makes the cluster of what runs.
+func (s *running) build(prices *event.Prices) {
+	o := &s.problem.Options
+	rule := event.Rule{Theta1: s.problem.Theta1, Theta2: s.problem.Theta2, Printed: o.NoCeil15 || s.problem.Theta1 == 1, Ceil15: !o.NoCeil15, Ceil16: !o.NoCeil16,
+		Restart: restartCost, Gain: o.MinGain}
+	if o.RestartCost != nil {
+		rule.Restart = *o.RestartCost
+	}
+	c := event.New(len(s.problem.Kinds), len(s.servers), rule)
+	for j := range s.servers {
+		c.AddServer(s.servers[j].Capacity, s.servers[j].Cordoned)
+	}
+	for i := range s.apps {
+		at := c.AddApp(s.apps[i].like())
+		placed, displaced := placements(s.problem.Previous[s.apps[i].ID], s.server)
+		for _, p := range placed {
+			c.Put(at, p.Server, p.Count)
+			displaced = displaced || s.servers[p.Server].Cordoned
+		}
+		if displaced {
+			s.reason = "something still runs on a server that is gone or drained"
+		}
+	}
+	if s.reason == "" && !c.Fits() {
+		s.reason = "a server is too full"
+	}
+	if s.reason != "" {
+		return
+	}
+	c.Commit()
+	c.UsePrices(*prices)
+	s.cluster, s.problem.Previous = c, nil
+}
+
+// refuse returns why one change does not fit what there is by its names; nil where it does, or where more than that has to be asked.
+func (s *running) refuse(c *Change) *apportion.FieldError {
+	if fault := c.check(); fault != nil {
+		return fault
+	}
+	name := func(kind, id, field string, index map[string]int) *apportion.FieldError {
+		if _, known := index[id]; known {
+			return nil
+		}
+		return unknownIn(kind, id, field)
+	}
+	switch {
+	case c.Update != nil:
+		return name("application", c.Update.ID, "update", s.app)
+	case c.End != nil:
+		return name("application", *c.End, "end", s.app)
+	case c.Lose != nil:
+		return name("server", *c.Lose, "lose", s.server)
+	case c.Cordon != nil:
+		return name("server", *c.Cordon, "cordon", s.server)
+	case c.Uncordon != nil:
+		return name("server", *c.Uncordon, "uncordon", s.server)
+	}
+	return nil
+}
+
+// decide decides an event by itself. A nil answer without an error says by its reason why it cannot; nothing has changed then.
+func (s *running) decide(ctx context.Context, changes []Change) (e *Event, reason string, err error) {
+	if s.cluster == nil {
+		return nil, s.reason, nil
+	}
+	c := s.cluster
+	c.Begin()
+	// Names become known when the event has been decided.
+	named := make(map[string]bool)
+	var known []func()
+	for n := range changes {
+		then, reason := s.tell(&changes[n], named)
+		if reason != "" {
+			c.Rollback()
+			return nil, reason, nil
+		}
+		known = append(known, then)
+	}
+	r, reason, err := c.Decide(ctx)
+	if r == nil {
+		return nil, reason, err
+	}
+	c.Commit()
+	s.problem.Settled = nil // another question
+	for _, then := range known {
+		then()
+	}
+	return s.event(r), "", nil
+}
+
+// tell tells the cluster of a change, and returns what the names are told when it is decided. A reason says why it has to be decided as a
+// whole, for one thing since a change of the same name comes before it.
+func (s *running) tell(c *Change, named map[string]bool) (known func(), reason string) {
+	if fault := s.refuse(c); fault != nil {
+		return nil, "a change has to be looked at with those before it"
+	}
+	once := func(kind, id string) bool {
+		key := kind + id
+		again := named[key]
+		named[key] = true
+		return !again
+	}
+	const more = "several changes concern one name"
+	switch {
+	case c.Arrive != nil:
+		return s.arrive(c.Arrive, once("a", c.Arrive.ID))
+	case c.Join != nil:
+		return s.join(c.Join, once("s", c.Join.ID))
+	case c.End != nil:
+		if !once("a", *c.End) {
+			return nil, more
+		}
+		i := s.app[*c.End]
+		s.cluster.End(i)
+		return func() {
+			delete(s.app, s.apps[i].ID)
+			s.apps[i], s.ended[i] = Application{}, true
+		}, ""
+	case c.Lose != nil:
+		if !once("s", *c.Lose) {
+			return nil, more
+		}
+		j := s.server[*c.Lose]
+		s.cluster.Lose(j)
+		return func() {
+			delete(s.server, s.servers[j].ID)
+			s.servers[j], s.lost[j] = apportion.Server{}, true
+		}, ""
+	case c.Cordon != nil || c.Uncordon != nil:
+		id, cordoned := c.Uncordon, c.Cordon != nil
+		if cordoned {
+			id = c.Cordon
+		}
+		if !once("s", *id) {
+			return nil, more
+		}
+		j := s.server[*id]
+		if s.servers[j].Cordoned != cordoned {
+			if cordoned {
+				s.cluster.Drain(j)
+			} else {
+				s.cluster.Open(j)
+			}
+		}
+		return func() { s.servers[j].Cordoned = cordoned }, ""
+	}
+	return nil, "an application or the problem is otherwise"
+}
+
+// arrive tells the cluster of a new application.
+func (s *running) arrive(a *Application, first bool) (known func(), reason string) {
+	if reason := a.plain(); reason != "" {
+		return nil, reason
+	}
+	_, there := s.app[a.ID]
+	alone := Problem{Kinds: s.problem.Kinds, Applications: []Application{*a}}
+	if there || !first || alone.Validate() != nil {
+		return nil, "a newcomer is not right"
+	}
+	at := s.cluster.Arrive(a.like())
+	return func() {
+		s.app[a.ID] = at
+		s.apps = append(s.apps, *a)
+	}, ""
+}
+
+// join tells the cluster of a new server.
+func (s *running) join(n *apportion.Server, first bool) (known func(), reason string) {
+	_, there := s.server[n.ID]
+	alone := Problem{Kinds: s.problem.Kinds, Servers: []apportion.Server{*n}}
+	if there || !first || alone.plain() != "" || alone.Validate() != nil {
+		return nil, "a new server is not right"
+	}
+	at := s.cluster.AddServer(n.Capacity, n.Cordoned)
+	return func() {
+		s.server[n.ID] = at
+		s.servers = append(s.servers, *n)
+	}, ""
+}
+
+// event returns what a result of the cluster is by names.
+func (s *running) event(r *event.Result) *Event {
+	e := &Event{Allocation: make(Allocation, len(r.Changed)), Objective: r.Objective, Bound: r.Bound, Gap: r.Gap, Utilization: r.Utilization, FairnessLoss: r.Loss,
+		LossBudget: r.LossBudget, Adjusted: r.Adjusted, Forced: r.Forced, AdjustCost: r.AdjustCost, AdjustBudget: r.AdjustBudget}
+	for _, i := range r.Changed {
+		e.Allocation[s.apps[i].ID] = s.places(i)
+	}
+	return e
+}
+
+// places returns where application i has containers, by name.
+func (s *running) places(i int) map[string]int64 {
+	placed := s.cluster.Placed(i)
+	places := make(map[string]int64, len(placed))
+	for _, p := range placed {
+		places[s.servers[p.Server].ID] = p.Count
+	}
+	return places
+}
+
+// whole returns the problem that the next decision begins from.
+func (s *running) whole() *Problem {
+	p := s.problem
+	if p.Servers = nil; len(s.servers) > 0 {
+		p.Servers = make([]apportion.Server, 0, len(s.servers))
+	}
+	p.Applications = make([]Application, 0, len(s.apps))
+	for j := range s.servers {
+		if !s.lost[j] {
+			p.Servers = append(p.Servers, s.servers[j])
+		}
+	}
+	if p.Previous = s.problem.Previous.Clone(); s.cluster != nil {
+		p.Previous = make(Allocation, len(s.apps))
+	}
+	for i := range s.apps {
+		if s.ended[i] {
+			continue
+		}
+		p.Applications = append(p.Applications, s.apps[i])
+		if s.cluster != nil {
+			p.Previous[s.apps[i].ID] = s.places(i)
+		}
+	}
+	return &p
+}
