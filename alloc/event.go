@@ -73,6 +73,7 @@ func (d *Decider) Apply(ctx context.Context, changes ...Change) (*Event, error) 
 	}
 	// Nobody waits, and the question has changed.
 	d.passed, d.reservations, d.settled = map[string]float64{}, nil, nil
+	d.state.pack()
 	return e, nil
 }
 

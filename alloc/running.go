@@ -166,6 +166,17 @@ func (s *running) build(prices *event.Prices) {
 	s.cluster, s.problem.Previous = c, nil
 }
 
+// mostGone is how many positions may be those of what is gone before all others move up, beside as many as there are.
+const mostGone = 1024
+
+// pack moves all up where most positions are those of what is gone.
+func (s *running) pack() {
+	if len(s.ended) > len(s.app)+mostGone || len(s.lost) > len(s.server)+mostGone {
+		prices := s.cluster.Prices()
+		*s = *newRunning(s.whole(), &prices)
+	}
+}
+
 // refuse returns why one change does not fit what there is by its names; nil where it does, or where more than that has to be asked.
 func (s *running) refuse(c *Change) *apportion.FieldError {
 	if fault := c.check(); fault != nil {

@@ -42,8 +42,8 @@ type pricing struct {
 	order  []int     // shapes by profit, the largest first
 	use    [][]float64
 	loss   float64
-	// stays has the members of each group that may stay as they are, with what they would; nil: it is not asked whether they do.
-	stays map[*group][]stay
+	// counted says that the members of groups that may stay as they are do so where that brings more.
+	counted bool
 }
 
 // stay is an application that may stay as it is, at a price where it does not.
@@ -78,9 +78,11 @@ func (b *pricing) bound() float64 {
 	for _, g := range c.groups {
 		free, n := b.free(g)
 		members := g.members
-		for at := range b.stays[g] {
+		for at := range g.stays {
 			// One that changes pays for it.
-			if keep, s := b.keep(g, &b.stays[g][at]), &b.stays[g][at]; keep > free-s.price {
+			if s := &g.stays[at]; !b.counted {
+				break
+			} else if keep := b.keep(g, s); keep > free-s.price {
 				bound += keep
 				members--
 				b.chargeStay(g, s)
@@ -116,32 +118,38 @@ func (b *pricing) chargeStay(g *group, s *stay) {
 // countStays notes what those hold that may stay as they are, where a change has a price: all but newcomers and those that have to go.
 // O(applications x shapes + placements).
 func (b *pricing) countStays(m *repairing) {
-	b.stays = make(map[*group][]stay)
 	if m.rule.Restart == 0 && m.rule.Gain == 0 {
 		return // at no price it is no worse to be free
 	}
-	index := make(map[*shape]int, len(m.shapes))
+	b.counted = true
 	for s, shape := range m.shapes {
-		index[shape] = s
+		shape.at = s
 	}
-	all := make([]int64, len(m.apps)*len(m.shapes))
+	for _, g := range m.groups {
+		g.stays = g.stays[:0]
+	}
+	// One list serves all events: there are as many entries as applications.
+	size := len(m.apps) * len(m.shapes)
+	m.held = slices.Grow(m.held[:0], size)[:size]
+	clear(m.held)
 	for i := range m.apps {
 		a := &m.apps[i]
-		if a.group == nil || m.newcomer[i] || m.forced[i] || m.leaving[i] {
+		if a.group == nil {
 			continue
 		}
 		placed := a.placed
 		if before, touched := m.before[i]; touched {
-			placed = before
+			if placed = before; m.newcomer[i] || m.forced[i] || m.leaving[i] {
+				continue
+			}
 		}
-		s := stay{on: all[:len(m.shapes):len(m.shapes)]}
-		all = all[len(m.shapes):]
+		s := stay{on: m.held[i*len(m.shapes) : (i+1)*len(m.shapes)]}
 		for _, p := range placed {
 			s.n += p.Count
-			s.on[index[m.servers[p.Server].shape]] += p.Count
+			s.on[m.servers[p.Server].shape.at] += p.Count
 		}
 		s.price = m.restart(i, s.n)
-		b.stays[a.group] = append(b.stays[a.group], s)
+		a.group.stays = append(a.group.stays, s)
 	}
 }
 

@@ -43,6 +43,7 @@ type Cluster struct {
 	remain  *remainders.Groups
 	prices  Prices
 	key     []byte
+	held    []int64 // scratch of bounds: containers by application and shape
 	undo    []func()
 	ev      *repairing // the event that is decided
 }
@@ -61,6 +62,7 @@ type shape struct {
 	capacity apportion.Resources
 	count    int64
 	price    []float64 // by kind, of all there is of it in the cluster
+	at       int       // in the list of shapes, while a bound is computed
 }
 
 // app is one application, in the order of submission; one that is gone keeps its position.
@@ -78,6 +80,7 @@ type group struct {
 	room    int64      // containers that the empty cluster holds
 	members int64
 	levels  []level // by n, ascending
+	stays   []stay  // scratch of bounds
 }
 
 // level is the members of a group with n containers, ascending.
