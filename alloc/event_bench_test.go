@@ -14,8 +14,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// day is a stream of events on a cluster: applications come and go, servers are lost, drained, and back.
-type day struct {
+// eventDay is a stream of events on a cluster: applications come and go, servers are lost, drained, and back.
+type eventDay struct {
 	rand    *rand.Rand
 	pool    []alloc.Application // those that come
 	in      []string
@@ -26,8 +26,8 @@ type day struct {
 	byID    map[string]apportion.Server
 }
 
-func newDay(seed uint64, p *alloc.Problem) *day {
-	d := &day{rand: rand.New(rand.NewPCG(seed, 7)), byID: make(map[string]apportion.Server)}
+func newDay(seed uint64, p *alloc.Problem) *eventDay {
+	d := &eventDay{rand: rand.New(rand.NewPCG(seed, 7)), byID: make(map[string]apportion.Server)}
 	for _, a := range p.Applications {
 		d.pool, d.in = append(d.pool, a), append(d.in, a.ID)
 	}
@@ -48,7 +48,7 @@ func take[T any](r *rand.Rand, list *[]T) T {
 }
 
 // event draws the next one: 45 in 100 are arrivals, as many completions, 5 losses and drains, 5 servers that are back.
-func (d *day) event() alloc.Change {
+func (d *eventDay) event() alloc.Change {
 	switch n := d.rand.IntN(100); {
 	case n < 45:
 		a := d.pool[d.rand.IntN(len(d.pool))]

@@ -323,7 +323,7 @@ func TestEventRefused(t *testing.T) {
 
 // What an event does not know is decided as a whole, and the answer says why.
 func TestEventElsewhere(t *testing.T) {
-	two := int64(2)
+	two, part := int64(2), 0.1
 	for says, change := range map[string]func(p *alloc.Problem){
 		"paper's rule": func(p *alloc.Problem) { p.Options.Paper = true },
 		"queues":       func(p *alloc.Problem) { p.Queues = []drf.Queue{{ID: "q", Weight: 1}} },
@@ -334,6 +334,7 @@ func TestEventElsewhere(t *testing.T) {
 		},
 		"domains":         func(p *alloc.Problem) { p.Topology = []string{"rack"}; p.Applications[1].Prefer = "rack" },
 		"compact":         func(p *alloc.Problem) { p.Compact = []string{"gpu"} },
+		"beyond":          func(p *alloc.Problem) { p.Applications[1].SpreadCost = &part },
 		"limit by server": func(p *alloc.Problem) { p.Applications[1].PerServer = 9 },
 		"pinned":          func(p *alloc.Problem) { p.Applications[1].Pinned = true },
 		"a worth":         func(p *alloc.Problem) { p.Applications[1].StayWorth = new(float64) },

@@ -109,10 +109,12 @@ func (a *Application) plain() string {
 	switch {
 	case a.Options != nil:
 		return "an application has options"
-	case a.Worth != nil || a.StayWorth != nil || a.IdleWorth != 0:
+	case a.Worth != nil || a.WorthOn != nil || a.StayWorth != nil || a.IdleWorth != 0:
 		return "an application states a worth"
 	case a.Requires != nil || a.Within != "" || a.Slices != nil || a.Prefer != "":
 		return "an application requires labels or domains"
+	case a.SpreadCost != nil && *a.SpreadCost != 0:
+		return "servers beyond the fewest cost an application something"
 	case a.PerServer != 0 || a.MaxServers != 0:
 		return "an application has a limit by server"
 	case a.Pinned:
