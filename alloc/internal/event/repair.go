@@ -165,7 +165,7 @@ func (m *repairing) measure() {
 // finds no way.
 func (m *repairing) repair(ctx context.Context) string {
 	for _, i := range m.touched {
-		if !m.legal(i) {
+		if m.apps[i].group != nil && !m.legal(i) { // else it has ended, too
 			return "no room was found for " + m.word(i)
 		}
 	}

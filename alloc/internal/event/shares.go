@@ -124,11 +124,11 @@ func (c *Cluster) setShares(total apportion.Resources) bool {
 	return true
 }
 
-// beyond is the members of a group, each with n containers, and the next number of them.
+// beyond is the members of a group, each with its fewest containers, with the n within its share, and with the next number.
 type beyond struct {
-	g       *group
-	n, more int64
-	rise    float64
+	g               *group
+	fewest, n, more int64
+	rise            float64
 }
 
 // room returns how many members find room for their next containers.
@@ -146,8 +146,17 @@ func (c *Cluster) rounded(total apportion.Resources) (least, most float64) {
 		list[at] = g.within()
 		_ = exact.AddTimesTo(left, left, -list[at].n*g.members, g.given.Demand)
 	}
+	if slices.Min(left) < 0 {
+		// Not all get what is within their shares; who does is a matter of order.
+		for at := range list {
+			b, members := &list[at], float64(list[at].g.members)
+			least += float64(members * b.g.app.LeastLoss(b.fewest, b.n+b.more))
+			most += float64(members * b.g.app.MostLoss(b.fewest, b.n+b.more))
+		}
+		return least, most
+	}
 	slices.SortStableFunc(list, func(a, b beyond) int { return cmp.Compare(a.rise, b.rise) })
-	clear := slices.Min(left) >= 0
+	clear := true
 	for at := 0; at < len(list); {
 		// Groups of one rise take turns in the order of their applications, which does not matter where there is room for all or for none.
 		end, some, all := at, false, true
@@ -179,7 +188,7 @@ func (g *group) within() beyond {
 	if fair := g.app.Share/g.app.Delta + ceilTolerance; fair < float64(g.app.Max) {
 		within = int64(fair)
 	}
-	b.n = max(b.n, g.app.AtMost(within))
+	b.fewest, b.n = b.n, max(b.n, g.app.AtMost(within))
 	if more := g.app.AtLeast(b.n + 1); more > 0 {
 		b.more, b.rise = more-b.n, g.app.Loss(more)-g.app.Loss(b.n)
 	}
