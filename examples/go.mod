@@ -6,6 +6,7 @@ require (
 	github.com/apportion/apportion v0.1.0
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/google/go-cmp v0.7.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

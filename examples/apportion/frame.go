@@ -46,6 +46,8 @@ type command struct {
 	changes []func() (alloc.Change, error)
 	// when has the flags of "when".
 	when whenOptions
+	// try has the flags of "try".
+	try tryOptions
 	// service has the flags of "serve", and dispatch carries out another call for it.
 	service  serviceOptions
 	dispatch func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error

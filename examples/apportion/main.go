@@ -48,6 +48,8 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
 
   sim      how jobs fare under a policy, one of the library's or one's own: states out, orders in, a line each
 
+  try  a simulated cluster on a page of this machine, a hundred times as fast as time
+
   adjust  how jobs are resized without losing their work: the protocol, an event a line in, effects out
 
   version     which version this is
@@ -143,6 +145,7 @@ var subcommands = map[string]subcommand{
 	"flowcon":    {(*command).strictFlag, answerFlowCon, byLine},
 	"specon":     {(*command).strictFlag, answerSpeCon, byLine},
 	"sim":        {func(*command) {}, answerSim, byLine},
+	"try":        {(*command).tryFlags, answerTry, searching},
 	"adjust":     {(*command).journalFlag, answerAdjust, byLine},
 	"version":    {func(*command) {}, answerVersion, atOnce},
 	"completion": {func(*command) {}, answerCompletion, atOnce},

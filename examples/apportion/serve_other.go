@@ -11,3 +11,8 @@ import (
 func answerServe(context.Context, *command) error {
 	return errors.New("there is no service in this build")
 }
+
+// answerTry refuses as well.
+func answerTry(context.Context, *command) error {
+	return errors.New("there is no page in this build")
+}

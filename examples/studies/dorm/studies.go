@@ -12,7 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 

@@ -10,10 +10,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
-	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/examples/studies/measured"
-	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 //go:embed data/packed_steps.csv

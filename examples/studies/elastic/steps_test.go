@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
-	"github.com/apportion/apportion/examples/studies/trace"
 )
 
 // hand is a model of which 1, 2 and 4 GPUs on one server and 4 on two were measured, with 8 and 16 samples each.

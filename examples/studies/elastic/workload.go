@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
-	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 

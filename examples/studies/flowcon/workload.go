@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 

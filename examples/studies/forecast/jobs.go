@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 )
 
 // All times of this program are in seconds.

@@ -8,7 +8,7 @@ import (
 	_ "embed"
 	"iter"
 
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 )
 
 // The files are packed; data/NOTICE.md says who measured what.

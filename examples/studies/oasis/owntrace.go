@@ -9,7 +9,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 )
 
 // ownSizes are the sizes of cluster, in GPUs, where -gpus names none.

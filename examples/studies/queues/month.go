@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 )
 
 // A month has 30 days.

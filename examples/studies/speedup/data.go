@@ -5,8 +5,8 @@ package main
 import (
 	"sort"
 
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/examples/studies/measured"
-	"github.com/apportion/apportion/examples/studies/trace"
 	"github.com/apportion/apportion/growth/speedup"
 )
 

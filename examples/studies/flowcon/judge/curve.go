@@ -10,7 +10,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/growth"
 )
 

@@ -3,7 +3,7 @@
 package noisy
 
 import (
-	"github.com/apportion/apportion/examples/studies/trace"
+	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/placement/sim"
 )
 
