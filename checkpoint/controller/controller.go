@@ -23,6 +23,7 @@ type Controller struct {
 	driver *driver.Driver
 	starts *starts
 	board  *page.Board
+	meters *meters
 
 	// These five belong to the goroutine of follow and need no lock. found is what the newest look has found, waits is what waits beside the jobs, missing is since when jobs are missing in the cluster,
 	// agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs; and
@@ -44,6 +45,8 @@ type Controller struct {
 	// specs are what jobs run, by ID, as the newest look that had them has said: one that is missing for a moment, or
 	// cannot be understood any more, may have to be started again meanwhile.
 	specs map[string]json.RawMessage
+	// queues are those of the jobs of the newest look, by ID.
+	queues map[string]string
 	// last is the newest decision, or the fault in its place.
 	last Taken
 }
@@ -64,8 +67,9 @@ func New(config Config) (*Controller, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Controller{config: config.filled(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
+	c := &Controller{config: config.filled(), meters: newMeters(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
 	c.starts = newStarts(config.Machine.Jobs(), c.config.Log)
+	c.starts.queueOf = c.queueOf
 	c.board = page.New(page.Config{Secret: config.Secret, Source: c.shown, Ask: c.ask})
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
@@ -141,6 +145,13 @@ func (c *Controller) spec(job string) json.RawMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.specs[job]
+}
+
+// queueOf returns the queue of a job by the newest look; "": it is in none.
+func (c *Controller) queueOf(job string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queues[job]
 }
 
 // up says why a server is not up by the newest look; nil: it is. The agent of a server that is not up gives the driver no

@@ -67,7 +67,7 @@ func (f *fake) Look(context.Context) (*controller.View, error) {
 	if f.blind {
 		return nil, errors.New("nobody answers")
 	}
-	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: maps.Clone(f.view.Rejected), Withdrawn: f.view.Withdrawn, Waiting: slices.Clone(f.view.Waiting)}, nil
+	return &controller.View{Servers: slices.Clone(f.view.Servers), Jobs: slices.Clone(f.view.Jobs), Rejected: maps.Clone(f.view.Rejected), Withdrawn: f.view.Withdrawn, Waiting: slices.Clone(f.view.Waiting), Queues: slices.Clone(f.view.Queues)}, nil
 }
 
 func (f *fake) Ended(_ context.Context, job string, how checkpoint.Ending, why string) error {

@@ -22,6 +22,7 @@ func (c *Controller) decideAll(ctx context.Context) {
 	pace := pace{again: patience{first: c.config.Settle}}
 	for {
 		state := c.driver.State()
+		c.starts.reach(&state)
 		if view := c.View(); view != nil {
 			// State and view are of different moments, and problem takes from each what that knows better.
 			p, others := c.problem(view, &state)
@@ -143,6 +144,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, s
 	c.mu.Lock()
 	c.last = taken
 	c.mu.Unlock()
+	c.meters.decided(&taken)
 	c.board.Decided(page.NewDecision(clockOf(taken.At), taken.Took, taken.Problem, taken.Decision, taken.Fault))
 	return adjust, until, err
 }

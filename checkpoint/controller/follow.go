@@ -46,6 +46,7 @@ func (c *Controller) follow(ctx context.Context) {
 // look, and holds up nothing else. It reports whether the cluster is not as it was.
 func (c *Controller) look(ctx context.Context) (changed bool, err error) {
 	view, err := c.config.Cluster.Look(ctx)
+	c.meters.looked(err)
 	if err != nil {
 		return false, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
@@ -102,8 +103,10 @@ func (c *Controller) see(view *View) {
 	for i := range view.Servers {
 		c.servers[view.Servers[i].ID] = &view.Servers[i]
 	}
+	c.queues = make(map[string]string, len(view.Jobs))
 	for i := range view.Jobs {
-		c.specs[view.Jobs[i].Application.ID] = view.Jobs[i].Spec
+		app := &view.Jobs[i].Application
+		c.specs[app.ID], c.queues[app.ID] = view.Jobs[i].Spec, app.Queue
 	}
 }
 

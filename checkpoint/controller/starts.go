@@ -26,13 +26,22 @@ type starts struct {
 	// all are those that were begun, and again, by cause, those of jobs that had run before.
 	all   int64
 	again map[string]int64
+	// lost are the steps that are done again, by cause as well; waited is how long jobs waited, by queue, and paused how long they did
+	// not run between two runs.
+	lost   map[string]int64
+	waited map[string]*histogram
+	paused histogram
+	// queueOf returns the queue of a job.
+	queueOf func(job string) string
 }
 
 // runs are those of one job.
 type runs struct {
 	// attempt is the newest that was counted, and phase how it stood last.
 	attempt int64
-	phase   checkpoint.Phase
+	// furthest is the last step that it has told.
+	furthest int64
+	phase    checkpoint.Phase
 	// since is when it was begun, and stopped when the one before was to stop; zero: none was.
 	since, stopped time.Time
 	// idle is since when it waits for containers; zero: it has some, or that is not known.
@@ -45,7 +54,8 @@ type runs struct {
 
 // newStarts counts what comes after these jobs.
 func newStarts(jobs []checkpoint.Job, log *slog.Logger) *starts {
-	s := &starts{log: log, jobs: map[string]*runs{}, again: map[string]int64{}}
+	s := &starts{log: log, jobs: map[string]*runs{}, again: map[string]int64{}, lost: map[string]int64{}, waited: map[string]*histogram{}, paused: histogram{ends: slow},
+		queueOf: func(string) string { return "" }}
 	for i := range jobs {
 		s.jobs[jobs[i].Name] = &runs{attempt: jobs[i].Attempt, phase: jobs[i].Phase}
 	}
@@ -74,9 +84,10 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 		} else if j.Phase != one.phase {
 			s.becomes(one, j, now)
 		}
-		if j.Phase != checkpoint.Idle {
+		switch {
+		case j.Phase == checkpoint.Ended:
 			one.idle = time.Time{}
-		} else if one.phase != checkpoint.Idle {
+		case j.Phase == checkpoint.Idle && one.phase != checkpoint.Idle:
 			one.idle = now
 		}
 		one.phase = j.Phase
@@ -93,6 +104,14 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
 	one.attempt, one.since = j.Attempt, now
 	s.all++
+	if !one.idle.IsZero() {
+		queue := s.queueOf(j.Name)
+		if s.waited[queue] == nil {
+			s.waited[queue] = &histogram{ends: slow}
+		}
+		s.waited[queue].observe(now.Sub(one.idle).Seconds())
+		one.idle = time.Time{}
+	}
 	cause, level := "submitted", slog.LevelInfo
 	if j.Stopped > 0 {
 		if cause = cmp.Or(j.Reason.Constraint, moved); cause == moved {
@@ -101,6 +120,11 @@ func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
 			level = slog.LevelWarn
 		}
 		s.again[cause]++
+		// A checkpoint of an unknown step is counted as if nothing was lost.
+		if step := j.Newest().Step; step >= 0 {
+			s.lost[cause] += max(0, one.furthest-step)
+			one.furthest = step
+		}
 	}
 	s.log.Log(context.Background(), level, "job starts", "job", j.Name, "attempt", j.Attempt, "on", page.PlacesText(bridge.Counts(j.Target)), "step", j.Newest().Step, "cause", cause, "why", j.Reason.Text)
 }
@@ -117,6 +141,7 @@ func (s *starts) becomes(one *runs, j *checkpoint.Job, now time.Time) {
 		}
 		if !one.stopped.IsZero() {
 			one.pause, one.stopped = now.Sub(one.stopped), time.Time{}
+			s.paused.observe(one.pause.Seconds())
 		}
 		s.log.Info("job runs", "job", j.Name, "attempt", j.Attempt, "paused", one.pause)
 	case checkpoint.Ended:
@@ -143,11 +168,29 @@ func (s *starts) since(job string) time.Time {
 	return one.since
 }
 
-// counts returns how many runs were begun, and how many of them again, by cause.
-func (s *starts) counts() (all int64, again map[string]int64) {
+// reach notes how far runs are. What a run has done since it was noted last is not counted where it is lost.
+func (s *starts) reach(state *driver.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all, maps.Clone(s.again)
+	for i := range state.Jobs {
+		j := &state.Jobs[i]
+		if one := s.jobs[j.Name]; one != nil && one.attempt == j.Attempt && j.Live() {
+			one.furthest = max(one.furthest, state.Progress[j.Name].Step)
+		}
+	}
+}
+
+// tell tells what was counted.
+func (s *starts) tell(e exposition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.add("apportion_starts_total", "", float64(s.all))
+	counts(e, "apportion_restarts_total", "cause", s.again)
+	counts(e, "apportion_lost_steps_total", "cause", s.lost)
+	for _, queue := range slices.Sorted(maps.Keys(s.waited)) {
+		e.histogram("apportion_job_wait_seconds", s.waited[queue], "queue", queue)
+	}
+	e.histogram("apportion_job_pause_seconds", &s.paused)
 }
 
 // counted is a journal whose records are counted.
