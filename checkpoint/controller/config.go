@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -52,8 +51,8 @@ type Config struct {
 	// Settle is the pause after a decision, in which changes are gathered; 0: DefaultSettle. Every decision may stop and
 	// start jobs, so several arrivals at a time are better decided together.
 	Settle time.Duration
-	// Reserve is what elastic jobs leave free on each server, by kind; nil: nothing.
-	Reserve []Headroom
+	// Reserve is what elastic jobs leave free on each server, and when: of what holds at a time the most; nil: nothing.
+	Reserve []Reserve
 	// Standing is the priority of View.Waiting among the jobs; nil: above all of them. Those that run shrink for it in any case.
 	Standing *int64
 	// Hold is how long room is kept for work that waits before its manager must have begun it; 0: DefaultHold, below 0: none is kept.
@@ -102,14 +101,8 @@ func (c *Config) Validate() error {
 		"Cluster": c.Cluster == nil, "Machine": c.Machine == nil, "Journal": c.Journal == nil, "Store": c.Store == nil,
 		"Dir": c.Dir == "", "Shared": c.Shared == "", "Secret": c.Secret == wire.Secret{}, "Problem.Kinds": len(c.Problem.Kinds) == 0,
 	})
-	for _, h := range c.Reserve {
-		check.NotNegative(&faults, item, map[string]int64{"Reserve": h.Amount})
-		if !(h.Part >= 0 && h.Part <= 1) {
-			faults.Add(item, "Reserve", apportion.ErrRange, fmt.Sprintf("a part of %v", h.Part))
-		}
-	}
-	if n := len(c.Reserve); n > 0 && n != len(c.Problem.Kinds) {
-		faults.Add(item, "Reserve", apportion.ErrLength, fmt.Sprintf("%d kinds of %d", n, len(c.Problem.Kinds)))
+	for i := range c.Reserve {
+		c.Reserve[i].check(&faults, item, len(c.Problem.Kinds))
 	}
 	check.NotNegative(&faults, item, map[string]time.Duration{"Lease": c.Lease, "Look": c.Look, "Idle": c.Idle, "Missing": c.Missing, "Settle": c.Settle, "MinRun": c.MinRun})
 	check.NotNegative(&faults, item, map[string]int{"JobMoves": c.JobMoves, "Moves": c.Moves})

@@ -168,7 +168,7 @@ func problemOf(ctx context.Context, config Config, running func(context.Context)
 		return nil, 0, fmt.Errorf("controller: the cluster cannot be seen: %w", err)
 	}
 	// What cannot be decided about leaves before the problem is made, so that one bad job is no fault of all.
-	config.prepare(view)
+	config.prepare(view, time.Now())
 	count(view)
 	p := config.Problem
 	p.Servers, p.Applications, p.Queues = nil, nil, slices.Concat(p.Queues, view.Queues)

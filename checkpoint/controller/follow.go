@@ -52,7 +52,7 @@ func (c *Controller) look(ctx context.Context) (changed bool, err error) {
 	}
 	// The look is seen by all others before anything of it is handed on: a driver that lets a server in asks at once
 	// whether it is up.
-	c.config.prepare(view)
+	c.config.prepare(view, time.Now())
 	changed = !reflect.DeepEqual(c.found, *view)
 	c.found = *view
 	last := c.Last()

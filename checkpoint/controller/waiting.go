@@ -26,26 +26,20 @@ type Waiting struct {
 	Requires  []apportion.Requirement `json:"requires,omitzero"`
 }
 
-// Headroom is what elastic jobs leave free of a kind on each server: an amount, in the unit of the kind, and at least a part,
-// from 0 to 1, of what others leave there.
-type Headroom struct {
-	Amount int64
-	Part   float64
-}
-
 // prepare readies a view for a decision: headroom is taken off what elastic jobs may have of each server, work that waits is left out
 // where none counts, and jobs that cannot be decided on are rejected.
-func (c *Config) prepare(view *View) {
+func (c *Config) prepare(view *View, now time.Time) {
 	if c.Hold < 0 {
 		view.Waiting = nil
 	}
-	whole, kept := make(apportion.Resources, len(c.Reserve)), make(apportion.Resources, len(c.Reserve))
+	reserve := c.headroom(now)
+	whole, kept := make(apportion.Resources, len(reserve)), make(apportion.Resources, len(reserve))
 	for i := range view.Servers {
 		capacity := view.Servers[i].Capacity.Clone()
-		for k := range min(len(c.Reserve), len(capacity)) {
-			part := int64(math.Ceil(c.Reserve[k].Part * float64(capacity[k])))
+		for k := range min(len(reserve), len(capacity)) {
+			part := int64(math.Ceil(reserve[k].Part * float64(capacity[k])))
 			whole[k] = max(whole[k], capacity[k])
-			capacity[k] = max(0, capacity[k]-max(c.Reserve[k].Amount, part))
+			capacity[k] = max(0, capacity[k]-max(reserve[k].Amount, part))
 			kept[k] = max(kept[k], capacity[k])
 		}
 		view.Servers[i].Capacity = capacity
@@ -53,7 +47,7 @@ func (c *Config) prepare(view *View) {
 	// What waits may have the headroom as well: what needs some of that asks elastic jobs for all that they may have of a server.
 	for i := range view.Waiting {
 		demand := view.Waiting[i].Demand.Clone()
-		for k := range min(len(c.Reserve), len(demand)) {
+		for k := range min(len(reserve), len(demand)) {
 			if demand[k] <= whole[k] {
 				demand[k] = min(demand[k], kept[k])
 			}

@@ -76,7 +76,7 @@ func TestManyMakeWay(t *testing.T) {
 func TestReserve(t *testing.T) {
 	b := newBench(t)
 	b.stop()
-	b.config.Reserve = []controller.Headroom{{Part: 0.3}}
+	b.config.Reserve = []controller.Reserve{{Headroom: []controller.Headroom{{Part: 0.3}}}}
 	b.begin()
 	b.submit(12, "a")
 	b.holds(map[string]int{"a": 6})

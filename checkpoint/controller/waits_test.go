@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,10 +100,65 @@ func TestOutside(t *testing.T) {
 }
 
 func TestFaultsOfReserve(t *testing.T) {
-	for want, reserve := range map[error][]Headroom{apportion.ErrNegative: {{Amount: -1}}, apportion.ErrRange: {{Part: math.NaN()}}, apportion.ErrLength: {{}, {}}} {
-		c := Config{Reserve: reserve, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}}
-		if err := c.Validate(); !errors.Is(err, want) {
-			t.Errorf("%v: %v, want %v", reserve, err, want)
+	for _, test := range []struct {
+		reserve Reserve
+		want    error
+	}{
+		{Reserve{Headroom: []Headroom{{Amount: -1}}}, apportion.ErrNegative},
+		{Reserve{Headroom: []Headroom{{Part: math.NaN()}}}, apportion.ErrRange},
+		{Reserve{Headroom: []Headroom{{}, {}}}, apportion.ErrLength},
+		{Reserve{Headroom: []Headroom{{}}, Hours: Hours{From: -1}}, apportion.ErrRange},
+		{Reserve{Headroom: []Headroom{{}}, Hours: Hours{To: 25 * time.Hour}}, apportion.ErrRange},
+	} {
+		c := Config{Reserve: []Reserve{test.reserve}, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}}
+		if err := c.Validate(); !errors.Is(err, test.want) {
+			t.Errorf("%+v: %v, want %v", test.reserve, err, test.want)
+		}
+	}
+}
+
+// Hours hold from their beginning to before their end, over midnight as well, on the days on which they begin.
+func TestHours(t *testing.T) {
+	weekdays := [7]bool{time.Monday: true, time.Tuesday: true, time.Wednesday: true, time.Thursday: true, time.Friday: true}
+	night := Hours{From: 22 * time.Hour, To: 6*time.Hour + 30*time.Minute, Days: weekdays}
+	day := Hours{From: 8 * time.Hour, To: 18 * time.Hour, Days: weekdays}
+	evening := Hours{From: 20 * time.Hour, To: 24 * time.Hour}
+	for _, test := range []struct {
+		hours Hours
+		at    string
+		want  bool
+	}{
+		{Hours{}, "Sun 00:00:00", true}, {Hours{Days: weekdays}, "Sun 23:00:00", false}, {Hours{Days: weekdays}, "Mon 00:00:00", true},
+		{day, "Mon 07:59:59", false}, {day, "Mon 08:00:00", true}, {day, "Mon 17:59:59", true}, {day, "Mon 18:00:00", false}, {day, "Sat 12:00:00", false},
+		{night, "Fri 22:00:00", true}, {night, "Sat 06:29:59", true}, {night, "Sat 06:30:00", false}, {night, "Sat 23:00:00", false},
+		{night, "Sun 05:00:00", false}, {night, "Mon 05:00:00", false}, {night, "Tue 05:00:00", true},
+		{evening, "Sun 19:59:59", false}, {evening, "Sun 23:59:59", true}, {evening, "Mon 00:00:00", false},
+	} {
+		at, err := time.Parse("15:04:05", test.at[4:])
+		for at.Weekday().String()[:3] != test.at[:3] {
+			at = at.AddDate(0, 0, 1)
+		}
+		if got := test.hours.Hold(at); got != test.want || err != nil {
+			t.Errorf("%+v at %s: %v, %v", test.hours, test.at, got, err)
+		}
+	}
+}
+
+// Of what is left free at a time the most counts, kind by kind.
+func TestHeadroomByHours(t *testing.T) {
+	c := Config{Problem: alloc.Problem{Kinds: apportion.Kinds{"cpu", "gpu"}}, Reserve: []Reserve{
+		{Headroom: []Headroom{{Amount: 2}, {}}},
+		{Headroom: []Headroom{{Amount: 1, Part: .5}, {Amount: 3}}, Hours: Hours{From: 8 * time.Hour, To: 18 * time.Hour}},
+	}}
+	noon := time.Date(2026, 1, 4, 12, 0, 0, 0, time.UTC)
+	for at, want := range map[time.Time][]Headroom{noon: {{2, .5}, {Amount: 3}}, noon.Add(7 * time.Hour): {{Amount: 2}, {}}} {
+		if got := c.headroom(at); !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", at, got, want)
+		}
+		view := View{Servers: []Server{{Server: apportion.Server{Capacity: apportion.Resources{10, 4}}}}}
+		c.prepare(&view, at)
+		if left := view.Servers[0].Capacity; left[1] != 4-want[1].Amount || left[0] != 10-max(want[0].Amount, int64(10*want[0].Part)) {
+			t.Errorf("%v: %v are left", at, left)
 		}
 	}
 }

@@ -225,6 +225,8 @@ var exempt = map[string]string{
 	"checkpoint/controller/daemon.Program": "holds a function or an interface of the caller's",
 	"checkpoint/controller.Taken":          "its problem and its decision, which survive each, must fit each other",
 	"checkpoint/controller.Headroom":       "is read from a flag",
+	"checkpoint/controller.Hours":          "is read from a flag",
+	"checkpoint/controller.Reserve":        "is read from a flag",
 	"checkpoint/controller.Config":         "holds a function or an interface of the caller's",
 	"checkpoint/page.Config":               "holds a function or an interface of the caller's",
 	"checkpoint/page.Question":             "comes in an address",

@@ -34,7 +34,7 @@ func TestConfig(t *testing.T) {
 		"reserve": "gpu=2", "min-run": "5m", "dry-run": false
 	}`)
 	s, err := p.parse([]string{"-config", name, "-min-run", "7m"}, io.Discard)
-	if err != nil || s.shared != "/s" || s.theta1 != 0.5 || s.deaths != 3 || s.minRun != 7*time.Minute || s.reserve[0] != (controller.Headroom{Amount: 2}) || s.private != "/s/master" {
+	if err != nil || s.shared != "/s" || s.theta1 != 0.5 || s.deaths != 3 || s.minRun != 7*time.Minute || s.reserve[0].Headroom[0] != (controller.Headroom{Amount: 2}) || s.private != "/s/master" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for text, want := range map[string]string{

@@ -17,9 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -102,7 +100,7 @@ type settings struct {
 	lease, every, look, idle, save      time.Duration
 	saveTimeout, saveLimit, stall       time.Duration
 	deaths                              int
-	reserve                             []controller.Headroom
+	reserve                             []controller.Reserve
 	standing                            *int64
 	hold, minRun                        time.Duration
 	jobMoves, moves                     int
@@ -138,8 +136,8 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.DurationVar(&s.saveLimit, "save-limit", checkpoint.DefaultSaveLimit, "how long a job that is to move may take to be saved at least, until it is moved without; below 0: for ever")
 	flags.DurationVar(&s.stall, "stall-after", driver.DefaultStallAfter, "how long a job may tell no new step until it is resumed from its newest checkpoint; below 0: for ever")
 	flags.IntVar(&s.deaths, "max-deaths", controller.DefaultMaxDeaths, "how many runs of a job may die without a step further until it has failed; -1: any number")
-	flags.Func("reserve", "what elastic jobs leave free on each server, as cpu=2,memory=10%", func(text string) (err error) {
-		s.reserve, err = headroomOf(p.Kinds, text)
+	flags.Func("reserve", "what elastic jobs leave free on each server, as cpu=2,memory=10%; the most of several, as \"cpu=1; cpu=8 08:00-18:00 mon-fri\", by local time", func(text string) (err error) {
+		s.reserve, err = reserveOf(p.Kinds, text)
 		return err
 	})
 	flags.Func("waiting-priority", "the priority of others' work that waits, among elastic jobs (default above all of them)", func(text string) error {
@@ -188,29 +186,6 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 		s.url = s.scheme() + s.listen
 	}
 	return s, nil
-}
-
-// headroomOf reads amounts and parts by kind, as cpu=2,memory=10%; kinds that are not named have none.
-func headroomOf(kinds apportion.Kinds, text string) ([]controller.Headroom, error) {
-	list := make([]controller.Headroom, len(kinds))
-	for word := range strings.SplitSeq(text, ",") {
-		name, amount, _ := strings.Cut(word, "=")
-		k := slices.Index(kinds, name)
-		if k < 0 {
-			return nil, fmt.Errorf("%q is none of the kinds %s", name, strings.Join(kinds, ", "))
-		}
-		var err error
-		if percent, isPart := strings.CutSuffix(amount, "%"); isPart {
-			list[k].Part, err = strconv.ParseFloat(percent, 64)
-			list[k].Part /= 100
-		} else {
-			list[k].Amount, err = strconv.ParseInt(amount, 10, 64)
-		}
-		if err != nil || list[k].Amount < 0 || !(list[k].Part >= 0 && list[k].Part <= 1) {
-			return nil, fmt.Errorf("%q is neither an amount nor a part up to 100%%", word)
-		}
-	}
-	return list, nil
 }
 
 // Main is the main function of the program: it runs until it is told to end.
