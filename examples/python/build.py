@@ -20,13 +20,18 @@ HERE = pathlib.Path(__file__).parent
 COMMAND = HERE.parent / "apportion"
 VERSION = "0.1.0"
 
-# By platform tag of a wheel: GOOS, GOARCH and the target of the Zig compiler; glibc 2.17 is that of manylinux2014. A library of Go cannot
-# be loaded by programs on musl, whose loader has no room for its thread-local storage.
+# By platform tag of a wheel: GOOS, GOARCH and the target of the Zig compiler; glibc 2.17 is that of manylinux2014, and Go needs macOS 12.
+# A library of Go cannot be loaded by programs on musl, whose loader refuses its thread-local storage.
 TARGETS = {
     "manylinux2014_x86_64": ("linux", "amd64", "x86_64-linux-gnu.2.17"),
     "manylinux2014_aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.17"),
     "win_amd64": ("windows", "amd64", "x86_64-windows-gnu"),
+    "macosx_12_0_arm64": ("darwin", "arm64", "aarch64-macos.12.0"),
+    "macosx_12_0_x86_64": ("darwin", "amd64", "x86_64-macos.12.0"),
 }
+
+# Go names two libraries of Apple to the linker and uses nothing of them but that they are loaded. The files here say where a Mac has them.
+MACOS = HERE / "macos"
 
 NAMES = {"linux": "libapportion.so", "darwin": "libapportion.dylib", "windows": "apportion.dll"}
 
@@ -85,7 +90,8 @@ def main() -> None:
         targets = TARGETS if options.zig == "all" else {options.zig: TARGETS[options.zig]}
     for tag, (goos, goarch, target) in targets.items():
         lib = options.into / tag / NAMES[goos]
-        library(lib, goos, goarch, f"{sys.executable} -m ziglang cc -target {target}" if target else "")
+        apple = f" -L{MACOS} -F{MACOS}" if target and goos == "darwin" else ""
+        library(lib, goos, goarch, f"{sys.executable} -m ziglang cc -target {target}{apple}" if target else "")
         path = wheel(options.into, tag, lib)
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
 

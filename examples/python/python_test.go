@@ -27,8 +27,10 @@ func TestPackage(t *testing.T) {
 		t.Fatalf("%v, %v\n%s", wheels, err, built)
 	}
 	python(t, "", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", site, wheels[0])
-	if out := python(t, site, "test_apportion.py", "-v"); !strings.Contains(out, "\nOK") {
-		t.Errorf("%s", out)
+	for _, tests := range []string{"test_apportion.py", "test_notebooks.py"} {
+		if out := python(t, site, tests, "-v"); !strings.Contains(out, "\nOK") {
+			t.Errorf("%s", out)
+		}
 	}
 }
 

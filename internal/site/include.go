@@ -27,7 +27,7 @@ func (s *site) expand(p *page) (string, error) {
 	in := &include{s, p}
 	t, err := template.New(p.source).Funcs(template.FuncMap{
 		"go": in.code, "example": in.example, "output": in.output, "readme": in.block, "section": in.section, "picture": in.picture,
-		"figure": in.figure, "record": in.record, "guides": in.guides,
+		"figure": in.figure, "script": in.script, "record": in.record, "guides": in.guides,
 	}).Parse(p.text)
 	if err != nil {
 		return "", err
@@ -182,6 +182,15 @@ func (in *include) tested(name string) bool {
 		}
 	}
 	return false
+}
+
+// script shows a program in Python that a test in the folder above runs with all others of its folder.
+func (in *include) script(name string) (string, error) {
+	if !in.tested(path.Dir(name)) {
+		return "", fmt.Errorf("no test runs what is in %s", path.Dir(name))
+	}
+	text, err := in.text(name)
+	return fence("python", text), err
 }
 
 // reference matches what a link of Markdown leads to.

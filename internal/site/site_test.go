@@ -153,6 +153,7 @@ func TestIncludeRefuses(t *testing.T) {
 		`{{readme "checkpoint/command/README.md" "sh" 1}}`: "no test beside",
 		`{{output "examples/apportion"}}`:                  "golden cases",
 		`{{section "README.md" "How it came about"}}`:      "has no part",
+		`{{script "examples/apportion/master.py"}}`:        "no test runs",
 		`{{picture "weather"}}`:                            "no picture",
 		`{{record "testdata/measured/none"}}`:              "no such file",
 	} {

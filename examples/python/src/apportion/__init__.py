@@ -21,10 +21,11 @@ from ._errors import ApportionError, BadInput, raise_for
 from ._native import Session, version
 from ._sim import Interval, Policy, compare, simulate
 from ._stream import Decisions, FlowCon, OASiS, SpeCon, Stream
+from ._trace import BadTrace, TraceJob, read_trace, trace_jobs
 from ._types import *  # noqa: F403
 
-__all__ = [*_types.__all__, "ApportionError", "BadInput", "Decisions", "FlowCon", "Interval", "OASiS", "Policy", "SpeCon", "Stream",
-           "compare", "decide", "fill", "simulate", "verify", "version", "why"]
+__all__ = [*_types.__all__, "ApportionError", "BadInput", "BadTrace", "Decisions", "FlowCon", "Interval", "OASiS", "Policy", "SpeCon", "Stream",
+           "TraceJob", "compare", "decide", "fill", "read_trace", "simulate", "trace_jobs", "verify", "version", "why"]
 
 
 def _ask(args: list[str], question: Any, answer: Any) -> Any:
