@@ -6,10 +6,8 @@ package alloc
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/embedded"
@@ -21,11 +19,11 @@ import (
 type admission struct {
 	*draft
 	ctx       context.Context
-	refused   map[int]apportion.Reason // by application of the given problem: newcomers that wait, and the forced that are suspended
+	refused   map[int]bool             // by application of the given problem: newcomers that wait, and the forced that are suspended
 	preempted map[int]apportion.Reason // by application of the given problem: suspended for one of higher priority
 	questions int                      // how often a solver may still be asked about one
 	asked     bool                     // the solver has been asked about all who ask
-	alike     map[string]int           // what a refused application asks for -> its position in the given problem
+	alike     map[string]bool          // what a refused application asks for
 	entered   float64                  // the least counts of newcomers that are in, as parts of the cluster
 	broken    map[int]int              // by application of the given problem: to whom what was reserved for it went
 	first     map[int]refusedFirst     // by leaf: the first that was refused for room
@@ -39,21 +37,17 @@ type admission struct {
 // any more. O(newcomers x applications x servers x kinds), and r.limits.questions searches.
 func (r *resolved) admitAll(ctx context.Context) *admission {
 	a := &admission{draft: newDraft(r), ctx: ctx, questions: r.limits.questions,
-		refused: make(map[int]apportion.Reason), preempted: make(map[int]apportion.Reason),
-		alike: make(map[string]int), first: make(map[int]refusedFirst), broken: make(map[int]int)}
+		refused: make(map[int]bool), preempted: make(map[int]apportion.Reason),
+		alike: make(map[string]bool), first: make(map[int]refusedFirst), broken: make(map[int]int)}
 	// 1. Those who run and can stay are in the draft from the start. 2. The others, one after the other: each
 	// sees those who were taken in before it, and none who come later.
 	t := newTurn(a.draft)
 	t.ctx = ctx
 	for i := t.next(); i >= 0; i = t.next() {
-		reason, ok := apportion.Reason{}, a.in[i] // with those before it
-		if !ok {
-			reason, ok = a.ask(i, t)
-		}
-		if ok {
+		if a.in[i] || a.ask(i, t) { // or with those before it
 			a.letIn(i)
 		} else {
-			a.refused[r.of[i]] = reason
+			a.refused[r.of[i]] = true
 			a.refuse(i)
 		}
 	}
@@ -69,32 +63,30 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 	return a
 }
 
-// ask takes application i in if it can be had, and says why if not; t has those who ask after it. An option that the empty
+// ask takes application i in if it can be had; t has those that ask after it. An option that the empty
 // cluster could not hold is not tried. Where it returns false nothing has changed.
-func (a *admission) ask(i int, t *turn) (apportion.Reason, bool) {
-	// Whoever the empty cluster could not hold is told that, and not whom to wait for.
-	// That is certain, whoever else is there, and no reason to ask anybody else to make room.
+func (a *admission) ask(i int, t *turn) bool {
+	// That the empty cluster could not hold it is certain, and no reason to ask others to make room.
 	options := a.r.fitting(i)
 	if len(options) == 0 {
-		return a.r.reasonOf(a.r.options(i), a.r.unservable), false
+		return false
 	}
 	// Thousands of newcomers are of a few sorts as a rule, and the first of a sort answers for all of it.
 	var key string
 	for _, e := range options {
 		key += a.request(e)
 	}
-	if before, known := a.alike[key]; known {
-		// Whoever asks for the same after it finds no more room.
-		return a.refused[before], false
+	if a.alike[key] {
+		return false // what asks for the same after it finds no more room
 	}
 	// From cheap to dear: best fit, a search for all who ask, one for this one alone, and only then others are suspended.
 	// Options are tried in their order, each way for all of them before the next way.
 	if slices.ContainsFunc(options, a.admit) || a.together(options, t) || a.search(options) ||
 		slices.ContainsFunc(options, a.breakIn) || slices.ContainsFunc(options, a.reclaimLeast) {
-		return apportion.Reason{}, true
+		return true
 	}
-	a.alike[key] = a.r.of[i]
-	return a.r.reasonOf(options, a.refusal), false
+	a.alike[key] = true
+	return false
 }
 
 // reclaimLeast takes application i in with its fewest containers on what others have to give up.
@@ -104,22 +96,22 @@ func (a *admission) reclaimLeast(i int) bool {
 
 // request is what application i asks for: two with the same request fit, or do not, alike. It has all that place and
 // exchange look at; a field that is missing here would refuse somebody who could be had.
-func (a *admission) request(i int) string {
-	app := a.r.app(i)
-	key := fmt.Sprint(app.Demand, a.least(i), app.PerServer, app.MaxServers, app.Classes, strconv.Quote(a.r.problem.Applications[i].Queue))
-	if w := a.r.wishes[i]; w != nil {
+func (d *draft) request(i int) string {
+	app := d.r.app(i)
+	key := fmt.Sprint(app.Demand, d.least(i), app.PerServer, app.MaxServers, app.Classes, strconv.Quote(d.r.problem.Applications[i].Queue))
+	if w := d.r.wishes[i]; w != nil {
 		key += fmt.Sprint(*w)
 	}
-	if a.r.problem.Options.Preempt {
-		key += fmt.Sprint(a.r.problem.Applications[i].Priority)
+	if d.r.problem.Options.Preempt {
+		key += fmt.Sprint(d.r.problem.Applications[i].Priority)
 	}
 	// What is reserved may be open to one and not to the other.
-	for _, v := range a.reserved {
-		key += fmt.Sprint(a.respects(v, i))
+	for _, v := range d.reserved {
+		key += fmt.Sprint(d.respects(v, i))
 	}
-	key += fmt.Sprint(len(a.breakable(i)))
+	key += fmt.Sprint(len(d.breakable(i)))
 	// What it holds may stay where nothing new may come.
-	if a.r.running(i) {
+	if d.r.running(i) {
 		key += fmt.Sprint(i)
 	}
 	return key
@@ -289,81 +281,6 @@ func (a *admission) leave(i int) bool {
 	}
 	a.put(i, before)
 	return false
-}
-
-// refusal says why application i is not taken in, in its own kinds. Of several kinds the one that is shortest
-// is named, with how much of it is free, how much others would give up within the budget, and who they are. Need and
-// Have are in units of that kind, or adjustments where every kind would suffice. It reads the draft as it is when i is
-// refused: what others took before, and nothing of those who come after.
-func (a *admission) refusal(i int) apportion.Reason {
-	p, n := a.r.problem, a.least(i)
-	if reason := a.r.ceilingReason(i, n, func(c int) apportion.Resources { return a.below[c] }); reason.Constraint != "" {
-		return reason
-	}
-	if reason := a.reservedReason(i); reason.Constraint != "" {
-		return reason
-	}
-	if reason := a.domainReason(i, n); reason.Constraint != "" {
-		return reason
-	}
-	app := &p.Applications[i]
-	reason := apportion.Reason{Constraint: solver.Capacity, Need: float64(n)}
-	worst, short, limit := 0.0, false, ""
-	var amount int64
-	var from []int
-	for k, q := range app.Demand[:a.r.ownKinds()] {
-		if q == 0 {
-			continue
-		}
-		// Those who may be changed are asked kind by kind; that is more than they could give of all
-		// kinds at once, so that what is short here is short.
-		could, who, kept := a.freeable(i, k)
-		short = short || n > (a.free(k)+could)/q
-		// The part that it needs of all that it could have.
-		if part := float64(n) * float64(q) / math.Max(.5, float64(a.free(k)+could)); reason.Kind == "" || part > worst {
-			worst, amount, from = part, could, who
-			limit = within(kept)
-			reason.Kind, reason.Need, reason.Have = p.Kinds.Name(k), float64(n)*float64(q), float64(a.free(k))
-		}
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "it needs %.6g %s for %s; those who run or were taken in before it leave %.6g, and %d can be freed within the adjustment budget%s",
-		reason.Need, reason.Kind, containers(n), reason.Have, amount, limit)
-	if amount > 0 {
-		for _, v := range from[:min(len(from), 4)] {
-			reason.Applications = append(reason.Applications, p.Applications[v].ID)
-		}
-		fmt.Fprintf(&text, " (by %s)", listIDs(reason.Applications))
-	}
-	if !short {
-		// There is enough of every kind, only not where it could be used.
-		fmt.Fprintf(&text, ": no way was found to have that on the servers that are open to it, with %d of %d left to adjust", a.budget-a.spent, a.budget)
-		reason.Need, reason.Have, reason.Kind = 0, 0, ""
-		if dearer := a.dearer(); dearer > 0 {
-			reason.Constraint, reason.Need, reason.Have = solver.Adjust, float64(a.spent+dearer), float64(a.budget)
-		}
-	}
-	reason.Text = text.String()
-	return reason
-}
-
-// within says what beside the adjustment budget bounds what can be freed.
-func within(kept bool) string {
-	if kept {
-		return " and beyond what other queues are guaranteed"
-	}
-	return ""
-}
-
-// dearer returns the least cost among those whose change is dearer than what is left of the budget, 0 where there is nobody.
-func (a *admission) dearer() int64 {
-	var least int64
-	for i := range a.counts {
-		if cost := a.cost(i); a.in[i] && !a.r.pinned[i] && cost > a.budget-a.spent && (least == 0 || cost < least) {
-			least = cost
-		}
-	}
-	return least
 }
 
 // containers writes a number of containers.

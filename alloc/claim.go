@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -61,61 +60,71 @@ func (p *Problem) namesUnknown() bool {
 	})
 }
 
-// until says until when something is reserved.
-func (v *Reservation) until() string {
+// until says until when something is reserved, with a sentence on what ends then where nobody knows when that is.
+func (v *Reservation) until() (when string, more string) {
 	switch {
 	case v.At == nil && len(v.For) > 0:
-		return "until the end of " + listIDs(v.For) + ", nobody knows when"
+		return "", fmt.Sprintf("nobody knows when %s will have ended, which it is kept for", listIDs(v.For))
 	case v.At == nil || *v.At == 0:
-		return "for its start"
+		return " for its start", ""
 	}
-	return fmt.Sprintf("until %.6g", *v.At)
+	return fmt.Sprintf(" until %.6g", *v.At), ""
 }
 
-// forText names the applications that these reservations are for, and until when.
-func forText(list []Reservation) string {
-	parts := make([]string, len(list))
+// forText says what is reserved for whom, and until when, in a sentence for each.
+func forText(list []Reservation) (text []string) {
 	for at := range list {
-		parts[at] = listIDs([]string{list[at].ID}) + " " + list[at].until()
+		when, more := list[at].until()
+		room := "the room is"
+		if at > 0 {
+			room = "some is"
+		} else {
+			room = "it may not be placed: " + room
+		}
+		text = append(text, room+" reserved for "+listIDs([]string{list[at].ID})+when, more)
 	}
-	return strings.Join(parts, ", and for ")
+	return text
 }
 
-// claimText says what is reserved for application o, and whom it waits for there, or that it is due; empty where it is neither.
-func (r *resolved) claimText(o int, list []Reservation) string {
+// claimText says what is reserved for application o, and whom it waits for there, or that it is due; nothing where it is neither.
+func (r *resolved) claimText(o int, list []Reservation) []string {
 	at := slices.IndexFunc(list, func(v Reservation) bool { return v.ID == r.given.Applications[o].ID })
 	if at < 0 {
 		if _, due := r.overdue(r.entries[o][0]); due {
-			return fmt.Sprintf("; it is due, since %.4g of the cluster was let in past it, and nothing is reserved for it", r.handed(o))
+			return []string{fmt.Sprintf("it is due, since %.4g of the cluster was let in past it, and nothing is reserved for it", r.handed(o))}
 		}
-		return ""
+		return nil
 	}
 	v := &list[at]
-	text := "; its fewest containers are kept free below the ceilings of its queues"
+	text := "its fewest containers are kept free below the ceilings of its queues"
 	if len(v.Servers) > 0 {
 		var servers []string
 		var n int64
 		for _, id := range slices.Sorted(maps.Keys(v.Servers)) {
 			servers, n = append(servers, id), n+v.Servers[id]
 		}
-		text = fmt.Sprintf("; %s reserved for it on %s", areContainers(n), listIDs(servers))
+		text = fmt.Sprintf("%s reserved for it on %s", areContainers(n), listIDs(servers))
 	}
-	if len(v.For) > 0 {
-		text += " " + v.until()
-		if v.At != nil {
-			text += ", the end of " + listIDs(v.For)
-		}
+	if len(v.For) == 0 {
+		return []string{text}
 	}
-	return text
+	when, more := v.until()
+	if v.At != nil {
+		more = "it waits for the end of " + listIDs(v.For)
+	}
+	return []string{text + when, more}
 }
 
-// brokenText says to whom what was reserved for application o went; empty where it was not so.
-func (a *admission) brokenText(o int) string {
-	i, broken := a.broken[o]
-	if !broken {
-		return ""
-	}
-	return fmt.Sprintf("; what was reserved for it was open to %s, which stays within its guarantee", listIDs([]string{a.r.problem.Applications[i].ID}))
+// brokenText says to which application what was reserved for another one went.
+func brokenText(id string) string {
+	return fmt.Sprintf("what was reserved for it was open to %s, which stays within its guarantee", listIDs([]string{id}))
+}
+
+// breaks adds to a reason that what was reserved for it went to an application.
+func breaks(reason apportion.Reason, id string) apportion.Reason {
+	reason.Blockers = append(slices.Clone(reason.Blockers), apportion.Blocker{Cause: ByBroken, Applications: []string{id}})
+	reason.Text = sentences(reason.Text, brokenText(id))
+	return reason
 }
 
 // areContainers writes a number of containers as a subject.
@@ -127,32 +136,35 @@ func areContainers(n int64) string {
 }
 
 // reservedReason says that application i would have room but for what is reserved; the reason has no Constraint if that is not so.
-func (a *admission) reservedReason(i int) apportion.Reason {
-	n := a.least(i)
-	if len(a.reserved) == 0 || n <= 0 {
+func (d *draft) reservedReason(i int) apportion.Reason {
+	n := d.least(i)
+	if len(d.reserved) == 0 || n <= 0 {
 		return apportion.Reason{}
 	}
 	var list []Reservation
-	for _, v := range a.reserved {
-		if a.respects(v, i) {
-			list = append(list, a.r.reservation(v))
+	for _, v := range d.reserved {
+		if d.respects(v, i) {
+			list = append(list, d.r.reservation(v))
 		}
 	}
-	before := a.lifted
-	a.lifted = a.reserved
-	fits := a.place(i, n)
-	a.lifted = before
+	if len(list) == 0 {
+		return apportion.Reason{}
+	}
+	before := d.lifted
+	d.lifted = d.reserved
+	fits := d.place(i, n)
+	d.lifted = before
 	if !fits {
 		return apportion.Reason{}
 	}
-	a.remove(i)
+	d.remove(i)
 	return reservedReason(list, n)
 }
 
 // reservedReason is that of one that may not be placed where there is room for n containers of it.
 func reservedReason(list []Reservation, n int64) apportion.Reason {
 	reason := apportion.Reason{Constraint: solver.Capacity, Need: float64(n),
-		Text: "it may not be placed: the room is reserved for " + forText(list)}
+		Text: sentences(forText(list)...)}
 	for at := range list {
 		reason.Applications = append(reason.Applications, list[at].ID)
 	}

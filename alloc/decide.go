@@ -32,8 +32,8 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		d.Reservations = append(d.Reservations, r.reservation(v))
 	}
 	grown := r.grown(r.scatter(a.apps, a.solution.Counts))
-	// One stopper serves all who are in and have nothing, who wait for what Explain would name.
-	stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
+	// One stopper serves all that are in and have nothing, which wait for what Explain would name.
+	stop := newStopper(r, a)
 	for o := range d.Shares {
 		// Whoever is in is there with what it runs as, or with the first option that there is room for.
 		i, ran := r.inUse(o, nil), r.runs(o) >= 0
@@ -55,11 +55,14 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 			w.Reason = r.stopped(stop, at, i)
 			d.add(w, ran)
 		default:
-			w.Reason = who.refused[o]
 			if reason, preempted := who.preempted[o]; preempted {
 				w.Reason = reason
+			} else {
+				w.Reason = stop.servers().leftOut(o, d.Reservations)
 			}
-			w.Reason.Text += r.claimText(o, d.Reservations) + who.brokenText(o)
+			if e, broken := who.broken[o]; broken {
+				w.Reason = breaks(w.Reason, r.problem.Applications[e].ID)
+			}
 			d.add(w, ran)
 		}
 	}
@@ -269,7 +272,7 @@ func (r *resolved) waiting(d *Decision, why func(i int) Waiting) []Waiting {
 func (r *resolved) unserved(i int, a, refused *attempt) Waiting {
 	// Its minimum of 0 was met: the next container is what was refused.
 	if at, asked := slices.BinarySearch(a.apps, i); asked {
-		stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
+		stop := newStopper(r, a)
 		return Waiting{Reason: r.stopped(stop, at, i)}
 	}
 	// refused is there, since a newcomer that is not in a has been left out. The head of the queue is in refused and not in a.

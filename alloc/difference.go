@@ -245,6 +245,22 @@ func (c *comparison) reason(item apportion.Item, field string, a, b *apportion.R
 	c.text(item, field+".Applications", strings.Join(a.Applications, ", "), strings.Join(b.Applications, ", "))
 	c.number(item, field+".Need", a.Need, b.Need)
 	c.number(item, field+".Have", a.Have, b.Have)
+	c.count(item, field+".Asked", a.Asked, b.Asked)
+	c.count(item, field+".Fits", a.Fits, b.Fits)
+	for at := range max(len(a.Blockers), len(b.Blockers)) {
+		c.text(item, fmt.Sprintf("%s.Blockers[%d]", field, at), entryOf(a.Blockers, at), entryOf(b.Blockers, at))
+	}
+	for at := range max(len(a.Remedies), len(b.Remedies)) {
+		c.text(item, fmt.Sprintf("%s.Remedies[%d]", field, at), entryOf(a.Remedies, at), entryOf(b.Remedies, at))
+	}
+}
+
+// entryOf returns an entry of a list in words, or none.
+func entryOf[T any](list []T, at int) string {
+	if at >= len(list) {
+		return none
+	}
+	return fmt.Sprintf("%+v", list[at])
 }
 
 // text is all that is said about an application that waits.

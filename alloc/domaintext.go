@@ -40,17 +40,25 @@ func (r *resolved) domainText(i int, n, now int64) string {
 }
 
 // domainReason says that no domain has room for n containers of application i as it asks for; without Constraint where one has.
-func (a *admission) domainReason(i int, n int64) apportion.Reason {
-	w := a.r.wishes[i]
+func (d *draft) domainReason(i int, n int64) apportion.Reason {
+	w := d.r.wishes[i]
 	if w == nil {
 		return apportion.Reason{}
 	}
-	now, _ := a.r.topology.Most(w, a.domainRooms(i))
-	text := a.r.domainText(i, n, now)
+	now, _ := d.r.topology.Most(w, d.domainRooms(i))
+	text := d.r.domainText(i, n, now)
 	if text == "" || now >= n {
 		return apportion.Reason{}
 	}
-	return apportion.Reason{Constraint: Domain, Need: float64(n), Have: float64(now), Text: text}
+	return apportion.Reason{Constraint: Domain, Need: float64(n), Have: float64(now), Fits: now, Text: text,
+		Blockers: []apportion.Blocker{d.r.domainBlocker(i, n, now)}}
+}
+
+// domainBlocker says that of n containers of application i no more than now have room in domains as it asks for them.
+func (r *resolved) domainBlocker(i int, n, now int64) apportion.Blocker {
+	empty, _ := r.roomInDomains(i)
+	w := r.wishes[i]
+	return apportion.Blocker{Cause: ByDomain, Label: r.problem.Topology[max(w.Within, w.SliceWithin)], Need: n, Fits: now, Limit: empty, Setting: "applications.within"}
 }
 
 // extraDomains counts by level in how many domains the applications are beyond the fewest empty ones that hold as many containers of

@@ -83,21 +83,12 @@ type KindValue struct {
 func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	// The certificate is a claim like any other: prices that do not fit the problem are refused
 	// before one is read.
-	a, _, err := rebuild(p, d, RecordVersion)
-	if err != nil {
-		return nil, err
-	}
-	r := resolve(p)
-	all, err := r.counts(d.Allocation, d.Shares)
-	if err == nil && d.Status == Decided {
-		err = r.setReserved(d, all)
-	}
+	r, a, _, err := rebuild(p, d, RecordVersion)
 	if err != nil {
 		return nil, err
 	}
 	// The same stopper gives the reasons of a decision, so that both say the same about who waits.
-	s := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
-	s.apps = a.apps
+	s := newStopper(r, a)
 	return &Explanation{
 		Applications: r.stops(s, a, d),
 		Worth:        p.worthy(),
@@ -105,7 +96,7 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 		Fairness:     s.lossPrice(),
 		Adjustment:   s.adjustPrice(),
 		Order:        r.orderText(s, a, d),
-		Domains:      r.domainsText(a, all),
+		Domains:      r.domainsText(a, r.scatter(a.apps, a.solution.Counts)),
 		Warnings:     append(s.warnings(r), s.tornWarnings(r)...),
 	}, nil
 }

@@ -29,7 +29,7 @@ func TestExplainStops(t *testing.T) {
 			"LR", alloc.Maximum, "", 0, "maximum of 6"},
 		{"capacity, the cheapest server counts", 1, nil, []string{"LR", "MF"},
 			solver.Counts{{{Server: 0, Count: 2}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}},
-			"LR", solver.Capacity, "cpu", .1 + .02, "cpu is short on 2 of 2"},
+			"LR", solver.Capacity, "cpu", .1 + .02, "Both servers have no cpu free"},
 		{"of two kinds that are short the dearer", 1, nil, []string{"LR", "MF", "NN"},
 			solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}},
 			"NN", alloc.Maximum, "", 0, "maximum of 1"},

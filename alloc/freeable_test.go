@@ -24,7 +24,7 @@ func TestFreeableLeavesGuarantees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "leave 0, and 16 can be freed within the adjustment budget and beyond what other queues are guaranteed"
+	want := "and 0 are free. 16 gpu can be freed within the adjustment budget and beyond what other queues are guaranteed"
 	if len(d.Waiting) != 1 || !strings.Contains(d.Waiting[0].Reason.Text, want) {
 		t.Errorf("%+v, want %q", d.Waiting, want)
 	}

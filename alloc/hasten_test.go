@@ -87,7 +87,7 @@ func TestBrokenReservationIsTold(t *testing.T) {
 	if answer.Allocation.Containers("b0") != 4 {
 		t.Fatalf("%+v", answer.Waiting)
 	}
-	if r := without(t, answer.Waiting, "gang"); !strings.Contains(r.Text, `what was reserved for it was open to "b0", which stays within its guarantee`) {
+	if r := without(t, answer.Waiting, "gang"); !strings.Contains(r.Text, `hat was reserved for it was open to "b0", which stays within its guarantee`) {
 		t.Errorf("%+v", r)
 	}
 }

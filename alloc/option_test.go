@@ -53,7 +53,7 @@ func TestOptionMakesRoom(t *testing.T) {
 	}{
 		{"0.1", `{}`, ""},
 		{"1", `{"A": {"s": 1}}`, ""},
-		{"0", `{"A": {"s": 1}}`, "leave 0, and 0 can be freed"},
+		{"0", `{"A": {"s": 1}}`, "adjustment budget (theta2) is 0"},
 	} {
 		p := read(t, `{"kinds": ["gpu"], "servers": [{"id": "s", "capacity": [8]}], "applications": [
 			{"id": "A", "options": [{"id": "large", "demand": [8], "max": 1, "min": 1}, {"id": "small", "demand": [4], "max": 1, "min": 1}]},
@@ -144,7 +144,7 @@ func TestOptionsNobodyHas(t *testing.T) {
 		t.Fatalf("%+v", d.Waiting)
 	}
 	reason := d.Waiting[0].Reason
-	for _, part := range []string{`with option "v100" it demands v100, of which the cluster has none`, `with option "a100" it demands a100`} {
+	for _, part := range []string{`with option "v100" it demands v100, of which the cluster has none`, `With option "a100" it demands a100`} {
 		if !strings.Contains(reason.Text, part) {
 			t.Errorf("%q says nothing of %q", reason.Text, part)
 		}

@@ -219,7 +219,7 @@ func (r *resolved) ceilingReason(i int, n int64, left func(c int) apportion.Reso
 		room, limits := left(c), r.ceiling(c)
 		for k, d := range app.Demand {
 			if d > 0 && limits[k] < drf.NoLimit && max(0, room[k])/d < n {
-				return ceilingText(&r.problem.Queues[r.limited[c]], r.problem.Kinds.Name(k), float64(n)*float64(d), limits[k], max(0, room[k]))
+				return ceilingText(&r.problem.Queues[r.limited[c]], r.problem.Kinds.Name(k), product(n, d), limits[k], max(0, room[k]))
 			}
 		}
 	}
@@ -227,9 +227,18 @@ func (r *resolved) ceilingReason(i int, n int64, left func(c int) apportion.Reso
 }
 
 // ceilingText is the reason of a ceiling of a queue: need, limit and left are in units of the kind.
-func ceilingText(queue *drf.Queue, kind string, need float64, limit, left int64) apportion.Reason {
+func ceilingText(queue *drf.Queue, kind string, need, limit, left int64) apportion.Reason {
 	return apportion.Reason{
-		Constraint: solver.Ceiling, Kind: kind, Need: need, Have: float64(left),
-		Text: fmt.Sprintf("queue %q may have %d %s together, of which %d are left, and it needs %.6g", queue.ID, limit, kind, left, need),
+		Constraint: solver.Ceiling, Kind: kind, Need: float64(need), Have: float64(left),
+		Blockers: []apportion.Blocker{{Cause: ByCeiling, Queue: queue.ID, Kind: kind, Need: need, Free: left, Limit: limit, Setting: "queues.ceiling"}},
+		Text:     fmt.Sprintf("queue %q may have %d %s together, of which %d are left, and it needs %d", queue.ID, limit, kind, left, need),
 	}
+}
+
+// product returns n containers of demand q each, the largest number where that is more.
+func product(n, q int64) int64 {
+	if n > math.MaxInt64/max(1, q) {
+		return math.MaxInt64
+	}
+	return n * q
 }

@@ -25,8 +25,8 @@ func TestUnservable(t *testing.T) {
 	}{
 		{"a kind of which there is none", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{1, 1, 1}, Min: 1, Max: 2}}, "of which the cluster has none", "gpu"},
 		{"larger than any server", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{5, 0, 1}, Min: 1, Max: 2}}, "0 fit the empty cluster", ""},
-		{"a minimum above what fits", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{2, 0, 1}, Min: 5, Max: 9}}, "needs 5 containers and 4 fit", ""},
-		{"nothing fits and nothing is asked", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}}, "needs 1 container and 0 fit", ""},
+		{"a minimum above what fits", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{2, 0, 1}, Min: 5, Max: 9}}, "needs 5 containers, and 4 fit", ""},
+		{"nothing fits and nothing is asked", alloc.Application{Form: alloc.Form{Demand: apportion.Resources{5, 0, 1}, Min: 0, Max: 2}}, "needs 1 container, and 0 fit", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := tiny(nil, "LR")

@@ -373,7 +373,7 @@ func (a *admission) letGo(i int, taken []offer) {
 		case a.elsewhere(o.v, i, taken):
 			a.enter(o.v)
 		default:
-			a.preempted[a.r.of[o.v]] = a.preemptedFor(o.v, i, why[at])
+			a.preempted[a.r.of[o.v]] = a.r.preemptedFor(o.v, i, why[at])
 			continue
 		}
 		a.yield(o.v)
@@ -396,14 +396,14 @@ func (a *admission) elsewhere(v, i int, taken []offer) bool {
 
 // preemptedFor says why application v is suspended: for application i, by this rule. It has no Need and Have: what the other one
 // takes is not what this one would have to be given.
-func (a *admission) preemptedFor(v, i int, by right) apportion.Reason {
-	apps := a.r.problem.Applications
+func (r *resolved) preemptedFor(v, i int, by right) apportion.Reason {
+	apps := r.problem.Applications
 	text := fmt.Sprintf("it makes room for %q, which has priority %d above its %d", apps[i].ID, apps[i].Priority, apps[v].Priority)
-	switch _, b := a.r.fork(i, v); by {
+	switch _, b := r.fork(i, v); by {
 	case byGuarantee:
-		text = fmt.Sprintf("it makes room for %q, whose queue stays within its guarantee; queue %q keeps its own", apps[i].ID, a.r.queueID(b))
+		text = fmt.Sprintf("it makes room for %q, whose queue stays within its guarantee; queue %q keeps its own", apps[i].ID, r.queueID(b))
 	case byLevel:
-		text = fmt.Sprintf("it makes room for %q, whose queue has no more for its weight than queue %q", apps[i].ID, a.r.queueID(b))
+		text = fmt.Sprintf("it makes room for %q, whose queue has no more for its weight than queue %q", apps[i].ID, r.queueID(b))
 	}
 	return apportion.Reason{Constraint: solver.Capacity, Applications: []string{apps[i].ID}, Text: text}
 }

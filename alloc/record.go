@@ -5,6 +5,7 @@ package alloc
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/apportion/apportion"
@@ -12,13 +13,14 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. In version 1
-// reasons have other words, and worths another gap, which Verify leaves unchecked; before version 3 the loss budget (15) was
-// that of the paper, and a restart cost nothing where Options.RestartCost says nothing.
-const RecordVersion = 3
+// RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. Before version 4
+// reasons have other words and no blockers, and in version 1 worths have another gap, which Verify leaves unchecked; before version 3
+// the loss budget (15) was that of the paper, and a restart cost nothing where Options.RestartCost says nothing.
+const RecordVersion = 4
 
 const (
-	ownWords      = 2 // from this version on reasons and gaps are those that are recomputed
+	ownWords      = 2 // from this version on gaps are those that are recomputed
+	ownReasons    = 4 // from this version on reasons are those that are recomputed, with blockers
 	shareBudgets  = 3 // from this version on the loss budget is a part of the shares
 	restartPrices = 3 // from this version on restarts have a price
 )
@@ -26,7 +28,7 @@ const (
 // Record is one decision as a document: the problem with its options, and the decision, whose
 // Certificate says which solver took it with how much effort. In JSON it is
 //
-//	{"version": 3, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
+//	{"version": 4, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
 //
 // The three fields are required when read: a record that lacks one is refused, not filled in.
 type Record struct {
@@ -72,6 +74,9 @@ func (r *Record) Replay(ctx context.Context, by solver.Solver) ([]Difference, er
 	if err != nil {
 		return nil, err
 	}
+	if r.Version < ownReasons {
+		again.takeReasons(r.Decision)
+	}
 	return differences(r.Decision, again), nil
 }
 
@@ -90,4 +95,19 @@ func (r *Record) check() error {
 		faults.Add(apportion.Item{}, "Decision", apportion.ErrEmpty, "")
 	}
 	return faults.Err()
+}
+
+// takeReasons takes over the reasons of another decision for the same applications.
+func (d *Decision) takeReasons(from *Decision) {
+	said := make(map[string]apportion.Reason)
+	for _, w := range slices.Concat(from.Waiting, from.Suspended) {
+		said[w.ID] = w.Reason
+	}
+	for _, list := range [...][]Waiting{d.Waiting, d.Suspended} {
+		for w := range list {
+			if reason, known := said[list[w].ID]; known {
+				list[w].Reason = reason
+			}
+		}
+	}
 }

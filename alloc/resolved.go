@@ -69,6 +69,8 @@ type resolved struct {
 	home     []int
 	// confined are the classes of the domains that were chosen for each, by entry; nil: all that are open to it.
 	confined [][]int
+	// empty is the servers without anything on them, nil before anybody has asked.
+	empty *view
 }
 
 // limits bound the time of admission where thousands wait. BenchmarkAdmission shows what each brings and costs.

@@ -25,10 +25,12 @@ const (
 // stopper holds what the reasons of all applications share: an allocation as an answer to one P2. It is filled once in
 // O(servers x kinds), and then asked about each application.
 type stopper struct {
+	r           *resolved
+	apps        []int // by position in the instance: the entry
+	view        *view // nil before anybody has asked
 	problem     *Problem
 	instance    *solver.Instance
 	counts      solver.Counts
-	apps        []int                 // of the problem, by application of the instance; nil unless all of the answer is explained
 	multipliers *solver.Multipliers   // nil where the solver has given none: every price is 0
 	left        []apportion.Resources // what is left of every server
 	loss        float64
@@ -40,10 +42,11 @@ type stopper struct {
 	shapeOf []int // by server
 }
 
-// newStopper prepares the reasons under counts, which fit the servers or are what ran before. m may be nil; if not, it has the
-// shape of inst, as Certificate.Check has seen.
-func newStopper(r *resolved, inst *solver.Instance, counts solver.Counts, m *solver.Multipliers) *stopper {
-	s := &stopper{problem: r.problem, instance: inst, counts: counts, multipliers: m}
+// newStopper prepares the reasons under the counts of an attempt, which fit the servers or are what ran before. There may be no
+// multipliers; if there are, they have the shape of the instance, as Certificate.Check has seen.
+func newStopper(r *resolved, a *attempt) *stopper {
+	inst, counts := a.instance, a.solution.Counts
+	s := &stopper{r: r, apps: a.apps, problem: r.problem, instance: inst, counts: counts, multipliers: a.solution.Multipliers}
 	if s.held = r.held; s.held != nil {
 		for _, v := range r.reserved {
 			s.holders = append(s.holders, r.reservation(v))
@@ -62,6 +65,14 @@ func newStopper(r *resolved, inst *solver.Instance, counts solver.Counts, m *sol
 	}
 	s.shapes, s.shapeOf = shapesOf(len(s.left), s.likeness)
 	return s
+}
+
+// servers returns the servers under the counts. It is asked for seldom, and made once.
+func (s *stopper) servers() *view {
+	if s.view == nil {
+		s.view = s.r.newView(s.apps, s.r.scatter(s.apps, s.counts))
+	}
+	return s.view
 }
 
 // likeness appends what tells server j from others, whichever application asks that has nothing there.
@@ -127,44 +138,46 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 	change := dense.Loss(next) - dense.Loss(n)
 	switch {
 	case next-n > room.most && s.hasHeld(a, next-n):
-		return reservedReason(s.holders, next-n), 0
+		return s.withBlockers(a, next-n, reservedReason(s.holders, next-n)), 0
 	case room.could == 0:
-		return apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container"}, 0
+		return s.withBlockers(a, next-n, apportion.Reason{Constraint: solver.Capacity, Text: "no server can hold one container of it"}), 0
 	case room.blocked == room.could:
-		return s.noRoom(room, app.Demand), s.cheapest(a)
+		return s.withBlockers(a, next-n, s.noRoom(room, app.Demand)), s.cheapest(a)
 	case s.ceiling(a, next-n).Constraint != "":
 		return s.ceiling(a, next-n), 0
 	case dense.Pinned && app.Slices != nil && len(s.holders) == 0:
 		return apportion.Reason{Constraint: Domain, Text: "there is room, but what has slices stays as it is"}, 0
 	case dense.Pinned && !app.Pinned:
-		return apportion.Reason{Constraint: solver.Adjust, Applications: s.waiting(), Text: "there is room, but " + listIDs(s.waiting()) + " waits for its end"}, 0
+		return apportion.Reason{Constraint: solver.Adjust, Applications: s.waiting(), Blockers: []apportion.Blocker{{Cause: ByReservation, Applications: s.waiting()}}, Text: "there is room, but " + listIDs(s.waiting()) + " waits for its end"}, 0
 	case dense.Pinned:
-		return apportion.Reason{Constraint: solver.Adjust, Text: "there is room, but it is pinned"}, 0
+		return apportion.Reason{Constraint: solver.Adjust, Blockers: []apportion.Blocker{{Cause: ByPin, Applications: []string{app.ID}, Setting: "applications.pinned"}},
+			Text: "there is room, but it is pinned"}, 0
 	case dense.Stay > 0 && app.StayWorth == nil && !dense.Adjusted(s.counts[a]) && gain <= 0:
 		price := restartOf(app, dense)
 		return apportion.Reason{Constraint: Restart, Need: price, Have: gain + price,
 			Text: fmt.Sprintf("there is room, but its restart costs %.4g, and %d more would bring %.4g", price, next-n, gain+price)}, 0
 	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:
-		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + dense.Cost), Have: float64(s.instance.AdjustBudget),
+		budget := apportion.Blocker{Cause: ByBudget, Need: s.adjusted + dense.Cost, Free: s.instance.AdjustBudget - s.adjusted, Limit: s.instance.AdjustBudget, Setting: "theta2"}
+		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + dense.Cost), Have: float64(s.instance.AdjustBudget), Blockers: []apportion.Blocker{budget},
 			Text: fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", s.instance.AdjustBudget, s.adjusted)}, s.adjustPrice()
 	case s.loss+change > s.instance.LossBudget+solver.LossTolerance:
-		return apportion.Reason{Constraint: solver.Fairness, Need: s.loss + change, Have: s.instance.LossBudget,
+		return apportion.Reason{Constraint: solver.Fairness, Need: s.loss + change, Have: s.instance.LossBudget, Blockers: []apportion.Blocker{{Cause: ByFairness, Setting: "theta1"}},
 			Text: fmt.Sprintf("there is room, but the fairness loss would be %.4g of %.4g", s.loss+change, s.instance.LossBudget)}, s.lossPrice() * change
 	case next-n > room.most:
-		return apportion.Reason{Constraint: solver.Capacity, Need: float64(next - n), Have: float64(room.most),
-			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most) + onServers(dense.MaxServers)}, s.cheapest(a)
+		return s.withBlockers(a, next-n, apportion.Reason{Constraint: solver.Capacity, Need: float64(next - n), Have: float64(room.most),
+			Text: fmt.Sprintf("it may have %d next, %d more, and %d have room", next, next-n, room.most)}), s.cheapest(a)
 	case s.tearing(a, next, gain).Constraint != "":
 		return s.tearing(a, next, gain), 0
 	}
 	return apportion.Reason{Text: "one more would fit; the search ended before it was given"}, 0
 }
 
-// onServers ends a sentence about how many containers have room, where it is on some of the servers alone.
-func onServers(most int64) string {
-	if most == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" on at most %d servers", most)
+// withBlockers adds to a reason what keeps n more containers of application a of the instance off the servers.
+func (s *stopper) withBlockers(a int, n int64, reason apportion.Reason) apportion.Reason {
+	t := s.servers().tallyOf(s.apps[a], s.counts[a], n)
+	reason.Asked, reason.Fits, reason.Blockers = n, t.fits, t.blockers
+	reason.Text = sentences(append([]string{reason.Text}, s.r.serversText(t.blockers, true)...)...)
+	return reason
 }
 
 // ceiling says which ceiling lacks for n more containers of application a; the reason has no Constraint if none does.
@@ -191,7 +204,7 @@ func (s *stopper) ceiling(a int, n int64) apportion.Reason {
 				left -= has[i] * s.instance.Apps[i].Demand[k] // what is used fits the cluster
 			}
 			if demand[k] > 0 && limit < solver.NoLimit && max(0, left)/demand[k] < n {
-				return ceilingText(&s.problem.Queues[q], s.problem.Kinds.Name(k), float64(n)*float64(demand[k]), limit, max(0, left))
+				return ceilingText(&s.problem.Queues[q], s.problem.Kinds.Name(k), n*demand[k], limit, max(0, left))
 			}
 		}
 	}
@@ -282,11 +295,11 @@ func (s *stopper) more(a, j int) int64 {
 // one container takes of the kind that is short, Have the most of it that one of these servers has left.
 func (s *stopper) noRoom(r room, demand apportion.Resources) apportion.Reason {
 	if r.short == 0 {
-		return apportion.Reason{Constraint: solver.Capacity, Text: "the servers that it may be on have as many of its containers as they may"}
+		return apportion.Reason{Constraint: solver.Capacity, Text: "its servers have as many of its containers as they may"}
 	}
 	kind := s.problem.Kinds.Name(r.kind)
 	return apportion.Reason{Constraint: solver.Capacity, Kind: kind, Need: float64(demand[r.kind]), Have: float64(r.left),
-		Text: fmt.Sprintf("no server has room: %s is short on %d of %d", kind, r.short, r.could)}
+		Text: "no server has room"}
 }
 
 // gain returns what the next number of containers would bring to application a of the instance: beside that it would

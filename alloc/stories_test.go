@@ -84,7 +84,7 @@ func TestOneBlocksNobody(t *testing.T) {
 	if d.Allocation.Containers("training") != 2 || d.Allocation.Containers("cpu") == 0 {
 		t.Errorf("%v, want training and cpu", d.Allocation)
 	}
-	if r := without(t, d.Waiting, "big"); r.Need != 3 || r.Have != 2 || !strings.Contains(r.Text, "3 containers and 2 fit") {
+	if r := without(t, d.Waiting, "big"); r.Need != 3 || r.Have != 2 || !strings.Contains(r.Text, "3 containers, and 2 fit") {
 		t.Errorf("big waits because of %+v", r)
 	}
 	if r := without(t, d.Waiting, "more"); r.Kind != "gpu" || r.Have != 0 {
@@ -99,7 +99,7 @@ func TestReasonNamesWhoCouldGive(t *testing.T) {
 	p.Previous = alloc.Allocation{"holder": {"s0": 4}}
 	p.Theta2, p.Options.NoCeil16 = 0, true
 	job(p, "late", 2, 2, 1, 1)
-	if r := without(t, reallocate(t, p).Waiting, "late"); r.Kind != "gpu" || r.Need != 2 || r.Have != 0 || !strings.Contains(r.Text, "0 can be freed") {
+	if r := without(t, reallocate(t, p).Waiting, "late"); r.Constraint != solver.Adjust || r.Need != 1 || r.Have != 0 || !strings.Contains(r.Text, `"holder" could make room at a cost of 1`) {
 		t.Errorf("%+v", r)
 	}
 	p.Theta2 = 1
@@ -123,7 +123,7 @@ func TestServerOfTwentyFails(t *testing.T) {
 	// Nineteen servers of 4 hold 76: twenty at 3 need 60, but a container of 3 only fits beside one of 1.
 	for id, places := range first.Allocation {
 		if places[gone] > 0 && d.Allocation.Containers(id) == 0 {
-			if r := without(t, d.Suspended, id); r.Kind != "cpu" {
+			if r := without(t, d.Suspended, id); r.Constraint != solver.Adjust || r.Blockers[1].Kind != "cpu" {
 				t.Errorf("%s is suspended because of %+v", id, r)
 			}
 		}
@@ -272,7 +272,7 @@ func TestReasonNamesMaxServers(t *testing.T) {
 	wide := job(p, "wide", 4, 4, 1)
 	wide.MaxServers = 1
 	r := without(t, reallocate(t, p).Waiting, "wide")
-	if r.Constraint != solver.Minimum || r.Text != "it needs 4 containers and 3 fit the empty cluster on at most 1 servers" {
+	if r.Constraint != solver.Minimum || r.Need != 4 || r.Have != 3 || !strings.Contains(r.Text, "It may be on at most 1 (max_servers), where 3 fit") {
 		t.Errorf("%+v", r)
 	}
 	p = cluster(2, 4)

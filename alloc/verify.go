@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -54,7 +55,7 @@ func Verify(p *Problem, d *Decision) (Proof, error) { return verify(p, d, Record
 
 // verify is Verify for a decision of a record of some version.
 func verify(p *Problem, d *Decision, version int) (Proof, error) {
-	a, unchecked, err := rebuild(p, d, version)
+	_, a, unchecked, err := rebuild(p, d, version)
 	if err != nil {
 		return Proof{}, err
 	}
@@ -105,36 +106,36 @@ func mismatch(field, detail string) error {
 // does not belong together: ErrMismatch, with every field that does not follow. Nothing in d is believed but the
 // allocation, the options in use, who was left out and the certificate, and these are checked. Explain and Verify begin
 // with it, so that neither meets a decision of another problem.
-func rebuild(p *Problem, d *Decision, version int) (a *attempt, unchecked []string, err error) {
+func rebuild(p *Problem, d *Decision, version int) (r *resolved, a *attempt, unchecked []string, err error) {
 	if err := p.Validate(); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if d == nil || d.Status != Decided && d.Status != Kept {
-		return nil, nil, mismatch("Status", "neither decided nor kept")
+		return nil, nil, nil, mismatch("Status", "neither decided nor kept")
 	}
 	// 1. Names to positions, 2. the P2 that was asked with its constraints, 3. every number afresh,
 	// 4. compared.
-	r := resolve(p)
+	r = resolve(p)
 	r.version = version
 	all, err := r.counts(d.Allocation, d.Shares)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
+		return nil, nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, err)
 	}
 	if a, err = r.answered(d, all); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if d.Status == Kept && d.Reason == nil {
-		return nil, nil, mismatch("Reason", "kept for none")
+		return nil, nil, nil, mismatch("Reason", "kept for none")
 	}
 	again, err := r.again(d, a, all)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrMismatch, err)
+		return nil, nil, nil, fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
 	unchecked = r.recount(again, d, a, version)
 	if found := differences(d, again); len(found) > 0 {
-		return nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, faultsOf(found))
+		return nil, nil, nil, fmt.Errorf("%w:\n%w", ErrMismatch, faultsOf(found))
 	}
-	return a, unchecked, nil
+	return r, a, unchecked, nil
 }
 
 // answered returns the P2 behind d, and checks the counts and the certificate against it. all has an entry for each
@@ -384,7 +385,7 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 	}
 	again.Waiting, again.Suspended = nil, nil
 	most := r.mostPassed(r.scatter(a.apps, a.solution.Counts))
-	stop := newStopper(r, a.instance, a.solution.Counts, a.solution.Multipliers)
+	stop := newStopper(r, a)
 	for o, share := range again.Shares {
 		if share.Containers > 0 {
 			continue
@@ -393,9 +394,9 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 		if r.runs(o) >= 0 && !r.problem.Options.Paper {
 			list, field = &again.Suspended, "Suspended"
 		}
-		w, follows := r.why(o, d, a, stop)
+		w, follows := r.why(o, d, a, stop, claimed[share.ID].Reason)
 		// What reasons said before this version is not recomputed.
-		if !follows || version < ownWords {
+		if !follows || version < ownReasons {
 			w.Reason = claimed[share.ID].Reason
 			unchecked = append(unchecked, fmt.Sprintf("%s[%d].Reason", field, len(*list)))
 		}
@@ -445,13 +446,15 @@ func (r *resolved) words(d *Decision) []string {
 	return words
 }
 
-// why returns why application o has nothing under d, and whether the reason follows from the allocation: that of one who is in or
-// could never be served does, and that of one who was left out is admission's word.
-func (r *resolved) why(o int, d *Decision, a *attempt, stop *stopper) (w Waiting, follows bool) {
+// why returns why application o has nothing under d, and whether the reason follows from the allocation: for which application
+// another one was suspended, or what was reserved for it given away, is admission's word, taken from the claimed reason.
+func (r *resolved) why(o int, d *Decision, a *attempt, stop *stopper, claimed apportion.Reason) (w Waiting, follows bool) {
 	paper, i := r.problem.Options.Paper, r.inUse(o, nil)
 	at, in := slices.BinarySearch(a.apps, i)
 	w = Waiting{ID: r.given.Applications[o].ID, LeftOut: !in && (!paper || d.Status == Decided && r.fits(i))}
 	switch {
+	case !paper && !in && d.Status == Decided:
+		return r.whyLeftOut(w, o, d, stop, claimed)
 	case len(r.fitting(i)) == 0 && !(in && d.Status == Decided) && !(paper && r.running(i)):
 		w.Reason = r.reasonOf(r.options(i), r.unservable)
 	case d.Status == Kept:
@@ -462,6 +465,45 @@ func (r *resolved) why(o int, d *Decision, a *attempt, stop *stopper) (w Waiting
 		return w, false
 	}
 	return w, true
+}
+
+// whyLeftOut is why for application o, which admission has left out.
+func (r *resolved) whyLeftOut(w Waiting, o int, d *Decision, stop *stopper, claimed apportion.Reason) (Waiting, bool) {
+	broken := slices.IndexFunc(claimed.Blockers, func(b apportion.Blocker) bool { return b.Cause == ByBroken })
+	follows := broken < 0
+	w.Reason = stop.servers().leftOut(o, d.Reservations)
+	if to, suspended := r.suspendedFor(o, &claimed, d); suspended {
+		w.Reason, follows = to, false
+	}
+	if broken >= 0 && len(claimed.Blockers[broken].Applications) == 1 {
+		if id := claimed.Blockers[broken].Applications[0]; d.Allocation.Containers(id) > 0 {
+			w.Reason = breaks(w.Reason, id)
+		}
+	}
+	return w, follows
+}
+
+// suspendedFor returns the reason of application o, which ran and is left out, as far as the claimed one has the words of such a reason,
+// for another application.
+func (r *resolved) suspendedFor(o int, claimed *apportion.Reason, d *Decision) (apportion.Reason, bool) {
+	v := r.runs(o)
+	if v < 0 || len(claimed.Applications) != 1 {
+		return apportion.Reason{}, false
+	}
+	to, known := appIndex(r.given.Applications)[claimed.Applications[0]]
+	if !known {
+		return apportion.Reason{}, false
+	}
+	rights := []right{byPriority}
+	if fork, _ := r.fork(r.entries[to][0], v); fork > 0 {
+		rights = append(rights, byGuarantee, byLevel)
+	}
+	for _, by := range rights {
+		if reason := r.preemptedFor(v, r.entries[to][0], by); strings.HasPrefix(claimed.Text, reason.Text) {
+			return reason, true
+		}
+	}
+	return apportion.Reason{}, false
 }
 
 // stopped is the reason of application i, at its position in P2, that is in and has nothing.

@@ -140,7 +140,7 @@ func TestTampered(t *testing.T) {
 		{plus(1), "problem applications 2 weight", "shares"},
 		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
 		{nil, "problem previous", "multipliers"},
-		{4.0, "version", "version"},
+		{5.0, "version", "version"},
 		{nil, "decision", "decision"},
 		{nil, "problem", "problem"},
 		{[]any{}, "decision certificate multipliers server", "multipliers"},
@@ -185,7 +185,7 @@ func TestEffort(t *testing.T) {
 func TestOldRecord(t *testing.T) {
 	record := recorded(t, `{"kinds": ["cpu"], "theta1": 1, "theta2": 1, "servers": [{"id": "one", "capacity": [4]}],
 		"applications": [{"id": "a", "demand": [1], "max": 3}, {"id": "big", "demand": [5], "max": 1}]}`)
-	record = altered(t, record, "it needs 1 containers and 0 fit the empty cluster", "decision", "waiting", "0", "reason", "text")
+	record = altered(t, record, "it needs 1 containers, and 0 fit the empty cluster", "decision", "waiting", "0", "reason", "text")
 	if code, _, errs := call(t, record, "verify"); code != failed || !strings.Contains(errs, "waiting[0]") {
 		t.Errorf("in other words: exit %d, %s", code, errs)
 	}

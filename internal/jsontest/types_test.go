@@ -190,6 +190,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[primaldual.Verdict](),
 
 	reflect.TypeFor[alloc.Form](), reflect.TypeFor[alloc.Rule](), reflect.TypeFor[alloc.QueueUse](), reflect.TypeFor[alloc.Reservation](), reflect.TypeFor[alloc.Settled](), reflect.TypeFor[alloc.Change](), reflect.TypeFor[alloc.Settings](), reflect.TypeFor[alloc.Event](), reflect.TypeFor[alloc.Snapshot](), reflect.TypeFor[alloc.OrderRule](),
+	reflect.TypeFor[apportion.Blocker](), reflect.TypeFor[apportion.Remedy](),
 
 	reflect.TypeFor[deadline.Broken](), reflect.TypeFor[deadline.Finish](), reflect.TypeFor[deadline.Outcome](),
 	reflect.TypeFor[deadline.Deadline](), reflect.TypeFor[deadline.Job](), reflect.TypeFor[deadline.Strength](),

@@ -32,7 +32,7 @@ func Example() {
 	// JOB  HAS  GETS  WHERE  WHY
 	// lr   0    4     n1:4   starts
 	//
-	// lr                 4 in [1, 8]  gain 0.25      price 0.2  no server has room: gpu is short on 1 of 1
+	// lr                 4 in [1, 8]  gain 0.25      price 0.2  no server has room. The server has no gpu free
 	// gpu                0 unused     one more: 0.2  mean 0.2   worth most on n1
 	// fairness budget                 one more: 0
 	// adjustment budget               one more: 0

@@ -122,7 +122,7 @@ var answers = []struct {
 }{
 	{[]string{"plan"}, `
 JOB       HAS  GETS  MOST  WHERE      WHY NOT MORE
-ml/big    6    6     8     n1:4 n2:2  no server has room: nvidia.com/gpu is short on 2 of 2
+ml/big    6    6     8     n1:4 n2:2  no server has room. Both servers have no nvidia.com/gpu free
 ml/small  0    2     2     n2:2       it has its maximum of 2
 ` + leftAlone + `objective 1.036 of at most 1.036 (within 0%), unfairness 0 of 4, 0 of 1 adjusted
 `},
@@ -133,7 +133,7 @@ controller  Running, 0s ago: It has 6.
 decision    6: n1:4 n2:2
 asks for    1 to 8, weight 1, priority 0, queue ml
 share       0.75, due 0.75
-not more    no server has room: nvidia.com/gpu is short on 2 of 2
+not more    no server has room. Both servers have no nvidia.com/gpu free
 `},
 	{[]string{"explain", "ml/small"}, `
 job       ml/small
@@ -166,7 +166,7 @@ SIZE OF A POD  FIT  AFTER MOVES  IN ONE PIECE
 	// Of the two that want the four GPUs that are left, each has some.
 	{[]string{"what-if", "-drain", "n2"}, `
 JOB       HAS  NOW  THEN  WHERE THEN  WHY NOT MORE THEN
-ml/big    6    6    2     n1:2        no server has room: nvidia.com/gpu is short on 1 of 1
+ml/big    6    6    2     n1:2        no server has room. The server has no nvidia.com/gpu free
 ml/small  0    2    2     n1:2        it has its maximum of 2
 saved, stopped and resumed: ml/big
 started: ml/small
@@ -181,7 +181,7 @@ started: ml/small
 `},
 	{[]string{"what-if", "-arrive", "MANIFEST"}, `
 JOB       HAS  NOW  THEN  WHERE THEN  WHY NOT MORE THEN
-ml/big    6    6    3     n1:1 n2:2   no server has room: nvidia.com/gpu is short on 2 of 2
+ml/big    6    6    3     n1:1 n2:2   no server has room. Both servers have no nvidia.com/gpu free
 ml/small  0    2    2     n2:2        it has its maximum of 2
 ml/new    0    0    3     n1:3        it has its maximum of 3
 saved, stopped and resumed: ml/big

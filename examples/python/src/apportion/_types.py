@@ -8,15 +8,15 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from ._views import DecisionViews, ResultViews
 
 __all__ = [
-    "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Cancel", "Cancelled", "Change", "Claim",
-    "Cluster", "Complete", "Completed", "Decision", "Derived", "Effect", "Ended", "Exit", "Fail", "Failed", "Fault",
-    "Filled", "FilledQueue", "Filling", "FlowConOptions", "Forecast", "Help", "Horizon", "Job", "JobState", "KindPrice",
-    "Known", "Lengths", "Limit", "Limits", "Metrics", "Migrations", "Move", "News", "NoForecast", "Option", "Options",
-    "Orders", "Outcome", "Outlook", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Quantiles", "Question",
-    "Queue", "QueueUse", "Reason", "Refusal", "Repair", "Repaired", "Request", "Requirement", "Reservation", "Result",
-    "Run", "Sample", "Scenario", "Schedule", "Server", "Settings", "Settled", "Share", "SimJob", "Slices",
-    "SpeConOptions", "State", "Step", "Stop", "Tick", "Times", "Total", "Transfer", "Utility", "Waiting", "WhatIf",
-    "Why", "Without", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "Admission", "AdmissionOptions", "Advance", "Advanced", "Application", "Blocker", "Cancel", "Cancelled", "Change",
+    "Claim", "Cluster", "Complete", "Completed", "Decision", "Derived", "Effect", "Ended", "Exit", "Fail", "Failed",
+    "Fault", "Filled", "FilledQueue", "Filling", "FlowConOptions", "Forecast", "Help", "Horizon", "Job", "JobState",
+    "KindPrice", "Known", "Lengths", "Limit", "Limits", "Metrics", "Migrations", "Move", "News", "NoForecast", "Option",
+    "Options", "Orders", "Outcome", "Outlook", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Quantiles",
+    "Question", "Queue", "QueueUse", "Reason", "Refusal", "Remedy", "Repair", "Repaired", "Request", "Requirement",
+    "Reservation", "Result", "Run", "Sample", "Scenario", "Schedule", "Server", "Settings", "Settled", "Share",
+    "SimJob", "Slices", "SpeConOptions", "State", "Step", "Stop", "Tick", "Times", "Total", "Transfer", "Utility",
+    "Waiting", "WhatIf", "Why", "Without", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -614,14 +614,91 @@ class QueueUse:
 
 
 @dataclass
+class Blocker:
+    """What keeps a job off some servers, or off all of them together.
+
+    cause: What it is.
+
+    servers: How many servers it keeps the job off; absent: it is about all together.
+
+    server: The first of them.
+
+    label: The requirement that these servers do not satisfy, as a selector.
+
+    kind: The kind that is short.
+
+    need: What is needed of it: by one container on a server, or by all that is asked; absent: 0.
+
+    free: What there is of it on these servers; absent: 0.
+
+    largest: The most of it on one of them; absent: 0.
+
+    fits: How many containers have room on these servers; absent: 0.
+
+    limit: The number that a rule allows; absent: 0.
+
+    queue: The queue whose ceiling or guarantee it is.
+
+    applications: The applications that have what is missing.
+
+    setting: The field of the input that would lift it; absent: none would.
+    """
+    cause: str
+    servers: Optional[int] = None
+    server: Optional[str] = None
+    label: Optional[str] = None
+    kind: Optional[str] = None
+    need: Optional[int] = None
+    free: Optional[int] = None
+    largest: Optional[int] = None
+    fits: Optional[int] = None
+    limit: Optional[int] = None
+    queue: Optional[str] = None
+    applications: Optional[list[str]] = None
+    setting: Optional[str] = None
+
+
+@dataclass
+class Remedy:
+    """A change that lets it have what it asks for, all else as it is.
+
+    change: What changes. One of 'setting', 'uncordon', 'server', 'suspend'.
+
+    applications: The applications that it changes.
+
+    server: The server that it is about: for one more, one that is alike.
+
+    setting: The field of the input that it changes.
+
+    value: The least value that is enough; absent: 0.
+
+    price: What it takes from the objective; absent: 0.
+    """
+    change: str
+    applications: Optional[list[str]] = None
+    server: Optional[str] = None
+    setting: Optional[str] = None
+    value: Optional[float] = None
+    price: Optional[float] = None
+
+
+@dataclass
 class Reason:
     """Reason.
 
-    text: The whole in one sentence.
+    text: The whole in short sentences.
 
     applications: The ones it cannot be met for; absent: all together.
 
     kind: The kind that is short.
+
+    asked: How many containers more it asks for; absent: nobody has looked at the servers.
+
+    fits: How many of these have room; absent: 0.
+
+    blockers: What keeps it off the servers; absent: nobody has looked.
+
+    remedies: Single changes that each are enough, the cheapest first; absent: none was found.
     """
     text: str
     constraint: Optional[str] = None
@@ -629,6 +706,10 @@ class Reason:
     kind: Optional[str] = None
     need: Optional[float] = None
     have: Optional[float] = None
+    asked: Optional[int] = None
+    fits: Optional[int] = None
+    blockers: Optional[list[Blocker]] = None
+    remedies: Optional[list[Remedy]] = None
 
 
 @dataclass
@@ -671,6 +752,14 @@ class Stop:
         to end that; absent: nothing.
 
     last: What its last step to the number that it has has added; absent: 0.
+
+    asked: How many containers more it asks for; absent: nobody has looked at the servers.
+
+    fits: How many of these have room; absent: 0.
+
+    blockers: What keeps it off the servers; absent: nobody has looked.
+
+    remedies: Single changes that each are enough, the cheapest first; absent: none was found.
     """
     id: str
     containers: int
@@ -687,6 +776,10 @@ class Stop:
     spread: Optional[str] = None
     last: Optional[float] = None
     applications: Optional[list[str]] = None
+    asked: Optional[int] = None
+    fits: Optional[int] = None
+    blockers: Optional[list[Blocker]] = None
+    remedies: Optional[list[Remedy]] = None
 
 
 @dataclass
@@ -853,6 +946,14 @@ class Why:
         to end that; absent: nothing.
 
     last: What its last step to the number that it has has added; absent: 0.
+
+    asked: How many containers more it asks for; absent: nobody has looked at the servers.
+
+    fits: How many of these have room; absent: 0.
+
+    blockers: What keeps it off the servers; absent: nobody has looked.
+
+    remedies: Single changes that each are enough, the cheapest first; absent: none was found.
     """
     id: str
     containers: int
@@ -871,6 +972,10 @@ class Why:
     spread: Optional[str] = None
     last: Optional[float] = None
     applications: Optional[list[str]] = None
+    asked: Optional[int] = None
+    fits: Optional[int] = None
+    blockers: Optional[list[Blocker]] = None
+    remedies: Optional[list[Remedy]] = None
 
 
 @dataclass
