@@ -44,7 +44,8 @@ type Decider struct {
 // Reallocate decides like the function Reallocate, with the embedded solver and what it has learned. p may be any problem:
 // another cluster makes what was learned useless, and not wrong. From the second decision on p.Reservations, p.Settled, and Passed of
 // p.Applications, are set to what the last one said: in a copy of that slice, so that p is the problem that the decision answers, for
-// Verify, Explain and a Record, and nothing that p shares is written to. The errors are those of the function; after one of them
+// Verify, Explain and a Record, and nothing that p shares is written to. For Apply the Decider keeps the vectors of p, which must not be
+// written to. The errors are those of the function; after one of them
 // the Decider is what it was. A decision whose certificate says Warm depends on the decisions before it, and Replay may find
 // another of several equally good answers.
 func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error) {

@@ -41,18 +41,20 @@ type Event struct {
 
 // Apply decides the cluster that the last decision has left, and that is otherwise by changes, of which there may be none. What is asked is
 // what Reallocate is asked about Problem.After these changes. An event on a cluster near what its prices prove is decided by itself: the
-// answer holds (6)-(9), (15), (16) and lets everybody in, as a referee sees who looks at all that has changed, and its Gap is at most 1
-// %. Everything else is decided as a whole, and Event.Whole says why: queues, options, worths, speeds, labels or domains that are asked for,
-// limits by server, pinned applications, derived and compact kinds and the paper's rule; somebody that waits; more than 2,048 servers that have unlike room; a newcomer that finds no room; a loss that
-// cannot be held; a gap that is wider.
+// answer holds (6)-(9), (15), (16) and lets everybody in, as solver.Instance.Check finds for all that has changed, and its Gap is at most 0.01.
+// Everything else is decided as a whole, and Event.Whole says why: options, worths, labels or domains that are asked for, limits by server,
+// pinned applications, a price of servers beyond the fewest, queues with guarantees or ceilings, derived and compact kinds, shares of whole
+// containers, losses in worth and the paper's rule; somebody that waits; more than 2,048 servers that have unlike room; a newcomer that finds
+// no room; a loss that cannot be held; a gap that is wider.
 //
 // Errors: ErrUndecided; those of Problem.After and Validate for a change that does not fit; what the context says where it ends inside an
 // event. After an error nothing has changed, and the Decider answers to the next event as if there had been none. Where the context ends
 // inside a whole decision, that is marked Interrupted, as by Reallocate.
 //
-// An event takes O(groups (log groups + shapes x kinds + levels)) and, for each application that it changes, O(remainders x kinds), where groups are applications
-// equal in everything, levels their different numbers of containers, shapes the different servers and remainders what is left on them in different
-// ways; a whole decision what Reallocate does.
+// An event takes O(groups (log groups + shapes x kinds + levels) + queues log queues) and, for each application that it changes,
+// O(remainders x kinds), where groups are applications equal in everything, levels their different numbers of containers, shapes the different
+// servers and remainders what is left on them in different ways; O(applications x shapes + placements) where the bound has to count on what
+// stays; a whole decision what Reallocate does.
 func (d *Decider) Apply(ctx context.Context, changes ...Change) (*Event, error) {
 	if d.state == nil {
 		return nil, ErrUndecided
@@ -98,8 +100,8 @@ func (d *Decider) Snapshot() Snapshot {
 	return s
 }
 
-// Restore makes d know what s says, in place of what it knew: it answers to events from there on as the Decider did that gave s. The error is that of
-// Validate, and leaves d as it was. s is read and not retained.
+// Restore makes d know what s says, in place of what it knew: it answers to events from there on as the Decider did that gave s. The error
+// is that of Validate, and leaves d as it was. s is read and not retained, but for the vectors in it, which must not be written to.
 func (d *Decider) Restore(s Snapshot) error {
 	if s.Problem == nil {
 		d.state = nil

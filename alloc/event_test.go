@@ -138,9 +138,15 @@ func smallCluster(r *rand.Rand) *alloc.Problem {
 		}
 		sorts = append(sorts, a)
 	}
+	if r.IntN(3) == 0 {
+		p.Queues = []drf.Queue{{ID: "q", Weight: 1}, {ID: "r", Weight: 2}, {ID: "s", Parent: "q", Weight: 3}}
+	}
 	for i := range len(p.Servers) {
 		a := sorts[r.IntN(len(sorts))]
 		a.ID = fmt.Sprint("a", i)
+		if p.Queues != nil {
+			a.Queue = [...]string{"", "r", "s"}[r.IntN(3)]
+		}
 		p.Applications = append(p.Applications, a)
 	}
 	return p
@@ -161,8 +167,11 @@ func TestPropEvents(t *testing.T) {
 		for n := range 12 {
 			before := d.Snapshot()
 			changes := []alloc.Change{stream.event()}
-			if r.IntN(4) == 0 {
+			switch r.IntN(6) {
+			case 0:
 				changes = append(changes, stream.event())
+			case 1:
+				changes[0] = otherwise(r, before.Problem)
 			}
 			next, err := before.Problem.After(changes, "")
 			if err != nil {
@@ -207,6 +216,24 @@ func TestPropEvents(t *testing.T) {
 	if alone == 0 {
 		t.Error("no event was decided by itself")
 	}
+}
+
+// otherwise draws an application or a setting that is otherwise.
+func otherwise(r *rand.Rand, p *alloc.Problem) alloc.Change {
+	if r.IntN(3) == 0 {
+		theta := r.Float64()
+		return alloc.Change{Set: &alloc.Settings{Theta1: &theta}}
+	}
+	a := p.Applications[r.IntN(len(p.Applications))]
+	switch a.Counts, a.Step = nil, 0; r.IntN(3) {
+	case 0:
+		a.Weight++
+	case 1:
+		a.Min = 1 + r.Int64N(a.Max)
+	default:
+		a.Min, a.Max = 1, 1+r.Int64N(4)
+	}
+	return alloc.Change{Update: &a}
 }
 
 func withoutPassed(apps []alloc.Application) []alloc.Application {
@@ -326,7 +353,9 @@ func TestEventElsewhere(t *testing.T) {
 	two, part := int64(2), 0.1
 	for says, change := range map[string]func(p *alloc.Problem){
 		"paper's rule": func(p *alloc.Problem) { p.Options.Paper = true },
-		"queues":       func(p *alloc.Problem) { p.Queues = []drf.Queue{{ID: "q", Weight: 1}} },
+		"queues": func(p *alloc.Problem) {
+			p.Queues = []drf.Queue{{ID: "q", Weight: 1, Ceiling: drf.Ceiling{drf.NoLimit, drf.NoLimit, drf.NoLimit}}}
+		},
 		"another rule": func(p *alloc.Problem) { p.Options.Share = alloc.WholeDRF },
 		"in worth":     func(p *alloc.Problem) { p.Options.Loss = alloc.LossInWorth },
 		"labels": func(p *alloc.Problem) {

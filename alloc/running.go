@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/internal/event"
+	"github.com/apportion/apportion/drf"
 )
 
 // Quantities and costs up to these can be summed over any number of servers or applications that fits in memory.
@@ -74,8 +75,8 @@ func (p *Problem) plain() string {
 	switch o := &p.Options; {
 	case o.Paper:
 		return "the paper's rule is in force"
-	case len(p.Queues) > 0:
-		return "there are queues"
+	case slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Guarantee != nil || q.Ceiling != nil }):
+		return "a queue has a guarantee or a ceiling"
 	case len(p.Derived) > 0:
 		return "there are derived kinds"
 	case len(p.Compact) > 0 && o.Worth == WorthOfCompact:
@@ -131,18 +132,23 @@ func (a *Application) like() event.App {
 	if a.AdjustCost != nil {
 		cost = *a.AdjustCost
 	}
-	return event.App{Demand: a.Demand, Weight: a.Weight, Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts, Cost: cost}
+	return event.App{Demand: a.Demand, Weight: a.Weight, Min: a.Min, Max: a.Max, Step: a.Step, Counts: a.Counts, Cost: cost, Queue: a.Queue}
+}
+
+// rule returns what p says beside its servers and applications.
+func (p *Problem) rule() event.Rule {
+	o := &p.Options
+	rule := event.Rule{Theta1: p.Theta1, Theta2: p.Theta2, Printed: o.NoCeil15 || p.Theta1 == 1, Ceil15: !o.NoCeil15, Ceil16: !o.NoCeil16,
+		Queues: p.Queues, Restart: restartCost, Gain: o.MinGain}
+	if o.RestartCost != nil {
+		rule.Restart = *o.RestartCost
+	}
+	return rule
 }
 
 // build makes the cluster of what runs.
 func (s *running) build(prices *event.Prices) {
-	o := &s.problem.Options
-	rule := event.Rule{Theta1: s.problem.Theta1, Theta2: s.problem.Theta2, Printed: o.NoCeil15 || s.problem.Theta1 == 1, Ceil15: !o.NoCeil15, Ceil16: !o.NoCeil16,
-		Restart: restartCost, Gain: o.MinGain}
-	if o.RestartCost != nil {
-		rule.Restart = *o.RestartCost
-	}
-	c := event.New(len(s.problem.Kinds), len(s.servers), rule)
+	c := event.New(len(s.problem.Kinds), len(s.servers), s.problem.rule())
 	for j := range s.servers {
 		c.AddServer(s.servers[j].Capacity, s.servers[j].Cordoned)
 	}
@@ -253,6 +259,13 @@ func (s *running) tell(c *Change, named map[string]bool) (known func(), reason s
 		return s.arrive(c.Arrive, once("a", c.Arrive.ID))
 	case c.Join != nil:
 		return s.join(c.Join, once("s", c.Join.ID))
+	case c.Set != nil:
+		return s.set(c.Set, once("set", ""))
+	case c.Update != nil:
+		if !once("a", c.Update.ID) {
+			return nil, more
+		}
+		return s.update(c.Update)
 	case c.End != nil:
 		if !once("a", *c.End) {
 			return nil, more
@@ -291,7 +304,44 @@ func (s *running) tell(c *Change, named map[string]bool) (known func(), reason s
 		}
 		return func() { s.servers[j].Cordoned = cordoned }, ""
 	}
-	return nil, "an application or the problem is otherwise"
+	return nil, "a change of no known kind"
+}
+
+// set tells the cluster of other settings.
+func (s *running) set(to *Settings, first bool) (known func(), reason string) {
+	next := s.problem
+	to.apply(&next)
+	var faults apportion.Faults
+	checkTheta(&faults, "Theta1", next.Theta1)
+	checkTheta(&faults, "Theta2", next.Theta2)
+	if !first || len(faults) > 0 {
+		return nil, "settings are not right"
+	}
+	s.cluster.Set(next.rule())
+	return func() {
+		s.problem.Theta1, s.problem.Theta2, s.problem.Options.Preempt = next.Theta1, next.Theta2, next.Options.Preempt
+	}, ""
+}
+
+// update tells the cluster of an application that is otherwise.
+func (s *running) update(a *Application) (known func(), reason string) {
+	i := s.app[a.ID]
+	switch reason := a.plain(); {
+	case reason != "":
+		return nil, reason
+	case s.alone(a) != nil:
+		return nil, "an application is not right"
+	case !s.apps[i].Demand.Equal(a.Demand):
+		return nil, "an application needs something else"
+	}
+	s.cluster.Update(i, a.like())
+	return func() { s.apps[i] = *a }, ""
+}
+
+// alone returns what is wrong with an application by itself.
+func (s *running) alone(a *Application) error {
+	p := Problem{Kinds: s.problem.Kinds, Queues: s.problem.Queues, Applications: []Application{*a}}
+	return p.Validate()
 }
 
 // arrive tells the cluster of a new application.
@@ -299,9 +349,7 @@ func (s *running) arrive(a *Application, first bool) (known func(), reason strin
 	if reason := a.plain(); reason != "" {
 		return nil, reason
 	}
-	_, there := s.app[a.ID]
-	alone := Problem{Kinds: s.problem.Kinds, Applications: []Application{*a}}
-	if there || !first || alone.Validate() != nil {
+	if _, there := s.app[a.ID]; there || !first || s.alone(a) != nil {
 		return nil, "a newcomer is not right"
 	}
 	at := s.cluster.Arrive(a.like())

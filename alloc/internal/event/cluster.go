@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/internal/remainders"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
 )
 
 // Rule is what a problem says beside its servers and applications.
@@ -19,6 +20,8 @@ type Rule struct {
 	Theta1, Theta2 float64
 	// Printed says that (15) is as the paper prints it, Ceil15 and Ceil16 that the budgets are rounded up.
 	Printed, Ceil15, Ceil16 bool
+	// Queues is the tree that gives shares, without guarantees and ceilings; nil: all share alike.
+	Queues []drf.Queue
 	// Restart is which part of what an application is worth a change of it takes, Gain how many of its containers it takes at least.
 	Restart, Gain float64
 }
@@ -30,6 +33,7 @@ type App struct {
 	Min, Max, Step, Cost  int64
 	Counts                []int64
 	PerServer, MaxServers int64
+	Queue                 string
 }
 
 // Cluster is a cluster with what runs on it. The zero value is not ready; see New.
@@ -186,7 +190,7 @@ func (c *Cluster) AddApp(given App) int {
 func (a *App) key() string {
 	key := appendVector(nil, a.Demand)
 	key = appendVector(key, []int64{int64(math.Float64bits(a.Weight)), a.Min, a.Max, a.Step, a.Cost, a.PerServer, a.MaxServers, int64(len(a.Counts))})
-	return string(appendVector(key, a.Counts))
+	return string(append(appendVector(key, a.Counts), a.Queue...))
 }
 
 // join puts application i among those of its group with its number of containers, and counts it so often as a member.
@@ -221,7 +225,7 @@ func (g *group) level(n int64) (at int, known bool) {
 	return slices.BinarySearchFunc(g.levels, n, func(l level, n int64) int { return cmp.Compare(l.n, n) })
 }
 
-// leave takes application i, which has no containers, out of its group, and the group where that was its last.
+// leave takes application i out of its group, and the group where that was its last.
 func (c *Cluster) leave(i int) {
 	g := c.apps[i].group
 	c.part(i, 1)

@@ -62,6 +62,28 @@ func (c *Cluster) End(i int) {
 	c.undo = append(c.undo, func() { c.enter(i, g) })
 }
 
+// Update makes application i, whose containers need what they needed, one that is otherwise equal to others. It goes on as it is if it may.
+func (c *Cluster) Update(i int, given App) {
+	was := c.apps[i].group
+	c.leave(i)
+	c.enter(i, &group{key: given.key(), given: given})
+	c.undo = append(c.undo, func() {
+		c.leave(i)
+		c.enter(i, was)
+	})
+	if stays := (solver.App{Min: given.Min, Max: given.Max, Step: given.Step, Counts: given.Counts}); !stays.Allows(c.apps[i].n) {
+		c.ev.touch(i)
+		c.ev.forced[i] = true
+	}
+}
+
+// Set makes other what the problem says beside its servers and applications.
+func (c *Cluster) Set(rule Rule) {
+	was := c.rule
+	c.rule = rule
+	c.undo = append(c.undo, func() { c.rule = was })
+}
+
 // Lose takes server j away: what was on it has to go on elsewhere.
 func (c *Cluster) Lose(j int) {
 	c.empty(j, c.ev.forced)
@@ -200,18 +222,21 @@ func (m *repairing) word(i int) string {
 	return "an application whose server is gone"
 }
 
-// legal gives application i the least number of containers that it may have from what it has on, if that is no such number.
+// legal gives application i the least number of containers that it may have from what it has on, if that is no such number; where there is
+// none, or no room for it, the most below that.
 func (m *repairing) legal(i int) bool {
 	a := &m.apps[i]
-	want := a.group.app.AtLeast(max(1, a.n))
-	if want < 0 {
-		return false
-	}
-	for a.n < want {
-		if m.grow(i, want-a.n) == 0 && !m.makeRoom(i, true) {
-			return false
+	first := max(1, a.group.given.Min)
+	for want := a.group.app.AtLeast(max(first, a.n)); a.n < want; {
+		if m.grow(i, want-a.n) == 0 && !m.makeRoom(i, a.n < first) {
+			break
 		}
 	}
+	n := a.group.app.AtMost(a.n)
+	if n < first {
+		return false
+	}
+	m.leaves(i, a.n-n, func(j int, count int64) { m.Put(i, j, -count) })
 	return true
 }
 

@@ -109,12 +109,16 @@ func (c *Cluster) setShares(total apportion.Resources) bool {
 			return false
 		}
 		claims[at] = drf.Claim{ID: strconv.Itoa(at), Demand: g.given.Demand, Weight: g.given.Weight * float64(g.members),
-			Min: min(g.given.Min*g.members, most), Max: most}
+			Min: min(g.given.Min*g.members, most), Max: most, Queue: g.given.Queue}
 		if claims[at].Weight < drf.MinWeight || claims[at].Weight > drf.MaxWeight {
 			return false
 		}
 	}
-	filling, err := drf.Fill(total, claims)
+	tree, err := drf.NewTree(total, c.rule.Queues)
+	if err != nil {
+		return false
+	}
+	filling, err := tree.Fill(claims)
 	if err != nil || filling.ShortOf >= 0 {
 		return false
 	}
