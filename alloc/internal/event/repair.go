@@ -13,11 +13,14 @@ import (
 )
 
 const (
-	// mostMoves is how many applications one event gives or takes containers at most, for each budget of loss that is tried.
+	// mostMoves is how many applications one event gives or takes containers at most, for each budget of loss that is tried. It bounds the
+	// time of an event; half and double change nothing in TestStream.
 	mostMoves = 24
-	// tries is how often a unit of loss above its budget is made dearer, steeper times each.
+	// tries is how often a unit of loss above its budget is made dearer, steeper times each. With two tries, or twice as dear each, one
+	// event of 500 more is decided elsewhere; more of either changes nothing.
 	tries, steeper = 4, 4
-	// leastPrice is what a unit of loss above its budget takes at least at first: about as much as the share is worth.
+	// leastPrice is what a unit of loss above its budget takes at least at first: some times what the share is worth. With half 5 events of
+	// 500 are decided elsewhere in place of 6, and more is changed; with twice as much the same.
 	leastPrice = 4
 )
 

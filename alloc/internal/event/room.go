@@ -9,9 +9,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// mostServers is on how many servers, each of another remainder, room is looked for at most for one container.
-const mostServers = 512
-
 // clearing is a server and what leaves it for one container.
 type clearing struct {
 	server int
@@ -30,11 +27,7 @@ func (m *repairing) makeRoom(i int, must bool) bool {
 	if best.score = 0; must {
 		best.score = math.Inf(-1)
 	}
-	looks := 0
 	for _, at := range m.remain.Live() {
-		if looks++; looks > mostServers && m.remain.Count(at) > 0 {
-			break
-		}
 		j := m.remain.Next(at, 0)
 		if c, found := m.clear(i, j); found && (c.score > best.score || c.score == best.score && j < best.server) {
 			best = c
