@@ -80,6 +80,53 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// Of four replays the truth is before the least with probability 1/5, and before the third with 3/5: P10 is the least, P50 the third, since the second has
+// less than a half, and P90 the largest. Of a hundred and nine P10 is the eleventh.
+func TestQuantiles(t *testing.T) {
+	known := []forecast.Known{{ID: "a"}}
+	for left := range 1000 {
+		known[0].Left = append(known[0].Left, float64(left))
+	}
+	for _, test := range []struct{ replays, p10, p50, p90 int }{{4, 1, 3, 4}, {109, 11, 55, 99}} {
+		b := forecastOf(t, cluster(-1, 50, 20), known, &forecast.Options{Replays: test.replays}).Jobs[0]
+		at := func(rank int) float64 { return b.Starts[rank-1] }
+		if seconds(b.Start.P10) != at(test.p10) || seconds(b.Start.P50) != at(test.p50) || seconds(b.Start.P90) != at(test.p90) {
+			t.Errorf("%d replays: %g, %g, %g", test.replays, seconds(b.Start.P10), seconds(b.Start.P50), seconds(b.Start.P90))
+		}
+	}
+}
+
+// a has run for 60 s of its user's 100, which all used; b's user has used a tenth or all of the limit, and c is of that user, too.
+func TestHistory(t *testing.T) {
+	history, err := forecast.NewHistory([]forecast.Run{
+		{User: "u", Length: 50, Limit: 50}, {User: "v", Length: 10, Limit: 100}, {User: "v", Length: 100, Limit: 100},
+	}, &forecast.Shrinkage{Strength: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := []forecast.Known{{ID: "a", User: "u", Ran: 60}, {ID: "b", User: "v"}, {ID: "c", User: "v"}}
+	f := forecastOf(t, cluster(40, 50, 20), known, &forecast.Options{Replays: 99, History: history})
+	b, c := f.Jobs[0], f.Jobs[1]
+	if seconds(b.Start.P10) != 40 || seconds(b.Start.P90) != 40 {
+		t.Errorf("b starts from %g to %g, want 40", seconds(b.Start.P10), seconds(b.Start.P90))
+	}
+	if seconds(b.End.P10) != 45 || seconds(b.End.P90) != 90 || seconds(c.End.P10) != 47 || seconds(c.End.P90) != 110 {
+		t.Errorf("b ends from %g to %g, c from %g to %g", seconds(b.End.P10), seconds(b.End.P90), seconds(c.End.P10), seconds(c.End.P90))
+	}
+	// What both draw is one number: c ends at 47 or 110, and for itself also at 65 and 92.
+	ends := func(o *forecast.Options) map[float64]bool {
+		at := make(map[float64]bool)
+		for seed := range uint64(30) {
+			o.Replays, o.Seed, o.History = 1, seed, history
+			at[seconds(forecastOf(t, cluster(40, 50, 20), known, o).Jobs[1].End.P50)] = true
+		}
+		return at
+	}
+	if shared, alone := ends(&forecast.Options{}), ends(&forecast.Options{Alone: true}); len(shared) != 2 || len(alone) != 4 {
+		t.Errorf("c ends at %v, and drawn for itself at %v", shared, alone)
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	f := forecastOf(t, cluster(-1, -1, -1), nil, nil)
 	if f.Reason.Constraint != forecast.UnknownLengths || len(f.Jobs) != 0 || len(f.Unknown) != 3 {
