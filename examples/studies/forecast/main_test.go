@@ -79,3 +79,33 @@ func TestMoment(t *testing.T) {
 		t.Errorf("%+v, %+v", runs, arrivals)
 	}
 }
+
+// What a scheduler hands from one decision to the next a forecast is told too: how much was let in past those that wait. What runs is where it is.
+func TestHandOn(t *testing.T) {
+	o := &options{policy: "decisions", servers: 4, size: 8, days: 12, samples: 300}
+	jobs, err := readJobs(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moments, _, err := watch(t.Context(), o, jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := 0
+	for _, m := range moments {
+		if err := m.problem.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for _, app := range m.problem.Applications {
+			if app.Passed > 0 {
+				passed++
+			}
+			if n := m.problem.Previous.Containers(app.ID); n != 0 && n != app.Max {
+				t.Errorf("%s has %d of %d", app.ID, n, app.Max)
+			}
+		}
+	}
+	if passed == 0 || len(moments) < 10 {
+		t.Errorf("at %d moments nobody has been passed", len(moments))
+	}
+}

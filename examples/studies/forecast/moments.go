@@ -70,6 +70,7 @@ func watch(ctx context.Context, o *options, jobs []job) ([]*moment, []job, error
 	for i := range jobs {
 		starts[i] = jobs[i].submit + jobs[i].wait
 	}
+	told := &noting{}
 	if !o.real {
 		s := &sim.Scenario{Kinds: apportion.Kinds{"units"}, Servers: o.cluster(), Unmeasured: true}
 		p := o.empty()
@@ -80,10 +81,15 @@ func watch(ctx context.Context, o *options, jobs []job) ([]*moment, []job, error
 				Application: app, Arrival: seconds(jobs[i].submit), Work: seconds(jobs[i].length * float64(jobs[i].units)), Fixed: jobs[i].units,
 			})
 		}
-		result, err := sim.Run(ctx, s, o.policyOf(p, nil))
+		told.Policy = o.policyOf(p, nil)
+		if d, own := told.Policy.(*forecast.Decisions); own {
+			d.Observe = func(decision *alloc.Decision) { told.last = decision }
+		}
+		result, err := sim.Run(ctx, s, told)
 		if err != nil {
 			return nil, nil, err
 		}
+		told.result = result
 		for i := range jobs {
 			starts[i] = result.Jobs[i].Start.Seconds()
 			jobs[i].wait = starts[i] - jobs[i].submit
@@ -97,9 +103,53 @@ func watch(ctx context.Context, o *options, jobs []job) ([]*moment, []job, error
 	}
 	var moments []*moment
 	for n := range min(o.samples, len(late)) {
-		moments = append(moments, o.moment(jobs, starts, late[n*len(late)/min(o.samples, len(late))]))
+		m := o.moment(jobs, starts, late[n*len(late)/min(o.samples, len(late))])
+		told.handOn(m, jobs)
+		moments = append(moments, m)
 	}
 	return moments, jobs, nil
+}
+
+// noting notes what was decided when.
+type noting struct {
+	sim.Policy
+	result    *sim.Result
+	last      *alloc.Decision
+	at        []float64
+	decisions []*alloc.Decision
+}
+
+// Decide decides like the policy.
+func (n *noting) Decide(ctx context.Context, state *sim.State) (sim.Orders, error) {
+	orders, err := n.Policy.Decide(ctx, state)
+	n.at, n.decisions = append(n.at, state.Now.Seconds()), append(n.decisions, n.last)
+	return orders, err
+}
+
+// handOn tells a moment where the jobs are that run, and what the last decision says of those that wait, as a scheduler would.
+func (n *noting) handOn(m *moment, jobs []job) {
+	if n.result == nil {
+		return
+	}
+	for id := range m.problem.Previous {
+		k := slices.IndexFunc(jobs, func(j job) bool { return j.id == id })
+		held := make(map[string]int64)
+		for _, span := range n.result.Jobs[k].Spans {
+			if span.From.Seconds() <= m.at && m.at < span.Until.Seconds() {
+				for _, p := range span.Places {
+					held[m.problem.Servers[p.Server].ID] = p.Count
+				}
+			}
+		}
+		m.problem.Previous[id] = held
+	}
+	i, there := slices.BinarySearch(n.at, m.at)
+	if there {
+		i++
+	}
+	if i > 0 && n.decisions[i-1] != nil {
+		n.decisions[i-1].HandOn(m.problem)
+	}
 }
 
 // mustWait reports whether a job could not start at its submission: under the policy it did not, and in a trace, where a scheduler takes its

@@ -57,7 +57,7 @@ func full(servers, waiting int) *alloc.Problem {
 	return p
 }
 
-// BenchmarkForecast has 32 replays: with a decision of package alloc at every event, with ten a replay, and with first come first served.
+// BenchmarkForecast has 32 replays: with a decision of package alloc at every event, with few of them a replay, and with first come first served.
 func BenchmarkForecast(b *testing.B) {
 	runs := make([]forecast.Run, 100)
 	for i := range runs {
@@ -75,9 +75,12 @@ func BenchmarkForecast(b *testing.B) {
 	}{
 		{"every", 100, 50, forecast.Options{}},
 		{"10", 100, 50, forecast.Options{Decisions: 10}},
+		{"8", 1000, 200, forecast.Options{Decisions: 8}},
+		{"8", 1000, 200, forecast.Options{Decisions: 8}},
 		{"10", 1000, 200, forecast.Options{Decisions: 10}},
 		{"20", 1000, 200, forecast.Options{Decisions: 20}},
 		{"fifo", 1000, 200, forecast.Options{Policy: fifo}},
+		{"every", 1000, 200, forecast.Options{}},
 	} {
 		b.Run(fmt.Sprintf("servers=%d/waiting=%d/decisions=%s", row.servers, row.waiting, row.name), func(b *testing.B) {
 			p := full(row.servers, row.waiting)

@@ -34,8 +34,8 @@
 // # Cost
 //
 // That of the decisions. A replay decides when a job arrives or ends and anything may come of it; the first decision is the same in all replays, and
-// taken once. Options.Decisions bounds them: between two of them what is free is filled in the order of submission, by best fit, for which a
-// cluster of 1,000 servers and 200 waiting jobs takes some milliseconds. BenchmarkForecast has both beside each other.
+// taken once. Options.Decisions bounds them: between two of them what is free is filled in the order of submission, by best fit.
+// BenchmarkForecast has both beside each other, and the README of examples/studies/forecast what they took.
 //
 // # Limits
 //
