@@ -90,10 +90,14 @@ func genWorths(t *rapid.T, p *alloc.Problem) {
 	}
 }
 
-// genSpread lets some applications state what servers cost them, as a part of their worth or by number and servers.
+// genSpread lets some applications state what servers cost them, as a part of their worth or by number and servers, and some a restart.
 func genSpread(t *rapid.T, p *alloc.Problem) {
 	for i := range p.Applications {
 		app := &p.Applications[i]
+		if app.StayWorth == nil && rapid.IntRange(0, 3).Draw(t, "states a restart") == 0 {
+			cost := rapid.SampledFrom([]float64{0, .125, .5, 3}).Draw(t, "restart cost")
+			app.RestartCost = &cost
+		}
 		switch rapid.IntRange(0, 3).Draw(t, "states spread") {
 		case 0:
 			cost := rapid.SampledFrom([]float64{0, .1, .5, 2}).Draw(t, "spread cost")

@@ -103,6 +103,10 @@ func checkSpeed(faults *apportion.Faults, app *Application, item apportion.Item,
 // Of an application with options it looks at each of them, once those have been checked by themselves.
 func checkStates(faults *apportion.Faults, app *Application, item apportion.Item) {
 	checkAmount(faults, item, "IdleWorth", app.IdleWorth)
+	checkDuration(faults, app.RestartCost, item, "RestartCost")
+	if app.RestartCost != nil && app.StayWorth != nil {
+		faults.Add(item, "RestartCost", apportion.ErrConflict, "with StayWorth, which says it")
+	}
 	if app.StayWorth != nil {
 		checkAmount(faults, item, "StayWorth", *app.StayWorth)
 	}

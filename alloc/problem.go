@@ -89,8 +89,11 @@ type Application struct {
 	// IdleWorth is what having none is worth, where Min is 0 and there is a Worth; 0: nothing.
 	IdleWorth float64 `json:"idle_worth,omitzero"`
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a
-	// restart costs it; anything less than that worth: as much as its number. nil: a restart costs what Options.RestartCost says.
+	// restart costs it; anything less than that worth: as much as its number. nil: a restart costs what RestartCost says.
 	StayWorth *float64 `json:"stay_worth,omitempty"`
+	// RestartCost is what a restart costs it, as Options.RestartCost says of all: of a job with a large state that is more than of a small
+	// one. Finite and not negative; nil: what the options say. It has no effect with Rule.Paper.
+	RestartCost *float64 `json:"restart_cost,omitempty"`
 	// SpreadCost is which part of what its containers are worth is lost for each server that it is on beyond the fewest that could hold them,
 	// but no less than one container is worth: finite and not negative, at most solver.MaxWorth. nil: 0.1 where it uses a kind of
 	// Problem.Compact, else 0. It has no effect with Rule.Paper.

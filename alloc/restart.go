@@ -24,7 +24,9 @@ func (r *resolved) restartPrice(i int, dense *solver.App) float64 {
 		return 0
 	}
 	part := restartCost
-	switch {
+	switch own := r.problem.Applications[i].RestartCost; {
+	case own != nil:
+		part = *own
 	case options.RestartCost != nil:
 		part = *options.RestartCost
 	case r.version < restartPrices:

@@ -84,6 +84,24 @@ func TestRestartOfItsOwn(t *testing.T) {
 	if d := mustReallocate(t, p); d.Shares[0].Containers != 9 || d.Objective != .75 {
 		t.Errorf("%+v, worth %g", d.Shares, d.Objective)
 	}
+	// A price of its own stands in place of the options'.
+	for _, c := range []struct {
+		all, own float64
+		want     int64
+	}{{0, .25, 8}, {1, .25, 11}, {1, 0, 11}} {
+		p = ring(12, 8, 11)
+		if c.want == 8 {
+			p = ring(12, 8, 10)
+		}
+		p.Options.RestartCost, p.Applications[0].RestartCost = &c.all, &c.own
+		d := mustReallocate(t, p)
+		if d.Shares[0].Containers != c.want {
+			t.Errorf("%g of its own beside %g: %d containers, want %d", c.own, c.all, d.Shares[0].Containers, c.want)
+		}
+		if _, err := Verify(p, d); err != nil {
+			t.Error(err)
+		}
+	}
 	p = ring(12, 8, 9)
 	p.Servers = append(p.Servers, apportion.Server{ID: "s1", Capacity: apportion.Resources{12}})
 	p.Servers[0].Capacity[0] = 7
@@ -106,6 +124,22 @@ func TestRestartErrors(t *testing.T) {
 		var faults apportion.Faults
 		if err := p.Validate(); !errors.Is(err, c.want) || !errors.As(err, &faults) || faults[0].Field != field {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestRestartErrorsOfAnApplication(t *testing.T) {
+	nan, below, one := math.NaN(), -.5, 1.
+	for want, spoil := range map[error]func(a *Application){
+		apportion.ErrNotFinite: func(a *Application) { a.RestartCost = &nan },
+		apportion.ErrNegative:  func(a *Application) { a.RestartCost = &below },
+		apportion.ErrConflict:  func(a *Application) { a.RestartCost, a.StayWorth = &one, &one },
+	} {
+		p := ring(8, 1, 2)
+		spoil(&p.Applications[0])
+		var faults apportion.Faults
+		if err := p.Validate(); !errors.Is(err, want) || !errors.As(err, &faults) || faults[0].Field != "RestartCost" || faults[0].Item.ID != p.Applications[0].ID {
+			t.Errorf("%v: %v", want, err)
 		}
 	}
 }

@@ -114,6 +114,8 @@ func (a *Application) plain() string {
 		return "an application states a worth"
 	case a.Requires != nil || a.Within != "" || a.Slices != nil || a.Prefer != "":
 		return "an application requires labels or domains"
+	case a.RestartCost != nil:
+		return "an application says what its restart costs"
 	case a.SpreadCost != nil && *a.SpreadCost != 0:
 		return "servers beyond the fewest cost an application something"
 	case a.PerServer != 0 || a.MaxServers != 0:

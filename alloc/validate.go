@@ -28,12 +28,12 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Worth, WorthOn or Speed without one entry per number of
 //	containers                                                  apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
-//	MaxServers, AdjustCost, Speed, SpreadCost, Passed, Ends, Patience,
-//	number or count of Reservations                             apportion.ErrNegative
+//	MaxServers, AdjustCost, Speed, SpreadCost, RestartCost,
+//	Passed, Ends, Patience, number or count of Reservations            apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0; WorthOn
-//	with Worth or SpreadCost                                    apportion.ErrConflict
+//	with Worth or SpreadCost; RestartCost with StayWorth        apportion.ErrConflict
 //	an operator, rule, queue, parent or kind of Compact that
 //	does not exist                                              apportion.ErrUnknown
 //	a queue below itself; an application of one that has queues apportion.ErrConflict

@@ -11,7 +11,8 @@ import (
 )
 
 // rested returns a copy of a problem in which the jobs that may not be moved yet are pinned, and until when the last of these is. Its
-// price of a restart is the part of MinRun, which is how long a move lasts at least, that jobs do not run for one in the mean; while no
+// price of a restart is the part of MinRun, which is how long a move lasts at least, that jobs do not run for one in the mean, and of a
+// job that was moved before, that its last move took; while no
 // pause is known it is as it was, and without a MinRun nothing unless the problem says so. A job with containers where nothing new may be is not pinned, or it would stay there.
 func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned *alloc.Problem, until time.Time) {
 	s.mu.Lock()
@@ -35,13 +36,17 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 	case config.MinRun == 0 && p.Options.RestartCost == nil:
 		rested.Options.RestartCost = &cost
 	case config.MinRun > 0 && known > 0:
-		cost = min(1, float64(pauses)/float64(known)/float64(config.MinRun))
+		cost = priceOf(pauses/time.Duration(known), config.MinRun)
 		rested.Options.RestartCost = &cost
 	}
 	rested.Applications = slices.Clone(p.Applications)
 	for i := range rested.Applications {
 		app := &rested.Applications[i]
 		one := s.jobs[app.ID]
+		if one != nil && config.MinRun > 0 && one.pause > 0 && app.StayWorth == nil && app.RestartCost == nil {
+			price := priceOf(one.pause, config.MinRun)
+			app.RestartCost = &price
+		}
 		if one == nil || p.Previous.Containers(app.ID) == 0 || cordoned(p, app.ID) {
 			continue
 		}
@@ -56,6 +61,9 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 	}
 	return &rested, until
 }
+
+// priceOf is what a restart costs that pauses a job for so long: its part of a run that lasts no longer than it must.
+func priceOf(pause, run time.Duration) float64 { return min(1, float64(pause)/float64(run)) }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -129,11 +129,13 @@ func TestRested(t *testing.T) {
 	}
 }
 
-// A restart costs the mean pause as a part of the least run, and what the problem says while no pause is known.
+// A restart costs the mean pause as a part of the least run, and a job that was moved before its own; while no pause is known it costs what
+// the problem says.
 func TestPriceOfRestarts(t *testing.T) {
 	s := newStarts(nil, slog.New(slog.DiscardHandler))
 	said := 0.5
-	p := &alloc.Problem{Options: alloc.Options{RestartCost: &said}}
+	p := &alloc.Problem{Options: alloc.Options{RestartCost: &said}, Applications: []alloc.Application{{ID: "unknown"}, {ID: "0"}, {ID: "1"}, {ID: "own"}, {ID: "stays"}}}
+	p.Applications[3].RestartCost, p.Applications[4].StayWorth = &said, &said
 	for pauses, want := range map[string]float64{"": 0.5, "6s": 0.1, "6s 18s": 0.2, "2m": 1} {
 		s.jobs = map[string]*runs{"unknown": {}}
 		for i, text := range strings.Fields(pauses) {
@@ -142,10 +144,21 @@ func TestPriceOfRestarts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.jobs[fmt.Sprint(i)] = &runs{pause: pause}
+			s.jobs["own"], s.jobs["stays"] = &runs{pause: pause}, &runs{pause: pause}
+		}
+		if len(s.jobs) == 5 { // of two pauses, which have another mean with these
+			s.jobs["own"].pause, s.jobs["stays"].pause = 12*time.Second, 12*time.Second
 		}
 		rested, _ := s.rested(&Config{MinRun: time.Minute}, p, time.Unix(0, 0))
 		if got := *rested.Options.RestartCost; got != want || said != 0.5 {
 			t.Errorf("pauses %q: a restart costs %v, want %v", pauses, got, want)
+		}
+		apps := rested.Applications
+		if apps[0].RestartCost != nil || apps[3].RestartCost != &said || apps[4].RestartCost != nil || p.Applications[1].RestartCost != nil {
+			t.Errorf("pauses %q: %+v", pauses, apps)
+		}
+		if first := apps[1].RestartCost; (first == nil) != (pauses == "") || pauses == "6s 18s" && (*first != .1 || *apps[2].RestartCost != .3) {
+			t.Errorf("pauses %q: a restart of the first costs %v", pauses, first)
 		}
 	}
 }

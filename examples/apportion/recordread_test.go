@@ -79,12 +79,12 @@ func TestVerifyAgainstLibrary(t *testing.T) {
 	}
 }
 
-// A stream whose interrupt is not asked for keeps the process's own: only searches take signals.
+// A stream whose interrupt is not asked for keeps the process's own: only searches take signals, and what plays for as long as it is told.
 func TestSearchesAreThoseWithALimit(t *testing.T) {
 	for name, sub := range subcommands {
 		_, help, _ := call(t, "", name, "-h")
-		if limit := strings.Contains(help, "-timeout"); limit != (sub.manner == searching) {
-			t.Errorf("%s: searches %v, has a -timeout %v", name, sub.manner == searching, limit)
+		if limit := strings.Contains(help, "-timeout") || strings.Contains(help, "-for"); limit != (sub.manner == searching) {
+			t.Errorf("%s: searches %v, has a limit %v", name, sub.manner == searching, limit)
 		}
 	}
 }

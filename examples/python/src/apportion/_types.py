@@ -308,8 +308,11 @@ class Application:
         hold them, but no less than one container is worth; absent: 0.1 where it uses a compact kind, else 0. No
         effect with paper_rule.
 
+    restart_cost: What a restart costs it, in parts of what its containers are worth beyond having none; not with
+        stay_worth; absent: options.restart_cost. No effect with paper_rule.
+
     stay_worth: What staying exactly as it is is worth to one that runs; less than the worth of its number: as
-        much as that; absent: a restart costs what options.restart_cost says.
+        much as that; absent: a restart costs what restart_cost says.
 
     priority: Who is admitted first, before the order of submission: the highest. Absent: 0.
 
@@ -350,6 +353,7 @@ class Application:
     speed: Optional[list[float]] = None
     idle_worth: Optional[float] = None
     spread_cost: Optional[float] = None
+    restart_cost: Optional[float] = None
     stay_worth: Optional[float] = None
     priority: Optional[int] = None
     passed: Optional[float] = None
