@@ -118,10 +118,11 @@ func (d *draft) request(i int) string {
 }
 
 // together asks the solver once, when best fit first fails, for all who ask, of whom the first has these options: where they all
-// fit nobody need be judged by himself. With queues each is asked in its turn, which depends on who is in by then. Those for whom a kind is short beside those before them are not among them, and where the
+// fit nobody need be judged by himself. With queues each is asked in its turn, which depends on who is in by then, and so where any must
+// be in domains, whose choice is no matter of the solver. Those for whom a kind is short beside those before them are not among them, and where the
 // first is not nobody is asked. It reports whether the first is in.
 func (a *admission) together(options []int, t *turn) bool {
-	if a.asked || a.r.sliced(options[0]) || len(a.r.nodes) > 2 || len(t.rest()) == 0 || a.allShort(options) {
+	if a.asked || a.r.anyMustBeIn() || len(a.r.nodes) > 2 || len(t.rest()) == 0 || a.allShort(options) {
 		return false
 	}
 	a.asked = true
@@ -136,7 +137,7 @@ func (a *admission) together(options []int, t *turn) bool {
 		for k := range need {
 			need[k] = a.leastOf(i, k)
 		}
-		if a.in[i] || a.r.sliced(i) || len(a.r.fitting(i)) == 0 || !need.FitsIn(room) {
+		if a.in[i] || len(a.r.fitting(i)) == 0 || !need.FitsIn(room) {
 			continue
 		}
 		for k := range room {
@@ -165,7 +166,7 @@ func (a *admission) allShort(options []int) bool {
 // It costs one of the questions, which run out: those late in the queue of a large problem are judged
 // by best fit alone.
 func (a *admission) search(options []int) bool {
-	if a.r.sliced(options[0]) || a.allShort(options) || !a.spend() {
+	if a.r.mustBeIn(options[0]) || a.allShort(options) || !a.spend() {
 		return false
 	}
 	// The solver is asked about all that are in, and this one is of them until it says no.

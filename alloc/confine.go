@@ -43,21 +43,17 @@ func (r *resolved) confine(counts solver.Counts) {
 			}
 			r.fixed[i] = counts[i]
 		}
-		level := w.Within
-		if w.Prefer > level && r.rigid(i) {
-			level = w.Prefer
-		}
-		if level == domain.None {
+		if w.Within == domain.None {
 			continue
 		}
-		domains, _ := r.domainsOf(level, counts[i])
+		domains, _ := r.domainsOf(w.Within, counts[i])
 		if len(counts[i]) == 0 {
-			level, domains = w.Within, []int{r.home[i]}
+			domains = []int{r.home[i]}
 		}
 		// Other options of one application are held to the same.
 		for _, e := range r.options(i) {
 			if e == i || len(counts[i]) > 0 || r.confined[e] == nil {
-				r.confined[e] = r.classesIn(e, level, domains, nil)
+				r.confined[e] = r.classesIn(e, w.Within, domains, nil)
 			}
 		}
 	}
@@ -66,10 +62,20 @@ func (r *resolved) confine(counts solver.Counts) {
 // sliced reports whether application i has slices.
 func (r *resolved) sliced(i int) bool { return r.problem.Applications[i].Slices != nil }
 
-// rigid reports whether application i may have one number of containers alone, in one way.
-func (r *resolved) rigid(i int) bool {
-	numbers := r.problem.Applications[i].numbers()
-	return len(r.options(i)) == 1 && !r.idle(i) && numbers.AtLeast(1) == numbers.AtMost(numbers.Max)
+// mustBeIn reports whether application i is in nothing but the domains that it asks for: where these are is chosen before a solver is asked.
+func (r *resolved) mustBeIn(i int) bool {
+	w := r.wishes[i]
+	return w != nil && (w.Within != domain.None || w.SliceWithin != domain.None)
+}
+
+// anyMustBeIn reports whether any application is in nothing but the domains that it asks for.
+func (r *resolved) anyMustBeIn() bool {
+	for i := range r.wishes {
+		if r.mustBeIn(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // settleHomes gives each application that is in, has no containers and must be within one domain the one with most room for it.
@@ -100,10 +106,10 @@ func (d *draft) bind(list []*reserved) {
 // inDomains tries to take application i in by how, in each domain that it could be within, those with the most room first, and anywhere
 // where it need not be within one. What has slices must find them in one domain.
 func (d *draft) inDomains(i int, how func(i int) bool) bool {
-	w := d.r.wishes[i]
-	if w == nil || w.Within == domain.None && w.SliceWithin == domain.None {
+	if !d.r.mustBeIn(i) {
 		return how(i)
 	}
+	w := d.r.wishes[i]
 	level, n := max(w.Within, w.SliceWithin), max(1, d.least(i))
 	room, empty := make([]int64, d.r.topology.Domains(level)), make([]int64, d.r.topology.Domains(level))
 	for at, n := range d.domainRooms(i) {
@@ -221,23 +227,20 @@ func (r *resolved) domainName(i int, placed []apportion.Placement) string {
 	return r.topology.Name(w.Within, r.home[i])
 }
 
-// consolidateDomains places those of a solution that are placed anew and prefer few domains again, one after the other and each in the
-// fewest that the others leave room for: exact for each, and not for all together. Numbers of containers do not change.
+// consolidateDomains places those of a solution that are placed anew and prefer few domains again with the numbers that they have, the
+// largest first: all of them, if these are then in fewer domains, else one after the other, each in the fewest that the others leave room
+// for. That is exact for each, and not for all together.
 func (r *resolved) consolidateDomains(a *attempt) {
 	if r.leafOf == nil {
 		return
 	}
 	d, moving := r.asPlaced(a)
-	all, better := slices.Clone(d.counts), false
+	all := slices.Clone(d.counts)
 	for _, i := range moving {
 		d.put(i, all[i])
 	}
-	for _, i := range moving {
-		if w := r.wishes[i]; w != nil && w.Prefer != domain.None && d.inFewer(i, w.Prefer) {
-			better = true
-		}
-	}
-	if !better {
+	moving = slices.DeleteFunc(moving, func(i int) bool { return r.wishes[i] == nil || r.wishes[i].Prefer == domain.None })
+	if d.gathers = true; len(moving) == 0 || !d.allInFewer(moving, all) && !d.eachInFewer(moving) {
 		return
 	}
 	s := *a.solution
@@ -248,24 +251,63 @@ func (r *resolved) consolidateDomains(a *attempt) {
 	a.solution = &s
 }
 
-// inFewer places application i in fewer domains, down to a level, if there is room for that, and else leaves it where it is.
-func (d *draft) inFewer(i, level int) bool {
-	before := d.remove(i)
-	if d.place(i, solver.Containers(before)) {
-		for wide := 0; wide <= level; wide++ {
-			now, _ := d.r.domainsOf(wide, d.counts[i])
-			was, _ := d.r.domainsOf(wide, before)
-			if len(now) < len(was) {
-				return true
-			}
-			if len(now) > len(was) {
-				break
-			}
-		}
+// allInFewer places all of these applications anew, if they are in fewer domains then; else it changes nothing and returns false.
+func (d *draft) allInFewer(list []int, all solver.Counts) bool {
+	for _, i := range list {
 		d.remove(i)
 	}
-	d.put(i, before)
+	placed := !slices.ContainsFunc(list, func(i int) bool { return !d.place(i, solver.Containers(all[i])) })
+	if placed && slices.Compare(d.domainsUsed(list, d.counts), d.domainsUsed(list, all)) < 0 {
+		d.eachInFewer(list)
+		return true
+	}
+	for _, i := range list {
+		d.remove(i)
+	}
+	for _, i := range list {
+		d.put(i, all[i])
+	}
 	return false
+}
+
+// eachInFewer places each of these applications in fewer domains where there is room for that, and reports whether there was for any.
+func (d *draft) eachInFewer(list []int) bool {
+	better := false
+	for _, i := range list {
+		before := d.remove(i)
+		used := d.domainsUsedBy(i, before)
+		switch {
+		case !d.place(i, solver.Containers(before)):
+			d.put(i, before)
+		case slices.Compare(d.domainsUsedBy(i, d.counts[i]), used) < 0:
+			better = true
+		default:
+			d.remove(i)
+			d.put(i, before)
+		}
+	}
+	return better
+}
+
+// domainsUsed counts the domains of each level that these applications are in, together.
+func (d *draft) domainsUsed(list []int, counts solver.Counts) []int {
+	sum := make([]int, d.r.topology.Levels())
+	for _, i := range list {
+		for level, n := range d.domainsUsedBy(i, counts[i]) {
+			sum[level] += n
+		}
+	}
+	return sum
+}
+
+// domainsUsedBy counts the domains of each level down to the one that application i prefers to be few.
+func (d *draft) domainsUsedBy(i int, placed []apportion.Placement) []int {
+	used := make([]int, d.r.wishes[i].Prefer+1)
+	for level := range used {
+		in, _ := d.r.domainsOf(level, placed)
+		used[level] = len(in)
+	}
+	return used
 }
 
 // soonestInDomains is soonest in each domain that application i could be within, of which the one counts that is there the earliest, then

@@ -36,7 +36,7 @@ func (a *Application) wish(levels []string) *domain.Wish {
 // resolveDomains finds what is asked of domains, and these down to the narrowest level that is asked about: without any the servers
 // form the classes that they form without a topology.
 func (r *resolved) resolveDomains() {
-	apps, leaf := r.problem.Applications, domain.None
+	apps, narrowest := r.problem.Applications, domain.None
 	r.wishes, r.confined = make([]*domain.Wish, len(apps)), make([][]int, len(apps))
 	if len(r.problem.Topology) == 0 {
 		return
@@ -49,22 +49,27 @@ func (r *resolved) resolveDomains() {
 	})
 	for i := range apps {
 		if r.wishes[i] = apps[i].wish(r.problem.Topology); r.wishes[i] != nil {
-			leaf = max(leaf, r.wishes[i].Leaf())
+			narrowest = max(narrowest, r.wishes[i].Leaf())
 		}
 	}
-	if leaf == domain.None {
+	if narrowest == domain.None {
 		return
 	}
-	r.leafOf = make([]int, len(servers))
+	r.leafOf = make([]leaf, len(servers))
 	for j := range servers {
 		// Servers that lack different labels are in different domains of the wider levels.
-		level := leaf
-		for level > 0 && r.topology.Of(level, j) < 0 {
+		level := narrowest
+		for level >= 0 && r.topology.Of(level, j) < 0 {
 			level--
 		}
-		r.leafOf[j] = r.topology.Of(level, j)*domain.MaxLevels + level
+		if r.leafOf[j] = (leaf{level, domain.None}); level >= 0 {
+			r.leafOf[j].domain = r.topology.Of(level, j)
+		}
 	}
 }
+
+// leaf is the narrowest domain that a server is in, of those that are asked about; None: it is in none.
+type leaf struct{ level, domain int }
 
 // findOpen finds the classes of servers, each in one domain, and closes to each application that asks for domains those that are in none.
 func (r *resolved) findOpen() {

@@ -1,3 +1,5 @@
+//go:build unix
+
 // This file measures what domains cost a decision.
 
 package alloc_test
@@ -8,7 +10,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -58,6 +62,15 @@ func halls(coming int, asks ...string) *alloc.Problem {
 	return p
 }
 
+// usedTime is what this process has used of a processor so far.
+func usedTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 // A decision with domains, beside the same without: in a cluster with room for all, and in one where most of those that come wait.
 func BenchmarkDomains(b *testing.B) {
 	for _, coming := range []int{50, 300} {
@@ -65,6 +78,7 @@ func BenchmarkDomains(b *testing.B) {
 			b.Run(fmt.Sprintf("servers=1000/racks=50/coming=%d/asks=%s", coming, strings.Join(asks, "+")), func(b *testing.B) {
 				p := halls(coming, asks...)
 				b.ReportAllocs()
+				before := usedTime(b)
 				for b.Loop() {
 					d, err := alloc.Reallocate(context.Background(), p, nil)
 					if err != nil {
@@ -73,6 +87,7 @@ func BenchmarkDomains(b *testing.B) {
 					b.ReportMetric(float64(len(d.Waiting)), "waiting")
 					b.ReportMetric(100*d.Gap, "gap-%")
 				}
+				b.ReportMetric(float64((usedTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms")
 			})
 		}
 	}

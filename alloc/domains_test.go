@@ -197,7 +197,7 @@ func TestPrefer(t *testing.T) {
 		t.Errorf("extra domains %v", m)
 	}
 	e, err := alloc.Explain(p, d)
-	if err != nil || !strings.Contains(e.Domains, `those of "a" are the fewest that the others leave room for`) {
+	if err != nil || !strings.Contains(e.Domains, `the domains of "a" are the fewest that the others leave room for`) {
 		t.Errorf("%v, %v", e, err)
 	}
 	// With 24 more it needs both zones: all of them but one rack.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc/internal/domain"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -17,7 +16,7 @@ import (
 // where it asks for none that could lack room.
 func (r *resolved) domainText(i int, n, now int64) string {
 	w, app := r.wishes[i], &r.problem.Applications[i]
-	if w == nil || w.Within == domain.None && w.SliceWithin == domain.None {
+	if !r.mustBeIn(i) {
 		return ""
 	}
 	var asks []string
@@ -122,7 +121,7 @@ func (r *resolved) largestDomains(i, level int) []int64 {
 // domainsText says to which domains P2 was held, and of which applications these are the fewest that the others leave room for; empty
 // where it was held to none.
 func (r *resolved) domainsText(a *attempt, all solver.Counts) string {
-	if r.leafOf == nil || !r.isConfined() {
+	if r.leafOf == nil {
 		return ""
 	}
 	d, anew := r.asPlaced(a)
@@ -144,17 +143,20 @@ func (r *resolved) domainsText(a *attempt, all solver.Counts) string {
 			more = append(more, id)
 		}
 	}
-	text := "the bound is one for P2 with each application in the domains that were chosen for it"
+	var parts []string
+	if r.isConfined() {
+		parts = append(parts, "the bound is one for P2 with each application in the domain, and the slices, that were chosen for it")
+	}
 	if len(fewest) > 0 {
-		text += "; those of " + listIDs(fewest) + " are the fewest that the others leave room for"
+		parts = append(parts, "the domains of "+listIDs(fewest)+" are the fewest that the others leave room for")
 	}
 	if len(more) > 0 {
-		text += "; the others leave room for fewer of " + listIDs(more)
+		parts = append(parts, "the others leave room for fewer domains of "+listIDs(more))
 	}
 	if len(chosen) > 1 {
-		text += "; " + listIDs(chosen) + " were placed one after the other, and that all together have the fewest is not certified"
+		parts = append(parts, listIDs(chosen)+" were placed one after the other, and that all together have the fewest is not certified")
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
 // isFewest reports whether application i is in the fewest domains, level by level, in which its containers have room beside all others.

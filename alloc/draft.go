@@ -30,6 +30,7 @@ type draft struct {
 	remain  *remainders.Groups    // nil before the first question, and where most servers are unlike
 	key     []byte                // scratch of likeness
 	grouped bool                  // remain was made
+	gathers bool                  // what prefers few domains is placed in few
 	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
 	reserved, lifted []*reserved
 }
@@ -176,7 +177,7 @@ func (d *draft) place(i int, n int64) bool {
 // places returns places for n containers of application i: in the domains that are best for it, or on any servers. It returns false
 // where it finds no room.
 func (d *draft) places(i int, n int64) (placed []apportion.Placement, ok bool) {
-	if d.r.wishes[i] == nil || n == 0 {
+	if n == 0 || !d.r.mustBeIn(i) && !(d.gathers && d.r.wishes[i] != nil) {
 		return d.fill(i, n, nil)
 	}
 	parts := d.parts(i, n)

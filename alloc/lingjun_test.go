@@ -120,7 +120,7 @@ func TestLingjunFewest(t *testing.T) {
 				t.Errorf("%d %% busy, %d hosts in %d pods and %d racks, the fewest are %d and %d", percent, n, len(inPods), len(inRacks), pods, racks)
 			}
 			e, err := alloc.Explain(p, d)
-			if err != nil || !strings.Contains(e.Domains, `"new" are the fewest`) {
+			if err != nil || !strings.Contains(e.Domains, `domains of "new" are the fewest`) {
 				t.Errorf("%q, %v", e.Domains, err)
 			}
 			if jobs++; racks > 1 {

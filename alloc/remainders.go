@@ -10,7 +10,7 @@ import (
 	"github.com/apportion/apportion/alloc/internal/remainders"
 )
 
-// newRemainders groups the servers of d that are open to the same applications and have equally much left; nil where too many of them
+// newRemainders groups the servers of d that are open to the same applications, domains apart, and have equally much left; nil where too many of them
 // are unlike. O(servers x kinds).
 func newRemainders(d *draft) *remainders.Groups {
 	g := remainders.New(len(d.left))
@@ -24,7 +24,7 @@ func newRemainders(d *draft) *remainders.Groups {
 
 // likeness returns what tells server j from those that are open to the same applications and have equally much left.
 func (d *draft) likeness(j int) []byte {
-	d.key = appendVector(binary.AppendUvarint(d.key[:0], uint64(d.r.open.class[j])), d.left[j])
+	d.key = appendVector(binary.AppendUvarint(d.key[:0], uint64(d.r.open.alike[j])), d.left[j])
 	return d.key
 }
 
@@ -71,11 +71,22 @@ func (f *fit) consider(d *draft, i, j int, need int64) {
 
 // bestServer returns the server, other than those in used, that takes the most of need containers of
 // application i, and how many; of equals the one that has least left afterwards. -1: no server takes any.
-// O(groups of remainders x kinds), or O(servers x (kinds + used)) where most servers are unlike. Of servers that are equal in both the
+// O(groups of remainders x kinds), or O(servers x (kinds + used)) where most servers are unlike, and of those of its domains where it
+// is held to some. Of servers that are equal in both the
 // first counts, so that the same problem gives the same draft.
 func (d *draft) bestServer(i int, need int64, used []apportion.Placement) (server int, count int64) {
 	// Few servers come before a tight fit: a job that is spread pays for that as long as it runs.
 	best := fit{server: -1}
+	if classes := d.r.confined[i]; classes != nil {
+		for _, class := range classes {
+			for _, j := range d.r.open.members[class] {
+				if !slices.ContainsFunc(used, func(p apportion.Placement) bool { return p.Server == j }) {
+					best.consider(d, i, j, need)
+				}
+			}
+		}
+		return best.server, best.count
+	}
 	if d.remain == nil {
 		for j := range d.left {
 			if !slices.ContainsFunc(used, func(p apportion.Placement) bool { return p.Server == j }) {

@@ -16,6 +16,8 @@ import (
 type eligibility struct {
 	class    []int   // by server
 	first    []int   // by class: a server of it
+	members  [][]int // by class: its servers, ascending
+	alike    []int   // by server: its class if domains did not count but for whether it is in one
 	single   bool    // there is one class
 	open     [][]int // by application: the classes that it may be placed on anew, ascending; nil: all
 	suitable [][]int // by application: the same with cordoned servers counted as open
@@ -23,7 +25,7 @@ type eligibility struct {
 
 // newEligibility finds the classes, each in one domain where domains has the domain of each server. Servers without labels and applications without requirements give one class, which is the
 // paper's cluster. Classes are numbered in the order of the servers. O(servers x distinct lists of requirements).
-func newEligibility(servers []apportion.Server, apps []Application, domains []int) *eligibility {
+func newEligibility(servers []apportion.Server, apps []Application, domains []leaf) *eligibility {
 	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
 	// Thousands of applications share a few lists, and servers are compared with lists, not with applications.
 	list, lists := make([]int, len(apps)), [][]apportion.Requirement{}
@@ -46,10 +48,10 @@ func newEligibility(servers []apportion.Server, apps []Application, domains []in
 		list[i] = at
 	}
 	// 2. The classes: which lists a server satisfies, and whether it is cordoned.
-	e := &eligibility{class: make([]int, len(servers)), open: make([][]int, len(apps)), suitable: make([][]int, len(apps))}
+	e := &eligibility{class: make([]int, len(servers)), alike: make([]int, len(servers)), open: make([][]int, len(apps)), suitable: make([][]int, len(apps))}
 	// Both are by list, and ascend because classes are numbered as they are met.
 	open, suitable := make([][]int, len(lists)), make([][]int, len(lists))
-	classes := make(map[string]int)
+	classes, bases := make(map[string]int), make(map[string]int)
 	for j := range servers {
 		// mark has a byte for each list that the server satisfies, and one for a cordon: servers of equal
 		// marks are open to the same applications.
@@ -63,13 +65,21 @@ func newEligibility(servers []apportion.Server, apps []Application, domains []in
 			mark[len(lists)] = 1
 		}
 		if domains != nil {
-			mark = binary.AppendVarint(mark, int64(domains[j]))
+			mark = binary.AppendVarint(mark, int64(domains[j].level))
+		}
+		base, known := bases[string(mark)]
+		if !known {
+			base = len(bases)
+			bases[string(mark)] = base
+		}
+		if domains != nil {
+			mark = binary.AppendVarint(mark, int64(domains[j].domain))
 		}
 		class, ok := classes[string(mark)]
 		if !ok {
 			class = len(classes)
 			classes[string(mark)] = class
-			e.first = append(e.first, j)
+			e.first, e.members = append(e.first, j), append(e.members, nil)
 			for l := range lists {
 				if mark[l] == 1 {
 					suitable[l] = append(suitable[l], class)
@@ -79,7 +89,8 @@ func newEligibility(servers []apportion.Server, apps []Application, domains []in
 				}
 			}
 		}
-		e.class[j] = class
+		e.class[j], e.alike[j] = class, base
+		e.members[class] = append(e.members[class], j)
 	}
 	// 3. nil where every class is open, so that the paper's problem stays what it is.
 	if len(classes) == 1 {

@@ -65,7 +65,7 @@ type resolved struct {
 	// of the narrowest level by server. home is the domain in which one is that has no containers, or None.
 	topology *domain.Tree
 	wishes   []*domain.Wish
-	leafOf   []int
+	leafOf   []leaf
 	home     []int
 	// confined are the classes of the domains that were chosen for each, by entry; nil: all that are open to it.
 	confined [][]int

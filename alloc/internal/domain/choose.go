@@ -36,8 +36,11 @@ type Part struct {
 // domain the one that costs no less and holds no more is never needed. O(domains x n^2), and linear in n below the narrowest level.
 func (t *Tree) Choose(w *Wish, room []int64, n, most int64) []Part {
 	c := chooser{Tree: t, wish: w, room: room, n: n}
-	c.gather()
 	if w.Within == None {
+		// That they do not fit is known without a choice.
+		if most, _ := t.Most(w, room); most < n {
+			return nil
+		}
 		return c.parts(c.reaching(c.root()))
 	}
 	var best *point
@@ -59,7 +62,6 @@ func (t *Tree) Choose(w *Wish, room []int64, n, most int64) []Part {
 // where they need not be within one. O(domains).
 func (t *Tree) Most(w *Wish, room []int64) (most int64, domain int) {
 	c := chooser{Tree: t, wish: w, room: room}
-	c.gather()
 	if w.Within == None {
 		for at := range t.Domains(0) {
 			most += c.whole(0, at)
@@ -78,23 +80,9 @@ func (t *Tree) Most(w *Wish, room []int64) (most int64, domain int) {
 // chooser is one choice.
 type chooser struct {
 	*Tree
-	wish  *Wish
-	room  []int64
-	n     int64
-	below [][][]int // by level and domain: the domains just below it
-}
-
-// gather lists what is below each domain, down to the narrowest level that is asked about.
-func (c *chooser) gather() {
-	leaf := c.wish.Leaf()
-	c.below = make([][][]int, leaf+1)
-	for level := range leaf {
-		c.below[level] = make([][]int, c.Domains(level))
-		for domain := range c.Domains(level + 1) {
-			above := c.parent[level+1][domain]
-			c.below[level][above] = append(c.below[level][above], domain)
-		}
-	}
+	wish *Wish
+	room []int64
+	n    int64
 }
 
 // whole returns how many containers a domain holds, in whole slices.

@@ -15,13 +15,14 @@ const MaxLevels = 16
 type Tree struct {
 	parent [][]int      // by level and domain: the domain above it
 	path   [][][]string // by level and domain: its labels from the widest on
+	below  [][][]int    // by level and domain: the domains just below it
 	of     [][]int      // by level and server: its domain, -1 where it lacks a label up to there
 }
 
 // New returns the tree of n servers, where label gives the label of a server for a level, and false where it has none. A server without
 // one is in no domain of that level nor of a narrower one. O(n levels).
 func New(n, levels int, label func(server, level int) (string, bool)) *Tree {
-	t := &Tree{parent: make([][]int, levels), path: make([][][]string, levels), of: make([][]int, levels)}
+	t := &Tree{parent: make([][]int, levels), path: make([][][]string, levels), below: make([][][]int, levels), of: make([][]int, levels)}
 	for level := range levels {
 		t.of[level] = make([]int, n)
 		known := make(map[string]int)
@@ -44,6 +45,10 @@ func New(n, levels int, label func(server, level int) (string, bool)) *Tree {
 				at = len(t.path[level])
 				known[key] = at
 				t.parent[level] = append(t.parent[level], above)
+				t.below[level] = append(t.below[level], nil)
+				if level > 0 {
+					t.below[level-1][above] = append(t.below[level-1][above], at)
+				}
 				t.path[level] = append(t.path[level], append(path[:len(path):len(path)], name))
 			}
 			t.of[level][j] = at
