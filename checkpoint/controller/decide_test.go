@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,5 +162,22 @@ func TestOnSilent(t *testing.T) {
 		if got := onSilent(&checkpoint.Job{Containers: c.on}, c.silent); got != c.want {
 			t.Errorf("%v with %v silent: %t", c.on, c.silent, got)
 		}
+	}
+}
+
+// The levels of the topology are the controller's, and a job that asks for another one is rejected alone.
+func TestTopologyOfProblem(t *testing.T) {
+	like := alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Topology: []string{"zone", "rack"}}
+	job := func(id, within string) Job {
+		return Job{Application: alloc.Application{ID: id, Weight: 1, Within: within, Form: alloc.Form{Demand: apportion.Resources{1}, Max: 1}}}
+	}
+	view := &View{Jobs: []Job{job("a", "rack"), job("b", "row")}}
+	sift(view, &like)
+	if len(view.Jobs) != 1 || view.Jobs[0].Application.ID != "a" || !strings.Contains(view.Rejected["b"], `"row" is no level`) {
+		t.Errorf("%v, rejected %v", view.Jobs, view.Rejected)
+	}
+	c := &Controller{config: Config{Problem: like}}
+	if p, _ := c.problem(view, &driver.State{}); !slices.Equal(p.Topology, like.Topology) {
+		t.Errorf("levels %v", p.Topology)
 	}
 }

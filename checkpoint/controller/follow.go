@@ -73,7 +73,7 @@ func sift(view *View, like *alloc.Problem) {
 	for _, job := range view.Jobs {
 		// A job is tried alone, on a server without anything: what is wrong then is wrong with the job, or with the
 		// queues, and not with what the cluster has.
-		alone := alloc.Problem{Kinds: like.Kinds, Queues: slices.Concat(like.Queues, view.Queues), Applications: []alloc.Application{job.Application},
+		alone := alloc.Problem{Kinds: like.Kinds, Topology: like.Topology, Queues: slices.Concat(like.Queues, view.Queues), Applications: []alloc.Application{job.Application},
 			Servers: []apportion.Server{{ID: "any", Capacity: make(apportion.Resources, len(like.Kinds))}}}
 		err := errors.Join(alone.Validate(), store.CheckJob(job.Application.ID))
 		if err == nil && job.Application.Max > bridge.MaxContainers {

@@ -64,6 +64,11 @@ func (s *slurm) Look(ctx context.Context) (*controller.View, error) {
 		}
 		view.Servers = append(view.Servers, server)
 	}
+	if s.switches {
+		if err := labelSwitches(ctx, view.Servers); err != nil {
+			return nil, err
+		}
+	}
 	makeRoom(view.Servers, ending)
 	view.Waiting = waitingOf(others)
 	s.seeServers(view.Servers)

@@ -3,6 +3,7 @@
 package slurm
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"time"
@@ -10,9 +11,16 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
+// switches says that nodes have labels of the switches that they are below.
+var switches bool
+
 // program is the controller as a program. Slurm's commands find their cluster by themselves, or by SLURM_CONF.
-var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Idle: 5 * time.Second, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
-	return newSlurm(epoch, folder, g), nil
+var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Idle: 5 * time.Second, Flags: func(flags *flag.FlagSet) {
+	flags.BoolVar(&switches, "switches", false, "label nodes with the switches of topology.conf, for -topology switch:1,switch:0")
+}, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
+	s := newSlurm(epoch, folder, g)
+	s.switches = switches
+	return s, nil
 }}
 
 // Main is the main function of apportion-slurm: the controller, or with the word submit in front of the arguments what users

@@ -23,6 +23,8 @@ type slurm struct {
 	// folder holds a note of each job that is over.
 	folder string
 	guard  daemon.Guarded
+	// switches says that nodes have labels of the switches that they are below.
+	switches bool
 
 	// mu guards all that follows. It is not held while one of Slurm's commands runs, but for list, whose
 	// callers would all ask the same.

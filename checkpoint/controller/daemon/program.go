@@ -101,6 +101,7 @@ type settings struct {
 	saveTimeout, saveLimit, stall       time.Duration
 	deaths                              int
 	reserve                             []controller.Reserve
+	topology                            []string
 	standing                            *int64
 	hold, minRun                        time.Duration
 	jobMoves, moves                     int
@@ -139,6 +140,10 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 	flags.Func("reserve", "what elastic jobs leave free on each server, as cpu=2,memory=10%; the most of several, as \"cpu=1; cpu=8 08:00-18:00 mon-fri\", by local time", func(text string) (err error) {
 		s.reserve, err = reserveOf(p.Kinds, text)
 		return err
+	})
+	flags.Func("topology", "the labels of servers that say in which domain one is, from wide to narrow, as zone,rack", func(text string) error {
+		s.topology = strings.Split(text, ",")
+		return (&alloc.Problem{Kinds: p.Kinds, Topology: s.topology}).Validate()
 	})
 	flags.Func("waiting-priority", "the priority of others' work that waits, among elastic jobs (default above all of them)", func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -210,7 +215,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 		return s.schema(stdout)
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil)).With("program", p.Name)
-	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look, Idle: s.idle,
+	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Topology: s.topology, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look, Idle: s.idle,
 		MaxDeaths: s.deaths, Reserve: s.reserve, Standing: s.standing, Hold: s.hold, MinRun: s.minRun, JobMoves: s.jobMoves, Moves: s.moves,
 		Log: log, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
 		Report: func(err error) { log.Warn("it is tried again", "fault", err) }}

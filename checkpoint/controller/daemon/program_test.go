@@ -104,7 +104,8 @@ func TestFlags(t *testing.T) {
 	p, _ := on(nil)
 	var text strings.Builder
 	for _, args := range [][]string{nil, {"-shared", "here"}, {"-lease", "soon"},
-		{"-reserve", "gpu=-1"}, {"-reserve", "gpu=101%"}, {"-reserve", "gpu=NaN%"}, {"-reserve", "tpu=1"}, {"-reserve", "gpu"}, {"-reserve", ""}, {"-reserve", "gpu=1;"}, {"-reserve", "gpu=1 8-18"}, {"-reserve", "gpu=1 08:00-25:00"}, {"-reserve", "gpu=1 08:00-08:00"}, {"-reserve", "gpu=1 mo-fr"}, {"-reserve", "08:00-18:00 gpu=1"}, {"-waiting-priority", "high"}} {
+		{"-reserve", "gpu=-1"}, {"-reserve", "gpu=101%"}, {"-reserve", "gpu=NaN%"}, {"-reserve", "tpu=1"}, {"-reserve", "gpu"}, {"-reserve", ""}, {"-reserve", "gpu=1;"}, {"-reserve", "gpu=1 8-18"}, {"-reserve", "gpu=1 08:00-25:00"}, {"-reserve", "gpu=1 08:00-08:00"}, {"-reserve", "gpu=1 mo-fr"}, {"-reserve", "08:00-18:00 gpu=1"}, {"-waiting-priority", "high"},
+		{"-topology", "zone,,rack"}, {"-topology", "rack,rack"}} {
 		if err := p.Run(t.Context(), args, &text, &text); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
@@ -112,9 +113,9 @@ func TestFlags(t *testing.T) {
 	if err := p.Run(t.Context(), []string{"-help"}, &text, &text); !errors.Is(err, flag.ErrHelp) || !strings.Contains(text.String(), "-theta1") {
 		t.Errorf("%v", err)
 	}
-	s, err := p.parse([]string{"-shared", "/s", "-listen", "127.0.0.1:1", "-reserve", "gpu=2,gpu=25%; gpu=3 22:00-06:30 fri-mon wed", "-waiting-priority", "-3"}, &text)
+	s, err := p.parse([]string{"-shared", "/s", "-listen", "127.0.0.1:1", "-reserve", "gpu=2,gpu=25%; gpu=3 22:00-06:30 fri-mon wed", "-waiting-priority", "-3", "-topology", "zone,rack"}, &text)
 	if err != nil || s.url != "http://127.0.0.1:1" || s.reserve[0].Headroom[0] != (controller.Headroom{Amount: 2, Part: 0.25}) || s.reserve[1].Headroom[0].Amount != 3 ||
-		s.reserve[1].Hours != (controller.Hours{From: 22 * time.Hour, To: 6*time.Hour + 30*time.Minute, Days: [7]bool{true, true, false, true, false, true, true}}) || *s.standing != -3 {
+		s.reserve[1].Hours != (controller.Hours{From: 22 * time.Hour, To: 6*time.Hour + 30*time.Minute, Days: [7]bool{true, true, false, true, false, true, true}}) || *s.standing != -3 || strings.Join(s.topology, "/") != "zone/rack" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

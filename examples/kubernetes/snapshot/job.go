@@ -57,7 +57,7 @@ func (r *Reader) application(j *batchv1.Job, priorities map[string]int64) (alloc
 	} else if spec.Priority != nil {
 		app.Priority = int64(*spec.Priority)
 	}
-	err := errors.Join(checkJob(j), checkPod(spec), readAnnotations(&app, j.Annotations))
+	err := errors.Join(checkJob(j), checkPod(spec), readTopology(&app, j.Spec.Template.Annotations), readAnnotations(&app, j.Annotations))
 	return app, errors.Join(err, checkPorts(&app, spec))
 }
 
