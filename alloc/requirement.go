@@ -23,12 +23,11 @@ type eligibility struct {
 	suitable [][]int // by application: the same with cordoned servers counted as open
 }
 
-// newEligibility finds the classes, each in one domain where domains has the domain of each server. Servers without labels and applications without requirements give one class, which is the
-// paper's cluster. Classes are numbered in the order of the servers. O(servers x distinct lists of requirements).
-func newEligibility(servers []apportion.Server, apps []Application, domains []leaf) *eligibility {
-	// 1. The distinct lists of requirements. The texts of two lists are equal only where they mean the same.
-	// Thousands of applications share a few lists, and servers are compared with lists, not with applications.
-	list, lists := make([]int, len(apps)), [][]apportion.Requirement{}
+// distinctRequirements returns the lists of requirements, each once, and which of them each application has. Thousands of applications
+// share a few lists, and servers are compared with lists, not with applications.
+func distinctRequirements(apps []Application) (list []int, lists [][]apportion.Requirement) {
+	// The texts of two lists are equal only where they mean the same.
+	list = make([]int, len(apps))
 	known := make(map[string]int)
 	for i := range apps {
 		var key strings.Builder
@@ -47,7 +46,14 @@ func newEligibility(servers []apportion.Server, apps []Application, domains []le
 		}
 		list[i] = at
 	}
-	// 2. The classes: which lists a server satisfies, and whether it is cordoned.
+	return list, lists
+}
+
+// newEligibility finds the classes, each in one domain where domains has the domain of each server. Servers without labels and applications without requirements give one class, which is the
+// paper's cluster. Classes are numbered in the order of the servers. O(servers x distinct lists of requirements).
+func newEligibility(servers []apportion.Server, apps []Application, domains []leaf) *eligibility {
+	list, lists := distinctRequirements(apps)
+	// 1. The classes: which lists a server satisfies, and whether it is cordoned.
 	e := &eligibility{class: make([]int, len(servers)), alike: make([]int, len(servers)), open: make([][]int, len(apps)), suitable: make([][]int, len(apps))}
 	// Both are by list, and ascend because classes are numbered as they are met.
 	open, suitable := make([][]int, len(lists)), make([][]int, len(lists))
@@ -92,7 +98,7 @@ func newEligibility(servers []apportion.Server, apps []Application, domains []le
 		e.class[j], e.alike[j] = class, base
 		e.members[class] = append(e.members[class], j)
 	}
-	// 3. nil where every class is open, so that the paper's problem stays what it is.
+	// 2. nil where every class is open, so that the paper's problem stays what it is.
 	if len(classes) == 1 {
 		e.single = true
 	}
