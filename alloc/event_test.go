@@ -119,7 +119,7 @@ func smallCluster(r *rand.Rand) *alloc.Problem {
 		p.Options.RestartCost = &cost
 	}
 	p.Options.MinGain = float64(r.IntN(2))
-	for j := range 20 + r.IntN(60) {
+	for j := range 12 + r.IntN(40) {
 		p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: [...]apportion.Resources{{8, 0}, {8, 1}, {16, 2}}[r.IntN(3)]})
 	}
 	var sorts []alloc.Application
@@ -164,7 +164,7 @@ func TestPropEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		stream, other := newDay(r.Uint64(), p), (*alloc.Decider)(nil)
-		for n := range 12 {
+		for n := range 8 {
 			before := d.Snapshot()
 			changes := []alloc.Change{stream.event()}
 			switch r.IntN(6) {

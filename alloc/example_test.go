@@ -3,6 +3,8 @@ package alloc_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -57,4 +59,35 @@ func ExampleProblem_Validate() {
 	// server "s1": Capacity[gpu] is negative: -2
 	// application "lr": Weight is out of range: 0 is not positive
 	// application "lr": Min contradicts another field: 3 is above Max 2
+}
+
+// A cluster is decided once as a whole, and then event by event: a job that has ended leaves room, and the others grow into it.
+func ExampleDecider_Apply() {
+	job := func(id string) alloc.Application {
+		return alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 100}}
+	}
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: .1, Theta2: 1,
+		Servers:      []apportion.Server{{ID: "s1", Capacity: apportion.Resources{8}}, {ID: "s2", Capacity: apportion.Resources{8}}},
+		Applications: []alloc.Application{job("a"), job("b"), job("c"), job("d")}}
+	var d alloc.Decider
+	first, err := d.Reallocate(context.Background(), p)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("at first", first.Allocation.Containers("a"), first.Allocation.Containers("b"))
+	ended := "d"
+	e, err := d.Apply(context.Background(), alloc.Change{End: &ended})
+	if err != nil {
+		panic(err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(e.Allocation)) {
+		fmt.Println(id, "has", e.Allocation.Containers(id))
+	}
+	fmt.Printf("by itself: %v, gap %.4f\n", e.Whole == "", e.Gap)
+	// Output:
+	// at first 4 4
+	// a has 5
+	// b has 5
+	// c has 6
+	// by itself: true, gap 0.0068
 }

@@ -13,7 +13,8 @@ import (
 func TestPropGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := rapid.IntRange(1, 20).Draw(t, "servers")
-		g, keys := New(servers), make([]string, servers)
+		g, keys := New(servers/2), make([]string, servers)
+		g.Extend(servers)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			j := rapid.IntRange(0, servers-1).Draw(t, "j")
 			g.Remove(j)
@@ -35,6 +36,15 @@ func check(t *rapid.T, g *Groups, keys []string) {
 		key := keys[g.Next(at, 0)]
 		if key == "" || slices.Contains(met, key) {
 			t.Fatalf("two groups of %q", key)
+		}
+		of := 0
+		for _, k := range keys {
+			if k == key {
+				of++
+			}
+		}
+		if g.Count(at) != of {
+			t.Fatalf("%d servers of %q, want %d", g.Count(at), key, of)
 		}
 		// No server is listed twice, and most that are listed are there.
 		servers := slices.Clone(g.groups[at].servers)
