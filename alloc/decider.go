@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/alloc/internal/event"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -37,8 +38,11 @@ type Decider struct {
 	passed       map[string]float64
 	reservations []Reservation
 	settled      *Settled
-	// state is what runs, and what is known for events; nil before the first decision.
-	state *running
+	// left is what the last whole decision left, with the prices that it proved; nil before the first. state is made of that when an event
+	// comes: a caller that tells of none does not pay for it.
+	left   *Problem
+	prices *event.Prices
+	state  *running
 }
 
 // Reallocate decides like the function Reallocate, with the embedded solver and what it has learned. p may be any problem:
@@ -63,7 +67,7 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	if err == nil {
 		d.passed, d.reservations = decision.handOn()
 		d.settled = decision.settledCopy()
-		d.state = newRunning(decision.leaves(p), decision.prices(p))
+		d.left, d.prices, d.state = decision.leaves(p), decision.prices(p), nil
 	}
 	return decision, err
 }
@@ -91,11 +95,11 @@ func (d *Decision) HandOn(next *Problem) {
 	next.Settled = d.settledCopy()
 }
 
-// leaves returns the problem that d leaves of p, whose answer it is: what is handed on, and what runs.
+// leaves returns the problem that d leaves of p, whose answer it is: what is handed on, and what runs. Its lists are its own.
 func (d *Decision) leaves(p *Problem) *Problem {
 	next := *p
 	d.HandOn(&next) // in a copy of the applications
-	next.Previous = d.Allocation
+	next.Servers, next.Previous = slices.Clone(p.Servers), d.Allocation.Clone()
 	for i := range next.Applications {
 		next.Applications[i].Option = d.Shares[i].Option
 	}

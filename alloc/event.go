@@ -56,7 +56,7 @@ type Event struct {
 // servers and remainders what is left on them in different ways; O(applications x shapes + placements) where the bound has to count on what
 // stays; a whole decision what Reallocate does.
 func (d *Decider) Apply(ctx context.Context, changes ...Change) (*Event, error) {
-	if d.state == nil {
+	if d.running() == nil {
 		return nil, ErrUndecided
 	}
 	// What is wrong with one change is known without a look at the whole; of several the later may need the earlier.
@@ -90,7 +90,7 @@ type Snapshot struct {
 // Snapshot returns what d knows now, the zero value before the first decision. It shares nothing that d changes later.
 // O(servers + applications + placements).
 func (d *Decider) Snapshot() Snapshot {
-	if d.state == nil {
+	if d.running() == nil {
 		return Snapshot{}
 	}
 	s := Snapshot{Problem: d.state.whole()}
@@ -104,20 +104,28 @@ func (d *Decider) Snapshot() Snapshot {
 // is that of Validate, and leaves d as it was. s is read and not retained, but for the vectors in it, which must not be written to.
 func (d *Decider) Restore(s Snapshot) error {
 	if s.Problem == nil {
-		d.state = nil
+		d.left, d.state = nil, nil
 		return nil
 	}
 	if err := s.Problem.Validate(); err != nil {
 		return err
 	}
 	p := *s.Problem
-	p.Applications, p.Previous = slices.Clone(p.Applications), p.Previous.Clone()
-	d.state = newRunning(&p, &s.Prices)
+	p.Servers, p.Applications, p.Previous = slices.Clone(p.Servers), slices.Clone(p.Applications), p.Previous.Clone()
+	d.left, d.prices, d.state = &p, &s.Prices, nil
 	d.warm, d.settled, d.reservations, d.passed = nil, p.Settled, p.Reservations, make(map[string]float64)
 	for i := range p.Applications {
 		d.passed[p.Applications[i].ID] = p.Applications[i].Passed
 	}
 	return nil
+}
+
+// running returns what is known of the cluster, nil before the first decision.
+func (d *Decider) running() *running {
+	if d.state == nil && d.left != nil {
+		d.state, d.left = newRunning(d.left, d.prices), nil
+	}
+	return d.state
 }
 
 // whole decides the whole cluster after changes.

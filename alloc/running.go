@@ -31,16 +31,13 @@ type running struct {
 	reason  string
 }
 
-// newRunning returns what is known of a problem whose Previous runs.
+// newRunning returns what is known of a problem whose Previous runs; its lists are no longer the caller's.
 func newRunning(p *Problem, prices *event.Prices) *running {
-	s := &running{problem: *p, servers: slices.Clone(p.Servers), apps: p.Applications, lost: make(map[int]bool), ended: make(map[int]bool),
+	s := &running{problem: *p, servers: p.Servers, apps: p.Applications, lost: make(map[int]bool), ended: make(map[int]bool),
 		server: serverIndex(p.Servers), app: appIndex(p.Applications)}
 	s.problem.Servers, s.problem.Applications = nil, nil
 	if s.reason = p.plain(); s.reason == "" {
 		s.build(prices)
-	}
-	if s.cluster == nil {
-		s.problem.Previous = p.Previous.Clone()
 	}
 	return s
 }
