@@ -54,6 +54,7 @@ var placeDays = []day{
 type tally struct {
 	placed, torn, restarts, quiet, scrap int
 	used                                 float64 // GPUs in the mean, of those that could be used
+	gap                                  float64 // in the mean, of decisions with something new
 	spent                                time.Duration
 }
 
@@ -81,9 +82,9 @@ func (d *day) play(t testing.TB, seed uint64, compact bool) tally {
 	for event := range d.events {
 		sum.decide(t, p, event > 20 || d.quiet)
 		if d.quiet {
-			before := sum.restarts
+			before, gap := sum.restarts, sum.gap
 			sum.decide(t, p, true)
-			sum.quiet += sum.restarts - before
+			sum.quiet, sum.gap = sum.quiet+sum.restarts-before, gap
 		}
 		// The one that ends is drawn among those that run.
 		for {
@@ -96,7 +97,7 @@ func (d *day) play(t testing.TB, seed uint64, compact bool) tally {
 		}
 		come()
 	}
-	sum.used /= float64(d.events)
+	sum.used, sum.gap = sum.used/float64(d.events), sum.gap/float64(d.events)
 	if d.quiet {
 		sum.used /= 2
 	}
@@ -136,6 +137,7 @@ func (s *tally) decide(t testing.TB, p *alloc.Problem, counts bool) {
 		s.restarts += d.Metrics.Adjusted - d.Metrics.Forced
 	}
 	s.used += float64(gpus) / float64(min(could, whole*int64(len(p.Servers))))
+	s.gap += d.Gap
 	p.Previous = d.Allocation
 	d.HandOn(p)
 }
@@ -156,8 +158,8 @@ func TestDays(t *testing.T) {
 			for at, compact := range [...]bool{false, true} {
 				s := d.play(t, seed, compact)
 				sums[at] = s
-				t.Logf("%-9s %d compact %-5v %.4f of the GPUs, %4d of %d torn (%.1f %%), %2d restarts, %d at quiet calls, %d for a scrap, %v", d.name, seed, compact,
-					s.used, s.torn, s.placed, 100*float64(s.torn)/float64(s.placed), s.restarts, s.quiet, s.scrap, s.spent.Round(time.Millisecond))
+				t.Logf("%-9s %d compact %-5v %.4f of the GPUs, %4d of %d torn (%.1f %%), %2d restarts, %d at quiet calls, %d for a scrap, gap %.3f %%, %v", d.name, seed, compact,
+					s.used, s.torn, s.placed, 100*float64(s.torn)/float64(s.placed), s.restarts, s.quiet, s.scrap, 100*s.gap, s.spent.Round(time.Millisecond))
 			}
 			s := sums[1]
 			if float64(s.torn) > d.torn*float64(s.placed) || s.restarts > d.restarts || s.quiet+s.scrap > 0 || s.used < sums[0].used-.002 || d.quiet && s.used < .999 {

@@ -19,9 +19,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver/solvertest"
 )
 
-// anyKind draws a small instance: the paper's, or one with steps, lists, limits, worths, losses or ceilings.
+// anyKind draws a small instance: the paper's, or one with steps, lists, limits, worths, losses, what servers cost or ceilings.
 func anyKind(t *rapid.T) *problem.Problem {
-	draw := rapid.SampledFrom([]func(uint64) *solver.Instance{solvertest.Small, solvertest.General, solvertest.Worth, solvertest.Loss}).Draw(t, "kind")
+	draw := rapid.SampledFrom([]func(uint64) *solver.Instance{solvertest.Small, solvertest.General, solvertest.Worth, solvertest.Loss, solvertest.Spread}).Draw(t, "kind")
 	seed := rapid.Uint64Range(0, 5000).Draw(t, "seed")
 	inst := draw(seed)
 	inst.Choices = nil

@@ -40,6 +40,25 @@ func (s *State) picture() picture {
 	return v
 }
 
+// tornIn returns what n containers of a type lose on the servers that have any, with a number that they may have.
+func tornIn(s *State, typ int32, n int64) float64 {
+	own := s.p.Types[typ].Own
+	if own == nil || own.Spread == nil {
+		return 0
+	}
+	servers := int64(0)
+	for j := range s.on {
+		servers += min(1, s.countOn(j, typ))
+	}
+	if next := own.AtLeast(n); next >= 0 {
+		n = next
+	} else {
+		n = own.AtMost(n)
+	}
+	torn := own.Torn(n)
+	return torn.On(servers)
+}
+
 // check recomputes everything incremental.
 func (s *State) check(t rapid.TB) {
 	t.Helper()
@@ -69,7 +88,8 @@ func (s *State) check(t rapid.TB) {
 			continue
 		}
 		loss += a.HeldLoss
-		objective += s.p.Inst.Apps[i].Extra(a.Held) + s.p.Inst.Apps[i].Stay
+		app := &s.p.Inst.Apps[i]
+		objective += app.WorthOf(app.Previous) - float64(app.Value*float64(a.Held))
 		for _, placed := range s.p.Inst.Apps[i].Previous {
 			use(placed.Server, a.Type, placed.Count)
 		}
@@ -87,7 +107,7 @@ func (s *State) check(t rapid.TB) {
 			q.Set(s.p.Types[typ].Delta, n[typ])
 			missing += q.Missing()
 			loss += q.Loss
-			objective += q.Extra
+			objective += q.Extra - tornIn(s, int32(typ), n[typ])
 			if known := &s.pools[typ]; known.Short() != q.Short() || known.Over() != q.Over() || known.Rise() != q.Rise() || s.lacks[typ] != q.Missing() {
 				t.Fatalf("pool %d knows %+v, want %+v", typ, known, q)
 			}
