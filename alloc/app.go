@@ -44,6 +44,9 @@ func (r *resolved) app(i int) solver.App {
 	if app.Worth != nil {
 		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
 	}
+	if app.Most > 0 && dense.Running && !r.problem.Options.Paper {
+		dense.FreeAbove = max(app.Most, solver.Containers(dense.Previous))
+	}
 	dense.Spread = r.spread(i, &dense)
 	dense.Stay = r.stay(i, &dense)
 	return dense

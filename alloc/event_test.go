@@ -392,8 +392,9 @@ func TestEventElsewhere(t *testing.T) {
 			p.Applications[1].Requires = []apportion.Requirement{{Key: "x", Op: apportion.NotExists}}
 		},
 		"domains":         func(p *alloc.Problem) { p.Topology = []string{"rack"}; p.Applications[1].Prefer = "rack" },
-		"compact":         func(p *alloc.Problem) { p.Compact = []string{"gpu"} },
+		"compact":         func(p *alloc.Problem) { p.Compact, p.Options.Worth = []string{"gpu"}, alloc.WorthOfAllKinds },
 		"beyond":          func(p *alloc.Problem) { p.Applications[1].SpreadCost = &part },
+		"first growth":    func(p *alloc.Problem) { p.Applications[1].Most = 2 },
 		"limit by server": func(p *alloc.Problem) { p.Applications[1].PerServer = 9 },
 		"pinned":          func(p *alloc.Problem) { p.Applications[1].Pinned = true },
 		"a worth":         func(p *alloc.Problem) { p.Applications[1].StayWorth = new(float64) },

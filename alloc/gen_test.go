@@ -156,6 +156,9 @@ func genCluster(t *rapid.T, p *alloc.Problem) {
 		if seldom("max servers") {
 			app.MaxServers = 1
 		}
+		if seldom("most") {
+			app.Most = rapid.Int64Range(1, 4).Draw(t, "most")
+		}
 		if seldom("cost") {
 			cost := rapid.Int64Range(0, 3).Draw(t, "cost")
 			app.AdjustCost = &cost

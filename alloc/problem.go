@@ -83,9 +83,12 @@ type Application struct {
 	// Preemptible: it may be suspended for one of higher Priority, see Options.Preempt.
 	Preemptible bool `json:"preemptible,omitempty"`
 	// AdjustCost is what changing its containers counts against the budget (16), 0 or more; nil means 1. A caller whose jobs
-	// start with few containers, and whose worth has a price of restarts, states 0 until the first growth of each: with a small
-	// Theta2 they would wait for their turn to grow as long as the others are adjusted. So does elastic.Worth, of package sim.
+	// start with few containers states Most rather than 0 here: with a small Theta2 they would wait for their turn to grow as long as the
+	// others are adjusted, and 0 lets them be moved as well.
 	AdjustCost *int64 `json:"adjust_cost,omitempty"`
+	// Most is the most containers that it ever had: growth beyond that, and beyond what it has, does not count against the budget (16). 0:
+	// nobody knows, and all growth counts. It has no effect with Rule.Paper, nor on one that does not run.
+	Most int64 `json:"most,omitzero"`
 	// IdleWorth is what having none is worth, where Min is 0 and there is a Worth; 0: nothing.
 	IdleWorth float64 `json:"idle_worth,omitzero"`
 	// StayWorth is what staying exactly as it is is worth to one that runs: more than the worth of its number by what a

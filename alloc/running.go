@@ -76,7 +76,7 @@ func (p *Problem) plain() string {
 		return "a queue has a guarantee or a ceiling"
 	case len(p.Derived) > 0:
 		return "there are derived kinds"
-	case len(p.Compact) > 0 && o.Worth == WorthOfCompact:
+	case len(p.Compact) > 0:
 		return "some kinds are compact"
 	case len(p.Reservations) > 0:
 		return "something is reserved"
@@ -113,6 +113,8 @@ func (a *Application) plain() string {
 		return "an application requires labels or domains"
 	case a.RestartCost != nil:
 		return "an application says what its restart costs"
+	case a.Most != 0:
+		return "the first growth of an application counts against no budget"
 	case a.SpreadCost != nil && *a.SpreadCost != 0:
 		return "servers beyond the fewest cost an application something"
 	case a.PerServer != 0 || a.MaxServers != 0:

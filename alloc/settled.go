@@ -14,8 +14,8 @@ import (
 // Settled says which question a decision has answered, for the next problem: a problem that hands it back, and asks the same again when
 // what was decided runs, gets what runs.
 type Settled struct {
-	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends and
-	// Option of its Applications and Usage of its Queues.
+	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends,
+	// Option and Most of its Applications and Usage of its Queues.
 	Digest string `json:"digest"`
 	// Allocation is the digest of what was decided.
 	Allocation string `json:"allocation"`
@@ -38,7 +38,7 @@ func (p *Problem) digest() string {
 	asked.Applications, asked.Queues = slices.Clone(p.Applications), slices.Clone(p.Queues)
 	for i := range asked.Applications {
 		app := &asked.Applications[i]
-		app.Passed, app.Ends, app.Option = 0, nil, ""
+		app.Passed, app.Ends, app.Option, app.Most = 0, nil, "", 0
 	}
 	for q := range asked.Queues {
 		asked.Queues[q].Usage = 0

@@ -156,7 +156,7 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		price := restartOf(app, dense)
 		return apportion.Reason{Constraint: Restart, Need: price, Have: gain + price,
 			Text: fmt.Sprintf("there is room, but its restart costs %.4g, and %d more would bring %.4g", price, next-n, gain+price)}, 0
-	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.Cost > s.instance.AdjustBudget-s.adjusted:
+	case dense.Running && !dense.Adjusted(s.counts[a]) && dense.CostOf(next) > s.instance.AdjustBudget-s.adjusted:
 		budget := apportion.Blocker{Cause: ByBudget, Need: s.adjusted + dense.Cost, Free: s.instance.AdjustBudget - s.adjusted, Limit: s.instance.AdjustBudget, Setting: "theta2"}
 		return apportion.Reason{Constraint: solver.Adjust, Need: float64(s.adjusted + dense.Cost), Have: float64(s.instance.AdjustBudget), Blockers: []apportion.Blocker{budget},
 			Text: fmt.Sprintf("there is room, but it may not be adjusted: the budget is %d, used %d", s.instance.AdjustBudget, s.adjusted)}, s.adjustPrice()

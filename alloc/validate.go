@@ -28,8 +28,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Worth, WorthOn or Speed without one entry per number of
 //	containers                                                  apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
-//	MaxServers, AdjustCost, Speed, SpreadCost, RestartCost,
-//	Passed, Ends, Patience, number or count of Reservations            apportion.ErrNegative
+//	MaxServers, AdjustCost, Most, Speed, SpreadCost, RestartCost,
+//	Passed, Ends, Patience, number or count of Reservations     apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0; WorthOn
@@ -146,7 +146,7 @@ func checkLimits(faults *apportion.Faults, app *Application, item apportion.Item
 	for _, f := range [...]struct {
 		field string
 		n     int64
-	}{{"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"AdjustCost", cost}} {
+	}{{"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"AdjustCost", cost}, {"Most", app.Most}} {
 		if f.n < 0 {
 			faults.Add(item, f.field, apportion.ErrNegative, strconv.FormatInt(f.n, 10))
 		}

@@ -46,6 +46,7 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.Displace && !r.given.Options.Paper, "displace has no effect without paper_rule"},
 		{r.given.Options.Preempt && r.given.Options.Paper, "preempt has no effect with paper_rule"},
 		{r.given.Options.Paper && len(r.given.Compact) > 0, "compact has no effect with paper_rule"},
+		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.Most > 0 }), "most has no effect with paper_rule"},
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.SpreadCost != nil }), "spread_cost has no effect with paper_rule"},
 		{r.given.Options.Paper && (r.given.Options.RestartCost != nil || r.given.Options.MinGain > 0), "restart_cost and min_gain have no effect with paper_rule"},
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.RestartCost != nil }), "restart_cost of an application has no effect with paper_rule"},

@@ -292,7 +292,7 @@ func stuck(inst *solver.Instance) []int {
 	for c := range inst.Choices {
 		picked[c] = -1
 		for _, i := range inst.Choices[c].Apps {
-			if app := &inst.Apps[i]; app.Pinned || app.Cost > inst.AdjustBudget && inst.MayStay(i) {
+			if app := &inst.Apps[i]; app.Pinned || !app.MayGrow() && app.Cost > inst.AdjustBudget && inst.MayStay(i) {
 				picked[c] = i
 			}
 		}

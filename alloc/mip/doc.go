@@ -29,11 +29,12 @@
 //	o_ij        o_a2_s3               servers      App.MaxServers
 //	h_ij        h_a2_s3               servers      App.Spread
 //	v_ins       v_a2_n4_s1            -            App.Spread, here 4 containers on 1 server, (7), (8)
+//	-           g_a2                  -            App.FreeAbove: it has more
 //	-           i_a2                  -            Choice: it is the option that is placed anew
 //	w_i         w_a2                  as App.Worth  where that is concave, else it is at u_ih
 //
-// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2, worth_a2_p0, in_a2 and some_a2, one_h1, host_a2_s3, hosts_a2_s3 and
-// spread_a2; see builder.numbers, builder.width, builder.concave, builder.choices, builder.spread.
+// Rows beside the paper's: step_a2, on_a2_s3 and width_a2, pinned_a2, worth_a2_p0, in_a2 and some_a2, one_h1, host_a2_s3, hosts_a2_s3,
+// spread_a2, grown_a2 and grown_a2_r; see builder.numbers, builder.width, builder.concave, builder.choices, builder.spread, builder.grown.
 //
 // # Contract
 //

@@ -57,7 +57,7 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 			total += keep
 			continue
 		// It leaves and stays as it likes, so that no server counts on its room.
-		case app.Cost == 0:
+		case app.MayGrow():
 			total += math.Max(keep, b.wanted(i))
 			continue
 		}
@@ -120,7 +120,7 @@ func newCopyBound(inst *Instance, m *CopyPrices) *copyBound {
 		if inst.counts(i) {
 			b.addResidents(i)
 		} else if inst.Apps[i].Running {
-			b.adjust.must(inst.Apps[i].Cost)
+			b.adjust.must(inst.Apps[i].leastCost())
 		}
 	}
 	for j := range inst.Capacity {
@@ -137,7 +137,7 @@ func (b *copyBound) packingOn(j int) *packing {
 	for i := range b.inst.Apps {
 		app := &b.inst.Apps[i]
 		// What stays as it is, whatever happens, is not packed.
-		fixed := b.inst.MayStay(i) && (app.Pinned || app.Cost > max(0, b.adjust.budget))
+		fixed := b.inst.MayStay(i) && (app.Pinned || app.leastCost() > max(0, b.adjust.budget))
 		if !fixed && b.inst.Open(i, j) {
 			// A container is worth v_i to the objective less p_i, which phi_i has been paid for it.
 			p.add(app.Demand, app.Value-b.m.Container[i])

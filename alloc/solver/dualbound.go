@@ -32,7 +32,7 @@ import (
 // minimum of an application does not fit the empty cluster, or more applications must move than
 // the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
-// Of unequal costs the last gain counts in part, as the knapsack's relaxation has it. An application that may
+// One that may change for nothing, if it grows above FreeAbove, may do so with any number here. Of unequal costs the last gain counts in part, as the knapsack's relaxation has it. An application that may
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
 //
@@ -67,10 +67,10 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 			bound += keep
 		case math.IsInf(keep, -1):
 			bound += free
-			k.must(inst.Apps[i].Cost)
+			k.must(inst.Apps[i].leastCost())
 		default:
 			bound += keep
-			k.add(free-keep, inst.Apps[i].Cost)
+			k.add(free-keep, inst.Apps[i].leastCost())
 		}
 	}
 	// Applications first, then choices, each as one that is in use.
@@ -160,11 +160,11 @@ func (inst *Instance) roomWithin() []apportion.Resources {
 		app := &inst.Apps[i]
 		if !inst.MayStay(i) {
 			if app.Running {
-				k.must(app.Cost)
+				k.must(app.leastCost())
 			}
 			continue
 		}
-		if app.Cost == 0 && !app.Pinned {
+		if app.MayGrow() && !app.Pinned {
 			continue
 		}
 		if !app.Pinned {

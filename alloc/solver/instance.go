@@ -101,6 +101,8 @@ type App struct {
 	// Cost is what changing its containers takes from AdjustBudget; not negative, 1 in P2. It counts only
 	// where the application is Running.
 	Cost int64
+	// FreeAbove: with more containers than that a change takes nothing from AdjustBudget. Optional; 0: it always does.
+	FreeAbove int64
 	// Previous is where its containers are now, ascending in Server, each Count positive.
 	// It may overfill a server that shrank, and its sum may lie outside [Min, Max].
 	Previous []apportion.Placement

@@ -47,13 +47,32 @@ func (inst *Instance) AdjustedApps(counts Counts) int64 {
 	return sum
 }
 
-// AdjustCost returns the left side of (16): the Cost of all that are adjusted, or the largest number where
+// CostOf returns what a change to n containers takes from AdjustBudget.
+func (a *App) CostOf(n int64) int64 {
+	if a.FreeAbove > 0 && n > a.FreeAbove {
+		return 0
+	}
+	return a.Cost
+}
+
+// MayGrow reports whether a change of the application may take nothing from AdjustBudget.
+func (a *App) MayGrow() bool { return a.Cost == 0 || a.FreeAbove > 0 && a.Max > a.FreeAbove }
+
+// leastCost returns what a change takes from AdjustBudget at least.
+func (a *App) leastCost() int64 {
+	if a.MayGrow() {
+		return 0
+	}
+	return a.Cost
+}
+
+// AdjustCost returns the left side of (16): the CostOf all that are adjusted, or the largest number where
 // that is less.
 func (inst *Instance) AdjustCost(counts Counts) int64 {
 	var sum int64
 	for i := range inst.Apps {
 		if inst.Apps[i].Adjusted(counts[i]) {
-			sum = addSaturated(sum, inst.Apps[i].Cost)
+			sum = addSaturated(sum, inst.Apps[i].CostOf(Containers(counts[i])))
 		}
 	}
 	return sum

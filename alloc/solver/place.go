@@ -17,7 +17,7 @@ func (a *App) Adjusted(placed []apportion.Placement) bool {
 // MayStay reports whether application i can keep exactly what it has, as far as it alone decides.
 //
 // Other applications may still be in its way on a server that shrank; that is for (6) to say. An
-// application that may not stay costs its Cost of AdjustBudget in every solution.
+// application that may not stay costs its Cost of AdjustBudget in every solution, unless it grows above FreeAbove.
 func (inst *Instance) MayStay(i int) bool {
 	// The room that matters here is that of the empty server: whom else it must share it with is for the solver to choose.
 	app := &inst.Apps[i]
@@ -30,7 +30,7 @@ func (inst *Instance) MayStay(i int) bool {
 
 // counts reports whether servers count on application i to stay where it is: it may, and leaving costs.
 func (inst *Instance) counts(i int) bool {
-	return inst.MayStay(i) && (inst.Apps[i].Cost > 0 || inst.Apps[i].Pinned)
+	return inst.MayStay(i) && (!inst.Apps[i].MayGrow() || inst.Apps[i].Pinned)
 }
 
 // Open reports whether application i may be placed anew on server j, whatever room there is. What it holds there it may keep

@@ -120,7 +120,7 @@ func checkChoice(faults *apportion.Faults, inst *Instance, i int, item apportion
 	for _, f := range [...]struct {
 		field string
 		n     int64
-	}{{"Step", app.Step}, {"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"Cost", app.Cost}} {
+	}{{"Step", app.Step}, {"PerServer", app.PerServer}, {"MaxServers", app.MaxServers}, {"Cost", app.Cost}, {"FreeAbove", app.FreeAbove}} {
 		if f.n < 0 {
 			faults.Add(item, f.field, apportion.ErrNegative, strconv.FormatInt(f.n, 10))
 		}

@@ -40,6 +40,7 @@ func disjunctive(b *builder) *Program {
 			d.choose(a)
 			// (16) is sum a (1 - z) <= budget, with the constant on the right: -sum a z <= budget - sum a.
 			costs = append(costs, term(d.stays[a], -cost[a]))
+			costs = append(costs, b.grown(d.y, a, cost[a])...)
 			budget -= cost[a]
 		} else {
 			b.numbers(d.y, a, nil)

@@ -48,6 +48,10 @@ func (b *builder) budgets(model *Program, x *cells, had func(a, j int) int64) {
 		if b.inst.Apps[a].Running {
 			r := b.adjusted(x, a, had)
 			adjusted, costs = append(adjusted, term(r, 1)), append(costs, term(r, cost[a]))
+			if grown := b.grown(x, a, cost[a]); grown != nil {
+				costs = append(costs, grown...)
+				b.AtMost(name("grown_a", a, "_r"), []milp.Term{term(grown[0].Var, 1), term(r, -1)}, 0)
+			}
 		}
 	}
 	b.lossBudget()

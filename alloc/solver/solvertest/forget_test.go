@@ -74,6 +74,7 @@ var features = []struct {
 		}
 	}},
 	{"Spread", "spread", func(_ *solver.Instance, app *solver.App) { app.Spread = nil }},
+	{"Spread", "growth for nothing", func(_ *solver.Instance, app *solver.App) { app.FreeAbove = 0 }},
 	{"Spread", "the fewest servers", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Rooms = nil }) }},
 	{"Spread", "the least of it", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Least = 0 }) }},
 	{"Spread", "the part of it", func(_ *solver.Instance, app *solver.App) { change(app, func(s *solver.Spread) { s.Part = 0 }) }},

@@ -55,6 +55,10 @@ func addSpread(seed uint64, inst *solver.Instance) {
 	r := rand.New(rand.NewPCG(seed, 10))
 	for i := range inst.Apps {
 		app := &inst.Apps[i]
+		// Growth beyond what it has had is for nothing, for some.
+		if app.Running && r.IntN(3) == 0 {
+			app.FreeAbove = 1 + r.Int64N(3)
+		}
 		if r.IntN(4) == 0 {
 			continue
 		}

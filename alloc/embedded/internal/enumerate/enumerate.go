@@ -134,7 +134,7 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 			if a.Pinnable {
 				// cheapest turns what is left of AdjustBudget into a number of applications; those that cost
 				// nothing come on top.
-				if cost := p.Inst.Apps[i].Cost; cost > 0 {
+				if cost := p.Inst.Apps[i].Cost; !p.Inst.Apps[i].MayGrow() {
 					e.cheapest = min(e.cheapest, cost)
 				} else {
 					e.unpaid++
@@ -147,7 +147,9 @@ func (e *Enumeration) boundSuffixes(d *lagrange.Dual) {
 				base += d.Free[i]
 				if p.Inst.Apps[i].Running {
 					// A running application that cannot stay costs an adjustment, whatever it gets.
-					e.must[i] += p.Inst.Apps[i].Cost
+					if !p.Inst.Apps[i].MayGrow() {
+						e.must[i] += p.Inst.Apps[i].Cost
+					}
 				}
 			}
 		}

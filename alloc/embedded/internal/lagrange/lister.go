@@ -185,6 +185,7 @@ func (l *lister) some(to *taker, i int) {
 			continue // none has added that
 		}
 		use := l.anew(i)
+		use[len(use)-1] = min(use[len(use)-1], app.CostOf(n))
 		for k, q := range demand {
 			use[cell*p.Kinds+k] = problem.MulSaturated(n, q)
 		}

@@ -115,14 +115,7 @@ func (p *Problem) compileApps() {
 		if a.Pinnable {
 			a.Max = max(a.Max, a.Held)
 		}
-		if source.Delta > 0 {
-			// f = floor(s^_i / delta). Compared as floats first: with a tiny delta f does not
-			// fit int64, nor does float64(a.Max) where that rounds up to 2^63.
-			a.Fair = a.Max
-			if fair := source.Share / source.Delta; fair < float64(a.Max) {
-				a.Fair = int64(fair)
-			}
-		}
+		a.setFair(source)
 		if t := &p.Types[a.Type]; t.Own != nil {
 			t.Curve = newCurve(source, a.Max, a.Fair)
 			t.setTallies(a.Max)
@@ -136,18 +129,26 @@ func (p *Problem) compileApps() {
 		}
 		// A change that costs nothing is for the search to make: there is nobody to be freed, unless it
 		// holds what it could not have anew, or staying is worth something.
+		cost := source.Cost
+		if cost > 0 && source.MayGrow() {
+			p.Grows = true
+			a.Owed, cost = cost/unit, 0
+		}
 		if source.Cost == 0 && (!a.Pinnable || source.Stay == 0 && p.openAll(i)) && !source.Pinned {
 			a.Pinnable = false
 			continue
 		}
+		if !a.Pinnable && a.Owed > 0 {
+			continue // what it takes depends on its number
+		}
 		if !a.Pinnable {
 			p.Budget--
 			// Spend ends at -1 at least: infeasible, without an overflow.
-			p.Spend -= min(source.Cost/unit, p.Spend+1)
+			p.Spend -= min(cost/unit, p.Spend+1)
 			p.MustMove = append(p.MustMove, i)
 			continue
 		}
-		a.Fixed, a.Weight = source.Pinned, source.Cost/unit
+		a.Fixed, a.Weight = source.Pinned, cost/unit
 		p.Stays = p.Stays || source.Stay > 0
 		if a.Weight == 0 {
 			p.Budget++
@@ -169,6 +170,19 @@ func (p *Problem) compileApps() {
 	// A loss that is paid for is on no lattice, nor are worths by number and prices of restarts.
 	if p.Inst.LossPrice == 0 && !p.Worthy && !p.Stays {
 		p.Step = p.latticeStep()
+	}
+}
+
+// setFair sets the fair number, once the most is known.
+func (a *App) setFair(source *solver.App) {
+	if source.Delta <= 0 {
+		return
+	}
+	// f = floor(s^_i / delta). Compared as floats first: with a tiny delta f does not fit int64, nor does float64(a.Max) where that rounds
+	// up to 2^63.
+	a.Fair = a.Max
+	if fair := source.Share / source.Delta; fair < float64(a.Max) {
+		a.Fair = int64(fair)
 	}
 }
 

@@ -42,6 +42,8 @@ type Problem struct {
 	Worthy, Stays bool
 	// Spreads says that an application loses something by the servers that it is on.
 	Spreads bool
+	// Grows says that a change of an application is for nothing if it grows enough.
+	Grows bool
 	// Scale is about what a whole kind is worth: 1 in the paper's P2, where worth is utilization.
 	Scale float64
 	// TieLoss is how much utilization one unit of loss is worth in the search: too little to

@@ -65,10 +65,10 @@ type App struct {
 	share    float64
 	Pinnable bool // running, it may stay exactly as it is, and leaving is for the budget to allow
 	Fixed    bool // it must stay
-	// Weight is what freeing it takes from Spend.
-	Weight   int64
-	Held     int64
-	HeldLoss float64
+	// Weight is what freeing it takes from Spend, whatever it has then, and Owed what it takes beside that up to FreeAbove containers.
+	Weight, Owed int64
+	Held         int64
+	HeldLoss     float64
 	// HeldExtra is what staying as it is brings beside Value times Held, and HeldTorn what it loses by its servers, which is off that.
 	HeldExtra, HeldTorn float64
 }
@@ -77,7 +77,7 @@ type App struct {
 func own(app *solver.App) bool {
 	// Each of these makes the member differ from others of the same demand: in worth or loss by number, in
 	// the numbers that it may have, or in how its containers may be spread.
-	return app.Worth != nil || app.Losses != nil || app.Spread != nil || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
+	return app.Worth != nil || app.Losses != nil || app.Spread != nil || app.FreeAbove > 0 || app.Step > 1 || app.Counts != nil || app.Elective || app.PerServer > 0 || app.MaxServers > 0
 }
 
 // fit returns how many of the n containers that an empty server of a class holds may be there.

@@ -34,6 +34,8 @@ type State struct {
 	hosts [][]int32
 	// torn is what each type loses by its servers, which is off the objective; nil: none can.
 	torn []float64
+	// owed is what of Freed each type takes by its number of containers; nil: none does.
+	owed []int64
 	totals
 }
 
@@ -101,6 +103,9 @@ func nobody(p *problem.Problem) *State {
 		p: p, left: slices.Clone(p.Capacity), below: p.Limits(), on: make([][]problem.Slot, p.Servers), pools: make([]problem.Pool, len(p.Types)), lacks: make([]int64, len(p.Types)),
 		free: slices.Repeat([]bool{true}, len(p.Apps)), loose: p.Pinnable, hosts: make([][]int32, len(p.Types)),
 	}
+	if p.Grows {
+		s.owed = make([]int64, len(p.Types))
+	}
 	if p.Spreads {
 		s.torn = make([]float64, len(p.Types))
 	}
@@ -159,6 +164,7 @@ func (s *State) formPools() {
 		q.Set(s.p.Types[t].Delta, 0)
 		s.loss += q.Loss
 		s.objective += q.Extra
+		s.charge(int32(t))
 		s.lacks[t] = q.Missing()
 		s.missing += s.lacks[t]
 	}
@@ -269,9 +275,23 @@ func (s *State) resize(t int32, n int64) {
 		s.objective -= torn - s.torn[t]
 		s.torn[t] = torn
 	}
+	s.charge(t)
 	lacks := q.Missing()
 	s.missing += lacks - s.lacks[t]
 	s.lacks[t] = lacks
+}
+
+// charge brings Freed up to date with what type t takes of it by its number of containers.
+func (s *State) charge(t int32) {
+	if s.owed == nil {
+		return
+	}
+	owed := int64(0)
+	if len(s.pools[t].Members) > 0 {
+		owed = s.p.Owed(t, s.pools[t].N)
+	}
+	s.Freed += owed - s.owed[t]
+	s.owed[t] = owed
 }
 
 // unpin frees a kept application: its containers stay where they are, as free ones of its type. What i may

@@ -84,7 +84,7 @@ func (s *State) check(t rapid.TB) {
 	for i := range s.p.Apps {
 		a := &s.p.Apps[i]
 		if s.free[i] {
-			freed += a.Weight
+			freed += a.Weight + s.p.Owed(a.Type, n[a.Type])
 			continue
 		}
 		loss += a.HeldLoss

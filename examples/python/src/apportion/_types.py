@@ -304,6 +304,9 @@ class Application:
 
     idle_worth: What having no container is worth, where min is 0 and there is a worth. Absent: 0.
 
+    most: The most containers that it ever had: growth beyond that does not count against the budget of
+        adjustments; absent: all growth counts. No effect with paper_rule.
+
     spread_cost: Which part of what its containers are worth is lost for each server beyond the fewest that could
         hold them, but no less than one container is worth; absent: 0.1 where it uses a compact kind, else 0. No
         effect with paper_rule.
@@ -352,6 +355,7 @@ class Application:
     worth_on: Optional[list[list[float]]] = None
     speed: Optional[list[float]] = None
     idle_worth: Optional[float] = None
+    most: Optional[int] = None
     spread_cost: Optional[float] = None
     restart_cost: Optional[float] = None
     stay_worth: Optional[float] = None
