@@ -83,7 +83,7 @@ func TestVerifyAgainstLibrary(t *testing.T) {
 func TestSearchesAreThoseWithALimit(t *testing.T) {
 	for name, sub := range subcommands {
 		_, help, _ := call(t, "", name, "-h")
-		if limit := strings.Contains(help, "-timeout") || strings.Contains(help, "-for"); limit != (sub.manner == searching) {
+		if limit := strings.Contains(help, "-timeout") || strings.Contains(help, "-for "); limit != (sub.manner == searching) {
 			t.Errorf("%s: searches %v, has a limit %v", name, sub.manner == searching, limit)
 		}
 	}
