@@ -120,7 +120,8 @@
 //	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/joining.go	NewTotals, Totals.compress
 //	[Pisinger95, ways of applications]	alloc/embedded/internal/lagrange/lister.go	lister, newCells
 //	[Pisinger95, what is used]	alloc/embedded/internal/lagrange/ledger.go	Totals.Best, ledger.run
-//	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals, pack
+//	[joined servers, numbers to begin with, no paper]	alloc/embedded/totals.go	run.byTotals
+//	[joined servers, places for numbers, no paper]	alloc/embedded/pack.go	packer.first, pack
 //	[Program §2, H, search]	alloc/embedded/choices.go	Solver.solveChoices, chooser.byTotals, fix
 //	[Danna05, near the relaxation]	alloc/embedded/program.go	Solver.answerBest, programmer.near
 //	[Program §2, (G), referee]	alloc/solver/group.go	Instance.checkGroups, Instance.Room

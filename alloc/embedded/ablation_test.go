@@ -40,6 +40,8 @@ var ablations = []struct {
 	{"maxima", func(n *tuning.Numbers) { n.Divided = 0 }},
 	{"near", func(n *tuning.Numbers) { n.Near = 0 }},
 	{"joined servers", func(n *tuning.Numbers) { n.Totals = 0 }},
+	{"choices", func(n *tuning.Numbers) { n.Packed = 1 }},
+	{"placing", func(n *tuning.Numbers) { n.Packed = 0 }},
 	{"ceiling work", func(n *tuning.Numbers) { n.CeilingWork = n.Work }},
 	{"divided work", func(n *tuning.Numbers) { n.DividedWork = n.CeilingWork }},
 	{"program", func(n *tuning.Numbers) { n.ProgramNodes = 0 }},
@@ -63,14 +65,14 @@ func answerWith(tune *tuning.Numbers, inst *solver.Instance, lattice bool) *solv
 		p.Step = 0
 	}
 	r := newRun(p, &Options{Effort: Default}, tune)
-	r.listed = true
+	r.listed = len(inst.Groups) > 0
 	r.search(context.Background())
 	return r.solution()
 }
 
 // judges are the instances by which a part earns its place: both kinds of clusters full and half empty, decisions of the
-// long days, the paper's cluster below ceilings, jobs that may run on either of two kinds of accelerators, on servers of all
-// sorts and below a ceiling too, clusters that minima fill to the last unit, and worths by number.
+// long days, the paper's cluster below ceilings, a few jobs on equal servers, jobs that may run on either of two kinds of
+// accelerators, on servers of all sorts and below a ceiling too, clusters that minima fill to the last unit, and worths by number.
 func judges() map[string][]instancetest.Known {
 	known := map[string][]instancetest.Known{"decisions": instancetest.Decisions(), "half empty": instancetest.HalfEmpty()}
 	for _, ref := range alloctest.References() {
@@ -91,6 +93,9 @@ func judges() map[string][]instancetest.Known {
 		worthy := alloctest.GPUs(seed, 20, 30, seed%2 == 0)
 		alloctest.AddWorths(seed, worthy)
 		known["worths"] = append(known["worths"], instancetest.Known{Instance: worthy})
+		for _, n := range []int{4, 8, 16} {
+			known["jobs"] = append(known["jobs"], instancetest.Known{Instance: jobs(seed, n)})
+		}
 	}
 	return known
 }
@@ -143,6 +148,26 @@ func tight(seed uint64, servers, apps int, part float64) *solver.Instance {
 		inst.Capacity = append(inst.Capacity, capacity)
 	}
 	return instancetest.Finish(inst)
+}
+
+// jobs draws so many jobs for 16 servers of eight accelerators, half of them with lists of counts, whose losses are two
+// fifths of their shares at most.
+func jobs(seed uint64, n int) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 16))
+	inst := &solver.Instance{AdjustBudget: int64(n)}
+	for range 16 {
+		inst.Capacity = append(inst.Capacity, apportion.Resources{64, 8})
+	}
+	for i := range n {
+		app := solver.App{Demand: apportion.Resources{4 + r.Int64N(8), 1}, Min: 1, Max: 16 + r.Int64N(48), Share: 1 / float64(n)}
+		if i%2 == 1 {
+			app.Counts = []int64{1, 2, 4, 8, 16, 32}
+		}
+		inst.Apps = append(inst.Apps, app)
+	}
+	inst = instancetest.Finish(inst)
+	inst.LossBudget = 0.4
+	return inst
 }
 
 // BenchmarkAblation prints what each part of the search brings: the mean gap that is left without it, how
@@ -214,6 +239,7 @@ func TestAblationsMatter(t *testing.T) {
 		quartered(4, 20, 24, true, 1), quartered(3, 20, 24, false, 2),
 		alloctest.Table2(1, 500, 400, true), alloctest.Accelerators(0, 4, 4, false),
 		alloctest.Accelerators(1, 20, 30, true), alloctest.Accelerators(3, 20, 30, false), below(alloctest.Accelerators(7, 4, 4, false), 0.6), below(alloctest.Accelerators(1, 12, 16, false), 0.6)}
+	instances = append(instances, jobs(12, 5), jobs(0, 6), jobs(2, 6))
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
 	instances = append(instances, worthy, shrunk(0, alloctest.Accelerators(0, 20, 30, true)), tight(0, 5, 8, 1), tight(1, 5, 8, 1), alloctest.Mixed(1, 600, 300, false))
@@ -227,7 +253,7 @@ func TestAblationsMatter(t *testing.T) {
 			p.Step = 0
 		}
 		r := newRun(p, &Options{Effort: Default}, tune)
-		r.listed = true
+		r.listed = len(inst.Groups) > 0
 		r.search(t.Context())
 		return fmt.Sprintf("%g %g %d", r.a.Best.Objective, r.bound(), r.effort())
 	}

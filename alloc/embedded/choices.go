@@ -77,6 +77,10 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	picked, others := c.preferred(prices)
 	// Joined servers choose for all at once, which prices one by one do not.
 	others = c.byTotals(ctx, picked, others)
+	if c.near() || c.late(ctx) {
+		c.settled()
+		return
+	}
 	// Options are compared by quick answers, and only the last ones get the whole effort.
 	quick := c.quick()
 	found := c.try(ctx, quick, picked)
@@ -89,9 +93,9 @@ func (c *chooser) search(ctx context.Context, prices *lagrange.Descent) {
 	}
 	reached := c.look(ctx, picked, others, found)
 	if !c.near() && !c.late(ctx) {
-		// Where what runs now is better than all that was found its options are those to go on with.
+		// Where what runs now, or the choice of joined servers, is better than all that was found its options are those to go on with.
 		if c.best.Counts != nil && c.inst.Objective(c.best.Counts) > reached+solver.ObjectiveTolerance {
-			picked = inUse(c.inst, asItIs(c.inst), picked)
+			picked = inUse(c.inst, c.best.Counts, picked)
 		}
 		c.try(ctx, c.Solver, picked)
 	}
@@ -142,8 +146,8 @@ func (c *chooser) improve(ctx context.Context, picked []int, counts solver.Count
 	return better
 }
 
-// byTotals lowers the bound of an instance with options to that of joined servers, and puts the options of its best choice in
-// place of those that prices prefer, which are the first others then.
+// byTotals lowers the bound of an instance with options to that of joined servers, and places the best choices for these where that can
+// be done at once. It puts the options of the best one in place of those that prices prefer, which are the first others then.
 func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []other {
 	if c.tune.Totals <= 0 || ctx.Err() != nil {
 		return others
@@ -153,8 +157,16 @@ func (c *chooser) byTotals(ctx context.Context, picked []int, others []other) []
 		return others
 	}
 	t.Lower(ctx, c.tune.TotalRounds)
-	bound, counts := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), math.Inf(-1), 0)
-	c.best.Bound = math.Min(c.best.Bound, bound)
+	found := t.Best(ctx, totalsWork(c.tune, c.opts.Effort), lagrange.Wanted{Above: math.Inf(-1), Most: c.tune.Packed})
+	c.best.Bound = math.Min(c.best.Bound, found.Bound)
+	q := packer{c.inst, c.tune, c.opts.Seed}
+	if placed := q.first(ctx, found.Choices); placed != nil {
+		c.offer(placed)
+	}
+	counts := found.Priced
+	if found.Choices != nil {
+		counts = found.Choices[0]
+	}
 	if counts == nil {
 		return others
 	}

@@ -39,7 +39,11 @@ func TestPack(t *testing.T) {
 		one := *inst
 		one.Apps = append([]solver.App(nil), inst.Apps...)
 		test.change(&one.Apps[3])
-		if diff := cmp.Diff(test.want, pack(&one, test.numbers)); diff != "" {
+		got, all := pack(&one, test.numbers)
+		if n := solver.Containers(got[3]); all != (n == test.numbers[3]) {
+			t.Errorf("%s: %d of %d, all: %v", test.name, n, test.numbers[3], all)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}

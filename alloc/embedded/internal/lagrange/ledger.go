@@ -15,49 +15,95 @@ import (
 const (
 	// firstRegret is the first part of the bound that a choice may lose at the prices, and wider by what it grows when there
 	// is none.
-	firstRegret, wider = 1e-5, 4
+	firstRegret, wider = 1e-5, 2
 	// mostLedger bounds the states of a ledger at any effort: they take about 170 bytes each with what finds them again.
 	mostLedger = 500_000
 	// contextEvery is how many states lie between two looks at a context.
 	contextEvery = 64
 )
 
-// Best returns a bound on what all ways together bring within the limits and (15), at most that of the prices, and the choice that
-// attains it, by application -1 for Stays, and nil where it is not known. attained is what is reached already: choices that are not
-// worth more by a margin are not looked for, and the bound is then no less. work is how many pairs of a
-// state and a way, and of two states that use the same, are looked at.
+// Wanted says which choices Best looks for: those that are worth more than Above, and of the best so many at most.
+type Wanted struct {
+	Above float64
+	Most  int
+}
+
+// Found is what Best has found. Choices are by application, numbers of containers or Stays.
+type Found struct {
+	// Bound is no less than what any choice within the limits and (15) is worth, or Above.
+	Bound float64
+	// Choices are within these, the best first, which attains the bound, then some of the next best, each of which uses or loses
+	// something else. nil where none is known.
+	Choices [][]int64
+	// Priced is the best choice where losses have their price and may be more than (15) allows; nil where it is not known.
+	Priced []int64
+}
+
+// Best bounds what all ways together bring within the limits and (15), and finds the best choices. work is how many pairs of a state
+// and a way, and of two states that use the same, are looked at.
 //
 // A choice that is worth B - d or more, where B is the bound of the prices, is one whose ways lose no more than d
 // together, against the best of each application, with what is left of the limits at its price. All of these are
-// visited, for a small d first.
+// visited, for a small d first; first of all with losses at their price alone, which takes far fewer states.
 // work is shared by all values of d that are tried. An error of the context is no error here: what is
 // known then is a bound.
-func (t *Totals) Best(ctx context.Context, work int64, attained, margin float64) (bound float64, counts []int64) {
-	bound = t.descent.Back()
-	if math.IsInf(bound, 0) {
-		return bound, nil // somebody has no way at all
+func (t *Totals) Best(ctx context.Context, work int64, want Wanted) Found {
+	f := Found{Bound: t.descent.Back()}
+	if math.IsInf(f.Bound, 0) {
+		return f // somebody has no way at all
 	}
+	b := budgeted{Totals: t, priced: f.Bound, work: work, want: want}
+	l, best := b.widen(ctx, &f.Bound, false)
+	if l == nil {
+		return f
+	}
+	f.Priced = l.counts(best[0])
+	// Where that loses all of the budget, or loss has no price, no choice within the budget is better.
+	if !l.keeps(best[0]) {
+		l, best = b.widen(ctx, &f.Bound, true)
+	}
+	for _, at := range best {
+		if l.within(at) {
+			f.Choices = append(f.Choices, l.counts(at))
+		}
+	}
+	return f
+}
+
+// budgeted is one call of Best.
+type budgeted struct {
+	*Totals
+	priced float64 // the bound of the prices
+	work   int64   // that is left
+	want   Wanted
+}
+
+// widen visits the choices of one d after the other, within the budget (15) or with losses at their price alone, and lowers the bound.
+// It returns the ledger of the last d and its best choices, nil where none is known.
+func (b *budgeted) widen(ctx context.Context, bound *float64, within bool) (*ledger, []int) {
 	// rounding is what sums of losses at prices may be off by. No choice loses more than widest, and one that loses more than
 	// last is not worth as much as was asked for.
-	priced, rounding := bound, equal*max(1, math.Abs(bound))
-	last := min(bound-attained-margin, t.widest()+rounding)
-	for lose := max(rounding, firstRegret*math.Abs(priced)); ; lose *= wider {
-		// last may be below nothing: then the prices alone prove that attained is as good as the best.
+	rounding := equal * max(1, math.Abs(b.priced))
+	last := min(b.priced-b.want.Above, b.widest()+rounding)
+	for lose := max(rounding, firstRegret*math.Abs(b.priced), b.priced-*bound+rounding); ; lose *= wider {
+		// last may be below nothing: then the prices alone prove that nothing is worth more than Above.
 		lose = min(lose, last)
 		if lose <= 0 || ctx.Err() != nil {
-			return bound, nil
+			return nil, nil
 		}
-		l := t.newLedger(lose)
-		if !l.run(ctx, &work) {
-			return bound, nil
+		l := b.newLedger(lose)
+		l.within15 = within
+		if !l.run(ctx, &b.work) {
+			return nil, nil
 		}
 		// The best of those within d is the best of all: whatever else there is loses more than d.
-		if at, value := l.best(priced); at >= 0 {
-			return min(bound, value+rounding), l.counts(at)
+		if best, value := l.best(b.priced, b.want.Most); len(best) > 0 {
+			*bound = min(*bound, value+rounding)
+			return l, best
 		}
 		// No choice loses d or less, so that none is worth more than priced - d.
-		if bound = priced - lose + rounding; lose >= last {
-			return bound, nil
+		if *bound = min(*bound, b.priced-lose+rounding); lose >= last {
+			return nil, nil
 		}
 	}
 }
@@ -88,6 +134,8 @@ type ledger struct {
 	t    *Totals
 	x    []float64
 	lose float64
+	// within15: only choices within the budget (15) count; else losses have their price and no more.
+	within15 bool
 	// rows are the takers with the ways that lose no more than d, those with most of them first.
 	rows []ledgerRow
 	// states of each row: what is used up to it, what that loses, and where it came from.
@@ -111,7 +159,7 @@ type ledgerWay struct {
 }
 
 // ledgerState is what some choices for the first rows come to: of all that use the same those of which none is worth more and
-// loses less. What is used is an array and not a slice, so that it can be the key of a map.
+// loses less. What is used is an array, so that a state is one piece of memory.
 type ledgerState struct {
 	use    [mostRows]int64 // by row of Totals
 	lose   float64         // at the prices
@@ -179,7 +227,7 @@ func (l *ledger) run(ctx context.Context, work *int64) bool {
 		if at+1 < len(l.rows) {
 			rest = l.rows[at+1]
 		}
-		layer := ledgerLayer{ledger: l, rest: &rest, known: make(map[[mostRows]int64]int32, len(states))}
+		layer := ledgerLayer{ledger: l, rest: &rest}
 		ways := l.t.takers[l.rows[at].taker].ways
 		for s := range states {
 			if s%contextEvery == 0 && ctx.Err() != nil {
@@ -217,17 +265,48 @@ type ledgerLayer struct {
 	*ledger
 	rest   *ledgerRow // all that comes
 	states []ledgerState
-	known  map[[mostRows]int64]int32 // the first state that uses so much
+	// first finds the first state that uses so much: positions among the states, and -1 in free slots, of which more than half are.
+	first []int32
+	used  int
+}
+
+// slot returns the slot of what is used, by open addressing: a map takes several times as long. O(1) as a rule.
+func (y *ledgerLayer) slot(use *[mostRows]int64) *int32 {
+	// Multiplication by an odd number and a shift spread any amounts.
+	var hash uint64
+	for _, q := range use {
+		hash = (hash ^ uint64(q)) * 0x9e3779b97f4a7c15
+		hash ^= hash >> 29
+	}
+	for at := hash; ; at++ {
+		slot := &y.first[at&uint64(len(y.first)-1)]
+		if *slot < 0 || y.states[*slot].use == *use {
+			return slot
+		}
+	}
+}
+
+// grow makes room for one more in first.
+func (y *ledgerLayer) grow() {
+	if 2*(y.used+1) < len(y.first) {
+		return
+	}
+	old := y.first
+	y.first = slices.Repeat([]int32{-1}, max(64, 2*len(old)))
+	for _, at := range old {
+		if at >= 0 {
+			*y.slot(&y.states[at].use) = at
+		}
+	}
 }
 
 // add adds a state unless another dominates it, and returns how many it was compared with. Of two states that use the same one
 // dominates that is worth no less and loses no more, as what follows brings both the same; losses count from where they can
 // still break the budget (15).
 func (y *ledgerLayer) add(state *ledgerState) (compared int64) {
-	first, known := y.known[state.use]
-	if !known {
-		first = -1
-	}
+	y.grow()
+	slot := y.slot(&state.use)
+	first := *slot
 	worth, loss := y.worth(state), y.tight(state)
 	for at := first; at >= 0; at = y.states[at].next {
 		compared++
@@ -241,19 +320,29 @@ func (y *ledgerLayer) add(state *ledgerState) (compared int64) {
 			return compared
 		}
 	}
+	if first < 0 {
+		y.used++
+	}
 	state.next = first
-	y.known[state.use] = int32(len(y.states))
+	*slot = int32(len(y.states))
 	y.states = append(y.states, *state)
 	return compared
 }
 
-// worth returns what a state is worth beside others that use the same: what it loses at the prices but for the price of its loss.
+// worth returns what a state is worth beside others that use the same: less what it loses at the prices, but for the price of its
+// loss where (15) holds.
 func (l *ledger) worth(state *ledgerState) float64 {
+	if !l.within15 {
+		return -state.lose
+	}
 	return float64(l.x[len(l.t.limits)]*state.loss) - state.lose
 }
 
-// tight returns the loss of a state, or the most that cannot break (15) any more.
+// tight returns the loss of a state, or the most that cannot break (15) any more; nothing where that need not hold.
 func (y *ledgerLayer) tight(state *ledgerState) float64 {
+	if !y.within15 {
+		return 0
+	}
 	return max(state.loss, y.t.losses-y.rest.mostLoss)
 }
 
@@ -263,11 +352,13 @@ func (y *ledgerLayer) tight(state *ledgerState) float64 {
 // may be off by, and those of (2) have a margin here.
 func (l *ledger) hopes(state *ledgerState, rest *ledgerRow) bool {
 	lose := state.lose
-	if state.loss+rest.leastLoss > l.t.losses+equal*max(1, l.t.losses) {
-		return false
-	}
-	if unused := l.t.losses - state.loss - rest.mostLoss; unused > 0 {
-		lose += float64(l.x[len(l.t.limits)] * unused)
+	if l.within15 {
+		if state.loss+rest.leastLoss > l.budget() {
+			return false
+		}
+		if unused := l.t.losses - state.loss - rest.mostLoss; unused > 0 {
+			lose += float64(l.x[len(l.t.limits)] * unused)
+		}
 	}
 	for r, limit := range l.t.limits {
 		left := limit - state.use[r]
@@ -281,23 +372,44 @@ func (l *ledger) hopes(state *ledgerState, rest *ledgerRow) bool {
 	return lose <= l.lose
 }
 
-// best returns the last state that is worth most, and its worth; -1 where there is none. priced is the bound of the prices:
-// a choice is worth that less what its ways lose, and less what it leaves of the limits and of (15) at their prices. O(last states x rows).
-func (l *ledger) best(priced float64) (at int, value float64) {
-	at, value = -1, math.Inf(-1)
+// budget returns what a choice may lose, with what sums of losses may be off by.
+func (l *ledger) budget() float64 { return l.t.losses + equal*max(1, l.t.losses) }
+
+// within reports whether a last state is within the budget (15).
+func (l *ledger) within(at int) bool { return l.layers[len(l.layers)-1][at].loss <= l.budget() }
+
+// keeps reports whether a last state is within the budget (15), and leaves nothing of it that has a price.
+func (l *ledger) keeps(at int) bool {
+	left := l.t.losses - l.layers[len(l.layers)-1][at].loss
+	return l.within(at) && float64(l.x[len(l.t.limits)]*left) <= equal
+}
+
+// best returns the last states that are worth most, the best first and most of them at most, and what the first is worth. priced is
+// the bound of the prices: a choice is worth that less what its ways lose, and less what it leaves of the limits, and of (15) where that holds, at
+// their prices. Of equal worth is first what loses less. O(last states x (rows + log last states)).
+func (l *ledger) best(priced float64, most int) (best []int, value float64) {
 	if len(l.layers) == 0 {
-		return at, value
+		return nil, math.Inf(-1)
 	}
-	for s, state := range l.layers[len(l.layers)-1] {
-		worth := priced - state.lose - float64(l.x[len(l.t.limits)]*(l.t.losses-state.loss))
+	last := l.layers[len(l.layers)-1]
+	worth := make([]float64, len(last))
+	for s := range last {
+		worth[s] = priced - last[s].lose
+		if l.within15 {
+			worth[s] -= float64(l.x[len(l.t.limits)] * (l.t.losses - last[s].loss))
+		}
 		for r, limit := range l.t.limits {
-			worth -= float64(l.x[r] * float64(limit-state.use[r]))
+			worth[s] -= float64(l.x[r] * float64(limit-last[s].use[r]))
 		}
-		if worth > value {
-			at, value = s, worth
-		}
+		best = append(best, s)
 	}
-	return at, value
+	slices.SortStableFunc(best, func(a, b int) int {
+		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(last[a].loss, last[b].loss))
+	})
+	if len(best) == 0 {
+		return nil, math.Inf(-1)
+	}
+	return best[:min(most, len(best))], worth[best[0]]
 }
 
 // counts returns the choice that led to a last state, by application: -1 for Stays, and 0 for options that are not in use.

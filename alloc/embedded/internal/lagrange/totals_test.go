@@ -78,7 +78,8 @@ func TestTotalsAgainstTwin(t *testing.T) {
 				continue
 			}
 			priced := totals.Lower(t.Context(), 40)
-			bound, counts := totals.Best(t.Context(), plenty, math.Inf(-1), 0)
+			found := totals.Best(t.Context(), plenty, Wanted{math.Inf(-1), 4})
+			bound, choices := found.Bound, found.Choices
 			if math.IsInf(bound, 0) {
 				continue
 			}
@@ -96,17 +97,22 @@ func TestTotalsAgainstTwin(t *testing.T) {
 			if bound < priced-1e-9 {
 				below++
 			}
-			if counts == nil {
+			if choices == nil {
 				t.Errorf("%s %d: no choice, the best one is %.12g", name, seed, want)
 				continue
 			}
-			if got := totals.valueOf(counts); math.Abs(got-want) > 1e-7*math.Max(1, math.Abs(want)) {
-				t.Errorf("%s %d: %v bring %.12g, the best choice is %.12g", name, seed, counts, got, want)
+			// The others are within the limits too, and each is worth no more than the one before it.
+			for at, last := 0, want; at < len(choices); at++ {
+				got, rounding := totals.valueOf(choices[at]), 1e-7*math.Max(1, math.Abs(want))
+				if math.IsInf(got, -1) || got > last+rounding || at == 0 && got < want-rounding {
+					t.Errorf("%s %d: choice %d, %v, brings %.12g, the best one is %.12g", name, seed, at, choices[at], got, want)
+				}
+				last = got
 			}
 			// Who has as much already learns that there is no more.
 			near := 1e-6 * math.Max(1, math.Abs(want))
-			if again, none := totals.Best(t.Context(), plenty, want, near); none != nil || again > want+2*near {
-				t.Errorf("%s %d: with %.12g attained the bound is %.12g, by %v", name, seed, want, again, none)
+			if again := totals.Best(t.Context(), plenty, Wanted{want + near, 1}); again.Choices != nil || again.Bound > want+2*near {
+				t.Errorf("%s %d: with %.12g attained: %+v", name, seed, want, again)
 			}
 		}
 	}
@@ -160,13 +166,32 @@ func TestTotalsWhole(t *testing.T) {
 	if math.Abs(priced-6) > 1e-6 {
 		t.Errorf("prices prove %g, want 6", priced)
 	}
-	bound, counts := totals.Best(t.Context(), plenty, math.Inf(-1), 0)
-	if math.Abs(bound-4) > 1e-6 || counts == nil {
-		t.Errorf("bound %g by %v, want 4", bound, counts)
+	if f := totals.Best(t.Context(), plenty, Wanted{math.Inf(-1), 1}); math.Abs(f.Bound-4) > 1e-6 || f.Choices == nil {
+		t.Errorf("%+v, want a bound of 4", f)
 	}
 	// Without work it is that of the prices, or of as far as it came.
-	if short, none := totals.Best(t.Context(), 10, math.Inf(-1), 0); none != nil || short < 4 || short > priced+1e-9 {
-		t.Errorf("bound %g by %v without work", short, none)
+	if f := totals.Best(t.Context(), 10, Wanted{math.Inf(-1), 1}); f.Choices != nil || f.Bound < 4 || f.Bound > priced+1e-9 {
+		t.Errorf("%+v without work", f)
+	}
+}
+
+// Numbers beyond the budget of losses are no choice, however good: neither the best one nor those next to it.
+func TestTotalsWithinLosses(t *testing.T) {
+	inst := instancetest.Crowd(1, 1, 3, 1, 0)
+	app := &inst.Apps[0]
+	app.Min, app.Max, app.Elective, app.Worth = 1, 3, true, []float64{5, 4, 9}
+	app.Losses = []solver.LossPoint{{N: 0, Loss: 0}, {N: 1, Loss: 1}, {N: 2, Loss: 3}, {N: 3, Loss: 3}}
+	inst = instancetest.Finish(inst)
+	inst.Apps[0].Value, inst.LossBudget = 0, 1
+	totals := totalsOf(inst)
+	f := totals.Best(t.Context(), plenty, Wanted{math.Inf(-1), 4})
+	if len(f.Choices) == 0 || f.Choices[0][0] != 1 || math.Abs(f.Bound-5) > 1e-6 {
+		t.Errorf("%+v, want one container for 5", f)
+	}
+	for _, choice := range f.Choices {
+		if choice[0] > 1 {
+			t.Errorf("%d containers lose more than there is", choice[0])
+		}
 	}
 }
 
@@ -206,8 +231,8 @@ func TestTotalsBudget(t *testing.T) {
 	unit := inst.Apps[0].Value
 	totals := totalsOf(inst)
 	totals.Lower(t.Context(), 100)
-	if bound, counts := totals.Best(t.Context(), plenty, math.Inf(-1), 0); math.Abs(bound-6*unit) > 1e-6 || counts == nil {
-		t.Errorf("the bound is %g containers by %v, want 4 + 1 + 1", bound/unit, counts)
+	if f := totals.Best(t.Context(), plenty, Wanted{math.Inf(-1), 1}); math.Abs(f.Bound-6*unit) > 1e-6 || f.Choices == nil {
+		t.Errorf("the bound is %g containers by %v, want 4 + 1 + 1", f.Bound/unit, f.Choices)
 	}
 	for seed := range uint64(4) {
 		inst := alloctest.Accelerators(seed, 4, 6, true)

@@ -54,6 +54,8 @@ type Budgets struct {
 	// the paper's P2, after TotalRounds of its descent. Row "joined servers".
 	Totals      float64
 	TotalRounds int
+	// Packed is how many of the best choices for joined servers are placed, until one has found room. Rows "choices" and "placing".
+	Packed int
 	// ProgramNodes is how many nodes of the linear program of a small instance a unit of effort pays for, times the square of its
 	// rows; where they are less than FewestNodes there are none. Rows "program" and "fewest nodes".
 	ProgramNodes, FewestNodes float64
@@ -185,7 +187,7 @@ func Standard() *Numbers {
 			Nodes: 40_000, Subproblems: 50, States: 50,
 			RestSubproblems: 40_000, RestStates: 100, RestPatterns: 400_000,
 			Work: 120, FreshWork: 40, CeilingWork: 22, DividedWork: 5, Crowd: 833, MostEffort: 2000, Filled: 20_000, Enumerated: 2000, MostCells: 60,
-			Totals: 3000, TotalRounds: 60, ProgramNodes: 100_000, FewestNodes: 300,
+			Totals: 10_000, TotalRounds: 60, Packed: 8, ProgramNodes: 100_000, FewestNodes: 300,
 		},
 		Phases: Phases{
 			WarmUp: 0.03, WarmUps: 4, Polish: 0.1, MostPolish: 100_000,

@@ -1,0 +1,161 @@
+// This file places numbers of containers that are known beforehand: where they fit best, by trying every way to fill the servers, or
+// by moves [Schrimpf00].
+
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/lagrange"
+	"github.com/apportion/apportion/alloc/embedded/internal/problem"
+	"github.com/apportion/apportion/alloc/embedded/internal/search"
+	"github.com/apportion/apportion/alloc/embedded/internal/tuning"
+	"github.com/apportion/apportion/alloc/solver"
+)
+
+// mostPackSteps and mostPackWork bound how long a place for all is looked for: what fits mostly does within a few hundred steps.
+const mostPackSteps, mostPackWork = 20_000, 4000
+
+// packer places numbers of containers of one instance.
+type packer struct {
+	inst *solver.Instance
+	tune *tuning.Numbers
+	seed uint64
+}
+
+// first returns a placement of the first numbers of which it finds a solution, nil where it finds none.
+func (q *packer) first(ctx context.Context, choices [][]int64) solver.Counts {
+	for _, numbers := range choices {
+		placed, all := pack(q.inst, numbers)
+		if !all {
+			placed = q.search(ctx, numbers)
+		}
+		// The referee has the last word, also about limits of servers.
+		if placed != nil && q.inst.Check(placed) == nil {
+			return placed
+		}
+	}
+	return nil
+}
+
+// search returns a placement of numbers, of each application one, or Stays; nil where it finds none.
+func (q *packer) search(ctx context.Context, numbers []int64) solver.Counts {
+	fixed, apps := numbered(q.inst, numbers)
+	p := problem.New(fixed)
+	if p.Impossible() {
+		return nil
+	}
+	a := search.New(search.NewState(p), q.seed, q.tune)
+	a.Construct(ctx)
+	// All ways to fill servers are tried where any container may be anywhere.
+	if !a.Best.Found && p.Plain {
+		a.FillMinima(ctx, mostPackSteps)
+	}
+	// Nothing but places is to be found, so that no solution is better than another.
+	if !a.Best.Found {
+		a.Run(ctx, mostPackWork, q.tune.Hot*a.Unit(), math.Inf(-1))
+	}
+	if !a.Best.Found {
+		return nil
+	}
+	return placedWith(q.inst, numbers, spread(p.Decode(&a.Best), apps, len(numbers)))
+}
+
+// numbered returns an instance of what is left beside what stays, in which every other application must have its number, and the
+// positions of these. What they have now is nothing to it: they are adjusted wherever they come.
+func numbered(inst *solver.Instance, numbers []int64) (left *solver.Instance, apps []int) {
+	left = &solver.Instance{Total: inst.Total, Class: inst.Class, LossBudget: math.MaxFloat64}
+	for j := range inst.Capacity {
+		left.Capacity = append(left.Capacity, inst.Capacity[j].Clone())
+	}
+	for i, n := range numbers {
+		app := &inst.Apps[i]
+		switch {
+		case n == lagrange.Stays:
+			for _, at := range app.Previous {
+				for k, q := range app.Demand {
+					left.Capacity[at.Server][k] -= at.Count * q
+				}
+			}
+		case n > 0:
+			left.Apps = append(left.Apps, solver.App{Demand: app.Demand, Value: app.Value, Delta: app.Delta, Min: n, Max: n,
+				Classes: app.Classes, PerServer: app.PerServer, MaxServers: app.MaxServers})
+			apps = append(apps, i)
+		}
+	}
+	return left, apps
+}
+
+// placedWith adds to what has been placed the placements of those that stay.
+func placedWith(inst *solver.Instance, numbers []int64, placed solver.Counts) solver.Counts {
+	for i, n := range numbers {
+		if n == lagrange.Stays {
+			placed[i] = slices.Clone(inst.Apps[i].Previous)
+		}
+	}
+	return placed
+}
+
+// pack places numbers of containers, -1 for what an application has, where they fit best: on the server that holds all
+// that are left of an application with the least room to spare, or else on that which holds most. What does not fit is
+// left out, and all is false then. O(servers x servers in use) for each application.
+func pack(inst *solver.Instance, numbers []int64) (placed solver.Counts, all bool) {
+	// left is what servers have beside those that are placed so far. Nothing overflows, since numbers are within what the cell
+	// holds, and what stays fits where it is.
+	left := make([]apportion.Resources, len(inst.Capacity))
+	placed, all = make(solver.Counts, len(inst.Apps)), true
+	for j := range left {
+		left[j] = inst.Capacity[j].Clone()
+	}
+	take := func(i int, p apportion.Placement) {
+		for k, q := range inst.Apps[i].Demand {
+			left[p.Server][k] -= p.Count * q
+		}
+		placed[i] = append(placed[i], p)
+	}
+	// Those that stay come first: they have no choice.
+	var anew []int
+	for i, n := range numbers {
+		switch {
+		case n == lagrange.Stays:
+			for _, p := range inst.Apps[i].Previous {
+				take(i, p)
+			}
+		case n > 0:
+			anew = append(anew, i)
+		}
+	}
+	// Large containers before small ones, as in best fit decreasing.
+	slices.SortStableFunc(anew, func(a, b int) int { return cmp.Compare(inst.Apps[b].Delta, inst.Apps[a].Delta) })
+	for _, i := range anew {
+		for n := numbers[i]; n > 0; {
+			best, most := -1, int64(0)
+			for j := range left {
+				if !inst.Open(i, j) || slices.ContainsFunc(placed[i], func(p apportion.Placement) bool { return p.Server == j }) {
+					continue
+				}
+				room := inst.Apps[i].Demand.CountIn(left[j])
+				if limit := inst.Apps[i].PerServer; limit > 0 {
+					room = min(room, limit)
+				}
+				// More room is better up to n, and less is better beyond: the tightest server that takes all.
+				if room > most && most < n || room >= n && room < most {
+					best, most = j, room
+				}
+			}
+			if best < 0 {
+				all = false
+				break
+			}
+			count := min(n, most)
+			take(i, apportion.Placement{Server: best, Count: count})
+			n -= count
+		}
+		slices.SortFunc(placed[i], func(a, b apportion.Placement) int { return cmp.Compare(a.Server, b.Server) })
+	}
+	return placed, all
+}
