@@ -73,7 +73,8 @@ type Config struct {
 	Options *driver.Options
 	// Report is told what goes wrong and is tried again; it is called from several goroutines. Nil: nobody is.
 	Report func(error)
-	// Log is told of each decision and what it changes, and of what becomes of jobs and servers; nil: nobody is.
+	// Log is told of each decision and what it changes, and, unless Options have another, what a driver tells its log: METRICS.md lists
+	// lines and attributes. Nil: nobody is.
 	Log *slog.Logger
 }
 

@@ -68,7 +68,7 @@ func New(config Config) (*Controller, error) {
 		return nil, err
 	}
 	c := &Controller{config: config.filled(), meters: newMeters(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
-	c.starts = newStarts(config.Machine.Jobs(), c.config.Log)
+	c.starts = newStarts(config.Machine.Jobs())
 	c.starts.queueOf = c.queueOf
 	c.board = page.New(page.Config{Secret: config.Secret, Source: c.shown, Ask: c.ask})
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
@@ -77,6 +77,9 @@ func New(config Config) (*Controller, error) {
 		options = *config.Options
 	}
 	options.Spec = c.spec
+	if options.Log == nil {
+		options.Log = c.config.Log
+	}
 	// How long a server may be out of reach follows from both rhythms: it must outlast a few failed questions, however
 	// seldom the driver asks, and must not be a large part of what runs can live without a controller.
 	// The driver fills its own zero later, so the default is looked up here as well.

@@ -140,6 +140,7 @@ func (c *Controller) decide(ctx context.Context, p *alloc.Problem, others int, s
 	// A decision that could not be handed on is shown beside its fault: it was taken, and nothing of it happens.
 	if err != nil {
 		taken.Fault = err.Error()
+		c.config.Log.Error("no decision", "fault", err, "took", taken.Took)
 	}
 	c.mu.Lock()
 	c.last = taken

@@ -4,8 +4,12 @@ package controller_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -202,5 +206,92 @@ func TestMonitors(t *testing.T) {
 			t.Errorf("%s: %v", rule[1], err)
 		}
 		asks("a rule", expression)
+	}
+}
+
+// said are the lines that a folder of this repository logs, with their attributes, read from its source.
+func said(t *testing.T, folder string, lines map[string][]string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(source, func(n ast.Node) bool {
+			call, _ := n.(*ast.CallExpr)
+			if call == nil {
+				return true
+			}
+			method, _ := call.Fun.(*ast.SelectorExpr)
+			if method == nil || !slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log"}, method.Sel.Name) || !isLogger(method.X) {
+				return true
+			}
+			// The first text is the line, and every other argument from then on an attribute's name.
+			at := slices.IndexFunc(call.Args, func(e ast.Expr) bool { _, is := e.(*ast.BasicLit); return is })
+			if at < 0 {
+				return true
+			}
+			line, _ := strconv.Unquote(call.Args[at].(*ast.BasicLit).Value)
+			lines[line] = slices.Concat(lines[line])
+			for i := at + 1; i < len(call.Args); i += 2 {
+				key, _ := strconv.Unquote(call.Args[i].(*ast.BasicLit).Value)
+				if !slices.Contains(lines[line], key) {
+					lines[line] = append(lines[line], key)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// isLogger reports whether an expression is called log.
+func isLogger(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name == "log"
+	case *ast.SelectorExpr:
+		return strings.EqualFold(e.Sel.Name, "log")
+	}
+	return false
+}
+
+// What driver, controller and programs log is in the table, with all attributes, and the other way around.
+func TestLogIsDocumented(t *testing.T) {
+	lines := map[string][]string{}
+	for _, folder := range []string{".", "../driver", "daemon"} {
+		said(t, folder, lines)
+	}
+	readme, err := os.ReadFile("METRICS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(readme), "## Log")
+	documented, attributes, described := map[string][]string{}, []string{"program"}, []string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| ([a-z][a-z ]*) \\| (?:driver|controller|program) \\| [^|]* \\| ([^|]*) \\|").FindAllStringSubmatch(text, -1) {
+		documented[row[1]] = nil
+		for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(row[2], -1) {
+			documented[row[1]] = append(documented[row[1]], name[1])
+		}
+	}
+	if diff := cmp.Diff(documented, lines); diff != "" {
+		t.Errorf("METRICS.md against the source (-documented +logged):\n%s", diff)
+	}
+	for _, names := range lines {
+		attributes = append(attributes, names...)
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\|$").FindAllStringSubmatch(text, -1) {
+		described = append(described, row[1])
+	}
+	slices.Sort(attributes)
+	slices.Sort(described)
+	if diff := cmp.Diff(described, slices.Compact(attributes)); diff != "" {
+		t.Errorf("METRICS.md describes other attributes than are logged (-described +logged):\n%s", diff)
 	}
 }

@@ -1,26 +1,20 @@
-// This file remembers the runs of a controller's jobs: for its metrics and its log, and for what a move costs.
+// This file remembers the runs of a controller's jobs: for its metrics, and for what a move costs.
 
 package controller
 
 import (
 	"cmp"
-	"context"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // starts remembers runs since the controller began. It is safe for concurrent use.
 type starts struct {
-	log *slog.Logger
-
 	mu   sync.Mutex
 	jobs map[string]*runs
 	// all are those that were begun, and again, by cause, those of jobs that had run before.
@@ -53,8 +47,8 @@ type runs struct {
 }
 
 // newStarts counts what comes after these jobs.
-func newStarts(jobs []checkpoint.Job, log *slog.Logger) *starts {
-	s := &starts{log: log, jobs: map[string]*runs{}, again: map[string]int64{}, lost: map[string]int64{}, waited: map[string]*histogram{}, paused: histogram{ends: slow},
+func newStarts(jobs []checkpoint.Job) *starts {
+	s := &starts{jobs: map[string]*runs{}, again: map[string]int64{}, lost: map[string]int64{}, waited: map[string]*histogram{}, paused: histogram{ends: slow},
 		queueOf: func(string) string { return "" }}
 	for i := range jobs {
 		s.jobs[jobs[i].Name] = &runs{attempt: jobs[i].Attempt, phase: jobs[i].Phase}
@@ -92,9 +86,6 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 		}
 		one.phase = j.Phase
 	}
-	for _, server := range r.Lost {
-		s.log.Warn("server is lost", "server", server)
-	}
 	for _, name := range r.Gone {
 		delete(s.jobs, name)
 	}
@@ -112,12 +103,10 @@ func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
 		s.waited[queue].observe(now.Sub(one.idle).Seconds())
 		one.idle = time.Time{}
 	}
-	cause, level := "submitted", slog.LevelInfo
 	if j.Stopped > 0 {
-		if cause = cmp.Or(j.Reason.Constraint, moved); cause == moved {
+		cause := cmp.Or(j.Reason.Constraint, moved)
+		if cause == moved {
 			one.moves = append(one.recent(now), now)
-		} else {
-			level = slog.LevelWarn
 		}
 		s.again[cause]++
 		// A checkpoint of an unknown step is counted as if nothing was lost.
@@ -126,7 +115,6 @@ func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
 			one.furthest = step
 		}
 	}
-	s.log.Log(context.Background(), level, "job starts", "job", j.Name, "attempt", j.Attempt, "on", page.PlacesText(bridge.Counts(j.Target)), "step", j.Newest().Step, "cause", cause, "why", j.Reason.Text)
 }
 
 // becomes notes that a run stands otherwise than before.
@@ -134,7 +122,6 @@ func (s *starts) becomes(one *runs, j *checkpoint.Job, now time.Time) {
 	switch j.Phase {
 	case checkpoint.Stopping:
 		one.stopped = now
-		s.log.Info("job stops", "job", j.Name, "attempt", j.Attempt, "saved", j.Newest().Step, "why", j.Reason.Text)
 	case checkpoint.Running:
 		if one.phase == checkpoint.Saving || one.phase == checkpoint.Verifying {
 			return // it has run all the time
@@ -143,9 +130,6 @@ func (s *starts) becomes(one *runs, j *checkpoint.Job, now time.Time) {
 			one.pause, one.stopped = now.Sub(one.stopped), time.Time{}
 			s.paused.observe(one.pause.Seconds())
 		}
-		s.log.Info("job runs", "job", j.Name, "attempt", j.Attempt, "paused", one.pause)
-	case checkpoint.Ended:
-		s.log.Info("job has ended", "job", j.Name, "as", string(j.Ending), "why", j.Reason.Text)
 	}
 }
 

@@ -3,7 +3,6 @@
 package controller
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 // A job waits 90 s, runs to step 100, dies with step 40 saved, and runs again after 5 s: 60 steps are done again. What is told late of the
 // run before counts for nothing.
 func TestWorkLost(t *testing.T) {
-	s := newStarts(nil, slog.New(slog.DiscardHandler))
+	s := newStarts(nil)
 	now := time.Unix(1_000_000, 0)
 	after := func(d time.Duration, j checkpoint.Job) {
 		now = now.Add(d)

@@ -5,6 +5,7 @@ package driver
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -89,6 +90,9 @@ type Options struct {
 	AppendLimit time.Duration
 	// Trace is told of every effect that was replied to, from one goroutine; nil: nobody is.
 	Trace func(Traced)
+	// Log is told of each start, stop and end of a job, of what becomes of servers, of effects that fail, and of who leads, see
+	// controller/METRICS.md; nil: nobody is.
+	Log *slog.Logger
 }
 
 // What zero stands for in Options.
@@ -133,6 +137,9 @@ func (c *Config) check(o *Options) error {
 
 // setDefaults comes after check, so that a negative value is a fault and never a default.
 func (o *Options) setDefaults() {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if o.Poll == 0 {
 		o.Poll = DefaultPoll
 	}

@@ -46,6 +46,7 @@ type Driver struct {
 	saved     map[string]time.Time // when a job was last asked to save itself
 	since     map[string]time.Time // when a job was first seen to have ended
 	failing   map[deed]*failing    // what has failed where
+	logger    *logger
 
 	view    view
 	members members
@@ -73,6 +74,7 @@ func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Dr
 		d.options.Silence = config.Grace / 2
 	}
 	d.compactAt = d.options.CompactBytes
+	d.logger = newLogger(d.options.Log, m.Jobs(), m.Hosts())
 	d.view.open(m)
 	return d, nil
 }

@@ -39,12 +39,14 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 		end()
 		d.under.Wait()
 		err = errors.Join(err, d.close(err))
+		d.logger.ended(d.epoch, err)
 	}()
 	// Members and clean-ups that begin later take this context.
 	d.life = ctx
 	if err := d.acceptLoss(ctx); err != nil {
 		return err
 	}
+	d.options.Log.Info("leads", "epoch", d.epoch)
 	close(d.begun)
 	// Servers of the journal are members from the first moment, so that one whose agent never comes
 	// back is given up after the grace like any other.
@@ -144,6 +146,7 @@ func (d *Driver) commit(ctx context.Context) error {
 	d.members.drop(ready.Record.Lost)
 	maps.DeleteFunc(d.failing, func(it deed, _ *failing) bool { return slices.Contains(ready.Record.Lost, it.server) })
 	d.view.apply(ready.Record)
+	d.logger.say(ready.Record, time.Now())
 	// 3. Perform: an effect that is begun now is in the journal, and the next master begins it again
 	// if this one dies.
 	for _, e := range ready.Effects {

@@ -45,6 +45,7 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 			if d.options.Trace != nil {
 				d.options.Trace(Traced{e, issued, time.Now(), reply})
 			}
+			d.logger.failed(e, reply)
 			if err := d.step(reply); err != nil {
 				return err
 			}

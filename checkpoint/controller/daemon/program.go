@@ -314,8 +314,6 @@ func (p *Program) control(ctx context.Context, s *settings, config controller.Co
 	if err != nil {
 		return err
 	}
-	config.Log.Info("leads", "epoch", config.Machine.Epoch())
-	defer config.Log.Info("leads no more", "epoch", config.Machine.Epoch())
 	// 3. The guards that it has started wait for an answer.
 	address, end, err := s.serve(c.Handler(access.user))
 	if err != nil {
