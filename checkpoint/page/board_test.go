@@ -42,7 +42,7 @@ type stream struct {
 
 func (b *bench) watch(t *testing.T, until time.Time) *stream {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second) // what never comes is missed by then
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+secret.Link("/events", until), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -96,8 +96,6 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request, until time.Time) 
 	}
 	defer b.leave(watcher)
 	conn := http.NewResponseController(w)
-	// The server's limit is for reading a request, which is over; each write below has its own. A connection without deadlines has no limits either.
-	_ = conn.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	over := time.NewTimer(time.Until(until))
 	defer over.Stop()
