@@ -274,7 +274,7 @@ func TestLogIsDocumented(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(readme), "## Log")
 	documented, attributes, described := map[string][]string{}, []string{"program"}, []string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| ([a-z][a-z ]*) \\| (?:driver|controller|program) \\| [^|]* \\| ([^|]*) \\|").FindAllStringSubmatch(text, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z][a-z ]*) \| (?:driver|controller|program) \| [^|]* \| ([^|]*) \|`).FindAllStringSubmatch(text, -1) {
 		documented[row[1]] = nil
 		for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(row[2], -1) {
 			documented[row[1]] = append(documented[row[1]], name[1])
