@@ -15,7 +15,7 @@ import (
 
 // Explanation explains a Decision. Prices are in utilization (10), those of the multipliers for
 // solver.DualBound: they are the slopes of that bound, so that with a little more of something no
-// allocation can be worth more than the bound and its price. One unit may be more than a little where
+// allocation can be worth more than the bound and its price, and 0 where no application could use more of anything. One unit may be more than a little where
 // it makes room for a whole container more on a server, or frees one more application: what is
 // certain is solver.DualBound of the larger problem at the same multipliers. Where the solver gave none
 // the prices are 0.
@@ -89,8 +89,12 @@ func Explain(p *Problem, d *Decision) (*Explanation, error) {
 	}
 	// The same stopper gives the reasons of a decision, so that both say the same about who waits.
 	s := newStopper(r, a)
+	stops := r.stops(s, a, d)
+	if isFull(stops, d) {
+		s.multipliers = nil
+	}
 	return &Explanation{
-		Applications: r.stops(s, a, d),
+		Applications: stops,
 		Worth:        p.worthy(),
 		Kinds:        kindValues(s),
 		Fairness:     s.lossPrice(),
@@ -139,6 +143,14 @@ func (r *resolved) stops(s *stopper, a *attempt, d *Decision) []Stop {
 		all[o] = stop
 	}
 	return all
+}
+
+// isFull reports whether no application could use more of anything: each has all that it asks for or that is worth something, on the
+// fewest servers, and none was restarted for that. What the bound would rise by nobody would gain then.
+func isFull(stops []Stop, d *Decision) bool {
+	return d.Metrics.Adjusted == d.Metrics.Forced && !slices.ContainsFunc(stops, func(s Stop) bool {
+		return s.Constraint != Maximum && s.Constraint != Worthless || s.Spread != ""
+	})
 }
 
 // kindValues returns what is left of every kind and what more of it is worth. Unused counts cordoned servers as the

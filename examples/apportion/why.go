@@ -10,6 +10,8 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/apportion/apportion"
@@ -163,10 +165,38 @@ func others(d *alloc.Decision, o int) (list [][]attempt) {
 	return list
 }
 
+// printBlockers writes what keeps it off the servers, a line for each sort of servers and for what holds for all of them.
+func printBlockers(w io.Writer, list []apportion.Blocker) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "what keeps it off\tservers\tfirst\tneeds\tfree\tlargest\tfits\tsetting")
+	for at := range list {
+		b := &list[at]
+		what := b.Cause
+		for _, part := range []string{b.Label, b.Queue, b.Kind, strings.Join(b.Applications, " ")} {
+			if part != "" {
+				what += " " + part
+			}
+		}
+		quantities := "\t\t"
+		if b.Need > 0 {
+			quantities = fmt.Sprintf("%d\t%d\t%d", b.Need, b.Free, b.Largest)
+		}
+		servers := "all"
+		if b.Servers > 0 {
+			servers = strconv.FormatInt(b.Servers, 10)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", what, servers, b.Server, quantities, b.Fits, b.Setting)
+	}
+	fmt.Fprintln(w)
+}
+
 // print writes the output as a table.
 func (o *whyOutput) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s has %d in [%d, %d]: %s\n\n", o.ID, o.Containers, o.Min, o.Max, o.Text)
+	printBlockers(w, o.Blockers)
 	if len(o.Helps) == 0 {
 		fmt.Fprintf(w, "none of %d changes gives it more\n", o.Tried)
 		return w.Flush()
