@@ -45,9 +45,9 @@ type effect struct {
 	Text string `json:"text,omitempty"`
 }
 
-// answerWhatIf reads a problem and compares.
+// answerWhatIf reads a problem, or a record, and compares.
 func answerWhatIf(ctx context.Context, c *command) error {
-	problem, err := readProblem(c.in)
+	problem, err := c.readAsked()
 	if err != nil {
 		return err
 	}

@@ -39,9 +39,9 @@ type help struct {
 // mostTried is how many servers, and how many other applications, are tried.
 const mostTried = 16
 
-// answerWhy reads a problem and explains.
+// answerWhy reads a problem, or a record, and explains.
 func answerWhy(ctx context.Context, c *command) error {
-	problem, err := readProblem(c.in)
+	problem, err := c.readAsked()
 	if err != nil {
 		return err
 	}
