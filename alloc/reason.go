@@ -142,7 +142,7 @@ func (r *resolved) serversText(list []apportion.Blocker, detail bool) []string {
 		}
 	}
 	if rest > 0 {
-		parts = append(parts, fmt.Sprintf("%s of no use either", are(rest)))
+		parts = append(parts, fmt.Sprintf("and %d more", rest))
 	}
 	text := strings.Join(parts, ", ")
 	if text != "" && len(list) > 0 && !slices.ContainsFunc(list, func(b apportion.Blocker) bool { return b.Servers == all }) {
@@ -194,7 +194,7 @@ func blockerText(b *apportion.Blocker, all bool) string {
 	case ByReservation:
 		return fmt.Sprintf("%s %s reserved", subject, is)
 	case ByServersInUse:
-		return fmt.Sprintf("%s %s beyond its max_servers %d", subject, is, b.Limit)
+		return fmt.Sprintf("%s %s beyond max_servers", subject, is)
 	case ByPerServer:
 		return fmt.Sprintf("%s %s at most %d%s (per_server)", subject, take, b.Limit, each)
 	case ByNumber:
