@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,10 @@ func verified(t interface {
 	if _, err := alloc.Verify(p, d); err != nil {
 		text, _ := json.Marshal(p)
 		t.Fatalf("%v\n%s", err, text)
+	}
+	// What is beyond the fewest is no matter of the domains that were chosen.
+	if m, err := alloc.Measure(p, d.Allocation, d.Shares...); err != nil || m.ExtraServers != d.Metrics.ExtraServers || !maps.Equal(m.ExtraDomains, d.Metrics.ExtraDomains) {
+		t.Fatalf("%v, measured %+v, decided %+v", err, m, d.Metrics)
 	}
 	for i := range p.Applications {
 		app := &p.Applications[i]
