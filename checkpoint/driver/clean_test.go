@@ -79,6 +79,7 @@ func TestRetainStoreFails(t *testing.T) {
 		w.saves("done", 10, "s1")
 		w.must(checkpoint.Cancel{Job: "done"})
 		w.await("done", in(checkpoint.Ended))
+		time.Sleep(time.Second) // the store is not asked for anything else any more
 		faulty.FailAt(1, storetest.Before)
 		time.Sleep(90 * time.Second)
 		if known := w.knows("done"); !known {
