@@ -42,7 +42,7 @@ func TestWorthAgainstEnumeration(t *testing.T) {
 		}
 		for i := range p.Applications {
 			p.Applications[i].Min, p.Applications[i].Worth, p.Applications[i].IdleWorth, p.Applications[i].Speed = 0, nil, 0, nil
-			p.Applications[i].SpreadCost, p.Applications[i].WorthOn = nil, nil
+			p.Applications[i].SpreadCost, p.Applications[i].WorthOn, p.Applications[i].RestartCost = nil, nil, nil
 			if p.Applications[i].Demand.IsZero() { // of an option that is gone
 				p.Applications[i].Demand[0] = 1
 			}
