@@ -11,12 +11,11 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/placement/sim/forecast"
 	"github.com/apportion/apportion/primaldual"
 )
 
 // names are those of the fields in all inputs: what the library finds wrong has the names of Go.
-var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{}, adjustInput{}, question{}, knowledge{}, forecast.Options{})
+var names = strictjson.NamesOf(alloc.Record{}, oasisInput{}, primaldual.Job{}, flowconInput{}, speconInput{}, placedSample{}, adjustInput{}, question{}, knowledge{}, replays{})
 
 // maxFaults is how many faults are listed.
 const maxFaults = 1000

@@ -1,6 +1,6 @@
 //go:build js
 
-// This file stands for what a page has no use of, and would wait for: it has no journal, and no documents of a manager.
+// This file stands for what a page has no use of, and would wait for: it has no journal, no documents of a manager, and no minutes for a forecast.
 
 package main
 
@@ -11,10 +11,19 @@ import (
 
 var errPage = errors.New("a page does not have this")
 
-type adjustInput struct{}
+type (
+	adjustInput struct{}
+	whenOptions struct{}
+	knowledge   struct{}
+	replays     struct{}
+)
 
 func (*command) journalFlag() {}
+
+func (*command) whenFlags() {}
 
 func answerAdjust(context.Context, *command) error { return errPage }
 
 func answerImport(context.Context, *command) error { return errPage }
+
+func answerWhen(context.Context, *command) error { return errPage }

@@ -1,3 +1,5 @@
+//go:build !js && !apportion_clib
+
 // This file tests "apportion try": what is played, and what its page shows meanwhile.
 
 package main

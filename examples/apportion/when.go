@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion when": when applications that wait start and end, and when they would without others.
 
 package main
@@ -51,6 +53,9 @@ func (c *command) whenFlags() {
 	c.Uint64Var(&o.seed, "seed", 0, "chooses the random numbers")
 }
 
+// replays are what a forecast is asked with.
+type replays = forecast.Options
+
 // knowledge is the file of -known.
 type knowledge struct {
 	Known []forecast.Known `json:"known,omitempty"`
@@ -98,7 +103,7 @@ func answerWhen(ctx context.Context, c *command) error {
 
 // answer forecasts, and once more without each of those that are to be left out.
 func (o *whenOptions) answer(ctx context.Context, p *alloc.Problem, job string, k *knowledge) (*whenOutput, error) {
-	options := &forecast.Options{Replays: o.replays, Horizon: o.horizon.Seconds(), Decisions: o.decisions, Seed: o.seed}
+	options := &replays{Replays: o.replays, Horizon: o.horizon.Seconds(), Decisions: o.decisions, Seed: o.seed}
 	if job != "" {
 		options.Asked = []string{job}
 	}

@@ -17,7 +17,7 @@ why = decisions.why("vision")
 print(why.containers, "containers:", why.text)
 for help in why.helps[:3]:
     print(f"  {help.change}: {help.containers}")
-# -> 3 containers: no server has room: gpu is short on 3 of 3
+# -> 3 containers: no server has room. All 3 servers have no gpu free
 # ->   another server like s1: 7
 # ->   large ends: 7
 # ->   speech ends: 6
