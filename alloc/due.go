@@ -127,14 +127,20 @@ func (r *resolved) grown(counts solver.Counts) float64 {
 	return sum
 }
 
-// mostPassed returns the most that a decision with these counts may have let in past anybody.
+// mostPassed returns the most that a decision with these counts may have let in past anybody. A newcomer may have been let in with another
+// of its options than it has in the end.
 func (r *resolved) mostPassed(counts solver.Counts) float64 {
 	sum := r.grown(counts)
-	for o := range r.entries {
-		if e := r.inUse(o, counts); r.runs(o) < 0 {
-			app := r.app(e)
-			sum += app.Delta * float64(max(0, app.AtLeast(1)))
+	for o, options := range r.entries {
+		if r.runs(o) >= 0 {
+			continue
 		}
+		most := 0.0
+		for _, e := range options {
+			app := r.app(e)
+			most = max(most, app.Delta*float64(max(0, app.AtLeast(1))))
+		}
+		sum += most
 	}
 	return sum
 }

@@ -278,3 +278,25 @@ func TestOptionRecord(t *testing.T) {
 		t.Errorf("an option that there is not: %v", err)
 	}
 }
+
+// What was let in past one that waits is checked by the options that newcomers have, and not by those that they have in the end alone: here a2
+// is let in with 4 of the memory, and has a CPU in its place.
+func TestPassedByAnotherOption(t *testing.T) {
+	const text = `{"kinds": ["cpu", "memory"], "servers": [{"id": "s0", "capacity": [0, 4]}, {"id": "s1", "capacity": [3, 1]}],
+		"applications": [
+			{"id": "a0", "weight": 1, "demand": [0, 1], "min": 1, "max": 2, "step": 2, "counts": [1, 2, 4], "max_servers": 1},
+			{"id": "a2", "weight": 1, "options": [{"id": "memory", "demand": [0, 2], "min": 2, "max": 2}, {"id": "cpu", "demand": [1, 0], "max": 2, "counts": [1, 2]}], "max_servers": 1},
+			{"id": "a3", "weight": 1, "demand": [0, 2], "min": 2, "max": 2, "step": 2, "counts": [1, 2, 4], "max_servers": 1}],
+		"previous": {"a3": {"s0": 1}}}`
+	var p alloc.Problem
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	d, err := recorded(t, t.Context(), &p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := d.Waiting[0]; w.ID != "a0" || w.Passed < 1 || d.Shares[1].Option != "cpu" {
+		t.Errorf("%+v, %+v", d.Waiting, d.Shares)
+	}
+}
