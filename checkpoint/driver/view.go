@@ -193,8 +193,8 @@ func (v *view) in(phase checkpoint.Phase) []string {
 }
 
 // stalled returns the events of running jobs that have told no new step for so long, ascending by name. A job that does
-// not run, or has just begun to, is counted from now on: to create and resume take what they take. So is one that was saved, which
-// has answered. During the first try of a save it is not stalled, since it may stop to write; the time of a try that failed counts like
+// not run, or has just begun to, is counted from now on: to create and resume take what they take. So is one whose checkpoint is read
+// back, or confirmed: it has answered. During the first try of a save it is not stalled, since it may stop to write; the time of a try that failed counts like
 // any other, or a job that hangs would never be stalled where it is saved often. One that tells no steps at
 // all is never stalled, and one that tells them rarely is given three times what it has taken before. O(jobs log jobs).
 func (v *view) stalled(now time.Time, limit time.Duration) []checkpoint.Event {
@@ -205,14 +205,14 @@ func (v *view) stalled(now time.Time, limit time.Duration) []checkpoint.Event {
 		j, last := v.jobs[name], v.moved[name]
 		next := moved{j.Attempt, v.progress[name].Step, j.Newest().Number, now, last.slowest}
 		switch limit := max(limit, 3*last.slowest); {
-		case last.attempt != j.Attempt, !slices.Contains(settled, j.Phase), last.saved != next.saved:
+		case last.attempt != j.Attempt, !slices.Contains(settled, j.Phase), j.Phase == checkpoint.Verifying, last.saved != next.saved:
 			v.moved[name] = next
 		case last.step != next.step:
 			if j.Phase == checkpoint.Running {
 				next.slowest = max(last.slowest, now.Sub(last.at))
 			}
 			v.moved[name] = next
-		case (j.Phase == checkpoint.Running || j.Tries > 0) && last.slowest > 0 && now.Sub(last.at) > limit:
+		case (j.Phase == checkpoint.Running || j.Phase == checkpoint.Saving && j.Tries > 0) && last.slowest > 0 && now.Sub(last.at) > limit:
 			news = append(news, checkpoint.Stalled{Job: name, Attempt: j.Attempt, Detail: fmt.Sprintf("step %d for %v", next.step, limit.Round(time.Second/10))})
 		}
 	}

@@ -48,7 +48,7 @@ func Answer(ctx context.Context, p *alloc.Problem, d *alloc.Decision, q Question
 	for i := range next.Servers {
 		next.Servers[i].Cordoned = next.Servers[i].Cordoned || next.Servers[i].ID == q.Server
 	}
-	// Jobs may leave it at any price: who asks means to empty it.
+	// Jobs may leave it at any price, since the question is about an empty one.
 	next.Theta2 = 1
 	return whatIf(ctx, d, next, "If "+q.Server+" were drained")
 }
