@@ -92,7 +92,7 @@ func (r *resolved) newView(apps []int, counts solver.Counts) *view {
 	return v.group(func(to []byte, j int) []byte {
 		to = appendVector(append(to, d.likeness(j)...), r.problem.Servers[j].Capacity)
 		if d.isReserved(j) {
-			to = binary.AppendUvarint(to, uint64(j)) // who may use it depends on who asks
+			to = binary.AppendUvarint(to, uint64(j)) // which application may use it depends on the one that asks
 		}
 		return to
 	})

@@ -148,7 +148,7 @@ func with(p *alloc.Problem, d *alloc.Decision, id string, m *apportion.Remedy) *
 	for _, app := range p.Applications {
 		waits := d.Allocation.Containers(app.ID) == 0
 		if app.ID != id && (waits || m.Change == alloc.Suspend && app.ID == m.Applications[0]) {
-			continue // who asks beside it may be let in in its place
+			continue // another application that asks may be let in in its place
 		}
 		if at := slices.IndexFunc(d.Shares, func(s alloc.Share) bool { return s.ID == app.ID }); app.Options != nil {
 			app.Option = d.Shares[at].Option

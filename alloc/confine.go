@@ -137,7 +137,7 @@ func (d *draft) inDomains(i int, how func(i int) bool) bool {
 }
 
 // growSlices gives those with slices that are placed anew, or have been moved, so many of them as they are due and as there is room for beside
-// all who are in: P2 changes nothing of them. O(applications with slices x log numbers) choices of domains.
+// all that are in: P2 changes nothing of them. O(applications with slices x log numbers) choices of domains.
 func (d *draft) growSlices() {
 	if d.r.leafOf == nil {
 		return

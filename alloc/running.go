@@ -1,4 +1,4 @@
-// This file holds what a Decider knows between two events: who is where, by position, and the names of both.
+// This file holds what a Decider knows between two events: where each application is, by position, and the names of both.
 
 package alloc
 

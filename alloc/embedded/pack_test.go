@@ -16,7 +16,7 @@ import (
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
-// A packer places numbers wherever trying every placement does, on tiny clusters, and never what does not fit; whoever stays is where
+// A packer places numbers wherever trying every placement does, on tiny clusters, and never what does not fit; an application that stays is where
 // it was.
 func TestPackerAgainstTwin(t *testing.T) {
 	placed, none := 0, 0

@@ -90,7 +90,7 @@ type Options struct {
 	AppendLimit time.Duration
 	// Trace is told of every effect that was replied to, from one goroutine; nil: nobody is.
 	Trace func(Traced)
-	// Log is told of each start, stop and end of a job, of what becomes of servers, of effects that fail, and of who leads, see
+	// Log is told of each start, stop and end of a job, of what becomes of servers, of effects that fail, and of the leader, see
 	// controller/METRICS.md; nil: nobody is.
 	Log *slog.Logger
 }

@@ -37,7 +37,7 @@ func hashOf(text string) string {
 }
 
 const (
-	// linkLife is how long what the page reads is open to whoever came without a link.
+	// linkLife is how long what the page reads is open to a browser that came without a link.
 	linkLife = 24 * time.Hour
 	// beat is the pause after which a stream without news says that it is there, and writeLimit how long a browser may take for a message.
 	beat       = 15 * time.Second

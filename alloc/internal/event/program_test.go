@@ -48,7 +48,7 @@ func drawn(r *rand.Rand, servers, apps int, quantity int64) (c *Cluster, ok bool
 	return c, c.begin(make(apportion.Resources, 2)) == ""
 }
 
-// individually returns P2 application by application, with the premium of whoever stays.
+// individually returns P2 application by application, with the premium of each that stays.
 func individually(c *Cluster) (inst *solver.Instance, premiums float64) {
 	inst = &solver.Instance{Total: c.ev.total, LossBudget: c.ev.mostLoss, AdjustBudget: c.ev.adjustBudget}
 	for j := range c.servers {

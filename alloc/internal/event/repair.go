@@ -196,7 +196,7 @@ func (m *repairing) repair(ctx context.Context) string {
 	}
 	m.steep = math.Max(leastPrice, steeper*m.prices.Loss)
 	for try := 0; ; try++ {
-		// What is lost has its price first, for whoever could lose it to more avail; what is left of the budget then costs nothing.
+		// What is lost has its price first, for other applications could lose it to more avail; what is left of the budget then costs nothing.
 		for _, m.lossPrice = range [...]float64{m.prices.Loss, 0} {
 			for range mostMoves {
 				if ctx.Err() != nil {

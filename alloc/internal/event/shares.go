@@ -151,7 +151,7 @@ func (c *Cluster) rounded(total apportion.Resources) (least, most float64) {
 		_ = exact.AddTimesTo(left, left, -list[at].n*g.members, g.given.Demand)
 	}
 	if slices.Min(left) < 0 {
-		// Not all get what is within their shares; who does is a matter of order.
+		// Not all groups get what is within their shares; which do is a matter of order.
 		for at := range list {
 			b, members := &list[at], float64(list[at].g.members)
 			least += float64(members * b.g.app.LeastLoss(b.fewest, b.n+b.more))
