@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -51,7 +52,9 @@ func (o *owner) Hold(ctx context.Context, job string, attempt int64) {
 	}
 	ctx, stop := context.WithTimeout(ctx, holdWait)
 	defer stop()
-	errs := each(slices.Sorted(maps.Keys(byNode)), func(node string) error {
+	nodes := slices.Sorted(maps.Keys(byNode))
+	errs := managed.Each(len(nodes), together, func(i int) error {
+		node := nodes[i]
 		if err := o.hold(ctx, byNode[node], node); err != nil {
 			return fmt.Errorf("the room of %d pods of job %q on %s is not held: %w", len(byNode[node]), job, node, err)
 		}
@@ -75,8 +78,12 @@ func (o *owner) hold(ctx context.Context, pods []*corev1.Pod, node string) error
 		}
 	}
 	yes, no, first := true, false, pods[0]
+	class := first.Spec.PriorityClassName
+	if o.mount.class != "" {
+		class = "" // room is held from pods of others, which are above that class
+	}
 	holder := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "room-", Labels: map[string]string{roomOf: strconv.FormatInt(attemptOf(first), 10)}},
-		Spec: corev1.PodSpec{PriorityClassName: first.Spec.PriorityClassName, SchedulingGates: []corev1.PodSchedulingGate{{Name: roomOf}},
+		Spec: corev1.PodSpec{PriorityClassName: class, SchedulingGates: []corev1.PodSchedulingGate{{Name: roomOf}},
 			AutomountServiceAccountToken: &no, SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes,
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
 			Containers: []corev1.Container{{Name: "room", Image: "none", Resources: corev1.ResourceRequirements{Requests: room, Limits: room},

@@ -72,6 +72,23 @@ func TestMakesWay(t *testing.T) {
 	b.check()
 }
 
+// Pods of others have room by kube-scheduler's own preemption where elastic pods are of the class that is shipped, also from a
+// controller that makes way for none.
+func TestPreempted(t *testing.T) {
+	b := newBench(t, "n1", "n2")
+	if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
+		t.Skip("this control plane has no Job controller and no scheduler")
+	}
+	b.Set("-priority-class", "apportion-elastic", "-waiting-hold", "-1s")
+	b.submit(b.job("a", 16, 1000000, nil))
+	b.Holds(map[string]int{"default/a": 16})
+	b.Saved("default/a")
+	b.plain("others", 3, "2")
+	processes.Eventually(b.Bench, "pods of others have nodes", 120*time.Second, func() bool { bound, _ := b.bound("others"); return bound == 3 })
+	b.Holds(map[string]int{"default/a": 10})
+	b.check()
+}
+
 // Pods of others wait while elastic jobs, which have all there is and make way for none, are resized again and again: no kubelet
 // refuses a pod, so that no attempt fails. What the elastic jobs leave at last the others get.
 func TestRoomIsHeld(t *testing.T) {

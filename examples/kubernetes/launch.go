@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -83,7 +82,7 @@ const together = 8
 // makeAll makes those pods of a run that this program has not made. w.mu is held.
 func (o *owner) makeAll(ctx context.Context, w *work, pods []*corev1.Pod) error {
 	due := slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return w.pods[p.Name] })
-	errs := each(due, func(p *corev1.Pod) error { return o.make(ctx, p) })
+	errs := managed.Each(len(due), together, func(i int) error { return o.make(ctx, due[i]) })
 	var faults []error
 	for i := range due {
 		if errs[i] != nil {
@@ -96,22 +95,6 @@ func (o *owner) makeAll(ctx context.Context, w *work, pods []*corev1.Pod) error 
 		return fmt.Errorf("kubernetes: %d of %d pods could not be made: %w", len(faults), len(pods), faults[0])
 	}
 	return nil
-}
-
-// each calls do for all of a list, some at the same time, and returns the error of each.
-func each[T any](list []T, do func(T) error) []error {
-	errs := make([]error, len(list))
-	var doing sync.WaitGroup
-	free := make(chan struct{}, together)
-	for i := range list {
-		free <- struct{}{}
-		doing.Go(func() {
-			defer func() { <-free }()
-			errs[i] = do(list[i])
-		})
-	}
-	doing.Wait()
-	return errs
 }
 
 // make makes a pod. One of its name that belongs to the same run was made by a call whose answer was lost.

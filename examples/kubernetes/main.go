@@ -39,6 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		flags.DurationVar(&s.leaderLease, "leader-lease", 2*time.Minute, "how long the API server may be away before another may lead")
 		flags.StringVar(&s.claim, "claim", "", "the PersistentVolumeClaim with the shared folder, in the namespace of each job; empty: pods have it anyhow")
 		flags.StringVar(&s.image, "guard-image", "", "an image with /usr/local/bin/apportion-guard and cp, by which the guard comes to the path of -guard; empty: pods have it anyhow")
+		flags.StringVar(&s.class, "priority-class", "", "the PriorityClass of pods, such as one that kube-scheduler preempts for others; what their template says counts for decisions only (default that of the template)")
 		flags.Func("user", "whom pods run as whose template does not say it, as 1000:1000; the default is that of their images", func(text string) error {
 			user, err := command.ParseUser(text)
 			s.user = &user

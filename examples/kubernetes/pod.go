@@ -61,6 +61,9 @@ func (o *owner) pod(d *snapshot.Declared, t *managed.Task, part *managed.Part, r
 	p.Labels = with(p.Labels, snapshot.Attempt, strconv.FormatInt(t.Attempt, 10))
 	p.Annotations = with(p.Annotations, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(rank))
 	p.Spec.NodeName, p.Spec.RestartPolicy = part.Server, corev1.RestartPolicyNever
+	if o.mount.class != "" {
+		p.Spec.PriorityClassName, p.Spec.Priority, p.Spec.PreemptionPolicy = o.mount.class, nil, nil
+	}
 	// Trainers of a Job with a headless service find each other by name.
 	if name := fmt.Sprintf("%s-%d", d.Name, rank); p.Spec.Hostname == "" && len(validation.IsDNS1123Label(name)) == 0 {
 		p.Spec.Hostname = name

@@ -18,13 +18,15 @@ type settings struct {
 	mount
 }
 
-// mount is how pods come to the shared folder and to the guard.
+// mount is what pods get beside their template: the shared folder, the guard, and their standing.
 type mount struct {
 	// claim is the PersistentVolumeClaim with the shared folder, in the namespace of the job, and path where it is mounted;
 	// "": the folder is in pods anyhow.
 	claim, path string
 	// image holds the guard; "": it is in pods anyhow.
 	image string
+	// class is the PriorityClass of pods, in place of that of their template; "": that.
+	class string
 	// user is whom pods run as whose template does not say it; nil: the users of their images.
 	user *command.User
 }

@@ -153,12 +153,15 @@ func userOf(task *api.Task) (*command.User, error) {
 }
 
 // childJob makes the child of a declared job for a run.
-// Priority and constraints are the user's.
+// Constraints are the user's, and the priority is where this program was not given one.
 func (n *nomad) childJob(declared *api.Job, t *managed.Task) (*api.Job, error) {
 	id, kind := childOf(t.Job), api.JobTypeBatch
 	// A batch job is left alone when its node is drained, until the deadline: the controller moves it meanwhile.
 	j := &api.Job{ID: &id, Name: &id, Type: &kind, Namespace: declared.Namespace, Region: declared.Region, Datacenters: declared.Datacenters,
 		NodePool: declared.NodePool, Priority: declared.Priority, Constraints: declared.Constraints}
+	if n.priority > 0 {
+		j.Priority = &n.priority
+	}
 	for _, part := range t.Servers() {
 		group, err := n.group(declared, t, part)
 		if err != nil {

@@ -32,7 +32,7 @@ func (n *nomad) Look(ctx context.Context) (*controller.View, error) {
 	}
 	used := usedByOthers(all.allocations, n.isOwn)
 	view.Servers = make([]controller.Server, len(all.nodes))
-	err = each(len(all.nodes), func(i int) (err error) {
+	err = sideBySide(len(all.nodes), func(i int) (err error) {
 		view.Servers[i], err = n.serverOf(ctx, all.nodes[i], used[all.nodes[i].ID])
 		return err
 	})
@@ -116,7 +116,7 @@ func (n *nomad) readChanged(ctx context.Context, stubs []*api.JobListStub) error
 		}
 	}
 	n.mu.Unlock()
-	return each(len(changed), func(i int) error {
+	return sideBySide(len(changed), func(i int) error {
 		job, _, err := n.client.Jobs().Info(changed[i].ID, (&api.QueryOptions{}).WithContext(ctx))
 		if err != nil {
 			return err

@@ -3,6 +3,8 @@
 package nomad
 
 import (
+	"flag"
+
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
@@ -15,7 +17,9 @@ var program = daemon.Program{Name: "apportion-nomad", Kinds: kinds, Connect: fun
 	if err != nil {
 		return nil, err
 	}
-	return newNomad(client, epoch, g), nil
+	n := newNomad(client, epoch, g)
+	n.priority = standing
+	return n, nil
 }, Advised: func() (daemon.Cluster, error) {
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
@@ -26,8 +30,16 @@ var program = daemon.Program{Name: "apportion-nomad", Kinds: kinds, Connect: fun
 	return n, nil
 }}
 
+// standing is Nomad's of what runs of elastic jobs. By default it is the least, so that Nomad's own preemption, where it is on, ends these
+// first.
+var standing int
+
 // Main is the main function of apportion-nomad.
 func Main() {
-	program.Flags = etcdFlags(&program)
+	etcd := etcdFlags(&program)
+	program.Flags = func(flags *flag.FlagSet) {
+		etcd(flags)
+		flags.IntVar(&standing, "priority", 1, "Nomad's priority of containers of elastic jobs, from 1 to 100; what a job says counts for decisions only; 0: that of the job")
+	}
 	program.Main()
 }

@@ -186,6 +186,10 @@ func TestChildJob(t *testing.T) {
 			}
 		}
 	}
+	n.priority = 1
+	if lower, err := n.childJob(asRegistered, task); err != nil || *lower.Priority != 1 || *j.Priority != 70 {
+		t.Errorf("priorities %d and %d, %v", *lower.Priority, *j.Priority, err)
+	}
 	// What the user has declared is as it was.
 	if d := declared(); len(d.TaskGroups[0].Constraints) != 0 || d.TaskGroups[0].Tasks[0].Config["command"] != "python3" {
 		t.Errorf("%+v", d)

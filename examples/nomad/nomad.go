@@ -22,6 +22,8 @@ type nomad struct {
 	guard daemon.Guarded
 	// advised: jobs have containers of their own, whose number an autoscaler changes.
 	advised bool
+	// priority is that of children in Nomad's eyes; 0: that of the job.
+	priority int
 
 	watch watch
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -85,25 +86,50 @@ func TestMakesWay(t *testing.T) {
 	b := newBench(t, nodes[:2]...)
 	b.submit("a", 16, 1000000, nil)
 	b.Holds(map[string]int{"a": 16})
+	b.others(3, func() { b.Holds(map[string]int{"a": 13}) })
+	b.Holds(map[string]int{"a": 16})
+	b.Check()
+}
+
+// others submits a plain job with so many containers, has something done while it runs, and waits until it is over.
+func (b *bench) others(n int, meanwhile func()) {
+	b.Bench.Helper()
 	plain := b.job("plain", []string{"/bin/sleep", "20"}, nil)
-	plain.Type, plain.TaskGroups[0].Count = ptr(api.JobTypeBatch), ptr(3)
+	plain.Type, plain.TaskGroups[0].Count = ptr(api.JobTypeBatch), &n
 	b.register(plain)
-	ran := func(n int) func() bool {
+	are := func(status string) func() bool {
 		return func() bool {
 			b.Report()
 			list, _, err := b.client.Jobs().Allocations("plain", false, nil)
 			is := 0
 			for _, a := range list {
-				if n > 0 && a.ClientStatus == api.AllocClientStatusRunning || n < 0 && a.ClientStatus == api.AllocClientStatusComplete {
+				if a.ClientStatus == status {
 					is++
 				}
 			}
-			return err == nil && is == max(n, -n)
+			return err == nil && is == n
 		}
 	}
-	processes.Eventually(b.Bench, "the plain job runs", 60*time.Second, ran(3))
-	b.Holds(map[string]int{"a": 13})
-	processes.Eventually(b.Bench, "the plain job is over", 60*time.Second, ran(-3))
+	processes.Eventually(b.Bench, "the plain job runs", 60*time.Second, are(api.AllocClientStatusRunning))
+	meanwhile()
+	processes.Eventually(b.Bench, "the plain job is over", 60*time.Second, are(api.AllocClientStatusComplete))
+}
+
+// A plain job of the usual priority takes room by Nomad's own preemption, also from a controller that makes way for none.
+func TestPreempted(t *testing.T) {
+	b := newBench(t, nodes[:2]...)
+	b.preempt()
+	b.Set("-waiting-hold", "-1s")
+	b.submit("a", 16, 1000000, nil)
+	b.Holds(map[string]int{"a": 16})
+	b.Saved("a")
+	b.others(3, func() {
+		b.Holds(map[string]int{"a": 13})
+		list, _, err := b.client.Jobs().Allocations(childOf("a"), true, nil)
+		if err != nil || !slices.ContainsFunc(list, func(a *api.AllocationListStub) bool { return a.PreemptedByAllocation != "" }) {
+			t.Errorf("%d allocations, of which Nomad has preempted none: %v", len(list), err)
+		}
+	})
 	b.Holds(map[string]int{"a": 16})
 	b.Check()
 }

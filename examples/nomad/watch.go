@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/apportion/apportion/checkpoint/managed"
 )
 
 // lists are what a look is read from.
@@ -81,18 +83,7 @@ func (n *nomad) follow(ctx context.Context) {
 // callers is how many requests are under way at the same time.
 const callers = 16
 
-// each does something for the numbers below n, several at a time, and returns what went wrong.
-func each(n int, do func(i int) error) error {
-	faults := make([]error, n)
-	room := make(chan struct{}, callers)
-	var all sync.WaitGroup
-	for i := range n {
-		room <- struct{}{}
-		all.Go(func() {
-			defer func() { <-room }()
-			faults[i] = do(i)
-		})
-	}
-	all.Wait()
-	return errors.Join(faults...)
+// sideBySide does something for the numbers below n, and returns what went wrong.
+func sideBySide(n int, do func(i int) error) error {
+	return errors.Join(managed.Each(n, callers, do)...)
 }

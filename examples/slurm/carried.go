@@ -134,7 +134,7 @@ func (j *job) output() (string, error) {
 func (j *job) requires() []apportion.Requirement {
 	list := []apportion.Requirement{}
 	if j.Partition != "" {
-		list = append(list, apportion.Requirement{Key: "partition:" + j.Partition, Op: apportion.Exists})
+		list = append(list, inPartition(j.Partition))
 	}
 	for feature := range strings.SplitSeq(j.Features, "&") {
 		if feature != "" {
@@ -142,4 +142,9 @@ func (j *job) requires() []apportion.Requirement {
 		}
 	}
 	return list
+}
+
+// inPartition demands nodes of a partition.
+func inPartition(name string) apportion.Requirement {
+	return apportion.Requirement{Key: "partition:" + name, Op: apportion.Exists}
 }

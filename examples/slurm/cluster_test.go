@@ -26,8 +26,8 @@ type cluster struct {
 	port int
 }
 
-// newCluster starts a cluster with so many nodes of 8 CPUs and 4 GPUs, which are files.
-func newCluster(t testing.TB, nodes int) *cluster {
+// newCluster starts a cluster with so many nodes of 8 CPUs and 4 GPUs, which are files. More are lines of the configuration.
+func newCluster(t testing.TB, nodes int, more ...string) *cluster {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("real jobs on a real cluster take a minute")
@@ -46,7 +46,7 @@ func newCluster(t testing.TB, nodes int) *cluster {
 	c := &cluster{Group: processes.New(t, "slurm")}
 	dir := c.Dir
 	c.port = processes.FreePorts(t, nodes+1)
-	c.configure(nodes)
+	c.configure(nodes, more)
 	t.Setenv("SLURM_CONF", filepath.Join(dir, "etc", "slurm.conf"))
 	c.Start("munged", "munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
 		"--log-file="+dir+"/munge/log", "--seed-file="+dir+"/munge/seed")
@@ -65,7 +65,7 @@ func newCluster(t testing.TB, nodes int) *cluster {
 func nodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 
 // configure writes the configuration.
-func (c *cluster) configure(nodes int) {
+func (c *cluster) configure(nodes int, more []string) {
 	c.Helper()
 	for _, folder := range []string{"etc", "state", "log", "munge", "spool"} {
 		if err := os.MkdirAll(filepath.Join(c.Dir, folder), 0o755); err != nil {
@@ -84,7 +84,7 @@ func (c *cluster) configure(nodes int) {
 	host, _, _ = strings.Cut(host, ".")
 	ports := fmt.Sprintf("[%d-%d]", c.port+1, c.port+nodes)
 	c.Write("etc/munge.key", string(key), 0o400)
-	c.Write("etc/slurm.conf", fmt.Sprintf(configuration, host, c.Dir, c.port, nodes, ports), 0o644)
+	c.Write("etc/slurm.conf", fmt.Sprintf(configuration, host, c.Dir, c.port, nodes, ports)+strings.Join(more, "\n")+"\n", 0o644)
 	c.Write("etc/gres.conf", fmt.Sprintf("NodeName=n[1-%d] Name=gpu File=/dev/tty[0-3]\n", nodes), 0o644)
 	for i := range nodes {
 		if err := os.MkdirAll(filepath.Join(c.Dir, "spool", nodeName(i)), 0o755); err != nil {

@@ -4,6 +4,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -34,8 +34,8 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 		return err
 	}
 	parts := t.Servers()
-	err := each(len(parts), func(i int) error {
-		args, err := arguments(&declared, &t, parts[i])
+	errs := managed.Each(len(parts), callers, func(i int) error {
+		args, err := s.arguments(&declared, &t, parts[i])
 		if err == nil {
 			_, err = command(ctx, s.script(&declared, &t, parts[i]), "sbatch", args...)
 		}
@@ -43,27 +43,11 @@ func (s *slurm) Start(ctx context.Context, t managed.Task) error {
 	})
 	// A list from before the submission would not have the parts, and Trouble would call them missing.
 	s.forgetList()
-	return err
+	return errors.Join(errs...)
 }
 
 // callers is how many of Slurm's commands run at the same time: they mostly wait.
 const callers = 8
-
-// each does something for the numbers below n, several at a time, and returns what went wrong.
-func each(n int, do func(i int) error) error {
-	faults := make([]error, n)
-	room := make(chan struct{}, callers)
-	var all sync.WaitGroup
-	for i := range n {
-		room <- struct{}{}
-		all.Go(func() {
-			defer func() { <-room }()
-			faults[i] = do(i)
-		})
-	}
-	all.Wait()
-	return errors.Join(faults...)
-}
 
 // scriptName is the user's script in the folder of a run.
 const scriptName = "job.sh"
@@ -78,7 +62,7 @@ func (s *slurm) User(text json.RawMessage) (*trainer.User, error) {
 }
 
 // arguments are those of sbatch for a part of a run.
-func arguments(declared *spec, t *managed.Task, part managed.Part) ([]string, error) {
+func (s *slurm) arguments(declared *spec, t *managed.Task, part managed.Part) ([]string, error) {
 	j, n := &declared.Job, int64(part.Count)
 	demand, err := j.demand()
 	output, err2 := j.output()
@@ -103,7 +87,11 @@ func arguments(declared *spec, t *managed.Task, part managed.Part) ([]string, er
 	if j.TimeLimit != nil {
 		args = append(args, "--time="+strconv.FormatInt(*j.TimeLimit, 10))
 	}
-	for option, value := range map[string]string{"--partition=": j.Partition, "--account=": j.Account, "--qos=": j.QOS, "--constraint=": j.Features} {
+	if s.standing.nice > 0 {
+		args = append(args, "--nice="+strconv.Itoa(s.standing.nice))
+	}
+	for option, value := range map[string]string{"--partition=": cmp.Or(s.standing.partition, j.Partition), "--account=": j.Account,
+		"--qos=": cmp.Or(s.standing.qos, j.QOS), "--constraint=": j.Features} {
 		if value != "" {
 			args = append(args, option+value)
 		}

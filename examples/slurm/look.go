@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/managed"
 )
 
 // Look implements controller.Cluster.
@@ -149,6 +150,9 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, j *job, word
 	// A job that cannot be understood is listed with the reason and stays held. It is read again at each
 	// look, since its user may change it by scontrol.
 	app, err := applicationOf(j, words)
+	if s.standing.partition != "" {
+		app.Requires = append(app.Requires, inPartition(s.standing.partition))
+	}
 	if err == nil {
 		err = unknown(shown)
 	}
@@ -171,7 +175,7 @@ func (s *slurm) readJob(ctx context.Context, view *controller.View, j *job, word
 // readScripts fetches the scripts of elastic jobs that are not known, several at a time. What cannot be fetched is tried again, and told,
 // when the job is read.
 func (s *slurm) readScripts(ctx context.Context, jobs []job) {
-	_ = each(len(jobs), func(i int) error {
+	_ = managed.Each(len(jobs), callers, func(i int) error {
 		j := &jobs[i]
 		if _, ours := j.words(); !ours || !isAlive(j.State) {
 			return nil

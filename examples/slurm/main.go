@@ -11,16 +11,31 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 )
 
-// switches says that nodes have labels of the switches that they are below.
-var switches bool
+// settings are Slurm's own flags.
+type settings struct {
+	// switches says that nodes have labels of the switches that they are below.
+	switches bool
+	// standing is that of the parts of runs in Slurm's eyes, below the jobs of others; a partition or a QOS takes the place of the job's.
+	standing struct {
+		nice           int
+		partition, qos string
+	}
+}
+
+// given are the flags that were given.
+var given settings
+
+// lowered is how much less the priority of a part is: with priority/multifactor, more than age and size come to at most sites.
+const lowered = 10000
 
 // program is the controller as a program. Slurm's commands find their cluster by themselves, or by SLURM_CONF.
 var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Idle: 5 * time.Second, Flags: func(flags *flag.FlagSet) {
-	flags.BoolVar(&switches, "switches", false, "label nodes with the switches of topology.conf, for -topology switch:1,switch:0")
+	flags.IntVar(&given.standing.nice, "nice", lowered, "by how much Slurm's priority of elastic jobs' parts is less than that of others' jobs; 0: by nothing")
+	flags.StringVar(&given.standing.partition, "partition", "", "the partition of elastic jobs' parts, such as one of a low PriorityTier whose jobs others preempt (default that of the job)")
+	flags.StringVar(&given.standing.qos, "qos", "", "the QOS of elastic jobs' parts, such as one that others preempt (default that of the job)")
+	flags.BoolVar(&given.switches, "switches", false, "label nodes with the switches of topology.conf, for -topology switch:1,switch:0")
 }, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
-	s := newSlurm(epoch, folder, g)
-	s.switches = switches
-	return s, nil
+	return newSlurm(epoch, folder, g), nil
 }}
 
 // Main is the main function of apportion-slurm: the controller, or with the word submit in front of the arguments what users

@@ -208,7 +208,7 @@ func TestScript(t *testing.T) {
 	task := &managed.Task{Epoch: 4, User: &trainer.User{UID: 1000, GID: 100}, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/team%2Flr/3"}}
 	s := newSlurm(4, t.TempDir(), daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	part := task.Servers()[1]
-	args, err := arguments(declared, task, part)
+	args, err := s.arguments(declared, task, part)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,8 +218,13 @@ func TestScript(t *testing.T) {
 			t.Errorf("no %s: %q", want, args)
 		}
 	}
-	if first, err := arguments(declared, task, task.Servers()[0]); err != nil || !slices.Contains(first, "--output=/home/anna/slurm-12.out") {
+	if first, err := s.arguments(declared, task, task.Servers()[0]); err != nil || !slices.Contains(first, "--output=/home/anna/slurm-12.out") {
 		t.Errorf("%q, %v", first, err)
+	}
+	s.standing.partition, s.standing.qos, s.standing.nice = "low", "scavenger", 5
+	if lower, err := s.arguments(declared, task, part); err != nil || !slices.Contains(lower, "--partition=low") || !slices.Contains(lower, "--qos=scavenger") || !slices.Contains(lower, "--nice=5") ||
+		slices.Contains(lower, "--partition=p") {
+		t.Errorf("%q, %v", lower, err)
 	}
 	text := s.script(declared, task, part)
 	for _, want := range []string{`export APPORTION_JOB='it'\''s.12'`, "export APPORTION_SERVER='n2'", "export APPORTION_EPOCH='4'", `-save'\'' '\'''\'' -rank 1+$SLURM_PROCID`, "exec srun"} {

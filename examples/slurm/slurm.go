@@ -23,8 +23,7 @@ type slurm struct {
 	// folder holds a note of each job that is over.
 	folder string
 	guard  daemon.Guarded
-	// switches says that nodes have labels of the switches that they are below.
-	switches bool
+	settings
 
 	// mu guards all that follows. It is not held while one of Slurm's commands runs, but for list, whose
 	// callers would all ask the same.
@@ -43,7 +42,7 @@ type slurm struct {
 // newSlurm returns a cluster that has not been looked at. For a dry run folder is empty and nothing is
 // written.
 func newSlurm(epoch int64, folder string, g daemon.Guarded) *slurm {
-	return &slurm{epoch: epoch, folder: folder, guard: g, down: map[string]bool{}, demands: map[string]apportion.Resources{}, scripts: map[string]string{}}
+	return &slurm{epoch: epoch, folder: folder, guard: g, settings: given, down: map[string]bool{}, demands: map[string]apportion.Resources{}, scripts: map[string]string{}}
 }
 
 var _ daemon.Cluster = (*slurm)(nil)

@@ -25,9 +25,9 @@ type bench struct {
 	*managertest.Bench
 }
 
-func newBench(t testing.TB, nodes int) *bench {
+func newBench(t testing.TB, nodes int, more ...string) *bench {
 	t.Helper()
-	c := newCluster(t, nodes)
+	c := newCluster(t, nodes, more...)
 	return &bench{c, managertest.New(t, c.Dir)}
 }
 
@@ -156,6 +156,31 @@ func TestMakesWay(t *testing.T) {
 			t.Errorf("the log does not tell of attempt %s, %v:\n%s", run.Name(), err, log)
 		}
 	}
+	b.Check()
+}
+
+// A plain job takes room from an elastic one by Slurm's own preemption where the parts of that are in a partition of the lowest tier,
+// also from a controller that makes way for none. The elastic job goes on with what is left, and none of its work is lost.
+func TestPreempted(t *testing.T) {
+	b := newBench(t, 2, "PreemptType=preempt/partition_prio", "PreemptMode=CANCEL", "PriorityType=priority/multifactor", "PriorityWeightAge=1000",
+		"PartitionName=low Nodes=n[1-2] PriorityTier=0 MaxTime=INFINITE State=UP")
+	b.Set("-partition", "low", "-waiting-hold", "-1s")
+	id := b.submit("a", 16, 1000000, 1)
+	b.Holds(map[string]int{id: 16})
+	b.Saved(id)
+	for _, line := range strings.Split(strings.TrimSpace(b.slurm("squeue", "-h", "-t", "R", "-o", "%P %y")), "\n") {
+		if line != "low "+strconv.Itoa(lowered) {
+			t.Errorf("a part has the partition and the nice value %s", line)
+		}
+	}
+	plain := b.sbatch("plain", "exec sleep 30", "--ntasks=6", "--output=/dev/null")
+	b.becomes(plain, "RUNNING")
+	if states := b.slurm("squeue", "-h", "-t", "PREEMPTED", "-o", "%j"); !strings.Contains(states, mark+"/"+id) {
+		t.Errorf("Slurm has preempted %q", states)
+	}
+	b.Holds(map[string]int{id: 10})
+	b.becomes(plain, "COMPLETED")
+	b.Holds(map[string]int{id: 16})
 	b.Check()
 }
 

@@ -3,6 +3,7 @@
 package yarn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion"
 )
@@ -69,6 +72,35 @@ func onWords(t *testing.T) *yarn {
 	y := newYARN(conf{"yarn.resource-types": gpuKind}, guarded())
 	y.manager = newManager([]string{"http://127.0.0.1:1", server.URL})
 	return y
+}
+
+// What applications hold is asked for side by side: each answer here waits for the other's question.
+func TestHoldings(t *testing.T) {
+	both := sync.WaitGroup{}
+	both.Add(2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, id, _ := strings.Cut(r.URL.Path, "/apps/"); strings.HasSuffix(id, "/appattempts") {
+			both.Done()
+			both.Wait()
+			_, _ = fmt.Fprintf(w, `{"appAttempts":{"appAttempt":{"appAttemptId":%q}}}`, id[:1])
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"container":{"containerId":%q}}`, r.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	y := newYARN(conf{}, guarded())
+	y.manager = newManager([]string{server.URL})
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	all, err := y.holdings(ctx, []application{{ID: "1", State: "RUNNING"}, {ID: "2", State: "KILLED"}, {ID: "3", State: "ACCEPTED"}})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, one := range all {
+		if len(one.containers) != 1 || !strings.Contains(one.containers[0].ID, "/apps/"+one.ID+"/appattempts/"+one.ID+"/") {
+			t.Errorf("%+v", one)
+		}
+	}
 }
 
 // What other applications ask for and do not have waits, container by container, and of elastic ones nothing does.

@@ -6,10 +6,12 @@ package yarn
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/managed"
 )
 
 // holding is an application and its containers that live.
@@ -22,17 +24,18 @@ type holding struct {
 func (y *yarn) holdings(ctx context.Context, apps []application) ([]holding, error) {
 	var all []holding
 	for _, a := range apps {
-		if a.isOver() {
-			continue
+		if !a.isOver() {
+			all = append(all, holding{application: a})
 		}
-		list, err := y.manager.containers(ctx, a.ID)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, holding{a, list})
 	}
-	return all, nil
+	return all, errors.Join(managed.Each(len(all), callers, func(i int) (err error) {
+		all[i].containers, err = y.manager.containers(ctx, all[i].ID)
+		return err
+	})...)
 }
+
+// callers is how many requests are under way at the same time.
+const callers = 16
 
 // ownUse is what runs of elastic jobs have on each node.
 // Amounts are what YARN has granted, which may be more than was asked for, as the node counts it too. A node
