@@ -131,17 +131,6 @@ func TestProspectSteps(t *testing.T) {
 	}
 }
 
-// A wider band leaves more open.
-func TestProspectConfidence(t *testing.T) {
-	s := seriesOf(falls(24, 0, 1, 0.2)...) // about 0.12 ahead
-	for confidence, want := range map[float64]growth.Verdict{0.5: growth.Growing, 0: growth.Unsure, 4: growth.Unsure} {
-		if got := (growth.Prospect{Alpha: 0.05, Confidence: confidence}).Judge(s); got != want {
-			e, _ := s.Evidence()
-			t.Errorf("confidence %v: %v, want %v (%v ahead)", confidence, got, want, e.Ahead())
-		}
-	}
-}
-
 // jittered returns the share of checks at which a job of that value and jitter is slow, and is not, from the
 // hundredth on.
 func jittered(jitter float64) (slow, other int) {
@@ -169,58 +158,6 @@ func TestProspectNeverLearns(t *testing.T) {
 		if slow, other := jittered(jitter); 20*other > slow {
 			t.Errorf("jitter %v: slow at %d checks, not at %d", jitter, slow, other)
 		}
-	}
-}
-
-// A job that hangs repeats its last value; so does one that evaluates rarely, which is known from its past.
-func TestProspectHangs(t *testing.T) {
-	for _, every := range []int{1, 5} {
-		var s growth.Series
-		judge := func(i int) growth.Verdict {
-			value := 3 * math.Pow(float64(1+min(i, 100)/every), -0.2)
-			outcome := s.Add(time.Duration(i)*10*second, value, growth.Used(1))
-			return growth.Judge(growth.Prospect{Alpha: 0.02}, &s, outcome)
-		}
-		first := 0
-		for i := range 200 {
-			if judge(i) == growth.Slow && first == 0 {
-				first = i
-			}
-		}
-		// Its last new value comes at 100; 4 times its longest gap, and 8 readings.
-		if want := 100 + max(4*every+1, 8); first != want {
-			t.Errorf("a value every %d readings: slow at %d, want %d", every, first, want)
-		}
-		if rate := (growth.Prospect{Alpha: 0.02}).Rate(&s, growth.FirstValue); rate != 0 {
-			t.Errorf("a job that hangs grows by %v", rate)
-		}
-	}
-}
-
-// Single wrong readings, however wrong, change no verdict; a whole run of them is a fact.
-func TestProspectStrayReadings(t *testing.T) {
-	clean, wrong := falls(60, 0, 1, 0.5), falls(60, 0, 1, 0.5)
-	for i := 10; i < len(wrong); i += 9 {
-		wrong[i] *= 100
-	}
-	e, _ := seriesOf(clean...).Evidence()
-	got, _ := seriesOf(wrong...).Evidence()
-	if math.Abs(got.Ahead()-e.Ahead()) > 0.05 {
-		t.Errorf("%+v, without wrong readings %+v", got, e)
-	}
-	// Two close wrong readings in a row are still none, three are a fact.
-	for row, want := range map[int]bool{2: false, 3: true} {
-		values := falls(40, 1, 1, 0.5)
-		for i := range row {
-			values[30+i] *= 5
-		}
-		if got := seriesToward(growth.SmallerIsBetter, values[:30+row]...).SetBack(); got != want {
-			t.Errorf("%d wrong readings in a row set back: %v", row, got)
-		}
-	}
-	first := append([]float64{500}, falls(30, 1, 1, 0.5)...)
-	if start, _ := seriesOf(first...).Start(); start != 2 {
-		t.Errorf("start %v after a first reading of 500", start)
 	}
 }
 
@@ -293,35 +230,6 @@ func TestPace(t *testing.T) {
 	hangs := seriesOf(append(falls(5, 0, 1, 0.5), make([]float64, 40)...)...)
 	if got := (growth.Prospect{Alpha: 0.05}).Rate(hangs, growth.Raw); got != 0 {
 		t.Errorf("a job that hangs grows by %v", got)
-	}
-}
-
-// TestProspectCountsWork shows why the length of a run is counted in work: a job that is limited to
-// a tenth at half its run gains a tenth per second from then on, and still grows.
-func TestProspectCountsWork(t *testing.T) {
-	judge := func(measured bool) growth.Verdict {
-		var s growth.Series
-		at, work := time.Duration(0), 0.0
-		for i := range 31 {
-			share := 1.0
-			if i > 15 {
-				share = 0.1
-			}
-			usage := 1.0
-			if measured {
-				usage = share
-			}
-			s.Add(at, 10/math.Sqrt(1+work), growth.Used(usage))
-			at += 10 * second
-			work += 10 * share
-		}
-		return growth.Prospect{Alpha: 0.01, Confidence: 1}.Judge(&s)
-	}
-	if got := judge(true); got != growth.Growing {
-		t.Errorf("with measured usage %v", got)
-	}
-	if got := judge(false); got != growth.Slow {
-		t.Errorf("without usage %v: the test does not show what it is for", got)
 	}
 }
 

@@ -3,10 +3,8 @@
 package growth
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
-	"time"
 )
 
 // Twenty readings of 100, 99, ... 81: the last eighth of the work has a mean of 82, so that 18 are gained.
@@ -55,37 +53,6 @@ func TestEvidenceOfARise(t *testing.T) {
 	}
 }
 
-// No evidence without three points, without work, without change.
-func TestNoEvidence(t *testing.T) {
-	for _, points := range [][]Point{nil, {{0, 1}, {1, 2}}, {{1, 1}, {1, 2}, {1, 3}}, {{0, 1}, {1, 1}, {2, 1}}} {
-		var h history
-		work := 0.0
-		for _, p := range points {
-			h.add(p.Work, p.Value)
-			work = p.Work
-		}
-		if _, _, ok := h.evidence(work, 1, SmallerIsBetter); ok {
-			t.Errorf("evidence of %v", points)
-		}
-	}
-}
-
-// What a job may say at its least and its most leaves numbers that JSON can hold.
-func TestEvidenceOfExtremes(t *testing.T) {
-	const least = math.SmallestNonzeroFloat64
-	for _, values := range [][]float64{{0, least, 0, 0, least, 0}, {valueLimit, -valueLimit, valueLimit, 0, -valueLimit}, {-valueLimit, 0, least, 1, valueLimit}} {
-		for _, usage := range []float64{1e-300, 1, usageLimit} {
-			var s Series
-			for i, v := range values {
-				s.Add(time.Duration(i+1), v, Used(usage))
-			}
-			if _, err := json.Marshal(s); err != nil {
-				t.Errorf("%v at usage %g: %v", values, usage, err)
-			}
-		}
-	}
-}
-
 // A chance falls with the share, is even at Ahead, and rises with what was gained lately.
 func TestChance(t *testing.T) {
 	e := Evidence{signHalf: -1, signThree: -0.5, signNoise: -3, signReadings: 4, signWorse: 16, signRecord: -4, signNewest: -2, signLoud: 6}
@@ -96,23 +63,5 @@ func TestChance(t *testing.T) {
 	late[signNewest], late[signLoud] = -5, 15
 	if !(e.Chance(0.02) > e.Chance(0.05) && e.Chance(0.05) > e.Chance(0.2) && late.Chance(0.05) < e.Chance(0.05)) {
 		t.Errorf("chances %v, %v, %v, of a late one %v", e.Chance(0.02), e.Chance(0.05), e.Chance(0.2), late.Chance(0.05))
-	}
-}
-
-// The evidence of a series is averaged over a fifth of its points.
-func TestEvidenceIsAveraged(t *testing.T) {
-	var s Series
-	s.Toward(SmallerIsBetter)
-	var before Evidence
-	for i := range 20 {
-		before, _ = s.Evidence()
-		s.Add(time.Duration(i)*time.Second, float64(100-i), Usage{})
-	}
-	got, _ := s.Evidence()
-	e, _, _ := s.course.History.evidence(19, 100, SmallerIsBetter)
-	for k := range e {
-		if want := before[k] + (e[k]-before[k])/4; math.Abs(got[k]-want) > 1e-12 {
-			t.Errorf("sign %d is %v, want %v", k, got[k], want)
-		}
 	}
 }

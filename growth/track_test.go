@@ -99,17 +99,6 @@ func TestIdleProvesNothing(t *testing.T) {
 	}
 }
 
-func TestIdleAndMoving(t *testing.T) {
-	var s growth.Series
-	s.Add(0, 8, growth.Used(1))
-	if got := s.Add(10*second, 4, growth.Used(0)); got != growth.Measured {
-		t.Errorf("a new value without usage: %v; its measurement lost its digits", got)
-	}
-	if got := s.Add(20*second, math.NaN(), growth.Used(0)); got != growth.Diverged {
-		t.Errorf("NaN without usage: %v", got)
-	}
-}
-
 func TestCounter(t *testing.T) {
 	var c growth.Counter
 	for i, row := range []struct {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// DefaultMaxMPSBytes bounds what ReadMPS reads; its memory is at most about 60 times the input.
-	DefaultMaxMPSBytes = 256 << 20
+	// defaultMaxMPSBytes bounds what ReadMPS reads; its memory is at most about 60 times the input.
+	defaultMaxMPSBytes = 256 << 20
 	// maxMPSLine bounds one line: six fields with generous names.
 	maxMPSLine = 64 << 10
 )
@@ -26,7 +26,7 @@ type MPSOptions struct {
 	// may hold spaces; each such space becomes "_". Files in fixed form whose names have none can
 	// be read as free form too.
 	Fixed bool
-	// MaxBytes bounds the input; 0: DefaultMaxMPSBytes.
+	// MaxBytes bounds the input; 0: 256 MiB.
 	MaxBytes int64
 }
 
@@ -54,7 +54,7 @@ func ReadMPS(r io.Reader, opts *MPSOptions) (*Model, error) {
 	}
 	limit := opts.MaxBytes
 	if limit <= 0 {
-		limit = DefaultMaxMPSBytes
+		limit = defaultMaxMPSBytes
 	}
 	// One byte more than allowed is let through: when it has been read, the input was too long.
 	input := &io.LimitedReader{R: r, N: limit + 1}

@@ -24,8 +24,8 @@ const (
 	// DefaultIntegralityTolerance is how far from a whole number a back-end may leave an integer
 	// variable. It is the default of the usual solvers.
 	DefaultIntegralityTolerance = 1e-6
-	// MaxTolerance is the largest tolerance that may be asked for; beyond it, 0 and 1 blur.
-	MaxTolerance = 1e-2
+	// maxTolerance is the largest tolerance that may be asked for; beyond it, 0 and 1 blur.
+	maxTolerance = 1e-2
 )
 
 // Progress is one report of a running search.
@@ -50,7 +50,7 @@ type Options struct {
 	// RelativeGap and AbsoluteGap: the search is over when |Objective - Bound| is at most
 	// RelativeGap*|Bound| or at most AbsoluteGap. 0: the default.
 	RelativeGap, AbsoluteGap float64
-	// FeasibilityTolerance and IntegralityTolerance, in (0, MaxTolerance]; 0: the default.
+	// FeasibilityTolerance and IntegralityTolerance, in (0, 0.01]; 0: the default.
 	FeasibilityTolerance, IntegralityTolerance float64
 	// Workers is the number of threads; 0: 1.
 	Workers int
@@ -143,8 +143,8 @@ func fill(faults *apportion.Faults, field string, value *float64, otherwise floa
 // checkTolerance adds a tolerance above the largest that may be asked for.
 func checkTolerance(faults *apportion.Faults, field string, value float64) {
 	// fill has reported an infinite one already: one fault, one report.
-	if value > MaxTolerance && !math.IsInf(value, 1) {
-		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrRange, fmt.Sprintf("%g > %g", value, MaxTolerance))
+	if value > maxTolerance && !math.IsInf(value, 1) {
+		faults.Add(apportion.Item{ID: "options"}, field, apportion.ErrRange, fmt.Sprintf("%g > %g", value, maxTolerance))
 	}
 }
 

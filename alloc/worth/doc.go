@@ -22,9 +22,8 @@
 // With Fair a job slower than its fair speed is worth less than 0: one with Min 0 is better off with nothing unless its
 // IdleWorth, w u(floor), is lower still. Explanation.Warnings names those.
 //
-// and [Linear], v n, is the paper's utilization, [Dorm] (10). Factors of the weight w, to be multiplied:
+// Factors of the weight w, to be multiplied:
 //
-//	[Priority]    base^priority           a level up counts as base jobs                        [Ghodsi11] §4.3, weights
 //	[Attained]    (1 + service/scale)^-p  who had little comes first                            [Gu19] §4.1, least attained
 //	[Growth]      max(least, ahead)       a converged job's containers are worth little         [Zheng] (4.2), (5.1)
 //

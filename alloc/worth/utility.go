@@ -21,12 +21,12 @@ func Fair(part float64) float64 { return math.Log(part) }
 
 // Alpha returns alpha-fairness, u(x) = x^(1-a)/(1-a), and log x for a = 1: 0 is Speedup, 1 is Fair, 2 the least sum of
 // times, and the larger alpha is, the more the slowest counts, [Mo00] §III. The error is apportion.ErrNotFinite or
-// ErrRange for an alpha that is negative or above MaxAlpha.
+// ErrRange for an alpha that is negative or above 3.
 func Alpha(alpha float64) (Utility, error) {
 	switch {
 	case math.IsNaN(alpha) || math.IsInf(alpha, 0):
 		return nil, &apportion.FieldError{Field: "alpha", Err: apportion.ErrNotFinite}
-	case alpha < 0 || alpha > MaxAlpha:
+	case alpha < 0 || alpha > maxAlpha:
 		return nil, &apportion.FieldError{Field: "alpha", Detail: strconv.FormatFloat(alpha, 'g', -1, 64), Err: apportion.ErrRange}
 	case alpha == 1:
 		return Fair, nil
@@ -34,5 +34,5 @@ func Alpha(alpha float64) (Utility, error) {
 	return func(part float64) float64 { return math.Pow(part, 1-alpha) / (1 - alpha) }, nil
 }
 
-// MaxAlpha is the largest alpha: with a floor of a hundredth worths are then still below solver.MaxWorth.
-const MaxAlpha = 3
+// maxAlpha is the largest alpha: with a floor of a hundredth worths are then still below solver.MaxWorth.
+const maxAlpha = 3

@@ -1,4 +1,4 @@
-// This file holds the factors of a job's weight, and what a restart leaves of its speeds, [Ghodsi11], [Gu19], [Qiao21].
+// This file holds the factors of a job's weight, and what a restart leaves of its speeds, [Gu19], [Qiao21].
 
 package worth
 
@@ -6,10 +6,6 @@ import (
 	"math"
 	"time"
 )
-
-// Priority returns the weight of a job by its priority, base^priority: a level up counts as much as base jobs,
-// [Ghodsi11] §4.3. base is above 1.
-func Priority(base float64, priority int64) float64 { return math.Pow(base, float64(priority)) }
 
 // Attained returns the weight of a job by the service that it has had, (1 + service/scale)^-power, service and scale in
 // one unit, for instance container seconds: who had little comes first, [Gu19] §4.1. power 0 makes no difference; scale

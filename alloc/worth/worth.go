@@ -9,8 +9,8 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// DefaultFloor is the speed of a job without containers, in parts of its fair one, where Job.Floor is 0.
-const DefaultFloor = 0.01
+// defaultFloor is the speed of a job without containers, in parts of its fair one, where Job.Floor is 0.
+const defaultFloor = 0.01
 
 // Job is what the worths of one job are made of.
 type Job struct {
@@ -22,7 +22,7 @@ type Job struct {
 	// Weight is how much it counts; positive and finite. 0 means 1.
 	Weight float64
 	// Floor is the speed, in parts of Fair, that having no container is valued as, in (0, 1): a logarithm has no other
-	// worth for it. 0 means DefaultFloor.
+	// worth for it. 0 means 0.01.
 	Floor float64
 	// Held is how fast it runs with what it has now; 0: it does not run.
 	Held float64
@@ -48,7 +48,7 @@ func Of(job *Job, u Utility) (*Worths, error) {
 	if err := job.check(); err != nil {
 		return nil, err
 	}
-	weight, floor, restart := orDefault(job.Weight, 1), orDefault(job.Floor, DefaultFloor), orDefault(job.Restart, 1)
+	weight, floor, restart := orDefault(job.Weight, 1), orDefault(job.Floor, defaultFloor), orDefault(job.Restart, 1)
 	w := &Worths{Worth: make([]float64, len(job.Speeds)), Idle: weight * u(floor)}
 	for n, speed := range job.Speeds {
 		part := speed / job.Fair
@@ -98,16 +98,6 @@ func within(faults *apportion.Faults, field string, x, most float64, zero bool) 
 	case x < 0 || x > most || x == 0 && !zero:
 		faults.Add(apportion.Item{}, field, apportion.ErrRange, strconv.FormatFloat(x, 'g', -1, 64))
 	}
-}
-
-// Linear returns the paper's worths, value times each of counts: the utilization that these containers add,
-// [Dorm] (10). O(counts).
-func Linear(value float64, counts []int64) []float64 {
-	worths := make([]float64, len(counts))
-	for c, n := range counts {
-		worths[c] = value * float64(n)
-	}
-	return worths
 }
 
 // FairSpeed returns the speed with a fair number of containers, which need not be whole: on the line between the numbers

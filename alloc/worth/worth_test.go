@@ -55,12 +55,12 @@ func TestOfRunning(t *testing.T) {
 	job := worth.Job{Speeds: []float64{10, 20}, Fair: 10, Held: 15, Restart: .8}
 	got, err := worth.Of(&job, worth.Speedup)
 	stay := 1.5
-	if want := (&worth.Worths{Worth: []float64{.8, 1.6}, Idle: worth.DefaultFloor, Stay: &stay}); err != nil || !cmp.Equal(got, want) {
+	if want := (&worth.Worths{Worth: []float64{.8, 1.6}, Idle: .01, Stay: &stay}); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	job.Held = 0
 	got, err = worth.Of(&job, worth.Speedup)
-	if want := (&worth.Worths{Worth: []float64{1, 2}, Idle: worth.DefaultFloor}); err != nil || !cmp.Equal(got, want) {
+	if want := (&worth.Worths{Worth: []float64{1, 2}, Idle: .01}); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("a newcomer: %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -79,7 +79,7 @@ func TestBadJobs(t *testing.T) {
 		"nothing due":       {func(j *worth.Job) { j.Fair = 0 }, "Fair", apportion.ErrRange},
 		"endless due":       {func(j *worth.Job) { j.Fair = math.Inf(1) }, "Fair", apportion.ErrNotFinite},
 		"negative weight":   {func(j *worth.Job) { j.Weight = -1 }, "Weight", apportion.ErrRange},
-		"endless weight":    {func(j *worth.Job) { j.Weight = worth.Priority(1e9, 1e9) }, "Weight", apportion.ErrNotFinite},
+		"endless weight":    {func(j *worth.Job) { j.Weight = math.Inf(1) }, "Weight", apportion.ErrNotFinite},
 		"a floor above all": {func(j *worth.Job) { j.Floor = 1.5 }, "Floor", apportion.ErrRange},
 		"a floor of none":   {func(j *worth.Job) { j.Floor = math.NaN() }, "Floor", apportion.ErrNotFinite},
 		"holding less":      {func(j *worth.Job) { j.Held = -1 }, "Held", apportion.ErrRange},
@@ -113,18 +113,9 @@ func TestFairSpeed(t *testing.T) {
 	}
 }
 
-// The paper's worths are multiples.
-func TestLinear(t *testing.T) {
-	if got := worth.Linear(.25, []int64{1, 2, 8}); !cmp.Equal(got, []float64{.25, .5, 2}) {
-		t.Error(got)
-	}
-}
-
 // Weights and factors are their formulas, at the ends too.
 func TestWeights(t *testing.T) {
 	for name, c := range map[string][2]float64{
-		"two levels up":           {worth.Priority(3, 2), 9},
-		"a level down":            {worth.Priority(4, -1), .25},
 		"new":                     {worth.Attained(0, 3600, .5), 1},
 		"three hours":             {worth.Attained(3*3600, 3600, .5), .5},
 		"whatever it has had":     {worth.Attained(1e9, 3600, 0), 1},

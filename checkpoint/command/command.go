@@ -75,12 +75,12 @@ type Options struct {
 	// its state was saved before.
 	Grace time.Duration
 	// LogBytes bounds what the output of one process takes on the disk; the newest is kept. Zero:
-	// DefaultLogBytes.
+	// 16 MiB.
 	LogBytes int64
 	// Poll is how often files and processes are looked at while waiting for long; at first it is more often, and what a job writes is
-	// looked at at once where the system tells of it (inotify, on file systems of this machine). Zero: DefaultPoll.
+	// looked at at once where the system tells of it (inotify, on file systems of this machine). Zero: 5 ms.
 	Poll time.Duration
-	// KeepRuns is how many earlier runs of a job keep their logs. Zero: DefaultKeepRuns.
+	// KeepRuns is how many earlier runs of a job keep their logs. Zero: 3.
 	KeepRuns int
 	// homeless says that a User's processes are given a HOME of their run's own.
 	homeless bool
@@ -88,7 +88,7 @@ type Options struct {
 
 // What zero stands for in Options.
 const (
-	DefaultLogBytes = 16 << 20
-	DefaultPoll     = 5 * time.Millisecond
-	DefaultKeepRuns = 3
+	defaultLogBytes = 16 << 20
+	defaultPoll     = 5 * time.Millisecond
+	defaultKeepRuns = 3
 )

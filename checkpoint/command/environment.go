@@ -21,7 +21,7 @@ const (
 	EnvRank          = "APPORTION_RANK"
 	EnvCheckpointDir = "APPORTION_CHECKPOINT_DIR"
 	EnvRestoreDir    = "APPORTION_RESTORE_DIR"
-	EnvRestore       = "APPORTION_RESTORE"
+	envRestore       = "APPORTION_RESTORE"
 	EnvSaveRequest   = "APPORTION_SAVE_REQUEST"
 	EnvSaveAck       = "APPORTION_SAVE_ACK"
 	EnvRunDir        = "APPORTION_RUN_DIR"
@@ -52,7 +52,7 @@ func (a *Runner) environment(run *runner.Run, folder runFolder, rank int, restor
 		add(EnvRestoreDir, run.Restore)
 	}
 	if restore != "" {
-		add(EnvRestore, filepath.Join(run.Restore, restore))
+		add(envRestore, filepath.Join(run.Restore, restore))
 	}
 	return env
 }

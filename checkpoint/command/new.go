@@ -103,12 +103,12 @@ func (o *Options) setDefaults() {
 		}
 	}
 	if o.LogBytes == 0 {
-		o.LogBytes = DefaultLogBytes
+		o.LogBytes = defaultLogBytes
 	}
 	if o.Poll == 0 {
-		o.Poll = DefaultPoll
+		o.Poll = defaultPoll
 	}
 	if o.KeepRuns == 0 {
-		o.KeepRuns = DefaultKeepRuns
+		o.KeepRuns = defaultKeepRuns
 	}
 }

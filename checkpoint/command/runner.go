@@ -111,7 +111,7 @@ const firstPause = 16
 // paced returns the pacer of one wait, which w tells of, if it is not nil.
 func (a *Runner) paced(w *watch) *pacer {
 	// Who looks rarely, since little is told there, must not sleep over what is.
-	return &pacer{next: a.options.Poll / firstPause, longest: a.options.Poll, least: min(a.options.Poll, DefaultPoll) / firstPause, watch: w}
+	return &pacer{next: a.options.Poll / firstPause, longest: a.options.Poll, least: min(a.options.Poll, defaultPoll) / firstPause, watch: w}
 }
 
 // pause waits for one interval, or until the watch tells of something, and returns the context's error when it ends.

@@ -68,7 +68,7 @@ type Options struct {
 	// tried again: if the next one fails as well, it is for twice as long, up to sixteen times. Of all servers at most half
 	// are cordoned so. What fails on all of several servers counts for none of them, and saves are not counted.
 	CordonAfter int
-	// CordonFor is how long a server is cordoned at first; 0: DefaultCordonFor.
+	// CordonFor is how long a server is cordoned at first; 0: a minute.
 	CordonFor time.Duration
 	// Retain is how long a job that has ended is remembered. Then its checkpoints are deleted and it is forgotten, by its
 	// servers as well; 0: for ever, and whoever forgets it deletes its checkpoints.
@@ -84,9 +84,9 @@ type Options struct {
 	// leaves all servers alone for the grace, by which time what they run has ended, and goes on from the records that are left and from
 	// the checkpoints in the store, see [checkpoint.Machine.AcceptLoss]. A loss that was accepted before changes nothing; another journal ends Run.
 	AcceptLoss string
-	// CompactBytes is the size from which on the journal is written anew; 0: DefaultCompactBytes.
+	// CompactBytes is the size from which on the journal is written anew; 0: 4 MiB.
 	CompactBytes int64
-	// AppendLimit is how long the journal may take for a record; 0: DefaultAppendLimit.
+	// AppendLimit is how long the journal may take for a record; 0: 30 s.
 	AppendLimit time.Duration
 	// Trace is told of every effect that was replied to, from one goroutine; nil: nobody is.
 	Trace func(Traced)
@@ -99,9 +99,9 @@ type Options struct {
 const (
 	DefaultPoll         = 100 * time.Millisecond
 	DefaultStallAfter   = 10 * time.Minute
-	DefaultCordonFor    = time.Minute
-	DefaultCompactBytes = 4 << 20
-	DefaultAppendLimit  = 30 * time.Second
+	defaultCordonFor    = time.Minute
+	defaultCompactBytes = 4 << 20
+	defaultAppendLimit  = 30 * time.Second
 )
 
 // Traced is an effect, when it was begun, and what came of it when.
@@ -147,13 +147,13 @@ func (o *Options) setDefaults() {
 		o.StallAfter = DefaultStallAfter
 	}
 	if o.CordonFor == 0 {
-		o.CordonFor = DefaultCordonFor
+		o.CordonFor = defaultCordonFor
 	}
 	if o.CompactBytes == 0 {
-		o.CompactBytes = DefaultCompactBytes
+		o.CompactBytes = defaultCompactBytes
 	}
 	if o.AppendLimit == 0 {
-		o.AppendLimit = DefaultAppendLimit
+		o.AppendLimit = defaultAppendLimit
 	}
 	if o.Sharded == nil {
 		o.Sharded = func(string) bool { return false }

@@ -42,7 +42,7 @@ type Config struct {
 	// User is whom the trainer runs as; this process must be root, and stays it, so that the trainer can neither end its guard nor read
 	// what that knows. Nil: as this process does.
 	User *command.User
-	// Start is how long the guard asks before it gives up and starts nothing; 0: DefaultStart.
+	// Start is how long the guard asks before it gives up and starts nothing; 0: 30 s.
 	Start time.Duration
 	// Grace is the time between SIGTERM and SIGKILL when the guard itself is told to end; 0: SIGKILL at once.
 	Grace time.Duration
@@ -91,8 +91,8 @@ const (
 // containments are all, from the least that is held to the most.
 var containments = []Containment{"", Watched, Freezer, ControlGroup, Namespace}
 
-// DefaultStart is what a Start of 0 means.
-const DefaultStart = 30 * time.Second
+// defaultStart is what a Start of 0 means.
+const defaultStart = 30 * time.Second
 
 // FromEnvironment fills in what the environment of a run says, see package command: the ID, the epoch, and where saves are
 // asked for and acknowledged.

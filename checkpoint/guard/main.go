@@ -166,7 +166,7 @@ func parse(args []string, stderr io.Writer, more []Road) (Config, error) {
 	flags.StringVar(&c.Cgroup, "cgroup", "", "a folder of cgroup v2, or of the freezer of v1, below which a group may be made")
 	flags.BoolVar(&c.HostPID, "host-pid", false, "leave the trainer among the processes of the machine: no PID namespace")
 	flags.StringVar((*string)(&c.Containment), "require-containment", string(Watched), "what must hold the run, or it is not started: none, freezer, cgroup or namespace")
-	flags.DurationVar(&c.Start, "start", DefaultStart, "how long to ask before giving up")
+	flags.DurationVar(&c.Start, "start", defaultStart, "how long to ask before giving up")
 	flags.DurationVar(&c.Grace, "grace", 10*time.Second, "the time between SIGTERM and SIGKILL")
 	if err := flags.Parse(args); err != nil {
 		return c, err

@@ -81,7 +81,7 @@ func (g *guard) left() time.Duration {
 func (g *guard) begin(ctx context.Context) error {
 	limit := g.config.Start
 	if limit == 0 {
-		limit = DefaultStart
+		limit = defaultStart
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -16,8 +16,8 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 )
 
-// MaxBytes bounds a body, in either direction.
-const MaxBytes = 1 << 20
+// maxBytes bounds a body, in either direction.
+const maxBytes = 1 << 20
 
 // What follows has no other protocol: a server that was not written in Go needs POST, JSON and the headers of the package's
 // documentation.
@@ -44,7 +44,7 @@ func Handler[Q, A any](g *Gate, serve func(context.Context, Q) (A, error), roles
 			g.refuse(w, l, r, err)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBytes))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
 		// Not even the refusal is signed: the headers may be overheard, and are of another body.
 		if err != nil || digest(body) != r.Header.Get(headerDigest) {
 			g.refuse(w, nil, r, errStranger)
@@ -78,7 +78,7 @@ func (g *Gate) refuse(w http.ResponseWriter, l *line, r *http.Request, err error
 		w.Header().Set("Connection", "close")
 	} else {
 		// A connection of the cluster is used again, which takes that the body was read.
-		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, MaxBytes)) // whatever it is
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxBytes)) // whatever it is
 	}
 	status := http.StatusUnauthorized
 	if errors.Is(err, errStale) {
@@ -179,8 +179,8 @@ func (c *Client) Call(ctx context.Context, path string, question, answer any) er
 	if err != nil {
 		return err
 	}
-	if len(body) > MaxBytes {
-		return fmt.Errorf("%s%s: the question is longer than %d bytes", c.Base, path, MaxBytes)
+	if len(body) > maxBytes {
+		return fmt.Errorf("%s%s: the question is longer than %d bytes", c.Base, path, maxBytes)
 	}
 	data, err := c.ask(ctx, path, body)
 	// Nothing was done. The server is new to the client, or has a new challenge, which is known by now.
@@ -214,12 +214,12 @@ func (c *Client) ask(ctx context.Context, path string, body []byte) ([]byte, err
 	}
 	defer response.Body.Close()
 	// A byte more than is allowed tells an answer that is too long from one that just fits.
-	data, err := io.ReadAll(io.LimitReader(response.Body, MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%s%s: the answer is longer than %d bytes", c.Base, path, MaxBytes)
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s%s: the answer is longer than %d bytes", c.Base, path, maxBytes)
 	}
 	return data, c.believe(request, response, data)
 }

@@ -339,7 +339,7 @@ func (c closing) Close() error { *c.closed++; return nil }
 // The body of an answer is closed, whatever is in it: the connection would stay open for ever.
 func TestAnswersAreClosed(t *testing.T) {
 	for what, body := range map[string]io.Reader{
-		"nothing": strings.NewReader(""), "nonsense": strings.NewReader("no answer"), "too much": io.LimitReader(zeros{}, MaxBytes+10),
+		"nothing": strings.NewReader(""), "nonsense": strings.NewReader("no answer"), "too much": io.LimitReader(zeros{}, maxBytes+10),
 		"broken off": io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF)),
 	} {
 		closed := 0

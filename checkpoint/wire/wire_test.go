@@ -41,7 +41,7 @@ func start(t *testing.T) *Client {
 			<-ctx.Done()
 			return "", ctx.Err()
 		case "long":
-			return strings.Repeat("x", MaxBytes), nil
+			return strings.Repeat("x", maxBytes), nil
 		}
 		return Caller(ctx).Name + " said " + q.Text, nil
 	}, User)
@@ -88,7 +88,7 @@ func TestCall(t *testing.T) {
 	if err := client.Call(t.Context(), "/other", question{}, &answer); !errors.Is(err, ErrUnsigned) || Refused(err) {
 		t.Errorf("an unknown path: %v", err)
 	}
-	if err := client.Call(t.Context(), "/ask", question{strings.Repeat("x", MaxBytes)}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if err := client.Call(t.Context(), "/ask", question{strings.Repeat("x", maxBytes)}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("long question: %v", err)
 	}
 	if err := client.Call(t.Context(), "/ask", question{"long"}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {

@@ -118,22 +118,6 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-// TestBackOffSaturates runs until the interval reaches the longest duration.
-func TestBackOffSaturates(t *testing.T) {
-	f := executor(t, 1, nil)
-	now := time.Duration(0)
-	for range 60 {
-		d := step(t, f, now, flowcon.Reading{Job: "a", At: now, Value: 1, Usage: []float64{1}})
-		if d.Next < now || d.Interval < 20*second {
-			t.Fatalf("at %v the next run is at %v, interval %v", now, d.Next, d.Interval)
-		}
-		now = d.Next
-	}
-	if now != math.MaxInt64 {
-		t.Errorf("stopped at %v", now)
-	}
-}
-
 type reading = flowcon.Reading
 
 // limitTest plays scenes that are 20 s apart, and wants limits.
@@ -258,44 +242,6 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A kind whose limit stays keeps none of the kinds behind it from changing.
-func TestKindsChangeApart(t *testing.T) {
-	f := executor(t, 2, &flowcon.Options{Beta: 100})
-	var d flowcon.Decision
-	for i, usage := range []float64{1, 1, 0.5} {
-		now := time.Duration(i) * 20 * second
-		d = step(t, f, now, flowcon.Reading{Job: "a", At: now, Value: 1 + 3*float64(i), Usage: []float64{1, usage}},
-			flowcon.Reading{Job: "b", At: now, Value: 1 + 3*float64(i), Usage: []float64{1, 1}})
-	}
-	// a uses half of the second kind to grow as fast, and is twice as efficient.
-	want := []flowcon.Limit{{Job: "a", Kind: 1, Value: 2. / 3, Was: 0.5, Rule: flowcon.GrowthShare}, {Job: "b", Kind: 1, Value: 1. / 3, Was: 0.5, Rule: flowcon.GrowthShare}}
-	if diff := cmp.Diff(want, d.Limits, near); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestMinInterval checks that a run soon after another measures only what has run long enough.
-func TestMinInterval(t *testing.T) {
-	f := executor(t, 1, &flowcon.Options{MinInterval: 5 * second})
-	a, b := &play{id: "a", value: 1}, &play{id: "b", value: 1, at: 21 * second}
-	step(t, f, 0, a.reading(0, 0))
-	step(t, f, 20*second, a.reading(20*second, 0.5))
-	// In the second before b arrives a happened to stand still.
-	step(t, f, 21*second, a.reading(21*second, 0), b.reading(21*second, 0))
-	if status, _ := f.Standing("a"); status.Category != growth.Progressing || !cmp.Equal(status.Growth, []float64{0.5}, near) {
-		t.Errorf("a is %v with growth %v", status.Category, status.Growth)
-	}
-	// At 26 s, 6 s after the newest reading that counts, it is measured again over these 6 s.
-	step(t, f, 26*second, a.reading(26*second, 0.6))
-	if status, _ := f.Standing("a"); !cmp.Equal(status.Growth, []float64{0.5}, near) {
-		t.Errorf("the same growth %v before the interval is over", status.Growth)
-	}
-	step(t, f, 26*second, a.reading(26*second, 0.6), b.reading(26*second, 0), flowcon.Reading{Job: "c", Missing: true})
-	if status, _ := f.Standing("a"); !cmp.Equal(status.Growth, []float64{0.5}, near) {
-		t.Errorf("growth %v over 6 s, want 0.5 (5 s at 0.6, 1 s at 0)", status.Growth)
-	}
-}
-
 func TestWithoutContainers(t *testing.T) {
 	f := executor(t, 1, nil)
 	d := step(t, f, 0)
@@ -317,33 +263,6 @@ func TestNames(t *testing.T) {
 		if test.got != test.want {
 			t.Errorf("%q, want %q", test.got, test.want)
 		}
-	}
-}
-
-// standingOf plays job a, which gives readings of the test after two good ones at 0 and 20 s, beside b,
-// which grows steadily, and returns how a stands after the last.
-func standingOf(t *testing.T, readings ...flowcon.Reading) flowcon.Standing {
-	t.Helper()
-	e := executor(t, 1, nil)
-	for i := range 2 + len(readings) {
-		now := time.Duration(i) * 20 * second
-		a := flowcon.Reading{Job: "a", At: now, Value: 100 - 50*float64(i), Usage: []float64{1}}
-		if i >= 2 {
-			a = readings[i-2]
-			a.Job = "a"
-		}
-		step(t, e, now, a, flowcon.Reading{Job: "b", At: now, Value: 100 + 10*float64(i), Usage: []float64{1}})
-	}
-	standing, _ := e.Standing("a")
-	return standing
-}
-
-// A reading from the future does not blind the executor for those that follow.
-func TestFutureReading(t *testing.T) {
-	got := standingOf(t, flowcon.Reading{At: 1000 * time.Hour, Value: 7, Usage: []float64{1}},
-		flowcon.Reading{At: 60 * second, Value: -60, Usage: []float64{1}})
-	if want := []float64{1.1 / 40}; !cmp.Equal(got.Growth, want, near) {
-		t.Errorf("growth %v, want %v: from 50 to -60 in 40 s", got.Growth, want)
 	}
 }
 
@@ -385,37 +304,6 @@ func limitOf(t *testing.T, e *flowcon.Executor, id string) float64 {
 		t.Fatalf("no job %s", id)
 	}
 	return standing.Limits[0]
-}
-
-// Reference: none in [Zheng]: a job that never reports froze all growing jobs of its worker, and one that stops
-// kept its share for ever.
-func TestSilence(t *testing.T) {
-	for _, options := range []*flowcon.Options{nil, {Silence: 100 * second}, {Silence: 300 * second}} {
-		e := executor(t, 1, options)
-		silent := 100 * second
-		if options != nil {
-			silent = options.Silence
-		}
-		for i := range 30 {
-			now := time.Duration(i) * 20 * second
-			readings := []flowcon.Reading{learner("learns", now), learner("stops", min(now, 60*second)), {Job: "never", Missing: true}}
-			step(t, e, now, readings...)
-			for id, last := range map[string]time.Duration{"stops": 60 * second, "never": 0} {
-				standing, _ := e.Standing(id)
-				if standing.Silent != (now-last > silent) {
-					t.Errorf("%v: %s is silent: %v, its last word was at %v", now, id, standing.Silent, last)
-				}
-				if standing.Silent && standing.Growth[0] != 0 {
-					t.Errorf("%v: %s grows by %v", now, id, standing.Growth[0])
-				}
-			}
-		}
-		for id, want := range map[string]growth.Category{"stops": growth.Converged, "never": growth.Converged} {
-			if standing, _ := e.Standing(id); standing.Category != want {
-				t.Errorf("%s is %v", id, standing.Category)
-			}
-		}
-	}
 }
 
 // The one that learns gets what those who are silent had, and its category says why.

@@ -156,44 +156,6 @@ func TestManagerPlaces(t *testing.T) {
 	}
 }
 
-// Two kinds are short on different workers: no kind alone is to blame.
-func TestManagerWaitsForTwoKinds(t *testing.T) {
-	m, err := specon.NewManager(specon.ManagerConfig{Config: oneKind.Config, Kinds: apportion.Kinds{"cpu", "gpu"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range []specon.Event{
-		{Kind: specon.WorkerUp, Worker: "a", Capacity: apportion.Resources{8, 0}}, {Kind: specon.WorkerUp, Worker: "b", Capacity: apportion.Resources{0, 8}},
-		{Kind: specon.Arrival, Job: "j", Demand: apportion.Resources{1, 1}},
-	} {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, err := m.Tick(0)
-	if err != nil || len(d.Waiting) != 1 || d.Waiting[0].Reason.Kind != "" || d.Waiting[0].Reason.Text != "no worker has room for all kinds at once" {
-		t.Errorf("%+v, %v", d.Waiting, err)
-	}
-}
-
-// The fading job of three leaves for the idle worker, once; then it is not monitored any more.
-func TestManagerMovesOnce(t *testing.T) {
-	c := newCluster(t, inTurn, "left", "right")
-	c.crowd("left")
-	c.ticks(20)
-	c.moved("done right")
-	for _, job := range []string{"x", "y", "z"} {
-		c.arrive(job, "right", steady)
-	}
-	c.exit("young")
-	c.exit("younger")
-	c.ticks(20)
-	c.moved("done right")
-	if job, ok := c.manager.Job("done"); !ok || !job.Decided || job.Rebalanced || job.Worker != "right" {
-		t.Errorf("%+v", job)
-	}
-}
-
 // A job that stays because no other worker has less to do is decided on, one that stays because they
 // have no room may ask again.
 func TestManagerAnswers(t *testing.T) {
@@ -224,30 +186,6 @@ func TestManagerAnswers(t *testing.T) {
 	} {
 		if got, decided := verdict(test.capacity, test.others); got != test.want || decided != test.decided {
 			t.Errorf("%d other jobs on %d CPUs: %s, decided %v; want %s", test.others, test.capacity, got, decided, test.want)
-		}
-	}
-}
-
-// While a job is on its way, nobody else is moved one at a time; otherwise all are.
-func TestManagerOneAtATime(t *testing.T) {
-	for options, want := range map[*specon.ManagerOptions][]string{atOnce: {"done right", "gone right"}, inTurn: nil} {
-		c := newCluster(t, options, "left", "right")
-		c.crowd("left")
-		c.arrive("gone", "left", fading)
-		c.arrive("slow to start", "right", steady)
-		for range 12 {
-			c.step(specon.Event{Kind: specon.Pauses, Job: "slow to start"})
-			c.tick()
-		}
-		c.moved(want...)
-		if got := c.last.OnTheirWay; !slices.Equal(got, []string{"slow to start"}) {
-			t.Errorf("on their way %v", got)
-		}
-		c.step(specon.Event{Kind: specon.Runs, Job: "slow to start", Worker: "right"})
-		c.lazy = true // the first move is never done, so the second waits for ever
-		c.ticks(12)
-		if options == inTurn {
-			c.moved("done right")
 		}
 	}
 }

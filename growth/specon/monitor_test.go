@@ -106,22 +106,6 @@ func TestMonitorWorkers(t *testing.T) {
 	}
 }
 
-// TestMonitorMigrated checks that a migrated job is left alone however much it gains, and that
-// it arrives on the next worker as converged.
-func TestMonitorMigrated(t *testing.T) {
-	s := monitor(t, nil)
-	for i, value := range []float64{10, 9.9, 9.85, 9.84} {
-		observe(t, s, time.Duration(i)*20*second, specon.Observation{Job: "a", Worker: "w", Value: value})
-	}
-	report := observe(t, s, 80*second, specon.Observation{Job: "a", Worker: "v", Value: 100, Migrated: true})
-	if len(report.Changes)+len(report.Requests) > 0 || !cmp.Equal(report.Workers, []specon.Counts{{Worker: "v", Converged: 1}}) {
-		t.Errorf("after the migration: %+v", report)
-	}
-	if status, _ := s.Standing("a"); status.Category != growth.Converged {
-		t.Errorf("a is %v", status.Category)
-	}
-}
-
 // TestMonitorBetweenChecks checks that arrivals and exits are noted at once and measured when due.
 func TestMonitorBetweenChecks(t *testing.T) {
 	s := monitor(t, nil)
@@ -144,18 +128,6 @@ func TestMonitorBetweenChecks(t *testing.T) {
 	}
 	if status, _ := s.Standing("b"); !status.Measured || math.Abs(status.Gain-0.5) > 1e-9 {
 		t.Errorf("b gained %v, want half its first value", status.Gain)
-	}
-}
-
-// TestMonitorDiverged checks that a job whose loss is not a number goes down one step at each check.
-func TestMonitorDiverged(t *testing.T) {
-	s := monitor(t, nil)
-	want := []growth.Category{growth.Progressing, growth.Watching, growth.Converged, growth.Converged, growth.Progressing}
-	for i, value := range []float64{2, math.NaN(), math.NaN(), math.Inf(1), 1} {
-		observe(t, s, time.Duration(i)*20*second, specon.Observation{Job: "a", Worker: "w", Value: value})
-		if status, _ := s.Standing("a"); status.Category != want[i] {
-			t.Errorf("check %d: %v, want %v", i, status.Category, want[i])
-		}
 	}
 }
 
@@ -189,14 +161,6 @@ func TestStarvedJobDoesNotConverge(t *testing.T) {
 	}
 }
 
-// A reading from the future does not blind the monitor for those that follow.
-func TestMonitorFutureReading(t *testing.T) {
-	got := standingOf(t, specon.Observation{At: 1000 * time.Hour, Value: 7}, specon.Observation{At: 80 * second, Value: 57})
-	if got.Category != growth.Progressing || math.Abs(got.Gain-0.4) > 1e-12 {
-		t.Errorf("%+v, want a gain of 0.4 of the first value", got)
-	}
-}
-
 // A job that reports nothing goes down to CC, and asks for no other host; so does one that never reported.
 func TestMonitorSilence(t *testing.T) {
 	for _, options := range []*specon.Options{{}, {Silence: 300 * second}} {
@@ -225,18 +189,6 @@ func TestMonitorSilence(t *testing.T) {
 			if standing, _ := m.Standing(id); standing.Category != growth.Converged {
 				t.Errorf("%s is %v", id, standing.Category)
 			}
-		}
-	}
-}
-
-// A job of which the classifier is unsure stays where it is and asks for nothing.
-func TestMonitorUnsure(t *testing.T) {
-	m := monitor(t, &specon.Options{Classifier: growth.Prospect{Alpha: 0.05}, AtEntry: true})
-	for i := range 3 {
-		now := time.Duration(i) * 20 * second
-		report := observe(t, m, now, specon.Observation{Job: "a", Worker: "w", Value: 9})
-		if standing, _ := m.Standing("a"); standing.Verdict != growth.Unsure || standing.Category != growth.Progressing || len(report.Requests) > 0 {
-			t.Errorf("%v: %+v, requests %v", now, standing, report.Requests)
 		}
 	}
 }

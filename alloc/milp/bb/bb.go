@@ -11,9 +11,9 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 )
 
-// DefaultMemoryBytes is the memory limit where the options set none: the basis inverse of a model
+// defaultMemoryBytes is the memory limit where the options set none: the basis inverse of a model
 // with 10,000 rows would need 800 MB.
-const DefaultMemoryBytes = 1 << 30
+const defaultMemoryBytes = 1 << 30
 
 // Solver is the back-end. Its zero value is ready; it holds no state and may be used by many
 // goroutines.
@@ -34,7 +34,7 @@ func (Solver) Solve(ctx context.Context, model *milp.Model, opts *milp.Options) 
 	// memory counts in float64: the product of two large numbers of rows must not overflow.
 	memory := float64(opts.MemoryLimitBytes)
 	if memory == 0 {
-		memory = DefaultMemoryBytes
+		memory = defaultMemoryBytes
 	}
 	// The inverse is the bulk and its size is known, so the limit is checked before anything is
 	// allocated. Nothing is known of the objective then: the bound is infinite.

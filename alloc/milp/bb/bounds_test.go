@@ -31,7 +31,7 @@ func searching(m *milp.Model) *search {
 		RelativeGap: milp.DefaultRelativeGap, AbsoluteGap: milp.DefaultAbsoluteGap,
 		FeasibilityTolerance: milp.DefaultFeasibilityTolerance, IntegralityTolerance: milp.DefaultIntegralityTolerance,
 	}
-	return newSearch(m, opts, &budget{ctx: context.Background(), bytes: DefaultMemoryBytes})
+	return newSearch(m, opts, &budget{ctx: context.Background(), bytes: defaultMemoryBytes})
 }
 
 // costs returns a model with one variable for each cost, integer where the cost is listed in integers.

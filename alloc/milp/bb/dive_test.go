@@ -25,7 +25,7 @@ func TestHintIsCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearch(model, &milp.Options{FeasibilityTolerance: 1e-6}, &budget{ctx: context.Background(), bytes: DefaultMemoryBytes})
+	s := newSearch(model, &milp.Options{FeasibilityTolerance: 1e-6}, &budget{ctx: context.Background(), bytes: defaultMemoryBytes})
 	hint := []float64{2, math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	if s.tryHint(hint); s.incumbent == nil || s.incumbent[0] != 2 {
 		t.Errorf("the hint led to %v", s.incumbent)

@@ -26,7 +26,7 @@
 // The same model and options give the same answer and the same number of nodes, unless the clock or
 // the context ends the search. One goroutine. O(m k + nonzeros) a pivot and 8 m^2 bytes for m rows, of which k are tight:
 // some hundred rows are comfortable, some thousand are the end, and a model beyond the
-// memory limit (DefaultMemoryBytes without one) is answered with LimitReached at once. There
+// memory limit (1 GiB without one) is answered with LimitReached at once. There
 // is no presolve and there are no cuts. A model with integer variables without bounds
 // may keep it busy for ever: set a limit.
 //

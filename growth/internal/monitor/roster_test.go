@@ -4,16 +4,13 @@ package monitor_test
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/internal/monitor"
 )
 
@@ -89,32 +86,6 @@ func checkRoster(t *rapid.T, r *monitor.Roster[int], admitted map[string]int, id
 	}
 }
 
-// Every fault of a step is named, and the step changes nothing.
-func TestMatchFaults(t *testing.T) {
-	var r monitor.Roster[int]
-	if err := match(&r, 0, []string{"b", "a"}); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		ids  []string
-		want string
-	}{
-		{[]string{"a", "a"}, `job "a": ID is there twice: "a"`},
-		{[]string{"c", "b", "c"}, `job "c": ID is there twice: "c"`},
-		{[]string{"", "a", "b", "b"}, "job 0: ID is empty\njob \"b\": ID is there twice: \"b\""},
-	} {
-		if err := match(&r, 1, test.ids); err == nil || err.Error() != test.want {
-			t.Errorf("%q: %v, want %s", test.ids, err, test.want)
-		}
-		if got := names(r.Members); !slices.Equal(got, []string{"a", "b"}) {
-			t.Errorf("%q: members %q", test.ids, got)
-		}
-	}
-	if err := match(&r, 2, []string{"a", "b"}); err != nil || len(r.Arrived)+len(r.Left) > 0 {
-		t.Errorf("afterwards: %v, arrived %q, left %q", err, r.Arrived, names(r.Left))
-	}
-}
-
 // A fault of a job tells its place in the input, whether the job is new or was there before.
 func TestMatchFaultsTellPlaces(t *testing.T) {
 	var r monitor.Roster[int]
@@ -135,37 +106,6 @@ func TestMatchFaultsTellPlaces(t *testing.T) {
 	}
 }
 
-// The next step does not report who was taken out before it.
-func TestRemove(t *testing.T) {
-	var r monitor.Roster[int]
-	for step, ids := range [][]string{{"a", "b", "c"}, {"a", "c"}} {
-		if err := match(&r, step, ids); err != nil || len(r.Left) > 0 {
-			t.Errorf("step %d: %v, left %q", step, err, names(r.Left))
-		}
-		if state, ok := r.Remove("b"); ok != (step == 0) || ok && *state != 0 {
-			t.Errorf("step %d: removed %v", step, ok)
-		}
-	}
-	if err := match(&r, 2, []string{"c", "b"}); err != nil || !slices.Equal(r.Arrived, []string{"b"}) || !slices.Equal(names(r.Left), []string{"a"}) {
-		t.Errorf("%v, arrived %q, left %q", err, r.Arrived, names(r.Left))
-	}
-}
-
-// Jobs that one step names in another order than the one before are the same jobs.
-func TestMatchInAnyOrder(t *testing.T) {
-	var r monitor.Roster[int]
-	for step, ids := range [][]string{{"c", "a", "b"}, {"b", "c", "a"}, {"a", "b", "c"}} {
-		if err := match(&r, step, ids); err != nil || (len(r.Arrived) > 0) != (step == 0) {
-			t.Errorf("%q: %v, arrived %q", ids, err, r.Arrived)
-		}
-		for i, id := range ids {
-			if m := r.Members[r.Where[i]]; m.ID != id || *m.State != 0 {
-				t.Errorf("%q: %s is taken for %s of step %d", ids, id, m.ID, *m.State)
-			}
-		}
-	}
-}
-
 // A set that stays the same, or that lost one, is matched without allocating, in any order.
 func TestMatchDoesNotAllocate(t *testing.T) {
 	var r monitor.Roster[int]
@@ -183,44 +123,5 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	run()
 	if n := testing.AllocsPerRun(20, run); n > 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// broken is a classifier that refuses to work.
-type broken struct{ growth.Classifier }
-
-var errBroken = errors.New("broken")
-
-func (broken) Validate() error { return errBroken }
-
-func TestSettings(t *testing.T) {
-	for name, test := range map[string]struct {
-		check func(*apportion.Faults)
-		want  error
-	}{
-		"no interval": {func(f *apportion.Faults) { monitor.CheckInterval(f, 0) }, apportion.ErrRange},
-		"interval":    {func(f *apportion.Faults) { monitor.CheckInterval(f, 1) }, nil},
-		"clock goes":  {func(f *apportion.Faults) { monitor.CheckClock(f, 1, 1) }, nil},
-		"alpha": {func(f *apportion.Faults) {
-			monitor.CheckClassifier(f, growth.Decline{Alpha: math.SmallestNonzeroFloat64})
-		}, nil},
-		"alpha 0":         {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Prospect{}) }, apportion.ErrRange},
-		"alpha infinite":  {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Threshold{Alpha: math.Inf(1)}) }, apportion.ErrRange},
-		"alpha NaN":       {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Decline{Alpha: math.NaN()}) }, apportion.ErrRange},
-		"confidence":      {func(f *apportion.Faults) { monitor.CheckClassifier(f, growth.Prospect{Alpha: 1, Confidence: -1}) }, apportion.ErrRange},
-		"own error":       {func(f *apportion.Faults) { monitor.CheckClassifier(f, broken{}) }, errBroken},
-		"says nothing":    {func(f *apportion.Faults) { monitor.CheckClassifier(f, struct{ growth.Classifier }{}) }, nil},
-		"clock goes back": {func(f *apportion.Faults) { monitor.CheckClock(f, 1, 0) }, apportion.ErrRange},
-	} {
-		var faults apportion.Faults
-		if test.check(&faults); !errors.Is(faults.Err(), test.want) {
-			t.Errorf("%s: %v, want %v", name, faults, test.want)
-		}
-	}
-	if got := monitor.Plus(math.MaxInt64-2, 3); got != math.MaxInt64 {
-		t.Errorf("past the longest duration: %v", got)
-	}
-	if got := monitor.Plus(time.Second, 2); got != time.Second+2 {
-		t.Errorf("sum %v", got)
 	}
 }
