@@ -21,8 +21,10 @@ COUNT ?= 1
 RUNS ?= 200
 FOR ?= 10m
 SEED ?= 1
-# How many modules are tested side by side: those with a cluster mostly wait.
+# How many modules are tested side by side, and with which flags: those with a cluster mostly wait. The longest come first.
 SIDE ?= 1
+FLAGS ?=
+LONGEST := ./examples/slurm . ./examples/kubernetes ./examples/nomad ./examples/yarn ./examples ./examples/studies
 
 .PHONY: test
 test: ## all tests of every module
@@ -31,7 +33,7 @@ test: ## all tests of every module
 	@test -n "$$APPORTION_YARN" || echo "# The tests on a YARN cluster are SKIPPED: it is not there. 'make yarn' fetches it."
 	@test -n "$$APPORTION_KUBERNETES$$KUBEBUILDER_ASSETS" || echo "# The tests on a Kubernetes cluster are SKIPPED: it is not there. 'make kubernetes' builds it."
 	@test -n "$$APPORTION_ORTOOLS_LIB" || echo "# The tests of OR-Tools are SKIPPED: its libraries are not there. 'make ortools' fetches them."
-	@printf '%s\n' $(MODULES) | xargs -P $(SIDE) -I MODULE sh -c 'out=$$(cd MODULE && go test -timeout $(LIMIT) ./... 2>&1); \
+	@printf '%s\n' $(LONGEST) $(filter-out $(LONGEST),$(MODULES)) | xargs -P $(SIDE) -I MODULE sh -c 'out=$$(cd MODULE && go test -timeout $(LIMIT) $(FLAGS) ./... 2>&1); \
 		status=$$?; printf "# %s\n%s\n" MODULE "$$out"; exit $$status'
 
 # The names of the random tests in the current folder, as a regular expression.
@@ -42,17 +44,28 @@ random: ## every random test RUNS times, each with draws of its own: what fails 
 	$(call each,go list -f '{{.Dir}}' ./... | while read -r dir; do cd "$$dir" && names=$$($(RANDOM_TESTS)); \
 		test -z "$$names" || RAPID_SEED=0 go test -count $(RUNS) -timeout 0 -run "^($$names)\$$" . || exit 1; done)
 
-# The packages of the current module where goroutines may meet, or that have costly internal checks: what they or their tests import
-# says so. The packages that compute may start no goroutine, which internal/tools/lint sees to.
-RACING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | \
-	awk '/ (sync|sync\/atomic|net\/http|github.com\/apportion\/apportion\/internal\/invariant) / { print $$1 }'
+# The packages of the current module of which an import, in their tests or elsewhere, is in a list with bars.
+IMPORTING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | awk '/ ($(1)) / { print $$1 }'
+RACING = $(call IMPORTING,sync|sync\/atomic|net\/http)
+
+# Packages below these folders compute, and start no goroutine, which internal/tools/lint sees to. Of their tests those are for the race
+# detector that start some themselves, to share a value.
+COMPUTING := drf|alloc/embedded|primaldual|growth|placement
+SHARING = awk '/^func Test/ { split($$2, name, "(") } /\.Go\(func|go func/ { print name[1] }' $$(find $(subst |, ,$(COMPUTING)) -name '*_test.go') | sort -u | paste -sd '|'
 
 # A program with the race detector sleeps for a second at its end, unless it is told otherwise: guards have no second to spare.
 .PHONY: race
 race: export GORACE := atexit_sleep_ms=0
-race: ## tests with the race detector and with costly internal checks, which make them slow: the short form; with SINCE=revision those of modules that have changed, and of the library
-	$(call each,test "$$module" != . && test -n '$(SINCE)' && git diff --quiet '$(SINCE)' -- . && exit; packages=$$($(RACING)); \
-		test -z "$$packages" || RAPID_CHECKS=20 go test -timeout $(LIMIT) -race -tags invariants -short $$packages)
+race: export RAPID_CHECKS := 20
+race: invariants ## tests with the race detector and costly internal checks, which make them slow: the short form; with SINCE=revision those of modules that have changed, and of the library
+	go test -race -vet=off -short -run "^($$($(SHARING)))\$$" $$($(RACING) | grep -E '/apportion/($(COMPUTING))(/|$$)')
+	$(call each,test "$$module" != . && test -n '$(SINCE)' && git diff --quiet '$(SINCE)' -- . && exit; packages=$$($(RACING) | grep -vE '/apportion/($(COMPUTING))(/|$$)'); \
+		test -z "$$packages" || go test -timeout $(LIMIT) -race -tags invariants -vet=off -short $$packages)
+
+.PHONY: invariants
+invariants: export RAPID_CHECKS := 20
+invariants: ## tests of packages that have costly internal checks, with them, in the short form
+	go test -timeout $(LIMIT) -vet=off -tags invariants -short $$($(call IMPORTING,github.com\/apportion\/apportion\/internal\/invariant))
 
 .PHONY: cover
 cover: ## statement coverage of every package

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -97,14 +98,31 @@ func (d *Group) Kill(name string) {
 	_ = cmd.Wait() // it was killed
 }
 
+// built are the programs that this process has built, by folder and package: to link one takes seconds of a processor.
+var built sync.Map
+
 // Build builds a program of a package into a folder, in the module that it belongs to, hence from, and returns its path.
+// A program that this process has built before is written again: sources do not change under a test.
 func Build(t testing.TB, dir, name, from, pkg string) string {
 	t.Helper()
 	program := filepath.Join(dir, name)
+	if bytes, ok := built.Load([2]string{from, pkg}); ok {
+		// A program cannot be started while any process has it open to write, so that none may be forked meanwhile.
+		syscall.ForkLock.RLock()
+		err := os.WriteFile(program, bytes.([]byte), 0o755)
+		syscall.ForkLock.RUnlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return program
+	}
 	build := exec.Command("go", "build", "-o", program, pkg)
 	build.Dir = from
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+	if bytes, err := os.ReadFile(program); err == nil {
+		built.Store([2]string{from, pkg}, bytes)
 	}
 	return program
 }
