@@ -55,7 +55,7 @@ func (w *world) leads() {
 	name := machine.Journal()
 	m.accepts = name == w.lost
 	d, err := driver.New(machine, records, driver.Config{Store: &checkpoints{w.store, w, m.life}, Grace: grace}, &driver.Options{
-		Poll: time.Second, SaveEvery: time.Minute, StallAfter: 3 * time.Minute, CordonAfter: 5, Retain: 20 * time.Minute,
+		Poll: time.Second, SaveEvery: time.Minute, StallAfter: 3 * time.Minute, CordonAfter: 5, Retain: 5 * time.Minute,
 		AcceptLoss: w.lost, CompactBytes: 64 << 10})
 	if err != nil {
 		w.violated("a driver is refused: %v", err)

@@ -127,8 +127,11 @@ func (k *road) RoundTrip(r *http.Request) (*http.Response, error) {
 		answer = k.last
 	}
 	k.last = answer
+	if gone := k.m.life.pass(); gone != nil {
+		return nil, gone
+	}
 	return &http.Response{StatusCode: answer.status, Status: http.StatusText(answer.status), Header: answer.header, Request: r,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: io.NopCloser(bytes.NewReader(answer.body)), ContentLength: int64(len(answer.body))}, k.m.life.pass()
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: io.NopCloser(bytes.NewReader(answer.body)), ContentLength: int64(len(answer.body))}, nil
 }
 
 func (k *road) bad() bool      { return time.Now().Before(k.h.wires.bad) }

@@ -118,13 +118,14 @@ func (t *truth) ends(p *process, why string) {
 	t.w.trace("%s: %s, attempt %d, at step %d: %s", p.h.id, p.run.Job, p.run.Attempt, p.stuckAt, why)
 }
 
-// watch judges what a master says.
+// watch judges what a master says. A state is a copy of all that is known, and changes come in bursts.
 func (t *truth) watch(ctx context.Context, m *master) {
 	state := m.d.State()
 	for ctx.Err() == nil {
 		if !m.life.dead {
 			t.heard(m, &state)
 		}
+		time.Sleep(50 * time.Millisecond)
 		select {
 		case <-state.Changed():
 			state = m.d.State()

@@ -12,6 +12,9 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 )
 
+// moves is how many jobs are moved at a time, in the mean.
+const moves = 3
+
 // users ask for something every few seconds, until no more faults come.
 func (w *world) users() {
 	for !w.quiet {
@@ -37,7 +40,7 @@ func (w *world) users() {
 		case draw < 4 && len(state.Servers) > 1:
 			w.drain(m, &state)
 		default:
-			w.adjust(m, 0.5)
+			w.adjust(m, min(0.5, moves/float64(w.Jobs)))
 		}
 	}
 }
