@@ -29,8 +29,8 @@ func (r *resolved) had(i int) *reserved {
 	v.servers, _ = placements(named.Servers, serverIndex(r.problem.Servers))
 	positions := appIndex(r.given.Applications)
 	for _, id := range named.For {
-		if o, known := positions[id]; known && r.runs(o) >= 0 {
-			v.waits = append(v.waits, r.runs(o))
+		if w := r.named(positions, id); w >= 0 {
+			v.waits = append(v.waits, w)
 		}
 	}
 	slices.Sort(v.waits)

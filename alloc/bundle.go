@@ -1,0 +1,152 @@
+// This file finds the cheapest sets of what can be taken on each server, and puts servers together, [Program §7], point 2.
+
+package alloc
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/apportion/apportion"
+)
+
+// taking is an attempt to take room: the places that the application would have, and what was taken so far.
+type taking struct {
+	*admission
+	i, server int
+	n         int64 // how many containers of i are wanted
+	on        []offer
+	taken     []offer
+	cost      int64
+	best      []bundle
+}
+
+// bundle is the cheapest set of offers with which a server has room for a number of containers.
+type bundle struct {
+	cost int64
+	set  []offer
+}
+
+// cheaper reports whether b costs less than c, or as much with fewer offers, or as many of which the dearest comes first.
+func (b *bundle) cheaper(c *bundle) bool {
+	order := cmp.Or(cmp.Compare(b.cost, c.cost), cmp.Compare(len(b.set), len(c.set)))
+	if order == 0 && len(b.set) > 0 {
+		order = cmp.Compare(b.set[len(b.set)-1].at, c.set[len(c.set)-1].at)
+	}
+	return order < 0
+}
+
+// bundles returns for server j, by number of containers of application i up to n, the cheapest of list that make room for them.
+func (a *admission) bundles(i, j int, n int64, list []offer) []bundle {
+	t := &taking{admission: a, i: i, server: j, n: n}
+	here := func(p apportion.Placement) bool { return p.Server == j }
+	if !a.r.mayCome(i, j) {
+		return nil
+	}
+	for _, o := range list {
+		if slices.ContainsFunc(a.counts[o.v], here) {
+			t.on = append(t.on, o)
+		}
+	}
+	all := t.on
+	t.on = all[:min(len(all), a.r.limits.offers)]
+	if t.combine(0); int64(len(t.best)) <= n && len(t.on) < len(all) {
+		t.pile(all)
+	}
+	return t.best
+}
+
+// pile notes what the offers of a list make room for one after the other, where no set of the first ones is enough. What has been taken
+// in vain by then is given back where it is carried out.
+func (t *taking) pile(list []offer) {
+	var before [][]apportion.Placement
+	for _, o := range list {
+		if slices.ContainsFunc(t.taken, func(x offer) bool { return x.v == o.v }) {
+			continue
+		}
+		before = append(before, t.counts[o.v])
+		t.give(o, t.i, t.server, t.n)
+		t.taken, t.cost = append(t.taken, o), t.cost+o.cost
+		if t.note() == t.n {
+			break
+		}
+	}
+	for at := len(before) - 1; at >= 0; at-- {
+		v := t.taken[at].v
+		t.remove(v)
+		t.put(v, before[at])
+	}
+	t.taken, t.cost = nil, 0
+}
+
+// combine notes what the offers that are taken make room for, and goes on with each of those from the one at next on.
+func (t *taking) combine(next int) {
+	if t.note() == t.n {
+		return
+	}
+	for at := next; at < len(t.on); at++ {
+		o := t.on[at]
+		if slices.ContainsFunc(t.taken, func(x offer) bool { return x.v == o.v }) {
+			continue
+		}
+		before := t.counts[o.v]
+		t.give(o, t.i, t.server, t.n)
+		t.taken, t.cost = append(t.taken, o), t.cost+o.cost
+		t.combine(at + 1)
+		t.taken, t.cost = t.taken[:len(t.taken)-1], t.cost-o.cost
+		t.remove(o.v)
+		t.put(o.v, before)
+	}
+}
+
+// note compares what is taken with the cheapest so far, and returns for how many containers there is room by it; -1 where it may not be
+// taken. What is not allowed may be with more: an application that is taken from by priority leaves room within a guarantee.
+func (t *taking) note() int64 {
+	if slices.ContainsFunc(t.taken, func(o offer) bool { return !t.allowed(o, t.i, t.n) }) {
+		return -1
+	}
+	room := min(t.n, t.r.most(t.i, t.server, t.room(t.i, t.server)))
+	for int64(len(t.best)) <= room {
+		t.best = append(t.best, bundle{cost: math.MaxInt64})
+	}
+	this := bundle{t.cost, slices.Clone(t.taken)}
+	for m := room; m >= 0 && this.cheaper(&t.best[m]); m-- {
+		t.best[m] = this
+	}
+	return room
+}
+
+// gathered puts n containers on servers, at most most of these where that is not 0, so that each step costs the least for each
+// container; nil where the bundles do not suffice.
+func gathered(all [][]bundle, n, most int64) (places []apportion.Placement, cost int64) {
+	has := make([]int64, len(all))
+	for servers := int64(0); n > 0; {
+		server, count, least := -1, int64(0), 0.0
+		for j := range all {
+			for m := has[j] + 1; m < int64(len(all[j])) && m <= has[j]+n; m++ {
+				// A server more must suffice where no other one may follow.
+				if has[j] == 0 && most > 0 && (m < n && servers+1 >= most || servers >= most) {
+					continue
+				}
+				price := float64(all[j][m].cost-all[j][has[j]].cost) / float64(m-has[j])
+				if server < 0 || price < least || price == least && m-has[j] > count {
+					server, count, least = j, m-has[j], price
+				}
+			}
+		}
+		if server < 0 {
+			return nil, 0
+		}
+		if has[server] == 0 {
+			servers++
+		}
+		has[server] += count
+		n -= count
+	}
+	for j, count := range has {
+		if count > 0 {
+			places, cost = append(places, apportion.Placement{Server: j, Count: count}), cost+all[j][count].cost
+		}
+	}
+	return places, cost
+}
