@@ -359,6 +359,7 @@
 //	[Dorm §III-C, §V-A2, simulated]	placement/sim/policies/dorm.go	Dorm
 //	[OASiS §5, round robin]	placement/sim/policies/desk.go	desk
 //	[OASiS §5, FIFO]	placement/sim/policies/fifo.go	FIFO
+//	[Lifka95, EASY backfilling, simulated]	placement/sim/policies/easy.go	EASY
 //	[OASiS §5, DRF]	placement/sim/policies/drf.go	DRF
 //	[Irwin04, RRH of OASiS §5]	placement/sim/policies/rrh.go	RRH
 //	[OASiS Algorithm 1, simulated]	placement/sim/policies/oasis.go	OASiS

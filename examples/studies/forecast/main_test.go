@@ -4,15 +4,10 @@ package main
 
 import (
 	"io"
-	"slices"
 	"testing"
-	"time"
 
-	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
-	"github.com/apportion/apportion/placement/sim"
 )
 
 func TestCases(t *testing.T) { commandtest.Cases(t, study) }
@@ -21,40 +16,6 @@ func TestFigures(t *testing.T) {
 	charttest.Twice(t, func(out string) error {
 		return study(t.Context(), io.Discard, io.Discard, []string{"-samples", "5", "-out", out})
 	}, 2, "as it is", "limits alone")
-}
-
-// short is a job of so many units with a limit, submitted at a second.
-func short(id string, submit, units int64, limit float64) sim.Job {
-	app := alloc.Application{ID: id, Weight: 1, Ends: &limit, Form: alloc.Form{Demand: apportion.Resources{1}, Min: units, Max: units}}
-	return sim.Job{Application: app, Arrival: time.Duration(submit) * time.Second, Fixed: units, Work: seconds(limit * float64(units) / 2)}
-}
-
-// Every job uses half of its limit. b waits for a; what is shorter than that passes b, what is longer does not, unless it fits beside b.
-func TestEASY(t *testing.T) {
-	s := &sim.Scenario{Kinds: apportion.Kinds{"units"}, Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{10}}}}
-	s.Jobs = []sim.Job{
-		short("a", 0, 6, 100), short("b", 1, 8, 100), short("passes", 2, 4, 90), short("delays", 3, 4, 100), short("beside", 4, 2, 1000), short("second", 5, 2, 1000),
-	}
-	for _, test := range []struct {
-		policy sim.Policy
-		want   []int64
-	}{
-		{&easy{}, []int64{0, 50, 2, 100, 47, 100}},
-		// By the score the largest of those that have waited as long goes first, which is b as well.
-		{&easy{score: wfp}, []int64{0, 50, 2, 100, 47, 100}},
-	} {
-		r, err := sim.Run(t.Context(), s, test.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []int64
-		for i := range r.Jobs {
-			got = append(got, int64(r.Jobs[i].Start.Seconds()))
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%+v: starts at %v, want %v", test.policy, got, test.want)
-		}
-	}
 }
 
 // A moment knows what had been submitted by then, in its order, what is left of limits, and no length.

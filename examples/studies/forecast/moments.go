@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apportion/apportion"
@@ -49,14 +50,17 @@ func (j *job) application() alloc.Application {
 func (o *options) policyOf(p *alloc.Problem, waited map[string]float64) sim.Policy {
 	switch o.policy {
 	case "wfp":
-		return &easy{score: wfp, waited: waited}
+		return &policies.EASY{Score: wfp, Waited: waited}
 	case "fifo":
 		return &policies.FIFO{Backfill: true}
 	case "decisions":
 		return &forecast.Decisions{Problem: p}
 	}
-	return &easy{}
+	return &policies.EASY{}
 }
+
+// wfp is the score of Theta's scheduler, [Allcock17 §3]: (wait / limit)^3 times the nodes.
+func wfp(waited, limit, units float64) float64 { return math.Pow(waited/limit, 3) * units }
 
 // empty returns the problem without applications.
 func (o *options) empty() *alloc.Problem {
@@ -197,6 +201,18 @@ func (o *options) moment(jobs []job, starts []float64, i int) *moment {
 		m.problem.Applications, m.known = append(m.problem.Applications, app), append(m.known, known)
 	}
 	return m
+}
+
+// take places units on the first servers with room, which it takes from free.
+func take(free []int64, units int64) (on []apportion.Placement) {
+	for h := range free {
+		if n := min(free[h], units); n > 0 {
+			on = append(on, apportion.Placement{Server: h, Count: n})
+			free[h] -= n
+			units -= n
+		}
+	}
+	return on
 }
 
 // history returns the runs that have ended by a moment, in the order of their ends, and the arrivals of the days before it.

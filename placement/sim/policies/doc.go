@@ -3,7 +3,7 @@
 // # What it computes
 //
 // Where containers are exclusive: [Swarm], static and Dorm's baseline; [Dorm], the optimizer of package
-// alloc; [FIFO] and [DRF]. The same but Swarm, and [RRH] and [OASiS], where there are slots and parameter
+// alloc; [FIFO], [EASY] and [DRF]. The same but Swarm and EASY, and [RRH] and [OASiS], where there are slots and parameter
 // servers, and [Deadline], which plans jobs by the values of their deadlines. Where jobs share the CPU of workers: [Default],
 // which does nothing, [FlowCon] and [SpeCon].
 //
@@ -13,6 +13,7 @@
 //	Swarm	exclusive	no	at arrivals and completions
 //	Dorm	exclusive	with slots	at arrivals and completions
 //	FIFO	exclusive	with slots	at arrivals and completions
+//	EASY	exclusive	no	at arrivals and completions
 //	DRF	exclusive	with slots	at arrivals and completions
 //	RRH	exclusive	always, with slots	at arrivals and completions
 //	OASiS	exclusive	always, with slots	at arrivals; orders in every slot
