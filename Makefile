@@ -19,6 +19,7 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 1
 RUNS ?= 200
+SEQUENCES ?= 10000
 FOR ?= 10m
 SEED ?= 1
 # How many modules are tested side by side, and with which flags: those with a cluster mostly wait. The longest come first.
@@ -43,6 +44,10 @@ RANDOM_TESTS = awk '/^func Test/ { split($$2, name, "(") } /rapid\.Check\(|rapid
 random: ## every random test RUNS times, each with draws of its own: what fails by chance is found; hours
 	$(call each,go list -f '{{.Dir}}' ./... | while read -r dir; do cd "$$dir" && names=$$($(RANDOM_TESTS)); \
 		test -z "$$names" || RAPID_SEED=0 go test -count $(RUNS) -timeout 0 -run "^($$names)\$$" . || exit 1; done)
+
+.PHONY: sequences
+sequences: ## SEQUENCES random sequences of 200 events and 60 quiet decisions of queues with guarantees, from SEED on: hours
+	go test -count=1 -timeout 0 -v -run TestGuaranteeSequences ./alloc -args -guarantees $(SEQUENCES) -first $(SEED) -events 200
 
 # The packages of the current module of which an import, in their tests or elsewhere, is in a list with bars.
 IMPORTING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | awk '/ ($(1)) / { print $$1 }'

@@ -148,70 +148,123 @@ func TestTakenIsBeyondAGuarantee(t *testing.T) {
 	}
 }
 
-var guaranteeSequences = flag.Int("guarantees", 60, "random sequences of events that TestGuaranteeSequences plays; 10,000 take an hour")
+var (
+	guaranteeSequences = flag.Int("guarantees", 72, "random sequences of events that TestGuaranteeSequences plays")
+	guaranteeEvents    = flag.Int("events", 40, "events of each of them")
+	guaranteeFirst     = flag.Uint64("first", 0, "the first of them")
+)
 
-// division is a cluster of two servers that is divided between queues, to which things happen.
+// mixes are so many kinds of sequences: 3 depths of trees, 2 parts that are guaranteed, 4 loads, gangs up to 2 parts of the cluster, and 3 parts
+// of applications of which it is known when they end.
+const mixes = 3 * 2 * 4 * 2 * 3
+
+// division is a cluster of two servers of 4 GPUs that is divided between queues, to which things happen.
 type division struct {
-	r    *rand.Rand
-	p    *alloc.Problem
-	born int
+	r      *rand.Rand
+	p      *alloc.Problem
+	born   int
+	leaves []string
+	sizes  []int64
+	load   float64        // what comes, in parts of the cluster
+	ends   int            // of two that come, so many say when they end
+	faults bool           // servers fail
+	left   map[string]int // by application: for how many events it still runs
 }
 
+// meanLength is for how many events an application runs in the mean.
+const meanLength = 6
+
 func newDivision(seed uint64) *division {
-	v := &division{r: rand.New(rand.NewPCG(seed, 7))}
+	v := &division{r: rand.New(rand.NewPCG(seed, 7)), left: map[string]int{}}
+	mix := int(seed % mixes)
+	draw := func(of int) int {
+		defer func() { mix /= of }()
+		return mix % of
+	}
+	levels, part := draw(3), int64(3+2*draw(2))
+	v.load = .8 + .1*float64(draw(4))
+	v.sizes = [][]int64{{1, 1, 2, 3, 4}, {1, 1, 2, 4, 8}}[draw(2)]
+	v.ends = draw(3)
 	kinds := 1 + v.r.IntN(2)
+	v.faults = v.r.IntN(2) == 0
 	v.p = &alloc.Problem{Kinds: apportion.Kinds{"gpu", "cpu"}[:kinds], Theta1: []float64{0, .1, 1}[v.r.IntN(3)], Theta2: []float64{0, .1, .5}[v.r.IntN(3)],
 		Options: alloc.Options{Preempt: v.r.IntN(4) > 0, ReclaimLevel: v.r.IntN(2) == 0}}
 	for j := range 2 {
 		v.p.Servers = append(v.p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{4, 8}[:kinds]})
 	}
-	// All of it is guaranteed, or 60 in a hundred; of the second queue a part to each of two below it.
-	all := apportion.Resources{8, 16}[:kinds]
-	if v.r.IntN(2) == 0 {
-		all = apportion.Resources{5, 10}[:kinds]
+	v.leaves = []string{""}
+	if levels > 0 {
+		v.divide(levels, apportion.Resources{8, 16}[:kinds], part)
 	}
-	a, b := all.Clone(), all.Clone()
+	return v
+}
+
+// divide adds two queues that are guaranteed all, or three fifths, of the cluster together, one that is guaranteed nothing, and on a second level
+// two below the second, of which one has a half of its guarantee.
+func (v *division) divide(levels int, all apportion.Resources, part int64) {
+	a, b := make(apportion.Resources, len(all)), make(apportion.Resources, len(all))
 	for k := range all {
-		a[k] = v.r.Int64N(all[k] + 1)
-		b[k] -= a[k]
+		all := all[k] * part / 5
+		a[k] = v.r.Int64N(all + 1)
+		b[k] = all - a[k]
 	}
 	v.p.Queues = []drf.Queue{{ID: "a", Weight: 1, Guarantee: a}, {ID: "b", Weight: 1 + v.r.Float64(), Guarantee: b}, {ID: "c", Weight: 1}}
+	v.leaves = []string{"a", "b", "c"}
 	if v.r.IntN(2) == 0 {
 		v.p.Queues[0].Ceiling = append(drf.Ceiling(nil), a...)
 		v.p.Queues[0].Ceiling[0] += 2
 	}
-	if v.r.IntN(2) == 0 {
+	if levels == 2 {
 		half := b.Clone()
 		for k := range half {
 			half[k] /= 2
 		}
 		v.p.Queues = append(v.p.Queues, drf.Queue{ID: "b1", Parent: "b", Weight: 1, Guarantee: half}, drf.Queue{ID: "b2", Parent: "b", Weight: 2})
+		v.leaves = []string{"a", "b1", "b2", "c"}
 	}
-	return v
 }
 
-// happen lets something happen.
+// happen lets an event pass: what runs has one less to go, and ends with the last; something may come, and a server fail or come back.
 func (v *division) happen() {
-	apps := v.p.Applications
-	switch e := v.r.IntN(10); {
-	case e < 5 && len(apps) < 9:
-		v.born++
-		least := 1 + v.r.Int64N(3)
-		leaves := []string{"a", "b", "c"}
-		if len(v.p.Queues) > 3 {
-			leaves = []string{"a", "b1", "b2", "c"}
+	v.p.Applications = slices.DeleteFunc(slices.Clone(v.p.Applications), func(app alloc.Application) bool {
+		if v.p.Previous.Containers(app.ID) > 0 {
+			v.left[app.ID]--
 		}
-		app := alloc.Application{ID: fmt.Sprint("j", v.born), Weight: 1, Queue: leaves[v.r.IntN(len(leaves))], Priority: v.r.Int64N(2),
-			Preemptible: v.r.IntN(5) > 0, Form: alloc.Form{Demand: apportion.Resources{1, 1 + v.r.Int64N(2)}[:len(v.p.Kinds)], Min: least, Max: least + v.r.Int64N(3)*v.r.Int64N(3)}}
-		v.p.Applications = append(append([]alloc.Application(nil), apps...), app)
-	case e < 9 && len(apps) > 0:
-		i := v.r.IntN(len(apps))
-		v.p.Applications = append(append([]alloc.Application(nil), apps[:i]...), apps[i+1:]...)
-	case e == 9:
+		return v.left[app.ID] <= 0
+	})
+	mean := 0.0
+	for _, n := range v.sizes {
+		mean += float64(n) / float64(len(v.sizes))
+	}
+	for often := v.load * 8 / (mean * meanLength); often > 0; often-- {
+		if v.r.Float64() < often && len(v.p.Applications) < 9 {
+			v.come()
+		}
+	}
+	for i := range v.p.Applications {
+		if app := &v.p.Applications[i]; app.Ends != nil {
+			ends := float64(v.left[app.ID])
+			app.Ends = &ends
+		}
+	}
+	if v.faults && v.r.IntN(10) == 0 {
 		server := &v.p.Servers[v.r.IntN(2)]
 		server.Capacity = server.Capacity.Clone()
 		server.Capacity[0] = 4 - server.Capacity[0]
 	}
+}
+
+// come adds an application.
+func (v *division) come() {
+	v.born++
+	least := v.sizes[v.r.IntN(len(v.sizes))]
+	app := alloc.Application{ID: fmt.Sprint("j", v.born), Weight: 1, Queue: v.leaves[v.r.IntN(len(v.leaves))], Priority: v.r.Int64N(2),
+		Preemptible: v.r.IntN(5) > 0, Form: alloc.Form{Demand: apportion.Resources{1, 1 + v.r.Int64N(2)}[:len(v.p.Kinds)], Min: least, Max: least + v.r.Int64N(3)*v.r.Int64N(3)}}
+	v.left[app.ID] = 1 + v.r.IntN(2*meanLength-1)
+	if v.r.IntN(2) < v.ends {
+		app.Ends = new(float64)
+	}
+	v.p.Applications = append(v.p.Applications, app)
 }
 
 // world is the twin of the division as it is now.
@@ -220,7 +273,7 @@ func (v *division) world() *queueoracle.World {
 	position := map[string]int{"": -1}
 	for q, queue := range v.p.Queues {
 		position[queue.ID] = q
-		w.Queues = append(w.Queues, queueoracle.Queue{Parent: position[queue.Parent], Weight: queue.Weight, Guarantee: queue.Guarantee})
+		w.Queues = append(w.Queues, queueoracle.Queue{Parent: position[queue.Parent], Weight: queue.Weight, Guarantee: queue.Guarantee, Ceiling: queue.Ceiling})
 	}
 	for _, server := range v.p.Servers {
 		w.Servers = append(w.Servers, server.Capacity)
@@ -237,14 +290,17 @@ func (v *division) world() *queueoracle.World {
 	return w
 }
 
-// starved lists who waits within its guarantee though there is room for it, or a set that may be taken.
-func (v *division) starved() (ids []string) {
+// starved lists what waits within its guarantee though there is room for it, or a set that may be taken, and no reservation that it may
+// not break.
+func (v *division) starved(reserved []alloc.Reservation) (ids []string) {
 	w := v.world()
 	if w.Servers[0][0]+w.Servers[1][0] < 8 {
 		return nil // guarantees are scaled then, and the twin has what is stated
 	}
 	for i, app := range v.p.Applications {
-		if w.Apps[i].Places != nil || !w.Within(i) || slices.ContainsFunc(v.p.Queues, func(q drf.Queue) bool { return q.ID == app.Queue && q.Ceiling != nil }) {
+		if w.Apps[i].Places != nil || app.Queue == "" || !w.Within(i) || slices.ContainsFunc(reserved, func(of alloc.Reservation) bool {
+			return !w.MayBreak(i, slices.IndexFunc(v.p.Applications, func(app alloc.Application) bool { return app.ID == of.ID }))
+		}) {
 			continue
 		}
 		if _, _, ok := w.Fewest(i); ok {
@@ -254,48 +310,64 @@ func (v *division) starved() (ids []string) {
 	return ids
 }
 
-// Whatever happens to a divided cluster, decisions come to rest, and then nobody waits within its guarantee who could have it.
+// Whatever happens to a divided cluster, decisions come to rest and stay there, and nothing waits within its guarantee for two decisions
+// that could have it.
 func TestGuaranteeSequences(t *testing.T) {
-	count, events := *guaranteeSequences, 40
+	count, quiet := *guaranteeSequences, 0
 	if testing.Short() {
-		count = min(count, 15)
+		count = min(count, 18)
 	}
-	starved, decisions, longest := 0, 0, 0
-	for seed := range uint64(count) {
+	if *guaranteeEvents >= 200 {
+		quiet = 60
+	}
+	starved, again, decisions := 0, 0, 0
+	for seed := *guaranteeFirst; seed < *guaranteeFirst+uint64(count); seed++ {
 		v := newDivision(seed)
-		run := 0
-		for range events {
-			v.happen()
+		var before []string
+		decide := func() *alloc.Decision {
 			d := follow(t, v.p)
 			// Half of the callers hand on what a decision says of patience.
-			if seed%2 == 0 {
+			if seed/mixes%2 == 0 {
 				d.HandOn(v.p)
 			}
 			decisions++
-			if run++; d.Reservations != nil || v.starved() == nil {
-				run = 0
-			} else {
+			return d
+		}
+		for event := range *guaranteeEvents {
+			v.happen()
+			now := v.starved(decide().Reservations)
+			if now != nil {
 				starved++
 			}
-			longest = max(longest, run)
-		}
-		rest := false
-		for quiet := 0; quiet <= len(v.p.Applications)+1 && !rest; quiet++ {
-			before := v.p.Previous
-			d := follow(t, v.p)
-			if rest = cmp.Equal(before, v.p.Previous); seed%2 == 0 {
-				d.HandOn(v.p)
+			for _, id := range now {
+				if slices.Contains(before, id) {
+					again++
+					t.Errorf("%d: after event %d %s waits within its guarantee for the second time", seed, event, id)
+				}
 			}
+			before = now
 		}
-		if !rest {
-			t.Errorf("%d: it does not come to rest", seed)
+		v.rest(t, seed, max(quiet, len(v.p.Applications)+2), decide)
+	}
+	t.Logf("after %d of %d decisions something waited within its guarantee that could have had it, %d times after the next too", starved, decisions, again)
+}
+
+// rest takes decisions with nothing new: after as many as there are applications nothing changes, and nothing that could have it waits within
+// its guarantee.
+func (v *division) rest(t *testing.T, seed uint64, quiet int, decide func() *alloc.Decision) {
+	for n := range quiet {
+		before := v.p.Previous
+		d := decide()
+		if n <= len(v.p.Applications) {
 			continue
 		}
-		if ids := v.starved(); ids != nil && v.p.Reservations == nil {
+		if !cmp.Equal(before, v.p.Previous) {
+			t.Errorf("%d: something changes in quiet decision %d", seed, n)
+		}
+		if ids := v.starved(d.Reservations); ids != nil && n == quiet-1 {
 			t.Errorf("%d: %v wait within their guarantees", seed, ids)
 		}
 	}
-	t.Logf("after %d of %d decisions somebody waited within its guarantee who could have had it, %d in a row at most", starved, decisions, longest)
 }
 
 // A decision says how every queue fares, and no more may be claimed for one than it is guaranteed.

@@ -168,10 +168,12 @@ func (a *admission) take(i int, n int64, list []offer) bool {
 		}
 	}
 	places, cost := gathered(all, n, a.r.problem.Applications[i].MaxServers)
-	if single >= 0 && (places == nil || all[single][n].cost <= cost) {
-		places = []apportion.Placement{{Server: single, Count: n}}
+	if single < 0 {
+		return places != nil && a.carryOut(i, places, all)
 	}
-	return places != nil && a.carryOut(i, places, all)
+	// Over several servers one application may have been counted on more than it can give.
+	return places != nil && cost < all[single][n].cost && a.carryOut(i, places, all) ||
+		a.carryOut(i, []apportion.Placement{{Server: single, Count: n}}, all)
 }
 
 // carryOut takes what the bundles of these places say, puts application i there, and gives back what was taken in vain, the dearest

@@ -319,3 +319,21 @@ func TestTakenOverServers(t *testing.T) {
 		t.Errorf("for one container: %v", a.preempted)
 	}
 }
+
+// An elastic application on two servers could give one container, on either. For two containers that is not enough, and one of the own leaf is
+// suspended, although both servers together seem to have room at no cost.
+func TestCountedOnTwoServers(t *testing.T) {
+	p := gpuProblem(4, 4)
+	p.Options.Preempt = true
+	p.Queues = []drf.Queue{{ID: "a", Weight: 1, Guarantee: apportion.Resources{5}}, {ID: "b", Weight: 1, Guarantee: apportion.Resources{3}}, {ID: "c", Weight: 1}}
+	p.add(1, 2, 2, 0, 2).Queue = "c"
+	p.add(1, 4, 6, 3, 2).Queue = "b"
+	low := p.add(1, 1, 1, 1, 0)
+	low.Queue, low.Preemptible = "a", true
+	high := p.add(1, 2, 2)
+	high.Queue, high.Priority = "a", 1
+	a := resolve(p).admitAll(t.Context())
+	if _, suspended := a.preempted[2]; !a.in[3] || !suspended || solver.Containers(a.counts[1]) != 4 {
+		t.Errorf("in are %v, suspended %v, the elastic one has %v", a.in, a.preempted, a.counts[1])
+	}
+}

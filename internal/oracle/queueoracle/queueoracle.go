@@ -10,6 +10,7 @@ type Queue struct {
 	Weight    float64
 	Usage     float64
 	Guarantee []int64 // nil: none of its own
+	Ceiling   []int64 // nil: none
 }
 
 // App is an application of a leaf: with nothing in Places it waits, in the order of the list.
@@ -218,6 +219,19 @@ func (w *World) MayTake(i, v int, all bool) bool {
 	return w.holds(a, i, 0) || all && w.ByLevel && w.Preempt && w.level(a, i, 0) <= w.level(b, v, 0)
 }
 
+// MayBreak reports whether application i, which waits, may be put on what is reserved for h: at the fork its queue stays within its guarantee
+// and that of h would not.
+func (w *World) MayBreak(i, h int) bool {
+	for _, a := range w.above(i) {
+		for _, b := range w.above(h) {
+			if a != b && w.Queues[a].Parent == w.Queues[b].Parent {
+				return w.Within(i) && w.holds(a, i, w.Apps[i].Least) && !w.holds(b, h, w.Apps[h].Least)
+			}
+		}
+	}
+	return false
+}
+
 // Fewest returns how many applications have to be suspended at least so that application i gets its fewest containers, and the
 // lowest priority such that none above it need be; ok is false where there is no way. It tries every set of those that may be
 // suspended, of the others every number of containers that may be taken, and every place.
@@ -298,7 +312,7 @@ func (s *search) place(lost []int, priority int64) {
 		return
 	}
 	app.Places = places
-	legal, suspended := true, 0
+	legal, suspended := s.below(s.i), 0
 	for _, v := range lost {
 		all := containers(s.Apps[v].Places) == 0
 		if all {
@@ -310,6 +324,18 @@ func (s *search) place(lost []int, priority int64) {
 	if legal && (priority < s.priority || priority == s.priority && suspended < s.suspended) {
 		s.priority, s.suspended = priority, suspended
 	}
+}
+
+// below reports whether all ceilings above application i are held in the kinds that it demands.
+func (w *World) below(i int) bool {
+	for _, q := range w.above(i) {
+		for k, u := range w.used(q, i, 0) {
+			if w.Queues[q].Ceiling != nil && w.Apps[i].Demand[k] > 0 && u > w.Queues[q].Ceiling[k] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // room is how many containers of a demand server j has room for beside all that run.

@@ -60,25 +60,27 @@ func widthStream(seed uint64, load, most float64) *sim.Scenario {
 	return s
 }
 
-// waits is what came of streams: of all jobs and of the widest the sum of waits and the longest one, in minutes; in GPU minutes what was used, what
-// there was, and what was free while something waited that would have fit.
+// waits is what came of streams: in minutes the sum of all waits and the longest one, of the widest jobs their sum, the longest one, and the sum of
+// the longest of each stream; in GPU minutes what was used, what there was, and what was free while something waited that would have fit.
 type waits struct {
-	sum, longest, wide, widest float64
-	wides                      int
-	used, all, kept            float64
+	sum, longest, wide, widest, each float64
+	wides                            int
+	used, all, kept                  float64
 }
 
 // add adds one stream. Containers are of one GPU and may be anywhere, so that what fits is a matter of numbers.
 func (w *waits) add(s *sim.Scenario, r *sim.Result) {
 	var times []time.Duration
+	mine := 0.0
 	for i, job := range r.Jobs {
 		wait := job.Wait().Minutes()
 		w.sum, w.longest = w.sum+wait, max(w.longest, wait)
 		if s.Jobs[i].Fixed == widths[len(widths)-1] {
-			w.wide, w.wides, w.widest = w.wide+wait, w.wides+1, max(w.widest, wait)
+			w.wide, w.wides, mine = w.wide+wait, w.wides+1, max(mine, wait)
 		}
 		times = append(times, job.Arrival, job.Start, job.Completion)
 	}
+	w.each, w.widest = w.each+mine, max(w.widest, mine)
 	slices.Sort(times)
 	for at := range times[1:] {
 		from, minutes := times[at], (times[at+1] - times[at]).Minutes()
@@ -101,6 +103,7 @@ func (w *waits) add(s *sim.Scenario, r *sim.Result) {
 // BenchmarkWidths plays streams of jobs of 1 to 32 of 64 GPUs: the mean of all waits and the longest, both of the jobs of half the cluster, in
 // minutes, in a hundred of the GPUs what is used and what is kept free of something that fits.
 func BenchmarkWidths(b *testing.B) {
+	one, four := 1.0, 4.0
 	decisions := func(o alloc.Options) func(*sim.Scenario) sim.Policy {
 		return func(s *sim.Scenario) sim.Policy {
 			return &forecast.Decisions{Problem: &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: .1, Theta2: .1, Options: o}}
@@ -117,6 +120,8 @@ func BenchmarkWidths(b *testing.B) {
 			{"EASY/ends=1-5", 5, func(*sim.Scenario) sim.Policy { return &policies.EASY{} }},
 			{"submission", 0, decisions(alloc.Options{Order: alloc.BySubmission})},
 			{"fair/ends=none", 0, decisions(alloc.Options{})},
+			{"fair/patience=1/ends=none", 0, decisions(alloc.Options{Patience: &one})},
+			{"fair/patience=4/ends=none", 0, decisions(alloc.Options{Patience: &four})},
 			{"fair/ends=exact", 1, decisions(alloc.Options{})},
 			{"fair/ends=1-5", 5, decisions(alloc.Options{})},
 		} {
@@ -137,6 +142,7 @@ func BenchmarkWidths(b *testing.B) {
 				b.ReportMetric(w.longest, "longest")
 				b.ReportMetric(w.wide/float64(cmp.Or(w.wides, 1)), "mean-32")
 				b.ReportMetric(w.widest, "longest-32")
+				b.ReportMetric(w.each/widthStreams, "longest-32-of-each")
 				b.ReportMetric(100*w.used/w.all, "used-%")
 				b.ReportMetric(100*w.kept/w.all, "kept-%")
 			})
