@@ -212,6 +212,10 @@ OUT ?= .cache/release/$(VERSION)
 release: ## makes the release VERSION of the commit in OUT: modules, programs, wheels, site, notes, checksums, and a clone with the tags to push
 	go run -C internal/tools ./publish -version '$(VERSION)' -out '$(abspath $(OUT))' $(ARGS) '$(CURDIR)'
 
+.PHONY: image
+image: ARGS := -parts programs,image -platforms linux/amd64,linux/arm64
+image: release ## makes the programs and the container image of the release VERSION in OUT, and nothing else
+
 # Where `make site` puts the site.
 SITE ?= $(CURDIR)/.cache/site
 

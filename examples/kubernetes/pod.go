@@ -119,7 +119,7 @@ func (m *mount) add(spec *corev1.PodSpec, g daemon.Guarded, t *managed.Task) {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: guardVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 		at := corev1.VolumeMount{Name: guardVolume, MountPath: folder}
 		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: guardVolume, Image: m.image,
-			Command: []string{"cp", "/usr/local/bin/apportion-guard", g.Program}, VolumeMounts: []corev1.VolumeMount{at},
+			Command: []string{"/usr/local/bin/apportion-kubernetes", placeWord, g.Program}, VolumeMounts: []corev1.VolumeMount{at},
 			SecurityContext: c.SecurityContext.DeepCopy()})
 		at.ReadOnly = true
 		c.VolumeMounts = append(c.VolumeMounts, at)

@@ -37,8 +37,9 @@ func (r *reader) does(script string) {
 		line, _, _ = strings.Cut(line, " #")
 		words := strings.Fields(strings.ReplaceAll(line, "~", r.home))
 		switch verb := strings.Join(words[:min(3, len(words))], " "); verb {
-		case "docker build -f":
-			r.builds("../../" + words[3])
+		case "skopeo copy --all": // there is no registry
+		case "make image VERSION=v0.1.0": // which the tests of releases do: it takes minutes
+			r.says("make -n image " + words[2] + " " + words[3])
 		case "kubectl apply -k":
 			r.cluster.ApplyFolder("../../" + words[3])
 		case "kubectl apply -f":
@@ -53,19 +54,6 @@ func (r *reader) does(script string) {
 			r.cluster.Apply(manifest)
 		default:
 			r.says(strings.Join(words, " "))
-		}
-	}
-}
-
-// builds checks that there is a program in each folder that an image is built from: to build them takes minutes.
-func (r *reader) builds(dockerfile string) {
-	r.Helper()
-	found := regexp.MustCompile(`-o /out/\S* (\./\S+)`).FindAllStringSubmatch(readFile(r.TB.(*testing.T), dockerfile), -1)
-	for i, from := range []string{"../..", "."} {
-		list := exec.Command("go", "list", "-f", "{{.Name}}", found[i][1])
-		list.Dir = from
-		if out, err := list.CombinedOutput(); err != nil || string(out) != "main\n" {
-			r.Errorf("%s builds %s: %s, %v", dockerfile, found[i][1], out, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,6 +98,23 @@ func (b *bench) limited(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Set("-guard-image", "registry.example/apportion", "-claim", "shared")
+}
+
+// The guard of the image comes to where pods run it, by this program and nothing else.
+func TestPlace(t *testing.T) {
+	image, to := t.TempDir(), filepath.Join(t.TempDir(), "guard")
+	if err := place(filepath.Join(image, "apportion-kubernetes"), to); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no guard: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(image, "apportion-guard"), []byte("#!/bin/sh\necho here\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := place(filepath.Join(image, "apportion-kubernetes"), to); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(to).Output(); err != nil || string(out) != "here\n" {
+		t.Errorf("%q, %v", out, err)
+	}
 }
 
 // mountsOwn checks that the pods of a Job see of the shared claim the folders of their run, and nothing else.

@@ -1,5 +1,5 @@
-// This program makes a release of the commit that is checked out in a repository: modules as a proxy has them, programs, a wheel, the
-// site, notes, what has changed in the interface since the last tag, checksums, and a clone with the tags to push. The same commit makes
+// This program makes a release of the commit that is checked out in a repository: modules as a proxy has them, programs, a container image,
+// a wheel, the site, notes, what has changed in the interface since the last tag, checksums, and a clone with the tags to push. The same commit makes
 // the same files.
 package main
 
@@ -16,7 +16,7 @@ import (
 )
 
 // parts are what can be left out, to try the rest.
-var parts = []string{"programs", "wheels", "site"}
+var parts = []string{"programs", "image", "wheels", "site"}
 
 func main() {
 	r := &release{log: os.Stdout}

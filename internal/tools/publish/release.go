@@ -39,7 +39,7 @@ func (r *release) make(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{"clone", r.copy}, {"modules", r.pack}, {"interface", r.compare}, {"programs", r.programs}, {"wheels", r.wheels}, {"site", r.site},
+		{"clone", r.copy}, {"modules", r.pack}, {"interface", r.compare}, {"programs", r.programs}, {"image", r.image}, {"wheels", r.wheels}, {"site", r.site},
 		{"tags", r.tag}, {"notes", r.notes}, {"checksums", r.checksums},
 	} {
 		if slices.Contains(parts, step.name) && !slices.Contains(r.parts, step.name) {

@@ -47,8 +47,8 @@ func TestMake(t *testing.T) {
 	git(t, "", "clone", "-q", "--no-tags", root, source)
 	var sums []string
 	for range 2 {
-		r := &release{root: source, out: filepath.Join(t.TempDir(), "out"), version: version, parts: []string{"programs", "site"},
-			platforms: []string{runtime.GOOS + "/" + runtime.GOARCH}, only: []string{"examples/apportion"}, log: io.Discard}
+		r := &release{root: source, out: filepath.Join(t.TempDir(), "out"), version: version, parts: []string{"programs", "image", "site"},
+			platforms: []string{runtime.GOOS + "/" + runtime.GOARCH}, only: []string{"examples/apportion", "checkpoint/guard/apportion-guard"}, log: io.Discard}
 		if err := r.make(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestCheck(t *testing.T) {
 		version, out, part, want string
 	}{
 		{"0.1.0", "out", "", "no version"}, {"v0.1", "out", "", "no version"}, {"v0.1.0+a", "out", "", "no version"}, {"v0.1.0", "", "", "no folder"},
-		{"v0.1.0", full, "", "not empty"}, {"v0.1.0", "out", "image", "no part"},
+		{"v0.1.0", full, "", "not empty"}, {"v0.1.0", "out", "wheel", "no part"},
 	} {
 		r := &release{version: c.version, out: c.out, parts: []string{c.part}}
 		if err := r.check(); err == nil || !strings.Contains(err.Error(), c.want) {
