@@ -10,7 +10,7 @@ import (
 const (
 	// mostNewton bounds the steps of Newton's method in a proposal, and inexact is how far from exact, in parts
 	// of what it promises, a proposal may be.
-	mostNewton, inexact = 20, 0.1
+	mostNewton, inexact = 10, 0.1
 	// shortest is how exact a line search is, in parts of the way.
 	shortest = 1.0 / 1024
 )

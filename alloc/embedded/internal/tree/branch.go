@@ -282,7 +282,7 @@ func (t *Tree) leaf(ctx context.Context, bound float64) {
 		t.ev.Decide(t.choice)
 		copy(t.Descent.X, t.Descent.Best)
 		t.Descent.Start()
-		t.Descent.Run(ctx, t.LeafRounds, t.target(), t.Cut())
+		t.descend(ctx)
 		bound = min(bound, t.Descent.Bound)
 	}
 	if bound > t.Cut() {
@@ -293,6 +293,21 @@ func (t *Tree) leaf(ctx context.Context, bound float64) {
 	// A leaf settled for good has the bound -Inf, and drop leaves Lost as it is; any other bound has to enter
 	// the bound of the tree.
 	t.drop(bound)
+}
+
+// leafStep is how long the first step at a leaf is in parts of that at a node: from leaf to leaf the multipliers have far to go, and a
+// step that is too short spends rounds on growing.
+const leafStep = 100
+
+// descend lowers the bound of a leaf until that is ruled out. It ends where half of the rounds have not made half of the way, as a
+// descent gets slower.
+func (t *Tree) descend(ctx context.Context) {
+	begin, half := t.Descent.Bound, t.LeafRounds/2
+	target := begin - float64(leafStep*(begin-t.target()))
+	t.Descent.Run(ctx, half, target, t.Cut())
+	if left := t.Descent.Bound - t.Cut(); left > 0 && left < begin-t.Descent.Bound {
+		t.Descent.Run(ctx, t.LeafRounds-half, target, t.Cut())
+	}
 }
 
 // try judges F*.

@@ -32,7 +32,7 @@ var constants = map[string]string{
 	". slice": method, ". lastGain": tolerance, ". mostCopies": size, ". mostPairs": size, ". mostProgramRows": size,
 	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout,
 	". mostPackSteps": size, ". mostPackWork": size,
-	"tree mostOpenBytes": size, "tree node": layout,
+	"tree mostOpenBytes": size, "tree node": layout, "tree leafStep": method,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
 	"colgen reducedCost": tolerance, "colgen pivotSize": tolerance, "colgen mostPivots": size,
 	"pattern mostCounts": size, "pattern mostResiduals": size, "pattern MostPatterns": size, "pattern mostRows": size,
