@@ -200,10 +200,13 @@ staticcheck: ## staticcheck
 tidy: ## fails if go mod tidy would change a file
 	$(call in,$(PINNED) $(MODULES),go mod tidy -diff)
 
+# What is built here is not run: so the compiler makes it no faster.
+SLOWER := -gcflags='-N -l'
+
 # The modules that need a manager's client compile that for minutes, and have no C of their own.
 .PHONY: build
 build: ## the library, the command and the studies, without a C compiler
-	$(call in,examples/studies examples .,CGO_ENABLED=0 go build -o /dev/null ./...)
+	$(call in,examples/studies examples .,CGO_ENABLED=0 go build $(SLOWER) -o /dev/null ./...)
 
 # Where `make release` writes; it must not be there.
 OUT ?= .cache/release/$(VERSION)
@@ -226,7 +229,7 @@ site: ## makes the site, with the playground, in SITE; with LISTEN=127.0.0.1:809
 .PHONY: cross
 cross: ## the library and the small programs for systems that are not Linux, and what vet says of the library and its tests on Windows
 	@for system in windows/amd64 darwin/arm64 js/wasm; do for module in . examples; do echo "# $$module: $$system"; \
-		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go build -C $$module -o /dev/null ./... || exit 1; done; done
+		CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/} go build -C $$module $(SLOWER) -o /dev/null ./... || exit 1; done; done
 	@CGO_ENABLED=0 GOOS=windows go vet ./...
 
 # An example runs with the arguments in its smoke.args, in its own folder: one run a line, none if there is no
