@@ -109,6 +109,19 @@ func overlay(dir string, planted []Change) (string, error) {
 			return "", err
 		}
 	}
+	library, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/apportion/apportion").Output()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(strings.TrimSpace(string(library)), "checkpoint", "guard")
+	files[filepath.Join(folder, "played_linux.go")] = played
+	files[filepath.Join(folder, "../../internal/world/cluster/linked.go")] = linked
+	for _, c := range guards {
+		c.File = filepath.Join(folder, c.File)
+		if err := c.apply(files); err != nil {
+			return "", err
+		}
+	}
 	for _, c := range planted {
 		if err := c.apply(files); err != nil {
 			return "", err

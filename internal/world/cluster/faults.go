@@ -62,12 +62,33 @@ var kindsOfFaults = []fault{
 	{"disk full", 2, func(w *world, rng *rand.Rand) { w.host(rng).full = time.Now().Add(seconds(rng, 60)) }},
 	{"trainer died", 6, func(w *world, rng *rand.Rand) {
 		if p := w.process(rng); p != nil {
-			p.end("exit status 1")
+			p.end("exit status 1", failed)
 		}
 	}},
 	{"trainer hangs", 2, func(w *world, rng *rand.Rand) {
 		if p := w.process(rng); p != nil {
 			p.hang()
+		}
+	}},
+	{"guard killed", 2, func(w *world, rng *rand.Rand) {
+		if p := w.process(rng); p != nil {
+			p.guarded.killGuard()
+		}
+	}},
+	{"keeper killed", 1, func(w *world, rng *rand.Rand) {
+		if p := w.process(rng); p != nil {
+			p.guarded.killKeeper()
+		}
+	}},
+	{"guard or keeper stopped", 6, func(w *world, rng *rand.Rand) {
+		if p := w.process(rng); p != nil {
+			until, which := time.Now().Add(seconds(rng, 60)), rng.IntN(3)
+			if which != 0 {
+				p.guarded.guard.frozen = until
+			}
+			if which != 1 {
+				p.guarded.keeper.frozen = until
+			}
 		}
 	}},
 	{"master killed", 4, func(w *world, rng *rand.Rand) {

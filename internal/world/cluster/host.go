@@ -25,6 +25,7 @@ type host struct {
 	full  time.Time // until then the disk takes nothing
 	// The clock of a machine counts from its boot, at its own rate.
 	boot   int
+	bootID string
 	booted time.Time
 	rate   float64
 	down   bool
@@ -47,15 +48,17 @@ func newHost(w *world, id string, slots int64) *host {
 // boots is what a reboot leaves: a new clock and no process.
 func (h *host) boots() {
 	for _, p := range h.processes {
-		p.end("the machine is gone")
+		p.end("the machine is gone", killed)
+		p.guarded.dies()
 	}
 	h.boot++
+	h.bootID = fmt.Sprintf("%s-%d", h.id, h.boot)
 	h.booted, h.processes = time.Now(), map[string]*process{}
 }
 
 // clock is the time since the boot.
 func (h *host) clock() agent.Stamp {
-	return agent.Stamp{Boot: fmt.Sprintf("%s-%d", h.id, h.boot), At: time.Duration(float64(time.Since(h.booted)) * h.rate)}
+	return agent.Stamp{Boot: h.bootID, At: time.Duration(float64(time.Since(h.booted)) * h.rate)}
 }
 
 // start starts the agent, and tries again and again where its disk does not let it.
@@ -130,5 +133,6 @@ func (h *host) repair() {
 	}
 	for _, p := range h.processes {
 		p.hangs = false
+		p.guarded.guard.frozen, p.guarded.keeper.frozen = time.Time{}, time.Time{}
 	}
 }

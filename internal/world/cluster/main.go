@@ -1,6 +1,6 @@
 // This file is the program: it plays one seed and says what it saw.
 
-// Cluster is a training cluster in one process: masters, drivers, agents, stores and journals are the library's own, and the
+// Cluster is a training cluster in one process: masters, drivers, agents, guards, stores and journals are the library's own, and the
 // machines, the network, the disks and the trainers around them are played. It is built with the runtime of package world, whose clock
 // moves when everybody sleeps and which draws from the seed alone, so that a seed is a run, byte for byte.
 package main

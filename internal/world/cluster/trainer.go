@@ -4,20 +4,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
 )
-
-// startLimit is how long a guard asks before it gives up.
-const startLimit = 30 * time.Second
 
 // stateFile is what a trainer's checkpoint consists of: the number of its steps.
 const stateFile = "steps"
@@ -34,8 +31,7 @@ type process struct {
 	done    bool   // its work is done
 	hangs   bool   // it does no step more
 	stuckAt int64
-	// until is when its guard's lease is over, by the machine's clock since boot.
-	until time.Duration
+	guarded *guarded
 }
 
 func (p *process) steps() int64 {
@@ -49,8 +45,8 @@ func (p *process) steps() int64 {
 // hang lets it do nothing more.
 func (p *process) hang() { p.steps(); p.hangs = true }
 
-// end ends the process. It keeps its first end.
-func (p *process) end(why string) {
+// end ends the process with a status. It keeps its first end.
+func (p *process) end(why string, status syscall.WaitStatus) {
 	if p.ended != "" {
 		return
 	}
@@ -59,50 +55,26 @@ func (p *process) end(why string) {
 		p.runs = false
 		p.h.w.truth.ends(p, why)
 	}
+	p.guarded.machine.Exited(status)
 }
 
-// guard lives beside the trainer: it starts it when it is vouched for, renews the lease by the agent, and kills it when that is over.
-func (p *process) guard() {
-	asked := time.Now()
+// works lets it end when its work is done.
+func (p *process) works() {
 	for p.ended == "" {
-		left, fenced := p.vouched()
-		now := p.h.clock().At
-		switch {
-		case fenced:
-			p.end("fenced off")
-		case left > 0:
-			p.until = max(p.until, now+left)
-		}
-		switch {
-		case p.ended != "" || p.runs:
-		case left > 0:
-			p.starts()
-		case time.Since(asked) > startLimit:
-			p.end("nobody has vouched for it")
-		}
-		if p.runs && !p.hangs && p.steps() >= p.h.w.truth.total(p.run.Job) {
+		left := p.h.w.truth.total(p.run.Job) - p.steps()
+		if left <= 0 {
 			p.done = true
-			p.end("done")
+			p.end("done", 0)
+			return
 		}
-		if p.ended == "" && p.runs && now >= p.until && p.h.w.Bug != "no-lease" {
-			p.end("its lease is over")
-		}
-		time.Sleep(min(lease/6, max(20*time.Millisecond, p.until-now)))
+		time.Sleep(time.Duration(min(left, 5)) * time.Second)
 	}
-}
-
-// vouched asks the agent how long the process may go on; an agent that is stopped or dead says nothing.
-func (p *process) vouched() (left time.Duration, fenced bool) {
-	if p.h.down || p.h.life.asleep() {
-		return 0, false
-	}
-	left, err := p.h.agent.Vouch(p.run.Job, p.run.Attempt)
-	return left, errors.Is(err, checkpoint.ErrFenced)
 }
 
 func (p *process) starts() {
 	p.runs, p.began = true, time.Now()
 	p.h.w.truth.starts(p)
+	go p.works()
 }
 
 // trainers is the runner of one job on a machine, as a life of its agent has it.
@@ -136,7 +108,7 @@ func (t *trainers) Resume(ctx context.Context, run runner.Run) error {
 		}
 	}
 	t.h.processes[t.job] = p
-	go p.guard()
+	p.begin()
 	for p.ended == "" && !p.runs && ctx.Err() == nil {
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -190,7 +162,8 @@ func (t *trainers) Stop(_ context.Context, run runner.Run) error {
 		return nil
 	}
 	time.Sleep(time.Duration(t.h.w.rng.IntN(200)) * time.Millisecond)
-	p.end("stopped")
+	p.end("stopped", killed)
+	p.guarded.dies()
 	return nil
 }
 

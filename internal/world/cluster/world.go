@@ -138,12 +138,24 @@ func (w *world) rest() {
 			if !slices.ContainsFunc(state.Jobs, func(j checkpoint.Job) bool { return j.Phase != checkpoint.Ended }) && w.known(state.Jobs) {
 				return
 			}
+			w.buries(m, state.Jobs)
 			w.adjust(m, 1)
 		}
 		if time.Now().After(until) {
 			w.violated("the world does not come to rest")
 			w.tell()
 			return
+		}
+	}
+}
+
+// buries cancels jobs that had ended before their end was lost with other records: their checkpoints may be gone, and then none of their
+// attempts can begin.
+func (w *world) buries(m *master, jobs []checkpoint.Job) {
+	for i := range jobs {
+		if j := w.truth.jobs[jobs[i].Name]; j.ended && jobs[i].Phase != checkpoint.Ended {
+			j.asked = true
+			w.apply(m, checkpoint.Cancel{Job: jobs[i].Name})
 		}
 	}
 }
