@@ -84,6 +84,13 @@ bench: ## benchmarks; BENCH=regexp, COUNT=n for benchstat
 shots: ## the pictures of the page in the README, by Chromium
 	go test -count 1 -run TestShots ./checkpoint/page -args -shots '$(CURDIR)/checkpoint/page'
 
+# On what `make hours` plays: slurm, nomad, yarn or kubernetes.
+MANAGER ?= slurm
+
+.PHONY: hours
+hours: ## two hours of ten users' plain and elastic jobs on a real cluster of MANAGER, in FOR: what plain jobs wait, restarts, what the controller takes; ARGS='-nodes 100' for Slurm
+	cd examples/$(MANAGER) && go test -count 1 -timeout 0 -run '^TestHours$$|^TestYARN$$/^hours$$' -v . -args -hours $(FOR) $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME; with SINCE=revision those of packages that have changed
 	@for module in $(MODULES); do go run -C internal/tools ./fuzz -time $(FUZZTIME) -since '$(SINCE)' "$(CURDIR)/$$module" || exit 1; done

@@ -139,17 +139,21 @@ func TestGangs(t *testing.T) {
 	}
 }
 
-func TestDay(t *testing.T) {
-	const slots = 24
-	managertest.Daily{Manager: "kubernetes", Slots: slots, Policies: []string{managertest.Fixed, managertest.Gang, managertest.Elastic},
-		// A short day is stock Jobs for a minute, and nothing of ours: TestGangs has what is.
-		Short: []string{},
-		Bench: func(t *testing.T) managertest.Player {
-			b := newBench(t, nodes...)
-			if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
-				t.Skip("this control plane has no Job controller and no scheduler")
-			}
-			b.admitGangs(slots)
-			return b
-		}}.Day(t)
-}
+// daySlots is how many containers the cluster holds on which days and hours are played.
+const daySlots = 24
+
+var daily = managertest.Daily{Manager: "kubernetes", Slots: daySlots, Policies: []string{managertest.Fixed, managertest.Gang, managertest.Elastic},
+	// A short day is stock Jobs for a minute, and nothing of ours: TestGangs has what is.
+	Short: []string{},
+	Bench: func(t *testing.T) managertest.Player {
+		b := newBench(t, nodes...)
+		if !b.cluster.StartJobs() || !b.cluster.StartScheduler() {
+			t.Skip("this control plane has no Job controller and no scheduler")
+		}
+		b.admitGangs(daySlots)
+		return b
+	}}
+
+func TestDay(t *testing.T) { daily.Day(t) }
+
+func TestHours(t *testing.T) { daily.Hours(t) }

@@ -123,9 +123,25 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	b.Helper()
 	// A decision may be as unfair as the program's default, and move more jobs than that: jobs here are minutes long.
 	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
-	// called finds a job by the name that its workers write into their logs.
-	called := map[string]*day.Job{}
 	began := time.Now()
+	called := b.arrive(p, r, began, func(*day.Job) bool { return r.Policy == Elastic })
+	b.ended(p, limit)
+	if r.Policy == Elastic {
+		b.Check()
+	}
+	b.readLives(r, called, began)
+}
+
+// ended waits until every job has ended.
+func (b *Bench) ended(p Player, limit time.Duration) {
+	b.Helper()
+	processes.Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
+}
+
+// arrive submits the jobs at their times, and returns them by the names that their workers write into their logs.
+func (b *Bench) arrive(p Player, r *day.Record, began time.Time, elastic func(*day.Job) bool) map[string]*day.Job {
+	b.Helper()
+	called := map[string]*day.Job{}
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		for time.Since(began).Seconds() < j.At {
@@ -133,7 +149,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 			b.Report()
 			time.Sleep(100 * time.Millisecond)
 		}
-		if r.Policy == Elastic {
+		if elastic(j) {
 			called[p.Elastic(j, b.argv(j))] = j
 			continue
 		}
@@ -145,11 +161,7 @@ func play(p Player, r *day.Record, limit time.Duration) {
 		p.Fixed(r.Policy, j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
 			command.EnvContainers: strconv.FormatInt(j.Fixed, 10), command.EnvCheckpointDir: dir})
 	}
-	processes.Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
-	if r.Policy == Elastic {
-		b.Check()
-	}
-	b.readLives(r, called, began)
+	return called
 }
 
 // readLives reads from the workers' logs who worked when, and when each job was done.

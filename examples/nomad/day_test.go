@@ -69,8 +69,11 @@ func (b *bench) Left() int {
 	return left
 }
 
-func TestDay(t *testing.T) {
-	managertest.Daily{Manager: "nomad", Slots: 24, Policies: []string{managertest.Fixed, managertest.Preempt, managertest.Elastic}, Short: []string{managertest.Fixed, managertest.Elastic}, Bench: func(t *testing.T) managertest.Player {
-		return newBench(t, nodes...)
-	}}.Day(t)
-}
+// daily is a cluster of three nodes on which days and hours are played.
+var daily = managertest.Daily{Manager: "nomad", Slots: 24, Policies: []string{managertest.Fixed, managertest.Preempt, managertest.Elastic}, Short: []string{managertest.Fixed, managertest.Elastic}, Bench: func(t *testing.T) managertest.Player {
+	return newBench(t, nodes...)
+}}
+
+func TestDay(t *testing.T) { daily.Day(t) }
+
+func TestHours(t *testing.T) { daily.Hours(t) }

@@ -45,7 +45,7 @@ func newCluster(t testing.TB, nodes int, more ...string) *cluster {
 	}
 	c := &cluster{Group: processes.New(t, "slurm")}
 	dir := c.Dir
-	c.port = processes.FreePorts(t, nodes+1)
+	c.port = processes.FreePorts(t, 1)
 	c.configure(nodes, more)
 	t.Setenv("SLURM_CONF", filepath.Join(dir, "etc", "slurm.conf"))
 	c.Start("munged", "munged", "-F", "--key-file="+dir+"/etc/munge.key", "--socket="+dir+"/munge/sock", "--pid-file="+dir+"/munge/pid",
@@ -82,9 +82,15 @@ func (c *cluster) configure(nodes int, more []string) {
 		c.Fatal(err)
 	}
 	host, _, _ = strings.Cut(host, ".")
-	ports := fmt.Sprintf("[%d-%d]", c.port+1, c.port+nodes)
+	// Ports in a row are had by some dozens.
+	var ports []string
+	for left := nodes; left > 0; left -= 40 {
+		n := min(left, 40)
+		first := processes.FreePorts(c, n)
+		ports = append(ports, fmt.Sprintf("%d-%d", first, first+n-1))
+	}
 	c.Write("etc/munge.key", string(key), 0o400)
-	c.Write("etc/slurm.conf", fmt.Sprintf(configuration, host, c.Dir, c.port, nodes, ports)+strings.Join(more, "\n")+"\n", 0o644)
+	c.Write("etc/slurm.conf", fmt.Sprintf(configuration, host, c.Dir, c.port, nodes, "["+strings.Join(ports, ",")+"]")+strings.Join(more, "\n")+"\n", 0o644)
 	c.Write("etc/gres.conf", fmt.Sprintf("NodeName=n[1-%d] Name=gpu File=/dev/tty[0-3]\n", nodes), 0o644)
 	for i := range nodes {
 		if err := os.MkdirAll(filepath.Join(c.Dir, "spool", nodeName(i)), 0o755); err != nil {

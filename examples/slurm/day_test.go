@@ -3,6 +3,7 @@
 package slurm
 
 import (
+	"flag"
 	"math"
 	"strconv"
 	"strings"
@@ -37,4 +38,18 @@ func TestDay(t *testing.T) {
 	managertest.Daily{Manager: "slurm", Slots: 24, Bench: func(t *testing.T) managertest.Player {
 		return newBench(t, len(nodes))
 	}}.Day(t)
+}
+
+var nodesFlag = flag.Int("nodes", 3, "on how many nodes TestHours plays; from ten on a task takes a whole one")
+
+func TestHours(t *testing.T) {
+	cpus, slots := 1, 8*int64(*nodesFlag)
+	if *nodesFlag >= 10 {
+		cpus, slots = 8, int64(*nodesFlag)
+	}
+	managertest.Daily{Manager: "slurm", Slots: slots, Bench: func(t *testing.T) managertest.Player {
+		b := newBench(t, *nodesFlag, "SlurmdTimeout=600")
+		b.cpus = cpus
+		return b
+	}}.Hours(t)
 }

@@ -32,12 +32,12 @@ var commands = map[string]string{
 // fake is a cluster whose commands print the files of a folder.
 type fake struct {
 	*slurm
-	*testing.T
+	testing.TB
 	dir string
 }
 
 // newFake returns one with a node and nothing else.
-func newFake(t *testing.T) *fake {
+func newFake(t testing.TB) *fake {
 	t.Helper()
 	f := &fake{newSlurm(4, t.TempDir(), daemon.Guarded{}), t, t.TempDir()}
 	for name, text := range commands {

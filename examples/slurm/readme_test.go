@@ -27,7 +27,7 @@ mkdir -p "$GOBIN" && exec REAL build -C ROOT -o "$GOBIN/" "$name"
 // the address are the reader's own.
 func TestReadme(t *testing.T) {
 	c := newCluster(t, 1)
-	b := &bench{c, &managertest.Bench{TB: t, Dir: c.Dir}}
+	b := &bench{cluster: c, Bench: &managertest.Bench{TB: t, Dir: c.Dir}}
 	shared, root := filepath.Join(c.Dir, "shared"), "." // the module, which requires the guard's
 	// The test has no minute for each run.
 	own := []string{"/mnt/shared", shared, "10.0.0.5:7190", "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1)) + " -min-run 0s"}

@@ -23,12 +23,13 @@ import (
 type bench struct {
 	*cluster
 	*managertest.Bench
+	cpus int // of a task; 0: one
 }
 
 func newBench(t testing.TB, nodes int, more ...string) *bench {
 	t.Helper()
 	c := newCluster(t, nodes, more...)
-	return &bench{c, managertest.New(t, c.Dir)}
+	return &bench{cluster: c, Bench: managertest.New(t, c.Dir)}
 }
 
 // submit submits an elastic job as root, and returns its ID. A task takes a CPU.
@@ -53,9 +54,9 @@ func (b *bench) sbatch(name, script string, options ...string) string {
 	return b.taken(name, "#!/bin/sh\n"+script+"\n", "sbatch", b.usual(name, options)...)
 }
 
-// usual are the options of a job whose tasks take a CPU each.
+// usual are the options of a job.
 func (b *bench) usual(name string, more []string) []string {
-	return append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=1", "--mem-per-cpu=500", "--chdir=" + b.Dir}, more...)
+	return append([]string{"--parsable", "--job-name=" + name, "--cpus-per-task=" + strconv.Itoa(max(1, b.cpus)), "--mem-per-cpu=500", "--chdir=" + b.Dir}, more...)
 }
 
 // taken submits a job, also to a slurmctld that was killed a moment ago, and returns its ID.

@@ -139,12 +139,17 @@ func (g *gangs) left() int {
 	return len(g.playing)
 }
 
-// day plays days, each with a controller of its own, if their records are wanted: short ones are Nomad's and Slurm's tests.
+// daily plays on this cluster, each time with a controller of its own.
+func (c *cluster) daily() managertest.Daily {
+	return managertest.Daily{Manager: "yarn", Slots: daySlots, Bench: func(t *testing.T) managertest.Player {
+		return &dayPlayer{newBench(t, c), newGangs(t, c)}
+	}}
+}
+
+// day plays days, if their records are wanted: short ones are Nomad's and Slurm's tests.
 func (c *cluster) day(t *testing.T) {
 	if flag.Lookup("day").Value.String() == "" {
 		t.Skip("-day is not set: a day takes six minutes under each policy")
 	}
-	managertest.Daily{Manager: "yarn", Slots: daySlots, Bench: func(t *testing.T) managertest.Player {
-		return &dayPlayer{newBench(t, c), newGangs(t, c)}
-	}}.Day(t)
+	c.daily().Day(t)
 }

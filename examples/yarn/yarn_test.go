@@ -117,6 +117,7 @@ func TestYARN(t *testing.T) {
 	t.Run("readme", c.readme)
 	t.Run("queues", c.queues)
 	t.Run("day", c.day)
+	t.Run("hours", c.daily().Hours)
 	t.Run("faults", c.faults)
 }
 

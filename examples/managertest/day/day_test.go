@@ -92,6 +92,24 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// What the plain job waits counts, and for how long the elastic one was at work, in a day that was played sixty times as fast.
+func TestPlainAndElastic(t *testing.T) {
+	r := &Record{Jobs: []Job{{Name: "e", At: 1, Fixed: 1, Max: 4, Ended: 122}, {Name: "late", At: 20, Fixed: 2, Max: 2, Ended: 40}, {Name: "p", At: 10, Fixed: 2, Max: 2, Ended: 30}},
+		Lives: []Life{{"e", 60, 70}, {"e", 2, 50}, {"p", 13, 30}, {"p", 12, 30}, {"late", 26, 40}}}
+	if mean, longest := r.Waits(); mean != 4 || longest != 6 {
+		t.Errorf("they wait %g, and %g at most", mean, longest)
+	}
+	if hours := r.Hours(60); hours != 2 {
+		t.Errorf("%g hours", hours)
+	}
+	if plain := Plain(r.Jobs); len(plain) != 2 || plain[0].Name != "late" || len(r.Jobs) != 3 {
+		t.Errorf("%+v", plain)
+	}
+	if Sort(r.Jobs); r.Jobs[1].Name != "p" {
+		t.Errorf("%+v", r.Jobs)
+	}
+}
+
 // More jobs than slots have a fair share all the same.
 func TestManyJobs(t *testing.T) {
 	r := &Record{Slots: 2, Jobs: []Job{{Name: "a", Max: 2, Ended: 9}, {Name: "b", Max: 2, Ended: 9}, {Name: "c", Max: 2, Ended: 9}}}

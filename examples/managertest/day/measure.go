@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
@@ -142,4 +143,48 @@ func (r *Record) fair(at float64) (map[string]float64, error) {
 		shares[claims[i].ID] = filling.Claims[i].Share
 	}
 	return shares, nil
+}
+
+// isElastic reports whether a job can use more than one number of containers.
+func (j *Job) isElastic() bool { return j.Max > j.Fixed }
+
+// Plain are the jobs that have the number of containers that they ask for.
+func Plain(jobs []Job) []Job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return j.isElastic() })
+}
+
+// Sort brings jobs into the order of their arrival.
+func Sort(jobs []Job) { slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(a.At, b.At) }) }
+
+// Waits are how long plain jobs wait from their submission until the first of their containers is at work, in seconds of the play.
+func (r *Record) Waits() (mean, longest float64) {
+	begun := r.begun()
+	plain := Plain(r.Jobs)
+	for i := range plain {
+		wait := begun[plain[i].Name] - plain[i].At
+		mean, longest = mean+wait/float64(len(plain)), max(longest, wait)
+	}
+	return mean, longest
+}
+
+// Hours are those for which elastic jobs were at work, all together, of a day that was played so many times as fast.
+func (r *Record) Hours(speed float64) float64 {
+	begun, sum := r.begun(), 0.0
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.isElastic() {
+			sum += j.Ended - begun[j.Name]
+		}
+	}
+	return sum * speed / time.Hour.Seconds()
+}
+
+// begun is when the first container of each job was at work.
+func (r *Record) begun() map[string]float64 {
+	begun := map[string]float64{}
+	for _, l := range r.Lives {
+		if first, was := begun[l.Job]; !was || l.From < first {
+			begun[l.Job] = l.From
+		}
+	}
+	return begun
 }

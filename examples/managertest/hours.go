@@ -1,0 +1,148 @@
+//go:build unix
+
+// This file plays two hours of ten users with plain jobs and elastic ones, and measures what the controller costs the plain jobs.
+
+package managertest
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apportion/apportion/examples/managertest/day"
+)
+
+var (
+	hoursFlag = flag.Duration("hours", 0, "in how much time TestHours plays two hours; 0: it is skipped")
+	moreFlags = flag.String("flags", "", "more flags of the controller in TestHours, with blanks between; times are those of the play")
+)
+
+// What is played: in this time each of these users submits so many plain jobs, and half of them an elastic one.
+const (
+	playedHours  = 2 * time.Hour
+	playedUsers  = 10
+	plainPerUser = 3
+)
+
+// What must be seen of a play: a plain job waits no longer than alone by so much in the mean, an elastic one is started again so often in
+// an hour, and the controller has no more of a core and of memory.
+const (
+	mostWait     = time.Minute
+	mostRestarts = 2.0
+	mostCore     = 0.02
+	mostMemory   = 64 << 20
+)
+
+// hoursOf draws the jobs, plain ones and those that can use all slots, in the order of their arrival. A plain job takes two minutes to
+// twelve of the hours, on up to a quarter of the slots; the elastic ones have work for six tenths of all slots and hours.
+func hoursOf(slots int64, length time.Duration) []day.Job {
+	r, all := rand.New(rand.NewPCG(1, 0)), length.Seconds()
+	var jobs []day.Job
+	for user := range playedUsers {
+		if user%2 == 0 {
+			jobs = append(jobs, day.Job{Name: fmt.Sprintf("elastic-%d", user), At: all / 20 * r.Float64(), Fixed: 1, Max: slots,
+				Work: 0.6 * float64(slots) * all / (playedUsers / 2)})
+		}
+		for i := range plainPerUser {
+			n := 1 + r.Int64N(slots/4)
+			took := (2 + 10*r.Float64()) * float64(time.Minute) / float64(playedHours) * all
+			jobs = append(jobs, day.Job{Name: fmt.Sprintf("plain-%d-%d", user, i), At: (0.1 + 0.8*r.Float64()) * all, Fixed: n, Max: n, Work: took * float64(n)})
+		}
+	}
+	day.Sort(jobs)
+	return jobs
+}
+
+// Hours plays the plain jobs alone, without a controller, then the same beside the elastic ones, and logs a table of both.
+func (d Daily) Hours(t *testing.T) {
+	length := *hoursFlag
+	if length <= 0 {
+		t.Skip("-hours is not set: make hours plays")
+	}
+	speed := float64(playedHours) / float64(length)
+	table := "\n| play | plain jobs | mean wait, s | longest, s | elastic jobs | restarts by job and hour | mean pause, s | slots at work | controller, % of a core | MiB |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+	waits := map[string]float64{}
+	for _, policy := range []string{Fixed, Elastic} {
+		t.Run(policy, func(t *testing.T) {
+			r := &day.Record{Manager: d.Manager, Policy: policy, Slots: d.Slots, Jobs: hoursOf(d.Slots, length)}
+			if policy == Fixed {
+				r.Jobs = day.Plain(r.Jobs)
+			}
+			core, memory := playHours(d.Bench(t), r, speed)
+			m, err := r.Measure()
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, longest := r.Waits()
+			elastic := len(r.Jobs) - len(day.Plain(r.Jobs))
+			restarts := float64(m.Resized) / max(1, r.Hours(speed))
+			table += fmt.Sprintf("| %s, %s | %d | %.1f | %.1f | %d | %.2f | %.1f | %.0f %% | %.2f | %.1f |\n", d.Manager, policy, len(r.Jobs)-elastic, mean, longest, elastic, restarts,
+				m.Pause, 100*m.Held, 100*core, float64(memory)/(1<<20))
+			waits[policy] = mean
+			if restarts > mostRestarts || core > mostCore || memory > mostMemory {
+				t.Errorf("%.2f restarts, %.3f of a core, %d bytes", restarts, core, memory)
+			}
+		})
+	}
+	t.Logf("two hours in %v, on %d slots:%s", length, d.Slots, table)
+	if longer := time.Duration((waits[Elastic] - waits[Fixed]) * float64(time.Second)); longer > mostWait {
+		t.Errorf("plain jobs wait for %v more", longer)
+	}
+}
+
+// playHours plays jobs, of which those that can use more than one number of containers are elastic, and returns what the controller has
+// used. What the program counts in time is as much shorter as the play is.
+func playHours(p Player, r *day.Record, speed float64) (core float64, memory int64) {
+	b := p.Controlled()
+	b.Helper()
+	shorter := func(d, least time.Duration) string {
+		return max(least, time.Duration(float64(d)/speed)).String()
+	}
+	b.Set("-theta1", "0.2", "-theta2", "0.3", "-lease", "30s", "-every", "500ms", "-look", "1s", "-look-idle", "5s",
+		"-min-run", shorter(time.Minute, 0), "-save", shorter(10*time.Minute, 5*time.Second), "-job-moves", strconv.Itoa(int(6*speed)))
+	b.Set(strings.Fields(*moreFlags)...)
+	if r.Policy == Fixed {
+		b.End()
+	}
+	began := time.Now()
+	called := b.arrive(p, r, began, func(j *day.Job) bool { return j.Max > j.Fixed })
+	b.ended(p, time.Duration(2*float64(playedHours)/speed)+5*time.Minute)
+	if r.Policy == Elastic {
+		core, memory = b.uses(time.Since(began))
+		b.Check()
+	}
+	b.readLives(r, called, began)
+	return core, memory
+}
+
+// uses is what the controller and the commands that it has called have used: of a core, on average, and of memory at most, without those
+// commands.
+func (b *Bench) uses(since time.Duration) (core float64, memory int64) {
+	b.Helper()
+	read := func(name string) string {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", b.Process(), name))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return string(text)
+	}
+	_, stat, _ := strings.Cut(read("stat"), ") ")
+	ticks := int64(0)
+	for _, word := range strings.Fields(stat)[11:15] { // of itself and of its children, see proc(5); a hundred are a second
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	_, most, _ := strings.Cut(read("status"), "VmHWM:")
+	if _, err := fmt.Sscan(most, &memory); err != nil {
+		b.Fatal(err)
+	}
+	return float64(ticks) / 100 / since.Seconds(), memory << 10
+}
