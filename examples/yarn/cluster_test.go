@@ -32,6 +32,7 @@ const gpuKind = "yarn.io/gpu"
 type cluster struct {
 	*processes.Group
 	jars    string
+	more    map[string]string // what yarn-site.xml has beside the usual
 	port    int
 	manager *manager
 }
@@ -40,7 +41,10 @@ type cluster struct {
 const rmName = "rm"
 
 // newCluster starts a cluster with so many nodes of 8 virtual cores, 8 GiB and 4 GPUs.
-func newCluster(t testing.TB, nodes int) *cluster {
+func newCluster(t testing.TB, nodes int) *cluster { return newClusterWith(t, nodes, nil) }
+
+// newClusterWith starts one whose daemons are told more.
+func newClusterWith(t testing.TB, nodes int, more map[string]string) *cluster {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("real jobs on a real cluster take a minute")
@@ -52,7 +56,7 @@ func newCluster(t testing.TB, nodes int) *cluster {
 		}
 		t.Skipf("%s is not set: make yarn fetches the jars", jarsVariable)
 	}
-	c := &cluster{Group: processes.New(t, "yarn"), jars: jars}
+	c := &cluster{Group: processes.New(t, "yarn"), jars: jars, more: more}
 	c.compile()
 	c.port = processes.FreePorts(t, 5+4*nodes)
 	c.manager = newManager([]string{fmt.Sprintf("http://127.0.0.1:%d", c.port+4)})
@@ -127,6 +131,7 @@ func (c *cluster) running() int {
 // compile compiles the holder, and what runs jobs of fixed sizes beside it.
 func (c *cluster) compile() {
 	c.Helper()
+	c.javac("17", "editor/CapacityEditor.java")
 	sources, err := filepath.Glob("holder/src/main/java/com/github/apportion/yarn/*.java")
 	if err != nil || len(sources) == 0 {
 		c.Fatalf("%v: no sources", err)
@@ -136,7 +141,13 @@ func (c *cluster) compile() {
 		c.Fatal(err)
 	}
 	sources = append(append(sources, example...), "holder/src/test/java/com/github/apportion/yarn/Gangs.java")
-	args := append([]string{"--release", "11", "-proc:none", "-Xlint:all,-classfile,-path", "-Werror", "-d", filepath.Join(c.Dir, "classes"),
+	c.javac("11", sources...)
+}
+
+// javac compiles sources for a release of Java.
+func (c *cluster) javac(release string, sources ...string) {
+	c.Helper()
+	args := append([]string{"--release", release, "-proc:none", "-Xlint:all,-classfile,-path", "-Werror", "-d", filepath.Join(c.Dir, "classes"),
 		"-cp", filepath.Join(c.jars, "*")}, sources...)
 	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
 		c.Fatalf("%v: %s", err, out)
@@ -225,6 +236,7 @@ func (c *cluster) configure(name string, i int) {
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "100",
 		"yarn.nodemanager.disk-health-checker.min-free-space-per-disk-mb":               "0",
 	}
+	maps.Copy(site, c.more)
 	// The first node keeps its containers in mind while its NodeManager is started again; the others do not.
 	if name == nmName(0) {
 		site["yarn.nodemanager.recovery.enabled"] = "true"
