@@ -6,7 +6,6 @@ package kubernetes
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -280,22 +279,6 @@ func (c *crowd) leave(name string) *effort {
 	return c.after(func() { c.delete(name) }, name, c.jobs, func(held map[string]int) bool { return len(held) == c.jobs && sum(held) == c.free() })
 }
 
-// memory is what the controller holds of memory, in MiB.
-func (c *crowd) memory() float64 {
-	c.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process()))
-	if err != nil {
-		c.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
-			kib, _ := strconv.ParseFloat(fields[1], 64)
-			return kib / 1024
-		}
-	}
-	return 0
-}
-
 // An effort that is more than its jobs need has faults.
 func TestEffort(t *testing.T) {
 	for _, c := range []struct {
@@ -340,16 +323,17 @@ func TestSize(t *testing.T) {
 			t.Errorf("a job %s: %s", event.name, fault)
 		}
 	}
-	t.Logf("the controller needs %.0f MiB", c.memory())
+	_, memory := c.Used()
+	t.Logf("the controller needs %.0f MiB", float64(memory)/(1<<20))
 	if refused := c.kubelets.Refused(); len(refused) > 0 {
 		t.Errorf("kubelets refused %d pods: %v", len(refused), refused[0])
 	}
 }
 
 // BenchmarkSize measures an arrival on more and more nodes: seconds to the first decision on it, and to the last pod, calls for
-// each decision, and MiB.
+// each decision, what of a core is used while nothing changes, and MiB.
 func BenchmarkSize(b *testing.B) {
-	for _, nodes := range []int{100, 1000} {
+	for _, nodes := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", nodes, nodes*(gpus-gpusOfOthers)), func(b *testing.B) {
 			c := newCrowd(b, nodes)
 			var all []*effort
@@ -369,7 +353,12 @@ func BenchmarkSize(b *testing.B) {
 			b.ReportMetric(bound/n, "bound-s")
 			b.ReportMetric(last/n, "all-pods-s")
 			b.ReportMetric(calls/decisions, "calls/decision")
-			b.ReportMetric(c.memory(), "MiB")
+			before, _ := c.Used()
+			const rest = 20 * time.Second
+			time.Sleep(rest)
+			after, memory := c.Used()
+			b.ReportMetric(100*(after-before).Seconds()/rest.Seconds(), "core-%-at-rest")
+			b.ReportMetric(float64(memory)/(1<<20), "MiB")
 		})
 	}
 }

@@ -113,16 +113,17 @@ func playHours(p Player, r *day.Record, speed float64) (core float64, memory int
 	called := b.arrive(p, r, began, func(j *day.Job) bool { return j.Max > j.Fixed })
 	b.ended(p, time.Duration(2*float64(playedHours)/speed)+5*time.Minute)
 	if r.Policy == Elastic {
-		core, memory = b.uses(time.Since(began))
+		cpu, most := b.Used()
+		core, memory = cpu.Seconds()/time.Since(began).Seconds(), most
 		b.Check()
 	}
 	b.readLives(r, called, began)
 	return core, memory
 }
 
-// uses is what the controller and the commands that it has called have used: of a core, on average, and of memory at most, without those
-// commands.
-func (b *Bench) uses(since time.Duration) (core float64, memory int64) {
+// Used is the CPU time that the controller and the commands that it has called have used since its start, and how many bytes of memory
+// it has had at most, without those commands.
+func (b *Bench) Used() (cpu time.Duration, memory int64) {
 	b.Helper()
 	read := func(name string) string {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", b.Process(), name))
@@ -144,5 +145,5 @@ func (b *Bench) uses(since time.Duration) (core float64, memory int64) {
 	if _, err := fmt.Sscan(most, &memory); err != nil {
 		b.Fatal(err)
 	}
-	return float64(ticks) / 100 / since.Seconds(), memory << 10
+	return time.Duration(ticks) * 10 * time.Millisecond, memory << 10
 }
