@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // records are the files, beside a README, with what its commands have printed: complete runs that are the same on every
@@ -39,10 +41,7 @@ func recorded(t *testing.T, folder string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, pattern := range records {
-		files, err := filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Have(filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern))))(t)
 		for _, file := range files {
 			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 				all.WriteString(read(t, file) + "\n")
@@ -149,10 +148,7 @@ var code = regexp.MustCompile("`[^`]*`")
 func numbers(t *testing.T, folder string) []float64 {
 	t.Helper()
 	text := recorded(t, folder)
-	programs, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	programs := must.Have(filepath.Glob(filepath.Join(folder, "*.go")))(t)
 	if folder != "." {
 		for _, program := range programs {
 			text += read(t, program)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // repository returns the Markdown files of the repository, and the folders with a package that others can import.
@@ -43,10 +45,7 @@ func repository(t *testing.T) (texts, packages []string) {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(t)
 	return string(text)
 }
 
@@ -192,10 +191,7 @@ func toldToTest(arguments string) (folder, wanted string) {
 // declares reports whether the tests of a folder have one whose name matches a pattern, as go test looks for it.
 func declares(t *testing.T, folder, pattern string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Have(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
 	for _, file := range files {
 		for _, match := range regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w*)\(`).FindAllStringSubmatch(read(t, file), -1) {
 			if ok, err := regexp.MatchString(pattern, match[1]); ok || err != nil {

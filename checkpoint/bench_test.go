@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // BenchmarkAdjustment resizes a job among others, from Adjust to Running, each effect done at once.
@@ -41,8 +42,8 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				_, j, err := journal.Open(d.fsys, checkpoint.Config{Kinds: slotKinds})
-				must(b, err)
-				must(b, j.Close())
+				must.Do(b, err)
+				must.Do(b, j.Close())
 			}
 		})
 	}
@@ -60,7 +61,7 @@ func newBenchDriver(b *testing.B, disk string, jobs int) *benchDriver {
 	d := &benchDriver{b: b, fsys: vfstest.NewMem()}
 	if disk == "local" {
 		fsys, err := vfs.NewOS(b.TempDir())
-		must(b, err)
+		must.Do(b, err)
 		b.Cleanup(func() { fsys.Close() })
 		d.fsys = fsys
 	}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCordonOnRecord(t *testing.T) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1))(t)
 	server := apportion.Server{ID: "s1", Capacity: apportion.Resources{2}}
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
 	free := checkpoint.Host{Server: server}
@@ -57,10 +57,10 @@ func TestCordonedPlaces(t *testing.T) {
 		return m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": target}})
 	}
 	mustStep(t, m, up("s1", 4, ""), checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}})
-	must(t, ask("s1", "s1"))
+	must.Do(t, ask("s1", "s1"))
 	mustStep(t, m, checkpoint.Cordon{ID: "s1"})
-	must(t, ask("s1"))
-	must(t, ask("s1", "s1"))
+	must.Do(t, ask("s1"))
+	must.Do(t, ask("s1", "s1"))
 	if err := ask("s1", "s1", "s1"); !errors.Is(err, apportion.ErrConflict) {
 		t.Errorf("more than the job has: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // node is a state of everything.
@@ -284,8 +285,7 @@ func smallWorld(left budget) *node {
 // exploreLimit is how many states are visited at most: EXPLORE_LIMIT of the environment.
 func exploreLimit(t *testing.T) int {
 	if text := os.Getenv("EXPLORE_LIMIT"); text != "" {
-		limit, err := strconv.Atoi(text)
-		must(t, err)
+		limit := must.Have(strconv.Atoi(text))(t)
 		return limit
 	}
 	if testing.Short() {

@@ -8,11 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestFaults(t *testing.T) {
-	text, err := os.ReadFile("FAULTS.md")
-	must(t, err)
+	text := must.Have(os.ReadFile("FAULTS.md"))(t)
 	name := regexp.MustCompile("`([a-z./]+)`|\\b([Tt]est[A-Z]\\w*)")
 	sources := map[string]string{}
 	rows := 0
@@ -55,8 +56,7 @@ func testsOf(t *testing.T, folder string) string {
 	}
 	var all strings.Builder
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		must(t, err)
+		source := must.Have(os.ReadFile(file))(t)
 		all.Write(source)
 	}
 	return all.String()

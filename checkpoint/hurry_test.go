@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // saving plays a job that runs and is asked to be saved, and lets time pass in ticks of a second. It returns after how many seconds the
@@ -16,8 +17,7 @@ func saving(t *testing.T, change func(*checkpoint.Config), took int, event check
 	config := simConfig()
 	config.Timeouts.Save, config.MaxTick = time.Hour, time.Minute
 	change(&config)
-	m, err := checkpoint.Recover(config, 1, named("j"))
-	must(t, err)
+	m := must.Have(checkpoint.Recover(config, 1, named("j")))(t)
 	now := time.Unix(1763836000, 0)
 	pass := func(n int) {
 		now = now.Add(time.Duration(n) * time.Second)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // roundTrip writes a value and reads it again.
@@ -123,8 +124,7 @@ func events() *rapid.Generator[checkpoint.Event] {
 func TestEventsSurviveJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		event := events().Draw(t, "event")
-		text, err := checkpoint.MarshalEvent(event)
-		must(t, err)
+		text := must.Have(checkpoint.MarshalEvent(event))(t)
 		back, err := checkpoint.UnmarshalEvent(text)
 		if err != nil || !reflect.DeepEqual(back, event) {
 			t.Fatalf("%s is read as %#v, %v, and was %#v", text, back, err, event)

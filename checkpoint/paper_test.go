@@ -8,13 +8,14 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // order plays all effects and returns their kinds and jobs, in the order in which they are issued.
 func order(t *testing.T, m *checkpoint.Machine, event checkpoint.Event) (issued []string) {
 	t.Helper()
 	for events := []checkpoint.Event{event}; len(events) > 0; events = events[1:] {
-		must(t, m.Step(events[0]))
+		must.Do(t, m.Step(events[0]))
 		for _, e := range m.Ready().Effects {
 			if e.Action != checkpoint.Prune {
 				issued = append(issued, string(e.Action)+" "+e.Job)
@@ -27,12 +28,9 @@ func order(t *testing.T, m *checkpoint.Machine, event checkpoint.Event) (issued 
 
 func paperMachine(t *testing.T, servers ...apportion.Server) *checkpoint.Machine {
 	t.Helper()
-	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}}, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "gpu", "memory"}}, 1))(t)
 	for _, s := range servers {
-		if err := m.Step(checkpoint.ServerUp{Server: s}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(checkpoint.ServerUp{Server: s}))
 	}
 	return m
 }
@@ -43,9 +41,7 @@ func TestOrderOfSteps(t *testing.T) {
 	m := paperMachine(t,
 		apportion.Server{ID: "slave1", Capacity: apportion.Resources{4, 4, 32}},
 		apportion.Server{ID: "slave2", Capacity: apportion.Resources{4, 4, 32}})
-	if err := m.Step(checkpoint.Submit{Job: "app", Demand: apportion.Resources{2, 1, 8}, Min: 0}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Step(checkpoint.Submit{Job: "app", Demand: apportion.Resources{2, 1, 8}, Min: 0}))
 	start := order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app": {"slave1", "slave1"}}})
 	if want := []string{"create app", "resume app", "confirm app"}; !slices.Equal(start, want) {
 		t.Errorf("start: %v, want %v", start, want)
@@ -64,9 +60,7 @@ func TestFigure5(t *testing.T) {
 	container := apportion.Resources{2, 1, 8}
 	m := paperMachine(t, apportion.Server{ID: "slave1", Capacity: apportion.Resources{12, 6, 48}})
 	for _, app := range []string{"app1", "app2", "app3"} {
-		if err := m.Step(checkpoint.Submit{Job: app, Demand: container, Min: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(checkpoint.Submit{Job: app, Demand: container, Min: 1}))
 	}
 	two, four := []string{"slave1", "slave1"}, []string{"slave1", "slave1", "slave1", "slave1"}
 	order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app1": two, "app2": four}})

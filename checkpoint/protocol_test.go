@@ -14,20 +14,20 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestDeterministic gives the same events 50 times: the order of maps must not show.
 func TestDeterministic(t *testing.T) {
 	run := func() string {
-		m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds, Limit: 3}, 1)
-		must(t, err)
+		m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds, Limit: 3}, 1))(t)
 		targets := [2]map[string][]string{{}, {}}
 		for i := range 8 {
 			job, server := fmt.Sprint("job", i), fmt.Sprint("s", i)
 			for _, e := range []checkpoint.Event{
 				checkpoint.ServerUp{Server: apportion.Server{ID: server, Capacity: apportion.Resources{1}}}, checkpoint.Submit{Job: job, Demand: slot, Min: 0},
 			} {
-				must(t, m.Step(e))
+				must.Do(t, m.Step(e))
 			}
 			targets[0][job] = []string{server}
 			targets[1][job] = []string{fmt.Sprint("s", (i+3)%8)}
@@ -35,7 +35,7 @@ func TestDeterministic(t *testing.T) {
 		var text strings.Builder
 		for _, target := range targets {
 			for events := []checkpoint.Event{checkpoint.Adjust{Targets: target}}; len(events) > 0; events = events[1:] {
-				must(t, m.Step(events[0]))
+				must.Do(t, m.Step(events[0]))
 				ready := m.Ready()
 				fmt.Fprintln(&text, ready)
 				for _, e := range ready.Effects {
@@ -60,15 +60,14 @@ func TestDeterministic(t *testing.T) {
 
 // TestOwnership changes what went in and what came out: the machine must not notice.
 func TestOwnership(t *testing.T) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1))(t)
 	capacity, demand, target := apportion.Resources{2}, apportion.Resources{1}, []string{"s2", "s1"}
 	events := []checkpoint.Event{
 		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: capacity}}, checkpoint.ServerUp{Server: apportion.Server{ID: "s2", Capacity: capacity}},
 		checkpoint.Submit{Job: "a", Demand: demand, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": target}},
 	}
 	for _, e := range events {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	if target[0] != "s2" {
 		t.Error("the target was sorted in place")
@@ -89,8 +88,7 @@ func TestOwnership(t *testing.T) {
 
 // A job that is given up has failed, and says why for as long as it is known; what is over by then stays as it ended.
 func TestGivenUp(t *testing.T) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3))(t)
 	steps(t, m, checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Submit{Job: "b", Demand: slot}, checkpoint.Cancel{Job: "b"},
 		checkpoint.Cancel{Job: "a", Failed: "six runs have died"}, checkpoint.Cancel{Job: "b", Failed: "late"}, checkpoint.Cancel{Job: "a"})
 	for _, want := range []checkpoint.Job{{Name: "a", Ending: checkpoint.GivenUp, Reason: apportion.Reason{Constraint: checkpoint.Futile, Text: "six runs have died"}},
@@ -105,13 +103,12 @@ func TestGivenUp(t *testing.T) {
 
 // TestReady hands everything over once, and nothing where nothing has changed.
 func TestReady(t *testing.T) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3))(t)
 	if r := m.Ready(); !r.Record.Empty() || len(r.Effects) != 0 {
 		t.Errorf("a new machine: %+v", r)
 	}
 	for _, e := range []checkpoint.Event{checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Submit{Job: "b", Demand: slot, Min: 0}, checkpoint.Cancel{Job: "a"}, checkpoint.Forget{Job: "a"}} {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	r := m.Ready().Record
 	if r.Empty() || len(r.Jobs) != 1 || r.Jobs[0].Name != "b" || len(r.Gone) != 1 {
@@ -127,7 +124,7 @@ func TestReady(t *testing.T) {
 	}
 	// A record that says nothing is the zero Record, also once numbers were given out.
 	for _, e := range []checkpoint.Event{slotted("s1"), checkpoint.Adjust{Targets: map[string][]string{"b": {"s1"}}}} {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	if r := m.Ready(); r.Record.Empty() || r.Record.Next == 0 {
 		t.Errorf("record %+v", r.Record)
@@ -183,15 +180,12 @@ func TestClock(t *testing.T) {
 		{"backward and on", []int{0, 10, -100, -90, -80}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := checkpoint.New(config, 1)
-			must(t, err)
+			m := must.Have(checkpoint.New(config, 1))(t)
 			for _, e := range []checkpoint.Event{checkpoint.Tick{Now: time.Unix(0, 0)}, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
-				must(t, m.Step(e))
+				must.Do(t, m.Step(e))
 			}
 			for _, second := range test.ticks {
-				if err := m.Step(checkpoint.Tick{Now: time.Unix(int64(second), 0)}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.Step(checkpoint.Tick{Now: time.Unix(int64(second), 0)}))
 			}
 			if j, _ := m.Job("a"); j.Tries != test.tries {
 				t.Errorf("%d tries have failed, want %d", j.Tries, test.tries)
@@ -202,27 +196,22 @@ func TestClock(t *testing.T) {
 
 // TestHugeQuantities: demands near the largest integer neither overflow nor overfill.
 func TestHugeQuantities(t *testing.T) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1))(t)
 	huge := apportion.Resources{math.MaxInt64}
 	half := apportion.Resources{math.MaxInt64/2 + 1}
 	for _, e := range []checkpoint.Event{
 		checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: huge}}, checkpoint.Submit{Job: "a", Demand: half, Min: 0}, checkpoint.Submit{Job: "b", Demand: half, Min: 0},
 		checkpoint.Adjust{Targets: map[string][]string{"a": {"s"}, "b": {"s"}}},
 	} {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	a, _ := m.Job("a")
 	b, _ := m.Job("b")
 	if a.Phase != checkpoint.Creating || b.Phase != checkpoint.Idle || b.Reason.Constraint != checkpoint.NoRoom {
 		t.Errorf("a %s, b %s %v", a.Phase, b.Phase, b.Reason)
 	}
-	if err := m.Step(checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: apportion.Resources{0}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Step(checkpoint.Adjust{Targets: map[string][]string{"b": {"s"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Step(checkpoint.ServerUp{Server: apportion.Server{ID: "s", Capacity: apportion.Resources{0}}}))
+	must.Do(t, m.Step(checkpoint.Adjust{Targets: map[string][]string{"b": {"s"}}}))
 	if a, _ = m.Job("a"); a.Phase != checkpoint.Creating {
 		t.Errorf("a server that shrank has taken a to %s", a.Phase)
 	}
@@ -230,15 +219,12 @@ func TestHugeQuantities(t *testing.T) {
 
 // TestReasonIsText: what a server says may be anything, and must fit into a record.
 func TestReasonIsText(t *testing.T) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds, Retries: -1}, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds, Retries: -1}, 1))(t)
 	for _, e := range []checkpoint.Event{slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	j, _ := m.Job("a")
-	if err := m.Step(checkpoint.Reply{ID: j.Effect, Job: "a", Outcome: checkpoint.Failed, Detail: "\xff" + strings.Repeat("ä", 5000)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Step(checkpoint.Reply{ID: j.Effect, Job: "a", Outcome: checkpoint.Failed, Detail: "\xff" + strings.Repeat("ä", 5000)}))
 	record := m.Ready().Record
 	payload, err := json.Marshal(record)
 	if err != nil || len(payload) > 2000 {
@@ -246,16 +232,5 @@ func TestReasonIsText(t *testing.T) {
 	}
 	if got := record.Jobs[0].Reason.Text; !utf8.ValidString(got) || got == "" {
 		t.Errorf("the reason is %q", got)
-	}
-}
-
-// must ends the test at an error.
-func must(t interface {
-	Helper()
-	Fatal(args ...any)
-}, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

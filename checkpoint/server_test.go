@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func mustStep(t *testing.T, m *checkpoint.Machine, events ...checkpoint.Event) {
@@ -23,8 +24,7 @@ func mustStep(t *testing.T, m *checkpoint.Machine, events ...checkpoint.Event) {
 func newMachine(t *testing.T, config checkpoint.Config) *checkpoint.Machine {
 	t.Helper()
 	config.Kinds = slotKinds
-	m, err := checkpoint.New(config, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(config, 1))(t)
 	return m
 }
 
@@ -47,8 +47,7 @@ func TestIncarnation(t *testing.T) {
 		}
 	}
 	refused(m)
-	next, err := checkpoint.Recover(m.Config(), 2, m.Ready().Record)
-	must(t, err)
+	next := must.Have(checkpoint.Recover(m.Config(), 2, m.Ready().Record))(t)
 	refused(next)
 	mustStep(t, next, checkpoint.ServerFenced{ID: "s1"}, up("s1", 4, "second"))
 	if got := next.Hosts()[0].Incarnation; got != "second" {
@@ -121,8 +120,7 @@ func TestServerComesAndGoes(t *testing.T) {
 func TestLimitCountsJobsWithTriesLeft(t *testing.T) {
 	config := simConfig()
 	config.Limit, config.Retries = 1, 2
-	m, err := checkpoint.New(config, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(config, 1))(t)
 	var stop checkpoint.Effect
 	done := func() { // all is done that is asked for, but for the Stop
 		for {

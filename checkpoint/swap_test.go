@@ -8,16 +8,16 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // swapAll brings up jobs, each on a server of its own of twice as many, and lets each two of them swap places. Effects are
 // answered one after the other.
 func swapAll(b testing.TB, jobs int) (steps int) {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1)
-	must(b, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 1))(b)
 	step := func(e checkpoint.Event) []checkpoint.Effect {
 		steps++
-		must(b, m.Step(e))
+		must.Do(b, m.Step(e))
 		return m.Ready().Effects
 	}
 	play := func(open []checkpoint.Effect) {

@@ -10,13 +10,13 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // master recovers a machine, which must succeed.
 func recovered(t *testing.T, epoch int64, records ...checkpoint.Record) *checkpoint.Machine {
 	t.Helper()
-	m, err := checkpoint.Recover(simConfig(), epoch, records...)
-	must(t, err)
+	m := must.Have(checkpoint.Recover(simConfig(), epoch, records...))(t)
 	return m
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // refuses checks that an error is one fault of a field, or nil where field is empty.
@@ -32,10 +33,7 @@ func refuses(t *testing.T, name string, err error, field string, want error) {
 func TestExplainOfOthers(t *testing.T) {
 	claims := []drf.Claim{claim("a", 1, 0, 2, 1, 0), claim("b", 1, 0, top, 1, 1)}
 	make2 := func() *drf.Filling[int64] {
-		filling, err := drf.FillWhole(apportion.Resources{6, 3}, claims, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		filling := must.Have(drf.FillWhole(apportion.Resources{6, 3}, claims, nil))(t)
 		return filling
 	}
 	for _, test := range []struct {
@@ -70,10 +68,7 @@ func TestExplainTreeOfOthers(t *testing.T) {
 	queues := []drf.Queue{node("x", "", 1, nil, 2, none), node("y", "", 1, nil)}
 	claims := []drf.Claim{in("x", claim("a", 1, 0, top, 1, 0)), in("y", claim("b", 1, 0, top, 1, 1))}
 	treeOf := func(capacity apportion.Resources, queues ...drf.Queue) *drf.Tree {
-		tree, err := drf.NewTree(capacity, queues)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Have(drf.NewTree(capacity, queues))(t)
 		return tree
 	}
 	own := treeOf(capacity, queues...)
@@ -110,18 +105,10 @@ func TestPropExplainStored(t *testing.T) {
 		small := limits{claims: 4, capacity: 30, demand: 5, min: 2, max: 5, empty: true}
 		one, two := genInstance(t, small), genInstance(t, small)
 		filling := one.whole(t, nil)
-		text, err := json.Marshal(filling)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(filling))(t)
 		var read drf.Filling[int64]
-		if err := json.Unmarshal(text, &read); err != nil {
-			t.Fatal(err)
-		}
-		want, err := drf.Explain(nil, one.claims, filling)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &read))
+		want := must.Have(drf.Explain(nil, one.claims, filling))(t)
 		if got, err := drf.Explain(nil, one.claims, &read); err != nil || got.String() != want.String() {
 			t.Fatalf("read again: %v, %v", got, err)
 		}

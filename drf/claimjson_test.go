@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A weight and a max that are absent have their defaults; those that are there stay, also 0.
@@ -20,9 +21,7 @@ func TestClaimJSON(t *testing.T) {
 		`{"id":"b","demand":[2],"weight":2.5,"max":3}`:         {ID: "b", Demand: apportion.Resources{2}, Weight: 2.5, Max: 3},
 	} {
 		claim := drf.Claim{ID: "before", Min: 9}
-		if err := json.Unmarshal([]byte(text), &claim); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &claim))
 		written, err := json.Marshal(want)
 		var again drf.Claim
 		if err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A case names the capacity in its command line and has one claim a line:
@@ -59,10 +60,7 @@ func parseCase(t *testing.T, d *datadriven.TestData) (apportion.Kinds, apportion
 				name, _, _ := strings.Cut(word, "=")
 				kinds = append(kinds, name)
 			}
-			capacity, err := kinds.Parse(strings.Join(arg.Vals, " "))
-			if err != nil {
-				t.Fatal(err)
-			}
+			capacity := must.Have(kinds.Parse(strings.Join(arg.Vals, " ")))(t)
 			return kinds, capacity, parseClaims(t, kinds, d.Input)
 		}
 	}
@@ -74,10 +72,7 @@ func parseClaims(t *testing.T, kinds apportion.Kinds, input string) []drf.Claim 
 	var claims []drf.Claim
 	for line := range strings.Lines(input) {
 		words := strings.Fields(line)
-		demand, err := kinds.Parse(strings.Join(words[4:], " "))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand := must.Have(kinds.Parse(strings.Join(words[4:], " ")))(t)
 		c := drf.Claim{ID: words[0], Demand: demand, Max: drf.NoMax}
 		for i, parse := range []func(string) error{
 			func(s string) (err error) { c.Weight, err = strconv.ParseFloat(s, 64); return err },
@@ -89,9 +84,7 @@ func parseClaims(t *testing.T, kinds apportion.Kinds, input string) []drf.Claim 
 				return err
 			},
 		} {
-			if err := parse(words[i+1]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, parse(words[i+1]))
 		}
 		claims = append(claims, c)
 	}

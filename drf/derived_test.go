@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -98,20 +99,14 @@ func TestDerivedTreeRefuses(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	tree, err := d.NewTree(apportion.Resources{16, 4, 64}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(d.NewTree(apportion.Resources{16, 4, 64}, nil))(t)
 	// What is not the sum of its parts is refused wherever it is told.
 	wrong, right := apportion.Resources{1, 0, 1, 11}, extend(t, d, 1, 0, 1)
 	_, fill := tree.Fill([]drf.Claim{claim("c", 1, 0, 4, wrong...)})
 	_, whole := tree.FillWhole([]drf.Claim{claim("c", 1, 0, 4, wrong...)})
 	s := tree.NewSorter()
 	_, added := s.Add(claim("c", 1, 0, 4, wrong...))
-	c, err := s.Add(claim("d", 1, 0, 4, right...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(s.Add(claim("d", 1, 0, 4, right...)))(t)
 	for i, err := range []error{fill, whole, added, s.SetDemand(c, wrong), s.Allocate(c, wrong), s.Release(c, wrong), s.SetTotal(wrong)} {
 		if !errors.Is(err, apportion.ErrConflict) {
 			t.Errorf("%d: %v", i, err)
@@ -128,10 +123,7 @@ func TestDerivedShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	claims := []drf.Claim{claim("a", 1, 0, drf.NoMax, extend(t, d, 1, 0, 1)...), claim("b", 1, 0, drf.NoMax, extend(t, d, 0, 1, 1)...), claim("c", 3, 0, drf.NoMax, extend(t, d, 0, 1, 1)...)}
-	filling, err := tree.Fill(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	filling := must.Have(tree.Fill(claims))(t)
 	for i, want := range []struct{ containers, share float64 }{{76, .5}, {5, .125}, {15, .375}} {
 		if got := filling.Claims[i]; !isClose(got.Containers, want.containers) || !isClose(got.Share, want.share) {
 			t.Errorf("%s has %v containers and a share of %v, want %v", got.ID, got.Containers, got.Share, want)
@@ -144,15 +136,11 @@ func TestDerivedShares(t *testing.T) {
 	}
 	s := tree.NewSorter()
 	for i := range claims {
-		if _, err := s.Add(claims[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Add(claims[i]))(t)
 	}
 	a, b := s.Lookup("a"), s.Lookup("b")
 	for _, change := range []drf.Change{{Client: a, Resources: extend(t, d, 4, 0, 4)}, {Client: b, Resources: extend(t, d, 0, 1, 1)}} {
-		if err := s.Apply([]drf.Change{change}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Apply([]drf.Change{change}))
 	}
 	// Four T4 are more than an A100, 40 beside 38; of 76 T4 they are 1 in 19, and that one 1 in 20.
 	if share, kind := a.Share(); s.Compare(b, a) >= 0 || kind != 3 || !isClose(share, 40./1520) {
@@ -163,29 +151,20 @@ func TestDerivedShares(t *testing.T) {
 // A guarantee of a derived kind holds for whatever it is made of, a ceiling likewise, and what is borrowed is told of it alone.
 func TestDerivedQueues(t *testing.T) {
 	d := derive(t, accelerators, equivalent)
-	tree, err := d.NewTree(apportion.Resources{8, 4, 100}, []drf.Queue{
+	tree := must.Have(d.NewTree(apportion.Resources{8, 4, 100}, []drf.Queue{
 		node("a", "", 1, apportion.Resources{0, 0, 50, 152}),
 		node("b", "", 9, nil, drf.NoLimit, 3, drf.NoLimit, 60),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	claims := []drf.Claim{claim("x", 1, 0, drf.NoMax, extend(t, d, 0, 1, 1)...), claim("y", 1, 0, drf.NoMax, extend(t, d, 1, 0, 1)...)}
 	claims[0].Queue, claims[1].Queue = "a", "b"
-	filling, err := tree.FillWhole(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	filling := must.Have(tree.FillWhole(claims))(t)
 	if got := containers(&filling.Filling); !slices.Equal(got, []int64{4, 6}) {
 		t.Errorf("%v", got)
 	}
 	if stop := filling.Claims[1].StoppedBy; stop != (drf.Stop{Cause: drf.AtCeiling, Kind: 3, Queue: "b"}) {
 		t.Errorf("%+v", stop)
 	}
-	explained, err := drf.ExplainTree(d.Kinds(), tree, claims, filling)
-	if err != nil {
-		t.Fatal(err)
-	}
+	explained := must.Have(drf.ExplainTree(d.Kinds(), tree, claims, filling))(t)
 	if b := explained.Queues[1]; !slices.Equal(b.Borrowed, []int64{0, 0, 6, 60}) || !slices.Equal(b.Full, []string{"gpu_equivalent"}) {
 		t.Errorf("%+v", b)
 	}
@@ -201,10 +180,7 @@ func TestDerivedQueues(t *testing.T) {
 // Levels of queues are of derived kinds as well, and guarantees are asked for these alone.
 func TestDerivedNextQueue(t *testing.T) {
 	d := derive(t, accelerators, equivalent)
-	tree, err := d.NewTree(apportion.Resources{760, 20, 2000}, []drf.Queue{node("a", "", 1, nil), node("b", "", 1, apportion.Resources{0, 0, 0, 100})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(d.NewTree(apportion.Resources{760, 20, 2000}, []drf.Queue{node("a", "", 1, nil), node("b", "", 1, apportion.Resources{0, 0, 0, 100})}))(t)
 	s := tree.NewSorter()
 	for _, c := range []struct {
 		queue string
@@ -212,17 +188,11 @@ func TestDerivedNextQueue(t *testing.T) {
 	}{{"a", apportion.Resources{0, 1, 0}}, {"b", apportion.Resources{1, 0, 0}}} {
 		one := claim(c.queue, 1, 0, drf.NoMax, extend(t, d, c.r...)...)
 		one.Queue = c.queue
-		if _, err := s.Add(one); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Add(one))(t)
 	}
 	// 19 of 20 A100 are 722, 80 T4 are 800: a is next, although it has 95 % of its kind and b 11 %.
-	if err := s.Allocate(s.Lookup("a"), extend(t, d, 0, 19, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Allocate(s.Lookup("b"), extend(t, d, 80, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Allocate(s.Lookup("a"), extend(t, d, 0, 19, 0)))
+	must.Do(t, s.Allocate(s.Lookup("b"), extend(t, d, 80, 0, 0)))
 	if next := s.Next(); next.ID() != "a" {
 		t.Errorf("next is %s", next.ID())
 	}
@@ -234,9 +204,7 @@ func TestDerivedNextQueue(t *testing.T) {
 		t.Error(diff)
 	}
 	// The shares of a larger cluster are smaller.
-	if err := s.SetTotal(extend(t, d, 760, 100, 2000)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetTotal(extend(t, d, 760, 100, 2000)))
 	if share, kind := s.Lookup("a").Share(); kind != 3 || !isClose(share, 722./11400) {
 		t.Errorf("%v of kind %d", share, kind)
 	}
@@ -253,10 +221,7 @@ func TestDerivedNextQueue(t *testing.T) {
 func TestDerivedLeaps(t *testing.T) {
 	d := derive(t, accelerators, equivalent)
 	capacity := apportion.Resources{301, 77, 400}
-	tree, err := d.NewTree(capacity, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(d.NewTree(capacity, nil))(t)
 	var claims []drf.Claim
 	var members []drforacle.Member
 	for i, demand := range []apportion.Resources{{1, 0, 1}, {0, 1, 1}, {2, 1, 1}} {
@@ -264,10 +229,7 @@ func TestDerivedLeaps(t *testing.T) {
 		claims = append(claims, c)
 		members = append(members, drforacle.Member{Claim: drforacle.Claim{ID: c.ID, Demand: demand, Weight: c.Weight, Max: 1000}})
 	}
-	filling, err := tree.FillWhole(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	filling := must.Have(tree.FillWhole(claims))(t)
 	want := drforacle.WholeDerived(capacity, [][]int64{{10, 38, 0}}, nil, members)
 	if got := containers(&filling.Filling); !slices.Equal(got, want) {
 		t.Errorf("containers %v, want %v", got, want)
@@ -319,30 +281,21 @@ func genDerived(t *rapid.T) (o organization, d *drf.Derivation, factors [][]int6
 func TestPropDerivedEqualsOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, d, factors, base := genDerived(t)
-		tree, err := d.NewTree(o.capacity, o.queues)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Have(d.NewTree(o.capacity, o.queues))(t)
 		capacity := o.capacity
 		o.capacity = extend(t, d, capacity...)
 		queues, members := o.twins()
 		for i := range members {
 			members[i].Demand = members[i].Demand[:base]
 		}
-		filling, err := tree.Fill(o.claims)
-		if err != nil {
-			t.Fatal(err)
-		}
+		filling := must.Have(tree.Fill(o.claims))(t)
 		want := drforacle.FillDerived(capacity, factors, queues, members)
 		for i, got := range filling.Claims {
 			if exact, _ := want[i].Float64(); !isClose(got.Containers, exact) {
 				t.Fatalf("%s has %.17g containers, want %.17g", got.ID, got.Containers, exact)
 			}
 		}
-		whole, err := tree.FillWhole(o.claims)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Have(tree.FillWhole(o.claims))(t)
 		if got, want := containers(&whole.Filling), drforacle.WholeDerived(capacity, factors, queues, members); !slices.Equal(got, want) {
 			t.Fatalf("whole containers %v, want %v", got, want)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -151,10 +152,7 @@ func TestHistoryState(t *testing.T) {
 	for range 100 {
 		advance(t, h, r.Int64N(200), use{"a": {r.Int64N(1 << 40), 1}, fmt.Sprint("q", r.IntN(9)): {math.MaxInt64, 0}})
 	}
-	text, err := json.Marshal(h.Snapshot())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(h.Snapshot()))(t)
 	read := func(text []byte) (*drf.History, error) {
 		var state drf.HistoryState
 		if err := json.Unmarshal(text, &state); err != nil {
@@ -162,10 +160,7 @@ func TestHistoryState(t *testing.T) {
 		}
 		return drf.RestoreHistory(&state)
 	}
-	back, err := read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Have(read(text))(t)
 	for range 3 {
 		if diff := cmp.Diff(h.Snapshot(), back.Snapshot()); diff != "" {
 			t.Fatal(diff)
@@ -259,10 +254,7 @@ func week(t *testing.T, jobHours int, guarantee int64) (days []float64, below in
 			}
 			ends[q], free = left, free-len(left)
 		}
-		charged, err := h.Charge(queues, apportion.Resources{gpus})
-		if err != nil {
-			t.Fatal(err)
-		}
+		charged := must.Have(h.Charge(queues, apportion.Resources{gpus}))(t)
 		for ; free > 0; free-- {
 			level := func(q int) float64 { return float64(len(ends[q]))/gpus + charged[q].Usage }
 			within := func(q int) bool { return int64(len(ends[q])) < guarantee }
@@ -288,10 +280,7 @@ func week(t *testing.T, jobHours int, guarantee int64) (days []float64, below in
 
 // A queue that had the cluster for a week yields, recovers, and is never below what is guaranteed to it.
 func TestHistoryWeek(t *testing.T) {
-	source, err := os.ReadFile("history.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Have(os.ReadFile("history.go"))(t)
 	for _, test := range []struct {
 		name      string
 		hours     int

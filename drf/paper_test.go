@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // near is how closely a computed number must meet one that is printed with seven digits, coarse one
@@ -74,10 +75,7 @@ func TestFillPaper(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			filling, err := drf.Fill(test.capacity, test.claims)
-			if err != nil {
-				t.Fatal(err)
-			}
+			filling := must.Have(drf.Fill(test.capacity, test.claims))(t)
 			for i, got := range filling.Claims {
 				if d := math.Abs(got.Containers - test.counts[i]); d > test.within {
 					t.Errorf("%s has %.8g containers, want %.8g", got.ID, got.Containers, test.counts[i])
@@ -98,10 +96,7 @@ func TestFillWholePaper(t *testing.T) {
 		{ID: "user-1", Demand: apportion.Resources{3, 1}, Weight: 1, Max: drf.NoMax},
 	}
 	for _, stop := range []bool{false, true} {
-		filling, err := drf.FillWhole(apportion.Resources{9, 18}, claims, &drf.WholeOptions{StopAtFirst: stop})
-		if err != nil {
-			t.Fatal(err)
-		}
+		filling := must.Have(drf.FillWhole(apportion.Resources{9, 18}, claims, &drf.WholeOptions{StopAtFirst: stop}))(t)
 		if got := [2]int64{filling.Claims[0].Containers, filling.Claims[1].Containers}; got != [2]int64{3, 2} {
 			t.Errorf("StopAtFirst %v: containers %v, want [3 2]", stop, got)
 		}
@@ -112,9 +107,7 @@ func TestSorterPaper(t *testing.T) {
 	sorter := newSorter(t, 9, 18)
 	demand := map[string]apportion.Resources{"user-2": {1, 4}, "user-1": {3, 1}}
 	for id := range demand {
-		if _, err := sorter.Add(drf.Claim{ID: id, Weight: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(sorter.Add(drf.Claim{ID: id, Weight: 1}))(t)
 	}
 	// Reference: [Ghodsi11] §4.1, table 1: the schedule and both dominant shares after each row.
 	for row, want := range []struct {
@@ -125,9 +118,7 @@ func TestSorterPaper(t *testing.T) {
 		if next.ID() != want.id {
 			t.Fatalf("row %d: next is %s, want %s", row, next.ID(), want.id)
 		}
-		if err := sorter.Allocate(next, demand[next.ID()]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sorter.Allocate(next, demand[next.ID()]))
 		first, _ := sorter.Lookup("user-1").Share()
 		second, _ := sorter.Lookup("user-2").Share()
 		if math.Abs(first-want.first) > near || math.Abs(second-want.second) > near {

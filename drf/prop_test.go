@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -92,10 +93,7 @@ func TestPropFillWholeIsFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := genInstance(t, limits{claims: 8, capacity: 300, demand: 20, empty: true})
 		for _, stop := range []bool{false, true} {
-			report, err := drf.Verify(in.capacity, in.claims, containers(in.whole(t, &drf.WholeOptions{StopAtFirst: stop})))
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := must.Have(drf.Verify(in.capacity, in.claims, containers(in.whole(t, &drf.WholeOptions{StopAtFirst: stop}))))(t)
 			broken := !report.Holds(drf.WithinCapacity) || !report.Holds(drf.WithinBounds)
 			broken = broken || stop && !report.Holds(drf.EnvyFree) || !stop && !report.Holds(drf.ParetoEfficient)
 			if broken {
@@ -203,9 +201,7 @@ func TestPropInputsUntouched(t *testing.T) {
 			claims[i].Demand = claims[i].Demand.Clone()
 		}
 		filling, whole := in.fill(t), in.whole(t, nil)
-		if _, err := drf.Explain(nil, in.claims, filling); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(drf.Explain(nil, in.claims, filling))(t)
 		in.verify(t, containers(filling))
 		whole.Unused[0]++ // fresh, so capacity must not follow
 		if diff := cmp.Diff(instanceView{capacity, claims}, instanceView{in.capacity, in.claims}); diff != "" {
@@ -313,14 +309,8 @@ func TestFillWholeHuge(t *testing.T) {
 		{ID: "c", Demand: apportion.Resources{1, 1}, Weight: 1e12, Max: 1 << 40},
 	}
 	capacity := apportion.Resources{1 << 60, 1 << 59}
-	filling, err := drf.FillWhole(capacity, claims, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	divisible, err := drf.Fill(capacity, claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	filling := must.Have(drf.FillWhole(capacity, claims, nil))(t)
+	divisible := must.Have(drf.Fill(capacity, claims))(t)
 	for i, got := range filling.Claims {
 		if want := divisible.Claims[i].Containers; math.Abs(float64(got.Containers)-want) > 2+1e-12*want {
 			t.Errorf("%s has %d containers, divisible ones would be %.17g", got.ID, got.Containers, want)

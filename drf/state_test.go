@@ -13,14 +13,12 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A state that nobody can be in is refused by name, whichever of its numbers is wrong.
 func TestRestoreRefuses(t *testing.T) {
-	tree, err := drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{node("q", "", 1, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{node("q", "", 1, nil)}))(t)
 	good := func() *drf.SorterState {
 		return &drf.SorterState{Total: apportion.Resources{10, 10}, Clients: []drf.ClientState{
 			{ID: "a", Weight: 1, Demand: apportion.Resources{1, 1}, Held: apportion.Resources{1, 0}},
@@ -126,9 +124,7 @@ func TestApplyAllOrNothing(t *testing.T) {
 func TestWhatIfSkipped(t *testing.T) {
 	s := newSorter(t, 100)
 	a, b := add(t, s, "a", 1, 5), add(t, s, "b", 1, 10)
-	if err := s.Skip(a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Skip(a))
 	seen := ""
 	err := s.WhatIf([]drf.Change{{Client: b, Resources: apportion.Resources{1}, Release: true}}, func() {
 		for _, c := range s.Order(nil) {
@@ -146,24 +142,16 @@ func TestWhatIfSkipped(t *testing.T) {
 // A client that is skipped comes back with SetDemand, and stays back although something is released afterwards; so with
 // SetActive, and once it is removed nobody brings it back.
 func TestSkippedComesBackOnce(t *testing.T) {
-	tree, err := drf.NewTree(apportion.Resources{10}, []drf.Queue{node("q", "", 1, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(apportion.Resources{10}, []drf.Queue{node("q", "", 1, nil)}))(t)
 	s := tree.NewSorter()
 	client := func(id string) *drf.Client {
-		c, err := s.Add(drf.Claim{ID: id, Queue: "q", Weight: 1, Demand: apportion.Resources{2}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(s.Add(drf.Claim{ID: id, Queue: "q", Weight: 1, Demand: apportion.Resources{2}}))(t)
 		return c
 	}
 	a, b := client("a"), client("b")
 	must := func(errs ...error) {
 		t.Helper()
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(errs...))
 	}
 	must(s.Allocate(b, apportion.Resources{2}), s.Skip(a))
 	if s.Next() != b {

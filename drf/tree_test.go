@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const none = drf.NoLimit
@@ -174,10 +175,7 @@ func TestTreeErrors(t *testing.T) {
 			}
 		})
 	}
-	tree, err := drf.NewTree(two, []drf.Queue{node("x", "", 1, nil), node("y", "x", 1, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(two, []drf.Queue{node("x", "", 1, nil), node("y", "x", 1, nil)}))(t)
 	for _, test := range []struct {
 		queue string
 		want  error
@@ -199,10 +197,7 @@ func TestTreeErrors(t *testing.T) {
 
 // Containers of queues are handed out one by one, so that their number has an end.
 func TestTreeFillWholeRefusesDust(t *testing.T) {
-	tree, err := drf.NewTree(apportion.Resources{1 << 60}, []drf.Queue{node("x", "", 1, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(apportion.Resources{1 << 60}, []drf.Queue{node("x", "", 1, nil)}))(t)
 	if _, err := tree.FillWhole([]drf.Claim{claim("a", 1, 0, top, 1)}); !errors.Is(err, apportion.ErrRange) {
 		t.Errorf("error %v", err)
 	}
@@ -214,10 +209,7 @@ func TestTreeFillWholeRefusesDust(t *testing.T) {
 func TestVerifyTreeFinds(t *testing.T) {
 	queues := []drf.Queue{node("x", "", 1, apportion.Resources{3}, 6), node("y", "", 3, nil), node("ya", "y", 1, nil), node("yb", "y", 2, nil)}
 	claims := []drf.Claim{in("x", claim("a", 1, 0, top, 1)), in("ya", claim("b", 1, 0, top, 1)), in("yb", claim("c", 1, 0, 9, 1))}
-	tree, err := drf.NewTree(apportion.Resources{12}, queues)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(apportion.Resources{12}, queues))(t)
 	for _, test := range []struct {
 		name       string
 		containers []int64
@@ -265,10 +257,7 @@ func TestVerifyTreeFinds(t *testing.T) {
 // explainTree explains the whole filling of an organization.
 func explainTree(t *testing.T, kinds apportion.Kinds, o organization) *drf.TreeExplanation[int64] {
 	t.Helper()
-	e, err := drf.ExplainTree(kinds, o.tree(t), o.claims, o.wholeTree(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Have(drf.ExplainTree(kinds, o.tree(t), o.claims, o.wholeTree(t)))(t)
 	return e
 }
 
@@ -305,9 +294,7 @@ func TestExplainTree(t *testing.T) {
 
 func TestQueueJSON(t *testing.T) {
 	var got drf.Queue
-	if err := json.Unmarshal([]byte(`{"id":"x","parent":"y","guarantee":[1,2],"ceiling":[null,3]}`), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(`{"id":"x","parent":"y","guarantee":[1,2],"ceiling":[null,3]}`), &got))
 	if want := node("x", "y", 1, apportion.Resources{1, 2}, none, 3); !cmp.Equal(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}

@@ -13,19 +13,14 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // shareOut fills a tree with divisible containers.
 func shareOut(t *testing.T, capacity apportion.Resources, queues []drf.Queue, claims ...drf.Claim) *drf.TreeFilling[float64] {
 	t.Helper()
-	tree, err := drf.NewTree(capacity, queues)
-	if err != nil {
-		t.Fatal(err)
-	}
-	filling, err := tree.Fill(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(capacity, queues))(t)
+	filling := must.Have(tree.Fill(claims))(t)
 	return filling
 }
 
@@ -131,10 +126,7 @@ func TestVerifyTolerance(t *testing.T) {
 
 // What could be taken back, with faults told all at once and by name.
 func TestReclaimRefuses(t *testing.T) {
-	tree, err := drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{node("x", "", 1, apportion.Resources{4, 0})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{node("x", "", 1, apportion.Resources{4, 0})}))(t)
 	sound := drf.Holding{ID: "a", Queue: "x", Held: apportion.Resources{1, 0}}
 	with := func(change func(*drf.Holding)) drf.Holding {
 		h := sound
@@ -172,10 +164,7 @@ func TestReclaimRefuses(t *testing.T) {
 // Of two that came at one time the one that loses less work goes first, and of equals the smaller ID; a queue keeps what is
 // guaranteed to it of the kinds that a holding has.
 func TestReclaimOrder(t *testing.T) {
-	tree, err := drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{node("x", "", 1, apportion.Resources{2, 0}), node("y", "", 1, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Have(drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{node("x", "", 1, apportion.Resources{2, 0}), node("y", "", 1, nil)}))(t)
 	h := func(id, queue string, since int64, loss float64, held ...int64) drf.Holding {
 		return drf.Holding{ID: id, Queue: queue, Since: since, Loss: loss, Held: held}
 	}
@@ -184,10 +173,7 @@ func TestReclaimOrder(t *testing.T) {
 		h("x1", "x", 8, 0, 1, 0), h("x2", "x", 7, 0, 1, 0), h("x3", "x", 6, 0, 1, 0), h("x4", "x", 5, 0, 1, 1),
 	}
 	before := slices.Clone(holdings)
-	taken, err := tree.Reclaim(holdings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Have(tree.Reclaim(holdings))(t)
 	got := ""
 	for _, h := range taken {
 		got += h.ID + " "

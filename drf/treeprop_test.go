@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -221,14 +222,8 @@ func TestPropTreeFillingsVerify(t *testing.T) {
 		}
 		o := genOrganization(t, l)
 		filling, whole := o.fillTree(t), o.wholeTree(t)
-		report, err := drf.VerifyTree(o.tree(t), o.claims, containers(&filling.Filling))
-		if err != nil {
-			t.Fatal(err)
-		}
-		wholes, err := drf.VerifyTree(o.tree(t), o.claims, containers(&whole.Filling))
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Have(drf.VerifyTree(o.tree(t), o.claims, containers(&filling.Filling)))(t)
+		wholes := must.Have(drf.VerifyTree(o.tree(t), o.claims, containers(&whole.Filling)))(t)
 		dropped := filling.ShortOf >= 0
 		for _, q := range filling.Queues {
 			dropped = dropped || q.ShortOf >= 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestVerifyFinds(t *testing.T) {
@@ -130,14 +131,8 @@ func TestExplainReasons(t *testing.T) {
 	claims := []drf.Claim{
 		claim("capped", 1, 0, 1, 1, 0), claim("short", 1, 0, drf.NoMax, 4, 0), claim("none", 1, 0, drf.NoMax, 1, 1),
 	}
-	filling, err := drf.FillWhole(apportion.Resources{7, 0}, claims, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	explained, err := drf.Explain(apportion.Kinds{"cpu", "gpu"}, claims, filling)
-	if err != nil {
-		t.Fatal(err)
-	}
+	filling := must.Have(drf.FillWhole(apportion.Resources{7, 0}, claims, nil))(t)
+	explained := must.Have(drf.Explain(apportion.Kinds{"cpu", "gpu"}, claims, filling))(t)
 	for i, want := range []apportion.Reason{
 		{Constraint: "max", Text: "at its maximum"},
 		{Constraint: "exhausted", Kind: "cpu", Need: 4, Have: 2, Text: "short of cpu: one more needs 4, 2 left"},

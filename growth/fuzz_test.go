@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzSeries checks that every number a series tells is finite and not negative, whatever it was
@@ -45,9 +46,7 @@ func FuzzSeries(f *testing.F) {
 					t.Fatalf("%v is no rate", rate)
 				}
 			}
-			if _, err := json.Marshal(s); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(json.Marshal(s))(t)
 		}
 	})
 }

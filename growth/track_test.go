@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // always says that every job grows.
@@ -134,14 +135,9 @@ func TestTrackSurvivesJSON(t *testing.T) {
 		if track.Offer(time.Duration(i)*second, value, []float64{0.1, float64(i%3) / 3}); i%2 == 0 {
 			track.Check(time.Duration(i)*second, anyTest)
 		}
-		text, err := json.Marshal(track)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(track))(t)
 		var read growth.Track
-		if err := json.Unmarshal(text, &read); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &read))
 		if diff := cmp.Diff(track.Clone(), read, cmp.Exporter(all)); diff != "" {
 			t.Fatalf("after %d readings (-written +read):\n%s", i+1, diff)
 		}

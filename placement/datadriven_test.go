@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -50,10 +51,7 @@ func TestCases(t *testing.T) {
 func integers(t *testing.T, text string) (list []int64) {
 	t.Helper()
 	for _, word := range strings.Fields(text) {
-		n, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Have(strconv.ParseInt(word, 10, 64))(t)
 		list = append(list, n)
 	}
 	return list
@@ -110,10 +108,7 @@ func packCase(t *testing.T, d *datadriven.TestData) (*placement.Packer, int) {
 		parts := strings.Split(text, ":")
 		bins = append(bins, placement.Bin{Free: integers(t, parts[0]), Containers: integers(t, parts[1])[0]})
 	}
-	packer, err := placement.NewPacker(placement.Rule(name), apportion.Kinds{"cpu", "gpu"}, bins)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packer := must.Have(placement.NewPacker(placement.Rule(name), apportion.Kinds{"cpu", "gpu"}, bins))(t)
 	return packer, len(bins)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -105,10 +106,7 @@ func TestPaperStaticSwarm(t *testing.T) {
 	for j := range bins {
 		bins[j].Free = apportion.Resources{12}
 	}
-	swarm, err := placement.NewPacker(placement.FewestFirst, cpu, bins)
-	if err != nil {
-		t.Fatal(err)
-	}
+	swarm := must.Have(placement.NewPacker(placement.FewestFirst, cpu, bins))(t)
 	applications := 0
 	for {
 		placed, ok := swarm.Place(apportion.Resources{2}, 8, nil)

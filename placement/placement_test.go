@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -186,10 +187,7 @@ func TestPackRules(t *testing.T) {
 		{placement.FewestFirst, apportion.Resources{2, 0}, 6, []apportion.Placement{{Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 3, Count: 1}, {Server: 0, Count: 1}, {Server: 2, Count: 1}, {Server: 3, Count: 1}}},
 		{placement.FirstFit, apportion.Resources{2, 1}, 0, nil},
 	} {
-		packer, err := placement.NewPacker(test.rule, kinds, bins)
-		if err != nil {
-			t.Fatal(err)
-		}
+		packer := must.Have(placement.NewPacker(test.rule, kinds, bins))(t)
 		got, ok := packer.Place(test.demand, test.count, nil)
 		if diff := cmp.Diff(test.want, got); diff != "" || !ok {
 			t.Errorf("%v: %s", test.rule, diff)
@@ -205,10 +203,7 @@ func TestPackRules(t *testing.T) {
 func TestPackAllOrNothing(t *testing.T) {
 	for _, rule := range []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.FewestFirst} {
 		bins := []placement.Bin{{Free: apportion.Resources{5}}, {Free: apportion.Resources{5}}, {Free: apportion.Resources{-3}}}
-		packer, err := placement.NewPacker(rule, cpu, bins)
-		if err != nil {
-			t.Fatal(err)
-		}
+		packer := must.Have(placement.NewPacker(rule, cpu, bins))(t)
 		first, _ := packer.Place(apportion.Resources{1}, 1, nil)
 		if got, ok := packer.Place(apportion.Resources{2}, 5, first); ok || len(got) != 1 {
 			t.Errorf("%v: placed %v, %v", rule, got, ok)
@@ -225,10 +220,7 @@ func TestPackAllOrNothing(t *testing.T) {
 }
 
 func TestPackLimits(t *testing.T) {
-	packer, err := placement.NewPacker(placement.FirstFit, cpu, []placement.Bin{{Free: apportion.Resources{math.MaxInt64}}, {Free: apportion.Resources{math.MaxInt64}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	packer := must.Have(placement.NewPacker(placement.FirstFit, cpu, []placement.Bin{{Free: apportion.Resources{math.MaxInt64}}, {Free: apportion.Resources{math.MaxInt64}}}))(t)
 	if got, ok := packer.Place(apportion.Resources{0}, math.MaxInt64, nil); !ok || len(got) != 1 {
 		t.Errorf("a demand of nothing: %v, %v", got, ok)
 	}
@@ -252,17 +244,11 @@ func TestPackLimits(t *testing.T) {
 	if err := packer.Release(0, apportion.Resources{1}, 1); !errors.Is(err, apportion.ErrOverflow) {
 		t.Errorf("above 2^63: %v", err)
 	}
-	crowded, err := placement.NewPacker(placement.BestFit, cpu, []placement.Bin{{Free: apportion.Resources{1}, Containers: 5}, {Free: apportion.Resources{2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	crowded := must.Have(placement.NewPacker(placement.BestFit, cpu, []placement.Bin{{Free: apportion.Resources{1}, Containers: 5}, {Free: apportion.Resources{2}}}))(t)
 	if got, ok := crowded.Place(apportion.Resources{0}, math.MaxInt64, nil); !ok || !cmp.Equal(got, []apportion.Placement{{Server: 0, Count: math.MaxInt64 - 5}, {Server: 1, Count: 5}}) {
 		t.Errorf("more containers than can be counted: %v, %v", got, ok)
 	}
-	none, err := placement.NewPacker(placement.RoundRobin, cpu, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must.Have(placement.NewPacker(placement.RoundRobin, cpu, nil))(t)
 	if _, ok := none.Place(apportion.Resources{0}, 1, nil); ok {
 		t.Error("placed on no server")
 	}
@@ -289,10 +275,7 @@ func TestNewPackerFaults(t *testing.T) {
 // there is.
 func TestTake(t *testing.T) {
 	servers := []apportion.Server{{ID: "a", Capacity: apportion.Resources{8, 4}}, {ID: "b", Capacity: apportion.Resources{8, 0}}}
-	p, err := placement.NewPacker(placement.FewestFirst, apportion.Kinds{"cpu", "gpu"}, placement.Bins(servers))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(placement.NewPacker(placement.FewestFirst, apportion.Kinds{"cpu", "gpu"}, placement.Bins(servers)))(t)
 	demand := apportion.Resources{3, 1}
 	if p.Room(0, demand) != 2 || p.Room(1, demand) != 0 || p.Room(1, apportion.Resources{0, 0}) != math.MaxInt64 {
 		t.Errorf("room for %d and %d, and without a demand %d", p.Room(0, demand), p.Room(1, demand), p.Room(1, apportion.Resources{0, 0}))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/growthoracle"
 	"github.com/apportion/apportion/placement"
 )
@@ -19,10 +20,7 @@ import (
 func TestPropRebalanceIsTheListing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		request := clusters.Draw(t, "cluster")
-		plan, err := placement.Rebalance(request, &placement.RebalanceOptions{IgnoreRoom: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Have(placement.Rebalance(request, &placement.RebalanceOptions{IgnoreRoom: true}))(t)
 		var containers []growthoracle.Container
 		for _, c := range request.Containers {
 			containers = append(containers, growthoracle.Container{ID: c.ID, Worker: c.Worker, Since: int64(c.Since), Moved: c.Rebalanced})
@@ -76,10 +74,7 @@ func TestPropRebalanceIsAFixedPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		request := clusters.Draw(t, "cluster")
 		options := &placement.RebalanceOptions{Ceiling: rapid.Bool().Draw(t, "ceiling")}
-		plan, err := placement.Rebalance(request, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Have(placement.Rebalance(request, options))(t)
 		after := apply(t, request, plan, false)
 		again, err := placement.Rebalance(after, options)
 		if err != nil || len(again.Transfers) > 0 {
@@ -100,10 +95,7 @@ func TestPropHost(t *testing.T) {
 				Counts: placement.Counts{Progressing: small.Draw(t, "pc"), Watching: small.Draw(t, "wc"), Converged: small.Draw(t, "cc")}})
 		}
 		request.Current = rapid.IntRange(0, len(request.Workers)-1).Draw(t, "current")
-		got, err := placement.ChooseHost(request, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(placement.ChooseHost(request, nil))(t)
 		score := func(w int) float64 {
 			c := request.Workers[w].Counts
 			return 2*float64(c.Progressing) + 1.5*float64(c.Watching) + float64(c.Converged)
@@ -151,10 +143,7 @@ func TestPropPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom(rules).Draw(t, "rule")
 		input := packings.Draw(t, "packing")
-		packer, err := placement.NewPacker(rule, apportion.Kinds{"cpu", "gpu"}, input.bins)
-		if err != nil {
-			t.Fatal(err)
-		}
+		packer := must.Have(placement.NewPacker(rule, apportion.Kinds{"cpu", "gpu"}, input.bins))(t)
 		twin := newTwin(rule, input.bins)
 		type done struct {
 			placed apportion.Placement
@@ -181,9 +170,7 @@ func TestPropPack(t *testing.T) {
 			}
 		}
 		for _, d := range all {
-			if err := packer.Release(d.placed.Server, d.demand, d.placed.Count); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, packer.Release(d.placed.Server, d.demand, d.placed.Count))
 		}
 		for j, bin := range input.bins {
 			if !packer.Free(j).Equal(bin.Free) {

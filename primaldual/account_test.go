@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Jobs that say where they may run survive JSON and snapshots, and faults name the field.
@@ -18,10 +19,7 @@ func TestPlacesOfJobs(t *testing.T) {
 	j := plainJob("j", 1)
 	j.WorkerRequires = []apportion.Requirement{{Key: "gpu", Op: apportion.In, Values: []string{"a100", "h100"}}}
 	j.PSRequires = []apportion.Requirement{{Key: "gpu", Op: apportion.NotExists}}
-	text, err := json.Marshal(j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(j))(t)
 	var back Job
 	if err := json.Unmarshal(text, &back); err != nil || !cmp.Equal(j, back) {
 		t.Errorf("%s: %+v, %v", text, back, err)
@@ -71,10 +69,7 @@ func TestRequires(t *testing.T) {
 
 // What jobs could once ask for, and no schedule does any more, is refused by name; the old form of asking for nothing is read.
 func TestOldJobsAreRefused(t *testing.T) {
-	plain, err := json.Marshal(plainJob("j", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Have(json.Marshal(plainJob("j", 1)))(t)
 	for extra, field := range map[string]string{
 		`"speeds":[{"workers":1,"ps":0,"units":2}],"units":1,`: "Speeds", `"colocation":"apart",`: "Colocation",
 		`"colocation":"on one machine",`: "Colocation", `"colocation":"anywhere",`: "", `"speeds":null,`: "",

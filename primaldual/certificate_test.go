@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 )
 
@@ -267,10 +268,7 @@ func valued(j Job, u Utility) Job {
 func TestOfflineModel(t *testing.T) {
 	cluster, _, jobs := powersOfTwo()
 	late, never := arriving(jobs[1], 2), arriving(jobs[2], 9)
-	offline, err := NewOffline(cluster, []Job{jobs[0], late, never})
-	if err != nil {
-		t.Fatal(err)
-	}
+	offline := must.Have(NewOffline(cluster, []Job{jobs[0], late, never}))(t)
 	if n := offline.Model.Variables(); n != 5*5 {
 		t.Fatalf("%d variables, want 5 in each of 3 and 2 slots", n)
 	}

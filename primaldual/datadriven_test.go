@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // script is the state of one file.
@@ -40,10 +41,7 @@ func (sc *script) run(t *testing.T, d *datadriven.TestData) string {
 		sc.setBounds(t, d)
 		fmt.Fprintf(&out, "workers U %.6g L %.6g, ps U %.6g L %.6g, alpha %.6g\n",
 			sc.bounds.UWorker, sc.bounds.LWorker, sc.bounds.UPS, sc.bounds.LPS, sc.bounds.Alpha())
-		s, err := NewScheduler(sc.cluster, &sc.bounds, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(NewScheduler(sc.cluster, &sc.bounds, nil))(t)
 		sc.s = s
 	case "offer":
 		for _, j := range parseJobs(t, d.Input) {
@@ -146,9 +144,7 @@ func (sc *script) setCluster(t *testing.T, d *datadriven.TestData) {
 			sc.cluster.PSServers = append(sc.cluster.PSServers, server)
 		}
 	}
-	if err := sc.cluster.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sc.cluster.Validate())
 }
 
 func (sc *script) setBounds(t *testing.T, d *datadriven.TestData) {
@@ -223,10 +219,7 @@ func parseVector(t *testing.T, text string) apportion.Resources {
 func parseFloats(t *testing.T, text string) []float64 {
 	var out []float64
 	for _, word := range strings.Split(text, ",") {
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Have(strconv.ParseFloat(word, 64))(t)
 		out = append(out, x)
 	}
 	return out

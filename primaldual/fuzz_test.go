@@ -5,6 +5,8 @@ package primaldual
 import (
 	"bytes"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzRestoreScheduler restores any bytes, as they are and as a state whose checksum fits: that must end in an error or in
@@ -12,10 +14,7 @@ import (
 func FuzzRestoreScheduler(f *testing.F) {
 	cluster, bounds, busy := busyScheduler(f)
 	for _, s := range []*Scheduler{busy, newScheduler(f, cluster, bounds, BoundsFirst)} {
-		text, err := s.ledger.unseal(snapshotOf(f, s))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Have(s.ledger.unseal(snapshotOf(f, s)))(f)
 		f.Add(text)
 	}
 	f.Add([]byte(`{"first":1,"arrival":1,"next":1,"jobs":[{}],"down":[[0]]}`))
@@ -30,19 +29,13 @@ func FuzzRestoreScheduler(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := s.recount(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.recount())
 		again, err := RestoreScheduler(cluster, bounds, options, snapshotOf(t, s))
 		if err != nil || !bytes.Equal(snapshotOf(t, s), snapshotOf(t, again)) {
 			t.Fatalf("a snapshot of a restored scheduler: %v", err)
 		}
-		if _, err := s.Advance(s.First() + 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Advance(s.First() + 1))(t)
 		_, _ = s.Fail("w0", s.First()) // an odd utility may be refused
-		if err := s.recount(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.recount())
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual/internal/schedule"
 )
 
@@ -21,28 +22,19 @@ var ignorePrice = cmpopts.IgnoreFields(SlotPlan{}, "Price")
 
 func newScheduler(t testing.TB, cluster *Cluster, bounds *Bounds, method Method) *Scheduler {
 	t.Helper()
-	s, err := NewScheduler(cluster, bounds, &SchedulerOptions{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(NewScheduler(cluster, bounds, &SchedulerOptions{Method: method}))(t)
 	return s
 }
 
 func boundsOf(t testing.TB, cluster *Cluster, jobs []Job, options *BoundsOptions) Bounds {
 	t.Helper()
-	bounds, err := BoundsOf(cluster, jobs, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := must.Have(BoundsOf(cluster, jobs, options))(t)
 	return bounds
 }
 
 func offer(t testing.TB, s *Scheduler, job Job) Decision {
 	t.Helper()
-	d, err := s.Offer(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(s.Offer(job))(t)
 	return d
 }
 
@@ -113,10 +105,7 @@ func costsByCompletion(t testing.TB, s *Scheduler, job *Job) []float64 {
 
 func mustPrices(t testing.TB, s *Scheduler, side Side, slot, server int) []float64 {
 	t.Helper()
-	prices, err := s.ledger.Prices(side, slot, server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	prices := must.Have(s.ledger.Prices(side, slot, server))(t)
 	return prices
 }
 

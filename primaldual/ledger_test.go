@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestClusterValidate(t *testing.T) {
@@ -18,9 +19,7 @@ func TestClusterValidate(t *testing.T) {
 		f(c)
 		return c
 	}
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, good.Validate())
 	for _, test := range []struct {
 		name    string
 		cluster *Cluster
@@ -230,24 +229,15 @@ func TestKindsWithoutCapacity(t *testing.T) {
 
 func TestLedgerRefusesSchedules(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
-	l, err := NewLedger(cluster, bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Advance(2); err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(NewLedger(cluster, bounds))(t)
+	must.Do(t, l.Advance(2))
 	j := plainJob("j", 2)
 	good := Schedule{{Slot: 2, Workers: []apportion.Placement{{Server: 0, Count: 3}}, PS: []apportion.Placement{{Server: 1, Count: 2}}}}
-	if err := l.Commit(&j, good); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Commit(&j, good))
 	one := func(slot, server int, count int64) Schedule {
 		return Schedule{{Slot: slot, Workers: []apportion.Placement{{Server: server, Count: count}}}}
 	}
-	if err := l.setDown(l.machine(ParameterServers, 0), 3, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.setDown(l.machine(ParameterServers, 0), 3, true))
 	commits := []struct {
 		name     string
 		schedule Schedule
@@ -304,21 +294,14 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 // What is given back from a slot on leaves the slots before it taken.
 func TestReleaseFrom(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
-	l, err := NewLedger(cluster, bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(NewLedger(cluster, bounds))(t)
 	j := plainJob("j", 1)
 	in := func(slot int) Schedule {
 		return Schedule{{Slot: slot, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 1, Count: 1}}}}
 	}
 	all := slices.Concat(in(1), in(2), in(3))
-	if err := l.Commit(&j, all); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Release(&j, all, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Commit(&j, all))
+	must.Do(t, l.Release(&j, all, 2))
 	for slot, want := range map[int]error{1: nil, 2: ErrNotTaken, 3: ErrNotTaken} {
 		if err := l.Release(&j, in(slot), 0); !errors.Is(err, want) {
 			t.Errorf("slot %d, of which all is given back from 2 on: %v, want %v", slot, err, want)
@@ -354,16 +337,11 @@ func TestLedgerLargeQuantities(t *testing.T) {
 		WorkerServers: servers("w", vec{most}), PSServers: servers("p", vec{most}),
 	}
 	bounds := &Bounds{UWorker: []float64{8}, LWorker: []float64{1}, UPS: []float64{8}, LPS: []float64{1}}
-	l, err := NewLedger(cluster, bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(NewLedger(cluster, bounds))(t)
 	j := plainJob("j", 1)
 	j.Worker, j.PS = vec{most/2 + 1}, vec{most}
 	plan := Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}}}
-	if err := l.Commit(&j, plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Commit(&j, plan))
 	j.PS = vec{0}
 	if err := l.Commit(&j, plan); !errors.Is(err, ErrOverCapacity) {
 		t.Errorf("two halves and one more: %v", err)

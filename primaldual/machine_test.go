@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // spot is a machine in a slot.
@@ -419,10 +420,7 @@ func TestDeterministic(t *testing.T) {
 				action(t)
 			}
 		}
-		got, err := m.s.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(m.s.Snapshot())(t)
 		if run == 0 {
 			want = got
 		} else if !bytes.Equal(got, want) {

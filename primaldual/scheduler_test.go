@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // plainJob runs in two slots of one worker and one parameter server.
@@ -32,10 +33,7 @@ func plainCluster(slots int, capacity int64) (*Cluster, *Bounds) {
 // unchanged runs action, which must fail with want, and checks that the scheduler is as before.
 func unchanged(t *testing.T, s *Scheduler, name string, want error, action func() error) {
 	t.Helper()
-	before, err := s.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Have(s.Snapshot())(t)
 	if err := action(); !errors.Is(err, want) {
 		t.Errorf("%s: error %v, want %v", name, err, want)
 	}
@@ -234,13 +232,9 @@ func TestEndOfJob(t *testing.T) {
 		t.Errorf("price %g after the job, want %g", got, empty)
 	}
 	offer(t, s, plainJob("short", 3))
-	if _, err := s.Advance(4); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Advance(4))(t)
 	unchanged(t, s, "completion after the planned one", apportion.ErrRange, func() error { _, err := s.Complete("short", 5); return err })
-	if err := s.Cancel("short"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Cancel("short"))
 	if got := mustPrices(t, s, Workers, 4, 0)[0]; got != empty {
 		t.Errorf("price %g after a cancelled job, want %g", got, empty)
 	}
@@ -253,9 +247,7 @@ func TestEndOfJob(t *testing.T) {
 func TestAdvanceAppendsSlots(t *testing.T) {
 	cluster, bounds := plainCluster(3, 1)
 	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	if _, err := s.Advance(1000); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Advance(1000))(t)
 	if s.First() != 1000 || s.Last() != 1002 {
 		t.Fatalf("horizon [%d, %d]", s.First(), s.Last())
 	}
@@ -303,15 +295,11 @@ func TestFail(t *testing.T) {
 		t.Errorf("%v, %v, want no room", d.Verdict, err)
 	}
 	// New slots inherit the failure, and repair ends it.
-	if _, err := s.Advance(6); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Advance(6))(t)
 	if d, err := s.Quote(plainJob("k", 10)); err != nil || d.Verdict != NoRoom {
 		t.Errorf("%v, %v, want no room", d.Verdict, err)
 	}
-	if err := s.Repair("w1", 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Repair("w1", 10))
 	if d := offer(t, s, plainJob("k", 8)); !d.Admitted || d.Completion != 11 || d.Schedule[0].Workers[0].Server != 1 {
 		t.Errorf("%+v, want slots 10 and 11 on w1", d)
 	}
@@ -352,9 +340,7 @@ func TestFailToleratesUtilities(t *testing.T) {
 		if out, err := s.Fail("p1", 2); err != nil || len(out) != 0 {
 			t.Fatalf("%s: %+v, %v", test.name, out, err)
 		}
-		if err := s.Repair("p1", 3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Repair("p1", 3))
 		out, err := s.Fail("p0", 2) // slot 2 is lost, p1 takes over in slot 3
 		if err != nil || len(out) != 1 {
 			t.Fatalf("%s: %+v, %v", test.name, out, err)
@@ -444,10 +430,7 @@ func TestLimits(t *testing.T) {
 		{CappedDP, vec{1}, 500, 1 << 30, NoRoom, nil},
 		{BoundsFirst, vec{0}, 500, 1 << 30, 0, ErrTooLarge}, // 2^30 workers in each slot
 	} {
-		s, err := NewScheduler(cluster, bounds, &SchedulerOptions{Method: test.method, MaxCells: 1 << 22})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(NewScheduler(cluster, bounds, &SchedulerOptions{Method: test.method, MaxCells: 1 << 22}))(t)
 		j.Worker, j.PS, j.Epochs, j.Chunks = test.demand, test.demand, test.epochs, test.chunks
 		if d, err := s.Offer(j); !errors.Is(err, test.want) || d.Verdict != test.reason {
 			t.Errorf("%v, demand %v, %d chunks: %v, %v, want %v, %v", test.method, test.demand, test.chunks, d.Verdict, err, test.reason, test.want)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
@@ -25,10 +26,7 @@ func TestLongRun(t *testing.T) {
 	promised := map[string]Finish{}
 	admitted, refused, most := 0, 0, 0
 	for slot := 1; slot <= steps; slot++ {
-		ended, err := s.Advance(slot)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ended := must.Have(s.Advance(slot))(t)
 		for _, f := range ended {
 			if promised[f.ID] != f || f.Slot != slot-1 {
 				t.Fatalf("slot %d: %+v, promised %+v", slot, f, promised[f.ID])
@@ -168,9 +166,7 @@ func TestOfferAgain(t *testing.T) {
 	if d := offer(t, s, j); d.Verdict != TooExpensive {
 		t.Fatalf("%v", d.Verdict)
 	}
-	if err := s.Cancel("blocker"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Cancel("blocker"))
 	if d := offer(t, s, j); !d.Admitted || d.Completion != 2 {
 		t.Errorf("%+v", d)
 	}

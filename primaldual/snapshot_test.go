@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // busyScheduler has jobs of every savable utility, a server that is down, and a past.
@@ -24,31 +25,21 @@ func busyScheduler(t testing.TB) (*Cluster, *Bounds, *Scheduler) {
 			t.Fatalf("job %s: %v", j.ID, d.Verdict)
 		}
 	}
-	if _, err := s.Fail("w1", 4); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Advance(2); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Fail("w1", 4))(t)
+	must.Have(s.Advance(2))(t)
 	return cluster, bounds, s
 }
 
 func snapshotOf(t testing.TB, s *Scheduler) []byte {
 	t.Helper()
-	data, err := s.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Have(s.Snapshot())(t)
 	return data
 }
 
 func TestRestoreRefusesDamage(t *testing.T) {
 	cluster, bounds, s := busyScheduler(t)
 	data := snapshotOf(t, s)
-	text, err := s.ledger.unseal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(s.ledger.unseal(data))(t)
 	for i := range data {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 1 << (i % 8)
@@ -91,10 +82,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 // What a state says of itself is refused by name where it cannot be.
 func TestRestoreRefusesStates(t *testing.T) {
 	cluster, bounds, s := busyScheduler(t)
-	text, err := s.ledger.unseal(snapshotOf(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(s.ledger.unseal(snapshotOf(t, s)))(t)
 	for _, test := range []struct{ old, new, want string }{
 		{`"first":2`, `"first":0`, "first 0"},
 		{`"first":2`, `"first":99999999999`, "first"},
@@ -114,10 +102,7 @@ func TestRestoreRefusesStates(t *testing.T) {
 		if bytes.Equal(changed, text) {
 			t.Fatalf("%s is not in %s", test.old, text)
 		}
-		data, err := s.ledger.seal(changed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Have(s.ledger.seal(changed))(t)
 		if _, err := RestoreScheduler(cluster, bounds, nil, data); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.new, err)
 		}
@@ -171,10 +156,7 @@ func TestSnapshotRefusesFunctions(t *testing.T) {
 // A server that is down stays down, and up again after a repair.
 func TestRestoreKeepsOutages(t *testing.T) {
 	cluster, bounds, s := busyScheduler(t)
-	restored, err := RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	restored := must.Have(RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s)))(t)
 	for i := range s.ledger.slots {
 		if !slices.Equal(s.ledger.slots[i].down, restored.ledger.slots[i].down) && slices.Contains(s.ledger.slots[i].down, true) {
 			t.Errorf("slot %d: %v, restored %v", i, s.ledger.slots[i].down, restored.ledger.slots[i].down)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // turning is a utility that keeps the rules up to a time, and after it is worth something else.
@@ -81,10 +83,7 @@ func TestUtilitiesTurn(t *testing.T) {
 			j := m.size.jobsOf(m.draw, m.cluster)[0]
 			j.ID, j.Arrival = fmt.Sprint("j", step), max(m.clock, m.s.First())
 			j.Utility = turning{j.Utility, m.s.Last() - j.Arrival, []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e9}[m.draw(0, 4)]}
-			d, err := m.s.Offer(j)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Have(m.s.Offer(j))(t)
 			m.clock = j.Arrival
 			if d.Admitted {
 				k.jobs[j.ID] = j

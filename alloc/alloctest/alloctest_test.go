@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/exact"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // held returns what runs now, as Counts.
@@ -27,18 +28,13 @@ func held(inst *solver.Instance) solver.Counts {
 // checkSound asserts what every instance here promises.
 func checkSound(t *testing.T, inst *solver.Instance) {
 	t.Helper()
-	used, err := inst.Used(held(inst))
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := must.Have(inst.Used(held(inst)))(t)
 	total := make(apportion.Resources, len(inst.Total))
 	for j, capacity := range inst.Capacity {
 		if !used[j].FitsIn(capacity) {
 			t.Errorf("server %d holds %v of %v", j, used[j], capacity)
 		}
-		if err := exact.AddTo(total, total, capacity); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, exact.AddTo(total, total, capacity))
 	}
 	if !total.Equal(inst.Total) {
 		t.Errorf("Total %v, the sum is %v", inst.Total, total)
@@ -142,10 +138,7 @@ func TestFamilies(t *testing.T) {
 				previous != (running > 0) || inst.Apps[28].Running || inst.Apps[29].Running {
 				t.Errorf("%s, seed %d: %d servers, %d of %d applications run, budgets %g and %d", family.Name, seed, len(inst.Capacity), running, len(inst.Apps), inst.LossBudget, inst.AdjustBudget)
 			}
-			filling, err := drf.Fill(inst.Total, claims)
-			if err != nil {
-				t.Fatal(err)
-			}
+			filling := must.Have(drf.Fill(inst.Total, claims))(t)
 			for i := range claims {
 				if got, want := inst.Apps[i].Share, filling.Claims[i].Share; math.Abs(got-want) > 1e-12 {
 					t.Errorf("%s, seed %d: application %d has the share %g, want %g", family.Name, seed, i, got, want)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 var (
@@ -92,10 +93,7 @@ func TestBuildFaults(t *testing.T) {
 func TestSpent(t *testing.T) {
 	b := NewBuilder("once")
 	x := b.Binary("x")
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	b.Binary("y")
 	if row := b.AtMost("", []Term{{x, 1}}, 0); row != -1 {
 		t.Errorf("row %d", row)
@@ -124,10 +122,7 @@ func TestRowsAreCanonical(t *testing.T) {
 	b.Equal("", nil, 0)
 	b.Minimize([]Term{{z, 1}}, 0)
 	b.Maximize([]Term{{x, 1}, {z, 2}, {x, 5}}, -3) // replaces the first
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	if got, want := describe(m), `maximize -3
 x [0 1] cost 6 integer true
 y [-Inf 2] cost 0 integer false
@@ -187,10 +182,7 @@ func TestRowIsReadOnly(t *testing.T) {
 	x := b.Binary("x")
 	b.AtMost("", []Term{{x, 1}}, 1)
 	b.AtMost("", []Term{{x, 2}}, 1)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	_ = append(m.Row(0).Coefs, 99)
 	if got := m.Row(1).Coefs[0]; got != 2 {
 		t.Errorf("coefficient %v", got)

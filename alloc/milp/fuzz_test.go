@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzReadMPS: no input makes the reader panic or take more than its share of memory; what it
@@ -33,9 +35,7 @@ func FuzzReadMPS(f *testing.F) {
 		if err := back.WriteMPS(&twice); err != nil || once.String() != twice.String() && !hasRange(model) {
 			t.Fatalf("%v\n%s\n%s", err, once.String(), twice.String())
 		}
-		if err := model.WriteLP(&lp); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, model.WriteLP(&lp))
 	})
 }
 

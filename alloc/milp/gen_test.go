@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // genModel draws a model with every sort of variable, bound, row and name.
@@ -30,10 +32,7 @@ func genModel(t *rapid.T) *Model {
 	} else {
 		b.Minimize(genTerms(t, vars), constant)
 	}
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	return model
 }
 

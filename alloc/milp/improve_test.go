@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // claimed answers with whatever it holds.
@@ -32,10 +34,7 @@ func twoOfThree(t testing.TB, maximize bool) *Model {
 	} else {
 		b.Minimize([]Term{{x, -3}, {y, -2}, {z, 1}}, 0)
 	}
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 
@@ -121,14 +120,9 @@ func TestSolutionJSON(t *testing.T) {
 		{Status: LimitReached, Objective: math.NaN(), Bound: math.Inf(1), Reason: "node limit"},
 		{Status: Cancelled, Values: []float64{}, Bound: -2},
 	} {
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(s))(t)
 		var again Solution
-		if err := json.Unmarshal(text, &again); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &again))
 		if again.Status != s.Status || again.Bound != s.Bound || again.Nodes != s.Nodes || again.Reason != s.Reason ||
 			math.Float64bits(again.Objective) != math.Float64bits(s.Objective) || !slices.Equal(again.Values, s.Values) || again.HasSolution() != s.HasSolution() {
 			t.Errorf("%+v is read back from %s as %+v", s, text, again)

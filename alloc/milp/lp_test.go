@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // lpProgram is what an LP file says: sums by name of the variable, rows in their order, bounds by name.
@@ -180,9 +182,7 @@ func TestWriteLPSaysTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := genModel(t)
 		var text strings.Builder
-		if err := m.WriteLP(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.WriteLP(&text))
 		p, err := readLP(text.String())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, &text)

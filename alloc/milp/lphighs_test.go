@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // noNumber is the size that testdata/highs.py prints for infinity; dropped is what HiGHS takes for 0.
@@ -124,13 +126,9 @@ func TestHiGHSReadsLP(t *testing.T) {
 			continue
 		}
 		var text strings.Builder
-		if err := m.WriteLP(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.WriteLP(&text))
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("%d.lp", seed))
-		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text.String()), 0o600))
 		models, texts, args = append(models, m), append(texts, text.String()), append(args, file)
 	}
 	out, err := exec.CommandContext(t.Context(), python, args...).Output()

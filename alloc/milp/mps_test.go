@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // mpsSeeds are inputs of the fuzz target.
@@ -144,10 +145,7 @@ ENDATA
 	}
 	fixed := strings.NewReplacer("    M1                     'MARKER'                 'INTORG'", "    M1        'MARKER'                 'INTORG'",
 		"    M2                     'MARKER'                 'INTEND'", "    M2        'MARKER'                 'INTEND'").Replace(text)
-	m, err = ReadMPS(strings.NewReader(fixed), &MPSOptions{Fixed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = must.Have(ReadMPS(strings.NewReader(fixed), &MPSOptions{Fixed: true}))(t)
 	want := `minimize 0
 X_ONE [0 4] cost 1 integer false
 Y_TWO [-1 +Inf] cost 4 integer true
@@ -260,15 +258,9 @@ func TestMIPLIBFiles(t *testing.T) {
 		"enigma": {21, 100, 100, 289}, "flugpl": {18, 18, 11, 46}, "lseu": {28, 89, 89, 309}, "misc03": {96, 160, 159, 2053},
 		"mod008": {6, 319, 319, 1243}, "p0033": {16, 33, 33, 98}, "rgn": {24, 180, 100, 460}, "stein27": {118, 27, 27, 378},
 	} {
-		file, err := os.Open(filepath.Join("milptest", "miplib", name+".mps.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Have(os.Open(filepath.Join("milptest", "miplib", name+".mps.gz")))(t)
 		defer file.Close()
-		text, err := gzip.NewReader(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(gzip.NewReader(file))(t)
 		m, err := ReadMPS(text, nil)
 		if err != nil {
 			t.Fatal(name, err)
@@ -306,10 +298,7 @@ func TestWriteMPSRefuses(t *testing.T) {
 			} else {
 				b.NameVariables(c.lazy)
 			}
-			m, err := b.Build()
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Have(b.Build())(t)
 			if err := m.WriteMPS(new(strings.Builder)); !errors.Is(err, c.sort) {
 				t.Errorf("%s (rows %v): %v", c.name, rows, err)
 			}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // write returns the model in MPS.
-func write(t interface{ Fatal(...any) }, m *Model) string {
+func write(t must.TB, m *Model) string {
 	var text strings.Builder
-	if err := m.WriteMPS(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.WriteMPS(&text))
 	return text.String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -16,10 +17,7 @@ func built(t testing.TB, add func(b *Builder)) *Model {
 	t.Helper()
 	b := NewBuilder("")
 	add(b)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 
@@ -285,9 +283,7 @@ func TestLPLines(t *testing.T) {
 		b.Maximize(terms, 1)
 	})
 	var text strings.Builder
-	if err := m.WriteLP(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.WriteLP(&text))
 	for _, line := range strings.Split(text.String(), "\n") {
 		if len(line) > lpLine || strings.HasSuffix(line, "1.5") || strings.HasSuffix(line, "+") {
 			t.Errorf("%d characters: %q", len(line), line)

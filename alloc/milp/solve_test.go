@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fake answers with what it is told to.
@@ -40,10 +41,7 @@ func sample(t testing.TB) *Model {
 	x, y := b.Integer(0, 3, "x"), b.Continuous(0, 10, "y")
 	b.AtMost("cap", []Term{{x, 1}, {y, 1}}, 3.5)
 	b.Maximize([]Term{{x, 2}, {y, 1}}, 1)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 
@@ -110,10 +108,7 @@ func TestSolveCompletes(t *testing.T) {
 	}
 	b := NewBuilder("")
 	b.AtLeast("", []Term{{b.Integer(0, 1, "x"), 1}}, 2)
-	infeasible, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	infeasible := must.Have(b.Build())(t)
 	got, err = Solve(context.Background(), plainSolver{Solution{Status: Infeasible}}, infeasible, nil)
 	if err != nil || !math.IsNaN(got.Objective) || !math.IsInf(got.Bound, 1) || !math.IsInf(got.Gap(), 1) || got.HasSolution() {
 		t.Errorf("%+v, %v", got, err)
@@ -127,10 +122,7 @@ func TestRoundingBreaksRow(t *testing.T) {
 	open, load := b.Binary("open"), b.Continuous(0, 1e6, "load")
 	b.AtMost("", []Term{{load, 1}, {open, -1e6}}, 0)
 	b.Minimize([]Term{{open, 1}, {load, -1e-9}}, 0)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	cheat := Solution{Status: Feasible, Values: []float64{1e-7, 0.1}, Bound: -1}
 	if _, err := Solve(context.Background(), plainSolver{cheat}, m, nil); err == nil || !strings.Contains(err.Error(), "rounded") {
 		t.Errorf("error %v", err)
@@ -141,10 +133,7 @@ func TestRoundingBreaksRow(t *testing.T) {
 func TestCapabilities(t *testing.T) {
 	b := NewBuilder("")
 	b.Continuous(0, inf, "")
-	endless, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	endless := must.Have(b.Build())(t)
 	waiting, stop := context.WithCancel(context.Background())
 	defer stop()
 	for _, c := range []struct {
@@ -204,9 +193,7 @@ func TestOptions(t *testing.T) {
 	}
 	solver := &fake{can: CanEverything, answer: Solution{Status: LimitReached, Bound: inf}}
 	hint := []float64{nan, 2}
-	if _, err := Solve(context.Background(), solver, sample(t), &Options{Hint: hint}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(Solve(context.Background(), solver, sample(t), &Options{Hint: hint}))(t)
 	o := solver.opts
 	if o.Workers != 1 || o.RelativeGap != DefaultRelativeGap || o.AbsoluteGap != DefaultAbsoluteGap ||
 		o.FeasibilityTolerance != DefaultFeasibilityTolerance || o.IntegralityTolerance != DefaultIntegralityTolerance {

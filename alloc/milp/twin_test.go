@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // twin is a program as a caller states it: nothing is sorted, nothing is joined until it is asked for.
@@ -136,10 +137,7 @@ func TestBuilderAgainstTwin(t *testing.T) {
 			}
 			continue
 		}
-		m, err := b.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Have(b.Build())(t)
 		if diff := cmp.Diff(p.describe(), describe(m)); diff != "" {
 			t.Fatalf("(-told +built):\n%s", diff)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -30,14 +31,8 @@ func TestCeilings(t *testing.T) {
 			binding++
 		}
 		for _, form := range mip.Forms() {
-			model, err := mip.BuildFor(&bb.Solver{}, inst, form)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := milp.Solve(t.Context(), &bb.Solver{}, model.MILP, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			model := must.Have(mip.BuildFor(&bb.Solver{}, inst, form))(t)
+			s := must.Have(milp.Solve(t.Context(), &bb.Solver{}, model.MILP, nil))(t)
 			switch {
 			case best == nil:
 				if s.Status == milp.Optimal && !model.Relaxed {

@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestCases runs the files of testdata/cases: "model form=verbatim|class|disjunctive" takes a problem as
@@ -45,9 +46,7 @@ func TestCases(t *testing.T) {
 				return err.Error() + "\n"
 			}
 			var text strings.Builder
-			if err := model.MILP.WriteLP(&text); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, model.MILP.WriteLP(&text))
 			return text.String()
 		})
 	})

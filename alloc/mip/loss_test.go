@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // single returns one application of a server with ten units, whose share is the given number of
@@ -86,10 +87,7 @@ func TestNoCoefficientIsNoise(t *testing.T) {
 	if loss := app.Loss(3); loss == 0 || loss > 1e-15 {
 		t.Fatalf("the loss is %g: the test sees nothing", loss)
 	}
-	model, err := mip.Build(inst, mip.Disjunctive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(mip.Build(inst, mip.Disjunctive))(t)
 	for i := range model.MILP.Rows() {
 		for _, coef := range model.MILP.Row(i).Coefs {
 			if math.Abs(coef) < 1e-12 {

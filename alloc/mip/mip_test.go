@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -109,10 +110,7 @@ func TestModelNames(t *testing.T) {
 		{mip.Class, "c6_s0_k0 c6_s1_k2 c7_a0 c11_a1 c12_a2 c13_a1_s0 c14_a0_s1 c15 c16", true},
 		{mip.Disjunctive, "c6_s0_k0 c7_a0 c8_a1 c9_a0_s1 c11_a1 c12_a2 c15 c16", false},
 	} {
-		model, err := mip.Build(inst, c.form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(mip.Build(inst, c.form))(t)
 		have := map[string]bool{}
 		for i := range model.MILP.Rows() {
 			have[model.MILP.RowName(i)] = true
@@ -126,9 +124,7 @@ func TestModelNames(t *testing.T) {
 			t.Errorf("%s: relaxed %v, %s", c.form, model.Relaxed, model.MILP.Sense())
 		}
 		var mps bytes.Buffer
-		if err := model.MILP.WriteMPS(&mps); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, model.MILP.WriteMPS(&mps))
 		again, err := milp.ReadMPS(&mps, nil)
 		if err != nil || again.Nonzeros() != model.MILP.Nonzeros() || again.Integers() != model.MILP.Integers() {
 			t.Errorf("%s read back: %v", c.form, err)
@@ -146,10 +142,7 @@ func TestBuildRefuses(t *testing.T) {
 func TestReallocate(t *testing.T) {
 	p := tinyProblem()
 	for _, form := range mip.Forms() {
-		d, err := alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, &mip.Options{Preference: solver.ByAdjusted}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Have(alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, &mip.Options{Preference: solver.ByAdjusted})))(t)
 		if d.Status != alloc.Decided || math.Abs(d.Objective-2.375) > 1e-9 || d.Bound < 2.375-1e-9 {
 			t.Errorf("%s: %s, objective %g, bound %g", form, d.Status, d.Objective, d.Bound)
 		}
@@ -165,10 +158,7 @@ func TestReallocate(t *testing.T) {
 func TestReallocateWhole(t *testing.T) {
 	p := wholeProblem()
 	for _, form := range mip.Forms() {
-		d, err := alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, &mip.Options{Preference: solver.ByMoved}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Have(alloc.Reallocate(context.Background(), p, mip.New(bb.Solver{}, form, &mip.Options{Preference: solver.ByMoved})))(t)
 		// The exact forms prove it, and the packing of the third finds it.
 		if d.Status != alloc.Decided || math.Abs(d.Objective-37./21) > 1e-9 || d.Bound > d.Objective+1e-6 || len(d.Waiting) > 0 {
 			t.Errorf("%s: %s, objective %.12g, bound %g, %v, waiting %v", form, d.Status, d.Objective, d.Bound, d.Allocation, d.Waiting)

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // overfull is two equal servers, of which the first has shrunk and holds one container too many: one of two
@@ -46,10 +47,7 @@ func climbing(t *testing.T, reached ...float64) *preference {
 	app := solver.App{Demand: apportion.Resources{1}, Max: 4, Value: .25, Delta: .25, Share: .5,
 		Running: true, Cost: 1, Previous: []apportion.Placement{{Server: 0, Count: 2}}}
 	inst := &solver.Instance{Capacity: []apportion.Resources{{4}, {2}}, Total: apportion.Resources{6}, LossBudget: 9, AdjustBudget: 2, Apps: []solver.App{app, app}}
-	model, err := Build(inst, Verbatim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(Build(inst, Verbatim))(t)
 	p := &preference{inst: inst, model: model, solution: &solver.Solution{Bound: 1}}
 	// The first has one and the second three: as good, but of more loss, and both are adjusted.
 	p.adopt(pointOf(model, solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}))
@@ -116,10 +114,7 @@ func TestFixed(t *testing.T) {
 	}{{nil, []string{"c10"}}, {[]float64{.5}, []string{"c10", "c2"}}, {[]float64{.5, 2}, []string{"c10", "c2", "c4", "moved_0", "moved_0_less", "moved_1", "moved_1_less"}}} {
 		p := climbing(t, c.reached...)
 		p.answer.Values = pointOf(p.model, p.solution.Counts)
-		next, err := p.model.program.Next(p.answer.Values, p.reached)
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := must.Have(p.model.program.Next(p.answer.Values, p.reached))(t)
 		first := p.model.MILP.Rows()
 		if next.Rows() != first+len(c.rows) || next.Sense() != milp.Minimize {
 			t.Fatalf("%d rows, %s", next.Rows()-first, next.Sense())
@@ -158,10 +153,7 @@ func TestFixedHolds(t *testing.T) {
 			}
 			p.answer = answerTo(t, p.model.MILP)
 			for k := range 3 {
-				next, err := p.model.program.Next(p.answer.Values, p.reached)
-				if err != nil {
-					t.Fatal(err)
-				}
+				next := must.Have(p.model.program.Next(p.answer.Values, p.reached))(t)
 				p.answer = answerTo(t, next)
 				p.reached = append(p.reached, p.model.program.Level(k, p.answer.Values))
 				if math.Abs(p.reached[k]-p.answer.Objective) > 1e-9 {

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // zeroPrices are prices of nothing, of the shape of an instance.
@@ -47,10 +48,7 @@ func TestFormsAgree(t *testing.T) {
 					got.Status, got.Objective, got.Bound, want.Status, want.Objective)
 			}
 		}
-		own, err := embedded.New(nil).Solve(context.Background(), inst)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must.Have(embedded.New(nil).Solve(context.Background(), inst))(t)
 		if want.Status != solver.Optimal {
 			if own.Status.HasSolution() {
 				t.Errorf("Medium(%d): %s by the embedded solver, %s by the form", seed, own.Status, want.Status)

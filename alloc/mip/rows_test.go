@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -229,10 +230,7 @@ func rowsSay(t *testing.T, name string, inst *solver.Instance) (yes, no int) {
 		{"whole losses", mip.Verbatim, integersOnly{}, wholePoint},
 		{"class", mip.Class, bb.Solver{}, classPoint},
 	} {
-		model, err := mip.BuildFor(c.backend, inst, c.form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(mip.BuildFor(c.backend, inst, c.form))(t)
 		around(inst, func(counts solver.Counts) {
 			want := inst.Check(counts) == nil
 			got, worth := admits(model.MILP, c.at(inst, counts))

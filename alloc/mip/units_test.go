@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // scaled returns inst with every quantity times factor: the same problem in a smaller unit.
@@ -42,17 +43,11 @@ func TestUnitsAreExact(t *testing.T) {
 		inst := genInstance(t)
 		large := scaled(inst, 1<<56+1)
 		for _, form := range mip.Forms() {
-			model, err := mip.Build(large, form)
-			if err != nil {
-				t.Fatal(err)
-			}
+			model := must.Have(mip.Build(large, form))(t)
 			if model.Relaxed != (form == mip.Class) {
 				t.Errorf("%s: relaxed %v", form, model.Relaxed)
 			}
-			want, err := mip.New(bb.Solver{}, form, nil).Solve(context.Background(), inst)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Have(mip.New(bb.Solver{}, form, nil).Solve(context.Background(), inst))(t)
 			got, err := mip.New(bb.Solver{}, form, nil).Solve(context.Background(), large)
 			if err != nil || got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-9 {
 				t.Errorf("%s: %v, %v; in the small unit %v", form, got, err, want)

@@ -9,6 +9,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Worths that are concave take a row for each piece and no variable for a number; others, and those of back-ends
@@ -35,10 +36,7 @@ func TestConcaveTakesNoBinaries(t *testing.T) {
 		if c.whole {
 			backend = integersOnly{}
 		}
-		model, err := mip.BuildFor(backend, inst, mip.Disjunctive)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(mip.BuildFor(backend, inst, mip.Disjunctive))(t)
 		rows, each := 0, 0
 		for i := range model.MILP.Rows() {
 			if strings.HasPrefix(model.MILP.RowName(i), "worth_a0_p") {

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
@@ -121,18 +122,12 @@ func TestDualBoundOfChoiceIsBest(t *testing.T) {
 		choice := inst.Choices[0]
 		most := math.Inf(-1)
 		for _, i := range choice.Apps {
-			bound, err := solver.DualBound(without(inst, i), m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			bound := must.Have(solver.DualBound(without(inst, i), m))(t)
 			most = math.Max(most, bound)
 		}
 		if !choice.Required {
 			first := &inst.Apps[choice.Apps[0]]
-			bound, err := solver.DualBound(without(inst, -1), m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			bound := must.Have(solver.DualBound(without(inst, -1), m))(t)
 			most = math.Max(most, bound+first.Idle-(m.Loss+inst.LossPrice)*first.Share)
 		}
 		got, err := solver.DualBound(inst, m)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // genSolution draws a solution of any shape, with bounds of every sort.
@@ -42,10 +43,7 @@ func genSolution(t *rapid.T) *solver.Solution {
 func TestSolutionSurvivesJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSolution(t)
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(s))(t)
 		again := new(solver.Solution)
 		if err := json.Unmarshal(text, again); err != nil || !reflect.DeepEqual(s, again) {
 			t.Fatalf("%s is read back as %+v, %v; written was %+v", text, again, err, s)

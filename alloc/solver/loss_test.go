@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A stated loss is that of its point, on the line between two, and the last one beyond.
@@ -58,9 +59,7 @@ func TestBoundLooksAtEveryNumber(t *testing.T) {
 	inst.Apps = []solver.App{{Demand: apportion.Resources{1}, Max: 20, Value: .01, Delta: .05,
 		Losses: []solver.LossPoint{{N: 0, Loss: 1}, {N: 6, Loss: 1}, {N: 7, Loss: 0}, {N: 8, Loss: 1}}}}
 	seven := solver.Counts{{{Server: 0, Count: 7}}}
-	if err := inst.Check(seven); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inst.Check(seven))
 	m := &solver.Multipliers{Server: [][]float64{{0}}, Loss: 1}
 	if bound, err := solver.DualBound(inst, m); err != nil || bound < inst.Objective(seven) {
 		t.Errorf("DualBound is %g, %v, and seven bring %g", bound, err, inst.Objective(seven))
@@ -79,9 +78,7 @@ func TestStatedLossOfChoice(t *testing.T) {
 	for i := range 2 {
 		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{int64(i + 1)}, Max: 2, Delta: .25, Share: 1, Losses: half})
 	}
-	if err := inst.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inst.Validate())
 	if got := inst.FairnessLoss(solver.Counts{{{Server: 0, Count: 1}}, nil}); got != .25 {
 		t.Errorf("with the first option %g is lost, want 0.25", got)
 	}
@@ -125,9 +122,7 @@ func lossy(t *rapid.T) (*solver.Instance, *solver.Multipliers) {
 func TestBoundsByPoints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst, m := lossy(t)
-		if err := inst.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, inst.Validate())
 		app := &inst.Apps[0]
 		// The profits of all places, dearest last: the n cheapest are the best to fill.
 		base := m.Loss * (inst.LossBudget + solver.LossTolerance)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
@@ -73,10 +74,7 @@ func TestBoundsGrowWithRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inst := solvertest.Small(rapid.Uint64Range(0, 5000).Draw(t, "instance"))
 		m := genMultipliers(t, inst)
-		before, err := solver.DualBound(inst, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Have(solver.DualBound(inst, m))(t)
 		inst.LossBudget += rapid.Float64Range(0, 2).Draw(t, "more loss")
 		inst.AdjustBudget += rapid.Int64Range(0, 2).Draw(t, "more adjusted")
 		after, err := solver.DualBound(inst, m)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // tiny is Dorm's P2 on two servers, LR and MF running, NN new; LR holds (2, 0), MF (1, 2).
@@ -74,9 +75,7 @@ func TestMoved(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	if err := tiny().Check(best()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tiny().Check(best()))
 	for _, c := range []struct {
 		name   string
 		change func(*solver.Instance, solver.Counts) solver.Counts

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // jobs are training jobs on one server of so many GPUs, one a container.
@@ -41,10 +42,7 @@ func (g *jobs) problem(t rapid.TB, u worth.Utility) *alloc.Problem {
 		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{g.gpus}}},
 	}
 	for i := range g.jobs {
-		w, err := worth.Of(&g.jobs[i], u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Have(worth.Of(&g.jobs[i], u))(t)
 		p.Applications = append(p.Applications, alloc.Application{
 			ID: fmt.Sprint(i), Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Max: int64(len(g.jobs[i].Speeds)),
 				Worth: w.Worth}, IdleWorth: w.Idle, StayWorth: w.Stay,
@@ -56,10 +54,7 @@ func (g *jobs) problem(t rapid.TB, u worth.Utility) *alloc.Problem {
 // decide returns how many containers each job gets.
 func (g *jobs) decide(t rapid.TB, u worth.Utility) ([]int64, *alloc.Decision) {
 	p := g.problem(t, u)
-	d, err := alloc.Reallocate(context.Background(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(context.Background(), p, nil))(t)
 	if d.Proven.String() == "nothing" {
 		t.Fatalf("not proven: %g of %g", d.Objective, d.Bound)
 	}
@@ -74,10 +69,7 @@ func (g *jobs) decide(t rapid.TB, u worth.Utility) ([]int64, *alloc.Decision) {
 func (g *jobs) value(t rapid.TB, u worth.Utility, counts []int64) float64 {
 	sum := 0.0
 	for i := range g.jobs {
-		w, err := worth.Of(&g.jobs[i], u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Have(worth.Of(&g.jobs[i], u))(t)
 		if counts[i] == 0 {
 			sum += w.Idle
 		} else {
@@ -121,10 +113,7 @@ func TestNoExchangeGains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := genJobs(t)
 		alpha := rapid.SampledFrom([]float64{0, .5, 1, 2}).Draw(t, "alpha")
-		u, err := worth.Alpha(alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Have(worth.Alpha(alpha))(t)
 		counts, d := g.decide(t, u)
 		if got := g.value(t, u, counts); math.Abs(got-d.Objective) > 1e-9 {
 			t.Fatalf("%v are worth %g, the decision says %g", counts, got, d.Objective)
@@ -221,10 +210,7 @@ func TestAlphaOrdersFairness(t *testing.T) {
 		}
 		work := math.Inf(1)
 		for _, alpha := range []float64{0, .5, 1, 2, 3} {
-			u, err := worth.Alpha(alpha)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Have(worth.Alpha(alpha))(t)
 			counts, _ := g.decide(t, u)
 			now := g.value(t, worth.Speedup, counts)
 			if now > work+1e-9 {

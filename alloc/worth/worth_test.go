@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // near compares floats that are computed in another order.
@@ -17,14 +18,8 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(1, math.Ab
 
 // Each utility is its formula, at the speeds in parts of the fair one.
 func TestOf(t *testing.T) {
-	inverse, err := worth.Alpha(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := worth.Alpha(0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inverse := must.Have(worth.Alpha(2))(t)
+	root := must.Have(worth.Alpha(0.5))(t)
 	for name, c := range map[string]struct {
 		u    worth.Utility
 		want worth.Worths

@@ -26,6 +26,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fake is a runner that notes what it is told. It outlives its agent, as processes do.
@@ -566,10 +567,7 @@ func TestHeardIsKept(t *testing.T) {
 	b.must(checkpoint.Resume, 1, 0)
 	for range 40 { // four leases, by ten questions each
 		b.elapse(0.1)
-		s, err := b.agent.Status(t.Context(), agent.Question{Epoch: 1, Heard: b.heard})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(b.agent.Status(t.Context(), agent.Question{Epoch: 1, Heard: b.heard}))(t)
 		b.heard = s.Clock
 		time.Sleep(time.Millisecond) // the note is written beside
 	}

@@ -13,14 +13,12 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func open(t *testing.T, fsys vfs.FS) *agent.Book {
 	t.Helper()
-	b, err := agent.OpenBook(fsys, "here")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Have(agent.OpenBook(fsys, "here"))(t)
 	return b
 }
 
@@ -107,9 +105,7 @@ func TestContainers(t *testing.T) {
 	} {
 		e := effect(1, c.action, c.attempt)
 		e.Containers = strings.Fields(c.list)
-		if _, err := b.Admit(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(b.Admit(e))(t)
 		if got := b.Page("lr").Containers; got != c.want {
 			t.Errorf("%s of attempt %d with %s: %d containers, want %d", c.action, c.attempt, c.list, got, c.want)
 		}
@@ -163,13 +159,8 @@ func TestBookSharesWrites(t *testing.T) {
 func TestDamagedBook(t *testing.T) {
 	for _, text := range []string{`{"epoch":`, `{"epoch":1,"jobs":{}} and more`, `{"epoch":1,"jobs":{},"colour":"red"}`, `[]`, `{"epoch":1,"jobs":null}`} {
 		mem := vfstest.NewMem()
-		file, err := mem.Create(agent.BookFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(file, text); err != nil {
-			t.Fatal(err)
-		}
+		file := must.Have(mem.Create(agent.BookFile))(t)
+		must.Have(io.WriteString(file, text))(t)
 		if _, err := agent.OpenBook(mem, "here"); err == nil || !strings.Contains(err.Error(), agent.BookFile) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/internal/flock"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // status asks the agent, and tells it what to forget.
@@ -41,9 +42,7 @@ func TestForget(t *testing.T) {
 	}
 	b.must(checkpoint.Stop, 3, 0)
 	folder := filepath.Join(b.config.Shared, "lr")
-	if _, err := os.Stat(folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(os.Stat(folder))(t)
 	if s := b.status(agent.Ended{Job: "lr", Attempt: 2}); !slices.Equal(s.Ended, ended(3)) {
 		t.Fatalf("%+v, want attempt 3, which is another than the one to forget", s.Ended)
 	}
@@ -119,9 +118,7 @@ func TestOneCopy(t *testing.T) {
 	b.must(checkpoint.Resume, 1, 0)
 	b.must(checkpoint.Save, 1, 7)
 	folder := filepath.Join(b.config.Restored, "lr")
-	if err := os.MkdirAll(filepath.Join(folder, ".loading-1"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(folder, ".loading-1"), 0o700))
 	for attempt := int64(2); attempt < 6; attempt++ {
 		b.must(checkpoint.Stop, attempt-1, 0)
 		b.must(checkpoint.Create, attempt, 0)
@@ -142,17 +139,10 @@ func TestFetchesOfOthersStay(t *testing.T) {
 	b.must(checkpoint.Save, 1, 7)
 	b.must(checkpoint.Stop, 1, 0)
 	under := filepath.Join(b.config.Restored, "lr", ".loading-2")
-	if err := os.MkdirAll(under, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(under, 0o700))
 	part := filepath.Join(under, "model")
-	if err := os.WriteFile(part, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := os.Open(under)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(part, []byte("half"), 0o600))
+	lock := must.Have(os.Open(under))(t)
 	defer lock.Close()
 	if held, err := flock.Try(lock); !held {
 		t.Skip(err)

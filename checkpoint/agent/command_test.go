@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // script is a job: it notes that it was started, and saves whenever it is asked.
@@ -137,10 +138,7 @@ func TestSuiteWithProcesses(t *testing.T) {
 		}
 		p.restart()
 		t.Cleanup(func() { p.end(t) })
-		spec, err := json.Marshal([]string{"sh", "-c", script})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Have(json.Marshal([]string{"sh", "-c", script}))(t)
 		s := &agenttest.Subject{
 			Agent: p.agent, Server: "here", Store: p.config.Store, Spec: spec, Alive: p.alive, Starts: p.starts, Kill: p.kill, Elapse: p.elapse,
 		}

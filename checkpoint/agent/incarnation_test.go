@@ -8,6 +8,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func (b *bench) incarnation() agent.Incarnation {
@@ -48,9 +49,7 @@ func TestQuestionForAnotherRenewsNothing(t *testing.T) {
 	b.must(checkpoint.Resume, 1, 0)
 	book := b.incarnation().Book
 	ask := func(book string) {
-		if _, err := b.agent.Status(t.Context(), agent.Question{Epoch: 1, Heard: b.config.Clock(), Book: book}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(b.agent.Status(t.Context(), agent.Question{Epoch: 1, Heard: b.config.Clock(), Book: book}))(t)
 	}
 	b.elapse(0.6)
 	ask(book)

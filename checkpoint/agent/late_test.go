@@ -9,16 +9,14 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestLateOrder(t *testing.T) {
 	b := newBench(t)
 	do := func(epoch int64, action checkpoint.Action, attempt int64, heard agent.Stamp) checkpoint.Outcome {
 		t.Helper()
-		reply, err := b.agent.Do(context.Background(), agent.Order{Effect: effect(epoch, action, attempt), Heard: heard})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must.Have(b.agent.Do(context.Background(), agent.Order{Effect: effect(epoch, action, attempt), Heard: heard}))(t)
 		return reply.Outcome
 	}
 	before := b.config.Clock()
@@ -27,9 +25,7 @@ func TestLateOrder(t *testing.T) {
 	}
 	// The server is silent for longer than its lease, and is heard again.
 	b.now.Add(int64(150 * time.Millisecond))
-	if _, err := b.agent.Status(context.Background(), agent.Question{Epoch: 2, Heard: b.config.Clock()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.agent.Status(context.Background(), agent.Question{Epoch: 2, Heard: b.config.Clock()}))(t)
 	for _, c := range []struct {
 		name   string
 		epoch  int64

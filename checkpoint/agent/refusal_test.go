@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A refused order renews no lease, however new its stamp is.
@@ -217,10 +218,7 @@ func TestConfirmWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		e := checkpoint.Effect{Epoch: 1, Action: checkpoint.Confirm, Job: "lr", Attempt: 1}
-		r, err := b.agent.Do(ctx, agent.Order{Effect: e, Heard: b.heard})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(b.agent.Do(ctx, agent.Order{Effect: e, Heard: b.heard}))(t)
 		return r
 	}
 	if r := confirm(50 * time.Millisecond); r.Outcome != checkpoint.Failed || !strings.Contains(r.Detail, "deadline") {

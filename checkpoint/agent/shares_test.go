@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // ranked is a runner on one server, whose processes save a part that is called like the server and need those of some.
@@ -94,9 +95,7 @@ func TestSharesOfServers(t *testing.T) {
 	if list, err := s.List(t.Context(), "lr"); err != nil || len(list) != 0 {
 		t.Errorf("before they are joined: %+v, %v", list, err)
 	}
-	if _, err := s.Join(t.Context(), "lr", 5, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Join(t.Context(), "lr", 5, 3))(t)
 	for _, b := range benches {
 		if reply := b.tell(checkpoint.Stop, 1, 0, store.Share{}, all...); reply.Outcome != checkpoint.Done {
 			t.Fatalf("%+v", reply)

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // start begins an attempt of each job.
@@ -151,9 +152,7 @@ func TestOneRecordThatIsSpoilt(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%v, %v", records, err)
 	}
-	if err := os.WriteFile(records[0], []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(records[0], []byte("x"), 0o600))
 	p.oneBad("rank-0.json")
 	stop := checkpoint.Effect{Action: checkpoint.Stop, Job: "bad", Epoch: 1, Attempt: 1, Containers: []string{"here"}}
 	if reply, err := p.agent.Do(t.Context(), agent.Order{Effect: stop}); err != nil || reply.Outcome != checkpoint.Done {

@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job of another user than the agent's goes from attempt to attempt with its checkpoint, and can read neither book nor store nor what
@@ -43,18 +44,11 @@ func TestJobsOfOtherUsers(t *testing.T) {
 	join := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
 	for _, name := range []string{"book", "store", "shared"} {
 		// Open to all: what lies there is closed by itself.
-		if err := errors.Join(os.Mkdir(join(name), 0o755), os.Chmod(join(name), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(join(name), 0o755), os.Chmod(join(name), 0o755)))
 	}
-	disk, err := vfs.NewOS(join("book"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	disk := must.Have(vfs.NewOS(join("book")))(t)
 	b.config.Disk, b.config.Shared, b.config.Restored = disk, join("shared"), join("restored", "here")
-	if b.config.Store, err = files.Open(join("store"), nil); err != nil {
-		t.Fatal(err)
-	}
+	b.config.Store = must.Have(files.Open(join("store"), nil))(t)
 	b.config.Lease = time.Hour
 	user := command.User{UID: 64101, GID: 64102}
 	b.config.Runner = func(string, json.RawMessage) (runner.Runner, error) {

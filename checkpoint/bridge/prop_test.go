@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // run is a machine, what it has asked for, and the problem that is decided.
@@ -26,10 +27,7 @@ type run struct {
 }
 
 func newRun(t *rapid.T) *run {
-	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"slot"}, Retries: -1, Limit: rapid.IntRange(0, 2).Draw(t, "limit"), MaxTick: time.Hour}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"slot"}, Retries: -1, Limit: rapid.IntRange(0, 2).Draw(t, "limit"), MaxTick: time.Hour}, 1))(t)
 	r := &run{m: m, p: problem("a", "b", "c", "d"), now: time.Unix(0, 0)}
 	for _, s := range servers {
 		r.step(t, checkpoint.ServerUp{Server: s})
@@ -37,10 +35,7 @@ func newRun(t *rapid.T) *run {
 	for i := range r.p.Applications {
 		app := &r.p.Applications[i]
 		app.Demand = apportion.Resources{rapid.Int64Range(1, 2).Draw(t, "demand")}
-		submit, err := bridge.Submit(app)
-		if err != nil {
-			t.Fatal(err)
-		}
+		submit := must.Have(bridge.Submit(app))(t)
 		r.step(t, submit)
 	}
 	return r
@@ -106,10 +101,7 @@ func (r *run) fitting(t *rapid.T) alloc.Allocation {
 
 // adjust hands an allocation over.
 func (r *run) adjust(t *rapid.T, next alloc.Allocation) {
-	event, err := bridge.Targets(r.p, next, r.m.Jobs())
-	if err != nil {
-		t.Fatal(err)
-	}
+	event := must.Have(bridge.Targets(r.p, next, r.m.Jobs()))(t)
 	r.step(t, event)
 }
 

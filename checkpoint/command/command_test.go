@@ -30,6 +30,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // long is far more than anything here takes, on a machine that is busy with other things.
@@ -37,10 +38,7 @@ const long = 2 * time.Minute
 
 func program(t *testing.T) string {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Have(os.Executable())(t)
 	return path
 }
 
@@ -61,10 +59,7 @@ func newSite(t *testing.T, options *command.Options, job string, args ...string)
 // runner makes a runner as a restarted agent does: knowing the folder only.
 func (s *site) runner(t *testing.T, options *command.Options, job string, args ...string) {
 	t.Helper()
-	a, err := command.New(command.Commands{Start: append([]string{program(t), "job:" + job}, args...), Work: s.work}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Have(command.New(command.Commands{Start: append([]string{program(t), "job:" + job}, args...), Work: s.work}, options))(t)
 	t.Cleanup(func() { a.Close() })
 	s.Runner = a
 }
@@ -90,10 +85,7 @@ func (s *site) sweep(t *testing.T) {
 // belong to. It is another way to find them than the runner's.
 func (s *site) processes(t *testing.T) map[string][]int {
 	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Have(filepath.Glob("/proc/[0-9]*"))(t)
 	found := map[string][]int{}
 	for _, folder := range folders {
 		_, value, ok := bytes.Cut(environOf(folder), []byte(command.EnvRunDir+"="+s.work))
@@ -101,10 +93,7 @@ func (s *site) processes(t *testing.T) map[string][]int {
 			continue
 		}
 		value, _, _ = bytes.Cut(value, []byte{0})
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pid := must.Have(strconv.Atoi(filepath.Base(folder)))(t)
 		attempt := filepath.Base(string(value))
 		found[attempt] = append(found[attempt], pid)
 	}
@@ -147,17 +136,12 @@ func eventually(t *testing.T, what string, condition func() bool) {
 
 func (s *site) resume(t *testing.T, run runner.Run) {
 	t.Helper()
-	if err := s.Resume(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Resume(t.Context(), run))
 }
 
 func (s *site) progress(t *testing.T, run runner.Run) runner.Progress {
 	t.Helper()
-	p, err := s.Progress(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(s.Progress(t.Context(), run))(t)
 	return p
 }
 
@@ -179,10 +163,7 @@ func TestResize(t *testing.T) {
 	first := s.run(1)
 	s.resume(t, first)
 	s.reaches(t, first, 20)
-	saved, err := s.Save(t.Context(), first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must.Have(s.Save(t.Context(), first))(t)
 	if saved.Dir != s.dir || !cmp.Equal(saved.Files, []string{"state"}) || saved.Step < 20 {
 		t.Fatalf("saved %+v", saved)
 	}
@@ -193,9 +174,7 @@ func TestResize(t *testing.T) {
 	if p := s.progress(t, first); !p.Running || p.Done || p.Failed != "" {
 		t.Errorf("while it runs: %+v", p)
 	}
-	if err := s.Stop(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Stop(t.Context(), first))
 	if p := s.progress(t, first); p.Running || p.Done || p.Failed != "stopped" {
 		t.Errorf("after Stop: %+v", p)
 	}
@@ -227,10 +206,7 @@ func TestEnvironment(t *testing.T) {
 	eventually(t, "done", func() bool { return s.progress(t, run).Done })
 	folder := filepath.Dir(s.Log(run, 0))
 	for _, rank := range []string{"1", "2"} {
-		text, err := os.ReadFile(filepath.Join(s.dir, "env-"+rank))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(filepath.Join(s.dir, "env-"+rank)))(t)
 		want := []string{
 			"A=b", "APPORTION_JOB=a job's name", "APPORTION_ATTEMPT=3", "APPORTION_CONTAINERS=3", "APPORTION_SERVERS=n1,n2,n2",
 			"APPORTION_SERVER=n2", "APPORTION_RANK=" + rank, "APPORTION_CHECKPOINT_DIR=" + s.dir,
@@ -302,9 +278,7 @@ func TestProcesses(t *testing.T) {
 // TestSaveBySignal: a file that is written over is a new checkpoint; the old one is not.
 func TestSaveBySignal(t *testing.T) {
 	s := newSite(t, &command.Options{Signal: syscall.SIGUSR1, Format: format.PyTorch{}}, "signal")
-	if err := os.WriteFile(filepath.Join(s.dir, "model.pt"), archive("of before"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.dir, "model.pt"), archive("of before"), 0o600))
 	run := s.run(1)
 	s.resume(t, run)
 	s.reaches(t, run, 1)
@@ -344,14 +318,10 @@ func TestSaveWhileWritten(t *testing.T) {
 		s := newSite(t, nil, "sleep")
 		format := &meddling{file: filepath.Join(s.dir, "model.pt"), reads: map[bool]int{true: 1}[acknowledge]}
 		s.runner(t, &command.Options{Format: format, Acknowledge: acknowledge}, "sleep")
-		if err := os.WriteFile(format.file, archive("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(format.file, archive("old"), 0o600))
 		run := s.run(1)
 		s.resume(t, run)
-		if err := os.WriteFile(filepath.Join(filepath.Dir(s.Log(run, 0)), "own", "save-ack"), []byte(`{"request":99}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(s.Log(run, 0)), "own", "save-ack"), []byte(`{"request":99}`), 0o600))
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if saved, err := s.Save(ctx, run); !errors.Is(err, context.DeadlineExceeded) {
@@ -399,16 +369,10 @@ func TestSaveNames(t *testing.T) {
 	s := newSite(t, nil, "sleep")
 	run := s.run(1)
 	s.resume(t, run)
-	if err := os.Symlink("/etc/hostname", filepath.Join(s.dir, "link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(s.dir, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/etc/hostname", filepath.Join(s.dir, "link")))
+	must.Do(t, os.Mkdir(filepath.Join(s.dir, "sub"), 0o700))
 	for _, name := range []string{"b", "sub/a"} {
-		if err := os.WriteFile(filepath.Join(s.dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(s.dir, name), nil, 0o600))
 	}
 	ack := filepath.Join(filepath.Dir(s.Log(run, 0)), "own", "save-ack")
 	for answer, want := range map[string]string{
@@ -422,9 +386,7 @@ func TestSaveNames(t *testing.T) {
 		`{"request":0,"files":["b"]}`:             "not answered",
 		`{"request":99,"files":["sub/a","b"]}   `: "",
 	} {
-		if err := os.WriteFile(ack, []byte(answer), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(ack, []byte(answer), 0o600))
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if want == "" {
 			ctx, cancel = context.WithTimeout(t.Context(), long)
@@ -475,9 +437,7 @@ func TestStopForks(t *testing.T) {
 				if p := s.progress(t, run); !p.Running {
 					t.Errorf("%+v", p)
 				}
-				if err := s.Stop(t.Context(), run); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Stop(t.Context(), run))
 				if left := startedIn(t, dir); len(left) > 0 {
 					t.Errorf("alive after Stop: %v", left)
 				}
@@ -492,10 +452,7 @@ func TestStopForks(t *testing.T) {
 // startedIn returns the jobs that the processes run whose current folder is dir, sorted.
 func startedIn(t *testing.T, dir string) []string {
 	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Have(filepath.Glob("/proc/[0-9]*"))(t)
 	var found []string
 	for _, folder := range folders {
 		cwd, _ := os.Readlink(folder + "/cwd") // it may have ended
@@ -514,9 +471,7 @@ func TestStopGrace(t *testing.T) {
 	s := newSite(t, &command.Options{Grace: time.Hour}, "sleep") // a Go program ends on SIGTERM
 	run := s.run(1)
 	s.resume(t, run)
-	if err := s.Stop(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Stop(t.Context(), run))
 	deaf := newSite(t, &command.Options{Grace: time.Hour}, "deaf")
 	run = deaf.run(1)
 	deaf.resume(t, run)
@@ -544,10 +499,7 @@ func TestEnds(t *testing.T) {
 		run := s.run(1)
 		s.resume(t, run)
 		eventually(t, "end", func() bool { return s.progress(t, run) == want })
-		log, err := os.ReadFile(s.Log(run, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Have(os.ReadFile(s.Log(run, 0)))(t)
 		s.resume(t, run)
 		s.runner(t, nil, job)
 		s.resume(t, run)
@@ -570,9 +522,7 @@ func TestOneOfMany(t *testing.T) {
 	if len(pids) != 2 {
 		t.Fatal(pids)
 	}
-	if err := syscall.Kill(pids[1], syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(pids[1], syscall.SIGTERM))
 	eventually(t, "failure", func() bool { return s.progress(t, run).Failed != "" })
 	if p := s.progress(t, run); !p.Running || p.Done || !strings.Contains(p.Failed, "signal: terminated") {
 		t.Errorf("%+v", p)
@@ -582,10 +532,7 @@ func TestOneOfMany(t *testing.T) {
 // TestResumeFails: each time, and nothing of it stays.
 func TestResumeFails(t *testing.T) {
 	s := newSite(t, nil, "sleep")
-	absent, err := command.New(command.Commands{Start: []string{filepath.Join(s.dir, "absent")}, Work: s.work}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	absent := must.Have(command.New(command.Commands{Start: []string{filepath.Join(s.dir, "absent")}, Work: s.work}, nil))(t)
 	defer absent.Close()
 	unreadable := &command.Options{Format: format.PyTorch{}}
 	run := s.run(1)
@@ -638,9 +585,7 @@ func TestRestoreIsNamed(t *testing.T) {
 	s := newSite(t, &command.Options{Format: format.PyTorch{StepsPerNumber: 10}}, "env")
 	run := s.run(1)
 	run.Restore = t.TempDir()
-	if err := os.WriteFile(filepath.Join(run.Restore, "model-12.pt"), archive("state"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(run.Restore, "model-12.pt"), archive("state"), 0o600))
 	s.resume(t, run)
 	eventually(t, "done", func() bool { return s.progress(t, run).Done })
 	if p := s.progress(t, run); p.Step != 120 {
@@ -678,9 +623,7 @@ func TestFenced(t *testing.T) {
 		}
 	}
 	// A run that was stopped, even before it was started, does not start.
-	if err := s.Stop(t.Context(), s.run(9)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Stop(t.Context(), s.run(9)))
 	if err := s.Resume(t.Context(), s.run(9)); !errors.Is(err, command.ErrStopped) {
 		t.Errorf("resume after stop: %v", err)
 	}
@@ -727,13 +670,8 @@ func (s *site) startAgent(t *testing.T, until string, attempt int64, containers 
 	cmd := exec.Command(program(t), args...)
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Have(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test has failed
 	lines := bufio.NewScanner(output)
 	for lines.Scan() && lines.Text() != until {
@@ -750,9 +688,7 @@ func (s *site) startAgent(t *testing.T, until string, attempt int64, containers 
 func TestAgentKilled(t *testing.T) {
 	s := newSite(t, nil, "train", "1000000000")
 	cmd := s.startAgent(t, "resumed", 1, 1, "job:train", "1000000000")
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 	run := s.run(1)
 	before := s.processes(t)["run-1"]
@@ -764,9 +700,7 @@ func TestAgentKilled(t *testing.T) {
 	if saved, err := s.Save(t.Context(), run); err != nil || saved.Step < 10 {
 		t.Fatalf("%+v, %v", saved, err)
 	}
-	if err := s.Stop(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Stop(t.Context(), run))
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)
 	}
@@ -780,16 +714,12 @@ func TestEndUnwatched(t *testing.T) {
 	} {
 		s := newSite(t, nil, job, "400")
 		cmd := s.startAgent(t, "resumed", 1, 1, "job:"+job, "400")
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Kill())
 		_ = cmd.Wait() // killed
 		run := s.run(1)
 		if job == "sleep" {
 			for _, pid := range s.processes(t)["run-1"] {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, syscall.Kill(pid, syscall.SIGKILL))
 			}
 		}
 		eventually(t, "end", func() bool { return !s.progress(t, run).Running })
@@ -813,9 +743,7 @@ func TestAgentKilledWhileResuming(t *testing.T) {
 		attempt := int64(2*round + 1)
 		cmd := s.startAgent(t, "resuming", attempt, 4, "job:sleep")
 		time.Sleep(time.Duration(random.IntN(20000)) * time.Microsecond)
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Kill())
 		_ = cmd.Wait() // killed
 		if round%2 == 0 {
 			run := s.run(attempt)
@@ -842,30 +770,20 @@ func TestNumberReused(t *testing.T) {
 	eventually(t, "end", func() bool { return !s.progress(t, run).Running })
 	innocent := exec.Command(program(t), "job:sleep")
 	innocent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := innocent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, innocent.Start())
 	defer func() {
 		_ = innocent.Process.Kill() // at the end
 		_ = innocent.Wait()
 	}()
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(innocent.Process.Pid) + "/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	boot := must.Have(os.ReadFile("/proc/sys/kernel/random/boot_id"))(t)
+	stat := must.Have(os.ReadFile("/proc/" + strconv.Itoa(innocent.Process.Pid) + "/stat"))(t)
 	start := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[19]
 	for _, record := range []string{
 		`{"pid":` + strconv.Itoa(innocent.Process.Pid) + `,"start":1,"boot":"` + strings.TrimSpace(string(boot)) + `"}`,
 		`{"pid":` + strconv.Itoa(innocent.Process.Pid) + `,"start":` + start + `,"boot":"another"}`,
 		`{"pid":-1}`, `{"pid":1}`, `{"pid":0}`, `nonsense`,
 	} {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(s.Log(run, 0)), "rank-0.json"), []byte(record), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(s.Log(run, 0)), "rank-0.json"), []byte(record), 0o600))
 		if p, err := s.Progress(t.Context(), run); p.Running {
 			t.Errorf("%s: %+v, %v", record, p, err)
 		}
@@ -905,10 +823,7 @@ func TestFolders(t *testing.T) {
 	for attempt := range int64(6) {
 		s.resume(t, s.run(attempt+1))
 	}
-	folders, err := filepath.Glob(filepath.Join(s.work, "job", "run-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Have(filepath.Glob(filepath.Join(s.work, "job", "run-*")))(t)
 	for i := range folders {
 		folders[i] = filepath.Base(folders[i])
 	}
@@ -1027,20 +942,14 @@ func TestFaults(t *testing.T) {
 // TestDiskFails: what cannot be recorded is not started.
 func TestDiskFails(t *testing.T) {
 	s := newSite(t, nil, "sleep")
-	if err := os.WriteFile(filepath.Join(s.work, "blocked"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.work, "blocked"), nil, 0o600))
 	run := s.run(1)
 	run.Job = "blocked" // its folder cannot be made
 	if err := s.Resume(t.Context(), run); err == nil {
 		t.Error("resumed without a folder")
 	}
-	if err := os.MkdirAll(filepath.Join(s.work, "damaged"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.work, "damaged", "run-1"), []byte("no folder"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(s.work, "damaged"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(s.work, "damaged", "run-1"), []byte("no folder"), 0o600))
 	run.Job = "damaged" // nobody knows whether something of it is alive
 	if err := s.Resume(t.Context(), run); err == nil {
 		t.Error("resumed without knowing what was started before")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestStopNeedsNoRecords: a Stop that cannot be written down ends the processes all the same, and is an error.
@@ -21,25 +22,16 @@ func TestStopNeedsNoRecords(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, s *site){
 		"the folder of the run cannot be read": func(t *testing.T, s *site) {
 			folder := filepath.Join(s.work, "job", "run-3")
-			if err := os.RemoveAll(folder); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(folder))
 			mustWrite(t, folder, "no folder")
 		},
 		"the lock is held": func(t *testing.T, s *site) {
-			file, err := os.OpenFile(filepath.Join(s.work, "job", "lock"), os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Have(os.OpenFile(filepath.Join(s.work, "job", "lock"), os.O_RDWR, 0))(t)
 			t.Cleanup(func() { file.Close() })
-			if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
 		},
 		"the folder is gone": func(t *testing.T, s *site) {
-			if err := os.RemoveAll(filepath.Join(s.work, "job")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(filepath.Join(s.work, "job")))
 			mustWrite(t, filepath.Join(s.work, "job"), "") // and cannot be made again
 		},
 	} {
@@ -75,9 +67,7 @@ func TestStopSparesLater(t *testing.T) {
 
 func mustWrite(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 // TestPipesInThePlaceOfRecords: a job that swaps what is its own for pipes is waited for by nobody, and ends.
@@ -90,9 +80,7 @@ func TestPipesInThePlaceOfRecords(t *testing.T) {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		if err := syscall.Mkfifo(filepath.Join(folder, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Mkfifo(filepath.Join(folder, name), 0o600))
 	}
 	within := func(what string, call func(context.Context) error) error {
 		t.Helper()

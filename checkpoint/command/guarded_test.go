@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // voucher vouches for attempts up to one, for a time that a test sets.
@@ -40,15 +41,9 @@ func guardedSite(t *testing.T, options command.Options, job string, args ...stri
 	v := &voucher{}
 	v.left.Store(int64(time.Minute))
 	v.newest.Store(1)
-	dir, err := os.MkdirTemp("", "guard-") // short, for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Have(os.MkdirTemp("", "guard-"))(t) // short, for a socket
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("unix", filepath.Join(dir, "s")))(t)
 	server := &http.Server{Handler: guard.Vouching(v)}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { server.Close() })
@@ -62,10 +57,7 @@ func guardedSite(t *testing.T, options command.Options, job string, args ...stri
 func (s *site) awaitProgress(t *testing.T, run runner.Run, want func(runner.Progress) bool) runner.Progress {
 	t.Helper()
 	for limit := time.Now().Add(long); ; time.Sleep(5 * time.Millisecond) {
-		p, err := s.Progress(t.Context(), run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Have(s.Progress(t.Context(), run))(t)
 		if want(p) {
 			return p
 		}
@@ -168,13 +160,8 @@ func TestGuardedUnwatched(t *testing.T) {
 	}
 	s.resume(t, s.run(2))
 	s.awaitProgress(t, s.run(2), over)
-	if err := os.Remove(filepath.Join(s.work, "job", "run-2", "rank-0.exit")); err != nil {
-		t.Fatal(err)
-	}
-	later, err := command.New(command.Commands{Start: []string{"x"}, Work: s.work}, &command.Options{Guard: []string{"x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(s.work, "job", "run-2", "rank-0.exit")))
+	later := must.Have(command.New(command.Commands{Start: []string{"x"}, Work: s.work}, &command.Options{Guard: []string{"x"}}))(t)
 	defer later.Close()
 	if p, err := later.Progress(t.Context(), s.run(2)); err != nil || p.Failed != "rank 0: exit status 3" {
 		t.Errorf("%+v, %v", p, err)
@@ -187,10 +174,7 @@ func TestGuardFaults(t *testing.T) {
 		t.Error("a signal that no guard passes on")
 	}
 	for _, guardArgv := range [][]string{{"/no/guard"}, {"true"}} {
-		a, err := command.New(command.Commands{Start: []string{"/no/such"}, Work: t.TempDir()}, &command.Options{Guard: guardArgv})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Have(command.New(command.Commands{Start: []string{"/no/such"}, Work: t.TempDir()}, &command.Options{Guard: guardArgv}))(t)
 		defer a.Close()
 		if err := a.Resume(t.Context(), runner.Run{Job: "j", Attempt: 1, Containers: []string{"a"}, Dir: t.TempDir()}); err == nil {
 			t.Errorf("%v", guardArgv)

@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Ranks are the containers on this node; with Single there is one process, where rank 0 is.
@@ -45,9 +46,7 @@ func TestRanks(t *testing.T) {
 // Each fault of a run is told with its field, all at once.
 func TestCheckRun(t *testing.T) {
 	good := runner.Run{Job: "job", Attempt: 1, Containers: []string{"a"}, Dir: "/d"}
-	if err := checkRun(&good); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, checkRun(&good))
 	for field, change := range map[string]func(r *runner.Run){
 		"Attempt":       func(r *runner.Run) { r.Attempt = 0 },
 		"Containers":    func(r *runner.Run) { r.Containers = nil },
@@ -101,9 +100,7 @@ func TestJudge(t *testing.T) {
 	} {
 		folder := runFolder(t.TempDir())
 		if c.stopped {
-			if err := os.WriteFile(folder.stopped(), []byte("1\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(folder.stopped(), []byte("1\n"), 0o600))
 		}
 		var got runner.Progress
 		err := new(Runner).judge(&got, folder, []int{5, 7}[:len(c.ends)], judged{c.ends, c.done})
@@ -136,14 +133,14 @@ func TestFence(t *testing.T) {
 	}
 	// What is called otherwise is nobody's attempt.
 	for _, other := range []string{"run-", "run-99x", "run--5", "99", "ran-99"} {
-		must(t, os.Mkdir(filepath.Join(string(j), other), 0o700))
+		must.Do(t, os.Mkdir(filepath.Join(string(j), other), 0o700))
 	}
 	if got, err := j.highest(); err != nil || got != highest {
 		t.Errorf("beside other folders the highest is %d, %v; want %d", got, err, highest)
 	}
 	// A folder that cannot be read fences everything: taken for none it would let an old attempt pass.
-	must(t, os.RemoveAll(string(j)))
-	must(t, os.WriteFile(string(j), nil, 0o600))
+	must.Do(t, os.RemoveAll(string(j)))
+	must.Do(t, os.WriteFile(string(j), nil, 0o600))
 	for _, err := range []error{j.fence(1 << 40), j.raise(1 << 40)} {
 		if err == nil || errors.Is(err, checkpoint.ErrFenced) {
 			t.Errorf("the highest attempt cannot be read, and that is no error: %v", err)
@@ -165,10 +162,8 @@ func TestGiven(t *testing.T) {
 		{`{"request":1,"files":["weights"]}`, false, false},
 	} {
 		s := &saving{Runner: &Runner{options: Options{Given: c.options}}, run: &runner.Run{Dir: t.TempDir()}, folder: runFolder(t.TempDir()), number: 1}
-		if err := errors.Join(os.Mkdir(s.folder.own(), 0o700), os.WriteFile(filepath.Join(s.run.Dir, "weights"), []byte("w"), 0o600),
-			os.WriteFile(s.folder.acknowledgement(), []byte(c.ack), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(s.folder.own(), 0o700), os.WriteFile(filepath.Join(s.run.Dir, "weights"), []byte("w"), 0o600),
+			os.WriteFile(s.folder.acknowledgement(), []byte(c.ack), 0o600)))
 		saved, err := s.look(true)
 		if want := (runner.Saved{Dir: s.run.Dir, Files: []string{"weights"}, Step: -1, Given: c.want}); err != nil || !reflect.DeepEqual(saved, want) {
 			t.Errorf("%s, option %t: %+v, %v", c.ack, c.options, saved, err)
@@ -181,16 +176,12 @@ func TestSame(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	when := time.Unix(1_000_000, 0)
 	touch := func(name string, at time.Time) {
 		t.Helper()
-		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(dir, name), at, at))
 	}
 	put("a", "text")
 	put("b", "text")
@@ -206,26 +197,19 @@ func TestSame(t *testing.T) {
 		"another file": func() {
 			put("c", "text")
 			touch("c", when)
-			must(t, os.Rename(filepath.Join(dir, "c"), filepath.Join(dir, "a")))
+			must.Do(t, os.Rename(filepath.Join(dir, "c"), filepath.Join(dir, "a")))
 		},
-		"gone": func() { must(t, os.Remove(filepath.Join(dir, "a"))) },
+		"gone": func() { must.Do(t, os.Remove(filepath.Join(dir, "a"))) },
 		"come": func() { put("a", "text"); touch("a", when); put("missing", "") },
 	} {
 		if change(); same(before, stat(dir, names)) {
 			t.Errorf("%s: taken for the same", what)
 		}
 		// Back to the beginning for the next change, whatever the order of the map.
-		must(t, os.RemoveAll(filepath.Join(dir, "missing")))
+		must.Do(t, os.RemoveAll(filepath.Join(dir, "missing")))
 		put("a", "text")
 		touch("a", when)
 		before = stat(dir, names)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -269,7 +253,7 @@ func TestReadingsAgainstLines(t *testing.T) {
 func TestGet(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "record")
-	must(t, os.WriteFile(filepath.Join(dir, "other"), []byte("7"), 0o600)) // a good record, elsewhere
+	must.Do(t, os.WriteFile(filepath.Join(dir, "other"), []byte("7"), 0o600)) // a good record, elsewhere
 	var number int64
 	for what, make := range map[string]func() error{
 		"a directory": func() error { return os.Mkdir(name, 0o700) },
@@ -278,14 +262,14 @@ func TestGet(t *testing.T) {
 		"a long one":  func() error { return os.WriteFile(name, append(bytes.Repeat([]byte(" "), maxRecord), '7'), 0o600) },
 		"nothing":     func() error { return nil },
 	} {
-		must(t, make())
+		must.Do(t, make())
 		if err := get(name, &number); err == nil || errors.Is(err, os.ErrNotExist) != (what == "nothing") {
 			t.Errorf("%s: %v", what, err)
 		}
-		must(t, os.RemoveAll(name))
+		must.Do(t, os.RemoveAll(name))
 	}
 	for _, want := range []int64{0, 7, math.MaxInt64} {
-		must(t, put(name, want, func(name string, data []byte) error { return os.WriteFile(name, data, 0o600) }))
+		must.Do(t, put(name, want, func(name string, data []byte) error { return os.WriteFile(name, data, 0o600) }))
 		if err := get(name, &number); err != nil || number != want {
 			t.Errorf("%d was read as %d, %v", want, number, err)
 		}
@@ -296,11 +280,11 @@ func TestGet(t *testing.T) {
 func TestAttempts(t *testing.T) {
 	j := jobFolder(t.TempDir())
 	for _, name := range []string{"run-1", "run-20", "run-21", "run-x", "run-", "ran-3", "lock"} {
-		must(t, os.Mkdir(filepath.Join(string(j), name), 0o700))
+		must.Do(t, os.Mkdir(filepath.Join(string(j), name), 0o700))
 	}
-	must(t, os.WriteFile(j.run(1).held(), nil, 0o600))
-	must(t, os.WriteFile(j.run(20).held(), nil, 0o600))
-	must(t, os.WriteFile(j.run(20).over(), []byte("true\n"), 0o600))
+	must.Do(t, os.WriteFile(j.run(1).held(), nil, 0o600))
+	must.Do(t, os.WriteFile(j.run(20).held(), nil, 0o600))
+	must.Do(t, os.WriteFile(j.run(20).over(), []byte("true\n"), 0o600))
 	got, err := j.attempts()
 	if slices.Sort(got); err != nil || fmt.Sprint(got) != "[1 20 21]" {
 		t.Errorf("attempts %v, %v", got, err)
@@ -327,9 +311,7 @@ func TestPausesGrow(t *testing.T) {
 	pace := (&Runner{options: Options{Poll: 1600 * time.Microsecond}}).paced(nil)
 	for _, want := range []time.Duration{100, 200, 400, 800, 1600, 1600, 1600} {
 		began, pause := time.Now(), pace.next
-		if err := pace.pause(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pace.pause(t.Context()))
 		if took := time.Since(began); pause != want*time.Microsecond || took < pause {
 			t.Errorf("a pause of %v took %v, want %v", pause, took, want*time.Microsecond)
 		}
@@ -355,7 +337,7 @@ func TestNegativeSettingsAreTold(t *testing.T) {
 // Whoever has stopped waiting for an answer is not searched for among all processes.
 func TestRunningEndsWithItsContext(t *testing.T) {
 	j := jobFolder(t.TempDir())
-	must(t, os.Mkdir(string(j.run(1)), 0o700))
+	must.Do(t, os.Mkdir(string(j.run(1)), 0o700))
 	ctx, cancel := context.WithCancel(t.Context())
 	a := &Runner{}
 	if alive, err := a.running(ctx, j, j.run(1), []int{0}); alive || err != nil {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		if os.Args[1] == "guard" {
 			program, err := os.Executable()
-			must(err)
+			orExit(err)
 			os.Exit(guard.Main([]string{program, "guard"}, os.Args[2:], os.Stderr))
 		}
 		if name, ok := strings.CutPrefix(os.Args[1], "job:"); ok {
@@ -53,19 +53,19 @@ func init() {
 		"train": train, "signal": onSignal, "half": half, "deaf": deaf, "flood": flood, "env": environment, "agent": resumes, "pair": pair, "shard": shard,
 		"sleep":    func() { time.Sleep(time.Hour) },
 		"die":      func() { os.Exit(3) },
-		"killed":   func() { must(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },
+		"killed":   func() { orExit(syscall.Kill(os.Getpid(), syscall.SIGKILL)); time.Sleep(time.Hour) },
 		"finish":   func() { fmt.Println(`{"step":7,"done":true}`) },
-		"frozen":   func() { must(syscall.Kill(os.Getpid(), syscall.SIGSTOP)); time.Sleep(time.Hour) },
+		"frozen":   func() { orExit(syscall.Kill(os.Getpid(), syscall.SIGSTOP)); time.Sleep(time.Hour) },
 		"forks":    forks,
 		"headless": headless,
 		"daemon":   func() { spawn(false, "job:between") },
 		"between":  func() { spawn(true, "job:sleep") },
 		"closed":   func() { syscall.CloseOnExec(3); spawn(true, "job:sleep"); time.Sleep(time.Hour) },
-		"saved":    func() { must(os.WriteFile(own("state-5"), []byte("5"), 0o600)); acknowledge(1, 5, "state-5") },
+		"saved":    func() { orExit(os.WriteFile(own("state-5"), []byte("5"), 0o600)); acknowledge(1, 5, "state-5") },
 	}
 }
 
-func must(err error) {
+func orExit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
@@ -80,10 +80,10 @@ func report(step int) { fmt.Printf("{\"step\":%d,\"value\":%g}\n", step, 1/float
 // acknowledge answers a request.
 func acknowledge(request, step int64, files ...string) {
 	text, err := json.Marshal(command.Acknowledgement{Request: request, Step: &step, Files: files})
-	must(err)
+	orExit(err)
 	name := os.Getenv(command.EnvSaveAck)
-	must(os.WriteFile(name+".new", text, 0o600))
-	must(os.Rename(name+".new", name))
+	orExit(os.WriteFile(name+".new", text, 0o600))
+	orExit(os.Rename(name+".new", name))
 }
 
 // requested returns the number in the request file, 0 if there is none.
@@ -93,7 +93,7 @@ func requested() int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	must(err)
+	orExit(err)
 	return n
 }
 
@@ -103,23 +103,23 @@ func train() {
 	step := 0
 	if dir := os.Getenv(command.EnvRestoreDir); dir != "" {
 		text, err := os.ReadFile(filepath.Join(dir, "state"))
-		must(err)
+		orExit(err)
 		step, err = strconv.Atoi(string(text))
-		must(err)
+		orExit(err)
 	}
 	last, err := strconv.Atoi(os.Args[2])
-	must(err)
+	orExit(err)
 	answered := int64(0)
 	for ; step < last; time.Sleep(time.Millisecond) {
 		step++
 		report(step)
 		if name := os.Getenv("FIRST_STEP"); name != "" {
-			must(os.Unsetenv("FIRST_STEP"))
-			must(os.WriteFile(name, []byte("1"), 0))
+			orExit(os.Unsetenv("FIRST_STEP"))
+			orExit(os.WriteFile(name, []byte("1"), 0))
 		}
 		if n := requested(); n > answered {
-			must(os.WriteFile(own("state.new"), []byte(strconv.Itoa(step)), 0o600))
-			must(os.Rename(own("state.new"), own("state")))
+			orExit(os.WriteFile(own("state.new"), []byte(strconv.Itoa(step)), 0o600))
+			orExit(os.Rename(own("state.new"), own("state")))
 			acknowledge(n, int64(step), "state")
 			answered = n
 		}
@@ -134,11 +134,11 @@ func archive(contents string) []byte {
 	for _, name := range []string{"m/data.pkl", "m/version"} {
 		record, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(contents)),
 			CompressedSize64: uint64(len(contents)), UncompressedSize64: uint64(len(contents))})
-		must(err)
+		orExit(err)
 		_, err = record.Write([]byte(contents))
-		must(err)
+		orExit(err)
 	}
-	must(w.Close())
+	orExit(w.Close())
 	return out.Bytes()
 }
 
@@ -149,7 +149,7 @@ func onSignal() {
 	report(1) // says that the handler is there
 	for n := 0; ; n++ {
 		<-signals
-		must(os.WriteFile(own("model.pt"), archive(fmt.Sprint("state ", n)), 0o600))
+		orExit(os.WriteFile(own("model.pt"), archive(fmt.Sprint("state ", n)), 0o600))
 	}
 }
 
@@ -160,7 +160,7 @@ func half() {
 		time.Sleep(time.Millisecond)
 	}
 	whole := archive("state")
-	must(os.WriteFile(own("model.pt"), whole[:len(whole)/2], 0o600))
+	orExit(os.WriteFile(own("model.pt"), whole[:len(whole)/2], 0o600))
 	acknowledge(requested(), 1, "model.pt")
 	deaf()
 }
@@ -173,7 +173,7 @@ func deaf() {
 
 // headless ends the first thread of the process, whose others go on.
 func headless() {
-	must(os.WriteFile(own("pid"), []byte(strconv.Itoa(os.Getpid())), 0o600))
+	orExit(os.WriteFile(own("pid"), []byte(strconv.Itoa(os.Getpid())), 0o600))
 	go func() { time.Sleep(time.Hour) }()
 	_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
 }
@@ -192,21 +192,21 @@ func flood() {
 }
 
 func environment() {
-	must(os.WriteFile(own("env-"+os.Getenv(command.EnvRank)), []byte(strings.Join(os.Environ(), "\n")), 0o600))
+	orExit(os.WriteFile(own("env-"+os.Getenv(command.EnvRank)), []byte(strings.Join(os.Environ(), "\n")), 0o600))
 	folder, err := os.Getwd()
-	must(err)
-	must(os.WriteFile(own("args-"+os.Getenv(command.EnvRank)), []byte(fmt.Sprintf("%q %s", os.Args[1:], folder)), 0o600))
+	orExit(err)
+	orExit(os.WriteFile(own("args-"+os.Getenv(command.EnvRank)), []byte(fmt.Sprintf("%q %s", os.Args[1:], folder)), 0o600))
 }
 
 // spawn starts a process of ours; away: in a session of its own and without any environment.
 func spawn(away bool, args ...string) {
 	program, err := os.Executable()
-	must(err)
+	orExit(err)
 	cmd := exec.Command(program, args...)
 	if away {
 		cmd.Env, cmd.SysProcAttr = []string{}, &syscall.SysProcAttr{Setsid: true}
 	}
-	must(cmd.Start())
+	orExit(cmd.Start())
 }
 
 // forks starts children of every sort and stays.
@@ -222,17 +222,17 @@ func forks() {
 // attempt, the number of containers, and the command.
 func resumes() {
 	attempt, err := strconv.ParseInt(os.Args[4], 10, 64)
-	must(err)
+	orExit(err)
 	containers, err := strconv.Atoi(os.Args[5])
-	must(err)
+	orExit(err)
 	a, err := command.New(command.Commands{Start: os.Args[6:], Work: os.Args[2]}, nil)
-	must(err)
+	orExit(err)
 	fmt.Println("resuming")
 	run := runner.Run{Job: "job", Attempt: attempt, Dir: os.Args[3]}
 	for range containers {
 		run.Containers = append(run.Containers, "here")
 	}
-	must(a.Resume(context.Background(), run))
+	orExit(a.Resume(context.Background(), run))
 	fmt.Println("resumed")
 	time.Sleep(time.Hour)
 }

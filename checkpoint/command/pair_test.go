@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // pair saves a model and an optimizer, and names both, none or one of them, as its second argument says.
@@ -29,8 +30,8 @@ func pair() {
 			continue
 		}
 		model, optimizer := fmt.Sprintf("model-%d.pt", number), fmt.Sprintf("optimizer-%d.pt", number)
-		must(os.WriteFile(own(model), archive("weights"), 0o600))
-		must(os.WriteFile(own(optimizer), archive("moments"), 0o600))
+		orExit(os.WriteFile(own(model), archive("weights"), 0o600))
+		orExit(os.WriteFile(own(optimizer), archive("moments"), 0o600))
 		acknowledge(number, number, slices.DeleteFunc([]string{model, optimizer}, func(name string) bool {
 			return !strings.Contains(os.Args[2], name[:5])
 		})...)
@@ -74,13 +75,9 @@ func TestPairIsRestored(t *testing.T) {
 	s := newSite(t, &command.Options{Format: format.PyTorch{StepsPerNumber: 10}}, "env")
 	run := s.run(1)
 	run.Restore = t.TempDir()
-	if err := os.Mkdir(filepath.Join(run.Restore, "state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(run.Restore, "state"), 0o700))
 	for _, name := range []string{"model-12.pt", "state/optimizer-12.pt"} {
-		if err := os.WriteFile(filepath.Join(run.Restore, name), archive("state"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(run.Restore, name), archive("state"), 0o600))
 	}
 	s.resume(t, run)
 	eventually(t, "done", func() bool { return s.progress(t, run).Done })
@@ -92,9 +89,7 @@ func TestPairIsRestored(t *testing.T) {
 		t.Errorf("no %s: %v", want, err)
 	}
 	// Half of it is damage.
-	if err := os.WriteFile(filepath.Join(run.Restore, "state/optimizer-12.pt"), archive("state")[:20], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(run.Restore, "state/optimizer-12.pt"), archive("state")[:20], 0o600))
 	again := s.run(2)
 	again.Restore = run.Restore
 	if err := s.Resume(t.Context(), again); !errors.Is(err, format.ErrNone) || !strings.Contains(err.Error(), "optimizer-12.pt") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/internal/proc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // An environment names a run wherever the variable stands in it, and no variable whose name only ends alike.
@@ -33,9 +34,7 @@ func TestNames(t *testing.T) {
 	// What is read of a process begins so.
 	leader := exec.Command("/bin/sleep", "60")
 	leader.Env = []string{run}
-	if err := leader.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, leader.Start())
 	t.Cleanup(func() { _ = leader.Process.Kill(); _ = leader.Wait() })
 	a := &Runner{}
 	// A program that has only just begun has no environment yet.
@@ -55,17 +54,12 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 	j := jobFolder(t.TempDir())
 	ours := exec.Command("/bin/sleep", "60")
 	ours.Env = []string{EnvRunDir + "=" + string(j.run(7))}
-	if err := ours.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ours.Start())
 	t.Cleanup(func() { _ = ours.Process.Kill(); _ = ours.Wait() })
 	a, pid, parent := &Runner{}, ours.Process.Pid, os.Getppid()
 	finds := func(since uint64) bool {
 		t.Helper()
-		found, err := a.members(j, 7, nil, nil, since)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Have(a.members(j, 7, nil, nil, since))(t)
 		_, ours := found[pid]
 		return ours
 	}
@@ -104,9 +98,7 @@ func TestStrangersAreNotReadAgain(t *testing.T) {
 		delete(a.table.met, pid)
 	}
 	// Whoever has read it for another job knows whose it is.
-	if _, err := a.members(another, 7, nil, nil, math.MaxUint64); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(a.members(another, 7, nil, nil, math.MaxUint64))(t)
 	if !a.table.passes(pid, another, math.MaxUint64) || !finds(math.MaxUint64) {
 		t.Error("a process that was read for another job is a stranger to its own, or read again for the other")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // model is what a caller may expect of the runs of one job.
@@ -67,10 +68,7 @@ func (m *model) alive(before map[string]int, method string, containers int) map[
 func TestOrders(t *testing.T) {
 	calls := 0
 	rapid.Check(t, func(r *rapid.T) {
-		work, err := os.MkdirTemp("", "orders")
-		if err != nil {
-			t.Fatal(err)
-		}
+		work := must.Have(os.MkdirTemp("", "orders"))(t)
 		defer os.RemoveAll(work)
 		s := &site{work: work, dir: work}
 		s.runner(t, nil, "sleep")

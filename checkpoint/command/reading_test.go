@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestParseLine(t *testing.T) {
@@ -99,9 +101,7 @@ func TestPieces(t *testing.T) {
 		rest, r := text.String(), Readings{}
 		for len(rest) > 0 {
 			n := 1 + random.IntN(len(rest))
-			if _, err := r.Write([]byte(rest[:n])); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(r.Write([]byte(rest[:n])))(t)
 			rest = rest[n:]
 			if len(r.partial) > maxLine {
 				t.Fatalf("%d bytes are kept", len(r.partial))

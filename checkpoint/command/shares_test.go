@@ -29,6 +29,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // parted is how many shards the model has, whatever the number of processes: rank r of n holds those that leave r when they
@@ -42,23 +43,23 @@ func holds(shard, rank, ranks int) bool { return shard%ranks == rank }
 // done as many then. It notes the shards that it has found in the checkpoint.
 func shard() {
 	rank, err := strconv.Atoi(os.Getenv(command.EnvRank))
-	must(err)
+	orExit(err)
 	ranks, err := strconv.Atoi(os.Getenv(command.EnvContainers))
-	must(err)
+	orExit(err)
 	step := 0
 	if dir := os.Getenv(command.EnvRestoreDir); dir != "" {
 		entries, err := os.ReadDir(dir)
-		must(err)
+		orExit(err)
 		var found []string
 		for _, e := range entries {
 			found = append(found, e.Name())
 			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-			must(err)
+			orExit(err)
 			if step, err = strconv.Atoi(string(text)); err != nil {
-				must(err)
+				orExit(err)
 			}
 		}
-		must(os.WriteFile(own(fmt.Sprint("found-", rank)), []byte(strings.Join(found, " ")), 0o600))
+		orExit(os.WriteFile(own(fmt.Sprint("found-", rank)), []byte(strings.Join(found, " ")), 0o600))
 	}
 	report(step)
 	for number := int64(1); ; time.Sleep(time.Millisecond) {
@@ -73,7 +74,7 @@ func shard() {
 				continue
 			}
 			names = append(names, fmt.Sprint("shard-", s))
-			must(os.WriteFile(own(names[len(names)-1]), []byte(strconv.Itoa(step)), 0o600))
+			orExit(os.WriteFile(own(names[len(names)-1]), []byte(strconv.Itoa(step)), 0o600))
 		}
 		acknowledge(number, int64(step), names...)
 		report(step)
@@ -113,13 +114,8 @@ func (m *mortal) Status(ctx context.Context, q agent.Question) (agent.Status, er
 // disk is a folder.
 func disk(t *testing.T, dir string) vfs.FS {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	d, err := vfs.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
+	d := must.Have(vfs.NewOS(dir))(t)
 	return d
 }
 
@@ -136,10 +132,7 @@ func newShardedCluster(t *testing.T) shardedCluster {
 	t.Helper()
 	dir := t.TempDir()
 	stored := func() *store.Shards {
-		s, err := files.New(disk(t, filepath.Join(dir, "store")), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(files.New(disk(t, filepath.Join(dir, "store")), nil))(t)
 		return store.NewShards(s)
 	}
 	m, j, err := journal.Open(disk(t, filepath.Join(dir, "journal")), checkpoint.Config{Kinds: apportion.Kinds{"slot"}})
@@ -147,17 +140,14 @@ func newShardedCluster(t *testing.T) shardedCluster {
 		t.Fatal(err)
 	}
 	master := stored()
-	d, err := driver.New(m, j, driver.Config{Store: master, Grace: time.Hour},
-		&driver.Options{Sharded: func(string) bool { return true }, VerifyOnServers: true, Poll: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(driver.New(m, j, driver.Config{Store: master, Grace: time.Hour},
+		&driver.Options{Sharded: func(string) bool { return true }, VerifyOnServers: true, Poll: 10 * time.Millisecond}))(t)
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	servers := map[string]*mortal{}
 	for _, server := range []string{"a", "b", "c"} {
-		a, err := agent.New(agent.Config{Server: server, Disk: disk(t, filepath.Join(dir, "book", server)), Shared: filepath.Join(dir, "shared"),
+		a := must.Have(agent.New(agent.Config{Server: server, Disk: disk(t, filepath.Join(dir, "book", server)), Shared: filepath.Join(dir, "shared"),
 			Restored: filepath.Join(dir, "restored", server), Store: stored(), Lease: 30 * time.Minute,
 			Runner: func(string, json.RawMessage) (runner.Runner, error) {
 				return command.New(command.Commands{Start: []string{program(t), "job:shard"}, Work: filepath.Join(dir, "work", server)},
@@ -166,10 +156,7 @@ func newShardedCluster(t *testing.T) shardedCluster {
 						_, err := fmt.Sscanf(part, "shard-%d", &s)
 						return err == nil && holds(s, slices.Index(run.Containers, server), len(run.Containers))
 					}})
-			}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}}))(t)
 		servers[server] = &mortal{Agent: a}
 		t.Cleanup(func() {
 			r, err := command.New(command.Commands{Start: []string{"/bin/true"}, Work: filepath.Join(dir, "work", server)}, nil)
@@ -180,9 +167,7 @@ func newShardedCluster(t *testing.T) shardedCluster {
 				t.Error(err)
 			}
 		})
-		if err := d.Join(ctx, apportion.Server{ID: server, Capacity: apportion.Resources{1}}, servers[server]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Join(ctx, apportion.Server{ID: server, Capacity: apportion.Resources{1}}, servers[server]))
 	}
 	t.Cleanup(func() {
 		end()
@@ -213,9 +198,7 @@ func TestShardsOfServers(t *testing.T) {
 	d, servers := c.d, c.servers
 	apply := func(events ...checkpoint.Event) {
 		t.Helper()
-		if err := d.Apply(t.Context(), events...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Apply(t.Context(), events...))
 	}
 	runsOn := func(servers ...string) func(*checkpoint.Job) bool {
 		return func(j *checkpoint.Job) bool {

@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A user is read by numbers and by names, and written by numbers; root is nobody's user.
@@ -115,10 +116,7 @@ func userOf(n uint32) *command.User {
 func (s *usersSite) start(n uint32, script string, options command.Options, restore string) (*command.Runner, runner.Run) {
 	s.Helper()
 	options.User = userOf(n)
-	a, err := command.New(command.Commands{Start: []string{"sh", "-c", script}, Work: filepath.Join(s.dir, "work")}, &options)
-	if err != nil {
-		s.Fatal(err)
-	}
+	a := must.Have(command.New(command.Commands{Start: []string{"sh", "-c", script}, Work: filepath.Join(s.dir, "work")}, &options))(s)
 	run := runner.Run{Job: fmt.Sprint("job", n), Attempt: 1, Containers: []string{"here"}, Dir: filepath.Join(s.dir, fmt.Sprint("checkpoints", n)), Restore: restore}
 	s.Cleanup(func() {
 		if err := a.Stop(s.Context(), run); err != nil && s.Context().Err() == nil {
@@ -126,9 +124,7 @@ func (s *usersSite) start(n uint32, script string, options command.Options, rest
 		}
 		a.Close()
 	})
-	if err := a.Resume(s.Context(), run); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, a.Resume(s.Context(), run))
 	return a, run
 }
 
@@ -136,10 +132,7 @@ func (s *usersSite) start(n uint32, script string, options command.Options, rest
 func (s *usersSite) await(name string) []string {
 	s.Helper()
 	eventually(s.T, name+" is there", func() bool { _, err := os.Stat(name); return err == nil })
-	text, err := os.ReadFile(name)
-	if err != nil {
-		s.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(s)
 	return strings.Fields(string(text))
 }
 
@@ -160,10 +153,8 @@ done`
 func TestUser(t *testing.T) {
 	s := newUsersSite(t)
 	restore := filepath.Join(s.dir, "restore")
-	if err := errors.Join(os.MkdirAll(filepath.Join(restore, "deep"), 0o700), os.WriteFile(filepath.Join(restore, "deep", "old"), []byte("old state"), 0o600),
-		os.Symlink("/etc/passwd", filepath.Join(restore, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Join(restore, "deep"), 0o700), os.WriteFile(filepath.Join(restore, "deep", "old"), []byte("old state"), 0o600),
+		os.Symlink("/etc/passwd", filepath.Join(restore, "link"))))
 	a, run := s.start(1, `echo $(id -u) $(id -g) $(id -G) $(cat "$APPORTION_RESTORE_DIR/deep/old") > who.new
 		grep -E 'NoNewPrivs|CapEff' /proc/self/status >> who.new
 		touch "$HOME/mine" && echo at home >> who.new; echo x > /dev/stdout && echo heard >> who.new
@@ -207,9 +198,7 @@ func TestUsersAreApart(t *testing.T) {
 		"cat " + filepath.Join(s.dir, "work", "job1", "lock"), "ls " + runFolder, "touch " + filepath.Join(runFolder, "new"), "rm " + filepath.Join(runFolder, "rank-0.log"),
 		"sh -c 'echo 1 > " + filepath.Join(runFolder, "rank-0.json") + "'", "cat " + filepath.Join(s.dir, "secret"), "chown 0 .", "rm " + filepath.Join(s.dir, "secret"),
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "secret"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.dir, "secret"), []byte("secret"), 0o600))
 	script := "touch done refused\n"
 	for _, try := range tries {
 		script += fmt.Sprintf("if %s > /dev/null 2>&1; then echo \"%s\" >> done; else echo x >> refused; fi\n", try, try)
@@ -234,25 +223,17 @@ func TestUserSavesItsOwnOnly(t *testing.T) {
 	a, run := s.start(1, "file=foreign; touch begun"+saves, command.Options{}, "")
 	s.await(filepath.Join(run.Dir, "begun"))
 	foreign := filepath.Join(run.Dir, "foreign")
-	if err := os.WriteFile(filepath.Join(s.dir, "secret"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.dir, "secret"), []byte("secret"), 0o600))
 	for what, link := range map[string]func(old, name string) error{"hard link": os.Link, "link": os.Symlink} {
-		if err := link(filepath.Join(s.dir, "secret"), foreign); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, link(filepath.Join(s.dir, "secret"), foreign))
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		if saved, err := a.Save(ctx, run); err == nil {
 			t.Errorf("%s: %+v", what, saved)
 		}
 		cancel()
-		if err := os.Remove(foreign); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(foreign))
 	}
-	if err := errors.Join(os.WriteFile(foreign, nil, 0o600), os.Chown(foreign, int(userOf(1).UID), 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(foreign, nil, 0o600), os.Chown(foreign, int(userOf(1).UID), 0)))
 	if saved, err := a.Save(t.Context(), run); err != nil {
 		t.Errorf("its own: %+v, %v", saved, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/format"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A file that comes into a folder is told, and one that is closed after it was written; what is only begun is not.
@@ -33,18 +34,16 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	quiet("nothing")
-	file, err := os.Create(filepath.Join(dir, "a"))
-	must(t, err)
-	_, err = file.WriteString("half")
-	must(t, err)
+	file := must.Have(os.Create(filepath.Join(dir, "a")))(t)
+	must.Have(file.WriteString("half"))(t)
 	quiet("a file that is being written")
-	must(t, file.Close())
+	must.Do(t, file.Close())
 	tells("a file that was written")
 	quiet("what was told before")
 	outside := filepath.Join(t.TempDir(), "b")
-	must(t, os.WriteFile(outside, nil, 0o600))
+	must.Do(t, os.WriteFile(outside, nil, 0o600))
 	quiet("a file elsewhere")
-	must(t, os.Rename(outside, filepath.Join(other, "b")))
+	must.Do(t, os.Rename(outside, filepath.Join(other, "b")))
 	tells("a file that was moved into the other folder")
 	// A file that comes while somebody waits ends the wait.
 	go func() { _ = os.WriteFile(filepath.Join(other, "c"), nil, 0o600) }()
@@ -82,7 +81,7 @@ func TestAnswers(t *testing.T) {
 // A pause ends with the first word of its watch, and the one after it lasts as long as a first one at least: floods are looked at rarely.
 func TestPauseIsTold(t *testing.T) {
 	dir := t.TempDir()
-	write := func() { must(t, os.WriteFile(filepath.Join(dir, "a"), nil, 0o600)) }
+	write := func() { must.Do(t, os.WriteFile(filepath.Join(dir, "a"), nil, 0o600)) }
 	w := watching(dir)
 	defer w.close()
 	a := &Runner{options: Options{Poll: time.Hour}}
@@ -92,11 +91,11 @@ func TestPauseIsTold(t *testing.T) {
 	}
 	pace.least = 20 * time.Millisecond
 	write()
-	must(t, pace.pause(t.Context())) // which else lasts minutes
+	must.Do(t, pace.pause(t.Context())) // which else lasts minutes
 	for range 3 {
 		write()
 		began := time.Now()
-		must(t, pace.pause(t.Context()))
+		must.Do(t, pace.pause(t.Context()))
 		if took := time.Since(began); took < pace.least {
 			t.Errorf("a pause of %v after one that was told of", took)
 		}
@@ -105,7 +104,7 @@ func TestPauseIsTold(t *testing.T) {
 	quiet := (&Runner{options: Options{Poll: 160 * time.Microsecond}}).paced(watching(t.TempDir()))
 	defer quiet.watch.close()
 	for range 6 {
-		must(t, quiet.pause(t.Context()))
+		must.Do(t, quiet.pause(t.Context()))
 	}
 	if quiet.next != 160*time.Microsecond || quiet.told {
 		t.Errorf("%+v", quiet)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // cut plays a cluster in which lr runs on s2 and the journal has lost that, until the next driver has begun and s2 calls it, but
@@ -117,12 +118,8 @@ func TestWaitingIsNoFailure(t *testing.T) {
 		w.open()
 		w.must(submit("lr"))
 		w.close()
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(w.join("s1"), w.join("s2")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
+		must.Do(t, errors.Join(w.join("s1"), w.join("s2")))
 		w.must(adjust("lr", "s1"))
 		w.await("lr", in(checkpoint.Creating))
 		time.Sleep(w.config.Grace / 2)

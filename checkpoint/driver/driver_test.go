@@ -24,6 +24,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // bubble runs a test in a world with two servers of four slots and one of one.
@@ -171,9 +172,7 @@ func TestSilentServer(t *testing.T) {
 		}
 		w.servers["s1"].Forget()
 		w.servers["s1"].set(nil, nil)
-		if err := w.join("s1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.join("s1"))
 		w.must(adjust("lr", "s1", "s1"))
 		w.await("lr", on("s1", "s1"))
 		w.close()
@@ -208,13 +207,9 @@ func TestServerThatDoesNotJoin(t *testing.T) {
 		w.runs("lr", "s1", "s2")
 		w.close()
 		time.Sleep(time.Hour)
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		began := time.Now()
-		if err := w.join("s2"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.join("s2"))
 		w.await("lr", on("s2"))
 		if took := time.Since(began); took < w.config.Grace || took > w.config.Grace+5*time.Second {
 			t.Errorf("the server was given up after %v", took)
@@ -230,15 +225,11 @@ func TestEffectsWaitForAgents(t *testing.T) {
 		w.runs("lr", "s1")
 		w.close()
 		w.machine.Retries = -1 // one failure would be the end
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		w.must(adjust("lr", "s2"))
 		time.Sleep(lease / 2)
 		for id := range w.servers {
-			if err := w.join(id); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.join(id))
 		}
 		if j := w.await("lr", on("s2")); j.Job.Reason.Constraint != "" {
 			t.Errorf("%+v", j.Job.Reason)
@@ -540,9 +531,7 @@ func TestJoinAgain(t *testing.T) {
 		}
 		old := w.servers["s1"]
 		w.servers["s1"] = &watched{Server: old.Server, w: w}
-		if err := w.join("s1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.join("s1"))
 		old.set(nil, checkpoint.ErrFenced) // would end the driver
 		w.must(adjust("lr", "s2"))
 		w.await("lr", on("s2"))
@@ -769,13 +758,9 @@ func TestPatience(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.machine.Timeouts = checkpoint.Timeouts{Create: 100 * time.Second, Resume: 200 * time.Second, Confirm: 300 * time.Second,
 			Save: 400 * time.Second, Stop: 500 * time.Second}
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		a := &timed{watched: w.servers["s1"], given: map[checkpoint.Action]time.Duration{}}
-		if err := join(w.d, apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}, a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, join(w.d, apportion.Server{ID: "s1", Capacity: apportion.Resources{4}}, a))
 		w.runs("lr", "s1")
 		w.must(adjust("lr"))
 		w.await("lr", func(j *driver.JobState) bool { return j.Job.Phase == checkpoint.Idle })

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fails has these actions fail on a server for as long as broken says so.
@@ -216,9 +217,7 @@ func TestCordonIsOnRecord(t *testing.T) {
 		before := w.d.State().Cordons
 		w.close()
 		broken.Store(false)
-		if err := errors.Join(w.start(), w.join("s1"), w.join("s3")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(w.start(), w.join("s1"), w.join("s3")))
 		if s := w.d.State(); !cmp.Equal(s.Cordons, before) {
 			t.Errorf("%v are cordoned, before %v", s.Cordons, before)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // mounted is a place where one of two stores is.
@@ -251,9 +252,7 @@ func TestMasterOnAnotherStore(t *testing.T) {
 		confirmed := w.saves("lr", 10, "s1").Job.Checkpoints
 		w.close()
 		master.away.Store(true)
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		if err := over(t, w.ended); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("the master ended with %v, want store.ErrIdentity", err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // lost plays a cluster whose journal has lost that lr was saved until nothing was left of what is on record, and moved from s1 to s2, and
@@ -58,9 +59,7 @@ func TestAcceptLoss(t *testing.T) {
 		name, attempt := w.lost()
 		// 1. Nothing goes on by itself, however often it is tried.
 		for range 3 {
-			if err := w.start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.start())
 			_ = w.joinAll() // one of them ends the driver
 			if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrBehind) {
 				t.Fatalf("the driver ended with %v, want ErrBehind", err)
@@ -68,9 +67,7 @@ func TestAcceptLoss(t *testing.T) {
 		}
 		// 2. A slip of the pen accepts nothing.
 		w.options.AcceptLoss = "another"
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		if err := over(t, w.ended); !errors.Is(err, apportion.ErrConflict) {
 			t.Fatalf("another name: the driver ended with %v, want ErrConflict", err)
 		}
@@ -119,9 +116,7 @@ func TestAcceptLoss(t *testing.T) {
 func TestCrashWhileLossIsAccepted(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.options.AcceptLoss, _ = w.lost()
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		time.Sleep(w.config.Grace * 9 / 10)
 		w.close()
 		began := time.Now()

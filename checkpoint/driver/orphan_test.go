@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A journal that was put back to an older state is noticed by the first server that has heard of what is missing: the
@@ -24,9 +25,7 @@ func TestJournalPutBack(t *testing.T) {
 		before := w.await("lr", on("s1", "s2"))
 		w.close()
 		w.mem = old
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		_ = w.join("s1")
 		if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrBehind) {
 			t.Fatalf("the driver ended with %v, want ErrBehind", err)
@@ -45,9 +44,7 @@ func TestJournalGone(t *testing.T) {
 		w.close()
 		w.mem = vfstest.NewMem()
 		for range 3 { // until its epoch is as high as that of the one before
-			if err := w.start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.start())
 			if err := w.join("s1"); err == nil {
 				t.Error("a server of another journal has joined")
 			}
@@ -65,10 +62,7 @@ func TestOrphansAreStopped(t *testing.T) {
 		// Somebody has started a job that no record knows, by the word of this master.
 		s := w.servers["s2"]
 		e := checkpoint.Effect{ID: 1, Epoch: 1, Job: "ghost", Attempt: 2, Containers: []string{"s2"}, Servers: []string{"s2"}}
-		status, err := s.Status(context.Background(), agent.Question{Epoch: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		status := must.Have(s.Status(context.Background(), agent.Question{Epoch: 1}))(t)
 		for _, e.Action = range []checkpoint.Action{checkpoint.Create, checkpoint.Resume} {
 			if r, err := s.Do(context.Background(), agent.Order{Effect: e, Heard: status.Clock}); err != nil || r.Outcome != checkpoint.Done {
 				t.Fatalf("%+v, %v", r, err)
@@ -97,10 +91,7 @@ func TestStrayOfSuspendedJob(t *testing.T) {
 		before := w.await("lr", in(checkpoint.Idle))
 		s := w.servers["s2"]
 		e := checkpoint.Effect{ID: 1, Epoch: 1, Job: "lr", Attempt: before.Job.Attempt + 1, Containers: []string{"s2"}, Servers: []string{"s2"}}
-		status, err := s.Status(context.Background(), agent.Question{Epoch: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		status := must.Have(s.Status(context.Background(), agent.Question{Epoch: 1}))(t)
 		for _, e.Action = range []checkpoint.Action{checkpoint.Create, checkpoint.Resume} {
 			if r, err := s.Do(context.Background(), agent.Order{Effect: e, Heard: status.Clock}); err != nil || r.Outcome != checkpoint.Done {
 				t.Fatalf("%+v, %v", r, err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // embed is the first sample of the README, for those who carry decisions out themselves.
@@ -57,10 +58,7 @@ func TestReadmeSampleRuns(t *testing.T) {
 
 // The samples are the bodies of embed, above, and of decide, in the example.
 func TestReadme(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("../../README.md"))(t)
 	_, section, _ := strings.Cut(string(text), "\n## Embedding it\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var samples []string
@@ -73,10 +71,7 @@ func TestReadme(t *testing.T) {
 	}
 	for i, name := range []string{"embed", "decide"} {
 		file := []string{"readme_test.go", "example_test.go"}[i]
-		code, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		code := must.Have(os.ReadFile(file))(t)
 		if want := strings.TrimSuffix(statements(t, file, string(code), name), "return nil\n"); samples[i] != want {
 			t.Errorf("the README says\n%s\nand %s has\n%s", samples[i], name, want)
 		}
@@ -87,10 +82,7 @@ func TestReadme(t *testing.T) {
 func statements(t *testing.T, file, code, name string) string {
 	t.Helper()
 	fset := token.NewFileSet()
-	syntax, err := parser.ParseFile(fset, file, code, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	syntax := must.Have(parser.ParseFile(fset, file, code, 0))(t)
 	for _, decl := range syntax.Decls {
 		f, ok := decl.(*ast.FuncDecl)
 		if !ok || f.Name.Name != name {
@@ -98,9 +90,7 @@ func statements(t *testing.T, file, code, name string) string {
 		}
 		var text bytes.Buffer
 		for _, statement := range f.Body.List {
-			if err := printer.Fprint(&text, token.NewFileSet(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, printer.Fprint(&text, token.NewFileSet(), statement))
 			fmt.Fprintln(&text)
 		}
 		return text.String()

@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // meter counts the parts that are read through it, but for lists of shares.
@@ -258,9 +259,7 @@ func TestSharesOfEndedJobs(t *testing.T) {
 		w.must(checkpoint.Cancel{Job: "lr"})
 		ctx, cancel := context.WithTimeout(context.Background(), 100*lease)
 		defer cancel()
-		if _, err := w.d.Await(ctx, func(s *driver.State) bool { _, ok := s.Job("lr"); return !ok }); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(w.d.Await(ctx, func(s *driver.State) bool { _, ok := s.Job("lr"); return !ok }))(t)
 		for _, n := range []int64{number, failed} {
 			if w.shareThere("apportion-shard-0", n) || w.shareThere("apportion-shard-1", n) {
 				t.Errorf("shares of %d are left", n)

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // quiet waits until exactly these servers are silent.
@@ -70,19 +71,13 @@ func TestSilenceIsOnRecord(t *testing.T) {
 		w.quiet("s1")
 		w.close()
 		w.servers["s1"].set(nil, nil)
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(w.join("s2"), w.join("s3")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
+		must.Do(t, errors.Join(w.join("s2"), w.join("s3")))
 		time.Sleep(time.Second)
 		if s := w.d.State(); !slices.Equal(s.Silent, []string{"s1"}) {
 			t.Errorf("%v are silent, want s1, which has not joined", s.Silent)
 		}
-		if err := w.join("s1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.join("s1"))
 		w.quiet()
 		w.close()
 	})

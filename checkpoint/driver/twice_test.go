@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // twin returns another agent that is called s1, with a memory of its own.
@@ -45,15 +46,11 @@ func TestSecondAgentOfOneName(t *testing.T) {
 			t.Fatalf("an agent with another memory: %v, want ErrConflict", err)
 		}
 		w.close()
-		if err := w.start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.start())
 		if err := w.joinAs("s1", twin); !errors.Is(err, apportion.ErrConflict) {
 			t.Fatalf("an agent with another memory, of the next driver: %v, want ErrConflict", err)
 		}
-		if err := errors.Join(w.join("s2"), w.join("s3")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(w.join("s2"), w.join("s3")))
 		w.await("lr", on("s2")) // s1 is lost
 		if err := w.joinAs("s1", twin); err != nil {
 			t.Fatalf("when the server is lost: %v", err)
@@ -68,18 +65,12 @@ func TestAgentStartedAgain(t *testing.T) {
 		w.open()
 		before := w.runs("lr", "s1")
 		w.servers["s1"].Restart()
-		if err := w.join("s1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.join("s1"))
 		old := &watched{Server: w.servers["s1"].Server, w: w} // the address of the one before
-		if err := w.joinAs("s1", old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.joinAs("s1", old))
 		old.set(nil, errors.New("connection refused"))
 		old.Restart()
-		if err := w.join("s1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.join("s1"))
 		time.Sleep(10 * time.Second)
 		if j := w.await("lr", on("s1")); j.Job.Attempt != before.Job.Attempt {
 			t.Errorf("%+v", j.Job)
@@ -116,9 +107,7 @@ func TestTwoJoinAtOnce(t *testing.T) {
 		w.servers["s1"].set(nil, errors.New("connection refused"))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
-		if _, err := w.d.Await(ctx, func(s *driver.State) bool { return len(s.Servers) == 2 }); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(w.d.Await(ctx, func(s *driver.State) bool { return len(s.Servers) == 2 }))(t)
 		var errs [2]error
 		join := func(i int) func() error {
 			return func() error { errs[i] = w.joinAs("s1", w.twin()); return nil }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // cluster is etcd.
@@ -65,8 +66,7 @@ func newCluster(t *testing.T) *cluster {
 // free returns an address that nobody listens on.
 func free(t *testing.T) url.URL {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return url.URL{Scheme: "http", Host: l.Addr().String()}
 }
@@ -186,8 +186,7 @@ type road struct {
 
 func newRoad(t *testing.T, to string) *road {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	r := &road{listener: l, to: to, ends: map[net.Conn]bool{}}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
@@ -279,7 +278,7 @@ func open(t *testing.T, at *machine, prefix string) *master {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	m, j, err := Open(ctx, at.client, oneKind(), brisk(prefix))
-	must(t, err)
+	must.Do(t, err)
 	return &master{m, j}
 }
 

@@ -14,20 +14,18 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // drive runs a driver at a machine until the context ends, and sends what it ended with.
 func drive(ctx context.Context, t *testing.T, at *machine, prefix string, agents []*agenttest.Server) (*driver.Driver, <-chan error) {
 	t.Helper()
 	ms := open(t, at, prefix)
-	d, err := driver.New(ms.m, ms.j, driver.Config{Store: agents[0].Store, Grace: time.Minute}, nil)
-	must(t, err)
+	d := must.Have(driver.New(ms.m, ms.j, driver.Config{Store: agents[0].Store, Grace: time.Minute}, nil))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	for _, a := range agents {
-		if err := d.Join(ctx, apportion.Server{ID: a.ID, Capacity: apportion.Resources{4}}, a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Join(ctx, apportion.Server{ID: a.ID, Capacity: apportion.Resources{4}}, a))
 	}
 	return d, ended
 }
@@ -61,10 +59,8 @@ func testDrivers(t *testing.T, c *cluster, prefix string) {
 	}
 	first := c.machine()
 	d, ended := drive(t.Context(), t, first, prefix, agents)
-	if err := d.Apply(t.Context(), checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}},
-		checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Apply(t.Context(), checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}},
+		checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}))
 	before := awaitRun(t, d, "lr", "s1")
 	agents[0].Work(100)
 	first.cut()
@@ -72,9 +68,7 @@ func testDrivers(t *testing.T, c *cluster, prefix string) {
 	defer stop()
 	d, ended2 := drive(ctx, t, c.machine(), prefix, agents)
 	once()
-	if err := d.Apply(ctx, checkpoint.Adjust{Targets: map[string][]string{"lr": {"s2"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Apply(ctx, checkpoint.Adjust{Targets: map[string][]string{"lr": {"s2"}}}))
 	moved := awaitRun(t, d, "lr", "s2")
 	once()
 	if moved.Attempt <= before.Attempt || moved.Newest().Step != 100 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestJournal shares one cluster among its parts, each with a prefix of its own; those that stop members come last.
@@ -44,7 +45,7 @@ func TestJournal(t *testing.T) {
 func testFollows(t *testing.T, c *cluster, prefix string) {
 	first := open(t, c.machine(), prefix)
 	for i := range 5 {
-		must(t, first.append(server(fmt.Sprint("s", i))))
+		must.Do(t, first.append(server(fmt.Sprint("s", i))))
 	}
 	next := make(chan *master)
 	go func() { next <- open(t, c.machine(), prefix) }()
@@ -56,7 +57,7 @@ func testFollows(t *testing.T, c *cluster, prefix string) {
 	if err := errors.Join(first.j.Compact(first.m.Snapshot()), first.append(server("late"))); err != nil {
 		t.Fatalf("the first is disturbed: %v", err)
 	}
-	must(t, first.j.Close())
+	must.Do(t, first.j.Close())
 	second := <-next
 	if n := len(second.m.Servers()); n != 6 || second.m.Epoch() <= first.m.Epoch() {
 		t.Errorf("%d servers in epoch %d after %d", n, second.m.Epoch(), first.m.Epoch())
@@ -80,7 +81,7 @@ func testFollows(t *testing.T, c *cluster, prefix string) {
 func testRefuses(t *testing.T, c *cluster, prefix string) {
 	at := c.machine()
 	first := open(t, at, prefix)
-	must(t, first.append(server("a")))
+	must.Do(t, first.append(server("a")))
 	began := time.Now()
 	typo := checkpoint.Config{Kinds: apportion.Kinds{"a", "b"}}
 	if _, _, err := Open(t.Context(), at.client, typo, brisk(prefix)); !errors.Is(err, checkpoint.ErrCorrupt) {
@@ -112,19 +113,17 @@ func testLong(t *testing.T, c *cluster, prefix string) {
 	first := open(t, at, prefix)
 	long := strings.Repeat("x", 400)
 	for i := range 100 {
-		must(t, first.m.Step(server(fmt.Sprint(long, i))))
+		must.Do(t, first.m.Step(server(fmt.Sprint(long, i))))
 	}
 	for i := range 3 * 2000 {
-		if err := first.m.Step(checkpoint.Submit{Job: fmt.Sprint(long, i), Demand: apportion.Resources{1}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, first.m.Step(checkpoint.Submit{Job: fmt.Sprint(long, i), Demand: apportion.Resources{1}}))
 	}
-	must(t, first.j.Append(first.m.Ready().Record))
+	must.Do(t, first.j.Append(first.m.Ready().Record))
 	length := first.j.Bytes()
 	if length < 2*maxPiece {
 		t.Errorf("only %d bytes", length)
 	}
-	must(t, errors.Join(first.append(server("a")), first.j.Close()))
+	must.Do(t, errors.Join(first.append(server("a")), first.j.Close()))
 	second := open(t, at, prefix)
 	if n := len(second.m.Servers()); n != 101 {
 		t.Errorf("%d servers", n)
@@ -144,10 +143,8 @@ func testLong(t *testing.T, c *cluster, prefix string) {
 func testLeftPieces(t *testing.T, c *cluster, prefix string) {
 	at := c.machine()
 	first := open(t, at, prefix)
-	if _, err := first.j.value(t.Context(), bytes.Repeat([]byte("?"), 2*maxPiece)); err != nil {
-		t.Fatal(err)
-	}
-	must(t, first.j.Close())
+	must.Have(first.j.value(t.Context(), bytes.Repeat([]byte("?"), 2*maxPiece)))(t)
+	must.Do(t, first.j.Close())
 	second := open(t, at, prefix)
 	if _, err := second.j.value(t.Context(), bytes.Repeat([]byte("!"), 2*maxPiece)); err != nil {
 		t.Errorf("a piece under the same key: %v", err)
@@ -159,13 +156,13 @@ func testCompacted(t *testing.T, c *cluster, prefix string) {
 	at := c.machine()
 	first := open(t, at, prefix)
 	for i := range 2*page + 3 {
-		must(t, first.append(server(fmt.Sprint("s", i))))
+		must.Do(t, first.append(server(fmt.Sprint("s", i))))
 	}
 	now, err := at.client.Get(t.Context(), "x")
 	if err == nil {
 		_, err = at.client.Compact(t.Context(), now.Header.Revision)
 	}
-	must(t, errors.Join(err, first.append(server("late")), first.j.Close()))
+	must.Do(t, errors.Join(err, first.append(server("late")), first.j.Close()))
 	if second := open(t, at, prefix); len(second.m.Servers()) != 2*page+4 {
 		t.Errorf("%d servers", len(second.m.Servers()))
 	}
@@ -190,7 +187,7 @@ func testCorrupt(t *testing.T, c *cluster, prefix string) {
 	} {
 		k := keys(fmt.Sprintf("%s%d/", prefix, i))
 		first := open(t, at, string(k))
-		must(t, errors.Join(first.append(server("a")), first.append(server("b")), first.j.Close(), harm(t.Context(), k)))
+		must.Do(t, errors.Join(first.append(server("a")), first.append(server("b")), first.j.Close(), harm(t.Context(), k)))
 		if _, _, err := Open(t.Context(), at.client, oneKind(), brisk(string(k))); !errors.Is(err, checkpoint.ErrCorrupt) || !strings.Contains(err.Error(), string(k)) {
 			t.Errorf("harm %d: %v", i, err)
 		}
@@ -217,7 +214,7 @@ func testLostAnswer(t *testing.T, c *cluster, prefix string) {
 			t.Fatalf("record %d: %v", i, err)
 		}
 	}
-	must(t, first.j.Close())
+	must.Do(t, first.j.Close())
 	second := open(t, other, prefix)
 	if n := len(second.m.Servers()); n != 3 || second.j.next != 6 {
 		t.Errorf("%d servers by %d records, want 3 by 5", n, second.j.next-1)
@@ -228,7 +225,7 @@ func testLostAnswer(t *testing.T, c *cluster, prefix string) {
 func testPaused(t *testing.T, c *cluster, prefix string) {
 	at := c.machine()
 	first := open(t, at, prefix)
-	must(t, first.append(server("a")))
+	must.Do(t, first.append(server("a")))
 	began := time.Now()
 	at.cut()
 	second := open(t, c.machine(), prefix)
@@ -258,10 +255,10 @@ func testSlow(t *testing.T, c *cluster, prefix string) {
 	first := open(t, at, prefix)
 	at.slow(150 * time.Millisecond)
 	for i := range 5 {
-		must(t, first.append(server(fmt.Sprint("s", i))))
+		must.Do(t, first.append(server(fmt.Sprint("s", i))))
 	}
 	at.restore()
-	must(t, first.j.Close())
+	must.Do(t, first.j.Close())
 	if second := open(t, at, prefix); len(second.m.Servers()) != 5 {
 		t.Errorf("%d servers", len(second.m.Servers()))
 	}
@@ -369,7 +366,7 @@ func testKilled(t *testing.T, c *cluster, prefix string) {
 func testMajority(t *testing.T, c *cluster, prefix string) {
 	at := c.machine()
 	first := open(t, at, prefix)
-	must(t, first.append(server("a")))
+	must.Do(t, first.append(server("a")))
 	c.stop(0)
 	c.stop(1)
 	began := time.Now()
@@ -391,13 +388,5 @@ func testMajority(t *testing.T, c *cluster, prefix string) {
 	}
 	if err := second.append(server("c")); err != nil {
 		t.Error(err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

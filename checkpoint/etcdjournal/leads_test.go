@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A master leads for certain while it renews its lease. One that is cut off is not sure before another can lead, and has lost
@@ -34,7 +35,7 @@ func testLeads(t *testing.T, c *cluster, prefix string) {
 			t.Fatalf("the first hears nothing of it: %v", first.j.Leads())
 		}
 	}
-	must(t, second.j.Close())
+	must.Do(t, second.j.Close())
 	if err := second.j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("closed: %v", err)
 	}

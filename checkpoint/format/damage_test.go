@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestNewest(t *testing.T) {
 	for name, f := range fixtures() {
 		t.Run(name, func(t *testing.T) {
-			found, err := f.format.Newest(f.dir())
-			must(t, err)
+			found := must.Have(f.format.Newest(f.dir()))(t)
 			want := format.Found{Name: f.new, Files: f.newMembers, Step: f.step}
 			if diff := cmp.Diff(want, found); diff != "" {
 				t.Errorf("found (-want +got):\n%s", diff)

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestNothingThere(t *testing.T) {
@@ -58,7 +59,7 @@ func TestDeterministic(t *testing.T) {
 				if made := f.files[file]; made != nil {
 					contents = made.bytes
 				}
-				must(t, os.WriteFile(filepath.Join(folder, file), contents, 0o600))
+				must.Do(t, os.WriteFile(filepath.Join(folder, file), contents, 0o600))
 			}
 			found, err := f.format.Newest(os.DirFS(folder))
 			if err != nil || found.Name != f.new {
@@ -72,10 +73,9 @@ func TestDeterministic(t *testing.T) {
 func TestEscape(t *testing.T) {
 	f := torchFixture()
 	outside, inside := t.TempDir(), t.TempDir()
-	must(t, os.WriteFile(filepath.Join(outside, f.new), f.files[f.new].bytes, 0o600))
-	must(t, os.Symlink(filepath.Join(outside, f.new), filepath.Join(inside, f.new)))
-	root, err := os.OpenRoot(inside)
-	must(t, err)
+	must.Do(t, os.WriteFile(filepath.Join(outside, f.new), f.files[f.new].bytes, 0o600))
+	must.Do(t, os.Symlink(filepath.Join(outside, f.new), filepath.Join(inside, f.new)))
+	root := must.Have(os.OpenRoot(inside))(t)
 	defer root.Close()
 	if found, err := f.format.Newest(root.FS()); !errors.Is(err, format.ErrNone) {
 		t.Errorf("%+v, %v", found, err)
@@ -186,13 +186,10 @@ func TestPyTorchArchives(t *testing.T) {
 		var out bytes.Buffer
 		w := zip.NewWriter(&out)
 		for _, name := range []string{"m/data.pkl", "m/version"} {
-			record, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Store, CompressedSize64: 1, UncompressedSize64: 1})
-			must(t, err)
-			if _, err := record.Write([]byte("x")); err != nil {
-				t.Fatal(err)
-			}
+			record := must.Have(w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Store, CompressedSize64: 1, UncompressedSize64: 1}))(t)
+			must.Have(record.Write([]byte("x")))(t)
 		}
-		must(t, w.Close())
+		must.Do(t, w.Close())
 		return out.Bytes()
 	}
 	for name, test := range map[string]struct {
@@ -393,8 +390,7 @@ func TestFoundSurvivesJSON(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		found.Skipped = append(found.Skipped, format.Skip{Name: "a/\u2028", Reason: "\"<&>\" is not complete"})
-		text, err := json.Marshal(found)
-		must(t, err)
+		text := must.Have(json.Marshal(found))(t)
 		var back format.Found
 		if err := json.Unmarshal(text, &back); err != nil || !cmp.Equal(found, back) {
 			t.Errorf("%s: %s is read as %+v, %v", name, text, back, err)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fuzz seeds with a file of a fixture, whole and cut, and verifies the checkpoint with that file replaced.
@@ -99,9 +100,9 @@ func TestHugeClaims(t *testing.T) {
 		"m_iter_1.caffemodel":  {format.Caffe{}, net, nil},
 	} {
 		folder := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(folder, "m_iter_1.solverstate"), solverState(1, "m_iter_1.caffemodel", blob(true, 1)), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(folder, "m_iter_1.solverstate"), solverState(1, "m_iter_1.caffemodel", blob(true, 1)), 0o600))
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, test.begin, 0o600))
+		must.Do(t, os.WriteFile(path, test.begin, 0o600))
 		if err := os.Truncate(path, size-int64(len(test.end))); err != nil {
 			t.Skip(err) // not every file system has holes of this size
 		}
@@ -121,10 +122,7 @@ func TestHugeClaims(t *testing.T) {
 
 func appendTo(t *testing.T, path string, bytes []byte) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	must(t, err)
-	if _, err := f.Write(bytes); err != nil {
-		t.Fatal(err)
-	}
-	must(t, f.Close())
+	f := must.Have(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Have(f.Write(bytes))(t)
+	must.Do(t, f.Close())
 }

@@ -19,20 +19,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // library returns the folder that a library has written, see testdata/library/README.md; below names one in it.
 func library(t testing.TB, name, below string) fstest.MapFS {
 	t.Helper()
-	packed, err := zip.OpenReader(filepath.Join("testdata", "library", name+".zip"))
-	must(t, err)
+	packed := must.Have(zip.OpenReader(filepath.Join("testdata", "library", name+".zip")))(t)
 	defer packed.Close()
 	dir := fstest.MapFS{}
 	for _, file := range packed.File {
-		contents, err := file.Open()
-		must(t, err)
-		data, err := io.ReadAll(contents)
-		must(t, err)
+		contents := must.Have(file.Open())(t)
+		data := must.Have(io.ReadAll(contents))(t)
 		inside, ok := strings.CutPrefix(file.Name, below)
 		if ok && !(below == "" && strings.HasPrefix(file.Name, "sharded/")) {
 			dir[inside] = &fstest.MapFile{Data: data, Mode: 0o644}
@@ -117,8 +115,7 @@ func only(dir fstest.MapFS, files []string) fstest.MapFS {
 func TestLibrariesCut(t *testing.T) {
 	for name, w := range libraries {
 		dir := library(t, w.library, w.below)
-		found, err := w.format.Newest(dir)
-		must(t, err)
+		found := must.Have(w.format.Newest(dir))(t)
 		for _, file := range found.Files {
 			data := dir[file].Data
 			lengths := []int{-1, 0, 1, len(data) / 2, len(data) - 1}
@@ -153,8 +150,7 @@ func TestLibrariesFlipped(t *testing.T) {
 	for _, name := range []string{"distributed", "huggingface", "deepspeed", "lightning", "keras", "orbax"} {
 		w := libraries[name]
 		dir := library(t, w.library, w.below)
-		found, err := w.format.Newest(dir)
-		must(t, err)
+		found := must.Have(w.format.Newest(dir))(t)
 		seen, tried := 0, 0
 		for _, file := range found.Files {
 			data := dir[file].Data
@@ -326,9 +322,9 @@ func TestClaims(t *testing.T) {
 		if err == nil {
 			_, err = record.Write([]byte("{}"))
 		}
-		must(t, err)
+		must.Do(t, err)
 	}
-	must(t, w.Close())
+	must.Do(t, w.Close())
 	if found, err := format.Keras(0).Verify(fstest.MapFS{"m.keras": {Data: out.Bytes()}}, "m.keras"); err == nil {
 		t.Errorf("%+v", found)
 	}
@@ -350,10 +346,7 @@ func FuzzLibraries(f *testing.F) {
 	for _, name := range slices.Sorted(maps.Keys(libraries)) {
 		w := libraries[name]
 		dir := library(f, w.library, w.below)
-		found, err := w.format.Newest(dir)
-		if err != nil {
-			f.Fatal(err)
-		}
+		found := must.Have(w.format.Newest(dir))(f)
 		for _, file := range found.Files {
 			f.Add(uint8(len(places)), dir[file].Data)
 			places = append(places, place{w, dir, file})

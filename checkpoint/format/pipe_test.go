@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestPipe: a pipe with the name of a checkpoint does not make the search wait for a writer, nor does a
@@ -21,10 +22,10 @@ import (
 func TestPipe(t *testing.T) {
 	f := torchFixture()
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, f.new), f.files[f.new].bytes, 0o600))
-	must(t, syscall.Mkfifo(filepath.Join(folder, "model-8.pt"), 0o600))
-	must(t, os.Symlink("model-8.pt", filepath.Join(folder, "model-9.pt")))
-	must(t, os.Mkdir(filepath.Join(folder, "model-7.pt"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(folder, f.new), f.files[f.new].bytes, 0o600))
+	must.Do(t, syscall.Mkfifo(filepath.Join(folder, "model-8.pt"), 0o600))
+	must.Do(t, os.Symlink("model-8.pt", filepath.Join(folder, "model-9.pt")))
+	must.Do(t, os.Mkdir(filepath.Join(folder, "model-7.pt"), 0o700))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // folderVariable names the environment variable with the folder that fetch.sh has filled; with
@@ -38,9 +39,7 @@ func python(t *testing.T, name string) string {
 		t.Skipf("NOT TESTED, %s is not set: the frameworks are missing", folderVariable)
 	}
 	program := filepath.Join(folder, name, "bin", "python")
-	if _, err := os.Stat(program); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(os.Stat(program))(t)
 	return program
 }
 
@@ -72,11 +71,9 @@ type server struct {
 func serve(t *testing.T, name string, args ...string) *server {
 	t.Helper()
 	cmd := script(t, name, args...)
-	orders, err := cmd.StdinPipe()
-	must(t, err)
-	output, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	orders := must.Have(cmd.StdinPipe())(t)
+	output := must.Have(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // killed
@@ -87,17 +84,12 @@ func serve(t *testing.T, name string, args ...string) *server {
 // order has an order carried out and calls visit with the process and each number that it prints.
 func (s *server) order(t *testing.T, order string, visit func(child *os.Process, number int64)) {
 	t.Helper()
-	if _, err := fmt.Fprintln(s.orders, order); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(fmt.Fprintln(s.orders, order))(t)
 	var child *os.Process
 	for s.lines.Scan() && s.lines.Text() != "done" {
 		if pid, ok := strings.CutPrefix(s.lines.Text(), "pid "); ok {
-			n, err := strconv.Atoi(pid)
-			must(t, err)
-			if child, err = os.FindProcess(n); err != nil {
-				t.Fatal(err)
-			}
+			n := must.Have(strconv.Atoi(pid))(t)
+			child = must.Have(os.FindProcess(n))(t)
 			continue
 		}
 		if number, err := strconv.ParseInt(s.lines.Text(), 10, 64); err == nil { // others are not ours
@@ -162,8 +154,7 @@ func TestKilledFrameworks(t *testing.T) {
 			for range rounds {
 				folder := t.TempDir()
 				last := process.writeAndKill(t, folder, random)
-				found, err := test.format.Newest(os.DirFS(folder))
-				must(t, err)
+				found := must.Have(test.format.Newest(os.DirFS(folder)))(t)
 				if found.Step < last || found.Step > last+1 {
 					t.Fatalf("%+v is the newest, but %d was saved", found, last)
 				}
@@ -181,13 +172,10 @@ func TestKilledFrameworks(t *testing.T) {
 // leftovers returns 1 if the folder holds files of a later save than the one found.
 func leftovers(t *testing.T, folder string, found format.Found) int {
 	t.Helper()
-	newest, err := os.Stat(filepath.Join(folder, found.Files[0]))
-	must(t, err)
-	entries, err := os.ReadDir(folder)
-	must(t, err)
+	newest := must.Have(os.Stat(filepath.Join(folder, found.Files[0])))(t)
+	entries := must.Have(os.ReadDir(folder))(t)
 	for _, e := range entries {
-		info, err := e.Info()
-		must(t, err)
+		info := must.Have(e.Info())(t)
 		if info.ModTime().After(newest.ModTime()) && !slices.Contains(found.Files, e.Name()) && e.Name() != "checkpoint" {
 			return 1
 		}
@@ -199,18 +187,10 @@ func leftovers(t *testing.T, folder string, found format.Found) int {
 // end.
 func TestMXNetSorts(t *testing.T) {
 	folder := t.TempDir()
-	must(t, script(t, "mxnet", folder).Run())
+	must.Do(t, script(t, "mxnet", folder).Run())
 	for _, name := range []string{"sparse-0001", "shapes-0001"} {
 		if _, err := (format.MXNet{}).Verify(os.DirFS(folder), name); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,19 +7,18 @@ import (
 	"io"
 	"testing"
 	"testing/fstest"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The entries of a table fill the file that they are in, one behind the other.
 func TestStorage(t *testing.T) {
-	packed, err := zip.OpenReader("testdata/library/dcp.zip")
-	must(t, err)
+	packed := must.Have(zip.OpenReader("testdata/library/dcp.zip"))(t)
 	defer packed.Close()
 	dir := fstest.MapFS{}
 	for _, name := range []string{".metadata", "__0_0.distcp"} {
-		file, err := packed.Open("step-20/" + name)
-		must(t, err)
-		data, err := io.ReadAll(file)
-		must(t, err)
+		file := must.Have(packed.Open("step-20/" + name))(t)
+		data := must.Have(io.ReadAll(file))(t)
 		dir[name] = &fstest.MapFile{Data: data}
 	}
 	list, err := storage(dir, ".metadata")
@@ -35,13 +34,5 @@ func TestStorage(t *testing.T) {
 	}
 	if size := int64(len(dir["__0_0.distcp"].Data)); at != size {
 		t.Errorf("%d bytes of %d are listed", at, size)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

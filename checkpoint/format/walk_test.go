@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // over returns a cursor over bytes.
@@ -80,9 +82,7 @@ func TestCursorWithin(t *testing.T) {
 	for size := range 60 {
 		for used := range size + 2 {
 			c := over(data)
-			if _, err := c.take(20); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(c.take(20))(t)
 			err := c.within(uint64(size), func() error {
 				if c.left() != int64(size) {
 					t.Errorf("%d bytes are left within %d", c.left(), size)
@@ -370,7 +370,7 @@ func pickled() (data []byte, free []bool) {
 // A pickle of every opcode is whole, and none of its beginnings is, nor itself with more behind.
 func TestPickleEveryOpcode(t *testing.T) {
 	data, free := pickled()
-	must(t, pickle(over(data)))
+	must.Do(t, pickle(over(data)))
 	for cut := range data {
 		if pickle(over(data[:cut])) == nil {
 			t.Errorf("cut to %d of %d bytes it is whole", cut, len(data))

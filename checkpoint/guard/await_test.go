@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A claim that may wait is answered as soon as there is something that its guard has not heard, and otherwise after the wait.
@@ -91,9 +92,7 @@ func TestOvertakenClaim(t *testing.T) {
 	late.Clock.At += time.Second
 	late.State.Started = true
 	for _, c := range []guard.Claim{late, early} {
-		if _, err := d.Answer(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(d.Answer(c))(t)
 	}
 	if seen, _ := d.Seen(early.ID); !seen.Claim.State.Started {
 		t.Error("an older claim has taken back what a newer one said")
@@ -101,9 +100,7 @@ func TestOvertakenClaim(t *testing.T) {
 	// After another boot the clock begins anew.
 	next := claim(5, "a")
 	next.Clock = agent.Stamp{Boot: "c", At: 1}
-	if _, err := d.Answer(next); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(d.Answer(next))(t)
 	if seen, _ := d.Seen(early.ID); seen.Claim.Clock != next.Clock {
 		t.Errorf("%+v", seen.Claim)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/internal/proc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // hierarchies are where control groups may be, and the file by which a group is ended.
@@ -87,13 +88,9 @@ func TestCgroup(t *testing.T) {
 					}
 				}
 				foreign := exec.Command("sleep", "300")
-				if err := foreign.Start(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, foreign.Start())
 				ended := time.AfterFunc(time.Minute, func() { _ = foreign.Process.Kill() })
-				if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(foreign.Process.Pid)), 0); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(foreign.Process.Pid)), 0))
 				end(b)
 				b.ends()
 				if _ = foreign.Wait(); !ended.Stop() {
@@ -117,9 +114,7 @@ func TestKeeperIsKilledInTheFrost(t *testing.T) {
 		dir, keeper := made(t, below), b.keeper()
 		state := filepath.Join(dir, "freezer.state")
 		t.Cleanup(func() { _ = os.WriteFile(state, []byte("THAWED"), 0) })
-		if err := errors.Join(syscall.Kill(keeper, syscall.SIGSTOP), os.WriteFile(state, []byte("FROZEN"), 0), syscall.Kill(keeper, syscall.SIGKILL)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(syscall.Kill(keeper, syscall.SIGSTOP), os.WriteFile(state, []byte("FROZEN"), 0), syscall.Kill(keeper, syscall.SIGKILL)))
 		b.ends()
 		if _, err := os.Stat(dir); err == nil {
 			t.Error("the group is still there")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // asUser has the guard of a bench run as an ordinary user, which only root can.
@@ -83,9 +84,7 @@ func TestBothAreKilled(t *testing.T) {
 			b.isolated()
 			keeper := b.keeper()
 			// A guard that is stopped does nothing between the two.
-			if err := errors.Join(b.cmd.Process.Signal(syscall.SIGSTOP), syscall.Kill(keeper, syscall.SIGKILL), b.cmd.Process.Kill()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(b.cmd.Process.Signal(syscall.SIGSTOP), syscall.Kill(keeper, syscall.SIGKILL), b.cmd.Process.Kill()))
 			b.runs(0)
 		})
 	}

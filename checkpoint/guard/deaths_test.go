@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Runs that die by themselves count until one has come further; those that somebody has ended, and good ends, do not.
@@ -33,9 +34,7 @@ func TestDeaths(t *testing.T) {
 			d.Begin("lr", claimed.Attempt)
 			// A claim is made again and again, and a run has more than one container.
 			for _, claimed.Rank = range []int{0, 0, 1} {
-				if _, err := d.Answer(claimed); err != nil {
-					t.Fatal(err)
-				}
+				must.Have(d.Answer(claimed))(t)
 			}
 		}
 		if got := d.Deaths("lr"); got != c.want {

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func claim(attempt int64, life string) guard.Claim {
@@ -90,9 +91,7 @@ func TestDeskKnowsTheEnd(t *testing.T) {
 	}
 	answer := func(c guard.Claim) {
 		t.Helper()
-		if _, err := d.Answer(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(d.Answer(c))(t)
 	}
 	at(12*time.Second, false) // a desk before this one may have vouched for it
 	at(time.Millisecond, true)
@@ -192,15 +191,9 @@ func TestListenerInThePlaceOfADesk(t *testing.T) {
 	d.Admit("lr", 5)
 	server := httptest.NewServer(d.Handler(secret.Gate()))
 	defer server.Close()
-	again, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/other", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Have(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/other", strings.NewReader("{}")))(t)
 	again.Header = heard[0].Header
-	response, err := http.DefaultClient.Do(again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(http.DefaultClient.Do(again))(t)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("what was heard opens the desk: %d", response.StatusCode)
@@ -226,9 +219,7 @@ func TestFromEnvironment(t *testing.T) {
 	env := map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "5", "APPORTION_SERVER": "s1", "APPORTION_EPOCH": "3", "APPORTION_SAVE_ACK": "/ack"}
 	lookup := func(name string) string { return env[name] }
 	var c guard.Config
-	if err := c.FromEnvironment(lookup); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.FromEnvironment(lookup))
 	want := guard.Config{ID: guard.ID{Job: "lr", Attempt: 5, Server: "s1"}, Epoch: 3, Acknowledgement: "/ack"}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v", c)
@@ -279,9 +270,7 @@ func TestDeskAsksForSaves(t *testing.T) {
 func TestDeskForgets(t *testing.T) {
 	d, _ := desk()
 	d.Begin("lr", 5)
-	if _, err := d.Answer(claim(5, "a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(d.Answer(claim(5, "a")))(t)
 	d.AskSave(claim(5, "a").ID)
 	d.Fence("lr", 5)
 	d.Forget("lr")
@@ -353,9 +342,7 @@ func TestDeskLosesRuns(t *testing.T) {
 	lost(false, false)
 	*now = now.Add(13 * time.Second)
 	lost(true, true)
-	if _, err := d.Answer(guard.Claim{ID: old, Epoch: 3, Life: "a", State: guard.State{Ended: &guard.End{}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(d.Answer(guard.Claim{ID: old, Epoch: 3, Life: "a", State: guard.State{Ended: &guard.End{}}}))(t)
 	lost(false, true)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/internal/proc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // role says in the environment of this test's program what it is.
@@ -340,9 +341,7 @@ func TestKeeperWaits(t *testing.T) {
 		if killed {
 			stop = syscall.SIGKILL
 		}
-		if err := b.cmd.Process.Signal(stop); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.cmd.Process.Signal(stop))
 		if code := b.ends(); !killed && code != 99 {
 			t.Errorf("exit status %d", code)
 		}
@@ -385,9 +384,7 @@ func TestFenced(t *testing.T) {
 func TestGuardIsKilled(t *testing.T) {
 	b := newBench(t, time.Hour)
 	b.begins()
-	if err := b.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Process.Kill())
 	b.ends()
 }
 
@@ -397,25 +394,19 @@ func TestStoppedAtItsEnd(t *testing.T) {
 	b := newBench(t, time.Hour)
 	b.begins()
 	b.deaf.Store(true) // its last words take a while
-	if err := syscall.Kill(b.keeper(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(b.keeper(), syscall.SIGKILL))
 	b.eventually("the end is on record", func() bool {
 		r, err := guard.ReadRecord(b.set.Record)
 		return err == nil && r.State.Ended != nil
 	})
-	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Process.Signal(syscall.SIGSTOP))
 	b.ends()
 }
 
 func TestKeeperIsKilled(t *testing.T) {
 	b := newBench(t, time.Hour)
 	b.begins()
-	if err := syscall.Kill(b.keeper(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(b.keeper(), syscall.SIGKILL))
 	b.ends()
 	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.KeeperGone {
 		t.Errorf("%+v, %v", r, err)
@@ -426,9 +417,7 @@ func TestKeeperIsKilled(t *testing.T) {
 func TestStoppedKeeperIsFenced(t *testing.T) {
 	b := newBench(t, time.Hour)
 	b.begins()
-	if err := syscall.Kill(b.keeper(), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(b.keeper(), syscall.SIGSTOP))
 	b.desk.Fence("lr", 5)
 	b.ends()
 	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.Fenced {
@@ -481,13 +470,9 @@ func TestSignals(t *testing.T) {
 		b.eventually(name, func() bool { _, err := os.Stat(filepath.Join(b.dir, name)); return err == nil })
 	}
 	there("ready")
-	if err := b.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Process.Signal(syscall.SIGUSR1))
 	there("saved")
-	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Process.Signal(syscall.SIGTERM))
 	there("asked")
 	b.ends()
 	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.Asked {

@@ -8,14 +8,13 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A descriptor that is held is the guard's own from then on: it closes it.
 func TestParseHeld(t *testing.T) {
-	held, err := syscall.Dup(int(os.Stderr.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Have(syscall.Dup(int(os.Stderr.Fd())))(t)
 	for name, value := range map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "5", "APPORTION_SERVER": "s1", EnvEpoch: "3"} {
 		t.Setenv(name, value)
 	}

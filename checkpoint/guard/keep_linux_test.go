@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // quiet is a guard whose goroutines do not run.
@@ -66,9 +67,7 @@ func TestReadAcknowledgement(t *testing.T) {
 	}
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(g.config.Acknowledgement, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(g.config.Acknowledgement, []byte(text), 0o600))
 	}
 	read(0, false)
 	write(`{"request": 1, "files": ["a"]}`)
@@ -84,13 +83,9 @@ func TestReadAcknowledgement(t *testing.T) {
 		t.Errorf("%+v", ack)
 	}
 	// A job may put anything in the place of the file.
-	if err := errors.Join(os.Remove(g.config.Acknowledgement), syscall.Mkfifo(g.config.Acknowledgement, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(g.config.Acknowledgement), syscall.Mkfifo(g.config.Acknowledgement, 0o600)))
 	read(2, false)
-	if err := errors.Join(os.Remove(g.config.Acknowledgement), os.Mkdir(g.config.Acknowledgement, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(g.config.Acknowledgement), os.Mkdir(g.config.Acknowledgement, 0o700)))
 	read(2, false)
 	g.config.Acknowledgement = ""
 	read(2, false)
@@ -109,10 +104,7 @@ func TestRequest(t *testing.T) {
 	g.config.Request = ""
 	g.request(t.Context(), 4)
 	// What cannot be written is told, and keeps nobody.
-	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Have(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
 	defer log.Close()
 	g.config.Stderr, g.config.Request = log, filepath.Join(t.TempDir(), "nowhere", "request")
 	g.request(t.Context(), 5)
@@ -136,20 +128,13 @@ func TestRecordIsReadBack(t *testing.T) {
 	}
 	for _, state := range states {
 		g.change(func(s *State) { *s = state })
-		if err := g.record(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := ReadRecord(g.config.Record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.record(t.Context()))
+		got := must.Have(ReadRecord(g.config.Record))(t)
 		if diff := cmp.Diff(Record{g.config.ID, 3, state}, got); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}
-	if err := os.WriteFile(g.config.Record, []byte(`{"job": "lr"`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(g.config.Record, []byte(`{"job": "lr"`), 0o600))
 	if r, err := ReadRecord(g.config.Record); err == nil {
 		t.Errorf("half a record is %+v", r)
 	}
@@ -172,9 +157,7 @@ func TestRecordAll(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { g.recordAll(ctx); close(ended) }()
 	defer func() { stop(); <-ended }()
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o700))
 	for _, want := range []int64{0, 5} {
 		g.change(func(s *State) { s.Progress.Step = want })
 		for limit := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {

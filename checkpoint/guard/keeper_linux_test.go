@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // keeperOf is a keeper's program without a guard, the ends of its pipes that a guard has, and a decoder of its reports.
@@ -29,15 +30,10 @@ func keeperOf(t *testing.T, of *syscall.SysProcAttr) (*kept, *json.Decoder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = append(os.Environ(), "GUARD_TEST=keep"), []*os.File{ordersRead, reportsWrite}, of
-	if err := errors.Join(cmd.Start(), ordersRead.Close(), reportsWrite.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(cmd.Start(), ordersRead.Close(), reportsWrite.Close()))
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // by the kill
@@ -66,22 +62,16 @@ func TestLateKeeper(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k, reports := keeperOf(t, watched())
 			if c.stopped {
-				if err := k.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, k.cmd.Process.Signal(syscall.SIGSTOP))
 			}
 			file := filepath.Join(t.TempDir(), "ran")
 			give(t, k, order{Argv: []string{"touch", file}, word: word{Boot: c.boot, Until: agent.Uptime().At + c.left}})
 			if c.stopped {
 				time.Sleep(2 * lease)
-				if err := k.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, k.cmd.Process.Signal(syscall.SIGCONT))
 			}
 			var first report
-			if err := reports.Decode(&first); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, reports.Decode(&first))
 			if first.Fault != c.want || first.Started != (c.want == "") {
 				t.Errorf("it reports %+v, want the fault %q", first, c.want)
 			}
@@ -99,9 +89,7 @@ func TestLateKeeper(t *testing.T) {
 // give gives a keeper its order.
 func give(t *testing.T, k *kept, o order) {
 	t.Helper()
-	if err := json.NewEncoder(k.words).Encode(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewEncoder(k.words).Encode(o))
 }
 
 // A lease never gets shorter by a word that comes late, nor longer by one with the clock of another boot.
@@ -124,9 +112,7 @@ func TestHear(t *testing.T) {
 // A process that is not listed when its parent goes is killed by the next look.
 func TestForkInTheGap(t *testing.T) {
 	child := exec.Command("sleep", "300")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- child.Wait() }()
 	looks := 0
@@ -166,14 +152,9 @@ func TestFrost(t *testing.T) {
 	// Those that stay are older, and are killed first: meanwhile the others go on, unless they are held.
 	const many = 300
 	cmd := exec.Command("sh", "-c", "next() { next & }; i=0; while [ $i -lt 300 ]; do sleep 300 & i=$((i+1)); done; for i in 1 2 3 4 5 6 7 8; do next; done; exec sleep 300")
-	if err := g.start(cmd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.start(cmd))
 	lives := func() int {
-		list, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Have(os.ReadFile(filepath.Join(g.dir, "cgroup.procs")))(t)
 		return strings.Count(string(list), "\n")
 	}
 	for limit := time.Now().Add(10 * time.Second); lives() < many+8 && time.Now().Before(limit); {
@@ -192,9 +173,7 @@ func TestFrost(t *testing.T) {
 // A keeper that has read nothing for so long that the pipe is full is killed, stopped as it is: its guard waits for nobody.
 func TestFullPipe(t *testing.T) {
 	k, _ := keeperOf(t, watched())
-	if err := k.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.cmd.Process.Signal(syscall.SIGSTOP))
 	// A pipe has room for 64 KiB, and one word is nearly that.
 	give(t, k, order{Dir: strings.Repeat("x", 60_000)})
 	limit := time.AfterFunc(30*time.Second, func() {

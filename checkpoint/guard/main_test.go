@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestStatus(t *testing.T) {
@@ -48,14 +49,9 @@ func TestParse(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()) // where a guard without a folder makes one
 	token := filepath.Join(t.TempDir(), "token")
 	credential := wire.NewSecret().Credential(wire.Party{Role: wire.Guard})
-	text, err := json.Marshal(credential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(credential))(t)
 	bad := filepath.Join(t.TempDir(), "bad")
-	if err := errors.Join(os.WriteFile(token, text, 0o600), os.WriteFile(bad, []byte("secret\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(token, text, 0o600), os.WriteFile(bad, []byte("secret\n"), 0o600)))
 	c, err := parse([]string{"-url", "http://x", "-token-file", token, "-save", "SIGUSR2", "-grace", "1s", "--", "sh", "-c", "exit"}, io.Discard, nil)
 	if err != nil || c.Job != "lr" || c.Attempt != 5 || c.Epoch != 3 || c.Save != signals["USR2"] || len(c.Argv) != 3 {
 		t.Errorf("%+v, %v", c, err)

@@ -25,6 +25,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/internal/proc"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The lease of the matrix, and how much longer its masters wait: more than the kernel's timer, on a machine that does other things.
@@ -205,25 +206,14 @@ func combinations(n int) []string {
 // matrix has the three letters come over agent, guard and keeper, the last of them first. It is false where the run had ended before.
 func matrix(t *testing.T, letters []rune, flags string) bool {
 	b := &bench{t: t, dir: t.TempDir()}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(t)
 	agent := exec.Command(self, b.dir)
 	agent.Env = append(os.Environ(), role+"=agent", "FLAGS="+flags, "MARK="+b.mark())
 	agent.Stderr = os.Stderr
-	words, err := agent.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	says, err := agent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := must.Have(agent.StdinPipe())(t)
+	says := must.Have(agent.StdoutPipe())(t)
 	b.cmd = agent
-	if err := agent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agent.Start())
 	t.Cleanup(b.clean)
 	m := &master{words: words, stop: make(chan struct{}), stopped: make(chan struct{}), over: make(chan time.Duration, 1)}
 	go m.renew()

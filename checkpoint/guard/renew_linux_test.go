@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // says is an authority that answers as it is told, and keeps the claims.
@@ -95,9 +96,7 @@ func TestClaimSays(t *testing.T) {
 	g.asked, g.state = 4, State{Started: true}
 	g.state.Progress.Step = 7
 	before := agent.Uptime()
-	if err := g.claim(t.Context(), 3*time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.claim(t.Context(), 3*time.Second))
 	c := s.claimed()[0]
 	if c.ID != g.config.ID || c.Epoch != 3 || c.Life != "l" || c.Asked != 4 || !c.State.Started || c.State.Progress.Step != 7 || c.Wait != 3*time.Second {
 		t.Errorf("%+v", c)
@@ -114,9 +113,7 @@ func TestClaimHears(t *testing.T) {
 	g, _ := guardOf(func(c Claim) (Grant, error) { answer.Heard = c.Clock; return answer, fault })
 	claim := func(a Grant) error { answer = a; return g.claim(t.Context(), 0) }
 	for _, save := range []int64{2, 5, 3, 5} {
-		if err := claim(Grant{Length: time.Minute, Save: save}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, claim(Grant{Length: time.Minute, Save: save}))
 	}
 	if len(g.saves) != 1 {
 		t.Fatal("nobody hears of the saves")
@@ -209,9 +206,7 @@ func TestRenewAll(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g, s := guardOf(func(claim Claim) (Grant, error) { return Grant{Heard: claim.Clock, Length: c.length}, nil })
 			g.config.Every = c.every
-			if err := g.claim(t.Context(), 0); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, g.claim(t.Context(), 0))
 			ctx, end := context.WithCancel(t.Context())
 			ended := make(chan struct{})
 			go func() { g.renewAll(ctx); close(ended) }()
@@ -233,9 +228,7 @@ func TestRenewAll(t *testing.T) {
 			number = min(number+1, 5)
 			return Grant{Heard: claim.Clock, Length: time.Hour, Save: number}, nil
 		})
-		if err := g.claim(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.claim(t.Context(), 0))
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { g.renewAll(ctx); close(ended) }()

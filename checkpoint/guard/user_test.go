@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // stranger is a user that the system need not know.
@@ -38,9 +39,7 @@ func newUserBench(t *testing.T, length time.Duration) *bench {
 	}
 	t.Cleanup(func() { os.RemoveAll(b.dir) })
 	own := filepath.Join(b.dir, "own")
-	if err := errors.Join(os.Chmod(b.dir, 0o711), os.Mkdir(own, 0o700), os.Chown(own, int(stranger.UID), int(stranger.GID))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Chmod(b.dir, 0o711), os.Mkdir(own, 0o700), os.Chown(own, int(stranger.UID), int(stranger.GID))))
 	b.set.User, b.set.Request, b.set.Ack, b.set.Record = &stranger, filepath.Join(b.dir, "request"), filepath.Join(own, "ack"), filepath.Join(b.dir, "record.json")
 	return b
 }
@@ -57,9 +56,7 @@ func testUser(t *testing.T, host bool) {
 	b := newUserBench(t, time.Minute)
 	b.set.HostPID = host
 	secret := filepath.Join(b.dir, "token")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	b.start(`cd $DIR/own; trap : USR1
 		{ echo $(id -u) $(id -g) $(id -G); grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status; } > who
 		guard=$(awk '{print $4}' /proc/$PPID/stat); [ $guard -gt 0 ] || guard=$PPID # which has no number in the namespace
@@ -106,9 +103,7 @@ func TestUserDiesWithItsKeeper(t *testing.T) {
 	b.start("exec sleep 300")
 	b.runs(1)
 	keeper := b.keeper()
-	if err := errors.Join(b.cmd.Process.Signal(syscall.SIGSTOP), syscall.Kill(keeper, syscall.SIGKILL)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(b.cmd.Process.Signal(syscall.SIGSTOP), syscall.Kill(keeper, syscall.SIGKILL)))
 	b.runs(0)
 }
 
@@ -120,9 +115,7 @@ func TestUserIsSignalled(t *testing.T) {
 		return func() bool { _, err := os.Stat(filepath.Join(b.dir, "own", name)); return err == nil }
 	}
 	b.eventually("it listens", there("ready"))
-	if err := b.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Process.Signal(syscall.SIGUSR1))
 	b.eventually("the signal is heard", there("heard"))
 	b.deaf.Store(true)
 	b.ends()
@@ -131,14 +124,10 @@ func TestUserIsSignalled(t *testing.T) {
 // An acknowledgement that is a link is not followed, though the guard could read what it names.
 func TestUserLinksAnswer(t *testing.T) {
 	b := newUserBench(t, time.Minute)
-	if err := os.WriteFile(filepath.Join(b.dir, "token"), []byte(`{"request": 1, "files": ["secret"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(b.dir, "token"), []byte(`{"request": 1, "files": ["secret"]}`), 0o600))
 	b.start(`ln -s $DIR/token $DIR/own/ack; touch $DIR/own/ready; sleep 1`)
 	b.ends()
-	if _, err := os.Lstat(filepath.Join(b.dir, "own", "ready")); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(os.Lstat(filepath.Join(b.dir, "own", "ready")))(t)
 	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Checkpoint != nil {
 		t.Errorf("%+v, %v", r.State.Checkpoint, err)
 	}
@@ -175,10 +164,7 @@ func TestUserFlag(t *testing.T) {
 	if got := guard.Main(nil, []string{"-socket", filepath.Join(dir, "s"), "-dir", dir, "-user", stranger.String(), "-start", "1ms", "sh"}, io.Discard); got != 75 {
 		t.Errorf("exit status %d", got)
 	}
-	info, err := os.Stat(filepath.Join(dir, "own"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Have(os.Stat(filepath.Join(dir, "own")))(t)
 	owner := info.Sys().(*syscall.Stat_t)
 	if got := []string{info.Mode().Perm().String(), fmt.Sprint(owner.Uid), fmt.Sprint(owner.Gid)}; !slices.Equal(got, []string{"-rwx------", "64001", "64002"}) {
 		t.Errorf("%v", got)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // vouching is somebody who vouches so.
@@ -27,16 +28,10 @@ type vouching func(job string, attempt int64) (time.Duration, error)
 func (v vouching) Vouch(job string, attempt int64) (time.Duration, error) { return v(job, attempt) }
 
 func TestVouching(t *testing.T) {
-	dir, err := os.MkdirTemp("", "guard-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Have(os.MkdirTemp("", "guard-"))(t)
 	defer os.RemoveAll(dir)
 	socket := filepath.Join(dir, "s")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("unix", socket))(t)
 	var left time.Duration
 	var fault error
 	server := &http.Server{Handler: guard.Vouching(vouching(func(job string, attempt int64) (time.Duration, error) {
@@ -86,10 +81,7 @@ func TestVouching(t *testing.T) {
 // What is posted to a socket and is no claim is answered by what is wrong with it.
 func TestSocketRefusesNonsense(t *testing.T) {
 	h := guard.Vouching(vouching(func(string, int64) (time.Duration, error) { return 0, errors.New("no") }))
-	text, err := json.Marshal(claim(5, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(claim(5, "a")))(t)
 	for name, c := range map[string]struct {
 		method, body string
 		want         int

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // server is an event whose record tells masters apart.
@@ -42,7 +43,7 @@ func appendEvent(m *checkpoint.Machine, j *Journal, e checkpoint.Event) error {
 func mustOpen(t *testing.T, fsys vfs.FS) (*checkpoint.Machine, *Journal) {
 	t.Helper()
 	m, j, err := Open(fsys, oneKind())
-	must(t, err)
+	must.Do(t, err)
 	return m, j
 }
 
@@ -155,7 +156,7 @@ func TestEpochsAscend(t *testing.T) {
 			t.Errorf("epoch %d after %d", m.Epoch(), last)
 		}
 		last = m.Epoch()
-		must(t, j.Compact(m.Snapshot()))
+		must.Do(t, j.Compact(m.Snapshot()))
 		if entries, _ := mem.List("."); len(entries) != 2 {
 			t.Errorf("%d files are left, want a journal and the room that it keeps", len(entries))
 		}
@@ -194,18 +195,17 @@ func TestAppendAfterError(t *testing.T) {
 func TestJournalOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	for _, other := range []string{"README", "1.journal", "00000000000000000000.journal", "00000000000000000009.txt", "99999999999999999999.journal"} {
-		must(t, os.WriteFile(dir+"/"+other, nil, 0o600))
+		must.Do(t, os.WriteFile(dir+"/"+other, nil, 0o600))
 	}
-	fsys, err := vfs.NewOS(dir)
-	must(t, err)
+	fsys := must.Have(vfs.NewOS(dir))(t)
 	defer fsys.Close()
 	for i := range 3 {
 		m, j := mustOpen(t, fsys)
 		if len(m.Servers()) != i {
 			t.Errorf("%d servers, want %d", len(m.Servers()), i)
 		}
-		must(t, appendEvent(m, j, server(fmt.Sprint(i))))
-		must(t, j.Close())
+		must.Do(t, appendEvent(m, j, server(fmt.Sprint(i))))
+		must.Do(t, j.Close())
 	}
 	entries, err := fsys.List(".")
 	if err != nil || len(entries) != 7 {
@@ -308,7 +308,7 @@ func someJournal(t *testing.T) (data []byte, ends []int) {
 	m, j := mustOpen(t, mem)
 	ends = []int{len(header), int(j.Bytes())}
 	for _, e := range []checkpoint.Event{server("s1"), checkpoint.Submit{Job: "a", Demand: apportion.Resources{1}, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}}} {
-		must(t, appendEvent(m, j, e))
+		must.Do(t, appendEvent(m, j, e))
 		ends = append(ends, int(j.Bytes()))
 	}
 	data, err := read(mem, name(1, valid))
@@ -322,11 +322,8 @@ func someJournal(t *testing.T) (data []byte, ends []int) {
 func put(t *testing.T, data []byte) vfs.FS {
 	t.Helper()
 	mem := vfstest.NewMem()
-	file, err := mem.Create(name(7, valid))
-	must(t, err)
-	if _, err := file.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(mem.Create(name(7, valid)))(t)
+	must.Have(file.Write(data))(t)
 	return mem
 }
 
@@ -393,26 +390,22 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestFormat reads the example in FORMAT.md.
 func TestFormat(t *testing.T) {
-	text, err := os.ReadFile("FORMAT.md")
-	must(t, err)
+	text := must.Have(os.ReadFile("FORMAT.md"))(t)
 	_, example, _ := strings.Cut(string(text), "## Example\n\n    ")
 	example, _, _ = strings.Cut(example, "\n")
 	record, err := Decode([]byte(example))
 	if err != nil || len(record.Jobs) != 1 || record.Jobs[0].Phase != checkpoint.Creating {
 		t.Errorf("decode = %+v, %v", record, err)
 	}
-	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "memory"}}, 1)
-	must(t, err)
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"cpu", "memory"}}, 1))(t)
 	for _, e := range []checkpoint.Event{
 		checkpoint.ServerUp{Server: apportion.Server{ID: "s1", Capacity: apportion.Resources{2, 8}}}, checkpoint.Submit{Job: "lr", Demand: apportion.Resources{2, 8}, Min: 0},
 		checkpoint.Submit{Job: "gd", Demand: apportion.Resources{2, 8}, Min: 0}, checkpoint.Adjust{Targets: map[string][]string{"gd": nil}}, // takes the number 1
 	} {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	m.Ready()
-	if err := m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}))
 	written := m.Ready().Record
 	payload, err := Encode(written)
 	if err != nil || string(payload) != example {
@@ -428,13 +421,5 @@ func TestRecordTooLong(t *testing.T) {
 	long := checkpoint.Record{Gone: []string{strings.Repeat("x", maxPayload)}}
 	if err := j.Append(long); err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Errorf("Append = %v", err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

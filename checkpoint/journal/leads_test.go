@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A journal leads from Open on, in the middle of its own Compact as well, until another is opened, whether that comes to an
@@ -30,7 +31,7 @@ func TestLeads(t *testing.T) {
 	m, j := mustOpen(t, fsys)
 	first = j
 	for range 3 {
-		must(t, errors.Join(appendEvent(m, j, server("s")), j.Compact(m.Snapshot()), j.Leads()))
+		must.Do(t, errors.Join(appendEvent(m, j, server("s")), j.Compact(m.Snapshot()), j.Leads()))
 	}
 	if asked < 10 {
 		t.Errorf("asked %d times", asked)
@@ -41,12 +42,11 @@ func TestLeads(t *testing.T) {
 	}
 	broken, first = nil, nil
 	// Another has taken the next number, and has not come to an end with it.
-	claim, err := mem.Create(name(j.number+1, claimed))
-	must(t, err)
+	claim := must.Have(mem.Create(name(j.number+1, claimed)))(t)
 	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first while another opens: %v", err)
 	}
-	must(t, errors.Join(claim.Close(), mem.Remove(name(j.number+1, claimed))))
+	must.Do(t, errors.Join(claim.Close(), mem.Remove(name(j.number+1, claimed))))
 	_, second := mustOpen(t, mem)
 	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first after the second: %v", err)

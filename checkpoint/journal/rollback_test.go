@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // life is a journal as it grows, and what a server has heard until then.
@@ -34,10 +35,10 @@ func live(t *testing.T, bytes int64) life {
 			events = append(events, checkpoint.Adjust{Targets: map[string][]string{"a": {servers[n%2]}}})
 			n++
 		}
-		must(t, m.Step(events[0]))
+		must.Do(t, m.Step(events[0]))
 		events = events[1:]
 		ready := m.Ready()
-		must(t, j.Append(ready.Record))
+		must.Do(t, j.Append(ready.Record))
 		heard := l.heard[len(l.heard)-1]
 		for _, e := range ready.Effects {
 			l.numbers[e.Attempt] = true
@@ -77,9 +78,7 @@ func (l *life) noticed(t *testing.T, what string, at int, left []byte) {
 	lost := kept > 0 && l.heard[kept-1] != newest
 	// A server that comes late meets a master that has given out numbers of its own, or another one after it.
 	for range 2 {
-		if err := m.Step(checkpoint.Submit{Job: "b", Demand: apportion.Resources{1}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(checkpoint.Submit{Job: "b", Demand: apportion.Resources{1}}))
 		_ = m.Step(checkpoint.Adjust{Targets: map[string][]string{"b": {"s1"}}}) // the server may be lost with the records
 		if j, _ := m.Job("b"); l.numbers[j.Attempt] && j.Attempt != 0 {
 			t.Fatalf("%s at %d: attempt %d is given out twice", what, at, j.Attempt)

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // small is a disk with room for so many bytes.
@@ -131,9 +132,9 @@ func TestSpareGrows(t *testing.T) {
 	mem := vfstest.NewMem()
 	m, j := mustOpen(t, mem)
 	for i := range 300 {
-		must(t, appendEvent(m, j, server(fmt.Sprint(strings.Repeat("x", 500), i))))
+		must.Do(t, appendEvent(m, j, server(fmt.Sprint(strings.Repeat("x", 500), i))))
 	}
-	must(t, j.Compact(m.Snapshot()))
+	must.Do(t, j.Compact(m.Snapshot()))
 	entries, err := mem.List(".")
 	at := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == spare })
 	if err != nil || at < 0 || entries[at].Bytes < 2*j.Bytes() {
@@ -145,8 +146,8 @@ func TestSpareGrows(t *testing.T) {
 func TestNoRoomAtAll(t *testing.T) {
 	disk := newSmall(1 << 20)
 	m, j := mustOpen(t, disk)
-	must(t, appendEvent(m, j, server("old")))
-	must(t, disk.Remove(spare))
+	must.Do(t, appendEvent(m, j, server("old")))
+	must.Do(t, disk.Remove(spare))
 	left := disk.free
 	disk.free = 30
 	if err := j.Compact(m.Snapshot()); !errors.Is(err, syscall.ENOSPC) {
@@ -171,7 +172,7 @@ func TestOpenClaimsLast(t *testing.T) {
 	mem := vfstest.NewMem()
 	m, j := mustOpen(t, mem)
 	typo := checkpoint.Config{Kinds: apportion.Kinds{"slot", "gpu"}}
-	must(t, appendEvent(m, j, server("a")))
+	must.Do(t, appendEvent(m, j, server("a")))
 	created := 0
 	watched := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
 		if op == vfstest.Create {
@@ -222,11 +223,11 @@ func TestLongSnapshot(t *testing.T) {
 		targets[name] = containers
 	}
 	for _, e := range append(events, checkpoint.Adjust{Targets: targets}) {
-		must(t, m.Step(e))
+		must.Do(t, m.Step(e))
 	}
 	record := m.Ready().Record
-	must(t, j.Append(record))
-	must(t, j.Compact(m.Snapshot()))
+	must.Do(t, j.Append(record))
+	must.Do(t, j.Compact(m.Snapshot()))
 	if j.Bytes() < 64<<20 {
 		t.Errorf("only %d bytes: no journal before could not have held them", j.Bytes())
 	}
@@ -247,7 +248,7 @@ func TestStandby(t *testing.T) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}
-	must(t, err)
+	must.Do(t, err)
 	type opened struct {
 		m   *checkpoint.Machine
 		j   *Journal
@@ -268,14 +269,13 @@ func TestStandby(t *testing.T) {
 		t.Fatal("the second does not wait")
 	default:
 	}
-	must(t, j.Close())
+	must.Do(t, j.Close())
 	second := <-next
 	if second.err != nil || len(second.m.Servers()) != 10 || second.m.Epoch() != 2 {
 		t.Fatalf("%v, %v", second.m, second.err)
 	}
 	// Whoever forces the door is a master all the same: the lock is a courtesy, the number decides.
-	fsys, err := vfs.NewOS(dir)
-	must(t, err)
+	fsys := must.Have(vfs.NewOS(dir))(t)
 	defer fsys.Close()
 	mustOpen(t, fsys)
 	if err := appendEvent(second.m, second.j, server("x")); !errors.Is(err, checkpoint.ErrFenced) {

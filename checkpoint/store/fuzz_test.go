@@ -6,16 +6,15 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzDecode demands that what is read is exactly what would be written again. The body is sealed by the
 // test as well, so that the fuzzer gets behind the checksum.
 func FuzzDecode(f *testing.F) {
 	for _, r := range []Stored{inline(), record(), record("weights"), record("a", "a/b")} {
-		data, err := Encode(r)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Have(Encode(r))(f)
 		f.Add(data)
 		f.Add(data[headerBytes:])
 	}

@@ -16,6 +16,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // sumsOf returns the sums of a content, chunk by chunk.
@@ -41,8 +43,7 @@ func inline() Stored {
 // The bytes are pinned: what one version has written, the next must read. The sums are those of sha256sum and of
 // another implementation of CRC-32C.
 func TestSecondForm(t *testing.T) {
-	data, err := Encode(inline())
-	must(t, err)
+	data := must.Have(Encode(inline()))(t)
 	const want = `{"job":"lr","number":7,"parts":[{"name":"first","bytes":5,"crc32c":"78d92f81"},` +
 		`{"name":"apart","bytes":1048577,"crc32c":"0123456789abcdef"},{"name":"empty","bytes":0},` +
 		`{"name":"line","bytes":2,"crc32c":"e5e6b17e"}],"inline":[0,2,3]}` + "\nalpha}\n"
@@ -84,8 +85,7 @@ func TestSecondFormRefuses(t *testing.T) {
 // What Encode returns is what Head returns and the contents behind it, and both refuse the same.
 func TestHead(t *testing.T) {
 	r := inline()
-	head, err := Head(r)
-	must(t, err)
+	head := must.Have(Head(r))(t)
 	whole, err := Encode(r)
 	if want := bytes.Join(append([][]byte{head}, r.Contents...), nil); err != nil || !bytes.Equal(whole, want) {
 		t.Errorf("Encode: %q, %v, want %q", whole, err, want)
@@ -136,18 +136,15 @@ func TestKeptParts(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(c.limit), 3))
 		for i, length := range c.lengths {
 			name := fmt.Sprint(i)
-			part, err := w.Part(name)
-			must(t, err)
+			part := must.Have(w.Part(name))(t)
 			data := bytes.Repeat([]byte{byte('a' + i)}, length)
 			want[name] = data
 			for rest := data; len(rest) > 0; {
 				n := min(len(rest), 1+rng.IntN(length))
-				if _, err := part.Write(rest[:n]); err != nil {
-					t.Fatal(err)
-				}
+				must.Have(part.Write(rest[:n]))(t)
 				rest = rest[n:]
 			}
-			must(t, part.Close())
+			must.Do(t, part.Close())
 		}
 		m, err := w.Commit()
 		if err != nil || len(f.objects) != c.objects {
@@ -168,8 +165,7 @@ func TestKeptParts(t *testing.T) {
 			if listed.CRC32C != sumsOf(data) || listed.Bytes != int64(len(data)) {
 				t.Errorf("limit %d, lengths %d: part %+v", c.limit, c.lengths, listed)
 			}
-			part, err := r.Part(listed.Name)
-			must(t, err)
+			part := must.Have(r.Part(listed.Name))(t)
 			if err := iotest.TestReader(part, data); err != nil {
 				t.Errorf("limit %d, part %s: %v", c.limit, listed.Name, err)
 			}
@@ -181,12 +177,9 @@ func TestKeptParts(t *testing.T) {
 func TestKeptPartAborted(t *testing.T) {
 	f := &fake{}
 	w := newWriter(t.Context(), "job", 1, Form{}, f)
-	part, err := w.Part("a")
-	must(t, err)
-	if _, err := io.WriteString(part, "x"); err != nil {
-		t.Fatal(err)
-	}
-	must(t, w.Abort())
+	part := must.Have(w.Part("a"))(t)
+	must.Have(io.WriteString(part, "x"))(t)
+	must.Do(t, w.Abort())
 	if _, err := io.WriteString(part, "x"); err == nil {
 		t.Error("Write after Abort succeeded")
 	}
@@ -208,9 +201,8 @@ func TestRange(t *testing.T) {
 	if _, err := readerOf(t.Context(), "old", strings.NewReader("old")).Range("a", 0, 1); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a part without sums: %v", err)
 	}
-	part, err := chunked(t, []byte("0123456789"), []byte("0123456789")).Range("a", 3, 5)
-	must(t, err)
-	must(t, part.Close())
+	part := must.Have(chunked(t, []byte("0123456789"), []byte("0123456789")).Range("a", 3, 5))(t)
+	must.Do(t, part.Close())
 	if _, err := part.Read(make([]byte, 1)); err == nil {
 		t.Error("Read after Close succeeded")
 	}
@@ -222,19 +214,10 @@ func TestDamagedChunk(t *testing.T) {
 	for _, at := range []int{0, ChunkBytes - 1, ChunkBytes, 3*ChunkBytes - 1} {
 		damaged := bytes.Clone(data)
 		damaged[at] = 1
-		part, err := chunked(t, data, damaged).Part("a")
-		must(t, err)
+		part := must.Have(chunked(t, data, damaged).Part("a"))(t)
 		got, err := io.ReadAll(part)
 		if end := (at/ChunkBytes + 1) * ChunkBytes; !errors.Is(err, ErrCorrupt) || len(got) >= end {
 			t.Errorf("damage at %d: %d bytes, %v", at, len(got), err)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // filesOf makes a directory with these contents and returns it as a saved state.
@@ -24,8 +25,8 @@ func filesOf(t *testing.T, contents map[string]string) store.Files {
 	saved := store.Files{Dir: t.TempDir()}
 	for name, text := range contents {
 		path := filepath.Join(saved.Dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		saved.Names = append(saved.Names, name)
 	}
 	return saved
@@ -41,14 +42,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%+v, %v", manifest, err)
 		}
 	}
-	if _, err := store.Verify(t.Context(), s, "lr", 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Verify(t.Context(), s, "lr", 3))(t)
 	dir := filepath.Join(t.TempDir(), "restored")
 	for range 2 {
-		if _, err := store.Load(t.Context(), s, "lr", 3, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(store.Load(t.Context(), s, "lr", 3, dir))(t)
 		if err := os.WriteFile(filepath.Join(dir, "foreign"), nil, 0o600); err != nil { // the next Load clears it
 			t.Fatal(err)
 		}
@@ -71,8 +68,8 @@ func TestRoundTrip(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s, saved := &storetest.MemStore{}, filesOf(t, contents)
 	outside := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(outside, []byte("secret"), 0o600))
-	must(t, os.Symlink(outside, filepath.Join(saved.Dir, "link")))
+	must.Do(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	must.Do(t, os.Symlink(outside, filepath.Join(saved.Dir, "link")))
 	for name, list := range map[string][]string{"link out of the directory": {"link"}, "path out of it": {"../secret"}, "missing": {"model.index", "gone"}} {
 		bad := saved
 		bad.Names = list
@@ -154,10 +151,7 @@ func TestEveryFailure(t *testing.T) {
 		s.FailAt(k, storetest.Before)
 		_, err := store.Save(t.Context(), s, "lr", 1, saved)
 		s.FailAt(0, storetest.Before)
-		list, listErr := s.List(t.Context(), "lr")
-		if listErr != nil {
-			t.Fatal(listErr)
-		}
+		list := must.Have(s.List(t.Context(), "lr"))(t)
 		if err == nil {
 			if k < 5 || len(list) != 1 {
 				t.Errorf("no failure at call %d, %d checkpoints", k, len(list))
@@ -181,7 +175,7 @@ func TestCancelled(t *testing.T) {
 // A checkpoint larger than the buffer passes through it.
 func BenchmarkRoundTrip(b *testing.B) {
 	saved := store.Files{Dir: b.TempDir(), Names: []string{"model"}}
-	must(b, os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600))
+	must.Do(b, os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600))
 	b.SetBytes(8 << 20)
 	b.ReportAllocs()
 	for b.Loop() {

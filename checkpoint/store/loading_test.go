@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // loadHere says in the environment of this test's program into which directory it is to load.
@@ -38,24 +39,19 @@ func TestLoadHalts(t *testing.T) {
 		t.Skip("it is a process of TestKilledInALoad")
 	}
 	h := &halting{foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}}}
-	if _, err := store.Load(t.Context(), h, "lr", 1, os.Getenv(loadHere)); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Load(t.Context(), h, "lr", 1, os.Getenv(loadHere)))(t)
 }
 
 // What a process has left that was killed is removed by the next load beside it, and what one fills that lives is not, stopped as it may be.
 func TestKilledInALoad(t *testing.T) {
 	parent := t.TempDir()
 	loads := func(name string) (*exec.Cmd, io.WriteCloser) {
-		self, err := os.Executable()
-		must(t, err)
+		self := must.Have(os.Executable())(t)
 		cmd := exec.Command(self, "-test.run", "^TestLoadHalts$")
 		cmd.Env = append(os.Environ(), loadHere+"="+filepath.Join(parent, name))
-		words, err := cmd.StdinPipe()
-		must(t, err)
-		says, err := cmd.StdoutPipe()
-		must(t, err)
-		must(t, cmd.Start())
+		words := must.Have(cmd.StdinPipe())(t)
+		says := must.Have(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended
 		lines := bufio.NewScanner(says)
 		for lines.Scan() && lines.Text() != "loading" {
@@ -64,8 +60,7 @@ func TestKilledInALoad(t *testing.T) {
 		return cmd, words
 	}
 	listed := func() string {
-		entries, err := os.ReadDir(parent)
-		must(t, err)
+		entries := must.Have(os.ReadDir(parent))(t)
 		var names []string
 		for _, e := range entries {
 			name, _, _ := strings.Cut(e.Name(), "-")
@@ -75,21 +70,19 @@ func TestKilledInALoad(t *testing.T) {
 	}
 	killed, _ := loads("killed")
 	lives, words := loads("lives")
-	must(t, killed.Process.Kill())
+	must.Do(t, killed.Process.Kill())
 	_ = killed.Wait() // by the kill
 	if got := listed(); got != ".loading .loading" {
 		t.Fatalf("there are %s", got)
 	}
 	whole := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "whole"}
-	_, err := store.Load(t.Context(), whole, "lr", 2, filepath.Join(parent, "next"))
-	must(t, err)
+	must.Have(store.Load(t.Context(), whole, "lr", 2, filepath.Join(parent, "next")))(t)
 	if got := listed(); got != ".loading next" {
 		t.Errorf("there are %s, want what the process fills that lives", got)
 	}
-	_, err = io.WriteString(words, "late")
-	must(t, err)
-	must(t, words.Close())
-	must(t, lives.Wait())
+	must.Have(io.WriteString(words, "late"))(t)
+	must.Do(t, words.Close())
+	must.Do(t, lives.Wait())
 	if text, err := os.ReadFile(filepath.Join(parent, "lives", "a")); string(text) != "late" || listed() != "lives next" {
 		t.Errorf("there are %s, and it has loaded %q, %v", listed(), text, err)
 	}

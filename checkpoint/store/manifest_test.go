@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // record is one of the first version: it has digests alone.
@@ -57,8 +58,7 @@ func TestManifestRoundTrip(t *testing.T) {
 // TestManifestForm pins the bytes: what one version has written, the next must read. The sums are those
 // of sha256sum.
 func TestManifestForm(t *testing.T) {
-	data, err := Encode(record("weights"))
-	must(t, err)
+	data := must.Have(Encode(record("weights")))(t)
 	const want = `apportion-checkpoint 1 b16fba4a953a69067da9ca436fafeb72c936ad18b98a20324ac9253934b24410
 {"job":"lr","number":7,"parts":[{"name":"weights","bytes":7,"sha256":"9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c"}]}
 `
@@ -70,8 +70,7 @@ func TestManifestForm(t *testing.T) {
 // TestManifestEveryBit flips each bit, cuts at each length, and doubles each byte of a manifest of either form.
 func TestManifestEveryBit(t *testing.T) {
 	for form, r := range map[string]Stored{"first": record("weights", "state"), "second": inline()} {
-		data, err := Encode(r)
-		must(t, err)
+		data := must.Have(Encode(r))(t)
 		refuse := func(what string, at int, damaged []byte) {
 			t.Helper()
 			if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
@@ -173,8 +172,7 @@ func TestManifestSize(t *testing.T) {
 		t.Errorf("Encode of %d parts: error %v, want ErrRange", len(r.Parts), err)
 	}
 	r.Parts = r.Parts[:len(r.Parts)*9/10]
-	data, err := Encode(r)
-	must(t, err)
+	data := must.Have(Encode(r))(t)
 	if _, err := decodeOf(data, FolderOf(r.Job), r.Number); err != nil {
 		t.Errorf("a manifest of %d bytes: %v", len(data), err)
 	}

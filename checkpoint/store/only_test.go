@@ -11,18 +11,17 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestOnly(t *testing.T) {
 	from := t.TempDir()
 	shards := []string{"rank0/model", "rank0/optimizer", "rank1/model", "rank1/optimizer"}
 	for _, name := range shards {
-		must(t, errors.Join(os.MkdirAll(filepath.Join(from, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(from, name), []byte(name), 0o600)))
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Join(from, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(from, name), []byte(name), 0o600)))
 	}
 	s := &storetest.MemStore{}
-	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: shards}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: shards}))(t)
 	// The shard of the other process is damaged, which is nothing to this one.
 	s.Damage(t, "lr", 1, 0, storetest.Flip)
 	dir := filepath.Join(t.TempDir(), "restored")

@@ -13,13 +13,14 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestSwappedForPipe(t *testing.T) {
 	saved := filesOf(t, map[string]string{"state": "learnt"})
 	name := filepath.Join(saved.Dir, "state")
-	must(t, os.Remove(name))
-	must(t, syscall.Mkfifo(name, 0o600))
+	must.Do(t, os.Remove(name))
+	must.Do(t, syscall.Mkfifo(name, 0o600))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := store.Save(t.Context(), &storetest.MemStore{}, "lr", 1, saved)

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // long is longer than what a store keeps with a manifest.
@@ -23,8 +24,7 @@ const long = 1<<20 + 3
 // disk returns a store, and a folder on the same disk with two long files and a short one.
 func disk(t *testing.T) (*files.Store, store.Files) {
 	t.Helper()
-	s, err := files.Open(t.TempDir(), nil)
-	must(t, err)
+	s := must.Have(files.Open(t.TempDir(), nil))(t)
 	t.Cleanup(func() { s.Close() })
 	saved := filesOf(t, map[string]string{"a/model": strings.Repeat("m", long), "b/model": strings.Repeat("n", long), "step": "7"})
 	return s, saved
@@ -47,17 +47,13 @@ func left(t *testing.T, saved store.Files) string {
 // saves saves, verifies and loads a checkpoint.
 func saves(t *testing.T, s store.Store, number int64, saved store.Files) {
 	t.Helper()
-	if _, err := store.Save(t.Context(), s, "lr", number, saved); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Save(t.Context(), s, "lr", number, saved))(t)
 	m, err := store.Verify(t.Context(), s, "lr", number)
 	if err != nil || len(m.Parts) != len(saved.Names) {
 		t.Fatalf("%d parts, %v", len(m.Parts), err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := store.Load(t.Context(), s, "lr", number, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Load(t.Context(), s, "lr", number, dir))(t)
 	for _, part := range m.Parts {
 		info, err := os.Stat(filepath.Join(dir, part.Name))
 		if err != nil || info.Size() != part.Bytes {
@@ -71,16 +67,14 @@ func saves(t *testing.T, s store.Store, number int64, saved store.Files) {
 func adopts(t *testing.T) bool {
 	t.Helper()
 	dir := t.TempDir()
-	disk, err := vfs.NewOS(dir)
-	must(t, err)
+	disk := must.Have(vfs.NewOS(dir))(t)
 	defer disk.Close()
 	sharer, ok := any(disk).(vfs.Sharer)
 	if !ok {
 		return false
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
-	file, err := os.Open(filepath.Join(dir, "file"))
-	must(t, err)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	file := must.Have(os.Open(filepath.Join(dir, "file")))(t)
 	defer file.Close()
 	if cloned, err := sharer.Clone(file, "cloned"); err == nil {
 		cloned.Close()
@@ -109,7 +103,7 @@ func TestSaveGiven(t *testing.T) {
 	if got := left(t, saved); got != "step" {
 		t.Errorf("of what was given %q is left", got)
 	}
-	must(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600))
 	if _, err := store.Verify(t.Context(), s, "lr", 2); err != nil {
 		t.Errorf("the job goes on, and then: %v", err)
 	}
@@ -134,12 +128,12 @@ func TestSaveGivenRefused(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			s, saved := disk(t)
 			saved.Given = true
-			must(t, prepare(filepath.Join(saved.Dir, "a/model")))
+			must.Do(t, prepare(filepath.Join(saved.Dir, "a/model")))
 			saves(t, s, 1, saved)
 			if got := left(t, saved); got != "a/model step" {
 				t.Errorf("%q is left", got)
 			}
-			must(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), []byte("written over"), 0o600))
+			must.Do(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), []byte("written over"), 0o600))
 			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
 				t.Errorf("the job goes on, and then: %v", err)
 			}
@@ -156,7 +150,7 @@ func TestSaveGivenMany(t *testing.T) {
 	saved := store.Files{Dir: t.TempDir(), Given: true}
 	for i := range 260 {
 		name := fmt.Sprintf("%03d", i)
-		must(t, os.WriteFile(filepath.Join(saved.Dir, name), make([]byte, long), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(saved.Dir, name), make([]byte, long), 0o600))
 		saved.Names = append(saved.Names, name)
 	}
 	saves(t, s, 1, saved)
@@ -211,12 +205,10 @@ func TestSaveGivenFails(t *testing.T) {
 		t.Errorf("after a save that failed %q is left", got)
 	}
 	name := filepath.Join(saved.Dir, "a/model")
-	must(t, os.WriteFile(name, []byte("it is the job's again"), 0o600))
-	must(t, os.WriteFile(name, make([]byte, long), 0o600))
+	must.Do(t, os.WriteFile(name, []byte("it is the job's again"), 0o600))
+	must.Do(t, os.WriteFile(name, make([]byte, long), 0o600))
 	replaced := func() error { return errors.Join(os.Remove(name), os.WriteFile(name, []byte("new"), 0o600)) }
-	if _, err := store.Save(t.Context(), before{s, replaced}, "lr", 2, saved); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Save(t.Context(), before{s, replaced}, "lr", 2, saved))(t)
 	if text, err := os.ReadFile(name); err != nil || string(text) != "new" {
 		t.Errorf("the job's new file is %q, %v", text, err)
 	}
@@ -235,9 +227,7 @@ func TestSaveClosesAll(t *testing.T) {
 		s, saved := disk(t)
 		saved.Given = given
 		was := count()
-		if _, err := store.Save(t.Context(), s, "lr", 1, saved); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(store.Save(t.Context(), s, "lr", 1, saved))(t)
 		_, failed := store.Save(t.Context(), before{s, func() error { return errCommit }}, "lr", 2, filesOf(t, contents))
 		missing := store.Files{Dir: saved.Dir, Names: []string{"step", "not there"}}
 		_, absent := store.Save(t.Context(), s, "lr", 3, missing)

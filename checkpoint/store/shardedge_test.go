@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 var errBroken = errors.New("the medium is broken")
@@ -74,7 +75,7 @@ func failing(t *testing.T, calls ...string) (*broken, *store.Shards) {
 	if err == nil {
 		_, err = w.Commit()
 	}
-	must(t, err)
+	must.Do(t, err)
 	b.calls = nil
 	b.fails = func(method, job string, _ int64) bool { return slices.Contains(calls, method+" "+job) }
 	return b, s
@@ -173,16 +174,13 @@ func TestListsTheOthers(t *testing.T) {
 // TestShareIsOpenedOnce: however many parts of a share are read, it is opened once, and is closed with the reader.
 func TestShareIsOpenedOnce(t *testing.T) {
 	b, s := failing(t)
-	r, err := s.Open(t.Context(), "lr", 1)
-	must(t, err)
+	r := must.Have(s.Open(t.Context(), "lr", 1))(t)
 	for range 3 {
-		part, err := r.Part("b")
-		must(t, err)
+		part := must.Have(r.Part("b"))(t)
 		if text, err := io.ReadAll(part); err != nil || string(text) != "content of b" {
 			t.Errorf("%q, %v", text, err)
 		}
-		piece, err := r.Range("b", 11, 1)
-		must(t, err)
+		piece := must.Have(r.Range("b", 11, 1))(t)
 		if text, err := io.ReadAll(piece); err != nil || string(text) != "b" {
 			t.Errorf("%q, %v", text, err)
 		}
@@ -219,8 +217,7 @@ func TestNamesOfShares(t *testing.T) {
 			}
 		}
 	}
-	w, err := s.Begin(t.Context(), "lr", 5)
-	must(t, err)
+	w := must.Have(s.Begin(t.Context(), "lr", 5))(t)
 	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
 		t.Errorf("a part called like the list: %v", err)
 	}
@@ -241,20 +238,18 @@ func TestNamesOfShares(t *testing.T) {
 func TestTakenShares(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "weights")
 	content := strings.Repeat("x", 2<<20)
-	must(t, os.WriteFile(name, []byte(content), 0o600))
-	file, err := os.Open(name)
-	must(t, err)
+	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
+	file := must.Have(os.Open(name))(t)
 	defer file.Close()
 	share := store.Share{Index: 0, Of: 1}
 	for _, s := range []*store.Shards{open(t, t.TempDir()).Shards, store.NewShards(&storetest.MemStore{})} {
-		w, err := s.BeginShard(t.Context(), "lr", 1, share)
-		must(t, err)
+		w := must.Have(s.BeginShard(t.Context(), "lr", 1, share))(t)
 		if _, err := w.(store.Taker).Take("part", file, true); err == nil {
 			_, err = w.Commit()
 			if err == nil {
 				_, err = s.Join(t.Context(), "lr", 1, 1)
 			}
-			must(t, err)
+			must.Do(t, err)
 			if text, err := storetest.Read(t.Context(), s, "lr", 1); err != nil || text != content {
 				t.Errorf("%d bytes, %v", len(text), err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // inMemory shows the suite what it may damage.
@@ -42,8 +43,7 @@ type onDisk struct {
 
 func open(t testing.TB, dir string) onDisk {
 	t.Helper()
-	s, err := files.Open(dir, &files.Options{Grace: -1, Form: store.Form{InlineBytes: -1}})
-	must(t, err)
+	s := must.Have(files.Open(dir, &files.Options{Grace: -1, Form: store.Form{InlineBytes: -1}}))(t)
 	t.Cleanup(func() { s.Close() })
 	return onDisk{store.NewShards(s), dir}
 }
@@ -79,8 +79,7 @@ func (c *counting) Open(ctx context.Context, job string, number int64) (store.Re
 func save(t testing.TB, s *store.Shards, number int64) {
 	t.Helper()
 	for i, name := range []string{"a", "b", "c"} {
-		w, err := s.BeginShard(t.Context(), "lr", number, store.Share{Index: i, Of: 3})
-		must(t, err)
+		w := must.Have(s.BeginShard(t.Context(), "lr", number, store.Share{Index: i, Of: 3}))(t)
 		part, err := w.Part(name)
 		if err == nil {
 			_, err = io.WriteString(part, "content of "+name)
@@ -89,11 +88,9 @@ func save(t testing.TB, s *store.Shards, number int64) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		must(t, err)
+		must.Do(t, err)
 	}
-	if _, err := s.Join(t.Context(), "lr", number, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Join(t.Context(), "lr", number, 3))(t)
 }
 
 // Who needs one share opens that and the list, and no damage elsewhere is in the way.
@@ -122,12 +119,11 @@ func TestOtherShares(t *testing.T) {
 	s := store.NewShards(under)
 	replace := func(content string) {
 		t.Helper()
-		must(t, under.Delete(t.Context(), "apportion-shard-1/lr", 1))
+		must.Do(t, under.Delete(t.Context(), "apportion-shard-1/lr", 1))
 		if content == "" {
 			return
 		}
-		w, err := under.Begin(t.Context(), "apportion-shard-1/lr", 1)
-		must(t, err)
+		w := must.Have(under.Begin(t.Context(), "apportion-shard-1/lr", 1))(t)
 		part, err := w.Part("b")
 		if err == nil {
 			_, err = io.WriteString(part, content)
@@ -136,7 +132,7 @@ func TestOtherShares(t *testing.T) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		must(t, err)
+		must.Do(t, err)
 	}
 	save(t, s, 1)
 	for _, c := range []struct {
@@ -152,12 +148,11 @@ func TestOtherShares(t *testing.T) {
 			t.Errorf("content %q: %v", c.content, err)
 		}
 	}
-	r, err := s.Open(t.Context(), "lr", 1)
-	must(t, err)
+	r := must.Have(s.Open(t.Context(), "lr", 1))(t)
 	if _, err := r.Part("d"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a part that is not listed: %v", err)
 	}
-	must(t, r.Close())
+	must.Do(t, r.Close())
 	if _, err := r.Part("a"); err == nil {
 		t.Error("a reader that is closed opens a part")
 	}
@@ -178,8 +173,7 @@ func TestReservedNames(t *testing.T) {
 			}
 		}
 	}
-	w, err := s.Begin(t.Context(), "lr", 1)
-	must(t, err)
+	w := must.Have(s.Begin(t.Context(), "lr", 1))(t)
 	defer w.Abort()
 	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
 		t.Errorf("a part called like the list: %v", err)
@@ -191,8 +185,7 @@ func TestBadList(t *testing.T) {
 	for _, text := range []string{"", "{", `{"shares":7}`, `{"shares":[[{"name":"a","bytes":1}],[{"name":"a","bytes":1}]]}`} {
 		under := &storetest.MemStore{}
 		s := store.NewShards(under)
-		w, err := under.Begin(t.Context(), "lr", 1)
-		must(t, err)
+		w := must.Have(under.Begin(t.Context(), "lr", 1))(t)
 		part, err := w.Part("apportion-shards")
 		if err == nil {
 			_, err = io.WriteString(part, text)
@@ -201,7 +194,7 @@ func TestBadList(t *testing.T) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		must(t, err)
+		must.Do(t, err)
 		if _, err := s.Open(t.Context(), "lr", 1); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%q: Open: %v", text, err)
 		}
@@ -231,13 +224,5 @@ func TestListBesideDelete(t *testing.T) {
 	save(t, store.NewShards(under), 1)
 	if list, err := store.NewShards(deleting{under}).List(t.Context(), "lr"); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // sharing is a fake that can have files as objects. Reading and closing them is logged, and fails, as all else.
@@ -59,8 +61,7 @@ func (c *content) Close() error { return c.s.do("end") }
 // file opens a file with a text.
 func file(t *testing.T, text string) fs.File {
 	t.Helper()
-	f, err := fstest.MapFS{"file": {Data: []byte(text)}}.Open("file")
-	must(t, err)
+	f := must.Have(fstest.MapFS{"file": {Data: []byte(text)}}.Open("file"))(t)
 	return f
 }
 
@@ -73,7 +74,7 @@ func taking(t *testing.T, ctx context.Context, s Draft, form Form) Taker {
 		_, err = io.WriteString(part, "1st")
 		err = errors.Join(err, part.Close())
 	}
-	must(t, err)
+	must.Do(t, err)
 	return w.(Taker)
 }
 
@@ -90,7 +91,7 @@ func TestTakeSums(t *testing.T) {
 				err = errors.Join(err, part.Close())
 			}
 			want, failed := written.Commit()
-			must(t, errors.Join(err, failed))
+			must.Do(t, errors.Join(err, failed))
 			s := &sharing{moves: moves}
 			w := taking(t, t.Context(), s, form)
 			moved, err := w.Take("file", file(t, text), true)
@@ -145,7 +146,7 @@ func TestTakeCalls(t *testing.T) {
 // in the words of Part.
 func TestTakeRefuses(t *testing.T) {
 	closed := file(t, "a file")
-	must(t, closed.Close())
+	must.Do(t, closed.Close())
 	for what, c := range map[string]struct {
 		draft Draft
 		file  fs.File
@@ -179,9 +180,7 @@ func TestTakeRefuses(t *testing.T) {
 			t.Errorf("Take as %q: %v", name, err)
 		}
 	}
-	if _, err := w.Part("open"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(w.Part("open"))(t)
 	if _, err := w.Take("file", file(t, "a file"), true); !errors.Is(err, errOpen) {
 		t.Errorf("Take beside a part that is open: %v", err)
 	}

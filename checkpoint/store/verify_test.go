@@ -15,24 +15,21 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/store/files"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // One flipped bit anywhere is found, in a piece that is read as a range as well.
 func TestVerifyEveryPiece(t *testing.T) {
 	dir, from := t.TempDir(), t.TempDir()
-	s, err := files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}})
-	must(t, err)
+	s := must.Have(files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}}))(t)
 	defer s.Close()
 	const length = (64 * store.ChunkBytes) + 3*store.ChunkBytes/2
-	must(t, os.WriteFile(filepath.Join(from, "model"), bytes.Repeat([]byte("weights "), length/8), 0o600))
-	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: []string{"model"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(from, "model"), bytes.Repeat([]byte("weights "), length/8), 0o600))
+	must.Have(store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: []string{"model"}}))(t)
 	if m, err := store.Verify(t.Context(), s, "lr", 1); err != nil || len(m.Parts) != 1 {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "lr", "1", "0"), os.O_RDWR, 0)
-	must(t, err)
+	file := must.Have(os.OpenFile(filepath.Join(dir, "lr", "1", "0"), os.O_RDWR, 0))(t)
 	defer file.Close()
 	for _, at := range []int64{0, (64 * store.ChunkBytes) - 1, (64 * store.ChunkBytes), length - 1} {
 		var b [1]byte
@@ -40,20 +37,14 @@ func TestVerifyEveryPiece(t *testing.T) {
 			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
 				t.Fatalf("intact: %v", err)
 			}
-			if _, err := file.ReadAt(b[:], at); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(file.ReadAt(b[:], at))(t)
 			b[0] ^= 4
-			if _, err := file.WriteAt(b[:], at); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(file.WriteAt(b[:], at))(t)
 			if _, err := store.Verify(t.Context(), s, "lr", 1); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "model") {
 				t.Errorf("damage at %d: %v", at, err)
 			}
 			b[0] ^= 4
-			if _, err := file.WriteAt(b[:], at); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(file.WriteAt(b[:], at))(t)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -66,24 +57,21 @@ func TestVerifyEveryPiece(t *testing.T) {
 // Shares are all of a checkpoint: a flipped bit is found by the one share that has its piece, whichever that is.
 func TestVerifyShare(t *testing.T) {
 	dir, from := t.TempDir(), t.TempDir()
-	s, err := files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}})
-	must(t, err)
+	s := must.Have(files.Open(dir, &files.Options{Form: store.Form{InlineBytes: -1}}))(t)
 	defer s.Close()
 	var files []string
 	for i := range 7 {
 		files = append(files, fmt.Sprint("shard-", i))
-		must(t, os.WriteFile(filepath.Join(from, files[i]), []byte(fmt.Sprint("content ", i)), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(from, files[i]), []byte(fmt.Sprint("content ", i)), 0o600))
 	}
-	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: files}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(store.Save(t.Context(), s, "lr", 1, store.Files{Dir: from, Names: files}))(t)
 	for damaged := range files {
 		name := filepath.Join(dir, "lr", "1", fmt.Sprint(damaged))
 		right, err := os.ReadFile(name)
 		if err == nil {
 			err = os.WriteFile(name, bytes.ToUpper(right), 0o600)
 		}
-		must(t, err)
+		must.Do(t, err)
 		const shares = 3
 		for share := range shares {
 			m, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: shares})
@@ -91,7 +79,7 @@ func TestVerifyShare(t *testing.T) {
 				t.Errorf("part %d is damaged, share %d of %d: %v", damaged, share, shares, err)
 			}
 		}
-		must(t, os.WriteFile(name, right, 0o600))
+		must.Do(t, os.WriteFile(name, right, 0o600))
 	}
 	for _, share := range []int{-1, 3} {
 		if _, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: 3}); !errors.Is(err, apportion.ErrRange) {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // apart has an object for each part, and digests.
@@ -125,8 +127,7 @@ func TestWriterCalls(t *testing.T) {
 func TestWriterAbort(t *testing.T) {
 	f := &fake{fail: "abort"}
 	w := newWriter(t.Context(), "job", 1, apart, f)
-	part, err := w.Part("a")
-	must(t, err)
+	part := must.Have(w.Part("a"))(t)
 	if err := w.Abort(); !errors.Is(err, errMedium) {
 		t.Errorf("Abort: %v, want the error of the medium", err)
 	}
@@ -180,8 +181,7 @@ func TestReadDamaged(t *testing.T) {
 		} {
 			read := func(use func(io.Reader) (string, error)) {
 				t.Helper()
-				part, err := readerOf(t.Context(), test.committed, from(strings.NewReader(test.stored))).Part("a")
-				must(t, err)
+				part := must.Have(readerOf(t.Context(), test.committed, from(strings.NewReader(test.stored))).Part("a"))(t)
 				switch data, err := use(part); {
 				case test.intact && (err != nil || data != test.committed):
 					t.Errorf("%s, %s: %q, %v", name, form, data, err)
@@ -212,8 +212,7 @@ func TestReadFails(t *testing.T) {
 	for _, met := range []error{errMedium, io.ErrUnexpectedEOF} {
 		for _, after := range []string{"", "01234", "0123456789"} {
 			stored := io.MultiReader(strings.NewReader(after), iotest.ErrReader(met))
-			part, err := readerOf(t.Context(), "0123456789", stored).Part("a")
-			must(t, err)
+			part := must.Have(readerOf(t.Context(), "0123456789", stored).Part("a"))(t)
 			for range 2 { // and stays so
 				if _, err := io.ReadAll(part); !errors.Is(err, met) || errors.Is(err, ErrCorrupt) {
 					t.Errorf("after %d bytes: %v, want %v alone", len(after), err, met)
@@ -225,8 +224,7 @@ func TestReadFails(t *testing.T) {
 
 func TestReaderClosed(t *testing.T) {
 	r := readerOf(t.Context(), "0123456789", strings.NewReader("0123456789"))
-	part, err := r.Part("a")
-	must(t, err)
+	part := must.Have(r.Part("a"))(t)
 	if err := errors.Join(r.Close(), r.Close()); err != nil {
 		t.Error(err)
 	}
@@ -252,8 +250,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 		}
 		f := &fake{}
 		w := newWriter(t.Context(), "job", 1, apart, f)
-		part, err := w.Part("a")
-		must(t, err)
+		part := must.Have(w.Part("a"))(t)
 		for rest := data; len(rest) > 0; {
 			piece := bytes.Clone(rest[:min(len(rest), 1+rng.IntN(2*aside))])
 			if n, err := part.Write(piece); n != len(piece) || err != nil {
@@ -262,7 +259,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 			clear(piece) // it is the caller's again
 			rest = rest[min(len(rest), len(piece)):]
 		}
-		must(t, part.Close())
+		must.Do(t, part.Close())
 		m, err := w.Commit()
 		want := Part{Name: "a", Bytes: int64(len(data)), CRC32C: sumsOf(data), SHA256: Digest(sha256.Sum256(data))}
 		if err != nil || len(m.Parts) != 1 || m.Parts[0] != want || !bytes.Equal(f.objects[0].Bytes(), data) {
@@ -271,8 +268,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 		r := newReader(t.Context(), Stored{Record: Record{Manifest: m}}, func(int, int64) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(f.objects[0].Bytes())), nil
 		})
-		from, err := r.Part("a")
-		must(t, err)
+		from := must.Have(r.Part("a"))(t)
 		var got []byte
 		for err == nil {
 			var n int
@@ -292,8 +288,7 @@ func TestManifestsAreCopies(t *testing.T) {
 	if part, err := w.Part("a"); err != nil || part.Close() != nil {
 		t.Fatal(err)
 	}
-	first, err := w.Commit()
-	must(t, err)
+	first := must.Have(w.Commit())(t)
 	kept := first
 	kept.Parts = slices.Clone(first.Parts)
 	r := newReader(t.Context(), Stored{Record: Record{Manifest: kept}}, nil)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // flawed is a MemStore whose methods a flaw may replace. A nil function is the method of the MemStore.
@@ -491,10 +492,7 @@ func TestFlawed(t *testing.T) {
 
 // TestFlaws: every flaw is seen by the checks that are about it, and every check sees a flaw.
 func TestFlaws(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.short", "-test.timeout=300s")
 	child.Env = append(os.Environ(), flawVariable+"=1")
 	output, err := child.CombinedOutput()

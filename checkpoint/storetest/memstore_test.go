@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // mem is a MemStore as Run wants it.
@@ -31,26 +32,11 @@ func TestMemStore(t *testing.T) {
 func TestCrash(t *testing.T) {
 	s := new(storetest.MemStore)
 	save(t, s, 1, "content")
-	r, err := s.Open(t.Context(), "job", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reading, err := r.Part("part")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := s.Begin(t.Context(), "job", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writing, err := w.Part("part")
-	if err != nil {
-		t.Fatal(err)
-	}
-	complete, err := s.Begin(t.Context(), "job", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(s.Open(t.Context(), "job", 1))(t)
+	reading := must.Have(r.Part("part"))(t)
+	w := must.Have(s.Begin(t.Context(), "job", 2))(t)
+	writing := must.Have(w.Part("part"))(t)
+	complete := must.Have(s.Begin(t.Context(), "job", 3))(t)
 	s.Crash()
 	_, commit := complete.Commit()
 	_, part := complete.Part("another")
@@ -71,9 +57,7 @@ func TestCrash(t *testing.T) {
 // save commits one part.
 func save(t *testing.T, s store.Store, number int64, data string) {
 	t.Helper()
-	if err := trySave(t, s, number, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, trySave(t, s, number, data))
 }
 
 func trySave(t *testing.T, s store.Store, number int64, data string) error {

@@ -15,15 +15,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // content returns what a file holds; "missing" if there is none.
 func content(t *testing.T, fsys vfs.FS, name string) string {
@@ -32,9 +25,9 @@ func content(t *testing.T, fsys vfs.FS, name string) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "missing"
 	}
-	must(t, err)
+	must.Do(t, err)
 	data, err := io.ReadAll(file)
-	must(t, errors.Join(err, file.Close()))
+	must.Do(t, errors.Join(err, file.Close()))
 	return string(data)
 }
 
@@ -49,7 +42,7 @@ func held(t *testing.T) *vfstest.Mem {
 	t.Helper()
 	mem := vfstest.NewMem()
 	err := errors.Join(mem.Mkdir("d"), mem.SyncDir("."), vfs.Write(mem, "d/book", []byte(before)), vfs.Write(mem, "d/else", []byte("else")))
-	must(t, err)
+	must.Do(t, err)
 	return mem
 }
 
@@ -127,7 +120,7 @@ func TestNoLeftover(t *testing.T) {
 // TestRename gives a directory its name, so that a crash keeps it.
 func TestRename(t *testing.T) {
 	mem := held(t)
-	must(t, errors.Join(mem.Mkdir("half"), vfs.Write(mem, "half/part", []byte("whole")), vfs.Rename(mem, "half", "done")))
+	must.Do(t, errors.Join(mem.Mkdir("half"), vfs.Write(mem, "half/part", []byte("whole")), vfs.Rename(mem, "half", "done")))
 	for i, survivor := range survivors(mem) {
 		if content(t, survivor, "done/part") != "whole" {
 			t.Errorf("crash %d lost the name", i)
@@ -143,10 +136,10 @@ func TestOnDisk(t *testing.T) {
 	for name, write := range map[string]func(string, []byte) error{"WriteFile": vfs.WriteFile, "ReplaceFile": vfs.ReplaceFile} {
 		dir := t.TempDir()
 		path, outside := filepath.Join(dir, "book"), filepath.Join(t.TempDir(), "outside")
-		must(t, os.WriteFile(outside, []byte("untouched"), 0o600))
-		must(t, os.Symlink(outside, path+".new"))
+		must.Do(t, os.WriteFile(outside, []byte("untouched"), 0o600))
+		must.Do(t, os.Symlink(outside, path+".new"))
 		for _, text := range []string{"one", "two", ""} {
-			must(t, write(path, []byte(text)))
+			must.Do(t, write(path, []byte(text)))
 			if data, err := os.ReadFile(path); err != nil || string(data) != text {
 				t.Errorf("%s: %q, %v", name, data, err)
 			}
@@ -161,7 +154,7 @@ func TestOnDisk(t *testing.T) {
 			t.Errorf("%s wrote through a link: %q", name, data)
 		}
 		taken := filepath.Join(t.TempDir(), "taken")
-		must(t, os.MkdirAll(filepath.Join(taken, "in"), 0o700))
+		must.Do(t, os.MkdirAll(filepath.Join(taken, "in"), 0o700))
 		if err := write(taken, nil); err == nil {
 			t.Errorf("%s replaced a directory", name)
 		}

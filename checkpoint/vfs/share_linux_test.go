@@ -12,14 +12,14 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // given writes a file and opens it for reading.
 func given(t *testing.T, name, text string) *os.File {
 	t.Helper()
-	must(t, os.WriteFile(name, []byte(text), 0o644))
-	file, err := os.Open(name)
-	must(t, err)
+	must.Do(t, os.WriteFile(name, []byte(text), 0o644))
+	file := must.Have(os.Open(name))(t)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -28,10 +28,9 @@ func given(t *testing.T, name, text string) *os.File {
 func disk(t *testing.T) (*vfs.OS, string) {
 	t.Helper()
 	dir := t.TempDir()
-	fsys, err := vfs.NewOS(dir)
-	must(t, err)
+	fsys := must.Have(vfs.NewOS(dir))(t)
 	t.Cleanup(func() { fsys.Close() })
-	must(t, fsys.Mkdir("d"))
+	must.Do(t, fsys.Mkdir("d"))
 	return fsys, dir
 }
 
@@ -55,7 +54,7 @@ func TestAdopt(t *testing.T) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("no leases or no links here:", err)
 	}
-	must(t, err)
+	must.Do(t, err)
 	if _, err := adopted.Write([]byte("more")); err == nil {
 		t.Error("what was adopted is written")
 	}
@@ -98,8 +97,7 @@ func TestAdoptRefuses(t *testing.T) {
 			}
 		},
 		"open for writing": func(t *testing.T, name string) {
-			writer, err := os.OpenFile(name, os.O_RDWR, 0)
-			must(t, err)
+			writer := must.Have(os.OpenFile(name, os.O_RDWR, 0))(t)
 			t.Cleanup(func() { writer.Close() })
 		},
 		"of another user": func(t *testing.T, name string) {
@@ -113,8 +111,7 @@ func TestAdoptRefuses(t *testing.T) {
 			name := filepath.Join(dir, "outside")
 			file := given(t, name, "content")
 			prepare(t, name)
-			before, err := file.Stat()
-			must(t, err)
+			before := must.Have(file.Stat())(t)
 			if adopted, err := fsys.Adopt(file, "d/0"); !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatalf("it is adopted: %v, %v", adopted, err)
 			}
@@ -137,12 +134,10 @@ func TestSharedNames(t *testing.T) {
 	fsys, dir := disk(t)
 	vfstest.WriteFile(t, fsys, "d/taken", "old", true)
 	pipe := filepath.Join(dir, "pipe")
-	must(t, syscall.Mkfifo(pipe, 0o600))
-	fifo, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	must(t, err)
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
+	fifo := must.Have(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	defer fifo.Close()
-	folder, err := os.Open(dir)
-	must(t, err)
+	folder := must.Have(os.Open(dir))(t)
 	defer folder.Close()
 	file := given(t, filepath.Join(dir, "outside"), "content")
 	for how, share := range map[string]func(*os.File, string) (vfs.File, error){"clone": fsys.Clone, "adopt": fsys.Adopt} {
@@ -172,8 +167,8 @@ func TestClone(t *testing.T) {
 		}
 		t.Skip("no reflinks here:", err)
 	}
-	must(t, err)
-	must(t, errors.Join(os.WriteFile(name, []byte("other content"), 0o600), cloned.Sync(), cloned.Close()))
+	must.Do(t, err)
+	must.Do(t, errors.Join(os.WriteFile(name, []byte("other content"), 0o600), cloned.Sync(), cloned.Close()))
 	if got := vfstest.Content(fsys, "d/0"); got != "content" {
 		t.Errorf("it holds %q", got)
 	}

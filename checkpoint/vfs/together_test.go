@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // create makes a file with a text.
@@ -20,21 +21,19 @@ func create(t *testing.T, fsys vfs.FS, name, text string) vfs.File {
 	if err == nil {
 		_, err = file.Write([]byte(text))
 	}
-	must(t, err)
+	must.Do(t, err)
 	return file
 }
 
 // After SyncAll the worst crash leaves all of it, and before nothing.
 func TestSyncAllIsDurable(t *testing.T) {
 	mem := vfstest.NewMem()
-	must(t, mem.Mkdir("d"))
+	must.Do(t, mem.Mkdir("d"))
 	one, two := create(t, mem, "d/one", "1"), create(t, mem, "two", "2")
 	if got := vfstest.Tree(mem.Crash(nil), "."); got != "" {
 		t.Errorf("before, a crash leaves %s", got)
 	}
-	if err := vfs.SyncAll(mem, []string{"d", "."}, one, two); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vfs.SyncAll(mem, []string{"d", "."}, one, two))
 	if got, want := vfstest.Tree(mem.Crash(nil), "."), vfstest.Tree(mem, "."); got != want || got == "" {
 		t.Errorf("a crash leaves %s of %s", got, want)
 	}
@@ -56,7 +55,7 @@ func TestSyncAllInTurn(t *testing.T) {
 			log = append(log, string(op)+" "+name)
 			return fail(op, name)
 		})
-		must(t, fsys.Mkdir("d"))
+		must.Do(t, fsys.Mkdir("d"))
 		err := vfs.SyncAll(fsys, []string{"d", "."}, create(t, fsys, "d/one", "1"), create(t, fsys, "two", "2"))
 		want := []string{"sync d/one", "sync two", "syncdir d", "syncdir ."}
 		if k > 0 {
@@ -70,11 +69,10 @@ func TestSyncAllInTurn(t *testing.T) {
 
 // At the same time: the errors of all are told, those of files and those of directories, and the others are synced.
 func TestSyncTogether(t *testing.T) {
-	fsys, err := vfs.NewOS(t.TempDir())
-	must(t, err)
+	fsys := must.Have(vfs.NewOS(t.TempDir()))(t)
 	defer fsys.Close()
 	good, closed := create(t, fsys, "good", "1"), create(t, fsys, "closed", "2")
-	must(t, closed.Close())
+	must.Do(t, closed.Close())
 	defer good.Close()
 	for _, c := range []struct {
 		dirs  []string

@@ -10,13 +10,13 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // each runs a test on both file systems, and on one with a hook that does nothing.
 func each(t *testing.T, test func(t *testing.T, fsys vfs.FS)) {
 	t.Run("os", func(t *testing.T) {
-		fsys, err := vfs.NewOS(t.TempDir())
-		must(t, err)
+		fsys := must.Have(vfs.NewOS(t.TempDir()))(t)
 		defer fsys.Close()
 		test(t, fsys)
 	})
@@ -97,9 +97,8 @@ func second[T any](_ T, err error) error { return err }
 
 func TestClosedFile(t *testing.T) {
 	each(t, func(t *testing.T, fsys vfs.FS) {
-		file, err := fsys.Create("a")
-		must(t, err)
-		must(t, file.Close())
+		file := must.Have(fsys.Create("a"))(t)
+		must.Do(t, file.Close())
 		file.Flush() // there is nothing to begin, and nobody to tell
 		_, werr := file.Write([]byte("x"))
 		for what, err := range map[string]error{"write": werr, "sync": file.Sync(), "close": file.Close()} {
@@ -113,16 +112,13 @@ func TestClosedFile(t *testing.T) {
 // TestFlush: what was sent to the disk early is there as all else, once, in its place.
 func TestFlush(t *testing.T) {
 	each(t, func(t *testing.T, fsys vfs.FS) {
-		file, err := fsys.Create("a")
-		must(t, err)
+		file := must.Have(fsys.Create("a"))(t)
 		for _, text := range []string{"one ", "two ", "three"} {
-			if _, err := file.Write([]byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(file.Write([]byte(text)))(t)
 			file.Flush()
 			file.Flush()
 		}
-		must(t, errors.Join(file.Sync(), file.Close()))
+		must.Do(t, errors.Join(file.Sync(), file.Close()))
 		if got := vfstest.Content(fsys, "a"); got != "one two three" {
 			t.Errorf("it holds %q", got)
 		}
@@ -133,14 +129,13 @@ func TestFlush(t *testing.T) {
 // directory.
 func TestLinks(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	must(t, os.WriteFile(outside+"/secret", []byte("x"), 0o600))
+	must.Do(t, os.WriteFile(outside+"/secret", []byte("x"), 0o600))
 	for name, to := range map[string]string{"file": outside + "/secret", "dir": outside} {
 		if err := os.Symlink(to, dir+"/"+name); err != nil {
 			t.Skip("no symbolic links here:", err)
 		}
 	}
-	fsys, err := vfs.NewOS(dir)
-	must(t, err)
+	fsys := must.Have(vfs.NewOS(dir))(t)
 	defer fsys.Close()
 	for what, err := range map[string]error{
 		"open": second(fsys.Open("file")), "open below": second(fsys.Open("dir/secret")), "create": second(fsys.Create("dir/new")),

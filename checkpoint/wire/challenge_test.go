@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // serveAsk serves one path by a gate and counts what gets through.
@@ -81,9 +83,7 @@ func TestChallenges(t *testing.T) {
 	given := map[string]bool{}
 	for range 3*maxNonces + 1 {
 		given[c.current()] = true
-		if err := c.take(c.current(), draw()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.take(c.current(), draw()))
 		if n := len(c.now.seen) + len(c.before.seen); n > 2*maxNonces {
 			t.Fatalf("%d nonces are remembered, want at most %d", n, 2*maxNonces)
 		}
@@ -92,9 +92,7 @@ func TestChallenges(t *testing.T) {
 	old := c.current()
 	now += turn + 1
 	for range maxNonces - len(c.now.seen) {
-		if err := c.take(old, draw()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.take(old, draw()))
 	}
 	if err := c.take(old, draw()); !errors.Is(err, errStale) || old == c.current() {
 		t.Errorf("the challenge before lets in more than %d: %v", maxNonces, err)

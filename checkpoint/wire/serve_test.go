@@ -21,19 +21,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // strangers open connections and say the same on each, and no more.
 func strangers(t *testing.T, address, text string) (open []net.Conn) {
 	for range 300 {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Have(net.Dial("tcp", address))(t)
 		t.Cleanup(func() { conn.Close() })
-		if _, err := io.WriteString(conn, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(io.WriteString(conn, text))(t)
 		open = append(open, conn)
 	}
 	return open
@@ -57,10 +54,7 @@ func TestSlowStrangers(t *testing.T) {
 	Handle(mux, "/ask", secret.Gate(), func(context.Context, question) (string, error) { return "", nil }, User)
 	server := Server(mux)
 	server.ReadTimeout = time.Second
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = server.Serve(listener) }() // it ends with Close
 	defer server.Close()
 	address := listener.Addr().String()
@@ -74,9 +68,7 @@ func TestSlowStrangers(t *testing.T) {
 	}
 	for what, open := range map[string][]net.Conn{"bodies": bodies, "headers": headers} {
 		for _, conn := range open {
-			if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 			answer, err := io.ReadAll(conn)
 			// What the server has not read when it closes makes it a reset.
 			if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
@@ -98,10 +90,7 @@ func TestBodyOfAStranger(t *testing.T) {
 		"another cluster": func(r *http.Request) { NewSecret().Credential(ann).Client("").line.sign(r, nil, client.challenge) },
 	} {
 		body, never := io.Pipe()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, client.Base+"/ask", body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Have(http.NewRequestWithContext(t.Context(), http.MethodPost, client.Base+"/ask", body))(t)
 		sign(request)
 		answered := make(chan int, 1)
 		go func() {
@@ -129,39 +118,22 @@ func TestBodyOfAStranger(t *testing.T) {
 // certificate makes a certificate for 127.0.0.1 that is its own authority, and returns its files.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Have(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Have(x509.CreateCertificate(rand.Reader, template, template, private.Public(), private))(t)
+	text := must.Have(x509.MarshalPKCS8PrivateKey(private))(t)
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: text}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key
 }
 
 // With TLS a call gets through to a server whose certificate is believed, and to no other; what is said is not heard.
 func TestTLS(t *testing.T) {
-	config, err := ReadTLS(certificate(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Have(ReadTLS(certificate(t)))(t)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	mux := http.NewServeMux()
 	Handle(mux, "/ask", secret.Gate(), func(context.Context, question) (string, error) { return "yes", nil }, User)
 	go func() { _ = Serve(t.Context(), tls.NewListener(listener, config), mux) }() // it ends with the context
@@ -173,10 +145,7 @@ func TestTLS(t *testing.T) {
 	if err := call("https", HTTP(config)); err != nil {
 		t.Error(err)
 	}
-	another, err := ReadTLS(certificate(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	another := must.Have(ReadTLS(certificate(t)))(t)
 	for name, err := range map[string]error{"in clear": call("http", nil), "of another authority": call("https", HTTP(another)), "of this machine's": call("https", nil)} {
 		if err == nil {
 			t.Errorf("%s: got through", name)

@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // heard is a request as somebody sees it who listens.
@@ -49,15 +50,9 @@ func (h heard) repeat(t *testing.T, base string, change func(*heard)) int {
 	t.Helper()
 	h.header, h.body = h.header.Clone(), bytes.Clone(h.body)
 	change(&h)
-	r, err := http.NewRequest(h.method, base+h.path, bytes.NewReader(h.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(http.NewRequest(h.method, base+h.path, bytes.NewReader(h.body)))(t)
 	r.Header = h.header
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(http.DefaultClient.Do(r))(t)
 	defer response.Body.Close()
 	return response.StatusCode
 }
@@ -84,9 +79,7 @@ func hear(t *testing.T, client *Client, path string, question any) heard {
 // ask has a client call, so that it knows the challenge.
 func ask(t *testing.T, client *Client) {
 	t.Helper()
-	if err := client.Call(t.Context(), "/ask", question{"hello"}, new(string)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.Call(t.Context(), "/ask", question{"hello"}, new(string)))
 }
 
 // Who listens in the place of a dead master learns no secret, and can say nothing but what was said, once.
@@ -146,10 +139,7 @@ func serveAgent(t *testing.T, name string) (string, *agenttest.Server) {
 func TestHugeEpoch(t *testing.T) {
 	base, _ := serveAgent(t, "north")
 	order := agent.Order{Effect: checkpoint.Effect{ID: 1, Epoch: math.MaxInt64, Action: checkpoint.Stop, Job: "lr", Attempt: 1}}
-	text, err := json.Marshal(order)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(order))(t)
 	attacks := map[string]*Client{
 		"another cluster's master": NewSecret().Client(base, north),
 		"a user":                   secret.Credential(ann).Client(base),
@@ -168,10 +158,7 @@ func TestHugeEpoch(t *testing.T) {
 			t.Errorf("an order for another agent: %d", status)
 		}
 	}
-	response, err := http.Post(base+"/effect", "application/json", bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(http.Post(base+"/effect", "application/json", bytes.NewReader(text)))(t)
 	response.Body.Close()
 	if response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("nobody: %d", response.StatusCode)
@@ -240,20 +227,14 @@ func TestNoProxy(t *testing.T) {
 		for _, client := range []*Client{secret.Client("http://call.invalid", north), secret.Credential(ann).Client("http://call.invalid")} {
 			_ = client.Call(t.Context(), "/ask", question{}, new(string)) // nobody is there
 		}
-		response, err := http.Get("http://test.invalid/ask")
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Have(http.Get("http://test.invalid/ask"))(t)
 		response.Body.Close()
 		return
 	}
 	var heard []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard = append(heard, r.Host) }))
 	defer proxy.Close()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(t)
 	cmd := exec.Command(self, "-test.run", "^TestNoProxy$")
 	cmd.Env = append(os.Environ(), "WIRE_TEST_PROXY=yes", "HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL, "NO_PROXY=", "no_proxy=")
 	if out, err := cmd.CombinedOutput(); err != nil || !slices.Equal(heard, []string{"test.invalid"}) {
@@ -270,10 +251,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s prints %s", verb, text)
 		}
 	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(c))(t)
 	if again, err := ReadCredential(text); err != nil || again != c {
 		t.Errorf("%v", err)
 	}
@@ -318,10 +296,7 @@ func TestLink(t *testing.T) {
 		{"/page", 0, false},
 		{NewSecret().Link("/page", now.Add(time.Hour)), 0, false},
 	} {
-		address, err := url.Parse(test.address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		address := must.Have(url.Parse(test.address))(t)
 		if got := secret.Opens(address, now.Add(test.passed)); got != test.want {
 			t.Errorf("%s after %v: %v", test.address, test.passed, got)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 type question struct{ Text string }
@@ -45,10 +46,7 @@ func start(t *testing.T) *Client {
 		}
 		return Caller(ctx).Name + " said " + q.Text, nil
 	}, User)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { served <- Serve(ctx, listener, mux) }()
@@ -138,16 +136,10 @@ func TestCallEndsWithContext(t *testing.T) {
 func TestOneValueOnly(t *testing.T) {
 	client := start(t)
 	body := []byte(`{"Text":"a"} {"Text":"b"}`)
-	request, err := http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Have(http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader(body)))(t)
 	ask(t, client)
 	client.line.sign(request, body, client.challenge)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	if text, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(text), "more than one") {
 		t.Errorf("%d %s", response.StatusCode, text)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const whole = `{"worker":"step","job":"lr","attempt":2,"rank":1,"server":"north","life":"x","step":41,"at":17}`
@@ -82,10 +83,7 @@ func environment(t *testing.T, attempt, rank string) {
 // written reads what a writer has left, and checks all but life and time.
 func written(t *testing.T, dir string, attempt int64, rank int) {
 	t.Helper()
-	lines, err := ReadAll(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Have(ReadAll(os.DirFS(dir)))(t)
 	want := []Line{{Worker: Start, Step: 0}, {Worker: Step, Step: 1}, {Worker: Saved, Step: 1}, {Worker: End, Step: 1}}
 	for i := range want {
 		want[i].Job, want[i].Attempt, want[i].Rank, want[i].Server = "lr", attempt, rank, "north"
@@ -108,10 +106,7 @@ func written(t *testing.T, dir string, attempt int64, rank int) {
 func TestWriter(t *testing.T) {
 	environment(t, "3", "2")
 	dir := filepath.Join(t.TempDir(), "new")
-	w, err := Create(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(Create(dir, 0))(t)
 	for _, err := range []error{w.Step(1), w.Saved(1), w.End(1)} {
 		if err != nil {
 			t.Error(err)

@@ -13,14 +13,12 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func executor(t testing.TB, kinds int, options *flowcon.Options) *flowcon.Executor {
 	t.Helper()
-	f, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: kinds}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: kinds}, options))(t)
 	return f
 }
 
@@ -275,9 +273,7 @@ func TestNote(t *testing.T) {
 		{Job: "nobody", At: 5 * second, Value: 3, Usage: []float64{1}},
 		{Job: "a", At: 15 * second, Value: 4, Usage: []float64{0.25}},
 	} {
-		if err := e.Note(r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Note(r))
 	}
 	if err := e.Note(flowcon.Reading{Job: "a", Usage: []float64{1, 1}}); !errors.Is(err, apportion.ErrLength) {
 		t.Errorf("two usages for one kind: %v", err)
@@ -308,10 +304,7 @@ func limitOf(t *testing.T, e *flowcon.Executor, id string) float64 {
 
 // The one that learns gets what those who are silent had, and its category says why.
 func TestSilentJobsYield(t *testing.T) {
-	e, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 1e-9, Kinds: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 1e-9, Kinds: 1}, nil))(t)
 	causes := map[string]growth.Cause{}
 	for i := range 12 {
 		now := time.Duration(i) * 20 * second

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const second = time.Second
@@ -35,19 +36,14 @@ func (j *play) reading(at time.Duration, growthPerSecond float64) flowcon.Readin
 func step(t *testing.T, f *flowcon.Executor, now time.Duration, readings ...flowcon.Reading) flowcon.Decision {
 	t.Helper()
 	var decision flowcon.Decision
-	if err := f.Step(now, readings, &decision); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Step(now, readings, &decision))
 	return decision
 }
 
 // Reference: [Zheng] §6.1.3, Fig. 6.5: alpha 5 %, itval 20; VAE is alone, MNIST arrives at 40 s,
 // VAE is then held at 0.25 and MNIST at 1.
 func TestPaperTrace(t *testing.T) {
-	f, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: 1}, nil))(t)
 	vae, mnist := &play{id: "vae", value: 1}, &play{id: "mnist", value: 1, at: 41 * second}
 	const (
 		P, W, C = growth.Progressing, growth.Watching, growth.Converged

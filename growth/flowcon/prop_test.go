@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestPropBounds checks the limits that a step sets, and that the same step again changes
@@ -23,19 +24,14 @@ func TestPropBounds(t *testing.T) {
 			Classifier:    rapid.SampledFrom([]growth.Classifier{nil, growth.Decline{Alpha: 0.01}, growth.Prospect{Alpha: 0.05}}).Draw(t, "classifier"),
 			Normalization: rapid.SampledFrom([]growth.Normalization{growth.FirstValue, growth.Raw, growth.LargestGrowth}).Draw(t, "normalization"),
 		}
-		f, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.01, Kinds: 2}, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.01, Kinds: 2}, options))(t)
 		for _, s := range scenes(2).Draw(t, "scenes") {
 			for i := range s.readings {
 				s.readings[i].Value = wild.Draw(t, "wild")
 				s.readings[i].Missing = rapid.IntRange(0, 5).Draw(t, "missing") == 0
 			}
 			var d, again flowcon.Decision
-			if err := f.Step(s.now, s.readings, &d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Step(s.now, s.readings, &d))
 			bound := 1 / (2 * float64(len(s.readings)))
 			for _, limit := range d.Limits {
 				if !(limit.Value >= bound && limit.Value <= 1) || limit.Value == limit.Was {
@@ -60,10 +56,7 @@ func TestDeterministic(t *testing.T) {
 	var want []flowcon.Decision
 	for shuffle := range 50 {
 		rng := rand.New(rand.NewPCG(uint64(shuffle), 1))
-		f, err := flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.01, Kinds: 2}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.01, Kinds: 2}, nil))(t)
 		var got []flowcon.Decision
 		for i := range 12 {
 			var readings []flowcon.Reading

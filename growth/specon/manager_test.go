@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/number"
 	"github.com/apportion/apportion/placement"
 )
@@ -47,10 +48,7 @@ func sameNumber(a, b number.Float) bool { return a == b || a != a && b != b }
 // newCluster returns a cluster of workers of 8 CPUs.
 func newCluster(t testing.TB, options *specon.ManagerOptions, workers ...string) *cluster {
 	t.Helper()
-	m, err := specon.NewManager(oneKind, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(specon.NewManager(oneKind, options))(t)
 	c := &cluster{t: t, manager: m, values: map[string]func(float64) float64{}}
 	for _, w := range workers {
 		c.step(specon.Event{Kind: specon.WorkerUp, Worker: w, Capacity: apportion.Resources{8}})

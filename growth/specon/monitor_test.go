@@ -14,14 +14,12 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func monitor(t testing.TB, options *specon.Options) *specon.Monitor {
 	t.Helper()
-	s, err := specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options))(t)
 	return s
 }
 
@@ -31,9 +29,7 @@ func observe(t testing.TB, s *specon.Monitor, now time.Duration, observations ..
 		observations[i].At = now
 	}
 	var report specon.Report
-	if err := s.Step(now, observations, &report); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Step(now, observations, &report))
 	return report
 }
 
@@ -142,9 +138,7 @@ func standingOf(t *testing.T, more ...specon.Observation) specon.Standing {
 	for i, o := range more {
 		o.Job, o.Worker = "a", "w"
 		var report specon.Report
-		if err := m.Step(time.Duration(3+i)*20*second, []specon.Observation{o}, &report); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(time.Duration(3+i)*20*second, []specon.Observation{o}, &report))
 	}
 	standing, _ := m.Standing("a")
 	return standing
@@ -198,10 +192,7 @@ func TestBetter(t *testing.T) {
 	options := specon.Options{Classifier: growth.Prospect{Alpha: 0.05}}
 	for better, want := range map[growth.Direction]growth.Category{growth.EitherWay: growth.Progressing, growth.SmallerIsBetter: growth.Converged} {
 		m := monitor(t, &options)
-		manager, err := specon.NewManager(specon.ManagerConfig{Config: specon.Config{Interval: 20 * second}}, &specon.ManagerOptions{Options: options})
-		if err != nil {
-			t.Fatal(err)
-		}
+		manager := must.Have(specon.NewManager(specon.ManagerConfig{Config: specon.Config{Interval: 20 * second}}, &specon.ManagerOptions{Options: options}))(t)
 		none := apportion.Resources{}
 		events := []specon.Event{{Kind: specon.WorkerUp, Worker: "w", Capacity: none}, {Kind: specon.Arrival, Job: "rises", Worker: "w", Demand: none}}
 		for i := range 12 {
@@ -209,14 +200,10 @@ func TestBetter(t *testing.T) {
 			observe(t, m, now, specon.Observation{Job: "rises", Worker: "w", Value: value, Better: better})
 			events = append(events, specon.Event{Kind: specon.Reading, Job: "rises", At: now, Value: value, Better: better})
 			for _, e := range events {
-				if err := manager.Step(e); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, manager.Step(e))
 			}
 			events = nil
-			if _, err := manager.Tick(now); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(manager.Tick(now))(t)
 		}
 		standing, _ := m.Standing("rises")
 		if job, _ := manager.Job("rises"); standing.Category != want || job.Category != want {

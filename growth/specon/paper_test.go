@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -42,21 +43,16 @@ func TestPaperMonitorTrace(t *testing.T) {
 			[]bool{false, false, false, true, true, true, true, false, false}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Have(specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, test.options))(t)
 			for i, value := range values {
 				now := time.Duration(i) * 20 * second
 				// Two others on the worker grow, so |PC| + |WC| > 1.
 				var report specon.Report
-				if err := s.Step(now, []specon.Observation{
+				must.Do(t, s.Step(now, []specon.Observation{
 					{Job: "job", Worker: "w", At: now, Value: value},
 					{Job: "other1", Worker: "w", At: now, Value: float64(10 * i)},
 					{Job: "other2", Worker: "w", At: now, Value: float64(-7 * i)},
-				}, &report); err != nil {
-					t.Fatal(err)
-				}
+				}, &report))
 				if status, _ := s.Standing("job"); status.Category != test.category[i] {
 					t.Errorf("check %d: %v, want %v", i, status.Category, test.category[i])
 				}
@@ -78,9 +74,7 @@ func TestPaperManagerExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := func(e specon.Event) {
-		if err := m.Step(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(e))
 	}
 	values := map[string][]float64{
 		"Job-1": {10, 9.5, 9.1, 8.8, 8.6}, // slow at 20, 30 and 40: it asks at 40

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestPropMonitorMigratesOnce checks that every job is in one category, that the counts say
@@ -16,10 +17,7 @@ import (
 func TestPropMonitorMigratesOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		options := &specon.Options{Separate: rapid.Bool().Draw(t, "separate"), AtEntry: rapid.Bool().Draw(t, "at entry")}
-		s, err := specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options))(t)
 		migrated := map[string]bool{}
 		frozen := map[string]growth.Category{}
 		for _, scene := range scenes().Draw(t, "scenes") {
@@ -29,9 +27,7 @@ func TestPropMonitorMigratesOnce(t *testing.T) {
 					Migrated: migrated[r.Job], At: r.At, Usage: r.Usage, Value: wild.Draw(t, "wild")})
 			}
 			var report specon.Report
-			if err := s.Step(scene.now, observations, &report); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Step(scene.now, observations, &report))
 			total := 0
 			for _, w := range report.Workers {
 				total += w.Progressing + w.Watching + w.Converged

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -80,18 +81,13 @@ func events(now time.Duration) *rapid.Generator[specon.Event] {
 func TestPropManagerRestores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := stories.Draw(t, "story")
-		m, err := specon.NewManager(oneKind, s.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Have(specon.NewManager(oneKind, s.options))(t)
 		save := rapid.IntRange(0, len(s.batches)).Draw(t, "save before")
 		var twin *specon.Manager
 		for i, batch := range s.batches {
 			for _, e := range batch {
 				if twin == nil && i == save {
-					if twin, err = specon.Restore(oneKind, s.options, throughJSON(t, m.State())); err != nil {
-						t.Fatal(err)
-					}
+					twin = must.Have(specon.Restore(oneKind, s.options, throughJSON(t, m.State())))(t)
 				}
 				err := m.Step(e)
 				if twin != nil && (err == nil) != (twin.Step(e) == nil) {
@@ -99,10 +95,7 @@ func TestPropManagerRestores(t *testing.T) {
 				}
 			}
 			before := m.State()
-			d, err := m.Tick(s.times[i])
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Have(m.Tick(s.times[i]))(t)
 			checkDecision(t, s.options, before, m.State(), throughJSON(t, d))
 			if twin == nil {
 				continue
@@ -166,9 +159,7 @@ func TestRestoreRefuses(t *testing.T) {
 	for len(c.manager.State().Plan) == 0 && c.now < time.Hour {
 		c.tick()
 	}
-	if _, err := specon.Restore(oneKind, inTurn, c.manager.State()); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(specon.Restore(oneKind, inTurn, c.manager.State()))(t)
 	for name, test := range map[string]struct {
 		change func(*specon.State)
 		want   error
@@ -200,10 +191,7 @@ func TestRestoreReportsExits(t *testing.T) {
 	c.arrive("a", "left", steady)
 	c.tick()
 	c.exit("a")
-	m, err := specon.Restore(oneKind, inTurn, throughJSON(t, c.manager.State()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(specon.Restore(oneKind, inTurn, throughJSON(t, c.manager.State())))(t)
 	d, err := m.Tick(c.now)
 	want := []growth.Change{{Job: "a", From: growth.Progressing, Cause: growth.Left}}
 	if err != nil || !cmp.Equal(d.Changes, want) {

@@ -13,14 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job of which nothing is known is linear up to its request.
 func TestCold(t *testing.T) {
-	c, err := Cold(4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(Cold(4))(t)
 	got, err := c.Speeds([]int64{0, 1, 2, 3, 4, 5, 1000}, 4)
 	if want := []float64{0, 1, 2, 3, 4, 4, 4}; err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v, want %v (%v)", got, want, err)
@@ -56,10 +54,7 @@ func TestSpeedFaults(t *testing.T) {
 // Containers that only slow a job down may stay idle: with a step of 1/n + n/10 three are best.
 func TestSpeedsRise(t *testing.T) {
 	c := &Curve{Model: Optimus, Params: []float64{1, 0, 0, 0.1, 0}, Samples: 1, Most: 8}
-	got, err := c.Speeds([]int64{4, 1, 3, 2, 8}, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Have(c.Speeds([]int64{4, 1, 3, 2, 8}, 8))(t)
 	third := 1.1 / (1./3 + 0.3)
 	want := []float64{third, 1, third, 1.1 / 0.7, third}
 	for i := range want {
@@ -84,17 +79,11 @@ func TestSpeedsPack(t *testing.T) {
 // The error that a curve names is that of predictions of what it had not seen: made anew by hand here.
 func TestLeaveOut(t *testing.T) {
 	observations := []Observation{{1, 1, 8, 1}, {2, 1, 8, 0.6}, {4, 1, 8, 0.45}}
-	c, err := Fit(observations, &Options{Model: Linear})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(Fit(observations, &Options{Model: Linear}))(t)
 	squares := 0.0
 	for out := range observations {
 		others := slices.Delete(slices.Clone(observations), out, out+1)
-		without, err := Fit(others, &Options{Model: Linear})
-		if err != nil {
-			t.Fatal(err)
-		}
+		without := must.Have(Fit(others, &Options{Model: Linear}))(t)
 		e := math.Log(without.StepTime(observations[out].Containers, 1, 8) / observations[out].Seconds)
 		squares += e * e
 	}
@@ -147,10 +136,7 @@ func TestDeterministic(t *testing.T) {
 	p := [polluxParams]float64{0.05, 0.002, 0.2, 0.02, 0.6, 0.05, 4}
 	observations := grid(func(c configuration) float64 { return twoPhase(&p, c) * (1 + 0.03*math.Sin(float64(c.containers))) })
 	for _, model := range []Model{Amdahl, Optimus, Pollux, Table} {
-		want, err := Fit(observations, &Options{Model: model})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(Fit(observations, &Options{Model: model}))(t)
 		for seed := range uint64(5) {
 			shuffled := slices.Clone(observations)
 			rand.New(rand.NewPCG(seed, 0)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -171,15 +157,9 @@ func TestCurvesAreSound(t *testing.T) {
 				rapid.SampledFrom([]float64{1, 64, 1e4}).Draw(t, "samples"), math.Exp(rapid.Float64Range(-20, 20).Draw(t, "log seconds"))})
 		}
 		model := rapid.SampledFrom([]Model{Linear, Amdahl, Optimus, Pollux, Table}).Draw(t, "model")
-		c, err := Fit(observations, &Options{Model: model})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(Fit(observations, &Options{Model: model}))(t)
 		counts := []int64{1, 2, 3, 5, 8, 13, c.Most, 2 * c.Most}
-		speeds, err := c.Speeds(counts, rapid.Int64Range(1, 8).Draw(t, "per server"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		speeds := must.Have(c.Speeds(counts, rapid.Int64Range(1, 8).Draw(t, "per server")))(t)
 		if speeds[0] != 1 || speeds[len(speeds)-1] != speeds[len(speeds)-2] || math.IsNaN(c.Error) || math.IsInf(c.Error, 0) {
 			t.Errorf("%v: speeds %v, error %g (%+v)", model, speeds, c.Error, c)
 		}

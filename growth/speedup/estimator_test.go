@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestEstimator(t *testing.T) {
@@ -26,9 +27,7 @@ func TestEstimator(t *testing.T) {
 			if round == 1 && n == 2 {
 				o.Seconds *= 50 // outvoted by the two others
 			}
-			if err := e.Observe(o); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.Observe(o))
 		}
 	}
 	c, err = e.Curve()
@@ -36,9 +35,7 @@ func TestEstimator(t *testing.T) {
 		t.Errorf("%+v (%v)", c, err)
 	}
 	// The samples are those of the newest measurement.
-	if err := e.Observe(made(params, 1, 1, 32)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Observe(made(params, 1, 1, 32)))
 	if c, err := e.Curve(); err != nil || c.Samples != 32 {
 		t.Errorf("samples %g, want 32 (%v)", c.Samples, err)
 	}
@@ -56,9 +53,7 @@ func TestEstimatorForgets(t *testing.T) {
 		if i >= 20 {
 			seconds = 3
 		}
-		if err := e.Observe(Observation{2, 1, 8, seconds}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Observe(Observation{2, 1, 8, seconds}))
 	}
 	if c, err := e.Curve(); err != nil || math.Abs(c.StepTime(2, 1, 8)-3) > 1e-9 {
 		t.Errorf("a step of %g, want 3 (%v)", c.StepTime(2, 1, 8), err)
@@ -72,9 +67,7 @@ func TestEstimatorForgets(t *testing.T) {
 func TestEstimatorIsBounded(t *testing.T) {
 	var e Estimator
 	observe := func(n int64) {
-		if err := e.Observe(Observation{n, 1, 8, 1 / float64(n)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Observe(Observation{n, 1, 8, 1 / float64(n)}))
 	}
 	for n := int64(1); n <= mostKept; n++ {
 		observe(n)
@@ -97,14 +90,9 @@ func TestEstimatorIsBounded(t *testing.T) {
 func TestEstimatorJSON(t *testing.T) {
 	var e Estimator
 	for n := int64(1); n < 5; n++ {
-		if err := e.Observe(Observation{n, 1, 8, 1 / float64(n)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Observe(Observation{n, 1, 8, 1 / float64(n)}))
 	}
-	text, err := json.Marshal(&e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(&e))(t)
 	var read Estimator
 	if err := json.Unmarshal(text, &read); err != nil || !cmp.Equal(e, read) {
 		t.Errorf("%v: %s", err, cmp.Diff(e, read))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // How many parameters observations can tell: of the sums all, of the two phases those of what was seen.
@@ -63,15 +65,9 @@ func TestAutoPrefersTheSimpler(t *testing.T) {
 	all := grid(func(c configuration) float64 {
 		return sum([]float64{0.01, 0.1}, c) * (1 + 0.02*math.Sin(float64(7*c.containers+3*c.servers)+c.samples))
 	})
-	c, err := Fit(all, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(Fit(all, nil))(t)
 	for _, model := range []Model{Amdahl, Optimus, Pollux} {
-		other, err := Fit(all, &Options{Model: model})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Have(Fit(all, &Options{Model: model}))(t)
 		if c.Model == Amdahl && other.Error < simpler*c.Error {
 			t.Errorf("%v has an error of %g, %v of %g was taken", model, other.Error, c.Model, c.Error)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // made returns an observation whose time a sum of terms has made.
@@ -36,10 +38,7 @@ func TestSumsAreFound(t *testing.T) {
 			params[k] = rapid.SampledFrom([]float64{0, 0.001, 0.02, 0.3}).Draw(t, "theta")
 		}
 		params[0] += 0.001
-		c, err := Fit(grid(func(c configuration) float64 { return sum(params, c) }), &Options{Model: model})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(Fit(grid(func(c configuration) float64 { return sum(params, c) }), &Options{Model: model}))(t)
 		for k := range params {
 			if math.Abs(c.Params[k]-params[k]) > 1e-7 {
 				t.Errorf("theta_%d %g, want %g (%v)", k, c.Params[k], params[k], c.Params)
@@ -88,10 +87,7 @@ func TestOutlier(t *testing.T) {
 	observations := grid(func(c configuration) float64 { return sum(params, c) })
 	observations[5].Seconds *= 20
 	observations[17].Seconds /= 10
-	c, err := Fit(observations, &Options{Model: Amdahl})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(Fit(observations, &Options{Model: Amdahl}))(t)
 	for k, want := range params {
 		if math.Abs(c.Params[k]/want-1) > 0.01 {
 			t.Errorf("theta_%d %g, want %g", k, c.Params[k], want)
@@ -105,10 +101,7 @@ func TestOutlier(t *testing.T) {
 // A single measurement is explained by the fewest terms: the time of a sample.
 func TestOneMeasurement(t *testing.T) {
 	for _, model := range []Model{Linear, Amdahl, Optimus, Auto} {
-		c, err := Fit([]Observation{made([]float64{0.01, 0.1}, 2, 1, 64)}, &Options{Model: model})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(Fit([]Observation{made([]float64{0.01, 0.1}, 2, 1, 64)}, &Options{Model: model}))(t)
 		if got, want := c.StepTime(4, 1, 64), 0.42/2; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%v: %g s on 4, want %g", model, got, want)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Reference: [Amdahl67]: with a serial part of a tenth eight containers are 1/(0.1 + 0.9/8) times as fast as one, and no number
@@ -14,10 +16,7 @@ import (
 func TestPaperAmdahl(t *testing.T) {
 	c := &Curve{Model: Amdahl, Params: []float64{0.9, 0.1}, Samples: 1, Most: mostContainers}
 	counts := []int64{1, 2, 4, 8, 1000, mostContainers}
-	speeds, err := c.Speeds(counts, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	speeds := must.Have(c.Speeds(counts, 8))(t)
 	for i, n := range counts {
 		want := 1 / (0.1 + 0.9/float64(n))
 		if math.Abs(speeds[i]-want) > 1e-9 || speeds[i] >= 10 {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Reference: [Qiao21] (8)-(11): gamma of 1 adds the phases, a large one leaves the longer.
@@ -103,10 +105,7 @@ func TestPolluxUnseen(t *testing.T) {
 				observations = append(observations, Observation{n, 1, samples, twoPhase(&p, c)})
 			}
 		}
-		c, err := Fit(observations, &Options{Model: Pollux})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(Fit(observations, &Options{Model: Pollux}))(t)
 		return c
 	}
 	alone := fit(1)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Reference: [Barlow72]: of all sequences that rise the result has the least sum of squares. The twin tries every division into
@@ -67,10 +69,7 @@ func means(rates []float64, cuts int) []float64 {
 }
 
 func TestLookUp(t *testing.T) {
-	c, err := Fit([]Observation{{2, 1, 10, 0.5}, {4, 1, 10, 0.25}, {3, 1, 10, 0.2}, {4, 4, 10, 0.5}, {16, 4, 10, 0.125}, {1, 1, 10, 1}}, &Options{Model: Table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(Fit([]Observation{{2, 1, 10, 0.5}, {4, 1, 10, 0.25}, {3, 1, 10, 0.2}, {4, 4, 10, 0.5}, {16, 4, 10, 0.125}, {1, 1, 10, 1}}, &Options{Model: Table}))(t)
 	// On one server 10, 20, then 50 and 40, which become 45 each; on four 20 and 80.
 	for _, test := range []struct {
 		containers, servers int64

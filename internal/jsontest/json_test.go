@@ -25,6 +25,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -118,7 +119,7 @@ func TestNoTypeForgotten(t *testing.T) {
 func exportedTypes(t *testing.T) []string {
 	var names []string
 	root := os.DirFS("../..")
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -152,10 +153,7 @@ func exportedTypes(t *testing.T) []string {
 			return !inFunction
 		})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return names
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestUntil(t *testing.T) {
@@ -14,9 +16,7 @@ func TestUntil(t *testing.T) {
 	before := seed.String()
 	defer func() { _ = seed.Set(before) }()
 	for _, given := range []string{"0", "7"} {
-		if err := seed.Set(given); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, seed.Set(given))
 		drawn, after := map[uint64]bool{}, []int{}
 		met := func() bool { after = append(after, len(drawn)); return len(after) == 3 }
 		Until(t, "never three runs", met, func(t *rapid.T) { drawn[rapid.Uint64().Draw(t, "x")] = true })

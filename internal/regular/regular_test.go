@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/regular"
 )
 
@@ -47,10 +48,7 @@ func place(t *testing.T) (string, *os.Root) {
 			t.Fatal(err)
 		}
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Have(os.OpenRoot(dir))(t)
 	t.Cleanup(func() { root.Close() })
 	return dir, root
 }
@@ -111,9 +109,7 @@ func TestFS(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 	for _, name := range []string{"pipe", "to-pipe", "out"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, name)))
 	}
 	if err := fstest.TestFS(tree, "file", "folder/deep"); err != nil {
 		t.Error(err)
@@ -125,9 +121,7 @@ func TestRead(t *testing.T) {
 	if _, err := regular.Read(name, 9); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}
-	if err := os.WriteFile(name, []byte("0123456789"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("0123456789"), 0o600))
 	for limit, want := range map[int64]string{4: "0123", 10: "0123456789", 99: "0123456789"} {
 		if text, err := regular.Read(name, limit); err != nil || string(text) != want {
 			t.Errorf("at most %d: %q, %v", limit, text, err)

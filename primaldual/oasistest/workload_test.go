@@ -7,24 +7,22 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestGenerate(t *testing.T) {
 	for _, perMinibatch := range []bool{false, true} {
 		settings := Settings{Slots: 100, WorkerServers: 5, PSServers: 7, Jobs: 2000, PerMinibatch: perMinibatch}
 		cluster, jobs := Generate(rand.New(rand.NewPCG(3, 4)), settings)
-		if err := cluster.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cluster.Validate())
 		if len(cluster.WorkerServers) != 5 || len(cluster.PSServers) != 7 || len(jobs) != 2000 {
 			t.Fatalf("%d, %d servers, %d jobs", len(cluster.WorkerServers), len(cluster.PSServers), len(jobs))
 		}
 		seen := map[string]bool{}
 		before := 1
 		for _, j := range jobs {
-			if err := j.Validate(cluster.Kinds); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.Validate(cluster.Kinds))
 			if seen[j.ID] || j.Arrival < before || int64(j.Arrival)+j.ShortestSlots()-1 > 100 {
 				t.Errorf("job %+v after slot %d", j, before)
 			}

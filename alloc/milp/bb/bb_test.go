@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/milp/milptest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestConformance(t *testing.T) {
@@ -42,10 +43,7 @@ func TestCancelEverywhere(t *testing.T) {
 		step = 40
 	}
 	for k := 2; ; k += step {
-		got, err := milp.Solve(&countdown{context.Background(), k}, bb.Solver{}, model, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(milp.Solve(&countdown{context.Background(), k}, bb.Solver{}, model, nil))(t)
 		if got.Status == milp.Optimal {
 			if k < 500 || got.Objective != optimum || points == 0 {
 				t.Errorf("after %d looks: objective %v, %d times with a point before", k, got.Objective, points)
@@ -69,10 +67,7 @@ func TestNodeLimits(t *testing.T) {
 	model := instance(t, "lseu")
 	bound, objective := math.Inf(-1), math.Inf(1)
 	for _, limit := range []int64{1, 10, 100, 1000, 10000} {
-		got, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: limit}))(t)
 		if got.Nodes != limit || got.Bound < bound || !strings.Contains(got.Reason, "node limit") {
 			t.Errorf("limit %d: %d nodes, bound %v after %v, %q", limit, got.Nodes, got.Bound, bound, got.Reason)
 		}
@@ -94,10 +89,7 @@ func TestMemory(t *testing.T) {
 		b.AtMost("", []milp.Term{{Var: x, Coef: 1}}, 8)
 	}
 	b.Maximize([]milp.Term{{Var: x, Coef: 1}}, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	start := time.Now()
 	got, err := milp.Solve(context.Background(), bb.Solver{}, model, nil)
 	if err != nil || got.Status != milp.LimitReached || !math.IsInf(got.Bound, 1) || !strings.Contains(got.Reason, "memory") {
@@ -121,9 +113,7 @@ func TestMemoryOfNodes(t *testing.T) {
 func TestLog(t *testing.T) {
 	var reports []milp.Progress
 	opts := &milp.Options{Log: func(p milp.Progress) { reports = append(reports, p) }}
-	if _, err := milp.Solve(context.Background(), bb.Solver{}, instance(t, "p0033"), opts); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(milp.Solve(context.Background(), bb.Solver{}, instance(t, "p0033"), opts))(t)
 	if len(reports) < 5 {
 		t.Fatalf("%d reports", len(reports))
 	}
@@ -143,10 +133,7 @@ func TestNearlyWhole(t *testing.T) {
 	open, load := b.Binary("open"), b.Continuous(0, 0.5, "load")
 	b.AtMost("", []milp.Term{{Var: load, Coef: 1}, {Var: open, Coef: -1e6}}, 0)
 	b.Maximize([]milp.Term{{Var: load, Coef: 1e-3}, {Var: open, Coef: -1}}, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	first, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: 1})
 	if err != nil || first.Status != milp.Feasible || first.Objective != 0 || first.Bound < 4e-4 {
 		t.Errorf("after one node: %+v, %v", first, err)
@@ -164,10 +151,7 @@ func TestUnboundedKeepsTheNodeLimit(t *testing.T) {
 	x, y, z := b.Integer(0, 1e6, ""), b.Integer(0, 1e6, ""), b.Continuous(0, math.Inf(1), "")
 	b.Equal("", []milp.Term{{Var: x, Coef: 2}, {Var: y, Coef: 4}}, 7)
 	b.Maximize([]milp.Term{{Var: z, Coef: 1}}, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	for _, limit := range []int64{1, 2, 5} {
 		got, err := milp.Solve(context.Background(), bb.Solver{}, model, &milp.Options{NodeLimit: limit})
 		if err != nil || got.Status != milp.LimitReached || got.Nodes != limit || !math.IsInf(got.Bound, 1) {
@@ -183,10 +167,7 @@ func TestConstantCancels(t *testing.T) {
 		b := milp.NewBuilder("")
 		x, y := b.Continuous(-5, -5, ""), b.Continuous(0, 1, "")
 		b.Minimize([]milp.Term{{Var: x, Coef: size}, {Var: y, Coef: size}}, 5*size-1)
-		model, err := b.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(b.Build())(t)
 		if got, err := milp.Solve(context.Background(), bb.Solver{}, model, nil); err != nil || got.Status != milp.Optimal || got.Objective != -1 {
 			t.Errorf("size %g: %+v, %v", size, got, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -18,10 +19,7 @@ func model(t interface {
 	t.Helper()
 	b := milp.NewBuilder("")
 	add(b)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A hint that leaves integer variables out is completed by a dive.
@@ -21,10 +22,7 @@ func TestHintIsCompleted(t *testing.T) {
 	}
 	b.AtMost("room", row, 19)
 	b.Maximize(objective, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	s := newSearch(model, &milp.Options{FeasibilityTolerance: 1e-6}, &budget{ctx: context.Background(), bytes: defaultMemoryBytes})
 	hint := []float64{2, math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	if s.tryHint(hint); s.incumbent == nil || s.incumbent[0] != 2 {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // statement is a program in plain lists, which can be changed before it is built.
@@ -72,10 +73,7 @@ func (s *statement) model(t *rapid.T) *milp.Model {
 	} else {
 		b.Minimize(terms(cost), s.constant)
 	}
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 
@@ -176,10 +174,7 @@ func TestOtherForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				model := genMixed(t)
-				want, err := milp.Solve(context.Background(), Solver{}, model, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Have(milp.Solve(context.Background(), Solver{}, model, nil))(t)
 				s := stated(model)
 				factor := change(t, s)
 				got, err := milp.Solve(context.Background(), Solver{}, s.model(t), nil)
@@ -233,10 +228,7 @@ func TestLimitsNest(t *testing.T) {
 func TestHintsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model := genMixed(t)
-		want, err := milp.Solve(context.Background(), Solver{}, model, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(milp.Solve(context.Background(), Solver{}, model, nil))(t)
 		hint := make([]float64, model.Variables())
 		for j := range hint {
 			hint[j] = rapid.SampledFrom([]float64{math.NaN(), -1, 0, 0.5, 1, 2, 1e9}).Draw(t, "hint")

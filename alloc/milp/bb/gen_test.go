@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -72,9 +73,6 @@ func finish(t *rapid.T, b *milp.Builder, vars []milp.Var) *milp.Model {
 	} else {
 		b.Minimize(cost, -1)
 	}
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	return model
 }

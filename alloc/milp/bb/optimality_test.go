@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
@@ -110,15 +111,9 @@ func TestRays(t *testing.T) {
 				b.Row("", row[2], []milp.Term{{Var: x, Coef: row[0]}, {Var: y, Coef: row[1]}}, row[3])
 			}
 			b.Minimize([]milp.Term{{Var: x, Coef: costs[0]}, {Var: y, Coef: costs[1]}}, 0)
-			model, err := b.Build()
-			if err != nil {
-				t.Fatal(err)
-			}
+			model := must.Have(b.Build())(t)
 			// Some integer programs without bounds have no proof in any number of nodes.
-			got, err := milp.Solve(context.Background(), Solver{}, model, &milp.Options{NodeLimit: 2000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Have(milp.Solve(context.Background(), Solver{}, model, &milp.Options{NodeLimit: 2000}))(t)
 			return got
 		}
 		open, small, large := solve(math.Inf(1)), solve(300), solve(600)

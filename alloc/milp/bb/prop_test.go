@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/milporacle"
 	"pgregory.net/rapid"
 )
@@ -16,10 +17,7 @@ func TestSolveAgainstEnumeration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model := genMixed(t)
 		want := milporacle.Solve(model)
-		got, err := milp.Solve(context.Background(), Solver{}, model, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(milp.Solve(context.Background(), Solver{}, model, nil))(t)
 		if !want.Feasible {
 			if got.Status != milp.Infeasible {
 				t.Fatalf("%v, want infeasible", got.Status)
@@ -39,10 +37,7 @@ func TestBoundsAreValid(t *testing.T) {
 		model := genMixed(t)
 		want := milporacle.Solve(model)
 		for limit := int64(1); limit < 20; limit++ {
-			got, err := milp.Solve(context.Background(), Solver{}, model, &milp.Options{NodeLimit: limit})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Have(milp.Solve(context.Background(), Solver{}, model, &milp.Options{NodeLimit: limit}))(t)
 			slack := 1e-6 * (1 + math.Abs(want.Objective))
 			worse := minimal(model.Sense(), got.Bound) > minimal(model.Sense(), want.Objective)+slack
 			if want.Feasible && worse || !want.Feasible && got.HasSolution() {
@@ -79,10 +74,7 @@ func TestWeakDuality(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model := genMixed(t)
-		first, err := milp.Solve(context.Background(), Solver{}, model, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Have(milp.Solve(context.Background(), Solver{}, model, nil))(t)
 		for range 5 {
 			again, err := milp.Solve(context.Background(), Solver{}, model, nil)
 			if err != nil || again.Nodes != first.Nodes || again.Status != first.Status ||
@@ -108,10 +100,7 @@ func TestReducedCostFixing(t *testing.T) {
 		b.AtMost("", weight, 50)
 		b.AtMost("", second, 25)
 		b.Maximize(value, 0)
-		model, err := b.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(b.Build())(t)
 		want := milporacle.Solve(model)
 		got, err := milp.Solve(context.Background(), Solver{}, model, &milp.Options{Hint: make([]float64, 7)})
 		if err != nil || got.Status != milp.Optimal || math.Abs(got.Objective-want.Objective) > 1e-9 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
@@ -73,10 +74,7 @@ func TestSingularBasis(t *testing.T) {
 	for range 2 {
 		b.AtMost("", []milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: 1}}, 1)
 	}
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	s := newSimplex(newRelaxation(model), func() bool { return false })
 	s.basis, s.place = []int32{0, 1}, []int32{0, 1, -1, -1}
 	if s.refactor() {
@@ -125,10 +123,7 @@ func TestFreeAndUnbounded(t *testing.T) {
 			x, y := b.Continuous(math.Inf(-1), math.Inf(1), ""), b.Continuous(0, math.Inf(1), "")
 			b.Row("", c.low, []milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: -1}}, math.Inf(1))
 			b.Minimize([]milp.Term{{Var: x, Coef: 1}}, 0)
-			model, err := b.Build()
-			if err != nil {
-				t.Fatal(err)
-			}
+			model := must.Have(b.Build())(t)
 			s := newSimplex(newRelaxation(model), func() bool { return false })
 			got := s.solve(math.Inf(1))
 			if got != c.want || got == optimal && (s.x[0] != -3 || math.Abs(s.bound()/s.costScale+3) > 1e-12) {
@@ -209,10 +204,7 @@ func shuffled(t *testing.T, seed, variant uint64) *milp.Model {
 		terms = append(terms, milp.Term{Var: vars[j], Coef: cost[j]})
 	}
 	b.Maximize(terms, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	return model
 }
 
@@ -222,10 +214,7 @@ func TestPrimalFlips(t *testing.T) {
 	x, y := b.Continuous(0, 1, ""), b.Continuous(0, 5, "")
 	b.AtMost("", []milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: 1}}, 10)
 	b.Maximize([]milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: 1}}, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	s := newSimplex(newRelaxation(model), func() bool { return false })
 	s.recompute()
 	if got := s.primal(); got != optimal || s.x[0] != 1 || s.x[1] != 5 || s.total != 0 {
@@ -290,10 +279,7 @@ func TestTightenRoot(t *testing.T) {
 	b.Integer(0, 9, "")
 	b.Continuous(0, 9, "")
 	b.Integer(0, 9, "")
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	s := newSearch(model, &milp.Options{}, &budget{ctx: context.Background()})
 	s.rootCosts = []float64{3, -4, 5, 0}
 	s.rootBound, s.best = 90, 100
@@ -311,10 +297,7 @@ func TestTightenRoot(t *testing.T) {
 // TestHintTightensRoot: a starting solution fixes variables as soon as the root is solved.
 func TestHintTightensRoot(t *testing.T) {
 	model := shuffled(t, 1, 0)
-	best, err := milp.Solve(context.Background(), Solver{}, model, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	best := must.Have(milp.Solve(context.Background(), Solver{}, model, nil))(t)
 	opts := &milp.Options{RelativeGap: 1e-9, AbsoluteGap: 1e-9, FeasibilityTolerance: 1e-6}
 	s := newSearch(model, opts, &budget{ctx: context.Background()})
 	s.tryHint(best.Values)

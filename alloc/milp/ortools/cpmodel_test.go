@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestHintStaysInBounds: what is handed over is whole and within the bounds, whatever was given.
@@ -24,9 +25,7 @@ func TestHintStaysInBounds(t *testing.T) {
 		}
 		return err
 	}
-	if err := within(cpModelHint, m.encoded, read); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, within(cpModelHint, m.encoded, read))
 	if !reflect.DeepEqual(vars, []int64{0, 1, 3}) || !reflect.DeepEqual(values, []int64{5, -3, 3}) {
 		t.Errorf("variables %v, values %v", vars, values)
 	}
@@ -55,10 +54,7 @@ func TestRefusalsNameTheirPlace(t *testing.T) {
 		x := b.Integer(0, test.upper, "x")
 		b.AtMost("r", []milp.Term{{Var: x, Coef: test.coef}}, 7)
 		b.Minimize([]milp.Term{{Var: x, Coef: test.cost}}, 0)
-		model, err := b.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(b.Build())(t)
 		_, cp := newCPModel(model, opts)
 		_, highs := newHighsProblem(model, opts)
 		for engine, got := range map[string]struct {
@@ -81,14 +77,8 @@ func TestBoundWithoutProof(t *testing.T) {
 	b := milp.NewBuilder("")
 	x := b.Integer(-4, 10, "")
 	b.Minimize([]milp.Term{{Var: x, Coef: 0.5}}, 3)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := newCPModel(model, &milp.Options{FeasibilityTolerance: 1e-6, AbsoluteGap: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
+	m := must.Have(newCPModel(model, &milp.Options{FeasibilityTolerance: 1e-6, AbsoluteGap: 1e-9}))(t)
 	for _, test := range []struct {
 		response cpResponse
 		min, max float64

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // defaults returns the options as milp.Solve hands them to a back-end that was asked for nothing.
@@ -28,10 +29,7 @@ func built(t testing.TB, add func(b *milp.Builder)) *milp.Model {
 	t.Helper()
 	b := milp.NewBuilder("")
 	add(b)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	return model
 }
 
@@ -53,7 +51,7 @@ func read(t interface {
 	Fatal(...any)
 }, encoded []byte) (w written) {
 	t.Helper()
-	err := decode(encoded, func(e entry) error {
+	must.Do(t, decode(encoded, func(e entry) error {
 		switch e.field {
 		case cpModelVariables:
 			var domain []int64
@@ -93,10 +91,7 @@ func read(t interface {
 			})
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return w
 }
 
@@ -112,10 +107,7 @@ func TestCPModel(t *testing.T) {
 		b.AtMost("", nil, 0)                                 // holds
 		b.Maximize([]milp.Term{{Var: x, Coef: 2}, {Var: y, Coef: -0.5}}, 7)
 	})
-	m, err := newCPModel(model, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(newCPModel(model, defaults()))(t)
 	got := read(t, m.encoded)
 	want := written{
 		domains: [][]int64{{-2, 3}, {0, 1}},
@@ -179,14 +171,8 @@ func TestCPModelOfAPoint(t *testing.T) {
 			above := math.Max(-below, near.Draw(t, "above"))
 			b.Row("", activity-below, terms, activity+above)
 		}
-		model, err := b.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := newCPModel(model, defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(b.Build())(t)
+		m := must.Have(newCPModel(model, defaults()))(t)
 		inside := !m.infeasible
 		for _, r := range read(t, m.encoded).rows {
 			sum := int64(0)
@@ -206,14 +192,9 @@ func TestParameters(t *testing.T) {
 	m := &cpModel{objective: integerForm{scale: 100}}
 	fields := func(opts *milp.Options, deterministic bool) map[protowire.Number]entry {
 		t.Helper()
-		encoded, err := m.parameters(opts, deterministic)
-		if err != nil {
-			t.Fatal(err)
-		}
+		encoded := must.Have(m.parameters(opts, deterministic))(t)
 		found := map[protowire.Number]entry{}
-		if err := decode(encoded, func(e entry) error { found[e.field] = e; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decode(encoded, func(e entry) error { found[e.field] = e; return nil }))
 		return found
 	}
 	plain := fields(defaults(), true)
@@ -252,10 +233,7 @@ func TestCPSolution(t *testing.T) {
 	model := built(t, func(b *milp.Builder) {
 		b.Maximize([]milp.Term{{Var: b.Integer(0, 9, ""), Coef: 1}}, 0)
 	})
-	m, err := newCPModel(model, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(newCPModel(model, defaults()))(t)
 	running := context.Background()
 	for _, test := range []struct {
 		name     string
@@ -334,14 +312,8 @@ func TestCPBoundIsOutward(t *testing.T) {
 		} else {
 			b.Minimize(terms, constant)
 		}
-		model, err := b.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := newCPModel(model, defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Have(b.Build())(t)
+		m := must.Have(newCPModel(model, defaults()))(t)
 		value := rapid.Int64Range(-9, 9).Filter(func(v int64) bool { return v != 0 }).Draw(t, "value")
 		// CP-SAT says: the scaled objective, offset included, is at least what it is at value.
 		sign := direction(model)

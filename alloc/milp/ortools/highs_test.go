@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestHighsProblem: the model by rows, minimised, with HiGHS' codes.
@@ -21,10 +22,7 @@ func TestHighsProblem(t *testing.T) {
 		b.Equal("", []milp.Term{{Var: y, Coef: 4}}, 8)
 		b.Maximize([]milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: -2}}, 10)
 	})
-	p, err := newHighsProblem(model, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(newHighsProblem(model, defaults()))(t)
 	for _, c := range []struct {
 		name      string
 		got, want []float64

@@ -12,15 +12,14 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/milptest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // processorTime is what this process has used of all processors so far.
 func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -43,10 +42,7 @@ func interrupt(t testing.TB, e named, model *milp.Model, after time.Duration) in
 		cancel()
 	})
 	defer timer.Stop()
-	got, err := milp.Solve(ctx, e.solver, model, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Have(milp.Solve(ctx, e.solver, model, nil))(t)
 	if got.Status != milp.Cancelled {
 		t.Fatalf("%s: %v (%s) after %v, want cancelled", e.name, got.Status, got.Reason, after)
 	}

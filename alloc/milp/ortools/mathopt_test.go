@@ -11,13 +11,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // lists decodes a message of packed lists, of whole numbers or of doubles, into its fields.
 func lists(t *testing.T, encoded []byte, doubles ...protowire.Number) map[protowire.Number][]float64 {
 	t.Helper()
 	found := map[protowire.Number][]float64{}
-	err := decode(encoded, func(e entry) error {
+	must.Do(t, decode(encoded, func(e entry) error {
 		if slices.Contains(doubles, e.field) {
 			values, err := e.appendDoubles(nil)
 			found[e.field] = values
@@ -28,10 +29,7 @@ func lists(t *testing.T, encoded []byte, doubles ...protowire.Number) map[protow
 			found[e.field] = append(found[e.field], float64(v))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -47,9 +45,7 @@ func TestMathOptModel(t *testing.T) {
 	})
 	for _, costs := range []bool{true, false} {
 		parts := map[protowire.Number][]byte{}
-		if err := decode(mathOptModel(model, costs), func(e entry) error { parts[e.field] = e.bytes; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decode(mathOptModel(model, costs), func(e entry) error { parts[e.field] = e.bytes; return nil }))
 		variables := lists(t, parts[moModelVariables], moLower, moUpper)
 		rows := lists(t, parts[moModelConstraints], moLower, moUpper)
 		matrix := lists(t, parts[moModelMatrix], moMatrixCoefs)

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/oasistest"
@@ -73,10 +74,7 @@ func TestOASiS(t *testing.T) {
 	for seed := range uint64(20) {
 		cluster, jobs := smallCluster(seed)
 		want := exhaustive(cluster, jobs)
-		offline, err := primaldual.NewOffline(cluster, jobs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		offline := must.Have(primaldual.NewOffline(cluster, jobs))(t)
 		for _, e := range append(all, named{"bb", bb.Solver{}}) {
 			got, err := milp.Solve(context.Background(), e.solver, offline.Model, nil)
 			if err != nil {
@@ -111,10 +109,7 @@ func TestOASiSWorkload(t *testing.T) {
 	for seed := range uint64(3) {
 		cluster, jobs := oasistest.Generate(rand.New(rand.NewPCG(seed, 0)),
 			oasistest.Settings{Slots: 8, WorkerServers: 3, PSServers: 3, Jobs: 9})
-		offline, err := primaldual.NewOffline(cluster, jobs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		offline := must.Have(primaldual.NewOffline(cluster, jobs))(t)
 		best, bound := math.Inf(-1), math.Inf(1)
 		for _, e := range all {
 			start := time.Now()

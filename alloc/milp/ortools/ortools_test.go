@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/milptest"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/mip"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // requireVariable is the environment variable that, set to 1, makes the absence of the library a
@@ -71,10 +72,7 @@ func knapsack(t testing.TB, seed uint64) *milp.Model {
 
 func build(t testing.TB, b *milp.Builder) *milp.Model {
 	t.Helper()
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	return model
 }
 
@@ -141,15 +139,9 @@ func windUp(t testing.TB) {
 // TestLeaving cancels searches of a model whose root takes long, and leaves while they are still being
 // wound up: what comes back holds, and so does what the same engine finds afterwards.
 func TestLeaving(t *testing.T) {
-	model, err := mip.BuildFor(ortools.HiGHS{}, reference(t, "table2_100x100_prev_0").Instance, mip.Verbatim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(mip.BuildFor(ortools.HiGHS{}, reference(t, "table2_100x100_prev_0").Instance, mip.Verbatim))(t)
 	all, small := engines(t), knapsack(t, 0)
-	want, err := milp.Solve(context.Background(), bb.Solver{}, small, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Have(milp.Solve(context.Background(), bb.Solver{}, small, nil))(t)
 	for k := range 6 {
 		ctx, cancel := context.WithCancel(context.Background())
 		timer := time.AfterFunc(time.Duration(1+20*k)*time.Millisecond, cancel)
@@ -181,9 +173,7 @@ func TestCancelledAtOnce(t *testing.T) {
 		model := hardFor(t, e)
 		first := make([]float64, model.Variables())
 		first[0] = 1
-		if err := model.Verify(first, 0, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, model.Verify(first, 0, 0))
 		got, err := e.solver.Solve(ctx, model, &opts)
 		if err != nil || got.Status != milp.Cancelled || got.Bound < model.Objective(first) {
 			t.Errorf("%s: %v, bound %v, %v; a point is worth %v", e.name, got.Status, got.Bound, err, model.Objective(first))
@@ -197,10 +187,7 @@ func TestTimeLimit(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			model := hardFor(t, e)
 			start := time.Now()
-			got, err := milp.Solve(context.Background(), e.solver, model, &milp.Options{TimeLimit: 200 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Have(milp.Solve(context.Background(), e.solver, model, &milp.Options{TimeLimit: 200 * time.Millisecond}))(t)
 			if got.Status != milp.Feasible && got.Status != milp.LimitReached || got.Reason != "time limit" {
 				t.Errorf("%v (%s)", got.Status, got.Reason)
 			}
@@ -216,10 +203,7 @@ func TestTogether(t *testing.T) {
 	all := engines(t)
 	want := map[uint64]float64{}
 	for seed := range uint64(5) {
-		got, err := milp.Solve(context.Background(), ortools.HiGHS{}, knapsack(t, seed), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(milp.Solve(context.Background(), ortools.HiGHS{}, knapsack(t, seed), nil))(t)
 		want[seed] = got.Objective
 	}
 	busy := hard(t, true, 100)
@@ -258,10 +242,7 @@ func TestDeterministic(t *testing.T) {
 	} {
 		var first string
 		for range 5 {
-			got, err := milp.Solve(context.Background(), s.solver, model, &milp.Options{Workers: s.workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Have(milp.Solve(context.Background(), s.solver, model, &milp.Options{Workers: s.workers}))(t)
 			if text := fmt.Sprintf("%+v", got); first == "" {
 				first = text
 			} else if text != first {

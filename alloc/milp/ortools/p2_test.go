@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/alloc/solver/solvertest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // p2Instances are small problems of the allocation of servers, of the paper's program and of the whole one, some
@@ -35,10 +36,7 @@ func TestP2(t *testing.T) {
 	all := engines(t)
 	statuses := map[solver.Status]int{}
 	for k, inst := range p2Instances() {
-		want, err := mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(context.Background(), inst)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(context.Background(), inst))(t)
 		statuses[want.Status]++
 		for _, form := range []mip.Form{mip.Verbatim, mip.Disjunctive, mip.Class} {
 			for _, e := range all[:3] { // CP-SAT, HiGHS and SCIP

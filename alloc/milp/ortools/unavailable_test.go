@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // one is a model that every engine can state but one, and that one never gets to it here.
@@ -22,10 +23,7 @@ func one(t *testing.T, integer bool) *milp.Model {
 	} else {
 		b.Continuous(0, 1, "")
 	}
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	return model
 }
 
@@ -34,9 +32,7 @@ func one(t *testing.T, integer bool) *milp.Model {
 func TestUnavailable(t *testing.T) {
 	broken := t.TempDir()
 	for _, name := range []string{"libortools.so.9", "libhighs.so.1", "libortools.9.dylib", "libhighs.1.dylib"} {
-		if err := os.WriteFile(filepath.Join(broken, name), []byte("not a library"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(broken, name), []byte("not a library"), 0o600))
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, folder := range []string{missing, broken, filepath.Join(broken, "libortools.so.9")} {
@@ -61,13 +57,9 @@ func TestUnavailable(t *testing.T) {
 func TestPlace(t *testing.T) {
 	wheel, plain := t.TempDir(), t.TempDir()
 	inside := filepath.Join(wheel, wheelFolder)
-	if err := os.MkdirAll(inside, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(inside, 0o700))
 	file := filepath.Join(plain, "libortools.so.9")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	for _, test := range []struct{ own, environment, want string }{
 		{"", "", ""}, {"", plain, plain}, {plain, wheel, plain}, {wheel, plain, inside}, {file, "", plain},
 		{inside, "", inside}, {plain + "/missing", "", plain + "/missing"},

@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestUntilLeft: an answer in time is passed on, a late one is left, counted and waited for; when too
 // many have been left, the next call waits.
 func TestUntilLeft(t *testing.T) {
 	const soon, long = time.Millisecond, time.Minute
-	if err := WaitWindingUp(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WaitWindingUp(context.Background()))
 	failure := errors.New("failure")
 	left := func() int { return -1 }
 	got, err := untilLeft(context.Background(), soon, func() (int, error) { return 7, failure }, left)
@@ -65,10 +64,7 @@ func TestUntilLeft(t *testing.T) {
 func TestHighsFound(t *testing.T) {
 	b := milp.NewBuilder("")
 	b.Maximize([]milp.Term{{Var: b.Integer(0, 9, ""), Coef: 1}}, 0)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
 	var reports []milp.Progress
 	f := newHighsFound(model, func(p milp.Progress) { reports = append(reports, p) })
 	if first := f.leave(); first.values != nil || !math.IsInf(first.bound, -1) || !first.stopped() {

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // lease is that of the servers here, by a clock that the tests move.
@@ -115,9 +116,7 @@ func TestReplyToAnother(t *testing.T) {
 func TestStoreFails(t *testing.T) {
 	s := subject(keepsAll)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := errors.Join(s.greet(ctx), s.start(ctx, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.greet(ctx), s.start(ctx, 1)))
 	cancel()
 	if err := s.expect(ctx, "failed", numbered(9, of("save", 1))); err != nil {
 		t.Error(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // running returns a Server without a lease on which attempt 1 of the suite's job runs.
@@ -24,9 +25,7 @@ func running(t *testing.T) (*Server, *Subject) {
 	t.Helper()
 	server := &Server{ID: "here", Store: &storetest.MemStore{}}
 	s := &Subject{Agent: server, Server: "here", Store: server.Store, Alive: server.Alive, Starts: server.Starts, Containers: server.Containers}
-	if err := s.start(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.start(t.Context(), 1))
 	return server, s
 }
 
@@ -129,10 +128,7 @@ func TestStampsAreOwn(t *testing.T) {
 	clock := func() time.Duration { return now }
 	one := &Server{ID: "one", Store: &storetest.MemStore{}, Lease: lease, Now: clock}
 	two := &Server{ID: "two", Store: &storetest.MemStore{}, Lease: lease, Now: clock}
-	status, err := two.Status(t.Context(), agent.Question{Epoch: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Have(two.Status(t.Context(), agent.Question{Epoch: 1}))(t)
 	s := &Subject{Agent: one, Server: "one", Alive: one.Alive}
 	s.heard = status.Clock
 	if err := s.start(t.Context(), 1); err == nil {
@@ -149,9 +145,7 @@ func TestLeaseToTheMoment(t *testing.T) {
 	server := &Server{ID: "here", Store: &storetest.MemStore{}, Lease: lease, Now: func() time.Duration { return now }}
 	s := &Subject{Agent: server, Server: "here", Alive: server.Alive}
 	now = time.Second
-	if err := errors.Join(s.greet(t.Context()), s.start(t.Context(), 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.greet(t.Context()), s.start(t.Context(), 1)))
 	now += lease - 1
 	if err := s.alive(1); err != nil {
 		t.Error(err)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Ports are given to one test at a time, and only those that nobody listens on.
@@ -20,10 +22,7 @@ func TestFreePorts(t *testing.T) {
 	if first+3 > second && second+3 > first {
 		t.Errorf("%d and %d", first, second)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(first+1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(first+1)))(t)
 	defer l.Close()
 	if areFree(first, 3) || !areFree(first+2, 1) {
 		t.Errorf("port %d is free: %v", first+1, areFree(first, 3))

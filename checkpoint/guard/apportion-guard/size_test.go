@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // most is how large the program may be, built as it is shipped.
@@ -23,10 +25,7 @@ func TestSize(t *testing.T) {
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Have(os.Stat(program))(t)
 	if info.Size() > most {
 		t.Errorf("it has %d bytes, at most %d are right", info.Size(), most)
 	}

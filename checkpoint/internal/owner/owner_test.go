@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A user that the system need not know.
@@ -29,10 +31,7 @@ func root(t *testing.T) {
 // is says who owns a path itself, and its rights.
 func is(t *testing.T, path string) string {
 	t.Helper()
-	info, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Have(os.Lstat(path))(t)
 	s := info.Sys().(*syscall.Stat_t)
 	if known, ok := Of(info); !ok || known != s.Uid {
 		t.Errorf("%s belongs to %d, %v", path, known, ok)
@@ -44,9 +43,7 @@ func is(t *testing.T, path string) string {
 func TestPass(t *testing.T) {
 	dir := t.TempDir()
 	above := filepath.Join(dir, "above")
-	if err := os.Mkdir(above, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(above, 0o700))
 	old := syscall.Umask(0o077)
 	err := Pass(filepath.Join(above, "new"))
 	syscall.Umask(old)
@@ -64,9 +61,7 @@ func TestPass(t *testing.T) {
 	if info, err := os.Stat(above); err != nil || info.Mode().Perm() != Passed {
 		t.Errorf("one that was there: %v, %v", info.Mode(), err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)))
 	if err := Pass(filepath.Join(dir, "file", "below")); err == nil {
 		t.Error("below a file")
 	}
@@ -77,9 +72,7 @@ func TestFolder(t *testing.T) {
 	root(t)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
-	if err := errors.Join(os.Mkdir(target, 0o755), os.Chmod(target, 0o755), os.Symlink(target, filepath.Join(dir, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(target, 0o755), os.Chmod(target, 0o755), os.Symlink(target, filepath.Join(dir, "link"))))
 	for _, name := range []string{"new", "new", "link"} {
 		if err := Folder(filepath.Join(dir, name), uid, gid); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -101,14 +94,10 @@ func TestTree(t *testing.T) {
 	root(t)
 	dir := t.TempDir()
 	outside, tree := filepath.Join(dir, "outside"), filepath.Join(dir, "tree")
-	if err := errors.Join(os.MkdirAll(filepath.Join(tree, "a", "b"), 0o700), os.Mkdir(outside, 0o700), os.WriteFile(filepath.Join(outside, "f"), nil, 0o600),
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Join(tree, "a", "b"), 0o700), os.Mkdir(outside, 0o700), os.WriteFile(filepath.Join(outside, "f"), nil, 0o600),
 		os.WriteFile(filepath.Join(tree, "a", "b", "f"), nil, 0o600), os.Symlink(outside, filepath.Join(tree, "a", "folder")),
-		os.Symlink(filepath.Join(outside, "f"), filepath.Join(tree, "file"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := Tree(tree, uid, gid); err != nil {
-		t.Fatal(err)
-	}
+		os.Symlink(filepath.Join(outside, "f"), filepath.Join(tree, "file"))))
+	must.Do(t, Tree(tree, uid, gid))
 	for _, name := range []string{"", "a", "a/b", "a/b/f", "a/folder", "file"} {
 		if got := is(t, filepath.Join(tree, name)); !strings.HasPrefix(got, "64201:64202 ") {
 			t.Errorf("%q is %s", name, got)
@@ -129,13 +118,9 @@ func TestReplaceFile(t *testing.T) {
 	root(t)
 	dir := t.TempDir()
 	name, target := filepath.Join(dir, "request"), filepath.Join(dir, "target")
-	if err := errors.Join(os.WriteFile(target, []byte("kept"), 0o600), os.Symlink(target, name), os.Symlink(target, name+".new")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(target, []byte("kept"), 0o600), os.Symlink(target, name), os.Symlink(target, name+".new")))
 	for _, text := range []string{"1", "2"} {
-		if err := ReplaceFile(name, []byte(text), uid, gid); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ReplaceFile(name, []byte(text), uid, gid))
 		if got, err := os.ReadFile(name); err != nil || string(got) != text {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -158,9 +143,7 @@ func TestStart(t *testing.T) {
 		var text strings.Builder
 		cmd := exec.Command("grep", "NoNewPrivs", "/proc/self/status")
 		cmd.Stdout = &text
-		if err := errors.Join(start(cmd.Start), cmd.Wait()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(start(cmd.Start), cmd.Wait()))
 		return strings.Join(strings.Fields(text.String()), " ")
 	}
 	before := privileges(func(start func() error) error { return start() })

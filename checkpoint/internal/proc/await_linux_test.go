@@ -13,19 +13,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/internal/proc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // grandchild starts a process through a shell that has ended, so that it is no child of this one.
 func grandchild(t *testing.T) int {
 	t.Helper()
-	out, err := exec.Command("sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Have(exec.Command("sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!").Output())(t)
+	pid := must.Have(strconv.Atoi(strings.TrimSpace(string(out))))(t)
 	t.Cleanup(func() { kill(pid) })
 	return pid
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/internal/proc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestStat(t *testing.T) {
@@ -25,9 +26,7 @@ func TestStat(t *testing.T) {
 		t.Errorf("a process that is not there: %+v", s)
 	}
 	dead := exec.Command("true")
-	if err := dead.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dead.Start())
 	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if _, ok := proc.Stat(dead.Process.Pid); !ok {
 			break
@@ -44,22 +43,11 @@ func TestStat(t *testing.T) {
 func TestDescendants(t *testing.T) {
 	// The shell has a child and a grandchild, and prints the number of the latter.
 	cmd := exec.Command("sh", "-c", `sh -c 'sleep 60 & echo $!; wait' & wait`)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Have(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	text := make([]byte, 32)
-	n, err := out.Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	grandchild, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Have(out.Read(text))(t)
+	grandchild := must.Have(strconv.Atoi(strings.TrimSpace(string(text[:n]))))(t)
 	found, err := proc.Descendants(os.Getpid())
 	if err != nil || !slices.Contains(found, cmd.Process.Pid) || !slices.Contains(found, grandchild) || slices.Contains(found, os.Getpid()) {
 		t.Errorf("%v of %d lacks %d or %d: %v", found, os.Getpid(), cmd.Process.Pid, grandchild, err)

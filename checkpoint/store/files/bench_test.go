@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // block is what all benchmarks write, again and again.
@@ -55,7 +56,7 @@ func benchmarkCommit(b *testing.B, mebibytes int) {
 			settle()
 			took[way] = append(took[way], timed(b, ways[way]))
 			// Each leaves one of the two.
-			must(b, errors.Join(os.RemoveAll(file), s.Delete(b.Context(), "job", 1)))
+			must.Do(b, errors.Join(os.RemoveAll(file), s.Delete(b.Context(), "job", 1)))
 		}
 	}
 	plain, renamed, store := quartile(took[0]), quartile(took[1]), quartile(took[2])
@@ -80,7 +81,7 @@ func quartile(took []time.Duration) time.Duration {
 
 func timed(b *testing.B, use func() error) time.Duration {
 	start := time.Now()
-	must(b, use())
+	must.Do(b, use())
 	return time.Since(start)
 }
 
@@ -145,7 +146,7 @@ func BenchmarkTake(b *testing.B) {
 			var reading, taking []time.Duration
 			shared := 0.0
 			for b.Loop() {
-				must(b, writePlain(name, mebibytes))
+				must.Do(b, writePlain(name, mebibytes))
 				settle()
 				reading = append(reading, timed(b, func() error { return readSums(name) }))
 				taking = append(taking, timed(b, func() error {
@@ -155,7 +156,7 @@ func BenchmarkTake(b *testing.B) {
 					}
 					return err
 				}))
-				must(b, errors.Join(os.RemoveAll(name), s.Delete(b.Context(), "job", 1)))
+				must.Do(b, errors.Join(os.RemoveAll(name), s.Delete(b.Context(), "job", 1)))
 			}
 			b.ReportMetric(quartile(taking).Seconds()*1e3, "ms-taken")
 			b.ReportMetric(quartile(reading).Seconds()*1e3, "ms-read")
@@ -201,9 +202,9 @@ func BenchmarkRead(b *testing.B) {
 	const mebibytes = 64
 	dir := b.TempDir()
 	s := open(b, dir, &Options{})
-	must(b, commitMebibytes(b, s, mebibytes))
+	must.Do(b, commitMebibytes(b, s, mebibytes))
 	name := filepath.Join(dir, "plain")
-	must(b, writePlain(name, mebibytes))
+	must.Do(b, writePlain(name, mebibytes))
 	buffer := make([]byte, 1<<20)
 	drain := func(r io.ReadCloser, err error) error {
 		if err != nil {
@@ -239,7 +240,7 @@ func BenchmarkEmptyCommit(b *testing.B) {
 		if err == nil {
 			_, err = w.Commit()
 		}
-		must(b, err)
+		must.Do(b, err)
 	}
 }
 

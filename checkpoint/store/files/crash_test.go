@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // crashes are the generators for what a crash leaves: nil loses everything that was not synced.
@@ -49,7 +50,7 @@ func TestCrashEverywhere(t *testing.T) {
 		}
 		return nil
 	}
-	must(t, run(t, vfstest.Hooked(mem, hook), m, script))
+	must.Do(t, run(t, vfstest.Hooked(mem, hook), m, script))
 	if m.fates[1] != there || m.fates[9] != there || m.fates[2] != absent || len(m.replaced) == 0 || unknowns == 0 {
 		t.Errorf("the script ends with %v, %d times something was open", m, unknowns)
 	}
@@ -79,7 +80,7 @@ func TestCrashWhileTaking(t *testing.T) {
 			}
 			return nil
 		}
-		must(t, run(t, vfstest.Hooked(disk(mem), hook), m, takeScript))
+		must.Do(t, run(t, vfstest.Hooked(disk(mem), hook), m, takeScript))
 		if m.fates[7] != there || m.fates[3] != absent || seen[vfstest.Clone] != 5 || seen[vfstest.Adopt] != adopted {
 			t.Errorf("the script ends with %v after %v, want 5 clones tried and %d files adopted", m, seen, adopted)
 		}
@@ -109,13 +110,11 @@ func TestCrashWhileRecovering(t *testing.T) {
 				}
 				return nil
 			})
-			if _, err := New(recovery, &scriptOptions); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(New(recovery, &scriptOptions))(t)
 		}
 		return nil
 	}
-	must(t, run(t, vfstest.Hooked(mem, hook), m, script))
+	must.Do(t, run(t, vfstest.Hooked(mem, hook), m, script))
 	t.Logf("%d operations, %d double crashes", operations, cases)
 }
 
@@ -126,7 +125,7 @@ func TestFailEverywhere(t *testing.T) {
 	for _, script := range scripts {
 		length := 0
 		count := func(vfstest.Op, string) error { length++; return nil }
-		must(t, run(t, vfstest.Hooked(vfstest.NewMem(), count), newModel(), script))
+		must.Do(t, run(t, vfstest.Hooked(vfstest.NewMem(), count), newModel(), script))
 		operations += length
 		for k := 1; k <= length; k++ {
 			for _, fault := range faults() {
@@ -194,9 +193,7 @@ func TestTwin(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(t, vfstest.Hooked(mem, hook), m, []step{{"commit", 1}, {"delete", 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t, vfstest.Hooked(mem, hook), m, []step{{"commit", 1}, {"delete", 1}}))
 	if twins == 0 {
 		t.Error("no crash left two names")
 	}
@@ -214,18 +211,16 @@ func collectBesideCommit(t *testing.T, number int64) {
 	won, lost := 0, 0
 	for k := 1; ; k++ {
 		mem := vfstest.NewMem()
-		s, err := New(mem, &Options{Form: scriptOptions.Form})
-		must(t, err)
+		s := must.Have(New(mem, &Options{Form: scriptOptions.Form}))(t)
 		w := begin(t, s, "job", number, contentOf(number))
 		operations := 0
 		var commit error
-		other, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
+		other := must.Have(New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
 			if operations++; operations == k {
 				_, commit = w.Commit()
 			}
 			return nil
-		}), &Options{Grace: -1})
-		must(t, err)
+		}), &Options{Grace: -1}))(t)
 		if operations < k {
 			break
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -31,7 +32,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("a directory that is not there: %v", err)
 	}
 	file := filepath.Join(dir, "file")
-	must(t, os.WriteFile(file, nil, 0o600))
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	if _, err := Open(file, nil); err == nil {
 		t.Error("a file passes as a directory")
 	}
@@ -45,17 +46,15 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenBesideCommit(t *testing.T) {
 	dir := t.TempDir()
 	writer, committed := open(t, dir, nil), false
-	root, err := vfs.NewOS(dir)
-	must(t, err)
+	root := must.Have(vfs.NewOS(dir))(t)
 	defer root.Close()
-	reader, err := New(vfstest.Hooked(root, func(op vfstest.Op, name string) error {
+	reader := must.Have(New(vfstest.Hooked(root, func(op vfstest.Op, name string) error {
 		if op == vfstest.Open && name == at(store.FolderOf("job"), 1) && !committed {
 			committed = true
 			commit(t, writer, "job", 1, "whole")
 		}
 		return nil
-	}), nil)
-	must(t, err)
+	}), nil))(t)
 	r, err := reader.Open(t.Context(), "job", 1)
 	if err != nil || !committed {
 		t.Fatalf("Open while the checkpoint is committed (it was: %t): %v", committed, err)
@@ -113,7 +112,7 @@ func TestKeepSkipsDamaged(t *testing.T) {
 func TestLinks(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
-	must(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	must.Do(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	for name, test := range map[string]struct{ at, to string }{
 		"job":             {"job", outside},
 		"number":          {"job/1", outside},
@@ -133,7 +132,7 @@ func TestLinks(t *testing.T) {
 		commit(t, s, "job", 2, "another")
 		commit(t, s, "other", 1, "other's")
 		at := filepath.Join(dir, test.at)
-		must(t, errors.Join(os.RemoveAll(at), os.Symlink(test.to, at)))
+		must.Do(t, errors.Join(os.RemoveAll(at), os.Symlink(test.to, at)))
 		if data, err := storetest.Read(t.Context(), s, "job", 1); err == nil {
 			t.Errorf("%s: Open followed the link and read %q", name, data)
 		} else if test.at != "job" && !errors.Is(err, store.ErrCorrupt) {
@@ -176,10 +175,10 @@ func TestForeign(t *testing.T) {
 		} else {
 			err = os.WriteFile(at, []byte("mine"), 0o600)
 		}
-		must(t, err)
+		must.Do(t, err)
 	}
 	all := open(t, dir, &Options{Grace: -1, Keep: 1})
-	must(t, all.Collect(t.Context()))
+	must.Do(t, all.Collect(t.Context()))
 	commit(t, all, "job", 2, "content")
 	if got := numbersOf(t, all, "job"); !slices.Equal(got, []int64{2}) {
 		t.Errorf("List has %d", got)
@@ -196,7 +195,7 @@ func TestNumberIsFile(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, nil)
 	commit(t, s, "job", 1, "content")
-	must(t, os.WriteFile(filepath.Join(dir, "job", "2"), nil, 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "job", "2"), nil, 0o600))
 	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Open: %v, want ErrCorrupt", err)
 	}
@@ -206,7 +205,7 @@ func TestNumberIsFile(t *testing.T) {
 	if _, err := begin(t, s, "job", 2, "content").Commit(); err == nil {
 		t.Error("Commit over a file succeeded")
 	}
-	must(t, s.Delete(t.Context(), "job", 2))
+	must.Do(t, s.Delete(t.Context(), "job", 2))
 	commit(t, s, "job", 2, "content")
 }
 
@@ -274,8 +273,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	t.Run("FS", func(t *testing.T) {
 		mem := vfstest.NewMem()
-		s, err := New(mem, nil)
-		must(t, err)
+		s := must.Have(New(mem, nil))(t)
 		commit(t, s, "job", 1, "content")
 		begin(t, s, "job", 3, "left")
 		frozen := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
@@ -284,9 +282,7 @@ func TestReadOnly(t *testing.T) {
 			}
 			return nil
 		})
-		if s, err = New(frozen, &Options{Grace: -1}); err != nil {
-			t.Fatal(err)
-		}
+		s = must.Have(New(frozen, &Options{Grace: -1}))(t)
 		check(t, s)
 	})
 	t.Run("tmpfs", func(t *testing.T) {
@@ -295,7 +291,7 @@ func TestReadOnly(t *testing.T) {
 		commit(t, s, "job", 1, "content")
 		// A writer that is dead: one of this process has a file open, and no disk becomes read-only then.
 		left := leftover{tmpPrefix, 3, store.NewPlace(time.Now())}
-		must(t, os.Mkdir(filepath.Join(dir, "job", left.name()), 0o700))
+		must.Do(t, os.Mkdir(filepath.Join(dir, "job", left.name()), 0o700))
 		mount(t, "-o", "remount,ro", dir)
 		check(t, open(t, dir, &Options{Grace: -1}))
 	})
@@ -318,7 +314,7 @@ func TestFullDisk(t *testing.T) {
 		if got := numbersOf(t, s, "job"); !slices.Equal(got, []int64{1}) {
 			t.Errorf("visible are %d", got)
 		}
-		must(t, w.Abort())
+		must.Do(t, w.Abort())
 	}
 	commit(t, s, "job", 2, strings.Repeat("y", 500<<10))
 	if data, err := storetest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
@@ -332,15 +328,13 @@ func TestEndsBeforeRename(t *testing.T) {
 		// The third is a checkpoint that is one file.
 		inline := []int{-1, -1, len("content")}[i]
 		ctx, cancel := context.WithCancel(t.Context())
-		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+		s := must.Have(New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
 			if op == at && strings.Contains(name, tmpPrefix) && filepath.Base(name) != "0" {
 				cancel()
 			}
 			return nil
-		}), &Options{Form: store.Form{InlineBytes: inline}})
-		must(t, err)
-		w, err := storetest.Write(ctx, s, "job", 1, "content")
-		must(t, err)
+		}), &Options{Form: store.Form{InlineBytes: inline}}))(t)
+		w := must.Have(storetest.Write(ctx, s, "job", 1, "content"))(t)
 		if _, err := w.Commit(); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends at %s: %v", at, err)
 		}
@@ -386,16 +380,12 @@ func TestFlush(t *testing.T) {
 			}
 			return nil
 		}), map[string]int{}}
-		s, err := New(disk, &Options{Form: store.Form{InlineBytes: -1}})
-		must(t, err)
+		s := must.Have(New(disk, &Options{Form: store.Form{InlineBytes: -1}}))(t)
 		w := begin(t, s, "job", 1, strings.Repeat("x", flushBytes-1))
-		part, err := w.Part("long")
-		must(t, err)
+		part := must.Have(w.Part("long"))(t)
 		piece := make([]byte, flushBytes/16)
 		for range 32 {
-			if _, err := part.Write(piece); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(part.Write(piece))(t)
 		}
 		if disk.counts["0"] != 0 || disk.counts["1"] != 2 {
 			t.Errorf("sent to the disk: %v, want the second 2 times", disk.counts)
@@ -421,7 +411,7 @@ func TestFlush(t *testing.T) {
 func TestOneSync(t *testing.T) {
 	for index, fails := range []string{"the next part", "Commit", "no more"} {
 		syncs := map[string]int{}
-		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+		s := must.Have(New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
 			if op != vfstest.Sync {
 				return nil
 			}
@@ -430,8 +420,7 @@ func TestOneSync(t *testing.T) {
 				return syscall.EIO
 			}
 			return nil
-		}), &Options{Form: store.Form{InlineBytes: -1}})
-		must(t, err)
+		}), &Options{Form: store.Form{InlineBytes: -1}}))(t)
 		w := begin(t, s, "job", 1, "first")
 		if len(syncs) > 0 {
 			t.Errorf("synced by Close: %v", syncs)
@@ -440,7 +429,7 @@ func TestOneSync(t *testing.T) {
 		part, err := w.Part("second")
 		if err == nil {
 			at = "Commit"
-			must(t, part.Close())
+			must.Do(t, part.Close())
 			if _, err = w.Commit(); err == nil {
 				at = "no more"
 			}
@@ -465,15 +454,13 @@ func TestShortNeedsNoFolder(t *testing.T) {
 		folders int
 	}{{nil, 0}, {[]int{0}, 0}, {[]int{5, 10}, 0}, {[]int{5, 11}, 1}, {[]int{11, 11}, 1}} {
 		mem, folders := vfstest.NewMem(), 0
-		s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
+		s := must.Have(New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
 			if op == vfstest.Mkdir && strings.Contains(name, tmpPrefix) {
 				folders++
 			}
 			return nil
-		}), &Options{Form: store.Form{InlineBytes: 10}})
-		must(t, err)
-		w, err := s.Begin(t.Context(), "job", 1)
-		must(t, err)
+		}), &Options{Form: store.Form{InlineBytes: 10}}))(t)
+		w := must.Have(s.Begin(t.Context(), "job", 1))(t)
 		for i, length := range c.lengths {
 			part, err := w.Part(strconv.Itoa(i))
 			if err == nil {
@@ -498,17 +485,15 @@ func TestShortNeedsNoFolder(t *testing.T) {
 func TestFenceWhileSpreading(t *testing.T) {
 	for at := 1; ; at++ {
 		mem, operations := vfstest.NewMem(), 0
-		other, err := New(mem, nil)
-		must(t, err)
-		s, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
+		other := must.Have(New(mem, nil))(t)
+		s := must.Have(New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
 			if operations++; operations == at {
 				if err := other.Fence(t.Context(), "job", 2); err != nil {
 					t.Error(err)
 				}
 			}
 			return nil
-		}), &Options{Form: store.Form{InlineBytes: -1}})
-		must(t, err)
+		}), &Options{Form: store.Form{InlineBytes: -1}}))(t)
 		w, err := s.Begin(t.Context(), "job", 1)
 		if err == nil {
 			var part io.WriteCloser
@@ -554,13 +539,5 @@ func mount(t *testing.T, arguments ...string) {
 	t.Helper()
 	if output, err := exec.Command("mount", arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("mount %v: %v: %s", arguments, err, output)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

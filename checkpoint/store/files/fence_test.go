@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A writer of another process begins, writes and commits before each operation of a fence: it has committed and stays,
@@ -20,15 +21,14 @@ func TestFenceBesideEveryStep(t *testing.T) {
 			won, lost := 0, 0
 			for k := 1; ; k++ {
 				mem := vfstest.NewMem()
-				s, err := New(mem, &Options{Form: scriptOptions.Form})
-				must(t, err)
+				s := must.Have(New(mem, &Options{Form: scriptOptions.Form}))(t)
 				var w store.Writer
 				if begun {
 					w = begin(t, s, "job", number, contentOf(number))
 				}
 				operations, counting := 0, false
 				var commit error
-				other, err := New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
+				other := must.Have(New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
 					if !counting {
 						return nil
 					}
@@ -36,8 +36,7 @@ func TestFenceBesideEveryStep(t *testing.T) {
 						commit = commitLate(t.Context(), s, w, number)
 					}
 					return nil
-				}), nil)
-				must(t, err)
+				}), nil))(t)
 				counting = true
 				if err := other.Fence(t.Context(), "job", 3); err != nil {
 					t.Fatalf("operation %d: %v", k, err)
@@ -83,14 +82,12 @@ func TestFenceFails(t *testing.T) {
 	for _, applied := range []bool{false, true} {
 		for k := 1; ; k++ {
 			mem, operations := vfstest.NewMem(), 0
-			first, err := New(mem, &Options{Form: scriptOptions.Form})
-			must(t, err)
+			first := must.Have(New(mem, &Options{Form: scriptOptions.Form}))(t)
 			late := begin(t, first, "job", 1, contentOf(1))
 			if err := first.Fence(t.Context(), "job", 1); err != nil { // which ends nothing, and is lower than the next
 				t.Fatal(err)
 			}
-			s, err := New(mem, nil)
-			must(t, err)
+			s := must.Have(New(mem, nil))(t)
 			s.disk.fs = vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
 				if operations++; operations == k && !applied {
 					return vfstest.ErrInjected
@@ -107,10 +104,9 @@ func TestFenceFails(t *testing.T) {
 					t.Errorf("operation %d failed, and the late writer says %v", k, err)
 				}
 			}
-			after, err := New(mem.Crash(nil), nil)
-			must(t, err)
+			after := must.Have(New(mem.Crash(nil), nil))(t)
 			if raised != nil {
-				must(t, after.Fence(t.Context(), "job", 3))
+				must.Do(t, after.Fence(t.Context(), "job", 3))
 			}
 			if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
 				t.Errorf("operation %d failed (%v), and behind the crash: %v", k, raised, err)
@@ -128,11 +124,9 @@ func TestFenceFails(t *testing.T) {
 // A fence of a job that has nothing else survives a crash that loses all that was not synced.
 func TestFenceSurvives(t *testing.T) {
 	mem := vfstest.NewMem()
-	s, err := New(mem, nil)
-	must(t, err)
-	must(t, s.Fence(t.Context(), "job", 3))
-	after, err := New(mem.Crash(nil), nil)
-	must(t, err)
+	s := must.Have(New(mem, nil))(t)
+	must.Do(t, s.Fence(t.Context(), "job", 3))
+	after := must.Have(New(mem.Crash(nil), nil))(t)
 	if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("behind the crash: %v", err)
 	}

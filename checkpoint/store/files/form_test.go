@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // writeOld writes a checkpoint of one part byte by byte as version 1 did.
@@ -23,10 +24,8 @@ func writeOld(t *testing.T, dir, job string, number int64, content string) {
 	body := fmt.Sprintf(`{"job":%q,"number":%d,"parts":[{"name":"part","bytes":%d,"sha256":"%x"}],"place":"1700000000-%s"}`+"\n",
 		job, number, len(content), sha256.Sum256([]byte(content)), strings.Repeat("A", 26))
 	manifest := fmt.Sprintf("apportion-checkpoint 1 %x\n%s", sha256.Sum256([]byte(body)), body)
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "0"), []byte(content), 0o600),
-		os.WriteFile(filepath.Join(folder, "manifest"), []byte(manifest), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "0"), []byte(content), 0o600),
+		os.WriteFile(filepath.Join(folder, "manifest"), []byte(manifest), 0o600)))
 }
 
 // What an earlier version has written is read, compared, listed, kept apart from new ones, and deleted.
@@ -102,16 +101,14 @@ func TestOneFile(t *testing.T) {
 // On a file system without links a short checkpoint is a directory.
 func TestNoLinks(t *testing.T) {
 	mem := vfstest.NewMem()
-	s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+	s := must.Have(New(vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
 		if op == vfstest.Link {
 			return errors.ErrUnsupported
 		}
 		return nil
-	}), nil)
-	must(t, err)
+	}), nil))(t)
 	commit(t, s, "job", 1, "content")
-	after, err := New(mem.Crash(nil), nil)
-	must(t, err)
+	after := must.Have(New(mem.Crash(nil), nil))(t)
 	if data, err := storetest.Read(t.Context(), after, "job", 1); err != nil || data != "content" {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -126,7 +123,7 @@ func TestSyncs(t *testing.T) {
 		strings.Repeat("long", 1<<19): "sync sync dir dir dir(.)",
 	} {
 		var syncs []string
-		s, err := New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
+		s := must.Have(New(vfstest.Hooked(vfstest.NewMem(), func(op vfstest.Op, name string) error {
 			switch {
 			case op == vfstest.Sync:
 				syncs = append(syncs, "sync")
@@ -136,8 +133,7 @@ func TestSyncs(t *testing.T) {
 				syncs = append(syncs, "dir")
 			}
 			return nil
-		}), nil)
-		must(t, err)
+		}), nil))(t)
 		commit(t, s, "job", 1, "the first makes the directory of the job")
 		syncs = nil
 		commit(t, s, "job", 2, content)

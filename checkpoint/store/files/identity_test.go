@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A folder whose disk is not mounted is no empty store: it is refused, and left as it is.
@@ -21,18 +22,15 @@ func TestNotMounted(t *testing.T) {
 	disk, folder := t.TempDir(), t.TempDir()
 	s := open(t, disk, nil)
 	commit(t, s, "job", 1, "content")
-	id, err := s.Identity(t.Context())
-	must(t, err)
+	id := must.Have(s.Identity(t.Context()))(t)
 	again := open(t, disk, &Options{Identity: id})
 	if got := numbersOf(t, again, "job"); len(got) != 1 {
 		t.Fatalf("%d", got)
 	}
 	another := t.TempDir()
-	if _, err := open(t, another, nil).Identity(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(open(t, another, nil).Identity(t.Context()))(t)
 	leftover := filepath.Join(folder, "job", ".trash-1-1-AAAAAAAAAAAAAAAAAAAAAAAAAA")
-	must(t, os.MkdirAll(leftover, 0o700))
+	must.Do(t, os.MkdirAll(leftover, 0o700))
 	for what, dir := range map[string]string{"not mounted": folder, "another": another} {
 		if _, err := Open(dir, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("%s: %v", what, err)
@@ -45,7 +43,7 @@ func TestNotMounted(t *testing.T) {
 		t.Errorf("a folder that was refused was collected: %v", err)
 	}
 	// The identity goes while the store is open: whatever is asked then, it is not answered by a new one.
-	must(t, os.RemoveAll(filepath.Join(disk, identityName)))
+	must.Do(t, os.RemoveAll(filepath.Join(disk, identityName)))
 	for _, s := range []*Store{s, again} {
 		if got, err := s.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("a lost identity is %q, %v", got, err)
@@ -59,9 +57,8 @@ func TestNotMounted(t *testing.T) {
 // A damaged identity is damage, not another store and not none.
 func TestIdentityDamaged(t *testing.T) {
 	dir := t.TempDir()
-	id, err := open(t, dir, nil).Identity(t.Context())
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, identityName, identityFile), []byte(strings.ToLower(string(id.Line()))), 0o600))
+	id := must.Have(open(t, dir, nil).Identity(t.Context()))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, identityName, identityFile), []byte(strings.ToLower(string(id.Line()))), 0o600))
 	if _, err := open(t, dir, nil).Identity(t.Context()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Identity: %v", err)
 	}
@@ -110,16 +107,13 @@ func TestIdentityCrash(t *testing.T) {
 			crashed = append(crashed, disk.Crash(rand.New(rand.NewPCG(seed, 1))))
 		}
 		for i, disk := range crashed {
-			next, newErr := New(disk, nil)
-			if newErr != nil {
-				t.Fatal(newErr)
-			}
+			next := must.Have(New(disk, nil))(t)
 			id, idErr := next.Identity(t.Context())
 			if idErr != nil || err == nil && i >= len(crashed)-20 && id != told {
 				t.Fatalf("operation %d failed, %q was told (%v), and after a crash %q, %v", k, told, err, id, idErr)
 			}
 			next.disk.now = func() time.Time { return time.Now().Add(2 * defaultGrace) }
-			must(t, next.Collect(t.Context()))
+			must.Do(t, next.Collect(t.Context()))
 			if entries, err := next.disk.fs.List("."); err != nil || len(entries) != 1 {
 				t.Fatalf("after a collection there are %v, %v", entries, err)
 			}

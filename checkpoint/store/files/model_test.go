@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fate is what is known of a checkpoint.
@@ -161,9 +162,8 @@ func (m model) write(t *testing.T, s *Store, step step) (store.Writer, error) {
 func outside(t *testing.T, content string) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "outside")
-	must(t, os.WriteFile(name, []byte(content), 0o600))
-	file, err := os.Open(name)
-	must(t, err)
+	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
+	file := must.Have(os.Open(name))(t)
 	return file
 }
 

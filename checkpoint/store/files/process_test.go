@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Variables of the environment that make the test binary a writer, see TestMain.
@@ -69,12 +70,12 @@ func TestProcesses(t *testing.T) {
 	commands := make([]*exec.Cmd, processes)
 	outputs := make([]strings.Builder, processes)
 	gate, start, err := os.Pipe()
-	must(t, err)
+	must.Do(t, err)
 	for i := range commands {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), envDir+"="+dir, envWriter+"="+fmt.Sprint("writer ", i))
 		c.Stdin, c.Stdout, c.Stderr = gate, &outputs[i], os.Stderr
-		must(t, c.Start())
+		must.Do(t, c.Start())
 		commands[i] = c
 	}
 	if err := errors.Join(gate.Close(), start.Close()); err != nil {

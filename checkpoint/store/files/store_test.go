@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // onDisk is a Store as storetest wants it.
@@ -29,8 +30,7 @@ func open(t testing.TB, dir string, o *Options) *Store {
 	if o == nil {
 		o = &Options{Form: store.Form{InlineBytes: -1}}
 	}
-	s, err := Open(dir, o)
-	must(t, err)
+	s := must.Have(Open(dir, o))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -50,8 +50,7 @@ func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how sto
 		damage(t, manifest, how)
 		return
 	}
-	record, err := s.disk.record(store.FolderOf(job), number, filepath.Join(job, fmt.Sprint(number)))
-	must(t, err)
+	record := must.Have(s.disk.record(store.FolderOf(job), number, filepath.Join(job, fmt.Sprint(number))))(t)
 	if at, inline := slices.BinarySearch(record.Inline, part); inline {
 		damageInline(t, manifest, record.Contents, at, how)
 		return
@@ -62,23 +61,22 @@ func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how sto
 // damageInline damages a part that is kept with the manifest.
 func damageInline(t testing.TB, name string, contents [][]byte, at int, how storetest.Damage) {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	must(t, err)
-	must(t, os.WriteFile(name, how.Inline(data, contents, at), 0o600))
+	data := must.Have(os.ReadFile(name))(t)
+	must.Do(t, os.WriteFile(name, how.Inline(data, contents, at), 0o600))
 }
 
 // damage damages a file.
 func damage(t testing.TB, name string, how storetest.Damage) {
 	t.Helper()
 	if how == storetest.Remove {
-		must(t, os.Remove(name))
+		must.Do(t, os.Remove(name))
 		return
 	}
 	data, err := os.ReadFile(name)
 	if err == nil {
 		err = os.WriteFile(name, how.Apply(data), 0o600)
 	}
-	must(t, err)
+	must.Do(t, err)
 }
 
 func (s onDisk) Restart(t testing.TB) store.Store {
@@ -99,7 +97,7 @@ func leftovers(t testing.TB, dir string) []string {
 		}
 		return err
 	})
-	must(t, err)
+	must.Do(t, err)
 	return found
 }
 
@@ -122,24 +120,20 @@ func TestStore(t *testing.T) {
 // begin starts a checkpoint with one part.
 func begin(t testing.TB, s *Store, job string, number int64, data string) store.Writer {
 	t.Helper()
-	w, err := storetest.Write(t.Context(), s, job, number, data)
-	must(t, err)
+	w := must.Have(storetest.Write(t.Context(), s, job, number, data))(t)
 	return w
 }
 
 // commit commits a checkpoint with one part.
 func commit(t testing.TB, s *Store, job string, number int64, data string) {
 	t.Helper()
-	if _, err := begin(t, s, job, number, data).Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(begin(t, s, job, number, data).Commit())(t)
 }
 
 // numbersOf lists a job.
 func numbersOf(t testing.TB, s *Store, job string) []int64 {
 	t.Helper()
-	list, err := s.List(t.Context(), job)
-	must(t, err)
+	list := must.Have(s.List(t.Context(), job))(t)
 	numbers := make([]int64, len(list))
 	for i, m := range list {
 		numbers[i] = m.Number

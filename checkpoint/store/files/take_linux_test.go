@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestAdopted: on a real disk without reflinks a file that was given becomes the part itself, and whoever opens it for writing
@@ -27,20 +28,17 @@ func TestAdopted(t *testing.T) {
 	if err != nil || !moved {
 		t.Skip("files are not adopted here:", moved, err)
 	}
-	if _, err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	must(t, errors.Join(os.Remove(file.Name()), file.Close()))
+	must.Have(w.Commit())(t)
+	must.Do(t, errors.Join(os.Remove(file.Name()), file.Close()))
 	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != content {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	file = outside(t, content)
 	defer file.Close()
-	disk, err := vfs.NewOS(dir)
-	must(t, err)
+	disk := must.Have(vfs.NewOS(dir))(t)
 	defer disk.Close()
 	// Somebody opens it when its bytes are read.
-	touched, err := New(vfstest.Hooked(disk, func(op vfstest.Op, name string) error {
+	touched := must.Have(New(vfstest.Hooked(disk, func(op vfstest.Op, name string) error {
 		if op == vfstest.Open && filepath.Base(name) == "0" {
 			_, err := os.OpenFile(file.Name(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			if !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -48,8 +46,7 @@ func TestAdopted(t *testing.T) {
 			}
 		}
 		return nil
-	}), nil)
-	must(t, err)
+	}), nil))(t)
 	w = taker(t, touched, 2)
 	_, err = w.Take("part", file, true)
 	if _, commit := w.Commit(); !errors.Is(err, vfs.ErrTouched) || !errors.Is(commit, vfs.ErrTouched) {

@@ -12,13 +12,13 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // taker begins a checkpoint.
 func taker(t *testing.T, s *Store, number int64) store.Taker {
 	t.Helper()
-	w, err := s.Begin(t.Context(), "job", number)
-	must(t, err)
+	w := must.Have(s.Begin(t.Context(), "job", number))(t)
 	return w.(store.Taker)
 }
 
@@ -36,8 +36,7 @@ func TestTakeFaults(t *testing.T) {
 		{"a clone", fault(vfstest.Clone, "0", syscall.EXDEV), nil},
 		{"nothing", fault(vfstest.Open, "another", syscall.EIO), nil},
 	} {
-		s, err := New(vfstest.Hooked(vfstest.NewMem(), c.hook), &Options{Form: store.Form{InlineBytes: 4}})
-		must(t, err)
+		s := must.Have(New(vfstest.Hooked(vfstest.NewMem(), c.hook), &Options{Form: store.Form{InlineBytes: 4}}))(t)
 		w, file := taker(t, s, 1), outside(t, "content")
 		moved, err := w.Take("part", file, true)
 		if !errors.Is(err, c.want) || c.want == nil && err != nil || moved && c.what != "a clone" {
@@ -83,8 +82,7 @@ func TestTakeUnsupported(t *testing.T) {
 		"not given":        {unclonable{mem}, false, "content"},
 		"nothing possible": {vfstest.Hooked(struct{ vfs.FS }{mem}, func(vfstest.Op, string) error { return nil }), true, "content"},
 	} {
-		s, err := New(c.disk, &Options{Form: store.Form{InlineBytes: 4}})
-		must(t, err)
+		s := must.Have(New(c.disk, &Options{Form: store.Form{InlineBytes: 4}}))(t)
 		w, file := taker(t, s, 1), outside(t, c.text)
 		before := madeOf(mem)
 		moved, err := w.Take("part", file, c.given)
@@ -98,10 +96,9 @@ func TestTakeUnsupported(t *testing.T) {
 			t.Errorf("%s, of a writer that was given up: %v", what, err)
 		}
 	}
-	s, err := New(mem, nil)
-	must(t, err)
+	s := must.Have(New(mem, nil))(t)
 	w, file := taker(t, s, 1), outside(t, strings.Repeat("x", defaultInlineBytes+1))
-	must(t, file.Close())
+	must.Do(t, file.Close())
 	if _, err := w.Take("part", file, true); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a file that is closed: %v", err)
 	}
@@ -110,13 +107,12 @@ func TestTakeUnsupported(t *testing.T) {
 // TestTakeBehindPart: a part that was written is durable before a file is taken, and synced no more afterwards.
 func TestTakeBehindPart(t *testing.T) {
 	mem, syncs := vfstest.NewMem(), map[string]int{}
-	s, err := New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
+	s := must.Have(New(vfstest.Hooked(mem, func(op vfstest.Op, name string) error {
 		if op == vfstest.Sync {
 			syncs[filepath.Base(name)]++
 		}
 		return nil
-	}), &Options{Form: store.Form{InlineBytes: -1}})
-	must(t, err)
+	}), &Options{Form: store.Form{InlineBytes: -1}}))(t)
 	w, file := begin(t, s, "job", 1, "written"), outside(t, "taken")
 	defer file.Close()
 	if _, err := w.(store.Taker).Take("second", file, true); err != nil || syncs["0"] != 1 {
@@ -125,8 +121,7 @@ func TestTakeBehindPart(t *testing.T) {
 	if _, err := w.Commit(); err != nil || syncs["0"] != 1 || syncs["1"] != 1 || syncs["manifest"] != 1 {
 		t.Errorf("%v after %v", err, syncs)
 	}
-	left, err := New(mem.Crash(nil), nil)
-	must(t, err)
+	left := must.Have(New(mem.Crash(nil), nil))(t)
 	if got := numbersOf(t, left, "job"); len(got) != 1 {
 		t.Errorf("a crash leaves %d", got)
 	}

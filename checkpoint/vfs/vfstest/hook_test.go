@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // refusing lets every operation of one kind fail.
@@ -31,13 +32,11 @@ func TestHookNames(t *testing.T) {
 		heard = append(heard, fmt.Sprintf("%s(%s)", op, name))
 		return nil
 	})
-	must(t, errors.Join(fsys.Mkdir("d"), fsys.SyncDir(".")))
+	must.Do(t, errors.Join(fsys.Mkdir("d"), fsys.SyncDir(".")))
 	vfstest.WriteFile(t, fsys, "d/a", "text", true)
 	_ = vfstest.Content(fsys, "d/a")
-	must(t, errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")))
-	if _, err := fsys.List("d"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")))
+	must.Have(fsys.List("d"))(t)
 	want := "mkdir(d) syncdir(.) create(d/a) write(d/a) sync(d/a) close(d/a) open(d/a) rename(d/a) remove(b) list(d)"
 	if got := strings.Join(heard, " "); got != want {
 		t.Errorf("heard %s\nwant  %s", got, want)
@@ -76,28 +75,23 @@ func TestRefusedDoesNothing(t *testing.T) {
 func TestRefusedFile(t *testing.T) {
 	for length, want := range []string{"", "", "x", "x", "xx", "xx"} {
 		mem := vfstest.NewMem()
-		file, err := vfstest.Hooked(mem, refusing(vfstest.Write)).Create("a")
-		must(t, err)
+		file := must.Have(vfstest.Hooked(mem, refusing(vfstest.Write)).Create("a"))(t)
 		n, err := file.Write([]byte(strings.Repeat("x", length)))
 		if n != len(want) || !errors.Is(err, vfstest.ErrInjected) || vfstest.Content(mem, "a") != want {
 			t.Errorf("a write of %d bytes: %d, %v, %q; want %q", length, n, err, vfstest.Content(mem, "a"), want)
 		}
 	}
 	mem := vfstest.NewMem()
-	file, err := vfstest.Hooked(mem, refusing(vfstest.Sync)).Create("a")
-	must(t, err)
-	if _, err := io.WriteString(file, "text"); err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(vfstest.Hooked(mem, refusing(vfstest.Sync)).Create("a"))(t)
+	must.Have(io.WriteString(file, "text"))(t)
 	if err := errors.Join(file.Sync()); !errors.Is(err, vfstest.ErrInjected) {
 		t.Errorf("Sync: %v", err)
 	}
-	must(t, mem.SyncDir("."))
+	must.Do(t, mem.SyncDir("."))
 	if got := vfstest.Content(mem.Crash(nil), "a"); got != "" {
 		t.Errorf("a sync that failed kept %q", got)
 	}
-	file, err = vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b")
-	must(t, err)
+	file = must.Have(vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b"))(t)
 	if err := file.Close(); !errors.Is(err, vfstest.ErrInjected) {
 		t.Errorf("Close: %v", err)
 	}

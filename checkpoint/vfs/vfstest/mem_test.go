@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestCrash lists what may be left of a file that replaces another: without all syncs in order, not
@@ -27,11 +28,11 @@ func TestCrash(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			mem := vfstest.NewMem()
 			vfstest.WriteFile(t, mem, "a", "old", true)
-			must(t, mem.SyncDir("."))
+			must.Do(t, mem.SyncDir("."))
 			vfstest.WriteFile(t, mem, "t", "new!", test.syncFile)
-			must(t, errors.Join(mem.SyncDir("."), mem.Rename("t", "a")))
+			must.Do(t, errors.Join(mem.SyncDir("."), mem.Rename("t", "a")))
 			if test.syncDir {
-				must(t, mem.SyncDir("."))
+				must.Do(t, mem.SyncDir("."))
 			}
 			met := make(map[string]bool)
 			for seed := range 500 {
@@ -58,11 +59,11 @@ func TestCrash(t *testing.T) {
 func TestLinkAndCrash(t *testing.T) {
 	for synced, want := range map[string]string{"": "a/ ", "a": "a/ a/x=content ", ".": "a/ y=content ", "a .": "a/ a/x=content y=content "} {
 		m := vfstest.NewMem()
-		must(t, errors.Join(m.Mkdir("a"), m.SyncDir(".")))
+		must.Do(t, errors.Join(m.Mkdir("a"), m.SyncDir(".")))
 		vfstest.WriteFile(t, m, "a/x", "content", true)
-		must(t, m.Link("a/x", "y"))
+		must.Do(t, m.Link("a/x", "y"))
 		for _, dir := range strings.Fields(synced) {
-			must(t, m.SyncDir(dir))
+			must.Do(t, m.SyncDir(dir))
 		}
 		if got := vfstest.Tree(m.Crash(nil), "."); got != want {
 			t.Errorf("%q synced: %s, want %s", synced, got, want)

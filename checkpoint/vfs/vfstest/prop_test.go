@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // kind is what callers can tell errors apart by.
@@ -80,8 +81,7 @@ func renamed(fsys vfs.FS, from, to string) string {
 // Mem does what the operating system does, with errors of the same kinds.
 func TestMemLikeOS(t *testing.T) {
 	for seed := range uint64(60) {
-		real, err := vfs.NewOS(t.TempDir())
-		must(t, err)
+		real := must.Have(vfs.NewOS(t.TempDir()))(t)
 		mem := vfstest.NewMem()
 		first, second := rand.New(rand.NewPCG(seed, 7)), rand.New(rand.NewPCG(seed, 7))
 		for step := range 80 {
@@ -92,7 +92,7 @@ func TestMemLikeOS(t *testing.T) {
 				t.Fatalf("seed %d, step %d: Mem holds %q, the system %q", seed, step, got, want)
 			}
 		}
-		must(t, real.Close())
+		must.Do(t, real.Close())
 	}
 }
 
@@ -179,7 +179,7 @@ func (w *twin) step(t *testing.T, mem *vfstest.Mem, rng *rand.Rand, open map[str
 		_, err = open[name].Write([]byte(text))
 		file.data += text
 	}
-	must(t, err)
+	must.Do(t, err)
 }
 
 // TestCrashKeepsItsWord: after any operations, a crash leaves nothing that FS rules out: what was synced is
@@ -227,7 +227,7 @@ func TestCrashDeterministic(t *testing.T) {
 	mem := vfstest.NewMem()
 	for i := range 8 {
 		name := string(rune('a' + i))
-		must(t, mem.Mkdir(name))
+		must.Do(t, mem.Mkdir(name))
 		vfstest.WriteFile(t, mem, path.Join(name, "f"), "content", i%2 == 0)
 	}
 	want, others := vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."), 0
@@ -249,21 +249,21 @@ func TestCrashDeterministic(t *testing.T) {
 func TestCrashLeavesBothNames(t *testing.T) {
 	mem := vfstest.NewMem()
 	for _, dir := range []string{"x", "y"} {
-		must(t, mem.Mkdir(dir))
+		must.Do(t, mem.Mkdir(dir))
 	}
 	vfstest.WriteFile(t, mem, "x/f", "content", true)
 	for _, dir := range []string{"x", ".", "y"} {
-		must(t, mem.SyncDir(dir))
+		must.Do(t, mem.SyncDir(dir))
 	}
-	must(t, mem.Rename("x/f", "y/f"))
+	must.Do(t, mem.Rename("x/f", "y/f"))
 	// The new directory is synced, the old one is not: the order that loses nothing.
-	must(t, mem.SyncDir("y"))
+	must.Do(t, mem.SyncDir("y"))
 	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ x/f=content y/ y/f=content " {
 		t.Errorf("left: %s", got)
 	}
 	// Synced the other way round, it is lost where both were to be kept.
 	mem = mem.Crash(nil)
-	must(t, errors.Join(mem.Remove("y/f"), mem.SyncDir("y"), mem.Rename("x/f", "y/f"), mem.SyncDir("x")))
+	must.Do(t, errors.Join(mem.Remove("y/f"), mem.SyncDir("y"), mem.Rename("x/f", "y/f"), mem.SyncDir("x")))
 	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ y/ " {
 		t.Errorf("left after a sync of the old directory alone: %s", got)
 	}
@@ -272,34 +272,19 @@ func TestCrashLeavesBothNames(t *testing.T) {
 // What is read is the file as it was when it was opened, and what is returned belongs to the caller.
 func TestMemKeepsApart(t *testing.T) {
 	mem := vfstest.NewMem()
-	file, err := mem.Create("a")
-	must(t, err)
+	file := must.Have(mem.Create("a"))(t)
 	text := []byte("first")
-	if _, err := file.Write(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(file.Write(text))(t)
 	copy(text, "XXXXX") // the caller's buffer is its own again
-	early, err := mem.Open("a")
-	must(t, err)
-	if _, err := file.Write([]byte(" second")); err != nil {
-		t.Fatal(err)
-	}
+	early := must.Have(mem.Open("a"))(t)
+	must.Have(file.Write([]byte(" second")))(t)
 	var read bytes.Buffer
 	if _, err := read.ReadFrom(early); err != nil || read.String() != "first" || vfstest.Content(mem, "a") != "first second" {
 		t.Errorf("read %q and %q, %v", read.String(), vfstest.Content(mem, "a"), err)
 	}
-	entries, err := mem.List(".")
-	must(t, err)
+	entries := must.Have(mem.List("."))(t)
 	entries[0].Name = "changed"
 	if got := vfstest.Tree(mem, "."); got != "a=first second " {
 		t.Errorf("a list belongs to the caller, and changed %q", got)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,15 +11,15 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/vfs"
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // outside opens a file of the operating system.
 func outside(t *testing.T, text string) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "outside")
-	must(t, os.WriteFile(name, []byte(text), 0o600))
-	file, err := os.Open(name)
-	must(t, err)
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
+	file := must.Have(os.Open(name))(t)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -35,19 +35,18 @@ func TestShare(t *testing.T) {
 		// Through a hook, as all that is tested with faults.
 		var asked []vfstest.Op
 		hooked := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error { asked = append(asked, op); return nil }).(vfs.Sharer)
-		file, err := share(hooked)
-		must(t, err)
+		file := must.Have(share(hooked))(t)
 		if len(asked) != 1 || string(asked[0]) != how {
 			t.Errorf("%s: the hook was asked for %v", how, asked)
 		}
 		if got := vfstest.Tree(mem, "."); got != "a=content " {
 			t.Errorf("%s: %s", how, got)
 		}
-		must(t, mem.SyncDir("."))
+		must.Do(t, mem.SyncDir("."))
 		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a= " {
 			t.Errorf("%s: a crash leaves %s of what was not synced", how, got)
 		}
-		must(t, errors.Join(file.Sync(), file.Close()))
+		must.Do(t, errors.Join(file.Sync(), file.Close()))
 		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a=content " {
 			t.Errorf("%s: a crash leaves %s", how, got)
 		}
@@ -63,12 +62,11 @@ func TestShare(t *testing.T) {
 			t.Errorf("%s on a file system that cannot: %v", how, err)
 		}
 	}
-	adopted, err := vfstest.NewMem().Adopt(from, "a")
-	must(t, err)
+	adopted := must.Have(vfstest.NewMem().Adopt(from, "a"))(t)
 	if _, err := adopted.Write([]byte("x")); err == nil {
 		t.Error("what was adopted is written")
 	}
-	must(t, from.Close())
+	must.Do(t, from.Close())
 	if _, err := vfstest.NewMem().Clone(from, "a"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("clone of a closed file: %v", err)
 	}

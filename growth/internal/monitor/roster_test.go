@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth/internal/monitor"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // match makes a roster hold jobs; the state of a job is the number of the step that admitted it.
@@ -89,9 +90,7 @@ func checkRoster(t *rapid.T, r *monitor.Roster[int], admitted map[string]int, id
 // A fault of a job tells its place in the input, whether the job is new or was there before.
 func TestMatchFaultsTellPlaces(t *testing.T) {
 	var r monitor.Roster[int]
-	if err := match(&r, 0, []string{"b"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, match(&r, 0, []string{"b"}))
 	err := match(&r, 1, []string{"z", "", "b", "z", "a", "b", "z"})
 	var faults apportion.Faults
 	if !errors.As(err, &faults) {

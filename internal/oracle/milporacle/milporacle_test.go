@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc/milp"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // build returns max 3x + 2y + z over x integer in [0, 3], y and z continuous in [0, 4], with
@@ -25,10 +26,7 @@ func build(t *testing.T, infeasible bool) *milp.Model {
 		b.AtLeast("", []milp.Term{{Var: x, Coef: 1}, {Var: y, Coef: 1}, {Var: z, Coef: 1}}, 9)
 	}
 	b.Maximize([]milp.Term{{Var: x, Coef: 3}, {Var: y, Coef: 2}, {Var: z, Coef: 1}}, 0)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 
@@ -48,10 +46,7 @@ func model(t *testing.T, write func(b *milp.Builder)) *milp.Model {
 	t.Helper()
 	b := milp.NewBuilder("")
 	write(b)
-	m, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(b.Build())(t)
 	return m
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The least cost of every completion is that of enumeration, and the choices traced back have it.
@@ -15,9 +17,7 @@ func TestCappedDPProperty(t *testing.T) {
 	job := ratio{1, 1}
 	rapid.Check(t, func(t *rapid.T) {
 		b, p, _, _ := drawPrefix(t, job)
-		if err := b.dp.run(p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.dp.run(p))
 		for last, least := range b.dp.least {
 			head := b.prefix(problem(job, p.work), last)
 			if want := enumerate(head); least != want && math.Abs(least-want) > 1e-9 {

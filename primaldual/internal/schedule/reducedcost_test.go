@@ -5,6 +5,8 @@ package schedule
 import (
 	"math"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // bareSearch has given tables of cost, one a slot, and bounds for all prefixes, as collect leaves them.
@@ -42,9 +44,7 @@ func checkExact(t *testing.T, b *Search, job ratio, work int, counts *searchCoun
 	t.Helper()
 	const slack = 1e-9
 	r := problem(job, work)
-	if err := b.dp.run(b.prefix(r, b.Tables.Slots()-1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.dp.run(b.prefix(r, b.Tables.Slots()-1)))
 	for last, want := range b.dp.least {
 		if (b.bounds[last].lower < inf) != (want < inf) {
 			t.Fatalf("bound %g, cost %g", b.bounds[last].lower, want)

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // listed is a source of tables that are known; equal neighbours share one.
@@ -121,10 +123,7 @@ func TestRest(t *testing.T) {
 	for seed := range uint64(1000) {
 		p, tables := drawProblem(fromSeed(seed))
 		b := &Search{Limit: DefaultMaxCells}
-		want, err := b.Find(p, &listed{tables: tables})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(b.Find(p, &listed{tables: tables}))(t)
 		if want.Status != Best {
 			continue
 		}
