@@ -198,27 +198,6 @@ func TestPackRules(t *testing.T) {
 	}
 }
 
-// TestPackAllOrNothing fills a cluster with a gang that is one container too large: nothing is
-// placed, dst is as before, and the round robin starts where it would have.
-func TestPackAllOrNothing(t *testing.T) {
-	for _, rule := range []placement.Rule{placement.FirstFit, placement.BestFit, placement.RoundRobin, placement.FewestFirst} {
-		bins := []placement.Bin{{Free: apportion.Resources{5}}, {Free: apportion.Resources{5}}, {Free: apportion.Resources{-3}}}
-		packer := must.Have(placement.NewPacker(rule, cpu, bins))(t)
-		first, _ := packer.Place(apportion.Resources{1}, 1, nil)
-		if got, ok := packer.Place(apportion.Resources{2}, 5, first); ok || len(got) != 1 {
-			t.Errorf("%v: placed %v, %v", rule, got, ok)
-		}
-		if got := packer.Free(0)[0] + packer.Free(1)[0]; got != 9 {
-			t.Errorf("%v: %d left, want 9", rule, got)
-		}
-		if got, ok := packer.Place(apportion.Resources{2}, 4, nil); !ok {
-			t.Errorf("%v: four do not fit: %v", rule, got)
-		} else if rule == placement.RoundRobin && got[0].Server != 1 {
-			t.Errorf("round robin goes on at %d, want 1", got[0].Server)
-		}
-	}
-}
-
 func TestPackLimits(t *testing.T) {
 	packer := must.Have(placement.NewPacker(placement.FirstFit, cpu, []placement.Bin{{Free: apportion.Resources{math.MaxInt64}}, {Free: apportion.Resources{math.MaxInt64}}}))(t)
 	if got, ok := packer.Place(apportion.Resources{0}, math.MaxInt64, nil); !ok || len(got) != 1 {

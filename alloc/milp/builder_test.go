@@ -107,41 +107,6 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestRowsAreCanonical: ascending, summed, without zeros; the caller's terms are left alone and may
-// be used again.
-func TestRowsAreCanonical(t *testing.T) {
-	b := NewBuilder("")
-	x, y, z := b.Binary("x"), b.Continuous(-inf, 2, "y"), b.Integer(1, inf, "z")
-	terms := []Term{{z, 3}, {x, 1}, {y, 2}, {x, 4}, {y, -2}}
-	before := slices.Clone(terms)
-	if i := b.Row("first", -1, terms, 7); i != 0 || !slices.Equal(terms, before) {
-		t.Errorf("row %d, terms %v", i, terms)
-	}
-	terms[0].Coef = 100
-	b.AtLeast("", terms[:1], 2)
-	b.Equal("", nil, 0)
-	b.Minimize([]Term{{z, 1}}, 0)
-	b.Maximize([]Term{{x, 1}, {z, 2}, {x, 5}}, -3) // replaces the first
-	m := must.Have(b.Build())(t)
-	if got, want := describe(m), `maximize -3
-x [0 1] cost 6 integer true
-y [-Inf 2] cost 0 integer false
-z [1 +Inf] cost 2 integer true
-first [-1 7] [0 2] [5 3]
-c1 [2 +Inf] [2] [100]
-c2 [0 0] [] []
-`; got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if m.Nonzeros() != 3 || m.Integers() != 2 {
-		t.Errorf("%d nonzeros, %d integers", m.Nonzeros(), m.Integers())
-	}
-	c := m.ByColumns()
-	if !slices.Equal(c.Start, []int{0, 1, 1, 3}) || !slices.Equal(c.Rows, []int32{0, 0, 1}) || !slices.Equal(c.Coefs, []float64{5, 3, 100}) {
-		t.Errorf("columns %+v", c)
-	}
-}
-
 // describe prints all that a model gives access to.
 func describe(m *Model) string {
 	var text strings.Builder

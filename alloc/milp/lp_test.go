@@ -3,15 +3,9 @@
 package milp
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
-	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/apportion/apportion/internal/must"
 )
 
 // lpProgram is what an LP file says: sums by name of the variable, rows in their order, bounds by name.
@@ -32,136 +26,6 @@ type lpRow struct {
 	bound          float64
 }
 
-// lpSections are the words that begin a section.
-var lpSections = map[string]bool{"Minimize": true, "Maximize": true, "Subject": true, "Bounds": true, "General": true, "End": true}
-
-// readLP reads what WriteLP writes. Lines that are indented by two go on with the one before, a backslash begins a
-// comment.
-func readLP(text string) (*lpProgram, error) {
-	p := &lpProgram{cost: map[string]float64{}, lower: map[string]float64{}, upper: map[string]float64{}, integer: map[string]bool{}}
-	var statements []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "\\"):
-		case strings.HasPrefix(line, "  ") && len(statements) > 0:
-			statements[len(statements)-1] += line[1:]
-		default:
-			statements = append(statements, line)
-		}
-	}
-	section := ""
-	for _, statement := range statements {
-		words := strings.Fields(statement)
-		if !strings.HasPrefix(statement, " ") {
-			if !lpSections[words[0]] {
-				return nil, fmt.Errorf("unknown section %q", statement)
-			}
-			section = words[0]
-			p.maximise = p.maximise || section == "Maximize"
-			continue
-		}
-		var err error
-		switch section {
-		case "Minimize", "Maximize":
-			p.cost, p.constant, err = lpSum(words[1:])
-		case "Subject":
-			err = p.row(words)
-		case "Bounds":
-			err = p.bound(words)
-		case "General":
-			for _, name := range words {
-				p.integer[name] = true
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", statement, err)
-		}
-	}
-	if section != "End" {
-		return nil, fmt.Errorf("the file ends in section %q", section)
-	}
-	return p, nil
-}
-
-// lpSum reads "2 x - 3 y + 4".
-func lpSum(words []string) (terms map[string]float64, constant float64, err error) {
-	terms = map[string]float64{}
-	sign, coef, pending := 1.0, 1.0, false
-	flush := func() {
-		if pending {
-			constant += sign * coef
-		}
-		sign, coef, pending = 1, 1, false
-	}
-	for _, word := range words {
-		number, notNumber := strconv.ParseFloat(word, 64)
-		switch {
-		case word == "+" || word == "-":
-			flush()
-			if word == "-" {
-				sign = -1
-			}
-		case notNumber == nil && pending:
-			return nil, 0, fmt.Errorf("two numbers before %q", word)
-		case notNumber == nil:
-			coef, pending = number, true
-		default:
-			if _, twice := terms[word]; twice {
-				return nil, 0, fmt.Errorf("%s is there twice", word)
-			}
-			terms[word] = sign * coef
-			sign, coef, pending = 1, 1, false
-		}
-	}
-	flush()
-	return terms, constant, nil
-}
-
-// row reads "name: terms >= bound".
-func (p *lpProgram) row(words []string) error {
-	n := len(words)
-	if n < 4 || !strings.HasSuffix(words[0], ":") {
-		return fmt.Errorf("no row")
-	}
-	terms, constant, err := lpSum(words[1 : n-2])
-	bound, notNumber := strconv.ParseFloat(words[n-1], 64)
-	if err != nil || notNumber != nil {
-		return fmt.Errorf("%v, %v", err, notNumber)
-	}
-	for name, coef := range terms {
-		if coef == 0 {
-			delete(terms, name) // a row without terms
-		}
-	}
-	p.rows = append(p.rows, lpRow{strings.TrimSuffix(words[0], ":"), words[n-2], terms, bound - constant})
-	return nil
-}
-
-// bound reads "x free", "x = 3", "x >= 3" and "-inf <= x <= 3".
-func (p *lpProgram) bound(words []string) error {
-	number := func(k int) float64 {
-		x, err := strconv.ParseFloat(words[k], 64)
-		if err != nil {
-			x = math.NaN()
-		}
-		return x
-	}
-	switch {
-	case len(words) == 2 && words[1] == "free":
-		p.lower[words[0]], p.upper[words[0]] = math.Inf(-1), math.Inf(1)
-	case len(words) == 3 && words[1] == "=":
-		p.lower[words[0]], p.upper[words[0]] = number(2), number(2)
-	case len(words) == 3 && words[1] == ">=":
-		p.lower[words[0]], p.upper[words[0]] = number(2), math.Inf(1)
-	case len(words) == 5 && words[1] == "<=" && words[3] == "<=":
-		p.lower[words[2]], p.upper[words[2]] = number(0), number(4)
-	default:
-		return fmt.Errorf("no bound")
-	}
-	return nil
-}
-
 // sameTerms compares a sum of a file with the coefficients of a model.
 func sameTerms(got map[string]float64, names []string, want map[int]float64) bool {
 	count := 0
@@ -175,20 +39,6 @@ func sameTerms(got map[string]float64, names []string, want map[int]float64) boo
 		}
 	}
 	return len(got) == count
-}
-
-// An LP file says what the model says: every cost, row, bound and kind, under names that are legal.
-func TestWriteLPSaysTheModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := genModel(t)
-		var text strings.Builder
-		must.Do(t, m.WriteLP(&text))
-		p, err := readLP(text.String())
-		if err != nil {
-			t.Fatalf("%v\n%s", err, &text)
-		}
-		checkLP(t, m, p, text.String())
-	})
 }
 
 // checkLP compares what a reader has understood of a file with the model.

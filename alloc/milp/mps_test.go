@@ -3,7 +3,6 @@ package milp
 import (
 	"compress/gzip"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -74,32 +73,6 @@ func TestMPSBounds(t *testing.T) {
 	}
 }
 
-// TestMPSRanges: RANGES on each row type, [IBM76].
-func TestMPSRanges(t *testing.T) {
-	for _, c := range []struct {
-		kind         string
-		width        string
-		lower, upper float64
-	}{
-		{"L", "", -inf, 10}, {"G", "", 10, inf}, {"E", "", 10, 10}, {"N", "", -inf, inf},
-		{"L", "4", 6, 10}, {"G", "4", 10, 14}, {"E", "4", 10, 14}, {"E", "-4", 6, 10},
-		{"L", "-4", 6, 10}, {"G", "-4", 10, 14}, {"E", "0", 10, 10}, {"N", "4", -inf, inf}, {"L", "1e30", -inf, 10},
-	} {
-		text := "ROWS\n N o\n " + c.kind + " r\nCOLUMNS\n x r 1\nRHS\n R r 10\n"
-		if c.width != "" {
-			text += "RANGES\n R r " + c.width + "\n"
-		}
-		m, err := ReadMPS(strings.NewReader(text+"ENDATA\n"), nil)
-		if err != nil {
-			t.Errorf("%s %s: %v", c.kind, c.width, err)
-			continue
-		}
-		if r := m.Row(0); r.Lower != c.lower || r.Upper != c.upper {
-			t.Errorf("%s %s: [%v %v], want [%v %v]", c.kind, c.width, r.Lower, r.Upper, c.lower, c.upper)
-		}
-	}
-}
-
 // TestMPSObjective: sense, constant, costs; one without an N row.
 func TestMPSObjective(t *testing.T) {
 	const rest = "ROWS\n N o\n L r\nCOLUMNS\n x o 2 r 1\nRHS\n o 5\nENDATA\n" // no set name
@@ -117,43 +90,6 @@ func TestMPSObjective(t *testing.T) {
 		} else if got := describe(m); got != want {
 			t.Errorf("%q: got\n%swant\n%s", text, got, want)
 		}
-	}
-}
-
-// TestMPSFixed: names with spaces, blank set names, numbers in fields 4 and 6.
-func TestMPSFixed(t *testing.T) {
-	const text = `NAME          FIXED
-ROWS
- N  COST
- L  LIM 1
- E  MY EQN
-COLUMNS
-    X ONE     COST                 1   LIM 1                1
-    M1                     'MARKER'                 'INTORG'
-    Y TWO     COST                 4   MY EQN              -1
-    M2                     'MARKER'                 'INTEND'
-RHS
-              LIM 1                4   MY EQN               7
-BOUNDS
- UP           X ONE                4
- LO           Y TWO               -1
-ENDATA
-`
-	m, err := ReadMPS(strings.NewReader(strings.ReplaceAll(text, "    M1                     'MARKER'", "    M1        'MARKER'  ")), &MPSOptions{Fixed: true})
-	if err == nil {
-		t.Errorf("a marker out of its columns was read: %s", describe(m))
-	}
-	fixed := strings.NewReplacer("    M1                     'MARKER'                 'INTORG'", "    M1        'MARKER'                 'INTORG'",
-		"    M2                     'MARKER'                 'INTEND'", "    M2        'MARKER'                 'INTEND'").Replace(text)
-	m = must.Have(ReadMPS(strings.NewReader(fixed), &MPSOptions{Fixed: true}))(t)
-	want := `minimize 0
-X_ONE [0 4] cost 1 integer false
-Y_TWO [-1 +Inf] cost 4 integer true
-LIM_1 [-Inf 4] [0] [1]
-MY_EQN [7 7] [1] [-1]
-`
-	if got := describe(m); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
@@ -306,20 +242,5 @@ func TestWriteMPSRefuses(t *testing.T) {
 				t.Errorf("%s: LP: %v", c.name, err)
 			}
 		}
-	}
-}
-
-// broken refuses every write.
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
-
-func TestWriteErrors(t *testing.T) {
-	m := sample(t)
-	if m.WriteMPS(broken{}) == nil || m.WriteLP(broken{}) == nil {
-		t.Error("a failed write was not reported")
-	}
-	if math.IsNaN(m.Objective([]float64{1, 1})) {
-		t.Error("the model is gone")
 	}
 }

@@ -1,13 +1,11 @@
 package milp
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
@@ -19,54 +17,6 @@ func built(t testing.TB, add func(b *Builder)) *Model {
 	add(b)
 	m := must.Have(b.Build())(t)
 	return m
-}
-
-// TestMisses: a bound may be missed by the tolerance times the larger of 1 and its size, and no more; what is
-// infinite cannot be missed, and a value that is no number always misses.
-func TestMisses(t *testing.T) {
-	const tolerance = 0x1p-10
-	for _, c := range []struct {
-		x, lower, upper float64
-		want            error
-	}{
-		{0, 0, 1, nil}, {-tolerance, 0, 1, nil}, {-2 * tolerance, 0, 1, apportion.ErrRange},
-		{1 + tolerance, 0, 1, nil}, {1 + 2*tolerance, 0, 1, apportion.ErrRange},
-		{1024 + 1, 0, 1024, nil}, {1024 + 1.5, 0, 1024, apportion.ErrRange},
-		{-1024 - 1, -1024, 0, nil}, {-1024 - 1.5, -1024, 0, apportion.ErrRange},
-		{1e300, -inf, inf, nil}, {-1e300, -inf, 0, nil}, {1e300, -inf, 0, apportion.ErrRange},
-		{nan, -inf, inf, apportion.ErrNotFinite}, {inf, -inf, inf, apportion.ErrNotFinite}, {-inf, -inf, 0, apportion.ErrNotFinite},
-	} {
-		if detail, got := misses(c.x, c.lower, c.upper, tolerance); !errors.Is(got, c.want) || (got == nil) != (detail == "") {
-			t.Errorf("%v in [%v %v]: %v (%s), want %v", c.x, c.lower, c.upper, got, detail, c.want)
-		}
-	}
-}
-
-// TestVerifyListsEveryFault: all faults at once, in the order of the model, each with its kind and index.
-func TestVerifyListsEveryFault(t *testing.T) {
-	m := built(t, func(b *Builder) {
-		x, y, z := b.Integer(0, 9, "x"), b.Continuous(0, 1, "y"), b.Integer(0, 9, "z")
-		b.AtMost("r", []Term{{x, 1}, {y, 1}}, 5)
-		b.AtLeast("s", []Term{{z, 1}}, 0)
-		b.Equal("", []Term{{z, 2}}, 5)
-	})
-	var faults apportion.Faults
-	if err := m.Verify([]float64{4.5, 2, 3}, 0, 0.25); !errors.As(err, &faults) {
-		t.Fatal(err)
-	}
-	want := []apportion.Item{
-		{Kind: "variable", ID: "x", Index: 0}, {Kind: "variable", ID: "y", Index: 1}, {Kind: "row", ID: "r", Index: 0}, {Kind: "row", ID: "c2", Index: 2},
-	}
-	var got []apportion.Item
-	for _, f := range faults {
-		got = append(got, f.Item)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if err := m.Verify([]float64{4.25, 0.75, 2.5}, 0, 0.5); err != nil {
-		t.Errorf("within the tolerances: %v", err)
-	}
 }
 
 // TestMayBeUnbounded: a variable with a cost and without a bound on its better side, for both senses.
@@ -234,31 +184,6 @@ func TestNamesAreSparse(t *testing.T) {
 	}
 }
 
-// TestActivityAndObjective hold both against sums made from what the model gives out.
-func TestActivityAndObjective(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := genModel(t)
-		x := make([]float64, m.Variables())
-		objective := m.Constant()
-		for j := range x {
-			x[j] = float64(rapid.IntRange(-4, 4).Draw(t, "x"))
-			objective += float64(m.Variable(j).Cost * x[j])
-		}
-		if got := m.Objective(x); got != objective {
-			t.Fatalf("objective %v, want %v", got, objective)
-		}
-		for i := range m.Rows() {
-			sum := 0.0
-			for k, j := range m.Row(i).Columns {
-				sum += float64(m.Row(i).Coefs[k] * x[j])
-			}
-			if got := m.Activity(i, x); got != sum {
-				t.Fatalf("row %d: %v, want %v", i, got, sum)
-			}
-		}
-	})
-}
-
 // TestLPName: what the format cannot carry is replaced, and what could be read as something else gets a "_".
 func TestLPName(t *testing.T) {
 	for name, want := range map[string]string{
@@ -268,28 +193,5 @@ func TestLPName(t *testing.T) {
 		if got := lpName(name); got != want {
 			t.Errorf("%q becomes %q, want %q", name, got, want)
 		}
-	}
-}
-
-// TestLPLines: lines are broken before they are too long, between terms, and nothing is lost.
-func TestLPLines(t *testing.T) {
-	const n = 200
-	m := built(t, func(b *Builder) {
-		var terms []Term
-		for range n {
-			terms = append(terms, Term{b.Integer(0, 1, ""), 1.5})
-		}
-		b.AtMost("r", terms, 7)
-		b.Maximize(terms, 1)
-	})
-	var text strings.Builder
-	must.Do(t, m.WriteLP(&text))
-	for _, line := range strings.Split(text.String(), "\n") {
-		if len(line) > lpLine || strings.HasSuffix(line, "1.5") || strings.HasSuffix(line, "+") {
-			t.Errorf("%d characters: %q", len(line), line)
-		}
-	}
-	if got := strings.Count(text.String(), "1.5 x"); got != 2*n {
-		t.Errorf("%d terms, want %d", got, 2*n)
 	}
 }

@@ -98,25 +98,6 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	}
 }
 
-// TestNoLeftover: where a disk that is full refuses the data, nothing of it stays.
-func TestNoLeftover(t *testing.T) {
-	for _, op := range []vfstest.Op{vfstest.Write, vfstest.Sync, vfstest.Close, vfstest.Rename} {
-		mem := held(t)
-		full := vfstest.Hooked(mem, func(now vfstest.Op, _ string) error {
-			if now == op {
-				return vfstest.ErrInjected
-			}
-			return nil
-		})
-		if err := vfs.Write(full, "d/book", []byte(after)); !errors.Is(err, vfstest.ErrInjected) {
-			t.Errorf("%s: %v", op, err)
-		}
-		if entries, err := mem.List("d"); err != nil || len(entries) != 2 {
-			t.Errorf("%s: %v, %v", op, entries, err)
-		}
-	}
-}
-
 // TestRename gives a directory its name, so that a crash keeps it.
 func TestRename(t *testing.T) {
 	mem := held(t)

@@ -147,26 +147,6 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// The slack forgives clocks of two servers, up to it and no more, and never one clock.
-func TestSlack(t *testing.T) {
-	overlap := func(later string) *history {
-		h := &history{now: 1}
-		h.worker(1, 0, "north", Start, 0, Step, 1)
-		h.worker(2, 0, later, Start, 0, Step, 1)
-		h.lines[1].At = h.lines[2].At + int64(time.Millisecond)
-		return h
-	}
-	for _, test := range []struct {
-		later string
-		slack time.Duration
-		want  bool
-	}{{"south", 0, false}, {"south", time.Millisecond - 1, false}, {"south", time.Millisecond, true}, {"north", time.Second, false}} {
-		if err := Check(overlap(test.later).lines, &Options{Slack: test.slack}); (err == nil) != test.want {
-			t.Errorf("%+v: %v", test, err)
-		}
-	}
-}
-
 // Logs that do not have every step are no fault where that is said.
 func TestEvery(t *testing.T) {
 	h := &history{now: 1}
@@ -178,18 +158,6 @@ func TestEvery(t *testing.T) {
 	}
 	if err := Check(h.lines, &Options{Every: 9}); err == nil {
 		t.Error("ten steps between two lines pass for nine")
-	}
-}
-
-// Jobs have nothing to do with each other.
-func TestJobs(t *testing.T) {
-	h := good()
-	more := good()
-	for i := range more.lines {
-		more.lines[i].Job, more.lines[i].Attempt = "other", more.lines[i].Attempt+1
-	}
-	if err := Check(append(h.lines, more.lines...), nil); err != nil {
-		t.Error(err)
 	}
 }
 

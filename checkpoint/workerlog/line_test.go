@@ -64,13 +64,6 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// A line is a reading of package command as well: the runner sees the step in it.
-func TestLineIsReading(t *testing.T) {
-	if r, ok := command.ParseLine([]byte(whole)); !ok || r.Step != 41 {
-		t.Errorf("%+v, %v", r, ok)
-	}
-}
-
 // environment makes this process a worker.
 func environment(t *testing.T, attempt, rank string) {
 	t.Helper()
@@ -118,15 +111,6 @@ func TestWriter(t *testing.T) {
 	}
 	if _, err := Create(dir, 0); err != nil {
 		t.Errorf("a second process: %v", err)
-	}
-}
-
-func TestCreateRefuses(t *testing.T) {
-	for _, test := range [][2]string{{"", "0"}, {"x", "0"}, {"1", "x"}} {
-		environment(t, test[0], test[1])
-		if _, err := Create(t.TempDir(), 0); err == nil {
-			t.Errorf("attempt %q, rank %q", test[0], test[1])
-		}
 	}
 }
 

@@ -302,45 +302,6 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A deadline at the end of time is far, and one at its beginning is over, also where slots are counted from before 0.
-func TestFarDeadlines(t *testing.T) {
-	for by, admitted := range map[int]bool{math.MaxInt: true, math.MinInt: false} {
-		for _, start := range []int{-5, 1} {
-			s, err := New(apportion.Kinds{"gpu"}, apportion.Resources{4}, start, &Options{Promise: OnAdmission})
-			if err != nil {
-				t.Fatal(err)
-			}
-			job := Job{ID: "a", Work: 8, Width: 2, Worker: apportion.Resources{1}, Deadlines: []Deadline{{By: by, Value: 1}}}
-			if d, err := s.Offer(job); err != nil || d.Admitted != admitted {
-				t.Errorf("slot %d, by %d: %+v, %v", start, by, d, err)
-			}
-		}
-	}
-}
-
-// Units change with the capacity; what was offered is then worth the same part of the cluster as before.
-func TestPriceAfterFailure(t *testing.T) {
-	kinds := apportion.Kinds{"gpu", "cpu"}
-	s, err := New(kinds, apportion.Resources{8, 8}, 1, &Options{Promise: OnAdmission})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, value := range []float64{400, 300, 200, 100} {
-		job := Job{ID: fmt.Sprint(i), Work: 50, Width: 8, Worker: apportion.Resources{1, 1}, Deadlines: []Deadline{{By: 100, Value: value}}}
-		if _, err := s.Offer(job); err != nil {
-			t.Fatal(err)
-		}
-	}
-	share := func() float64 { return s.fluidPrice() * float64(s.pool.capacity) } // value for all of the cluster in a slot
-	before := share()
-	if _, err := s.SetCapacity(apportion.Resources{7, 8}); err != nil {
-		t.Fatal(err)
-	}
-	if after := share(); before <= 0 || math.Abs(after-before*7/8) > 1e-9 {
-		t.Errorf("a slot was worth %g, and with seven of eight accelerators %g", before, after)
-	}
-}
-
 // Work that is taken can be added up in the units of any later capacity.
 func TestWorkOfOtherUnits(t *testing.T) {
 	s, err := New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{1, 1}, 1, nil)

@@ -3,7 +3,6 @@
 package schedule
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -38,17 +37,4 @@ func TestCappedDPProperty(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A pass whose choices would not fit into the limit is refused before anything is computed.
-func TestCappedDPLimit(t *testing.T) {
-	job := ratio{1, 1}
-	b := bareSearch([][]float64{{0, 1}, {0, 1}}, []int{0, 1}, job, 2)
-	p := b.prefix(problem(job, 2), 1)
-	for _, limit := range []int64{2*3 - 1, 2 * 3} { // slots x (work + 1)
-		p.limit = limit
-		if err := b.dp.run(p); errors.Is(err, ErrTooLarge) != (limit < 6) {
-			t.Errorf("limit %d: %v", limit, err)
-		}
-	}
 }

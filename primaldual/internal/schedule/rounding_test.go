@@ -82,14 +82,3 @@ func TestRoundTrims(t *testing.T) {
 		t.Errorf("%v cost %g, want 1 and 3 for 4", b.trial.workers, cost)
 	}
 }
-
-// Of two ties of which the first is too wide, the work goes where it costs least.
-func TestRoundPlacesTheRest(t *testing.T) {
-	job := ratio{1, 1}
-	// Two slots in which 3 workers cost 3, but one or two as much as three; one slot that is dear.
-	b := bareSearch([][]float64{{0, 3, 3, 3}, {0, 3, 3, 3}, {0, 2}}, []int{0, 1, 2}, job, 4)
-	p := b.prefix(problem(job, 4), 2)
-	if cost := b.trial.round(p, &b.hulls, b.bounds[2].lambda); cost != 5 {
-		t.Errorf("cost %g, want 3 workers for 3 and one for 2", cost)
-	}
-}
