@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	simpolicies "github.com/apportion/apportion/placement/sim/policies"
 )
@@ -119,10 +120,7 @@ func TestDevice(t *testing.T) {
 func TestStream(t *testing.T) {
 	var totals []float64
 	for _, policy := range []sim.Policy{&simpolicies.OASiS{}, &simpolicies.FIFO{}} {
-		r, err := simulate(t.Context(), policy, time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(simulate(t.Context(), policy, time.Second))(t)
 		totals = append(totals, r.Worth())
 	}
 	if !(totals[0] > 2*totals[1]) {

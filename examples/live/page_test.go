@@ -29,6 +29,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func init() { subcommands["paged"] = paged }
@@ -91,10 +92,7 @@ func newBrowser(t *testing.T) browser {
 // open has the browser do something with a page and returns what it prints.
 func (b browser) open(t *testing.T, url string, flags ...string) []byte {
 	t.Helper()
-	profile, err := os.MkdirTemp("", "chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Have(os.MkdirTemp("", "chromium"))(t)
 	defer os.RemoveAll(profile) // its own processes may still write: what is left is in the temporary folder
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -114,10 +112,7 @@ func (b browser) open(t *testing.T, url string, flags ...string) []byte {
 // dom returns the page as the browser has understood it.
 func (b browser) dom(t *testing.T, url string) *html.Node {
 	t.Helper()
-	root, err := html.Parse(bytes.NewReader(b.open(t, url, "--dump-dom")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Have(html.Parse(bytes.NewReader(b.open(t, url, "--dump-dom"))))(t)
 	return root
 }
 
@@ -126,15 +121,9 @@ func (b browser) shot(t *testing.T, url string) image.Image {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.png")
 	b.open(t, url, "--screenshot="+path)
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(os.Open(path))(t)
 	defer file.Close()
-	picture, err := png.Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := must.Have(png.Decode(file))(t)
 	return picture
 }
 
@@ -196,10 +185,7 @@ func pagedCluster(t *testing.T) (*cluster.Cluster, string) {
 	t.Helper()
 	place := cluster.Place(t.TempDir())
 	servers := []apportion.Server{{ID: "north", Capacity: apportion.Resources{2, 4}}}
-	live, err := cluster.Start(place, cluster.Programs(place, servers, []string{"-policy", "dorm", "-save-every", "1h"}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := must.Have(cluster.Start(place, cluster.Programs(place, servers, []string{"-policy", "dorm", "-save-every", "1h"}, nil)))(t)
 	t.Cleanup(func() {
 		if err := live.Stop(); err != nil {
 			t.Error(err)
@@ -210,21 +196,13 @@ func pagedCluster(t *testing.T) (*cluster.Cluster, string) {
 	if err := live.Await(ctx, servers); err != nil {
 		t.Fatalf("%v\n%s", err, live.Log("master"))
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	for _, job := range []string{"first", "later"} {
 		argv := []string{program, "paged"}
 		application := alloc.Application{ID: job, Executor: "none", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1, 2}, Min: 2, Max: 2}, Start: argv, Resume: argv}
-		if err := place.Call(ctx, "/submit", &master.Submission{Application: application}, &master.Nothing{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, place.Call(ctx, "/submit", &master.Submission{Application: application}, &master.Nothing{}))
 	}
-	address, err := place.Page()
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Have(place.Page())(t)
 	return live, address
 }
 
@@ -274,9 +252,7 @@ func TestStatusPage(t *testing.T) {
 	curveInBox(t, rowOf(t, root, "first"))
 	drawnInBox(t, b.shot(t, url))
 
-	if err := os.WriteFile(filepath.Join(live.Place.Shared(), "first", goOn), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(live.Place.Shared(), "first", goOn), nil, 0o600))
 	until(t, live, "the first job is completed, the other one runs", func(first, later *master.View) bool {
 		return first.Job.Ending == checkpoint.Completed && len(first.Job.Containers) == 0 && later.Progress.Step == pausedAt && later.Job.Phase == checkpoint.Running
 	})
@@ -298,9 +274,7 @@ func curveInBox(t *testing.T, row *html.Node) {
 		t.Fatalf("%d pictures, %d lines", len(pictures), len(lines))
 	}
 	var left, top, width, height float64
-	if _, err := fmt.Sscan(attribute(pictures[0], "viewBox"), &left, &top, &width, &height); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(fmt.Sscan(attribute(pictures[0], "viewBox"), &left, &top, &width, &height))(t)
 	points := strings.Fields(attribute(lines[0], "points"))
 	if len(points) != pausedAt {
 		t.Errorf("%d points of %d steps", len(points), pausedAt)
@@ -308,9 +282,7 @@ func curveInBox(t *testing.T, row *html.Node) {
 	lastX, lastY := left-1, top-1
 	for _, point := range points {
 		var x, y float64
-		if _, err := fmt.Sscanf(point, "%g,%g", &x, &y); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(fmt.Sscanf(point, "%g,%g", &x, &y))(t)
 		if x < left || x > left+width || y < top || y > top+height || x <= lastX || y < lastY {
 			t.Errorf("point %s after %g,%g; the box is %g,%g and %g x %g", point, lastX, lastY, left, top, width, height)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // afterMove kills the master when a job runs on another node than first, and waits for what the next one says of it.
@@ -61,10 +62,7 @@ func (a *afterMove) each(ctx context.Context, p *cluster.Play, s *cluster.Sample
 // killed then, and the next one moves nobody again.
 func TestSpeCon(t *testing.T) {
 	ctx := frameworks(t)
-	stop, err := serveS3()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stop := must.Have(serveS3())(t)
 	defer func() {
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -98,10 +96,7 @@ func TestSpeCon(t *testing.T) {
 	if len(planned) > 1 || !kill.known {
 		t.Errorf("%d moves, want 1; the new master knows of that of %q: %v", len(planned), kill.moved, kill.known)
 	}
-	store, err := storeFromEnvironment(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Have(storeFromEnvironment(ctx))(t)
 	if manifests, err := store.List(ctx, planned[0].Job.Name); err != nil || len(manifests) == 0 {
 		t.Errorf("%d checkpoints in the bucket: %v", len(manifests), err)
 	}
@@ -135,22 +130,13 @@ func TestServeS3(t *testing.T) {
 	if store, err := storeFromEnvironment(t.Context()); store != nil || err != nil {
 		t.Fatalf("store %v, %v without a bucket", store, err)
 	}
-	stop, err := serveS3()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stop := must.Have(serveS3())(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/weights", []byte("1 2 3"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(dir+"/weights", []byte("1 2 3"), 0o600))
 	one, err1 := storeFromEnvironment(t.Context())
 	two, err2 := storeFromEnvironment(t.Context())
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Save(t.Context(), one, "job", 1, store.Files{Dir: dir, Names: []string{"weights"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
+	must.Have(store.Save(t.Context(), one, "job", 1, store.Files{Dir: dir, Names: []string{"weights"}}))(t)
 	if _, err := store.Load(t.Context(), two, "job", 1, dir+"/again"); err != nil {
 		t.Error(err)
 	}

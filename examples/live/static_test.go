@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestStatic(t *testing.T) {
@@ -22,10 +23,7 @@ func TestStatic(t *testing.T) {
 	}
 	decide := func() string {
 		t.Helper()
-		v, err := static{}.Decide(t.Context(), state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Have(static{}.Decide(t.Context(), state))(t)
 		var text []string
 		for _, name := range slices.Sorted(maps.Keys(v.Targets)) {
 			text = append(text, name+": "+strings.Join(v.Targets[name], " "))

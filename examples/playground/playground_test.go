@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // most is how large the download of the program may be.
@@ -19,17 +21,12 @@ const most = 3 << 20
 // What a user does on the page, in a real browser: a driver in a page around it clicks and types, and reports what it sees.
 func TestPlayground(t *testing.T) {
 	folder := t.TempDir()
-	if err := build(t.Context(), "../apportion", folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, build(t.Context(), "../apportion", folder))
 	info, err := os.Stat(filepath.Join(folder, "apportion.wasm.gz"))
 	if err != nil || info.Size() > most {
 		t.Errorf("the program is %v, %v", info, err)
 	}
-	driver, err := os.ReadFile("testdata/driver.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	driver := must.Have(os.ReadFile("testdata/driver.html"))(t)
 	reports := make(chan []byte, 1)
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(folder)))
@@ -65,17 +62,12 @@ func browse(t *testing.T, url string) {
 		}
 		t.Skip("NOT TESTED: there is no chromium")
 	}
-	profile, err := os.MkdirTemp("", "chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Have(os.MkdirTemp("", "chromium"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--remote-debugging-port=0",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+profile, url)
 	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		stop()
 		_ = cmd.Wait() // it was killed

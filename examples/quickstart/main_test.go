@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/examples/internal/exampletest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestRun(t *testing.T) { exampletest.Run(t, run) }
@@ -18,9 +19,7 @@ func TestRun(t *testing.T) { exampletest.Run(t, run) }
 func output(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
-	if err := run(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(&out))
 	return out.String()
 }
 
@@ -42,10 +41,7 @@ func TestPaper(t *testing.T) {
 
 // The README shows what the example prints, as its only block of text.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile("README.md"))(t)
 	block := regexp.MustCompile("(?s)```text\n.*?```\n")
 	want := block.ReplaceAllLiteralString(string(readme), "```text\n"+output(t)+"```\n")
 	if string(readme) == want {
@@ -54,7 +50,5 @@ func TestReadme(t *testing.T) {
 	if flag.Lookup("rewrite").Value.String() != "true" {
 		t.Fatal("README.md does not show what the example prints")
 	}
-	if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("README.md", []byte(want), 0o644))
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // embedding is a program around the two blocks: the first one runs, the second needs agents and is only compiled.
@@ -48,10 +50,7 @@ func main() {
 
 func TestEmbedding(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile(filepath.Join(root, "README.md")))(t)
 	_, section, _ := strings.Cut(string(readme), "\n## Embedding it\n")
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(section, -1)
 	if len(blocks) != 2 {
@@ -62,9 +61,7 @@ func TestEmbedding(t *testing.T) {
 		program = strings.Replace(program, "BLOCK\n", block[1], 1)
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(program), 0o600))
 	command := exec.CommandContext(t.Context(), "go", "run", file)
 	command.Dir = root
 	output, err := command.CombinedOutput()

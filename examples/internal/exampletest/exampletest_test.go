@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // folder makes a program with its golden case and a README beside it, and goes there.
@@ -24,9 +26,7 @@ func folder(t *testing.T, comment, row string, lines int) {
 		"../README.md":         "| question | program |\n| --- | --- |\n" + row + "\n",
 	} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	t.Chdir(dir)
 }
@@ -89,10 +89,7 @@ func TestBroken(t *testing.T) {
 
 // Each rule is kept by force: a program that breaks it fails, and is told why.
 func TestBrokenPrograms(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	for name, b := range broken {
 		child := exec.CommandContext(t.Context(), program, "-test.run=^TestBroken$/^"+name+"$", "-test.timeout=30s")
 		child.Env = append(os.Environ(), brokenVariable+"=1")

@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const curveHeader = "step,t_s,value\n"
@@ -94,10 +95,7 @@ func TestErrorText(t *testing.T) {
 
 // A gzip file that was cut anywhere must end in an error: rows that are missing are not an end.
 func TestTruncatedGzip(t *testing.T) {
-	packed, err := os.ReadFile("testdata/files/jobs.csv.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Have(os.ReadFile("testdata/files/jobs.csv.gz"))(t)
 	for n := 1; n < len(packed); n++ {
 		jobs, err := collect(Jobs("jobs", bytes.NewReader(packed[:n])))
 		fault := (*Error)(nil)

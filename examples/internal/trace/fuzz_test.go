@@ -9,16 +9,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzJobs checks that a reader never panics, that an error is an *Error and the last thing it
 // gives, and that rows keep the contract.
 func FuzzJobs(f *testing.F) {
 	for _, name := range []string{"testdata/files/jobs.csv", "testdata/files/jobs.csv.gz"} {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Have(os.ReadFile(name))(f)
 		f.Add(data)
 	}
 	f.Add([]byte(strings.Join(jobColumns, ",") + "\nj,1e9,-0,1e-400,0x1p-2,_,,,,,,,\n"))

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func genMaybe[T any](value *rapid.Generator[T]) *rapid.Generator[Maybe[T]] {
@@ -59,10 +61,7 @@ func TestJobsRoundTrip(t *testing.T) {
 		jobs := rapid.SliceOfN(genJob(), 1, 5).Draw(rt, "jobs")
 		text := writeJobs(jobs)
 		for _, in := range []io.Reader{bytes.NewReader(text), bytes.NewReader(zip(t, string(text)))} {
-			got, err := collect(Jobs("jobs", in))
-			if err != nil {
-				rt.Fatal(err)
-			}
+			got := must.Have(collect(Jobs("jobs", in)))(rt)
 			if diff := cmp.Diff(jobs, got); diff != "" {
 				rt.Fatalf("-want +got:\n%s", diff)
 			}

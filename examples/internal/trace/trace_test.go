@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // collect returns the rows before the first error, and the error.
@@ -30,10 +32,7 @@ func collect[T any](rows iter.Seq2[T, error]) ([]T, error) {
 // wantRows fails unless the reader gives exactly want.
 func wantRows[T any](t *testing.T, rows iter.Seq2[T, error], want ...T) {
 	t.Helper()
-	got, err := collect(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Have(collect(rows))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -43,12 +42,8 @@ func zip(t *testing.T, text string) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(w.Write([]byte(text)))(t)
+	must.Do(t, w.Close())
 	return packed.Bytes()
 }
 
@@ -71,10 +66,7 @@ var fixtureJobs = []Job{
 // An unknown duration (j1) must not become a duration of zero, nor a known zero (j2's GPUs) unknown.
 func TestJobs(t *testing.T) {
 	for _, name := range []string{"testdata/files/jobs.csv", "testdata/files/jobs.csv.gz"} {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Have(os.Open(name))(t)
 		wantRows(t, Jobs(name, f), fixtureJobs...)
 		if err := f.Close(); err != nil {
 			t.Error(err)
@@ -95,10 +87,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 
 // A run that diverged has real NaN and infinite values; a missing value is none of these.
 func TestCurveKeepsDivergence(t *testing.T) {
-	points, err := collect(Curve("curve", strings.NewReader("step,t_s,value\n1,,nan\n2,,inf\n3,,-inf\n4,,\n5,,-1.5\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := must.Have(collect(Curve("curve", strings.NewReader("step,t_s,value\n1,,nan\n2,,inf\n3,,-inf\n4,,\n5,,-1.5\n"))))(t)
 	values := make([]Maybe[float64], 0, len(points))
 	for _, p := range points {
 		if p.At.Known {

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // began is when everything here begins.
@@ -120,32 +121,20 @@ func record(t *testing.T, effects []driver.Traced, runs []master.Run) *Record {
 		Servers: []apportion.Server{{ID: "n", Capacity: apportion.Resources{4, 8}}}}
 	var lines bytes.Buffer
 	for _, e := range effects {
-		if err := json.NewEncoder(&lines).Encode(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewEncoder(&lines).Encode(e))
 	}
 	lines.WriteString(`{"effect": {"job`) // a master was killed
-	if err := os.WriteFile(r.Place.Join(cluster.TraceFile), lines.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(r.Place.Join(cluster.TraceFile), lines.Bytes(), 0o600))
 	for _, run := range runs {
 		var lines bytes.Buffer
 		for _, p := range run.Points {
-			if err := json.NewEncoder(&lines).Encode(p); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.NewEncoder(&lines).Encode(p))
 		}
 		dir := filepath.Join(r.Place.Shared(), "a", string('0'+rune(run.Attempt)))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, master.CurveFile), lines.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, master.CurveFile), lines.Bytes(), 0o600))
 	}
-	if err := r.read(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.read())
 	return r
 }
 
@@ -183,9 +172,7 @@ func TestRecord(t *testing.T) {
 // Two places in a job at the same time are noticed, whatever the curve says.
 func TestTwiceIsNoticed(t *testing.T) {
 	r := record(t, nil, []master.Run{steps(1, 1, 3, 0)})
-	if err := os.WriteFile(filepath.Join(r.Place.Shared(), "a", cluster.TwiceFile), []byte("rank 0"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(r.Place.Shared(), "a", cluster.TwiceFile), []byte("rank 0"), 0o600))
 	if _, err := r.outcome(t.Context(), &r.Jobs[0]); err == nil || !strings.Contains(err.Error(), "same place") {
 		t.Error(err)
 	}
@@ -195,9 +182,7 @@ func TestTables(t *testing.T) {
 	job := &Job{Name: "a", Framework: "mxnet"}
 	var out bytes.Buffer
 	adjustments := []Adjustment{{Job: job, Planned: true, Save: time.Second, Redone: 2}, {Job: job, Planned: true, Save: 3 * time.Second}, {Job: job, Save: time.Hour, Lost: 1}}
-	if err := PrintCosts(&out, adjustments); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, PrintCosts(&out, adjustments))
 	line := strings.Fields(strings.Split(out.String(), "\n")[1])
 	if want := "mxnet 3 1 2.00 0.00 0.00 0.00 2.00 2 1"; strings.Join(line, " ") != want {
 		t.Errorf("%v, want %s", line, want)
@@ -221,10 +206,7 @@ func TestKit(t *testing.T) {
 	t.Setenv(EnvFrameworks, t.TempDir())
 	dir := filepath.Join(t.TempDir(), "trainers")
 	for range 2 {
-		kit, err := NewKit(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit := must.Have(NewKit(dir))(t)
 		for framework := range formats {
 			argv := kit.Command(&Job{Framework: framework, Args: []string{"--x"}, Steps: 3})
 			if _, err := os.Stat(argv[1]); err != nil || argv[2] != "--x" || argv[4] != "3" {
@@ -237,10 +219,7 @@ func TestKit(t *testing.T) {
 // Containers go round the servers with room; where not all fit, there is none, and none is taken.
 func TestRoundRobin(t *testing.T) {
 	servers := []apportion.Server{{ID: "a", Capacity: apportion.Resources{1}}, {ID: "b", Capacity: apportion.Resources{4}}, {ID: "c", Capacity: apportion.Resources{0}}}
-	room, err := RoomOf(apportion.Kinds{"cpu"}, servers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	room := must.Have(RoomOf(apportion.Kinds{"cpu"}, servers))(t)
 	demand := apportion.Resources{1}
 	if err := room.Take([]string{"b", "gone"}, demand); err != nil { // a server that was lost
 		t.Fatal(err)
@@ -255,9 +234,7 @@ func TestRoundRobin(t *testing.T) {
 	if got := room.RoundRobin(demand, 2); got != nil || servers[1].Capacity[0] != 4 {
 		t.Errorf("%v in room for one; capacity %v", got, servers[1].Capacity)
 	}
-	if err := room.Release(placed, demand); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, room.Release(placed, demand))
 	if got := room.RoundRobin(demand, 4); len(room.Names(got)) != 4 {
 		t.Errorf("%v after all was given back", got)
 	}
@@ -268,9 +245,7 @@ func TestPrintTimes(t *testing.T) {
 	jobs := []Job{{Name: "a", Framework: "f", Steps: 3}, {Name: "b", Framework: "g", At: 10 * time.Second}}
 	var out strings.Builder
 	took := [][]time.Duration{{20 * time.Second, 30 * time.Second}, {60 * time.Second, 15 * time.Second}}
-	if err := PrintTimes(&out, jobs, []string{"x", "y"}, took, []string{"more", "1", "2"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, PrintTimes(&out, jobs, []string{"x", "y"}, took, []string{"more", "1", "2"}))
 	want := "Seconds from arrival to end job framework steps arrived (s) x y a f 3 0 20.0 60.0 (+200.0 %) b g 0 10 30.0 15.0 (-50.0 %) " +
 		"mean 25.0 37.5 (+50.0 %) makespan 40.0 60.0 (+50.0 %) more 1 2"
 	if got := strings.Join(strings.Fields(out.String()), " "); got != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -41,10 +42,7 @@ func newWorld(t *testing.T, fifo bool) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Unix(1000, 0), state: master.State{Kinds: cluster.Kinds, Servers: slices.Concat(cluster.WorkerServers, cluster.PSServers)}}
 	sample := []primaldual.Job{terms(4, 2, 2, 60).Job("a", apportion.Resources{1}, 1, 0), terms(12, 4, 4, 20).Job("b", apportion.Resources{1}, 1, 0)}
-	bounds, err := primaldual.BoundsOf(cluster, sample, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := must.Have(primaldual.BoundsOf(cluster, sample, nil))(t)
 	w.config = Config{Cluster: cluster, Bounds: bounds, Slot: slot, Book: filepath.Join(t.TempDir(), "book.json"), Now: func() time.Time { return w.now }}
 	w.again = func() (master.Decider, error) { return New(w.config) }
 	if fifo {
@@ -250,14 +248,9 @@ func TestDamagedBook(t *testing.T) {
 	w.decide()
 	w.pass(lead)
 	w.decide()
-	book, err := OpenBook(w.config.Book)
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Have(OpenBook(w.config.Book))(t)
 	book.Scheduler = book.Scheduler[:len(book.Scheduler)/2]
-	if err := book.write(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, book.write())
 	if _, err := w.again(); !errors.Is(err, primaldual.ErrCorrupt) {
 		t.Errorf("a damaged book: %v", err)
 	}

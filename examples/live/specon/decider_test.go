@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // world is a cluster that does at once what is decided.
@@ -249,9 +250,7 @@ func TestMoveThatWasNotBegun(t *testing.T) {
 // Notes that are not whole are not taken for none.
 func TestDamagedNotes(t *testing.T) {
 	w := newWorld(t, false)
-	if err := os.WriteFile(w.config.Notes, []byte(`{"decided":["a"`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(w.config.Notes, []byte(`{"decided":["a"`), 0o600))
 	if _, err := New(w.config); err == nil || !strings.Contains(err.Error(), w.config.Notes) {
 		t.Errorf("error %v, want one that names the file", err)
 	}

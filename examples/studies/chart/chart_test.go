@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestTicks(t *testing.T) {
@@ -50,23 +52,15 @@ func TestRowTicks(t *testing.T) {
 func TestWrite(t *testing.T) {
 	steps, bars, spans := New("steps", "Steps", "x", "y"), New("bars", "Bars", "x", "y"), New("spans", "Spans", "x", "y")
 	for i := range 9 { // more than there are colours
-		if err := steps.Steps(i, "s", plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 3}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, steps.Steps(i, "s", plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 3}}))
 	}
-	if err := bars.Bars([]string{"a", "b"}, 0, 1, "s", []float64{1, 2}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, bars.Bars([]string{"a", "b"}, 0, 1, "s", []float64{1, 2}))
 	points := New("points", "Points", "x", "y")
-	if err := points.Points(2, "s", plotter.XYs{{X: 1, Y: 2}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, points.Points(2, "s", plotter.XYs{{X: 1, Y: 2}}))
 	points.Note, points.Detail = "grey dots: what is usual", true
 	points.XRange(0, 4)
 	points.Reference(7)
-	if err := spans.Spans([]string{"r"}, []string{"s"}, []Span{{0, 0, 1, 2}, {0, 8, 2, 3}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, spans.Spans([]string{"r"}, []string{"s"}, []Span{{0, 0, 1, 2}, {0, 8, 2, 3}}))
 	if steps.plot.Y.Max < 3 || spans.plot.X.Max != 3 {
 		t.Errorf("axes end at %v and %v, want room for 3", steps.plot.Y.Max, spans.plot.X.Max)
 	}

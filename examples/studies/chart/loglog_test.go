@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // On logarithmic axes equal factors are equal lengths, marks name places, and what lies above the
@@ -17,9 +19,7 @@ import (
 func TestLogLog(t *testing.T) {
 	f := New("loglog", "Time against size", "size", "seconds")
 	f.LogLog(Range{10, 1000}, Range{0.001, 10}, []Mark{{10, "ten"}, {1000, "thousand"}})
-	if err := f.Line(0, "line", plotter.XYs{{X: 10, Y: 0.01}, {X: 1000, Y: 60}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Line(0, "line", plotter.XYs{{X: 10, Y: 0.01}, {X: 1000, Y: 60}}))
 	f.Reference(80)
 	if got := f.plot.X.Norm(100); math.Abs(got-0.5) > 1e-12 {
 		t.Errorf("100 is at %v of the way from 10 to 1000, want the middle", got)
@@ -28,9 +28,7 @@ func TestLogLog(t *testing.T) {
 		t.Errorf("marks %q", got)
 	}
 	folder := t.TempDir()
-	if _, err := Write(folder, []*Figure{f}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(Write(folder, []*Figure{f}))(t)
 	if f.plot.Y.Max < 80 || f.plot.Y.Min != 0.001 {
 		t.Errorf("y from %v to %v", f.plot.Y.Min, f.plot.Y.Max)
 	}

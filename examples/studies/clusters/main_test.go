@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestFigures(t *testing.T) {
@@ -24,9 +25,7 @@ func TestBrokenRecords(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"", "{", `{"slots": 4, "jobs": [{"name": "a"}]}`} {
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(dir, "nomad-fixed.json"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "nomad-fixed.json"), []byte(text), 0o600))
 		}
 		if err := study(t.Context(), io.Discard, io.Discard, []string{"-data", dir, "-out", t.TempDir()}); err == nil {
 			t.Errorf("%q is accepted", text)

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -60,10 +61,7 @@ func TestNoted(t *testing.T) {
 			Objective: 2./12 + 2./128, Proven: solver.ByUtilization}}, decision{proven: true}},
 	} {
 		run := &played{}
-		_, err := noted{&policies.Dorm{Theta1: 1, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{Paper: true}}, Solver: test.solver}, run}.Decide(t.Context(), state())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Have(noted{&policies.Dorm{Theta1: 1, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{Paper: true}}, Solver: test.solver}, run}.Decide(t.Context(), state()))(t)
 		test.want.at, test.want.took = time.Hour, time.Second
 		if diff := cmp.Diff([]decision{test.want}, run.decisions, cmp.AllowUnexported(decision{})); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", test.solver, diff)
@@ -94,9 +92,7 @@ func TestReportDecisions(t *testing.T) {
 	s := &study{measured: 8 * time.Hour, policies: policyNames, solver: backend.Backend{Name: "simple"},
 		runs: [][]*played{{{}, {decisions: many[:60]}, {decisions: many[1:2]}, {}}, {{}, {decisions: many[60:]}, {}, {}}}}
 	var text strings.Builder
-	if err := s.reportDecisions(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.reportDecisions(&text))
 	want := `Decisions in the period, by solver simple. Proven, gap: of those that did not keep the allocation.
 Seconds: on this machine, with a run on every processor.
         decisions  kept  proven  gap: median  largest  moved: mean  most  seconds: median  99 %   longest

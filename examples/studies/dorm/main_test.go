@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
@@ -31,14 +32,9 @@ func withoutSeconds(text string) string {
 // With the library's own solver every decision keeps the thresholds, and applications run faster
 // than under Swarm.
 func TestEmbedded(t *testing.T) {
-	o, err := parse([]string{"-small"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(parse([]string{"-small"}, io.Discard))(t)
 	s := shortStudy(o)
-	if err := play(t.Context(), io.Discard, []*study{s}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, play(t.Context(), io.Discard, []*study{s}))
 	for i, runs := range s.runs {
 		for p, run := range runs[1:] {
 			if got := speedup(s, run, runs[0]); !(got > 1.5) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -14,10 +15,7 @@ import (
 func TestRules(t *testing.T) {
 	for r := range rules {
 		var result ruleResult
-		played, err := sim.Run(t.Context(), fewGPUs(2), rules[r].make())
-		if err != nil {
-			t.Fatal(err)
-		}
+		played := must.Have(sim.Run(t.Context(), fewGPUs(2), rules[r].make()))(t)
 		result.add(played)
 		all := result.completed == dayJobs && result.idle == 0
 		if wantAll := rules[r].name != "paper"; all != wantAll {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -34,9 +35,7 @@ func TestTestbed(t *testing.T) {
 // Reference: [Dorm] Table II: 50 applications, so many of each model.
 func TestWorkloadIsTableII(t *testing.T) {
 	scenario := paperScenario(long(paperApps), 3)
-	if err := scenario.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, scenario.Validate())
 	counts := make(map[string]int)
 	for i := range scenario.Jobs {
 		counts[modelOf(&scenario.Jobs[i])]++
@@ -63,10 +62,7 @@ func TestBaselineHandlesFifteen(t *testing.T) {
 		scenario.Jobs[i].Work = work(sim.Linear, scenario.Jobs[i].Fixed, 1000*time.Hour)
 	}
 	scenario.Horizon = 100 * time.Hour
-	result, err := sim.Run(t.Context(), scenario, policies.Swarm{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(sim.Run(t.Context(), scenario, policies.Swarm{}))(t)
 	for i := range result.Jobs {
 		if started := result.Jobs[i].Started; started != (i < 15) {
 			t.Errorf("submission %d started: %t", i+1, started)
@@ -107,13 +103,8 @@ func TestDurationsAndArrivals(t *testing.T) {
 
 // The extract has all its jobs, and each becomes the application that the rule says.
 func TestTraceScenario(t *testing.T) {
-	scenario, err := traceScenario(itpDay, traceJobs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := scenario.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	scenario := must.Have(traceScenario(itpDay, traceJobs))(t)
+	must.Do(t, scenario.Validate())
 	if len(scenario.Jobs) != traceJobs {
 		t.Fatalf("%d applications, want %d", len(scenario.Jobs), traceJobs)
 	}

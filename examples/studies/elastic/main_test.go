@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -29,14 +30,8 @@ func withoutTimes(text string) string { return times.ReplaceAllString(text, "") 
 // read returns what was measured, and the workloads.
 func read(t *testing.T) (*world, []*workload) {
 	t.Helper()
-	w, err := readWorld()
-	if err != nil {
-		t.Fatal(err)
-	}
-	loads, err := readWorkloads()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(readWorld())(t)
+	loads := must.Have(readWorkloads())(t)
 	return w, loads
 }
 
@@ -46,9 +41,7 @@ func TestQuick(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, io.Discard, []string{"-quick", "-out", t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-out", t.TempDir()}))
 	for _, want := range []string{"workload-3", "least attained", "Gavel", "Sia", "no curve", "rho", "against Dorm, as submitted"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -85,9 +78,7 @@ func TestOthers(t *testing.T) {
 		return
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, io.Discard, []string{"-quick", "-others"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-others"}))
 	for _, want := range []string{"theta-c", "had no say", "Dorm, n_max at 0.7", "against the better threshold"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -107,14 +98,9 @@ const small = `
 func TestSmallTable(t *testing.T) {
 	w, loads := read(t)
 	loads[2].jobs = loads[2].jobs[:25]
-	got, err := w.playAll(t.Context(), loads[2:3], nil, contest()[:4], io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Have(w.playAll(t.Context(), loads[2:3], nil, contest()[:4], io.Discard))(t)
 	var out bytes.Buffer
-	if err := got.means(&out, nameLAS); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, got.means(&out, nameLAS))
 	if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(small), " ") {
 		t.Errorf("got\n%s", out.String())
 	}
@@ -194,14 +180,8 @@ func TestScenarios(t *testing.T) {
 func TestReferee(t *testing.T) {
 	w, loads := read(t)
 	loads[1].jobs = loads[1].jobs[:30]
-	s, err := w.scenario(loads[1], types)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := sim.Run(t.Context(), s, &schedulers.Worth{Price: schedulers.Age, Power: power})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(w.scenario(loads[1], types))(t)
+	r := must.Have(sim.Run(t.Context(), s, &schedulers.Worth{Price: schedulers.Age, Power: power}))(t)
 	if err := simtest.Check(s, r); err != nil {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -39,10 +40,7 @@ func two(t *testing.T) *sim.Scenario {
 				values = append(values, 2-x)
 			}
 		}
-		curve, err := sim.NewCurve(steps, values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		curve := must.Have(sim.NewCurve(steps, values))(t)
 		job.Curve = curve
 		s.Jobs = append(s.Jobs, job)
 	}
@@ -54,10 +52,7 @@ func given(t *testing.T, knows knowledge) (early, steady int64, p *watcher) {
 	t.Helper()
 	s := two(t)
 	p = &watcher{Worth: schedulers.Worth{Price: schedulers.Free}, knows: knows, learned: map[string]float64{"early": 0.05, "steady": 0.95, "late": 0.95}}
-	result, err := sim.Run(t.Context(), s, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(sim.Run(t.Context(), s, p))(t)
 	held := func(job *sim.Outcome) (n int64) {
 		for _, span := range job.Spans {
 			if span.From <= 4100*time.Second && 4100*time.Second < span.Until {
@@ -111,14 +106,8 @@ func TestWeigh(t *testing.T) {
 func TestQualityOf(t *testing.T) {
 	w, loads := read(t)
 	loads[2].jobs = loads[2].jobs[:10]
-	all, err := readRecordings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Have(readRecordings())(t)
+	first := must.Have(w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1}))(t)
 	again, err := w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1, noise: noisy.Noise{Share: 0.3}})
 	if err != nil || again != first {
 		t.Errorf("%v, then %v (%v)", first, again, err)
@@ -145,9 +134,7 @@ func TestQuality(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, io.Discard, []string{"-quick", "-quality", "1", "-out", t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-quality", "1", "-out", t.TempDir()}))
 	for _, name := range knowledges {
 		if n := strings.Count(out.String(), name+"  "); n < 2 {
 			t.Errorf("%d rows of %q in\n%s", n, name, out.String())

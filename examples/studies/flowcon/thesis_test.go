@@ -10,21 +10,16 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Reference: [Zheng] §6.1.3: every setting of Table 6.2 lets MNIST-T complete sooner, more with an
 // interval of 30 s than with 60 s, and the makespan is no longer.
 func TestTable62(t *testing.T) {
-	scenario, err := fixedSchedule()
-	if err != nil {
-		t.Fatal(err)
-	}
+	scenario := must.Have(fixedSchedule())(t)
 	byInterval := map[int]float64{}
 	for _, row := range table62 {
-		p, err := playPair(scenario, []setting{threshold(row.alpha, time.Duration(row.interval)*time.Second, growth.FirstValue)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Have(playPair(scenario, []setting{threshold(row.alpha, time.Duration(row.interval)*time.Second, growth.FirstValue)}))(t)
 		_, reductions := p.with[0].Gains(p.na)
 		if reductions[2] < 0.03 {
 			t.Errorf("alpha %v, interval %d: reduction %v, the thesis has %s %%", row.alpha, row.interval, reductions[2], row.thesis)
@@ -44,10 +39,7 @@ func TestTable62(t *testing.T) {
 // Reference: [Zheng] §6.1.4, §6.1.5: most random jobs gain, and where jobs disturb each other the
 // makespan is shorter. So it is with the reading that is shown, and with our classifier.
 func TestRandomSchedulesGain(t *testing.T) {
-	studies, err := playRandom(&noisy.Options{Seeds: 20, Interference: 0.05}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	studies := must.Have(playRandom(&noisy.Options{Seeds: 20, Interference: 0.05}, io.Discard))(t)
 	for _, s := range studies {
 		for _, i := range shown {
 			got := summarize(s.lossy, i)
@@ -61,10 +53,7 @@ func TestRandomSchedulesGain(t *testing.T) {
 // Random schedules keep to the thesis' setting.
 func TestRandomSchedule(t *testing.T) {
 	for _, n := range sizes {
-		s, err := randomSchedule(n, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(randomSchedule(n, 3))(t)
 		if err := s.Validate(); err != nil || len(s.Jobs) != n {
 			t.Errorf("%d jobs, %v; want %d", len(s.Jobs), err, n)
 		}

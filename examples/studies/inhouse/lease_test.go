@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // alone is a cluster of two servers with room for one container each, and a job that is never done.
@@ -33,28 +34,18 @@ const shortLease, shortGrace = "1s", "2500ms"
 func startAlone(t *testing.T) *alone {
 	t.Helper()
 	p := cluster.Place(t.TempDir())
-	c, err := cluster.Start(p, cluster.Programs(p, pair, []string{"-save-every", "300ms", "-grace", shortGrace}, []string{"-lease", shortLease}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(cluster.Start(p, cluster.Programs(p, pair, []string{"-save-every", "300ms", "-grace", shortGrace}, []string{"-lease", shortLease})))(t)
 	a := &alone{T: t, Cluster: c}
 	t.Cleanup(func() {
 		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := c.Await(t.Context(), pair); err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Await(t.Context(), pair))
+	program := must.Have(os.Executable())(t)
 	argv := []string{program, "train", "-steps", strconv.Itoa(1 << 30), "-cost", "500us"}
 	app := alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Min: 1, Max: 1, Demand: apportion.Resources{1, 1}}, Start: argv, Resume: argv}
-	if err := p.Call(t.Context(), "/submit", app, &master.Nothing{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Call(t.Context(), "/submit", app, &master.Nothing{}))
 	return a
 }
 
@@ -89,9 +80,7 @@ func TestAgentGone(t *testing.T) {
 		"stopped": func(a *alone, server string) { a.Signal(server, syscall.SIGSTOP) },
 		"dead":    func(a *alone, server string) { a.Down(server) },
 		"cannot read its book": func(a *alone, server string) {
-			if err := os.Truncate(a.Place.Join("agents", server, "book.json"), 20); err != nil {
-				a.Fatal(err)
-			}
+			must.Do(a, os.Truncate(a.Place.Join("agents", server, "book.json"), 20))
 			a.KillProgram(server)
 		},
 	} {

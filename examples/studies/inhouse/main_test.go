@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestMain lets the test binary be every program of a cluster.
@@ -38,9 +39,7 @@ func small(t *testing.T, steps int64, killEvery time.Duration) (*drive, *bytes.B
 	const cost = 200 * time.Microsecond
 	a, err1 := newArrival(0, "first", train.Job{Model: "network", Steps: steps, Seed: 5, Cost: cost}, 1, 7)
 	b, err2 := newArrival(time.Second, "second", train.Job{Model: "logistic", Steps: steps / 2, Seed: 6, Cost: cost}, 1, 4)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	var out bytes.Buffer
 	return &drive{place: cluster.Place(t.TempDir()), stdout: &out, arrivals: []arrival{a, b}, killEvery: killEvery, killMost: 12,
 		servers: servers[:2], random: rand.New(rand.NewPCG(uint64(steps), 0))}, &out
@@ -86,10 +85,7 @@ func TestSurvivesKills(t *testing.T) {
 // What the command line says and does, against a live cluster.
 func TestCommandLine(t *testing.T) {
 	p := cluster.Place(t.TempDir())
-	c, err := cluster.Start(p, programs(p, servers[:1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(cluster.Start(p, programs(p, servers[:1])))(t)
 	defer func() {
 		if err := c.Stop(); err != nil {
 			t.Error(err)
@@ -97,19 +93,14 @@ func TestCommandLine(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := c.Await(ctx, servers[:1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Await(ctx, servers[:1]))
 	dir := []string{"-dir", string(p)}
 	do := func(args ...string) (string, error) {
 		var out, errs bytes.Buffer
 		err := run(ctx, &out, &errs, append(args[:1:1], append(dir, args[1:]...)...))
 		return out.String() + errs.String(), err
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	job := []string{"submit", "-name", "lr", "-max", "3", "-demand", "1,2", "--", program, "train", "-steps", "1000000", "-cost", "1ms"}
 	if text, err := do(job...); err != nil {
 		t.Fatal(text, err)
@@ -152,10 +143,7 @@ func TestTwoMasters(t *testing.T) {
 	p := cluster.Place(t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	secret, err := p.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Have(p.Secret())(t)
 	party := wire.Party{Role: wire.Agent, Name: servers[0].ID}
 	start := func() (*wire.Client, chan error) {
 		before, _ := os.ReadFile(p.Join(cluster.URLFile))
@@ -170,10 +158,7 @@ func TestTwoMasters(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		client, err := p.Master()
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Have(p.Master())(t)
 		return secret.Credential(party).Client(client.Base), ended
 	}
 	first, firstEnded := start()
@@ -226,9 +211,7 @@ func TestOverhead(t *testing.T) {
 		t.Skip("plays two jobs")
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, io.Discard, []string{"overhead", "-seconds", "1", "-dir", t.TempDir(), "-out", t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"overhead", "-seconds", "1", "-dir", t.TempDir(), "-out", t.TempDir()}))
 	if !strings.Contains(out.String(), "an adjustment (s)") {
 		t.Errorf("%s", &out)
 	}

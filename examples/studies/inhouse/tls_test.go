@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // With certificates all calls go by TLS: those of the master to its agents, of agents to their master, and of users; without one of an
@@ -48,18 +49,12 @@ func TestTLS(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	client, err := p.Master()
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Have(p.Master())(t)
 	if !strings.HasPrefix(client.Base, "https://") {
 		t.Errorf("the master listens on %s", client.Base)
 	}
 	other, _ := certificate(t, dir, "other")
-	strange, err := wire.ReadAuthorities(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	strange := must.Have(wire.ReadAuthorities(other))(t)
 	for name, ask := range map[string]*http.Client{"of another authority": wire.HTTP(strange), "without any": nil} {
 		client.HTTP = ask
 		if err := client.Call(ctx, "/list", master.Page{}, &master.List{}); err == nil {
@@ -86,24 +81,13 @@ func TestTLS(t *testing.T) {
 // certificate makes a certificate for 127.0.0.1 that is its own authority, and returns its files.
 func certificate(t *testing.T, dir, name string) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Have(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Have(x509.CreateCertificate(rand.Reader, template, template, private.Public(), private))(t)
+	text := must.Have(x509.MarshalPKCS8PrivateKey(private))(t)
 	cert, key = filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key")
 	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: text}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key
 }

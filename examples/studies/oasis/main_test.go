@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
@@ -27,10 +28,7 @@ func TestFigures(t *testing.T) {
 		return run(t.Context(), io.Discard, io.Discard, []string{"-small", "-seeds", "1", "-tiny", "1", "-out", out})
 	}, 5, policyNames[1])
 	for _, name := range []string{"summary", "utility", "bound", "sensitive", "critical"} {
-		picture, err := os.ReadFile(filepath.Join(folder, name+".svg"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		picture := must.Have(os.ReadFile(filepath.Join(folder, name+".svg")))(t)
 		for _, policy := range policyNames {
 			if !bytes.Contains(picture, []byte(policy)) {
 				t.Errorf("%s has no legend for %s", name, policy)

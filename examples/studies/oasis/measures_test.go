@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
@@ -78,10 +79,7 @@ func TestStudyMeasures(t *testing.T) {
 func TestOptimum(t *testing.T) {
 	for seed := range 8 {
 		w := tinyWorkload(seed)
-		bounds, err := primaldual.BoundsOf(w.cluster, w.jobs, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := must.Have(primaldual.BoundsOf(w.cluster, w.jobs, nil))(t)
 		optimum, proven, err := offlineOptimum(t.Context(), w)
 		if err != nil || !proven || !(optimum > 0) {
 			t.Fatalf("workload %d: optimum %v, proven %v, %v", seed, optimum, proven, err)

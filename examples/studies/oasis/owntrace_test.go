@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // columns are the first columns of a trace.
@@ -18,18 +20,14 @@ func writeOwn(t *testing.T, rows ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.csv")
 	text := columns + "deadline_s,value\n" + strings.Join(rows, "\n") + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func TestOwnTrace(t *testing.T) {
 	path := writeOwn(t, "a,0,1200,4,,,,,,,,,,1800,7", "b,60,600,1,,,,,,,,,,7200,", "c,90,6000,8,,,,,,,,,,60,5")
 	var out strings.Builder
-	if err := run(t.Context(), &out, io.Discard, []string{"-trace", path, "-gpus", "8,24"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-trace", path, "-gpus", "8,24"}))
 	// The third job cannot end in time; the others are worth 7 and, where nothing is said, 10.
 	for _, want := range []string{"3 jobs of own.csv, worth 17 together", "8 GPUs  24 GPUs", "no promise                      17      17", "promise on admission            17      17"} {
 		if !strings.Contains(out.String(), want) {

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/examples/internal/trace"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual/deadline"
 )
 
@@ -31,10 +32,7 @@ func earns(t *testing.T, w *window, name string, h hardship) float64 {
 	t.Helper()
 	for _, c := range contenders {
 		if c.name == name {
-			earned, err := w.play(c.make(w, h), h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			earned := must.Have(w.play(c.make(w, h), h))(t)
 			return earned
 		}
 	}
@@ -106,10 +104,7 @@ func TestCut(t *testing.T) {
 		return r
 	}
 	rows := []trace.Job{row(0, 1300, 1, "2400"), row(700, 600, 4, "3600"), row(800, 600, 4, "100")}
-	w, err := cut(rows, func(busy float64) int { return 12 }, deadlines, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(cut(rows, func(busy float64) int { return 12 }, deadlines, true))(t)
 	if len(w.jobs) != 2 || w.gpus != 16 {
 		t.Fatalf("%d jobs on %d GPUs", len(w.jobs), w.gpus)
 	}

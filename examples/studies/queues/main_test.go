@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCases(t *testing.T) { commandtest.Cases(t, study) }
@@ -27,19 +28,14 @@ func TestFigures(t *testing.T) {
 func TestPlay(t *testing.T) {
 	jobs := madeUp(16)[:200]
 	for _, p := range policies {
-		o, err := play(jobs, 16, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Have(play(jobs, 16, p))(t)
 		if len(o.waiting) != len(jobs) {
 			t.Errorf("%s: %d of %d jobs have started", p.name, len(o.waiting), len(jobs))
 		}
 		if p.reclaim != (o.taken > 0) || o.lost > float64(o.taken*16) {
 			t.Errorf("%s: %d taken back, %g GPU hours of work lost", p.name, o.taken, o.lost)
 		}
-		if o, err = play(jobs, 1000, p); err != nil {
-			t.Fatal(err)
-		}
+		o = must.Have(play(jobs, 1000, p))(t)
 		for project, loss := range o.loss {
 			if loss != 0 {
 				t.Errorf("%s: %s loses %g where there is room for all", p.name, project, loss)
@@ -59,14 +55,8 @@ func TestProjectsAreEqual(t *testing.T) {
 		}
 		jobs = append(jobs, job{id: fmt.Sprint(i), project: project, user: user, length: hour, gpus: 1})
 	}
-	flat, err := play(jobs, 11, policies[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := play(jobs, 11, policies[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	flat := must.Have(play(jobs, 11, policies[0]))(t)
+	tree := must.Have(play(jobs, 11, policies[1]))(t)
 	if flat.loss["one"] < 20 || tree.loss["one"] > 10 {
 		t.Errorf("the small project loses %g under shares of users, %g under those of projects", flat.loss["one"], tree.loss["one"])
 	}
@@ -82,9 +72,7 @@ func TestReadMonth(t *testing.T) {
 	}
 	w.Close()
 	path := filepath.Join(t.TempDir(), "a.csv.gz")
-	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, packed.Bytes(), 0o644))
 	jobs, err := readMonth(path, 8)
 	if err != nil || len(jobs) != 2 || jobs[0].gpus != 8 || jobs[1].submit-jobs[0].submit != 100 || jobs[0].submit > month {
 		t.Errorf("%+v, %v", jobs, err)

@@ -4,26 +4,22 @@ package main
 
 import (
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job of 3 h on 2 GPUs that began after an hour and is taken back after 2.5 h of work has saved two of them: half an hour is lost and the
 // last hour is left.
 func TestTakeBack(t *testing.T) {
 	s := begun(t, []job{{id: "early", project: "a", user: "u", length: hour, gpus: 2}}, 2)
-	if err := s.advance(hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.advance(hour))
 	for _, id := range []string{"0", "1"} {
-		if err := s.submit(job{id: id, project: "a", user: "u", submit: hour, length: 3 * hour, gpus: 2}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.submit(job{id: id, project: "a", user: "u", submit: hour, length: 3 * hour, gpus: 2}))
 	}
 	if err := s.start(); err != nil || len(s.running) != 1 {
 		t.Fatalf("%v: %d run", err, len(s.running))
 	}
-	if err := s.advance(3.5 * hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.advance(3.5*hour))
 	r := s.running[0]
 	if got := s.unsaved(r); got != hour/2 {
 		t.Errorf("%v s are not saved, want half an hour", got)
@@ -47,18 +43,11 @@ func TestTakeBack(t *testing.T) {
 // begun is a month under way with these jobs submitted and started at its beginning.
 func begun(t *testing.T, jobs []job, gpus int64) *state {
 	t.Helper()
-	s, err := newState(jobs, gpus, policies[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(newState(jobs, gpus, policies[2]))(t)
 	for _, j := range jobs {
-		if err := s.submit(j); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.submit(j))
 	}
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.start())
 	return s
 }
 
@@ -66,31 +55,18 @@ func begun(t *testing.T, jobs []job, gpus int64) *state {
 // submits, it is due 2, which it lacks for as long as it waits.
 func TestMeasureBorrowedAndLoss(t *testing.T) {
 	jobs := []job{{id: "0", project: "a", user: "u", length: 10 * hour, gpus: 4}, {id: "1", project: "b", user: "v", submit: hour, length: hour, gpus: 2}}
-	s, err := newState(jobs, 4, policies[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.submit(jobs[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.advance(hour); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(newState(jobs, 4, policies[1]))(t)
+	must.Do(t, s.submit(jobs[0]))
+	must.Do(t, s.start())
+	must.Do(t, s.advance(hour))
 	if s.out.borrowed != 2 || s.out.loss["a"] != 0 || s.out.loss["b"] != 0 {
 		t.Errorf("after an hour alone: %+v", s.out)
 	}
-	if err := s.submit(jobs[1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.submit(jobs[1]))
 	if err := s.start(); err != nil || len(s.running) != 1 {
 		t.Fatalf("%v: %d run where there is room for one", err, len(s.running))
 	}
-	if err := s.advance(3 * hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.advance(3*hour))
 	if s.out.borrowed != 6 || s.out.loss["b"] != 4 || s.out.loss["a"] != 0 {
 		t.Errorf("after two hours more: %+v", s.out)
 	}
@@ -103,14 +79,9 @@ func TestMakeRoom(t *testing.T) {
 		return job{id: id, project: project, user: "u", length: 10 * hour, gpus: 2}
 	}
 	jobs := []job{two("0", "a"), two("1", "a"), two("2", "b")}
-	s, err := newState(append(jobs, two("3", "c")), 6, policies[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(newState(append(jobs, two("3", "c")), 6, policies[2]))(t)
 	for _, j := range jobs {
-		if err := s.submit(j); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.submit(j))
 	}
 	if err := s.start(); err != nil || len(s.running) != 3 {
 		t.Fatalf("%v: %d run", err, len(s.running))

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 const (
@@ -111,18 +113,13 @@ func agree(t *testing.T, name, right string, read func(text string) *failure) {
 		t.Fatalf("%s\nis refused: %+v", right, err)
 	}
 	compiled, refused := schema(t, name), 0
-	if err := compiled.Validate(decode(t, right)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiled.Validate(decode(t, right)))
 	variants := mutants(decode(t, right))
 	for i, variant := range variants {
 		if testing.Short() && i%5 != 0 {
 			continue
 		}
-		text, err := json.Marshal(variant)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(variant))(t)
 		readError := read(string(text))
 		schemaError := compiled.Validate(decode(t, string(text)))
 		if readError == nil && schemaError != nil {

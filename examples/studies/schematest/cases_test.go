@@ -10,6 +10,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // command is the folder of the command.
@@ -75,10 +77,7 @@ func schema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	s, err := compiler.Compile(filepath.Join(command, "schema", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(compiler.Compile(filepath.Join(command, "schema", name)))(t)
 	return s
 }
 

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // openAPI is what the test reads of a description.
@@ -42,9 +44,7 @@ func TestService(t *testing.T) {
 	ask := serve(t, build(t))
 	_, text := ask("GET", "/v1/openapi.json", "")
 	var api openAPI
-	if err := json.Unmarshal([]byte(text), &api); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &api))
 	problem := oneLine(fullDorm)
 	_, _ = ask("PUT", "/v1/sessions/x", problem)
 	_, record := ask("POST", "/v1/sessions/x", `{"show":"record"}`)
@@ -96,22 +96,14 @@ func TestService(t *testing.T) {
 
 // serve starts the service, and returns a way to ask it.
 func serve(t *testing.T, bin string) func(method, path, body string) (int, string) {
-	folder, err := os.MkdirTemp("", "serve") // the path of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Have(os.MkdirTemp("", "serve"))(t) // the path of a socket must be short
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "s")
 	cmd := exec.CommandContext(t.Context(), bin, "serve", "-listen", "unix:"+socket)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Have(cmd.StdoutPipe())(t)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // its context has ended
 	if err := json.NewDecoder(out).Decode(&struct{ Listening string }{}); err != nil {
 		t.Fatalf("%v: %s", err, &errs)
@@ -120,19 +112,10 @@ func serve(t *testing.T, bin string) func(method, path, body string) (int, strin
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
 	return func(method, path, body string) (int, string) {
-		request, err := http.NewRequestWithContext(t.Context(), method, "http://service"+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Have(http.NewRequestWithContext(t.Context(), method, "http://service"+path, strings.NewReader(body)))(t)
+		response := must.Have(client.Do(request))(t)
 		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(io.ReadAll(response.Body))(t)
 		return response.StatusCode, string(text)
 	}
 }

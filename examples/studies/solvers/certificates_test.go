@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/ortools"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // someInstance is one of alloctest, as a file has it.
@@ -26,15 +27,11 @@ const someInstance = `{"kinds": ["cpu"], "servers": [[4], [4]], "applications": 
 func TestCertificatesOfFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"one.json", "other.json", "note.txt"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(someInstance), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(someInstance), 0o666))
 	}
 	var text bytes.Buffer
 	args := []string{"-certificates", "-data", folder, "-instances", "^o", "-solvers", "embedded", "-limit", "10s"}
-	if err := run(t.Context(), &text, io.Discard, args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &text, io.Discard, args))
 	for _, part := range []string{"\none  ", "\nother  ", " 0.750000  0.000 %      0.5\n", "Of 2 that HiGHS proves 2 are proven no later."} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("no %q in\n%s", part, &text)
@@ -43,9 +40,7 @@ func TestCertificatesOfFolder(t *testing.T) {
 	if err := run(t.Context(), &text, io.Discard, append(args, "-instances", "none")); err == nil || !strings.Contains(err.Error(), "no instance") {
 		t.Errorf("no instance of that name: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o666))
 	if err := run(t.Context(), &text, io.Discard, args); err == nil || !strings.Contains(err.Error(), "broken.json") {
 		t.Errorf("a broken file: %v", err)
 	}
@@ -53,10 +48,7 @@ func TestCertificatesOfFolder(t *testing.T) {
 
 // The relaxation has half of the other container beside each one, where neither whole one fits. HiGHS is asked unless it is left out.
 func TestRelaxation(t *testing.T) {
-	ref, err := alloctest.ReadReference("one", []byte(someInstance))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := must.Have(alloctest.ReadReference("one", []byte(someInstance)))(t)
 	relaxed, err := relax(t.Context(), ref.Instance)
 	if errors.Is(err, ortools.ErrUnavailable) {
 		t.Skipf("NOT TESTED, OR-Tools is missing: %v", err)
@@ -64,10 +56,7 @@ func TestRelaxation(t *testing.T) {
 	if err != nil || math.Abs(relaxed-1) > 1e-6 {
 		t.Errorf("relaxation %g, %v; want 1", relaxed, err)
 	}
-	o, err := parse([]string{"-certificates"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(parse([]string{"-certificates"}, io.Discard))(t)
 	c, err := o.certify(t.Context(), ref)
 	if err != nil || c.failed != nil {
 		t.Fatal(err, c.failed)
@@ -86,14 +75,8 @@ func TestContinuous(t *testing.T) {
 	x, y := b.Integer(0, 3, "x"), b.Continuous(-1, 5, "y")
 	b.Row("r", 1, []milp.Term{{Var: x, Coef: 2}, {Var: y, Coef: -1}}, 4)
 	b.Maximize([]milp.Term{{Var: x, Coef: 7}}, 11)
-	model, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := continuous(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Have(b.Build())(t)
+	got := must.Have(continuous(model))(t)
 	if got.Integers() != 0 || got.Constant() != 11 || got.Sense() != milp.Maximize || got.Rows() != 1 || got.Variables() != 2 {
 		t.Errorf("%d integers, constant %g, %v, %d rows, %d variables", got.Integers(), got.Constant(), got.Sense(), got.Rows(), got.Variables())
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Each feature is in the problems of its row, which are valid.
@@ -26,15 +27,10 @@ func TestBinding(t *testing.T) {
 
 // Small problems are answered as branch and bound answers them, whatever features they have.
 func TestFeatures(t *testing.T) {
-	bb, err := backend.Find(backend.All(), backend.BranchAndBound)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bb := must.Have(backend.Find(backend.All(), backend.BranchAndBound))(t)
 	var out bytes.Buffer
 	c := contest{general: bb, limit: 5 * time.Second, seeds: 2, servers: 2, apps: 3}
-	if err := c.print(t.Context(), &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.print(t.Context(), &out, io.Discard))
 	if rows := strings.Count(out.String(), "100"); rows < 2*len(features) {
 		t.Errorf("%d cells of 100 %%, want two in each row:\n%s", rows, &out)
 	}

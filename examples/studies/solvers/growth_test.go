@@ -10,14 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A curve ends with the first sample beyond the limit; the axes themselves are never empty.
 func TestGrowthLimit(t *testing.T) {
-	curves, err := grow(t.Context(), io.Discard, time.Nanosecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := must.Have(grow(t.Context(), io.Discard, time.Nanosecond))(t)
 	if len(curves) != 2*len(axes) {
 		t.Fatalf("%d curves", len(curves))
 	}
@@ -53,9 +52,7 @@ func TestGrowthReport(t *testing.T) {
 		{axis: &axes[2], full: true, samples: []sample{{2, 2 * time.Second, 0.001, 345}}},
 	}
 	var out bytes.Buffer
-	if err := reportGrowth(&out, curves); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reportGrowth(&out, curves))
 	const want = `The embedded solver at its usual effort: median seconds of 3 runs, its own gap, and MB allocated in one.
 
 Kinds, 50 servers, 50 applications, 6 demands; nothing runs yet
@@ -76,9 +73,7 @@ kinds  seconds  gap      MB
 func TestGrowth(t *testing.T) {
 	var out strings.Builder
 	folder := t.TempDir()
-	if err := run(t.Context(), &out, io.Discard, []string{"-growth", "-limit", "1ns", "-out", folder}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-growth", "-limit", "1ns", "-out", folder}))
 	for _, x := range axes {
 		if !strings.Contains(out.String(), "growth-"+x.name) {
 			t.Errorf("no figure of %s in %s", x.name, out.String())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCases(t *testing.T) { commandtest.Cases(t, run) }
@@ -64,9 +65,7 @@ func TestTiny(t *testing.T) {
 	}
 	var text bytes.Buffer
 	args := []string{"-instances", "table2_20x30_prev_0", "-solvers", "bb,embedded", "-forms", "disjunctive", "-limit", "1m", "-out", t.TempDir()}
-	if err := run(t.Context(), &text, io.Discard, args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &text, io.Discard, args))
 	const seconds = `[0-9.e-]+ +`
 	for _, line := range []string{
 		`embedded +quick +(` + seconds + `){5}2.12`,
@@ -90,9 +89,7 @@ func TestAbsentLibrary(t *testing.T) {
 	t.Setenv(ortools.EnvLibrary, t.TempDir())
 	var text bytes.Buffer
 	args := []string{"-instances", "table2_20x30_fresh_0", "-solvers", "embedded,cp-sat,highs,scip", "-limit", "20ms", "-out", t.TempDir()}
-	if err := run(t.Context(), &text, io.Discard, args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &text, io.Discard, args))
 	for _, part := range []string{"SKIPPED: cp-sat, highs, scip: ", "install OR-Tools", "\nembedded  default"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("no %q in\n%s", part, &text)

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/examples/studies/chart"
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // madeUp is a study of two instances with the answers of the embedded solver and two others.
@@ -85,13 +86,9 @@ func TestReport(t *testing.T) {
 	var text strings.Builder
 	s.reportHead(&text)
 	for _, i := range s.instances {
-		if err := i.report(&text, s.limit); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, i.report(&text, s.limit))
 	}
-	if err := s.reportAll(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.reportAll(&text))
 	if diff := cmp.Diff(strings.Split(wantTables, "\n"), strings.Split(text.String(), "\n")); diff != "" {
 		t.Errorf("tables (-want +got):\n%s\n%s", diff, &text)
 	}
@@ -116,10 +113,7 @@ func TestSummary(t *testing.T) {
 		if !both {
 			s.instances = s.instances[:1]
 		}
-		figures, err := s.figures()
-		if err != nil {
-			t.Fatal(err)
-		}
+		figures := must.Have(s.figures())(t)
 		details := 0
 		for _, f := range figures {
 			if f.Detail {

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // slow is branch and bound that takes some time more, or its limit, and remembers what it was asked.
@@ -66,10 +67,7 @@ func TestHalving(t *testing.T) {
 	}{{0.99 * optimum, 3}, {1.01 * optimum, 1}} {
 		var asked []milp.Options
 		one := search{inst, slow{can: dumb, takes: 50 * time.Millisecond, asked: &asked}, mip.Disjunctive, time.Minute, 2, test.near}
-		points, err := one.measure(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Have(one.measure(t.Context()))(t)
 		if len(asked) != len(points) || len(points) < test.searches || test.searches == 1 && len(points) > 1 {
 			t.Fatalf("%d searches, %d points, want %d searches", len(asked), len(points), test.searches)
 		}
@@ -96,10 +94,7 @@ func TestLog(t *testing.T) {
 	for form, reports := range map[mip.Form]bool{mip.Verbatim: true, mip.Disjunctive: true, mip.Class: false} {
 		var asked []milp.Options
 		one := search{inst, slow{can: milp.CanEverything, asked: &asked}, form, time.Minute, 2, math.Inf(1)}
-		points, err := one.measure(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Have(one.measure(t.Context()))(t)
 		if len(asked) != 1 || asked[0].Workers != 2 || (asked[0].Log != nil) != reports {
 			t.Errorf("%s: asked %+v", form, asked)
 		}
@@ -124,18 +119,12 @@ func TestPacking(t *testing.T) {
 	unpacked, proven, open := 0, 0, 0
 	for seed := range uint64(8) {
 		inst := alloctest.Mixed(seed, 3, 5, true)
-		exact, err := mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(t.Context(), inst)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Have(mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(t.Context(), inst))(t)
 		if exact.Status != solver.Optimal {
 			continue // some are infeasible
 		}
 		one := search{inst, bb.Solver{}, mip.Class, time.Minute, 1, math.Inf(1)}
-		points, err := one.measure(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Have(one.measure(t.Context()))(t)
 		last := points.last()
 		if last.bound < exact.Objective-1e-6 {
 			t.Errorf("seed %d: bound %v below the optimum %v", seed, last.bound, exact.Objective)
@@ -176,10 +165,7 @@ func TestFailure(t *testing.T) {
 func TestMeasureOwn(t *testing.T) {
 	inst, optimum := smallest(t)
 	for _, e := range efforts {
-		points, err := measureOwn(t.Context(), inst, e, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Have(measureOwn(t.Context(), inst, e, time.Minute))(t)
 		if last := points.last(); len(points) != 1 || !last.proven || math.Abs(last.objective-optimum) > 1e-6 || last.after <= 0 {
 			t.Errorf("%s: %+v, want %v", e.name, points, optimum)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // All instances, from the smallest to the largest; branch and bound gets the smallest only, and the
@@ -20,10 +21,7 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newStudy(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(newStudy(o))(t)
 	if len(s.instances) != len(alloctest.References()) {
 		t.Fatalf("%d instances", len(s.instances))
 	}

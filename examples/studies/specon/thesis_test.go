@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -17,10 +18,7 @@ import (
 // schedule, and most jobs complete sooner. So it is where DS places jobs at random; where it spreads
 // them evenly there is little to gain, but the makespan is not much longer.
 func TestDirections(t *testing.T) {
-	studies, err := playAll(&noisy.Options{Seeds: 12}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	studies := must.Have(playAll(&noisy.Options{Seeds: 12}, io.Discard))(t)
 	for _, s := range studies {
 		for i := range chosen() {
 			m := s.measure(i)
@@ -45,10 +43,7 @@ func TestDirections(t *testing.T) {
 func TestScenarios(t *testing.T) {
 	for i := range schedules {
 		s := &schedules[i]
-		scenario, err := s.scenario(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scenario := must.Have(s.scenario(1))(t)
 		if err := scenario.Validate(); err != nil || len(scenario.Jobs) != s.jobs || len(scenario.Servers) != s.workers {
 			t.Errorf("%s: %d jobs, %d workers, %v", s.title, len(scenario.Jobs), len(scenario.Servers), err)
 		}
@@ -68,9 +63,7 @@ func TestScenarios(t *testing.T) {
 // Every job's spans in the figure of the workload distribution cover its life.
 func TestEveryJobIsOnOneWorkerAtATime(t *testing.T) {
 	s := &study{schedule: &schedules[3], settings: chosen()}
-	if err := s.play(1, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.play(1, 0))
 	for _, job := range s.with[0][0].Jobs {
 		until := job.Arrival
 		for _, span := range job.Spans {
@@ -104,14 +97,8 @@ func (p *turn) Decide(_ context.Context, state *sim.State) (orders sim.Orders, e
 // Reference: [Zheng] §6.2.2: makespan 1260 s under DS. The work of a VAE is chosen so that strict turns
 // give it.
 func TestVAEWork(t *testing.T) {
-	scenario, err := schedules[0].scenario(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := sim.Run(t.Context(), scenario, &turn{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scenario := must.Have(schedules[0].scenario(1))(t)
+	result := must.Have(sim.Run(t.Context(), scenario, &turn{}))(t)
 	if got := result.Makespan(); got.Round(time.Millisecond) != 1260*time.Second {
 		t.Errorf("makespan %v, want 1260 s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 	"github.com/apportion/apportion/growth/speedup"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestCases runs the commands of testdata/cases and compares what they print, errors included.
@@ -53,10 +54,7 @@ func TestData(t *testing.T) {
 
 // Errors are relative to what was measured.
 func TestWrong(t *testing.T) {
-	c, err := speedup.Fit([]speedup.Observation{{Containers: 1, Servers: 1, Samples: 1, Seconds: 1}}, &speedup.Options{Model: speedup.Linear})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(speedup.Fit([]speedup.Observation{{Containers: 1, Servers: 1, Samples: 1, Seconds: 1}}, &speedup.Options{Model: speedup.Linear}))(t)
 	var w wrong
 	w.add(c, []speedup.Observation{{Containers: 1, Servers: 1, Samples: 1, Seconds: 1}, {Containers: 2, Servers: 1, Samples: 1, Seconds: 2}})
 	if got := w.percent(); math.Abs(got-37.5) > 1e-9 {

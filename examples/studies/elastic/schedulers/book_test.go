@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -38,9 +39,7 @@ func on(server int, count int64) []apportion.Placement {
 func opened(t *testing.T, state *sim.State) *book {
 	t.Helper()
 	b := &book{}
-	if err := b.open(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.open(state))
 	return b
 }
 
@@ -62,9 +61,7 @@ func TestBookService(t *testing.T) {
 		{25, map[string][]apportion.Placement{"a": on(0, 3), "b": on(1, 2), "c": nil}},
 		{27.5, map[string][]apportion.Placement{"a": on(1, 1), "b": on(1, 2), "c": on(0, 4)}},
 	} {
-		if err := b.open(at(s, step.now, step.held)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.open(at(s, step.now, step.held)))
 	}
 	for _, want := range []struct {
 		id      string
@@ -112,9 +109,7 @@ func TestGrown(t *testing.T) {
 		if held > 0 {
 			state = at(s, float64(i), map[string][]apportion.Placement{"a": on(0, held)})
 		}
-		if err := b.open(state); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.open(state))
 		if got, want := b.jobs["a"].grown, i >= 5; got != want {
 			t.Errorf("decision %d, with %d: grown %v", i, held, got)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -225,10 +226,7 @@ func TestWorthLoss(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	s := scenario(servers(2, ""), job("a", 0, 100, 1, 2), job("b", 0, 300, 1, 2))
 	r := run(t, s, &Static{})
-	m, err := Measure(s, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(Measure(s, r))(t)
 	// a shares with b all the time and has its equal part; b has 1 + 2/3 ... of what there is for its 300 s.
 	others := (2*100 + 1*200) / 300.
 	want := &Measures{Completed: 2, Mean: 200 * time.Second, Median: 100 * time.Second, P99: 300 * time.Second,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -42,9 +43,7 @@ func TestGavelTwin(t *testing.T) {
 		state := at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil})
 		p := &Gavel{}
 		p.book = *opened(t, state)
-		if err := p.solve(t.Context(), state); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.solve(t.Context(), state))
 		gain := func(i int, fast, slow float64) float64 { return (fast*ratios[i] + slow) / ((ratios[i] + 1) / 2) }
 		a, b := p.parts["a"], p.parts["b"]
 		for _, x := range [][2]float64{{a[0] + a[1], 1}, {b[0] + b[1], 1}, {a[0] + b[0], 1}, {a[1] + b[1], 1}} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -41,13 +42,8 @@ func scenario(all []apportion.Server, jobs ...sim.Job) *sim.Scenario {
 // run plays a scenario, which must stand the referee.
 func run(t testing.TB, s *sim.Scenario, p sim.Policy) *sim.Result {
 	t.Helper()
-	r, err := sim.Run(t.Context(), s, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := simtest.Check(s, r); err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(sim.Run(t.Context(), s, p))(t)
+	must.Do(t, simtest.Check(s, r))
 	return r
 }
 

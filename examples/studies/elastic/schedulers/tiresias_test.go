@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -18,10 +19,7 @@ func decided(t *testing.T, b *book, p sim.Policy, state *sim.State, service map[
 	for id, seconds := range service {
 		b.jobs[id].service = seconds
 	}
-	orders, err := p.Decide(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := must.Have(p.Decide(t.Context(), state))(t)
 	return orders
 }
 

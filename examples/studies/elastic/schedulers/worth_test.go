@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/worth"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -22,9 +23,7 @@ func asked(t *testing.T, p *Worth, state *sim.State) *alloc.Application {
 	t.Helper()
 	p.book = *opened(t, state)
 	app := state.Problem().Applications[0]
-	if err := p.state(state, 0, &app); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.state(state, 0, &app))
 	return &app
 }
 
@@ -92,14 +91,9 @@ func TestWorthIsThatOfSpeeds(t *testing.T) {
 		test.policy.book.jobs["a"].service = test.service
 		app := state.Problem().Applications[0]
 		state.Jobs = slices.Repeat(state.Jobs, test.jobs)
-		if err := test.policy.state(state, 0, &app); err != nil {
-			t.Fatal(err)
-		}
-		want, err := worth.Of(&worth.Job{Weight: test.weight, Speeds: speeds, Restart: 1,
-			Fair: worth.FairSpeed(counts, speeds, 8/float64(test.jobs))}, worth.Fair)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, test.policy.state(state, 0, &app))
+		want := must.Have(worth.Of(&worth.Job{Weight: test.weight, Speeds: speeds, Restart: 1,
+			Fair: worth.FairSpeed(counts, speeds, 8/float64(test.jobs))}, worth.Fair))(t)
 		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-5 })
 		if diff := cmp.Diff(want.Worth, app.Worth, near); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
@@ -188,10 +182,7 @@ func TestWorthOptions(t *testing.T) {
 	state := at(scenario(all, dull, quick, large), 0, map[string][]apportion.Placement{"dull": on(0, 1), "quick": nil, "large": nil})
 	var seen *alloc.Problem
 	p := &Worth{Price: Free, Observe: func(problem *alloc.Problem, _ *alloc.Decision) { seen = problem }}
-	orders, err := p.Decide(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := must.Have(p.Decide(t.Context(), state))(t)
 	var options []int
 	for i := range seen.Applications {
 		options = append(options, len(seen.Applications[i].Options))

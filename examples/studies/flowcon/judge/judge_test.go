@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // What is left counts from the first value to the best mean, whichever way is better; a value that is not finite is as
@@ -96,10 +97,7 @@ func TestWeightsAreThoseOfTheLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains 68 networks and replays 95 curves")
 	}
-	curves, err := readCurves("../../../../growth/testdata/curves")
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := must.Have(readCurves("../../../../growth/testdata/curves"))(t)
 	all := gather(append(curves, trained(known)...), 1)
 	m := fit(all, signsOf(whole), shares, "")
 	for i := 0; i < len(all); i += 1000 {

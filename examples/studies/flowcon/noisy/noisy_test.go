@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -68,10 +69,7 @@ func (a *asked) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 // scenario is one job of 100 s whose loss falls from 8 to 0 in a straight line.
 func scenario(t *testing.T) *sim.Scenario {
 	t.Helper()
-	curve, err := sim.NewCurve([]float64{0, 1}, []float64{8, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	curve := must.Have(sim.NewCurve([]float64{0, 1}, []float64{8, 0}))(t)
 	job := sim.SharedJob("job", 10*time.Second, 100*time.Second, sim.Whole)
 	job.Curve = curve
 	return &sim.Scenario{Kinds: apportion.Kinds{"cpu"}, Servers: []apportion.Server{{ID: "worker", Capacity: apportion.Resources{sim.Whole}}},
@@ -83,9 +81,7 @@ func scenario(t *testing.T) *sim.Scenario {
 func TestPolicy(t *testing.T) {
 	play := func(noise Noise) map[time.Duration]float64 {
 		inner := &asked{values: map[time.Duration]float64{}}
-		if _, err := sim.Run(context.Background(), scenario(t), &Policy{Policy: inner, Noise: noise, Seed: 7, Every: 5 * time.Second}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(sim.Run(context.Background(), scenario(t), &Policy{Policy: inner, Noise: noise, Seed: 7, Every: 5 * time.Second}))(t)
 		return inner.values
 	}
 	clean, loud, again := play(Noise{}), play(Noise{Share: 0.3}), play(Noise{Share: 0.3})
@@ -162,9 +158,7 @@ func TestContest(t *testing.T) {
 		With:     func(int, time.Duration, uint64) (sim.Policy, error) { return &policies.Default{}, nil }}
 	var text bytes.Buffer
 	ticks := 0
-	if err := c.Report(&text, func() { ticks++ }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Report(&text, func() { ticks++ }))
 	if got := strings.Count(text.String(), "+0.0 (0.0)"); got != 3*Rows() || ticks != 2*Rows() {
 		t.Errorf("%d ticks\n%s", ticks, text.String())
 	}

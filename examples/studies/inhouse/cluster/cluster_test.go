@@ -21,16 +21,14 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // serveList has a place's master be a server that answers /list with this error, and tells how often it was
 // asked. One that is going down has given up all requests.
 func serveList(t *testing.T, p Place, goingDown bool, answer error) *atomic.Int64 {
 	t.Helper()
-	secret, err := p.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Have(p.Secret())(t)
 	asked := new(atomic.Int64)
 	mux := http.NewServeMux()
 	wire.Handle(mux, "/list", secret.Gate(), func(ctx context.Context, _ master.Nothing) (master.List, error) {
@@ -46,9 +44,7 @@ func serveList(t *testing.T, p Place, goingDown bool, answer error) *atomic.Int6
 	server.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	server.Start()
 	t.Cleanup(server.Close)
-	if err := p.publish(server.URL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.publish(server.URL))
 	return asked
 }
 
@@ -96,9 +92,7 @@ func TestPrograms(t *testing.T) {
 		dir, more := Flag(flags, "elsewhere"), flags.String("more", "", "")
 		ServerFlags(flags, &server)
 		args := programs[i].Args
-		if err := flags.Parse(args[1:]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, flags.Parse(args[1:]))
 		if args[0] != subcommand || *dir != p || *more != string("ab"[i]) || flags.NArg() > 0 {
 			t.Errorf("%v are understood as place %s, more %q", args, *dir, *more)
 		}
@@ -121,18 +115,12 @@ func TestTwice(t *testing.T) {
 		t.Error(err)
 	}
 	folder := filepath.Join(p.Shared(), "lr")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, TwiceFile), []byte("rank 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(folder, TwiceFile), []byte("rank 3\n"), 0o600))
 	if err := p.Twice("lr"); err == nil || !strings.HasPrefix(err.Error(), `job "lr": two processes`) || !strings.HasSuffix(err.Error(), ": rank 3") {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(p.Shared(), "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(p.Shared(), "file"), nil, 0o600))
 	if err := p.Twice("file"); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a folder that cannot be read: %v", err)
 	}

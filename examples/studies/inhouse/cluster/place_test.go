@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Of all who ask for the secret at the same time one makes it, nobody else can read it, and nothing is left beside it.
@@ -52,9 +53,7 @@ func TestSecret(t *testing.T) {
 	if text, _ := other.MarshalText(); err != nil || string(text) == texts[0] {
 		t.Errorf("two clusters have the same secret, %v", err)
 	}
-	if err := os.WriteFile(p.Join("secret"), []byte("nonsense\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(p.Join("secret"), []byte("nonsense\n"), 0o600))
 	if _, err := p.Secret(); err == nil {
 		t.Error("a file that holds no secret is taken for one")
 	}
@@ -66,21 +65,13 @@ func TestPage(t *testing.T) {
 	if _, err := p.Page(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a master: %v", err)
 	}
-	if err := p.publish("http://127.0.0.1:7"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.publish("http://127.0.0.1:7"))
 	address, err := p.Page()
 	if err != nil || !strings.HasPrefix(address, "http://127.0.0.1:7/") {
 		t.Fatalf("%q, %v", address, err)
 	}
-	secret, err := p.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Have(p.Secret())(t)
+	link := must.Have(url.Parse(address))(t)
 	now := time.Now()
 	for after, want := range map[time.Duration]bool{0: true, 23 * time.Hour: true, 25 * time.Hour: false} {
 		if got := secret.Opens(link, now.Add(after)); got != want {
@@ -119,9 +110,7 @@ func TestProcesses(t *testing.T) {
 	start := func(env ...string) *exec.Cmd {
 		cmd := exec.Command("sleep", "60")
 		cmd.Env = env
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		return cmd
 	}
@@ -154,10 +143,7 @@ func TestGuardOf(t *testing.T) {
 		t.Errorf("%q, %v", argv, err)
 	}
 	for range 2 {
-		listener, err := listenForGuards(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		listener := must.Have(listenForGuards(folder))(t)
 		// A process that dies leaves the file behind, which Close would remove.
 		listener.(interface{ SetUnlinkOnClose(bool) }).SetUnlinkOnClose(false)
 		if err := listener.Close(); err != nil {
@@ -172,18 +158,10 @@ func TestGuardOf(t *testing.T) {
 // An agent's credential comes from its file where it has one, and otherwise from the secret: both speak for its server alone.
 func TestCredential(t *testing.T) {
 	p := Place(t.TempDir())
-	made, err := (&AgentOptions{Server: apportion.Server{ID: "n1"}}).credential(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(made)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Have((&AgentOptions{Server: apportion.Server{ID: "n1"}}).credential(p))(t)
+	text := must.Have(json.Marshal(made))(t)
 	file := p.Join("key")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text, 0o600))
 	elsewhere := Place(t.TempDir()) // where there is no secret
 	read, err := (&AgentOptions{Server: apportion.Server{ID: "n1"}, Key: file}).credential(elsewhere)
 	if again, _ := json.Marshal(read); err != nil || string(again) != string(text) {
@@ -197,9 +175,7 @@ func TestCredential(t *testing.T) {
 		t.Errorf("two servers have the same credential: %v", err)
 	}
 	for _, broken := range []string{"", "{"} {
-		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(broken), 0o600))
 		if _, err := (&AgentOptions{Key: file}).credential(p); err == nil {
 			t.Errorf("%q is a credential", broken)
 		}

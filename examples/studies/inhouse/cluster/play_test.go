@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A line is worth printing for a job that runs, waits or has ended, and says why a running one has not got what was asked for.
@@ -85,10 +86,7 @@ func TestConfirmed(t *testing.T) {
 func stand(t *testing.T, submit func(master.Submission) error, list func() master.List) Place {
 	t.Helper()
 	p := Place(t.TempDir())
-	secret, err := p.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Have(p.Secret())(t)
 	mux := http.NewServeMux()
 	wire.Handle(mux, "/submit", secret.Gate(), func(_ context.Context, s master.Submission) (master.Nothing, error) {
 		return master.Nothing{}, submit(s)
@@ -96,9 +94,7 @@ func stand(t *testing.T, submit func(master.Submission) error, list func() maste
 	wire.Handle(mux, "/list", secret.Gate(), func(context.Context, master.Nothing) (master.List, error) { return list(), nil }, wire.User)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	if err := p.publish(server.URL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.publish(server.URL))
 	return p
 }
 
@@ -140,9 +136,7 @@ func TestPlay(t *testing.T) {
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := play.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, play.Run(ctx))
 	if fmt.Sprint(taken) != "[first second]" || each != len(play.Samples) || each < 6 {
 		t.Errorf("taken %v, %d samples, %d calls of Each", taken, len(play.Samples), each)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // picky refuses jobs whose policy says so and gives the others a container each.
@@ -52,9 +53,7 @@ func withDecider(t *testing.T, d Decider) *bench {
 
 func TestRefusedJobIsCancelled(t *testing.T) {
 	b := withDecider(t, &picky{})
-	if err := b.call("/submit", Submission{app, json.RawMessage(`"no"`)}, &Nothing{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.call("/submit", Submission{app, json.RawMessage(`"no"`)}, &Nothing{}))
 	v := b.await("is refused", ended)
 	if v.Job.Ending != checkpoint.Cancelled || len(b.agent.did()) != 0 {
 		t.Errorf("%+v, the agent did %v", v.Job, b.agent.did())
@@ -64,9 +63,7 @@ func TestRefusedJobIsCancelled(t *testing.T) {
 // What was submitted for the decider is told to it after a restart, too.
 func TestPolicyIsKept(t *testing.T) {
 	b := withDecider(t, Dorm{1, 1})
-	if err := b.call("/submit", Submission{app, json.RawMessage(`"no"`)}, &Nothing{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.call("/submit", Submission{app, json.RawMessage(`"no"`)}, &Nothing{}))
 	b.await("runs", runs)
 	b.stop()
 	b.config.Decider = &picky{}
@@ -112,9 +109,7 @@ func TestTrace(t *testing.T) {
 	var kinds []checkpoint.Action
 	for lines := json.NewDecoder(&text); lines.More(); {
 		var traced driver.Traced
-		if err := lines.Decode(&traced); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lines.Decode(&traced))
 		if traced.Effect.Job != "lr" || traced.Reply.Outcome != checkpoint.Done || traced.Replied.Before(traced.Issued) {
 			t.Errorf("%+v", traced)
 		}
@@ -130,12 +125,8 @@ func TestRuns(t *testing.T) {
 	shared := t.TempDir()
 	for attempt, text := range map[string]string{"2": `{"step": 1, "at": 1.5}`, "10": `{"step": 2}`, "11": ""} {
 		dir := filepath.Join(shared, "lr", attempt)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600))
 	}
 	got, err := Runs(shared, "lr")
 	if err != nil || len(got) != 2 || got[0].Attempt != 2 || got[1].Attempt != 10 {
@@ -144,22 +135,14 @@ func TestRuns(t *testing.T) {
 	if at := got[0].Points[0].Time(); !at.Equal(time.UnixMilli(1500)) {
 		t.Errorf("at %v", at)
 	}
-	if err := os.MkdirAll(filepath.Join(shared, "lr", "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(shared, "lr", "x", CurveFile), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(shared, "lr", "x"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(shared, "lr", "x", CurveFile), nil, 0o600))
 	if _, err := Runs(shared, "lr"); err == nil || !strings.Contains(err.Error(), filepath.Join(shared, "lr", "x")) {
 		t.Errorf("a folder that is no attempt: %v", err)
 	}
-	if err := os.Rename(filepath.Join(shared, "lr", "x"), filepath.Join(shared, "lr", "12")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(shared, "lr", "x"), filepath.Join(shared, "lr", "12")))
 	long := filepath.Join(shared, "lr", "12", CurveFile)
-	if err := os.WriteFile(long, bytes.Repeat([]byte("x"), bufio.MaxScanTokenSize+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(long, bytes.Repeat([]byte("x"), bufio.MaxScanTokenSize+1), 0o600))
 	if _, err := Runs(shared, "lr"); !errors.Is(err, bufio.ErrTooLong) || !strings.Contains(err.Error(), long) {
 		t.Errorf("a line without an end: %v", err)
 	}
@@ -191,9 +174,7 @@ func TestDecisionFails(t *testing.T) {
 		if time.Now().After(limit) {
 			t.Fatalf("it is explained by %q", explanation)
 		}
-		if err := b.call("/explain", Nothing{}, &explanation); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.call("/explain", Nothing{}, &explanation))
 	}
 	if v := b.await("runs on", runs); v.Job.Attempt != first.Job.Attempt {
 		t.Errorf("%+v", v.Job)
@@ -201,15 +182,11 @@ func TestDecisionFails(t *testing.T) {
 	d.well.Store(true)
 	other := app
 	other.ID = "next"
-	if err := b.call("/submit", Submission{other, nil}, &Nothing{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.call("/submit", Submission{other, nil}, &Nothing{}))
 	for list := (List{}); len(list.Jobs) < 2 || !runs(list.Jobs[1]); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatalf("the next job does not run: %+v", list)
 		}
-		if err := b.call("/list", Nothing{}, &list); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.call("/list", Nothing{}, &list))
 	}
 }

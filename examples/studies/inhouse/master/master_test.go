@@ -28,6 +28,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // secret is that of the clusters here.
@@ -79,9 +80,7 @@ func newBench(t *testing.T) *bench {
 		Protocol: checkpoint.Config{Kinds: apportion.Kinds{"cpu"}, Retries: -1, Backoff: time.Millisecond},
 		Decider:  Dorm{1, 1}, Grace: time.Minute, SaveEvery: time.Hour, Poll: 5 * time.Millisecond}
 	for _, name := range []string{"journal", "specs"} {
-		if err := os.Mkdir(filepath.Join(b.config.Dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(b.config.Dir, name), 0o700))
 	}
 	b.start()
 	t.Cleanup(func() { b.stop() })
@@ -239,10 +238,7 @@ func TestSavesNowAndThen(t *testing.T) {
 	newest := v.Checkpoint.Number
 	b.await("has newer ones", func(v View) bool { return v.Job.Checkpoints[0].Number > newest })
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) { // old ones are deleted
-		list, err := b.config.Store.List(t.Context(), "lr")
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Have(b.config.Store.List(t.Context(), "lr"))(t)
 		if len(list) > 0 && list[0].Number > newest {
 			return
 		}
@@ -319,17 +315,11 @@ func TestPage(t *testing.T) {
 	b := newBench(t)
 	evil := app
 	evil.ID = "<script>"
-	if err := b.call("/submit", evil, &Nothing{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.call("/submit", evil, &Nothing{}))
 	b.await("runs", runs)
 	dir := filepath.Join(b.config.Shared, evil.ID, "1")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(`{"step":1,"value":2}`+"\n"+`{"step":2,"value":1}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), []byte(`{"step":1,"value":2}`+"\n"+`{"step":2,"value":1}`+"\n"), 0o600))
 	for _, query := range []string{"", "?sign=00&until=9999999999", strings.TrimPrefix(secret.Link("/", time.Now().Add(-time.Second)), "/"),
 		strings.TrimPrefix(wire.NewSecret().Link("/", time.Now().Add(time.Hour)), "/")} {
 		if status, _ := b.page(query); status != http.StatusUnauthorized {
@@ -361,18 +351,12 @@ func TestBrokenCurve(t *testing.T) {
 	odd, other := app, app
 	odd.ID, odd.Max, other.Max = "[", 1, 1
 	for _, a := range []alloc.Application{odd, other} {
-		if err := b.call("/submit", a, &Nothing{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.call("/submit", a, &Nothing{}))
 	}
 	for job, line := range map[string]string{"[": strings.Repeat("x", bufio.MaxScanTokenSize+1), "lr": `{"step":1,"value":2}`} {
 		dir := filepath.Join(b.config.Shared, job, "1")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), []byte(line+"\n"), 0o600))
 	}
 	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
 	for _, want := range []string{`"id":"["`, "the losses cannot be read: ", "token too long", `"curve":"320,`} {
@@ -393,12 +377,8 @@ func TestNamesOnThePage(t *testing.T) {
 			t.Fatalf("%q: %v", name, err)
 		}
 		dir := filepath.Join(b.config.Shared, string(store.FolderOf(name)), "1")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, CurveFile), fmt.Appendf(nil, `{"step":1,"value":%d}`+"\n", 100+i), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), fmt.Appendf(nil, `{"step":1,"value":%d}`+"\n", 100+i), 0o600))
 	}
 	status, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
 	if status != http.StatusOK || strings.Contains(text, "<b>") || strings.Contains(text, "cannot be read") {
@@ -423,12 +403,8 @@ func TestCurve(t *testing.T) {
 		"11": "",
 	} {
 		dir := filepath.Join(shared, "lr", attempt)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600))
 	}
 	curve, err := Curve(shared, "lr")
 	if want := []Point{{Step: 1, Value: 1}, {Step: 2, Value: 20}, {Step: 3, Value: 30}}; err != nil || !slices.Equal(curve, want) {
@@ -446,17 +422,13 @@ func TestListInParts(t *testing.T) {
 	for i := range jobs {
 		app := Submission{Application: alloc.Application{ID: fmt.Sprintf("job%03d", i), Weight: 1, Form: alloc.Form{Min: 1, Max: 1, Demand: apportion.Resources{4}},
 			Executor: "e", Start: []string{"x"}, Resume: []string{"x"}}}
-		if err := b.call("/submit", app, &Nothing{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.call("/submit", app, &Nothing{}))
 	}
 	var names []string
 	parts, from := 0, 0
 	for more := true; more; more = from != 0 {
 		var l List
-		if err := b.call("/list", Page{From: from}, &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.call("/list", Page{From: from}, &l))
 		for _, v := range l.Jobs {
 			names = append(names, v.Job.Name)
 		}
@@ -484,9 +456,7 @@ func TestEndedIsForgotten(t *testing.T) {
 		t.Helper()
 		for limit := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 			var l List
-			if err := b.call("/list", Page{}, &l); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.call("/list", Page{}, &l))
 			files, err := os.ReadDir(filepath.Join(b.config.Dir, "specs"))
 			if err == nil && len(l.Jobs) == 0 && len(files) == 0 {
 				return
@@ -515,9 +485,7 @@ func TestEndedIsForgotten(t *testing.T) {
 	}
 	gone("after its second end")
 	b.stop()
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text, 0o600))
 	told := len(b.agent.did())
 	b.start()
 	b.register()
@@ -531,9 +499,7 @@ func TestEndedIsForgotten(t *testing.T) {
 
 func TestDamagedSpec(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lr.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "lr.json"), []byte("{"), 0o600))
 	var syntax *json.SyntaxError
 	if _, err := openSpecs(dir); !errors.As(err, &syntax) || !strings.Contains(err.Error(), "lr.json") {
 		t.Errorf("%v", err)

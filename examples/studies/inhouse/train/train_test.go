@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // play runs all processes of a job in this one, from a checkpoint or from the beginning, up to a step, at
@@ -136,15 +138,11 @@ func TestRefusals(t *testing.T) {
 	}
 	other := Job{Model: "logistic", Seed: 1}
 	good.Restore = filepath.Join(t.TempDir(), "state")
-	if err := newState(&other, logistic{}).save(good.Restore); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newState(&other, logistic{}).save(good.Restore))
 	if err := Run(t.Context(), good); err == nil || !strings.Contains(err.Error(), "another job") {
 		t.Errorf("state of another seed: %v", err)
 	}
-	if err := os.WriteFile(good.Restore, []byte(`{"model":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(good.Restore, []byte(`{"model":`), 0o600))
 	if err := Run(t.Context(), good); err == nil || !strings.Contains(err.Error(), "unexpected end") {
 		t.Errorf("half a state: %v", err)
 	}
