@@ -95,8 +95,7 @@ func TestRetainStoreFails(t *testing.T) {
 
 // Without Retain nothing is forgotten by itself; what the caller forgets its servers forget as well.
 func TestForgottenByTheCaller(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("done", "s1")
 		w.must(checkpoint.Cancel{Job: "done"})
 		w.await("done", in(checkpoint.Ended))
@@ -109,13 +108,11 @@ func TestForgottenByTheCaller(t *testing.T) {
 		if got := w.remembered("s1"); len(got) != 0 {
 			t.Errorf("s1 remembers %v", got)
 		}
-		w.close()
 	})
 }
 
 func TestJobsByPages(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		for i := range 25 {
 			w.must(submit(fmt.Sprintf("j%02d", i)))
 		}
@@ -134,6 +131,5 @@ func TestJobsByPages(t *testing.T) {
 		if page := w.d.Jobs("j10x", 1); len(page) != 1 || page[0].Job.Name != "j11" || len(w.d.Jobs("", -1)) != 0 {
 			t.Errorf("%v", page)
 		}
-		w.close()
 	})
 }

@@ -35,6 +35,16 @@ func bubble(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
+// running runs a test in the world of bubble between the start and the end of its driver.
+func running(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		test(t, w)
+		w.close()
+	})
+}
+
 func TestJobRunsMovesAndEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var traced []checkpoint.Action
@@ -72,8 +82,7 @@ func TestJobRunsMovesAndEnds(t *testing.T) {
 
 // A job that has moved is not missed where it was before.
 func TestMovedJobIsNotMissed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s2")
 		w.must(adjust("lr", "s2", "s3"))
 		moved := w.await("lr", on("s2", "s3"))
@@ -83,14 +92,12 @@ func TestMovedJobIsNotMissed(t *testing.T) {
 		if j, _ := s.Job("lr"); j.Job.Attempt != moved.Job.Attempt {
 			t.Errorf("%+v", j.Job)
 		}
-		w.close()
 	})
 }
 
 // The process of the first container leads: what another one says of the work's end is not the end.
 func TestFirstContainerLeads(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s2")
 		w.servers["s2"].Work(100)
 		w.servers["s2"].Finish("lr")
@@ -100,14 +107,12 @@ func TestFirstContainerLeads(t *testing.T) {
 		if j, _ := s.Job("lr"); j.Job.Phase != checkpoint.Running || j.Progress.Step != 0 {
 			t.Errorf("%+v", j)
 		}
-		w.close()
 	})
 }
 
 // Processes that die, and attempts that an agent does not know any more, are resumed from the checkpoint.
 func TestDeathsAreNoticed(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		first := w.runs("lr", "s1", "s2")
 		w.servers["s1"].Work(7)
 		w.must(checkpoint.Checkpoint{Job: "lr"})
@@ -130,14 +135,12 @@ func TestDeathsAreNoticed(t *testing.T) {
 		if !strings.Contains(third.Job.Reason.Text, "does not know of it") {
 			t.Errorf("%+v", third.Job.Reason)
 		}
-		w.close()
 	})
 }
 
 // An agent that tells of an earlier attempt does not know of the one that runs.
 func TestStatusOfEarlierAttempt(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		first := w.runs("lr", "s1")
 		s := w.servers["s1"]
 		s.mu.Lock()
@@ -152,14 +155,12 @@ func TestStatusOfEarlierAttempt(t *testing.T) {
 		s.mu.Unlock()
 		j := w.await("lr", func(j *driver.JobState) bool { return j.Job.Attempt > first.Job.Attempt && on("s1")(j) })
 		wantReason(t, j, "exited")
-		w.close()
 	})
 }
 
 // A server that is silent for longer than the grace is lost, and its job goes on elsewhere. It may come back.
 func TestSilentServer(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s2")
 		began := time.Now()
 		w.servers["s1"].set(nil, errors.New("connection refused"))
@@ -175,15 +176,13 @@ func TestSilentServer(t *testing.T) {
 		must.Do(t, w.join("s1"))
 		w.must(adjust("lr", "s1", "s1"))
 		w.await("lr", on("s1", "s1"))
-		w.close()
 	})
 }
 
 // A server that is lost is not spoken to any more, also when it could answer again: a word would renew the lease
 // of jobs that run elsewhere.
 func TestLostServerIsNotAsked(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s2")
 		lost := w.servers["s1"]
 		lost.set(nil, errors.New("connection refused"))
@@ -196,14 +195,12 @@ func TestLostServerIsNotAsked(t *testing.T) {
 		if lost.asked != before || w.d.Agent("s1") != nil {
 			t.Errorf("it was asked %d times", lost.asked-before)
 		}
-		w.close()
 	})
 }
 
 // A server whose agent never joins a new driver is lost, too, after the grace and not before.
 func TestServerThatDoesNotJoin(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s2")
 		w.close()
 		time.Sleep(time.Hour)
@@ -214,14 +211,12 @@ func TestServerThatDoesNotJoin(t *testing.T) {
 		if took := time.Since(began); took < w.config.Grace || took > w.config.Grace+5*time.Second {
 			t.Errorf("the server was given up after %v", took)
 		}
-		w.close()
 	})
 }
 
 // Effects for a server whose agent has not joined yet wait for it: that is no failure.
 func TestEffectsWaitForAgents(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1")
 		w.close()
 		w.machine.Retries = -1 // one failure would be the end
@@ -234,7 +229,6 @@ func TestEffectsWaitForAgents(t *testing.T) {
 		if j := w.await("lr", on("s2")); j.Job.Reason.Constraint != "" {
 			t.Errorf("%+v", j.Job.Reason)
 		}
-		w.close()
 	})
 }
 
@@ -387,8 +381,7 @@ func TestFenced(t *testing.T) {
 
 // A second driver on the journal: the first one ends when it has something to write down.
 func TestTwoDrivers(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1")
 		first, ended, end := w.d, w.ended, w.end
 		w.open()
@@ -400,7 +393,6 @@ func TestTwoDrivers(t *testing.T) {
 		}
 		end()
 		w.must(submit("late"))
-		w.close()
 	})
 }
 
@@ -544,8 +536,7 @@ func TestJoinAgain(t *testing.T) {
 
 // The events of one Apply count up to the first that is refused.
 func TestApplyStopsAtFault(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		err := w.d.Apply(t.Context(), submit("a"), submit("a"), submit("b"))
 		var field *apportion.FieldError
 		if !errors.Is(err, apportion.ErrDuplicate) || !errors.As(err, &field) {
@@ -555,14 +546,12 @@ func TestApplyStopsAtFault(t *testing.T) {
 		if len(s.Jobs) != 1 || s.Jobs[0].Name != "a" {
 			t.Errorf("%+v", s.Jobs)
 		}
-		w.close()
 	})
 }
 
 // A state is the caller's own, says when there is a newer one, and survives JSON.
 func TestState(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s1")
 		synctest.Wait()
 		s := w.d.State()
@@ -590,7 +579,6 @@ func TestState(t *testing.T) {
 		if diff := cmp.Diff(s, again, cmpopts.IgnoreUnexported(driver.State{})); diff != "" || err != nil {
 			t.Errorf("%v: %s", err, diff)
 		}
-		w.close()
 	})
 }
 

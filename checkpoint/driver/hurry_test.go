@@ -52,8 +52,7 @@ func (w *world) getsOn(job, server string) {
 
 // Without any option a job that hangs is ended, one that tells no steps is not, and one that tells them rarely has the time that it takes.
 func TestStallsByDefault(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		first := map[string]int64{}
 		for job, server := range map[string]string{"stuck": "s1", "mute": "s2", "rare": "s3"} {
 			first[job] = w.runs(job, server).Job.Attempt
@@ -70,7 +69,6 @@ func TestStallsByDefault(t *testing.T) {
 				t.Errorf("%s: begun as attempt %d, now %+v", job, first[job], j.Job)
 			}
 		}
-		w.close()
 	})
 }
 
@@ -174,8 +172,7 @@ func TestDeadlineOfHungSave(t *testing.T) {
 
 // A job that dies at once, whoever asks for it again and again, is tried less and less often.
 func TestDeathsAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.must(submit("dud"))
 		end := time.Now().Add(2 * time.Minute)
 		attempts := map[int64]bool{}
@@ -193,6 +190,5 @@ func TestDeathsAtOnce(t *testing.T) {
 		if n := len(attempts); n < 4 || n > 9 {
 			t.Errorf("%d attempts in two minutes", n)
 		}
-		w.close()
 	})
 }

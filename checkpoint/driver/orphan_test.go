@@ -56,8 +56,7 @@ func TestJournalGone(t *testing.T) {
 
 // What an agent reports that no record knows is stopped; what is on its way is not.
 func TestOrphansAreStopped(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1")
 		// Somebody has started a job that no record knows, by the word of this master.
 		s := w.servers["s2"]
@@ -78,14 +77,12 @@ func TestOrphansAreStopped(t *testing.T) {
 		if j := w.await("lr", on("s1")); len(w.servers["s1"].Alive("lr")) != 1 {
 			t.Errorf("the job was disturbed: %+v", j.Job)
 		}
-		w.close()
 	})
 }
 
 // An attempt of a job that is suspended is told of by a server: it is none of the job's, and is stopped like any stray.
 func TestStrayOfSuspendedJob(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1")
 		w.must(adjust("lr"))
 		before := w.await("lr", in(checkpoint.Idle))
@@ -101,6 +98,5 @@ func TestStrayOfSuspendedJob(t *testing.T) {
 		if alive := s.Alive("lr"); len(alive) != 0 {
 			t.Errorf("attempts %v of a suspended job run on", alive)
 		}
-		w.close()
 	})
 }

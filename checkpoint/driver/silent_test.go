@@ -65,8 +65,7 @@ func withoutOrder(j driver.JobState) driver.JobState {
 
 // That a server is silent is known to the next driver, and ends when its agent has joined that one.
 func TestSilenceIsOnRecord(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.servers["s1"].set(nil, errors.New("connection refused"))
 		w.quiet("s1")
 		w.close()
@@ -79,15 +78,13 @@ func TestSilenceIsOnRecord(t *testing.T) {
 		}
 		must.Do(t, w.join("s1"))
 		w.quiet()
-		w.close()
 	})
 }
 
 // A server that registers again and again, and that nobody can reach, holds its jobs for the grace and no longer: to register
 // is no answer. The job is free for other servers then, and nothing new is begun there meanwhile.
 func TestRegistersUnreachable(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		before := w.runs("lr", "s1")
 		w.servers["s1"].set(nil, errors.New("no route to host"))
 		began := time.Now()
@@ -126,14 +123,12 @@ func TestRegistersUnreachable(t *testing.T) {
 		if n := take(t, "how often it has registered", registered); n < 10 {
 			t.Errorf("it has registered %d times", n)
 		}
-		w.close()
 	})
 }
 
 // What an agent does not know of a job now is no news of it: neither its end nor a step.
 func TestUnknownIsNoNews(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		before := w.runs("lr", "s1")
 		w.servers["s1"].Work(7)
 		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 7 })
@@ -151,6 +146,5 @@ func TestUnknownIsNoNews(t *testing.T) {
 		if j, _ := state.Job("lr"); j.Job.Attempt != before.Job.Attempt || j.Progress.Step != 7 || !j.Progress.Running {
 			t.Errorf("%+v", j)
 		}
-		w.close()
 	})
 }

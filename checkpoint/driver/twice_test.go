@@ -30,8 +30,7 @@ func (w *world) joinAs(id string, a driver.Agent) error {
 // The second agent of a name is refused while the first answers, and its job runs on; when the first does not answer
 // it is refused until the server is lost, by the next driver as well.
 func TestSecondAgentOfOneName(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		before := w.runs("lr", "s1", "s2")
 		twin := w.twin()
 		if err := w.joinAs("s1", twin); !errors.Is(err, driver.ErrTwice) {
@@ -55,14 +54,12 @@ func TestSecondAgentOfOneName(t *testing.T) {
 		if err := w.joinAs("s1", twin); err != nil {
 			t.Fatalf("when the server is lost: %v", err)
 		}
-		w.close()
 	})
 }
 
 // An agent that was started again has the memory of the one before: it is let in, at the same address and at another.
 func TestAgentStartedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		before := w.runs("lr", "s1")
 		w.servers["s1"].Restart()
 		must.Do(t, w.join("s1"))
@@ -75,15 +72,13 @@ func TestAgentStartedAgain(t *testing.T) {
 		if j := w.await("lr", on("s1")); j.Job.Attempt != before.Job.Attempt {
 			t.Errorf("%+v", j.Job)
 		}
-		w.close()
 	})
 }
 
 // At the address of a server an agent with another memory answers: the server is silent, its jobs wait for its loss, and
 // nothing is ordered of the other.
 func TestAnotherAtTheAddress(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.open()
+	running(t, func(t *testing.T, w *world) {
 		w.runs("lr", "s1", "s2")
 		began := time.Now()
 		first := w.servers["s1"].Server
@@ -96,7 +91,6 @@ func TestAnotherAtTheAddress(t *testing.T) {
 		if alive := slices.Concat(first.Alive("lr"), twin.Alive("lr")); len(alive) > 0 {
 			t.Errorf("attempts %v live", alive)
 		}
-		w.close()
 	})
 }
 
