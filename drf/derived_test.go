@@ -25,18 +25,12 @@ var (
 )
 
 func derive(t fatal, kinds apportion.Kinds, derived ...drf.Derived) *drf.Derivation {
-	d, err := drf.Derive(kinds, derived)
-	if err != nil {
-		t.Fatalf("Derive: %v", err)
-	}
+	d := must.Have(drf.Derive(kinds, derived))(t)
 	return d
 }
 
 func extend(t fatal, d *drf.Derivation, r ...int64) apportion.Resources {
-	extended, err := d.Extend(r)
-	if err != nil {
-		t.Fatalf("Extend: %v", err)
-	}
+	extended := must.Have(d.Extend(r))(t)
 	return extended
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -73,31 +74,25 @@ func (in instance) twin() []drforacle.Claim {
 
 // fill and whole fill an instance that is known to be valid.
 func (in instance) fill(t fatal) *drf.Filling[float64] {
-	filling, err := drf.Fill(in.capacity, in.claims)
-	if err != nil {
-		t.Fatalf("Fill: %v", err)
-	}
+	filling := must.Have(drf.Fill(in.capacity, in.claims))(t)
 	return filling
 }
 
 func (in instance) whole(t fatal, options *drf.WholeOptions) *drf.Filling[int64] {
-	filling, err := drf.FillWhole(in.capacity, in.claims, options)
-	if err != nil {
-		t.Fatalf("FillWhole: %v", err)
-	}
+	filling := must.Have(drf.FillWhole(in.capacity, in.claims, options))(t)
 	return filling
 }
 
 func (in instance) verify(t fatal, containers []float64) drf.Report {
-	report, err := drf.Verify(in.capacity, in.claims, containers)
-	if err != nil {
-		t.Fatalf("Verify: %v", err)
-	}
+	report := must.Have(drf.Verify(in.capacity, in.claims, containers))(t)
 	return report
 }
 
 // fatal is what a test, a benchmark and a property have in common.
-type fatal interface{ Fatalf(string, ...any) }
+type fatal interface {
+	must.TB
+	Fatalf(string, ...any)
+}
 
 // containers returns the number of containers of each claim.
 func containers[N drf.Amount](filling *drf.Filling[N]) []N {

@@ -27,17 +27,12 @@ import (
 type use = map[string]apportion.Resources
 
 func newHistory(t fatal, kinds int, halfLife int64) *drf.History {
-	h, err := drf.NewHistory(kinds, halfLife)
-	if err != nil {
-		t.Fatalf("NewHistory: %v", err)
-	}
+	h := must.Have(drf.NewHistory(kinds, halfLife))(t)
 	return h
 }
 
 func advance(t fatal, h *drf.History, interval int64, used use) {
-	if err := h.Advance(interval, used); err != nil {
-		t.Fatalf("Advance: %v", err)
-	}
+	must.Do(t, h.Advance(interval, used))
 }
 
 // usages returns the usage of queues of these IDs.
@@ -46,10 +41,7 @@ func usages(t fatal, h *drf.History, capacity apportion.Resources, ids ...string
 	for i, id := range ids {
 		queues[i] = drf.Queue{ID: id, Usage: 7}
 	}
-	charged, err := h.Charge(queues, capacity)
-	if err != nil {
-		t.Fatalf("Charge: %v", err)
-	}
+	charged := must.Have(h.Charge(queues, capacity))(t)
 	list := make([]float64, len(ids))
 	for i := range charged {
 		list[i] = charged[i].Usage

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -64,10 +65,7 @@ func genOrganization(t *rapid.T, l treeLimits) organization {
 }
 
 func (o organization) tree(t fatal) *drf.Tree {
-	tree, err := drf.NewTree(o.capacity, o.queues)
-	if err != nil {
-		t.Fatalf("NewTree: %v", err)
-	}
+	tree := must.Have(drf.NewTree(o.capacity, o.queues))(t)
 	return tree
 }
 

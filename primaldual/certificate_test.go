@@ -17,20 +17,14 @@ import (
 
 func certify(t failer, s *Scheduler, jobs []Job, achieved float64) Certificate {
 	t.Helper()
-	c, err := Certify(s.Ledger(), jobs, achieved, nil)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	c := must.Have(Certify(s.Ledger(), jobs, achieved, nil))(t)
 	return c
 }
 
 // offlineOptimum solves (1)-(13), checks the schedules and returns the optimum.
 func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 	t.Helper()
-	offline, err := NewOffline(cluster, jobs)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	offline := must.Have(NewOffline(cluster, jobs))(t)
 	solution, err := milp.Solve(context.Background(), bb.Solver{}, offline.Model, nil)
 	if err != nil || solution.Status != milp.Optimal {
 		t.Fatalf("status %v, error %v", solution.Status, err)
@@ -38,10 +32,7 @@ func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 	var none Bounds
 	none.UWorker, none.LWorker = make([]float64, len(cluster.Kinds)), make([]float64, len(cluster.Kinds))
 	none.UPS, none.LPS = none.UWorker, none.LWorker
-	ledger, err := NewLedger(cluster, &none)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	ledger := must.Have(NewLedger(cluster, &none))(t)
 	total := 0.0
 	for i, schedule := range offline.Schedules(solution.Values) {
 		if schedule == nil {
@@ -234,32 +225,6 @@ func TestCertifyRefuses(t *testing.T) {
 
 func arriving(j Job, slot int) Job {
 	j.Arrival = slot
-	return j
-}
-
-func TestNewOfflineRefuses(t *testing.T) {
-	cluster, _, jobs := powersOfTwo()
-	endless := *cluster
-	endless.Slots = 1 << 26
-	for _, test := range []struct {
-		name    string
-		cluster *Cluster
-		jobs    []Job
-		want    error
-	}{
-		{"a bad cluster", &Cluster{}, jobs, apportion.ErrEmpty},
-		{"two jobs of one id", cluster, append(jobs[:1:1], jobs[0]), apportion.ErrDuplicate},
-		{"too large", &endless, jobs, ErrTooLarge},
-		{"utility increasing", cluster, []Job{valued(jobs[0], Linear{1, -1})}, ErrIncreasing},
-	} {
-		if _, err := NewOffline(test.cluster, test.jobs); !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
-	}
-}
-
-func valued(j Job, u Utility) Job {
-	j.Utility = u
 	return j
 }
 

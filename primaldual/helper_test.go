@@ -122,13 +122,6 @@ func pricesOf(t testing.TB, s *Scheduler, side Side, slot, kind int) []float64 {
 // isClose reports whether two payoffs or costs are equal up to a part of scale.
 func isClose(a, b, scale float64) bool { return math.Abs(a-b) <= 1e-9*max(1, scale) || a == b }
 
-// plainScheduler is one of plainCluster with two servers a side.
-func plainScheduler(t *testing.T, slots int) *Scheduler {
-	t.Helper()
-	cluster, bounds := plainCluster(slots, 2)
-	return newScheduler(t, cluster, bounds, BoundsFirst)
-}
-
 // deadlined is a job of so many worker-slots, four at a time, that is worth something if it ends in time.
 func deadlined(id string, arrival int, work int64, slots int, worth float64) Job {
 	j := plainJob(id, arrival)

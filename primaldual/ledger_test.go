@@ -5,7 +5,6 @@ package primaldual
 import (
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -99,64 +98,6 @@ func TestBoundsOfRefuses(t *testing.T) {
 	}
 }
 
-// Jobs that cannot run or are worth nothing say nothing about prices, nor does their order.
-func TestBoundsOfIgnores(t *testing.T) {
-	cluster, jobs := formulaExample()
-	want := boundsOf(t, cluster, jobs, nil)
-	extra := func(id string, f func(j *Job)) Job {
-		j := jobs[0]
-		j.ID, j.Utility = id, Constant(1e6)
-		f(&j)
-		return j
-	}
-	more := append([]Job{
-		extra("bandwidth", func(j *Job) { j.PSBandwidth, j.WorkerBandwidth = 1, 2 }),
-		extra("late", func(j *Job) { j.Arrival = 9 }),
-		extra("long", func(j *Job) { j.Epochs = 100 }),
-		extra("large", func(j *Job) { j.Worker = vec{5, 1} }),
-		extra("worthless", func(j *Job) { j.Utility = Constant(0) }),
-		extra("little", func(j *Job) { j.Utility = Constant(1e-9) }), // does not pull L down
-	}, jobs...)
-	for seed := range uint64(50) {
-		draw := fromSeed(seed)
-		for i := range more {
-			k := draw(0, i)
-			more[i], more[k] = more[k], more[i]
-		}
-		got := boundsOf(t, cluster, more, nil)
-		if !slices.Equal(got.LWorker, want.LWorker) || !slices.Equal(got.UWorker, want.UWorker) ||
-			!slices.Equal(got.LPS, want.LPS) || !slices.Equal(got.UPS, want.UPS) || got.EtaWorker != want.EtaWorker {
-			t.Fatalf("got %+v, want %+v", got, want)
-		}
-	}
-}
-
-// L does not depend on the units of a kind, unless that is asked for.
-func TestBoundsOfUnits(t *testing.T) {
-	cluster, jobs := formulaExample()
-	const factor = 1 << 20
-	scaled := cluster.clone()
-	for _, side := range []Side{Workers, ParameterServers} {
-		for _, server := range scaled.servers(side) {
-			server.Capacity[1] *= factor
-		}
-	}
-	var finer []Job
-	for _, j := range jobs {
-		j = j.clone()
-		j.Worker[1] *= factor
-		j.PS[1] *= factor
-		finer = append(finer, j)
-	}
-	coarse, fine := boundsOf(t, cluster, jobs, nil), boundsOf(t, scaled, finer, nil)
-	near(t, "L of workers", []float64{fine.LWorker[0], fine.LWorker[1] * factor}, coarse.LWorker)
-	near(t, "L of parameter servers", []float64{fine.LPS[1] * factor}, coarse.LPS[1:])
-	raw := boundsOf(t, scaled, finer, &BoundsOptions{RawUnits: true})
-	if raw.LWorker[0] > coarse.LWorker[0]/1000 {
-		t.Errorf("raw units: L %g, want far below %g", raw.LWorker[0], coarse.LWorker[0])
-	}
-}
-
 // Every option does what it says.
 func TestBoundsOfOptions(t *testing.T) {
 	cluster, jobs := formulaExample()
@@ -198,33 +139,6 @@ func TestBoundsOfUnderflow(t *testing.T) {
 		}
 		near9(t, "price of a full server", []float64{before / bounds.UWorker[0]}, []float64{1})
 	}
-}
-
-// Kinds that a server has none of, or nobody demands, cost nothing and limit nobody who does not
-// demand them.
-func TestKindsWithoutCapacity(t *testing.T) {
-	cluster := &Cluster{
-		Kinds: apportion.Kinds{"cpu", "gpu", "fpga"}, Slots: 2,
-		WorkerServers: servers("w", vec{4, 0, 3}, vec{4, 2, 0}), PSServers: servers("p", vec{4, 0, 0}),
-	}
-	job := func(id string, gpus int64) Job {
-		j := plainJob(id, 1)
-		j.Epochs, j.Worker, j.PS = 1, vec{1, gpus, 0}, vec{1, 0, 0}
-		return j
-	}
-	jobs := []Job{job("cpu", 0), job("gpu", 1)}
-	bounds := boundsOf(t, cluster, jobs, nil)
-	if bounds.UWorker[2] != 0 || bounds.LWorker[2] != 0 || bounds.UPS[1] != 0 {
-		t.Errorf("a price for what nobody demands: %+v", bounds)
-	}
-	s := newScheduler(t, cluster, &bounds, BoundsFirst)
-	for i, server := range []int{0, 1} {
-		d := offer(t, s, jobs[i])
-		if !d.Admitted || d.Schedule[0].Workers[0].Server != server {
-			t.Errorf("job %s: %+v, want worker server %d", jobs[i].ID, d, server)
-		}
-	}
-	near(t, "price of absent kinds", mustPrices(t, s, Workers, 1, 0)[1:], []float64{0, 0})
 }
 
 func TestLedgerRefusesSchedules(t *testing.T) {
@@ -288,24 +202,6 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 	}
 	if err := l.Release(&j, good, 0); err != nil || l.slots[0].used != nil {
 		t.Errorf("release of everything: %v, %+v", err, l.slots[0])
-	}
-}
-
-// What is given back from a slot on leaves the slots before it taken.
-func TestReleaseFrom(t *testing.T) {
-	cluster, bounds := plainCluster(3, 4)
-	l := must.Have(NewLedger(cluster, bounds))(t)
-	j := plainJob("j", 1)
-	in := func(slot int) Schedule {
-		return Schedule{{Slot: slot, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 1, Count: 1}}}}
-	}
-	all := slices.Concat(in(1), in(2), in(3))
-	must.Do(t, l.Commit(&j, all))
-	must.Do(t, l.Release(&j, all, 2))
-	for slot, want := range map[int]error{1: nil, 2: ErrNotTaken, 3: ErrNotTaken} {
-		if err := l.Release(&j, in(slot), 0); !errors.Is(err, want) {
-			t.Errorf("slot %d, of which all is given back from 2 on: %v, want %v", slot, err, want)
-		}
 	}
 }
 

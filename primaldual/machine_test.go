@@ -80,10 +80,7 @@ func (m *machine) offer(t failer) {
 	j.ID = fmt.Sprint("j", m.number)
 	m.number++
 	j.Arrival = m.draw(max(m.clock, m.s.First()), m.s.Last())
-	quote, err := m.s.Quote(j)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	quote := must.Have(m.s.Quote(j))(t)
 	checkOracle(t, m.s, j, quote)
 	checkSchedule(t, m.s, &j, quote)
 	d, err := m.s.Offer(j)
@@ -98,9 +95,7 @@ func (m *machine) offer(t failer) {
 
 func (m *machine) cancel(t failer) {
 	if id, ok := m.someJob(); ok {
-		if err := m.s.Cancel(id); err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Do(t, m.s.Cancel(id))
 		delete(m.jobs, id)
 	}
 }
@@ -127,10 +122,7 @@ func (m *machine) advance(t failer) {
 			want = append(want, id)
 		}
 	}
-	ended, err := m.s.Advance(slot)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	ended := must.Have(m.s.Advance(slot))(t)
 	var got []string
 	for _, f := range ended {
 		got = append(got, f.ID)
@@ -172,10 +164,7 @@ func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displa
 			uses = append(uses, j)
 		}
 	}
-	out, err := event()
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	out := must.Have(event())(t)
 	for s := slot; s <= m.s.Last(); s++ {
 		m.down[spot{m.cluster.servers(Side(side))[server].ID, s}] = true
 	}
@@ -227,9 +216,7 @@ func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 
 func (m *machine) repair(t failer) {
 	id, side, server, slot := m.server()
-	if err := m.s.Repair(id, slot); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, m.s.Repair(id, slot))
 	for s := slot; s <= m.s.Last(); s++ {
 		delete(m.down, spot{m.cluster.servers(Side(side))[server].ID, s})
 	}
@@ -313,9 +300,7 @@ func (m *machine) check(t failer) {
 			}
 		}
 	}
-	if err := m.s.recount(); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, m.s.recount())
 	m.restore(t)
 }
 
@@ -343,14 +328,8 @@ func (m *machine) checkPrice(t failer, ends [2]float64, got float64, use [2]int6
 
 // restore replaces the scheduler by one made from its snapshot, which must be the same bytes again.
 func (m *machine) restore(t failer) {
-	data, err := m.s.Snapshot()
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	s, err := RestoreScheduler(m.cluster, &m.bounds, nil, data)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	data := must.Have(m.s.Snapshot())(t)
+	s := must.Have(RestoreScheduler(m.cluster, &m.bounds, nil, data))(t)
 	again, err := s.Snapshot()
 	if err != nil || !bytes.Equal(data, again) {
 		t.Fatalf("a restored scheduler has another snapshot (%v)", err)
@@ -435,10 +414,7 @@ func (m *machine) offerOnly(t failer) {
 	j.ID = fmt.Sprint("j", m.number)
 	m.number++
 	j.Arrival = m.draw(max(m.clock, m.s.First()), m.s.Last())
-	d, err := m.s.Offer(j)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	d := must.Have(m.s.Offer(j))(t)
 	m.clock = j.Arrival
 	if d.Admitted {
 		m.jobs[j.ID], m.worth[j.ID] = j, d.Utility

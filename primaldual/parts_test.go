@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // drawMarket draws the state of one slot of a small cluster.
@@ -22,10 +23,7 @@ func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 		bounds.LWorker[r], bounds.UWorker[r] = 1, float64(draw(2, 9))
 		bounds.LPS[r], bounds.UPS[r] = 1, 5
 	}
-	l, err := NewLedger(cluster, &bounds)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	l := must.Have(NewLedger(cluster, &bounds))(t)
 	for h, server := range cluster.WorkerServers {
 		taken := make(apportion.Resources, len(cluster.Kinds))
 		for r, c := range server.Capacity {
@@ -33,13 +31,9 @@ func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 		}
 		j := plainJob("j", 1)
 		j.Worker, j.PS = taken, make(apportion.Resources, len(taken))
-		if err := l.Commit(&j, Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: h, Count: 1}}}}); err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Do(t, l.Commit(&j, Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: h, Count: 1}}}}))
 		if draw(0, 5) == 0 {
-			if err := l.setDown(h, 1, true); err != nil {
-				t.Fatalf("%v", err)
-			}
+			must.Do(t, l.setDown(h, 1, true))
 		}
 	}
 	demand := make(apportion.Resources, len(cluster.Kinds))
@@ -126,10 +120,7 @@ func TestRoomFor(t *testing.T) {
 		j.Chunks = int64(draw(1, 12))
 		capacity := int64(draw(1, 6))
 		cluster, bounds := plainCluster(3, capacity)
-		s, err := NewScheduler(cluster, bounds, nil)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		s := must.Have(NewScheduler(cluster, bounds, nil))(t)
 		most := int64(0)
 		for y := int64(0); y <= min(j.Chunks, 2*capacity); y++ {
 			if j.PSFor(y) <= 2*capacity {

@@ -30,14 +30,3 @@ func TestPriceProperty(t *testing.T) {
 		}
 	})
 }
-
-// A kind that nobody demands, or of which a server has nothing, costs nothing.
-func TestPriceOfNothing(t *testing.T) {
-	free, priced := newCurve(0, 0), newCurve(8, 2)
-	if p := free.at(3, 5); p != 0 {
-		t.Errorf("a kind without bounds costs %g", p)
-	}
-	if p := priced.at(0, 0); p != 0 {
-		t.Errorf("a kind without capacity costs %g", p)
-	}
-}

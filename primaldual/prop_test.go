@@ -8,12 +8,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 )
 
 // failer is what *testing.T and *rapid.T have in common.
 type failer interface {
-	Helper()
+	must.TB
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
@@ -65,10 +66,7 @@ func checkSchedule(t failer, s *Scheduler, j *Job, d Decision) {
 		plan := &d.Schedule[i]
 		for _, side := range []Side{Workers, ParameterServers} {
 			for _, p := range plan.on(side) {
-				prices, err := s.ledger.Prices(side, plan.Slot, p.Server)
-				if err != nil {
-					t.Fatalf("%v", err)
-				}
+				prices := must.Have(s.ledger.Prices(side, plan.Slot, p.Server))(t)
 				for r, q := range j.demand(side) {
 					cost += prices[r] * float64(q) * float64(p.Count)
 				}
@@ -113,19 +111,12 @@ func stream(t failer, z size, draw source, each func(s *Scheduler, j Job, d Deci
 	cluster := z.cluster(draw)
 	jobs := z.jobsOf(draw, cluster)
 	bounds := boundsDraw(draw, cluster, jobs)
-	s, err := NewScheduler(cluster, &bounds, nil)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	s := must.Have(NewScheduler(cluster, &bounds, nil))(t)
 	for _, j := range jobs {
 		each(s, j, compare(t, s, j))
-		if _, err := s.Offer(j); err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Have(s.Offer(j))(t)
 	}
-	if err := s.recount(); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.Do(t, s.recount())
 }
 
 func checkOracle(t failer, s *Scheduler, j Job, d Decision) {

@@ -96,57 +96,6 @@ func TestOfferRefusesBadInput(t *testing.T) {
 	}
 }
 
-// Values of the utility at completions that cannot happen are nobody's business.
-func TestOfferIgnoresUnreachableUtility(t *testing.T) {
-	cluster, bounds := plainCluster(3, 4)
-	j := plainJob("j", 1)
-	j.Utility = utilityFunc(func(d int) float64 { return []float64{math.NaN(), 50, 40, -1}[d] })
-	if d := offer(t, newScheduler(t, cluster, bounds, BoundsFirst), j); !d.Admitted || d.Completion != 2 {
-		t.Errorf("%+v, want completion 2", d)
-	}
-}
-
-func TestOfferReasons(t *testing.T) {
-	cluster, bounds := plainCluster(3, 4)
-	change := func(f func(j *Job)) Job {
-		j := plainJob("j", 1)
-		f(&j)
-		return j
-	}
-	tests := []struct {
-		name string
-		job  Job
-		want Verdict
-		text string
-	}{
-		{"fits", plainJob("j", 1), Admitted, ""},
-		{"bandwidth", change(func(j *Job) { j.WorkerBandwidth = 2 }), BandwidthTooSmall, "one worker reserves bandwidth 2, one parameter server only 1"},
-		{"worker", change(func(j *Job) { j.Worker = vec{5} }), FitsNoWorkerServer, "one container needs 5 unit, no worker server has more than 4"},
-		{"ps", change(func(j *Job) { j.PS = vec{5} }), FitsNoPSServer, "one container needs 5 unit, no ps server has more than 4"},
-		{"demand of everything there is", change(func(j *Job) { j.PS = vec{math.MaxInt64} }), FitsNoPSServer, "one container needs 9223372036854775807 unit, no ps server has more than 4"},
-		{"slots", change(func(j *Job) { j.Epochs = 4 }), TooFewSlots, "it takes 4 slots at least, the horizon has 3"},
-		{"very many slots", change(func(j *Job) { j.Epochs = 1 << 52 }), TooFewSlots, "it takes 4503599627370496 slots at least, the horizon has 3"},
-		{"worthless", change(func(j *Job) { j.Utility = table(5) }), Worthless, "it is worth nothing in slot 2, where it could end at the earliest"},
-		{"room", change(func(j *Job) { j.Epochs, j.Chunks = 3, 9 }), NoRoom, "it takes 27 worker-slots, servers have room for 24"},
-		{"price", change(func(j *Job) { j.Utility = Constant(3.9) }), TooExpensive, "ending in slot 2 costs at least 4 and is worth 3.9"},
-		{"payoff of nothing", change(func(j *Job) { j.Utility = Constant(4) }), TooExpensive, "ending in slot 2 costs at least 4 and is worth 4"},
-		{"payoff of almost nothing", change(func(j *Job) { j.Utility = Constant(4.0001) }), Admitted, ""},
-		{"nothing demanded", change(func(j *Job) { j.Worker, j.PS = vec{0}, vec{0} }), Admitted, ""},
-	}
-	for _, method := range []Method{BoundsFirst, CappedDP, ChunkDP} {
-		s := newScheduler(t, cluster, bounds, method)
-		for _, test := range tests {
-			got, err := s.Quote(test.job)
-			if err != nil || got.Verdict != test.want || got.Admitted != (test.want == Admitted) {
-				t.Errorf("%v, %s: %v (%v), want %v", method, test.name, got.Verdict, err, test.want)
-			}
-			if got.Reason.Text != test.text {
-				t.Errorf("%v, %s: %q, want %q", method, test.name, got.Reason.Text, test.text)
-			}
-		}
-	}
-}
-
 // Where every kind is there on some server, but not all of them on one, no kind is to blame.
 func TestReasonOfAllKindsTogether(t *testing.T) {
 	servers := func(prefix string) []apportion.Server {
@@ -243,114 +192,6 @@ func TestEndOfJob(t *testing.T) {
 	}
 }
 
-// The horizon moves with the current slot: a job may run in slots that were not there before.
-func TestAdvanceAppendsSlots(t *testing.T) {
-	cluster, bounds := plainCluster(3, 1)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	must.Have(s.Advance(1000))(t)
-	if s.First() != 1000 || s.Last() != 1002 {
-		t.Fatalf("horizon [%d, %d]", s.First(), s.Last())
-	}
-	j := plainJob("j", 1001)
-	if d := offer(t, s, j); !d.Admitted || d.Completion != 1002 {
-		t.Errorf("%+v, want completion 1002", d)
-	}
-	if d := offer(t, s, plainJob("late", 1002)); d.Verdict != TooFewSlots {
-		t.Errorf("%v, want too few slots", d.Verdict)
-	}
-}
-
-func TestFail(t *testing.T) {
-	cluster, bounds := plainCluster(6, 4)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	j := plainJob("j", 1)
-	j.Epochs = 4 // slots 1 to 4 on w0 and p0
-	offer(t, s, j)
-	unchanged(t, s, "unknown server", apportion.ErrUnknown, func() error { _, err := s.Fail("w9", 3); return err })
-	unchanged(t, s, "past slot", apportion.ErrRange, func() error { _, err := s.Fail("w0", 0); return err })
-	unchanged(t, s, "slot after the horizon", apportion.ErrRange, func() error { _, err := s.Fail("w0", 7); return err })
-
-	out, err := s.Fail("w0", 3)
-	if err != nil || len(out) != 1 || !out[0].Decision.Admitted || out[0].ID != "j" {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	got, _ := s.Schedule("j")
-	want := Schedule{
-		{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
-		{Slot: 2, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
-		{Slot: 3, Workers: []apportion.Placement{{Server: 1, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
-		{Slot: 4, Workers: []apportion.Placement{{Server: 1, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}},
-	}
-	if diff := cmp.Diff(want, got, ignorePrice); diff != "" {
-		t.Errorf("schedule after the failure (-want +got):\n%s", diff)
-	}
-	// Nothing is left: the second failure ends the job.
-	if out, err = s.Fail("w1", 4); err != nil || len(out) != 1 || out[0].Decision.Verdict != NoRoom {
-		t.Fatalf("%+v, %v, want no room", out, err)
-	}
-	if _, ok := s.Schedule("j"); ok {
-		t.Error("a displaced job still runs")
-	}
-	if d, err := s.Quote(plainJob("k", 4)); err != nil || d.Verdict != NoRoom {
-		t.Errorf("%v, %v, want no room", d.Verdict, err)
-	}
-	// New slots inherit the failure, and repair ends it.
-	must.Have(s.Advance(6))(t)
-	if d, err := s.Quote(plainJob("k", 10)); err != nil || d.Verdict != NoRoom {
-		t.Errorf("%v, %v, want no room", d.Verdict, err)
-	}
-	must.Do(t, s.Repair("w1", 10))
-	if d := offer(t, s, plainJob("k", 8)); !d.Admitted || d.Completion != 11 || d.Schedule[0].Workers[0].Server != 1 {
-		t.Errorf("%+v, want slots 10 and 11 on w1", d)
-	}
-	if err := s.Repair("nobody", 10); !errors.Is(err, apportion.ErrUnknown) {
-		t.Errorf("repair of an unknown server: %v", err)
-	}
-}
-
-// A utility that turns out to be wrong when a job is planned again does not keep a dead server in the
-// ledger: the job ends later, where its utility was not looked at before.
-func TestFailToleratesUtilities(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		value   float64 // of a completion later than the one planned
-		verdict Verdict
-		utility float64
-	}{
-		{"as before", 40, Admitted, 40},
-		{"rises", 70, Admitted, 50},
-		{"not a number", math.NaN(), TooExpensive, 0},
-		{"infinite", math.Inf(1), TooExpensive, 0},
-		{"negative", -1, TooExpensive, 0},
-	} {
-		cluster, bounds := plainCluster(4, 12)
-		s := newScheduler(t, cluster, bounds, BoundsFirst)
-		j := plainJob("j", 1)
-		j.Epochs, j.Utility = 3, utilityFunc(func(d int) float64 {
-			if d > 2 {
-				return test.value
-			}
-			return 50
-		})
-		s.ledger.slots = s.ledger.slots[:3] // what comes later is not looked at yet
-		if d := offer(t, s, j); !d.Admitted || d.Completion != 3 || d.Schedule[0].PS[0].Server != 0 {
-			t.Fatalf("%s: %+v, want slots 1 to 3 on p0", test.name, d)
-		}
-		s.ledger.slots = s.ledger.slots[:4]
-		if out, err := s.Fail("p1", 2); err != nil || len(out) != 0 {
-			t.Fatalf("%s: %+v, %v", test.name, out, err)
-		}
-		must.Do(t, s.Repair("p1", 3))
-		out, err := s.Fail("p0", 2) // slot 2 is lost, p1 takes over in slot 3
-		if err != nil || len(out) != 1 {
-			t.Fatalf("%s: %+v, %v", test.name, out, err)
-		}
-		if d := out[0].Decision; d.Verdict != test.verdict || d.Utility != test.utility {
-			t.Errorf("%s: %v, utility %g; want %v, %g", test.name, d.Verdict, d.Utility, test.verdict, test.utility)
-		}
-	}
-}
-
 // A search that would exceed the limit on memory costs the job its place; the failure is recorded.
 func TestFailTooLarge(t *testing.T) {
 	cluster, bounds := plainCluster(4, 12)
@@ -369,25 +210,6 @@ func TestFailTooLarge(t *testing.T) {
 	}
 	if down := s.ledger.slot(1).down; down == nil || !down[s.ledger.machine(ParameterServers, 0)] {
 		t.Error("the server is not down")
-	}
-}
-
-// A job that ends sooner than planned is worth what it was promised at least.
-func TestCompleteToleratesUtilities(t *testing.T) {
-	for _, test := range []struct{ value, want float64 }{{60, 60}, {40, 50}, {math.NaN(), 50}, {math.Inf(1), 50}, {-1, 50}} {
-		cluster, bounds := plainCluster(4, 12)
-		s := newScheduler(t, cluster, bounds, BoundsFirst)
-		j := plainJob("j", 1)
-		j.Utility = utilityFunc(func(d int) float64 {
-			if d == 0 {
-				return test.value
-			}
-			return 50
-		})
-		offer(t, s, j)
-		if got, err := s.Complete("j", 1); err != nil || got.Utility != test.want {
-			t.Errorf("worth %g at once: %+v, %v; want %g", test.value, got, err, test.want)
-		}
 	}
 }
 

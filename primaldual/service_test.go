@@ -80,9 +80,7 @@ func firstFit(t failer, ledger *Ledger, jobs []Job) float64 {
 			}
 		}
 		if left == 0 {
-			if err := ledger.Commit(j, schedule); err != nil {
-				t.Fatalf("%v", err)
-			}
+			must.Do(t, ledger.Commit(j, schedule))
 			earned += j.Utility.Value(schedule.completion() - j.Arrival)
 		}
 	}
@@ -98,19 +96,13 @@ func TestCertifyOtherPolicies(t *testing.T) {
 		cluster := z.cluster(draw)
 		jobs := z.jobsOf(draw, cluster)
 		bounds := boundsDraw(draw, cluster, jobs)
-		ledger, err := NewLedger(cluster, &bounds)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		ledger := must.Have(NewLedger(cluster, &bounds))(t)
 		earned := firstFit(t, ledger, jobs)
 		c, err := Certify(ledger, jobs, earned, &CertificateOptions{Steps: 5})
 		if err != nil || c.Ratio < 1 || c.Bound < earned-1e-6 {
 			t.Fatalf("earned %g, %+v, %v", earned, c, err)
 		}
-		s, err := NewScheduler(cluster, &bounds, nil)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		s := must.Have(NewScheduler(cluster, &bounds, nil))(t)
 		ours := 0.0
 		for _, j := range jobs {
 			if d, err := s.Offer(j); err != nil {
@@ -149,28 +141,5 @@ func TestFailInChunks(t *testing.T) {
 	}
 	if done := chunksDone(&j, schedule[:schedule.before(3)]); done == 0 || done >= 10 {
 		t.Errorf("%d trainings before the failure", done)
-	}
-}
-
-// Offers at one slot are decided in the order given; a refused job may come again later.
-func TestOfferAgain(t *testing.T) {
-	cluster, bounds := plainCluster(4, 1)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	blocker := plainJob("blocker", 1)
-	blocker.Chunks = 2
-	if d := offer(t, s, blocker); !d.Admitted || d.Completion != 2 {
-		t.Fatalf("%+v", d)
-	}
-	j := plainJob("j", 1)
-	j.Utility = table(100, 90)
-	if d := offer(t, s, j); d.Verdict != TooExpensive {
-		t.Fatalf("%v", d.Verdict)
-	}
-	must.Do(t, s.Cancel("blocker"))
-	if d := offer(t, s, j); !d.Admitted || d.Completion != 2 {
-		t.Errorf("%+v", d)
-	}
-	if d := offer(t, s, blocker); d.Verdict != Admitted || d.Completion != 3 {
-		t.Errorf("%v, slot %d, want slot 3", d.Verdict, d.Completion)
 	}
 }

@@ -5,7 +5,6 @@ package primaldual
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -142,32 +141,6 @@ func TestRestoreRefusesOthers(t *testing.T) {
 	}
 }
 
-func TestSnapshotRefusesFunctions(t *testing.T) {
-	cluster, bounds := plainCluster(3, 4)
-	s := newScheduler(t, cluster, bounds, BoundsFirst)
-	j := plainJob("j", 1)
-	j.Utility = utilityFunc(func(int) float64 { return 50 })
-	offer(t, s, j)
-	if _, err := s.Snapshot(); !errors.Is(err, ErrUnsavable) || !strings.Contains(err.Error(), "j") {
-		t.Errorf("%v", err)
-	}
-}
-
-// A server that is down stays down, and up again after a repair.
-func TestRestoreKeepsOutages(t *testing.T) {
-	cluster, bounds, s := busyScheduler(t)
-	restored := must.Have(RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s)))(t)
-	for i := range s.ledger.slots {
-		if !slices.Equal(s.ledger.slots[i].down, restored.ledger.slots[i].down) && slices.Contains(s.ledger.slots[i].down, true) {
-			t.Errorf("slot %d: %v, restored %v", i, s.ledger.slots[i].down, restored.ledger.slots[i].down)
-		}
-	}
-	j := plainJob("j", 5)
-	if err := restored.ledger.Commit(&j, Schedule{{Slot: 5, Workers: []apportion.Placement{{Server: 1, Count: 1}}}}); !errors.Is(err, ErrDown) {
-		t.Errorf("the server that is down came back: %v", err)
-	}
-}
-
 // A snapshot whose ledger and jobs agree, but in which a job has more workers than chunks.
 func TestRestoreRefusesTooManyWorkers(t *testing.T) {
 	cluster, bounds := plainCluster(3, 4)
@@ -177,20 +150,5 @@ func TestRestoreRefusesTooManyWorkers(t *testing.T) {
 	s.admit(&j, Decision{Schedule: plan})
 	if _, err := RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("%v", err)
-	}
-}
-
-// What a failure makes a job worth is what it then earns.
-func TestFinishAfterFailure(t *testing.T) {
-	s := plainScheduler(t, 8)
-	j := deadlined("j", 1, 8, 2, 1000)
-	j.Utility = Steps{{Within: 2, Value: 1000}, {Within: 7, Value: 400}}
-	offer(t, s, j)
-	if out, err := s.Fail("w0", 1); err != nil || len(out) != 1 || out[0].Decision.Utility != 400 {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	ended, err := s.Advance(9)
-	if err != nil || len(ended) != 1 || ended[0].Utility != 400 {
-		t.Fatalf("%+v, %v", ended, err)
 	}
 }

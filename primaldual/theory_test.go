@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
@@ -31,10 +32,7 @@ func theoryInstance(t *rapid.T, z size) (*Cluster, []Job) {
 }
 
 func boundsOfRapid(t *rapid.T, cluster *Cluster, jobs []Job, options *BoundsOptions) Bounds {
-	bounds, err := BoundsOf(cluster, jobs, options)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	bounds := must.Have(BoundsOf(cluster, jobs, options))(t)
 	return bounds
 }
 
@@ -47,10 +45,7 @@ func TestTheoryEmptyClusterAdmits(t *testing.T) {
 		for _, options := range []*BoundsOptions{{Literal: true}, {LFloorEps: -1}, {LFloorEps: -1, EtaGlobal: true}} {
 			bounds := boundsOfRapid(t, cluster, jobs, options)
 			for _, j := range jobs {
-				s, err := NewScheduler(cluster, &bounds, nil)
-				if err != nil {
-					t.Fatalf("%v", err)
-				}
+				s := must.Have(NewScheduler(cluster, &bounds, nil))(t)
 				d := quoteBy(t, s, j, BoundsFirst)
 				if d.Verdict == TooExpensive {
 					t.Fatalf("job %+v: %+v under %+v", j, d, bounds)
@@ -188,10 +183,7 @@ func TestTheoryMonotone(t *testing.T) {
 		j := tinySize.jobsOf(draw, cluster)[0]
 		bounds := boundsDraw(draw, cluster, []Job{j})
 		payoff := func(cluster *Cluster, j Job) float64 {
-			s, err := NewScheduler(cluster, &bounds, nil)
-			if err != nil {
-				t.Fatalf("%v", err)
-			}
+			s := must.Have(NewScheduler(cluster, &bounds, nil))(t)
 			return quoteBy(t, s, j, BoundsFirst).Payoff
 		}
 		before := payoff(cluster, j)

@@ -59,21 +59,6 @@ func TestChoiceCountsOnce(t *testing.T) {
 	}
 }
 
-// Apart has every solution, with the objective less what it adds.
-func TestApart(t *testing.T) {
-	for seed := range uint64(400) {
-		inst := solvertest.Choices(seed)
-		best, _ := p2oracle.Best(inst)
-		if best == nil {
-			continue
-		}
-		apart, added := inst.Apart()
-		if err := apart.Check(best); err != nil || !near(apart.Objective(best)-added, inst.Objective(best)) {
-			t.Errorf("Choices(%d): %v, objective %g less %g where it is %g", seed, err, apart.Objective(best), added, inst.Objective(best))
-		}
-	}
-}
-
 // What is no matter of prices is bounded as if every option were an application, less what that adds.
 func TestBoundsOfApart(t *testing.T) {
 	adds := 0

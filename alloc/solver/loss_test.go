@@ -53,46 +53,6 @@ func TestLossBetween(t *testing.T) {
 	})
 }
 
-// A bound looks at every number: the one with the least loss may be far from the share and from the ends.
-func TestBoundLooksAtEveryNumber(t *testing.T) {
-	inst := &solver.Instance{Capacity: []apportion.Resources{{20}}, Total: apportion.Resources{20}, LossBudget: .1}
-	inst.Apps = []solver.App{{Demand: apportion.Resources{1}, Max: 20, Value: .01, Delta: .05,
-		Losses: []solver.LossPoint{{N: 0, Loss: 1}, {N: 6, Loss: 1}, {N: 7, Loss: 0}, {N: 8, Loss: 1}}}}
-	seven := solver.Counts{{{Server: 0, Count: 7}}}
-	must.Do(t, inst.Check(seven))
-	m := &solver.Multipliers{Server: [][]float64{{0}}, Loss: 1}
-	if bound, err := solver.DualBound(inst, m); err != nil || bound < inst.Objective(seven) {
-		t.Errorf("DualBound is %g, %v, and seven bring %g", bound, err, inst.Objective(seven))
-	}
-	c := &solver.CopyPrices{Container: []float64{.01}, Loss: 1, Room: [][]float64{nil}}
-	if bound, err := solver.CopyBound(inst, c); err != nil || bound < inst.Objective(seven) {
-		t.Errorf("CopyBound is %g, %v, and seven bring %g", bound, err, inst.Objective(seven))
-	}
-}
-
-// Options of one application lose the same without containers, and the sums count that once, whether their losses are
-// shares or stated.
-func TestStatedLossOfChoice(t *testing.T) {
-	half := []solver.LossPoint{{N: 0, Loss: .5}, {N: 1, Loss: .25}}
-	inst := &solver.Instance{Capacity: []apportion.Resources{{4}}, Total: apportion.Resources{4}, LossBudget: 1, Choices: []solver.Choice{{Apps: []int{0, 1}}}}
-	for i := range 2 {
-		inst.Apps = append(inst.Apps, solver.App{Demand: apportion.Resources{int64(i + 1)}, Max: 2, Delta: .25, Share: 1, Losses: half})
-	}
-	must.Do(t, inst.Validate())
-	if got := inst.FairnessLoss(solver.Counts{{{Server: 0, Count: 1}}, nil}); got != .25 {
-		t.Errorf("with the first option %g is lost, want 0.25", got)
-	}
-	// A share of a half is the same loss.
-	inst.Apps[1].Losses, inst.Apps[1].Share = nil, .5
-	if err := inst.Validate(); err != nil {
-		t.Error(err)
-	}
-	inst.Apps[1].Losses = []solver.LossPoint{{N: 0, Loss: .75}}
-	if inst.Validate() == nil {
-		t.Error("options that lose unlike amounts without containers are accepted")
-	}
-}
-
 // lossy draws one application that states its losses, at unlike prices of three servers, and may have steps, listed numbers
 // or nothing.
 func lossy(t *rapid.T) (*solver.Instance, *solver.Multipliers) {

@@ -200,25 +200,3 @@ func TestUsedIsFresh(t *testing.T) {
 		t.Errorf("%v, %v", second, err)
 	}
 }
-
-func TestSamePlaces(t *testing.T) {
-	a := []apportion.Placement{{Server: 0, Count: 1}, {Server: 2, Count: 3}}
-	for name, c := range map[string]struct {
-		b    []apportion.Placement
-		want bool
-	}{
-		"the same":         {[]apportion.Placement{{Server: 0, Count: 1}, {Server: 2, Count: 3}}, true},
-		"a shorter list":   {a[:1], false},
-		"another server":   {[]apportion.Placement{{Server: 0, Count: 1}, {Server: 1, Count: 3}}, false},
-		"another count":    {[]apportion.Placement{{Server: 0, Count: 1}, {Server: 2, Count: 2}}, false},
-		"nothing":          {nil, false},
-		"exchanged counts": {[]apportion.Placement{{Server: 0, Count: 3}, {Server: 2, Count: 1}}, false},
-	} {
-		if solver.SamePlaces(a, c.b) != c.want || solver.SamePlaces(c.b, a) != c.want {
-			t.Errorf("%s: same %v", name, !c.want)
-		}
-	}
-	if !solver.SamePlaces(nil, []apportion.Placement{}) {
-		t.Error("nothing differs from nothing")
-	}
-}

@@ -103,18 +103,3 @@ func TestPackingEnds(t *testing.T) {
 		t.Errorf("twice 3 in 8, and 5 beside one is less: %g after %d steps", got, p.steps)
 	}
 }
-
-// Keys of different rooms differ, whatever their quantities are.
-func TestVectorKey(t *testing.T) {
-	seen := map[string]apportion.Resources{}
-	for _, r := range []apportion.Resources{{1, 0}, {0, 1}, {1}, {256}, {1 << 32}, {math.MaxInt64}, {-1}, {1, 0, 0}} {
-		key := string(vectorKey(nil, r))
-		if other, ok := seen[key]; ok {
-			t.Errorf("%v and %v have one key", r, other)
-		}
-		seen[key] = r
-		if again := string(vectorKey([]byte(key)[:0], r)); again != key {
-			t.Errorf("%v has two keys", r)
-		}
-	}
-}

@@ -1,14 +1,11 @@
 package solver_test
 
 import (
-	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
-	"github.com/apportion/apportion/internal/must"
 )
 
 // tiny is Dorm's P2 on two servers, LR and MF running, NN new; LR holds (2, 0), MF (1, 2).
@@ -31,23 +28,6 @@ func tiny() *solver.Instance {
 // best is the optimum of tiny.
 func best() solver.Counts {
 	return solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 1}, {Server: 1, Count: 2}}, {{Server: 0, Count: 1}}}
-}
-
-func TestMetrics(t *testing.T) {
-	inst, counts := tiny(), best()
-	for _, m := range []struct {
-		name      string
-		got, want float64
-	}{
-		{"objective", inst.Objective(counts), 2.375},
-		{"loss", inst.FairnessLoss(counts), 1. / 3},
-		{"adjusted", float64(inst.AdjustedApps(counts)), 1},
-		{"moved", float64(inst.Moved(counts)), 1},
-	} {
-		if math.Abs(m.got-m.want) > 1e-12 {
-			t.Errorf("%s = %g, want %g", m.name, m.got, m.want)
-		}
-	}
 }
 
 func TestMoved(t *testing.T) {
@@ -74,45 +54,6 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	must.Do(t, tiny().Check(best()))
-	for _, c := range []struct {
-		name   string
-		change func(*solver.Instance, solver.Counts) solver.Counts
-		want   string
-	}{
-		{"an application missing", func(_ *solver.Instance, c solver.Counts) solver.Counts { return c[:2] }, "2 entries"},
-		{"a server over its capacity", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[1][0].Count = 2; return c }, "(6)"},
-		{"above the maximum", func(i *solver.Instance, c solver.Counts) solver.Counts { i.Apps[1].Max = 2; return c }, "(7)"},
-		{"below the minimum", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[2] = nil; return c }, "(8)"},
-		{"a count of zero", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[0][0].Count = 0; return c }, "(9)"},
-		{"a negative count", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[1][1].Count = -1; return c }, "(9)"},
-		{"servers out of order", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[1][0], c[1][1] = c[1][1], c[1][0]; return c }, "(9)"},
-		{"a server that is not there", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[1][1].Server = 2; return c }, "(9)"},
-		{"a server below zero", func(_ *solver.Instance, c solver.Counts) solver.Counts { c[1][0].Server = -1; return c }, "(9)"},
-		{"counts that overflow", func(i *solver.Instance, c solver.Counts) solver.Counts {
-			i.Apps[1].Max = math.MaxInt64
-			c[1][0].Count, c[1][1].Count = math.MaxInt64, 1
-			return c
-		}, "overflows"},
-		{"a demand that overflows", func(i *solver.Instance, c solver.Counts) solver.Counts {
-			i.Apps[1].Max = math.MaxInt64
-			c[1][0].Count = math.MaxInt64 - 2
-			return c
-		}, "overflows"},
-		{"loss above its budget", func(i *solver.Instance, c solver.Counts) solver.Counts { i.LossBudget = .3; return c }, "(15)"},
-		{"too many adjusted", func(i *solver.Instance, c solver.Counts) solver.Counts { i.AdjustBudget = 0; return c }, "(16)"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inst := tiny()
-			err := inst.Check(c.change(inst, best()))
-			if !errors.Is(err, solver.ErrViolated) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("Check() = %v, want a violation of %s", err, c.want)
-			}
-		})
-	}
-}
-
 func TestSolutionGap(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -126,17 +67,6 @@ func TestSolutionGap(t *testing.T) {
 	} {
 		if got := c.s.Gap(); got != c.want {
 			t.Errorf("%s: gap %g, want %g", c.name, got, c.want)
-		}
-	}
-}
-
-func TestStrings(t *testing.T) {
-	for value, want := range map[interface{ String() string }]string{
-		solver.Unknown: "unknown", solver.Feasible: "feasible", solver.Optimal: "optimal", solver.Infeasible: "infeasible", solver.Status(9): "unknown 9",
-		solver.ByNothing: "nothing", solver.ByUtilization: "utilization", solver.ByOrder: "order", solver.Rank(9): "unknown 9",
-	} {
-		if value.String() != want {
-			t.Errorf("%#v prints as %q, want %q", value, value, want)
 		}
 	}
 }

@@ -3,12 +3,10 @@ package solver_test
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
-	"github.com/apportion/apportion/alloc/solver/solvertest"
 )
 
 // worthy is an application of 2, 4 or 6 containers, or none, that holds four.
@@ -53,31 +51,6 @@ func TestWorthOf(t *testing.T) {
 	}
 }
 
-// Numbers are those that Allows has, up to the largest there are.
-func TestNumbers(t *testing.T) {
-	var got []int64
-	app := worthy()
-	for n, extra := range app.Numbers() {
-		got = append(got, n)
-		if extra != app.Extra(n) {
-			t.Errorf("%d is worth %g, and %g", n, extra, app.Extra(n))
-		}
-		if n == 4 {
-			break
-		}
-	}
-	if len(got) != 3 || got[0] != 0 || got[2] != 4 {
-		t.Errorf("%v, want 0, 2 and 4", got)
-	}
-	large := solver.App{Counts: []int64{3, math.MaxInt64}, Max: math.MaxInt64, Worth: []float64{1, 2}}
-	seen := 0
-	for range large.Numbers() {
-		if seen++; seen > 3 {
-			t.Fatal("no end")
-		}
-	}
-}
-
 // Bad worths are refused, each by its own fault.
 func TestBadWorth(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -110,36 +83,5 @@ func TestBadWorth(t *testing.T) {
 	inst := &solver.Instance{Capacity: []apportion.Resources{{8}}, Total: apportion.Resources{8}, Apps: []solver.App{app}}
 	if err := inst.Validate(); err != nil {
 		t.Error(err)
-	}
-}
-
-// Without worths everything is as it was: an instance has the bounds that it has with worths of 0.
-func TestWorthOfNothing(t *testing.T) {
-	for seed := range uint64(500) {
-		inst := solvertest.General(seed)
-		m, c := drawPrices(rand.New(rand.NewPCG(seed, 7)), inst)
-		zeros := *inst
-		zeros.Apps = append([]solver.App(nil), inst.Apps...)
-		for i := range zeros.Apps {
-			app := &zeros.Apps[i]
-			app.Worth = []float64{}
-			entries := int64(len(app.Counts))
-			for n := int64(1); app.Counts == nil && n <= app.Max; n++ {
-				if app.Allows(n) {
-					entries++
-				}
-			}
-			app.Worth = make([]float64, entries)
-		}
-		dual, _ := solver.DualBound(inst, m)
-		dualZero, err := solver.DualBound(&zeros, m)
-		if err != nil || !near(dual, dualZero) {
-			t.Errorf("%d: DualBound %.12g, with worths of nothing %.12g, %v", seed, dual, dualZero, err)
-		}
-		copies, errCopies := solver.CopyBound(inst, c)
-		copiesZero, err := solver.CopyBound(&zeros, c)
-		if (err != nil) != (errCopies != nil) || !near(copies, copiesZero) {
-			t.Errorf("%d: CopyBound %.12g, with worths of nothing %.12g, %v", seed, copies, copiesZero, err)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -143,29 +142,6 @@ func (d *duel) check(appended bool) {
 	}
 	if d.worked != nil && d.opened != nil {
 		d.t.Errorf("%s: neither goes on: %v, %v", d.name, d.worked, d.opened)
-	}
-}
-
-// TestEpochsAscend opens a journal again and again.
-func TestEpochsAscend(t *testing.T) {
-	mem := vfstest.NewMem()
-	last := int64(0)
-	for range 5 {
-		m, j := mustOpen(t, mem)
-		if m.Epoch() <= last {
-			t.Errorf("epoch %d after %d", m.Epoch(), last)
-		}
-		last = m.Epoch()
-		must.Do(t, j.Compact(m.Snapshot()))
-		if entries, _ := mem.List("."); len(entries) != 2 {
-			t.Errorf("%d files are left, want a journal and the room that it keeps", len(entries))
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := appendEvent(m, j, server("x")); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("append to a closed journal: %v", err)
-		}
 	}
 }
 
@@ -325,67 +301,6 @@ func put(t *testing.T, data []byte) vfs.FS {
 	file := must.Have(mem.Create(name(7, valid)))(t)
 	must.Have(file.Write(data))(t)
 	return mem
-}
-
-// TestOpenWithoutKinds needs no disk to refuse a Config.
-func TestOpenWithoutKinds(t *testing.T) {
-	if _, _, err := Open(nil, checkpoint.Config{}); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("Open without kinds: %v", err)
-	}
-}
-
-// TestOpenRefuses opens journals that no version of this package has written.
-func TestOpenRefuses(t *testing.T) {
-	good := func(jobs string) string { return `{"next":9,` + jobs + `"servers":[{"id":"s1","capacity":[1]}]}` }
-	job := func(rest string) string { return good(`"jobs":[{"name":"a","demand":[1],"min":1,` + rest + `}],`) }
-	frames := func(payloads ...string) []byte {
-		data := []byte(header)
-		for i, payload := range payloads {
-			data = appendRecord(data, uint64(i), []byte(payload))
-		}
-		return data
-	}
-	if _, _, err := Open(put(t, frames(job(`"phase":"idle"`))), oneKind()); err != nil {
-		t.Fatalf("the good one: %v", err)
-	}
-	for _, test := range []struct {
-		name string
-		data []byte
-		want string
-	}{
-		{"empty", nil, "at byte 0"},
-		{"version", []byte(strings.Replace(header, "3", "2", 1)), "at byte 0"},
-		{"no snapshot", []byte(header), "at byte 20: no snapshot"},
-		{"sequence", append(frames(`{"next":1}`), appendRecord(nil, 5, []byte(`{"next":2}`))...), "at byte 58: damaged"},
-		{"no JSON", frames(`{`), "record 0"},
-		{"unknown field", frames(`{"next":1,"x":2}`), "bytes that this version"},
-		{"spaces", frames(`{"next": 1}`), "bytes that this version"},
-		{"second record", frames(`{"next":1}`, `7`), "record 1"},
-		{"phase", frames(job(`"phase":"dreaming"`)), `phase is unknown: "dreaming"`},
-		{"attempt", frames(job(`"phase":"idle","attempt":3`)), "may run"},
-		{"number", frames(job(`"phase":"idle","attempt":30,"stopped":30`)), "never given out"},
-		{"order", frames(job(`"phase":"running","containers":["s1","s0"],"target":["s1","s0"],"attempt":3`)), "out of order"},
-		{"server", frames(job(`"phase":"running","containers":["s2"],"target":["s2"],"attempt":3`)), "unknown servers"},
-		{"target", frames(job(`"phase":"running","containers":["s1"],"target":["s1","s1"],"attempt":3`)), "not its target"},
-		{"holds", frames(job(`"phase":"idle","containers":["s1"]`)), "holds containers"},
-		{"waits", frames(job(`"phase":"waiting"`)), "waits for less"},
-		{"effect", frames(job(`"phase":"idle","effect":3`)), "effect is under way"},
-		{"saving", frames(job(`"phase":"idle","saving":{"number":3,"step":1}`)), "being saved"},
-		{"checkpoints", frames(job(`"phase":"idle","checkpoints":[{"number":3,"step":1},{"number":2,"step":1}]`)), "out of order"},
-		{"ending", frames(job(`"phase":"running","ending":"completed","containers":["s1"],"target":["s1"],"attempt":3`)), "it goes on"},
-		{"stopped", frames(job(`"phase":"idle","stopped":3`)), "never was"},
-		{"name", frames(good(`"jobs":[{"name":"","demand":[1],"min":1,"phase":"idle"}],`)), "is empty"},
-		{"demand", frames(good(`"jobs":[{"name":"a","demand":[1,2],"min":1,"phase":"idle"}],`)), "wrong length"},
-		{"min", frames(good(`"jobs":[{"name":"a","demand":[1],"min":0,"phase":"idle"}],`)), "count"},
-		{"capacity", frames(`{"next":1,"servers":[{"id":"s1","capacity":[1,2]}]}`), "2 quantities for 1 kinds"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, _, err := Open(put(t, test.data), oneKind())
-			if !errors.Is(err, checkpoint.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), test.want) {
-				t.Errorf("Open = %v, want %q", err, test.want)
-			}
-		})
-	}
 }
 
 // TestFormat reads the example in FORMAT.md.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -127,21 +126,6 @@ func TestFullInTheMiddleOfARecord(t *testing.T) {
 	}
 }
 
-// The room grows with the journal, so that there is enough for the next snapshot.
-func TestSpareGrows(t *testing.T) {
-	mem := vfstest.NewMem()
-	m, j := mustOpen(t, mem)
-	for i := range 300 {
-		must.Do(t, appendEvent(m, j, server(fmt.Sprint(strings.Repeat("x", 500), i))))
-	}
-	must.Do(t, j.Compact(m.Snapshot()))
-	entries, err := mem.List(".")
-	at := slices.IndexFunc(entries, func(e vfs.Entry) bool { return e.Name == spare })
-	if err != nil || at < 0 || entries[at].Bytes < 2*j.Bytes() {
-		t.Errorf("%v, %v: want room for twice %d bytes", entries, err, j.Bytes())
-	}
-}
-
 // Where nothing is left the error says so, and what was there before is there still.
 func TestNoRoomAtAll(t *testing.T) {
 	disk := newSmall(1 << 20)
@@ -164,40 +148,6 @@ func TestNoRoomAtAll(t *testing.T) {
 	disk.free = left
 	if m, _ := mustOpen(t, disk); !knows(m, "old") {
 		t.Error("what was appended is lost")
-	}
-}
-
-// A Config that the records do not fit, a damaged journal, and a disk that cannot be read fence nobody off.
-func TestOpenClaimsLast(t *testing.T) {
-	mem := vfstest.NewMem()
-	m, j := mustOpen(t, mem)
-	typo := checkpoint.Config{Kinds: apportion.Kinds{"slot", "gpu"}}
-	must.Do(t, appendEvent(m, j, server("a")))
-	created := 0
-	watched := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
-		if op == vfstest.Create {
-			created++
-		}
-		return nil
-	})
-	if _, _, err := Open(watched, typo); !errors.Is(err, checkpoint.ErrCorrupt) {
-		t.Errorf("two kinds for one quantity: %v", err)
-	}
-	unreadable := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
-		if op == vfstest.Open {
-			return fs.ErrPermission
-		}
-		return nil
-	})
-	if _, _, err := Open(unreadable, oneKind()); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("a disk that cannot be read: %v", err)
-	}
-	if err := appendEvent(m, j, server("b")); err != nil {
-		t.Errorf("the master that was running: %v", err)
-	}
-	// A number that is taken for a moment only would be enough to end the master that runs.
-	if created > 0 {
-		t.Errorf("%d files were made", created)
 	}
 }
 

@@ -34,9 +34,7 @@ func TestVerifyEveryPiece(t *testing.T) {
 	for _, at := range []int64{0, (64 * store.ChunkBytes) - 1, (64 * store.ChunkBytes), length - 1} {
 		var b [1]byte
 		for range 2 { // there and back
-			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
-				t.Fatalf("intact: %v", err)
-			}
+			must.Have(store.Verify(t.Context(), s, "lr", 1))(t)
 			must.Have(file.ReadAt(b[:], at))(t)
 			b[0] ^= 4
 			must.Have(file.WriteAt(b[:], at))(t)
