@@ -4,7 +4,6 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -54,45 +53,6 @@ func TestSecondForm(t *testing.T) {
 	got, err := decodeOf(data, "lr", 7)
 	if diff := cmp.Diff(inline(), got); err != nil || diff != "" {
 		t.Errorf("%v (-written +read)\n%s", err, diff)
-	}
-}
-
-func TestSecondFormRefuses(t *testing.T) {
-	for name, change := range map[string]func(*Stored){
-		"a sum less":          func(r *Stored) { r.Parts[1].CRC32C = "01234567" },
-		"a sum more":          func(r *Stored) { r.Parts[0].CRC32C += "00000000" },
-		"half a sum":          func(r *Stored) { r.Parts[1].CRC32C = r.Parts[1].CRC32C[:15] },
-		"no sums":             func(r *Stored) { r.Parts[1].CRC32C = "" },
-		"sums of nothing":     func(r *Stored) { r.Parts[2].CRC32C = "00000000" },
-		"upper case":          func(r *Stored) { r.Parts[1].CRC32C = "0123456789ABCDEF" },
-		"other contents":      func(r *Stored) { r.Contents[0] = []byte("alphA") },
-		"contents too long":   func(r *Stored) { r.Contents[1] = []byte("x") },
-		"contents missing":    func(r *Stored) { r.Contents = r.Contents[:2] },
-		"an index too many":   func(r *Stored) { r.Inline = []int{0, 2, 4} },
-		"a negative index":    func(r *Stored) { r.Inline = []int{-1, 2, 3} },
-		"one index twice":     func(r *Stored) { r.Inline = []int{0, 2, 2} },
-		"descending":          func(r *Stored) { r.Inline = []int{2, 0, 3} },
-		"digest without sums": func(r *Stored) { r.Parts[1].CRC32C, r.Parts[1].SHA256 = "", Digest{1} },
-	} {
-		r := inline()
-		change(&r)
-		if _, err := Encode(r); err == nil {
-			t.Errorf("%s is encoded", name)
-		}
-	}
-}
-
-// What Encode returns is what Head returns and the contents behind it, and both refuse the same.
-func TestHead(t *testing.T) {
-	r := inline()
-	head := must.Have(Head(r))(t)
-	whole, err := Encode(r)
-	if want := bytes.Join(append([][]byte{head}, r.Contents...), nil); err != nil || !bytes.Equal(whole, want) {
-		t.Errorf("Encode: %q, %v, want %q", whole, err, want)
-	}
-	r.Contents[0] = append(bytes.Clone(r.Contents[0]), 'x')
-	if head, err := Head(r); err == nil || head != nil {
-		t.Errorf("other contents than the sums say: %q", head)
 	}
 }
 
@@ -169,55 +129,6 @@ func TestKeptParts(t *testing.T) {
 			if err := iotest.TestReader(part, data); err != nil {
 				t.Errorf("limit %d, part %s: %v", c.limit, listed.Name, err)
 			}
-		}
-	}
-}
-
-// A part that is kept is given up like any other.
-func TestKeptPartAborted(t *testing.T) {
-	f := &fake{}
-	w := newWriter(t.Context(), "job", 1, Form{}, f)
-	part := must.Have(w.Part("a"))(t)
-	must.Have(io.WriteString(part, "x"))(t)
-	must.Do(t, w.Abort())
-	if _, err := io.WriteString(part, "x"); err == nil {
-		t.Error("Write after Abort succeeded")
-	}
-	if want := []string{"abort"}; !slices.Equal(f.log, want) {
-		t.Errorf("the medium was asked for %q, want %q", f.log, want)
-	}
-}
-
-// chunked returns a reader of one part of several chunks, whose object holds stored.
-func chunked(t *testing.T, data, stored []byte) Reader {
-	m := Manifest{Job: "job", Number: 1, Parts: []Part{{Name: "a", Bytes: int64(len(data)), CRC32C: sumsOf(data)}}}
-	return newReader(t.Context(), Stored{Record: Record{Manifest: m}}, func(_ int, offset int64) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(stored[min(offset, int64(len(stored))):])), nil
-	})
-}
-
-// Ranges need sums of chunks, and end with Close.
-func TestRange(t *testing.T) {
-	if _, err := readerOf(t.Context(), "old", strings.NewReader("old")).Range("a", 0, 1); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a part without sums: %v", err)
-	}
-	part := must.Have(chunked(t, []byte("0123456789"), []byte("0123456789")).Range("a", 3, 5))(t)
-	must.Do(t, part.Close())
-	if _, err := part.Read(make([]byte, 1)); err == nil {
-		t.Error("Read after Close succeeded")
-	}
-}
-
-// Reading a part from its beginning ends at the chunk that is damaged.
-func TestDamagedChunk(t *testing.T) {
-	data := make([]byte, 3*ChunkBytes)
-	for _, at := range []int{0, ChunkBytes - 1, ChunkBytes, 3*ChunkBytes - 1} {
-		damaged := bytes.Clone(data)
-		damaged[at] = 1
-		part := must.Have(chunked(t, data, damaged).Part("a"))(t)
-		got, err := io.ReadAll(part)
-		if end := (at/ChunkBytes + 1) * ChunkBytes; !errors.Is(err, ErrCorrupt) || len(got) >= end {
-			t.Errorf("damage at %d: %d bytes, %v", at, len(got), err)
 		}
 	}
 }

@@ -65,33 +65,6 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
-	s, saved := &storetest.MemStore{}, filesOf(t, contents)
-	outside := filepath.Join(t.TempDir(), "secret")
-	must.Do(t, os.WriteFile(outside, []byte("secret"), 0o600))
-	must.Do(t, os.Symlink(outside, filepath.Join(saved.Dir, "link")))
-	for name, list := range map[string][]string{"link out of the directory": {"link"}, "path out of it": {"../secret"}, "missing": {"model.index", "gone"}} {
-		bad := saved
-		bad.Names = list
-		if _, err := store.Save(t.Context(), s, "lr", 1, bad); err == nil || !strings.Contains(err.Error(), `job "lr", checkpoint 1`) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if list, err := s.List(t.Context(), "lr"); err != nil || len(list) != 0 {
-		t.Errorf("what was refused is there: %v, %v", list, err)
-	}
-	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := store.Load(t.Context(), s, "lr", 1, dir); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("no checkpoint: %v", err)
-	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a directory without a checkpoint: %v", err)
-	}
-	if _, err := store.Save(t.Context(), s, "lr", 1, store.Files{Dir: filepath.Join(dir, "nothing")}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no directory: %v", err)
-	}
-}
-
 // foreign is a store whose checkpoints hold whatever the test says.
 type foreign struct {
 	store.Store

@@ -4,30 +4,9 @@ package store
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 )
-
-// Pieces are all of a checkpoint, each byte once.
-func TestPieces(t *testing.T) {
-	sums := func(bytes int64) Sums {
-		return Sums(strings.Repeat("0", int((bytes+ChunkBytes-1)/ChunkBytes)*8))
-	}
-	m := Manifest{Parts: []Part{
-		{Name: "empty"}, {Name: "short", Bytes: 5, CRC32C: sums(5)}, {Name: "one", Bytes: pieceBytes, CRC32C: sums(pieceBytes)},
-		{Name: "more", Bytes: 2*pieceBytes + 1, CRC32C: sums(2*pieceBytes + 1)}, {Name: "old", Bytes: 3 * pieceBytes, SHA256: Digest{1}},
-		{Name: "digest", Bytes: 2 * pieceBytes, CRC32C: sums(2 * pieceBytes), SHA256: Digest{1}},
-	}}
-	var got strings.Builder
-	for _, p := range piecesOf(m) {
-		fmt.Fprintf(&got, "%s %d+%d, ", p.part.Name, p.offset/pieceBytes, p.bytes)
-	}
-	const want = "empty 0+0, short 0+5, one 0+67108864, more 0+67108864, more 1+67108864, more 2+1, old 0+201326592, digest 0+134217728, "
-	if got.String() != want {
-		t.Errorf("%s, want\n%s", got.String(), want)
-	}
-}
 
 // The first fault is told, whichever was found first, and no piece is begun long after it.
 func TestInParallel(t *testing.T) {

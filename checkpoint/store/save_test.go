@@ -87,28 +87,6 @@ func adopts(t *testing.T) bool {
 	return err == nil
 }
 
-// TestSaveGiven: the long files that a job has given are the store's, and gone from the folder; the short one was copied. What
-// the job writes under the old names then is its own. Files that were not given stay.
-func TestSaveGiven(t *testing.T) {
-	s, saved := disk(t)
-	saves(t, s, 1, saved)
-	if got := left(t, saved); got != "a/model b/model step" {
-		t.Errorf("of what was not given %q is left", got)
-	}
-	if !adopts(t) {
-		t.Skip("files are not adopted here")
-	}
-	saved.Given = true
-	saves(t, s, 2, saved)
-	if got := left(t, saved); got != "step" {
-		t.Errorf("of what was given %q is left", got)
-	}
-	must.Do(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), make([]byte, long), 0o600))
-	if _, err := store.Verify(t.Context(), s, "lr", 2); err != nil {
-		t.Errorf("the job goes on, and then: %v", err)
-	}
-}
-
 // TestSaveGivenRefused: what somebody could still write to is copied, though it was given, and stays where it is.
 func TestSaveGivenRefused(t *testing.T) {
 	if !adopts(t) {

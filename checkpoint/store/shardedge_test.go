@@ -161,16 +161,6 @@ func TestGetsOn(t *testing.T) {
 	}
 }
 
-// TestListsTheOthers: a checkpoint whose list cannot be read is named in the error, the others are returned.
-func TestListsTheOthers(t *testing.T) {
-	b, s := failing(t)
-	b.fails = func(method, job string, number int64) bool { return method == "open" && job == "lr" && number == 1 }
-	list, err := s.List(t.Context(), "lr")
-	if !errors.Is(err, errBroken) || len(list) != 1 || list[0].Number != 2 || len(list[0].Parts) != 3 {
-		t.Errorf("%+v, %v", list, err)
-	}
-}
-
 // TestShareIsOpenedOnce: however many parts of a share are read, it is opened once, and is closed with the reader.
 func TestShareIsOpenedOnce(t *testing.T) {
 	b, s := failing(t)

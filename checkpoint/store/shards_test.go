@@ -180,34 +180,6 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// A list that Join has not written is damage: it is not read as half of one.
-func TestBadList(t *testing.T) {
-	for _, text := range []string{"", "{", `{"shares":7}`, `{"shares":[[{"name":"a","bytes":1}],[{"name":"a","bytes":1}]]}`} {
-		under := &storetest.MemStore{}
-		s := store.NewShards(under)
-		w := must.Have(under.Begin(t.Context(), "lr", 1))(t)
-		part, err := w.Part("apportion-shards")
-		if err == nil {
-			_, err = io.WriteString(part, text)
-			err = errors.Join(err, part.Close())
-		}
-		if err == nil {
-			_, err = w.Commit()
-		}
-		must.Do(t, err)
-		if _, err := s.Open(t.Context(), "lr", 1); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%q: Open: %v", text, err)
-		}
-		if list, err := s.List(t.Context(), "lr"); !errors.Is(err, store.ErrCorrupt) || len(list) != 0 {
-			t.Errorf("%q: List: %+v, %v", text, list, err)
-		}
-		// What its shares were nobody knows: they stay.
-		if err := s.Delete(t.Context(), "lr", 1); err != nil {
-			t.Errorf("%q: Delete: %v", text, err)
-		}
-	}
-}
-
 // deleting deletes a checkpoint between its being listed and its being opened.
 type deleting struct{ *storetest.MemStore }
 

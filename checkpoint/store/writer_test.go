@@ -207,21 +207,6 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// TestReadFails keeps apart what is damaged and what cannot be read, such as an object over a connection that was cut.
-func TestReadFails(t *testing.T) {
-	for _, met := range []error{errMedium, io.ErrUnexpectedEOF} {
-		for _, after := range []string{"", "01234", "0123456789"} {
-			stored := io.MultiReader(strings.NewReader(after), iotest.ErrReader(met))
-			part := must.Have(readerOf(t.Context(), "0123456789", stored).Part("a"))(t)
-			for range 2 { // and stays so
-				if _, err := io.ReadAll(part); !errors.Is(err, met) || errors.Is(err, ErrCorrupt) {
-					t.Errorf("after %d bytes: %v, want %v alone", len(after), err, met)
-				}
-			}
-		}
-	}
-}
-
 func TestReaderClosed(t *testing.T) {
 	r := readerOf(t.Context(), "0123456789", strings.NewReader("0123456789"))
 	part := must.Have(r.Part("a"))(t)

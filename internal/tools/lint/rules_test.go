@@ -4,11 +4,8 @@ package lint
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -16,16 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// parsed returns the syntax of a text.
-func parsed(t *testing.T, text string) *ast.File {
-	t.Helper()
-	syntax, err := parser.ParseFile(token.NewFileSet(), "a.go", text, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return syntax
-}
 
 func TestWithin(t *testing.T) {
 	for _, test := range []struct {
@@ -102,14 +89,6 @@ func TestComputes(t *testing.T) {
 	}
 }
 
-func TestIsStandard(t *testing.T) {
-	for name, want := range map[string]bool{"fmt": true, "math/rand/v2": true, "C": true, "gonum.org/v1/gonum": false, "example.com": false} {
-		if got := isStandard(name); got != want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
-
 // A name is one word for each hump, a text one for each run of letters; digits belong to no word.
 func TestWordsOf(t *testing.T) {
 	for text, want := range map[string][]string{
@@ -125,62 +104,6 @@ func TestWordsOf(t *testing.T) {
 		if diff := cmp.Diff(want, wordsOf(text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
-	}
-}
-
-func TestPrivate(t *testing.T) {
-	for word, want := range map[string]bool{
-		"toll": true, "tolls": true, "heeded": true, "mending": true, "kicks": true, "plant": true, "plants": true, "planted": false,
-		"tollbooth": false, "amend": false, "mended": true, "": false, "s": false, "ing": false,
-	} {
-		better, got := private(word)
-		if got != want || got && better == "" {
-			t.Errorf("%q: %t, %q", word, got, better)
-		}
-	}
-}
-
-// Names of imports are those of the file, whatever the package calls itself.
-func TestImportNames(t *testing.T) {
-	got := importNames(parsed(t, `package a
-import ("math/rand/v2"; clock "time"; _ "embed"; "go/ast")`))
-	want := map[string]string{"rand": "math/rand/v2", "clock": "time", "_": "embed", "ast": "go/ast"}
-	if !maps.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestHasEffect(t *testing.T) {
-	for _, test := range []struct {
-		name, symbol string
-		want         bool
-	}{
-		{"time", "Now", true}, {"time", "Duration", false}, {"math/rand/v2", "IntN", true}, {"math/rand/v2", "NewPCG", false},
-		{"math/rand", "Seed", true}, {"math/rand", "Rand", false}, {"fmt", "Println", true}, {"fmt", "Sprint", false},
-		{"os", "Exit", false}, {"", "Now", false}, // os is told of at its import; "" is no package
-	} {
-		if got := hasEffect(test.name, test.symbol); got != test.want {
-			t.Errorf("%s.%s: %t", test.name, test.symbol, got)
-		}
-	}
-}
-
-// A file declares types, constants, variables, functions, and methods by their type, generic or not.
-func TestDeclarations(t *testing.T) {
-	got := declarations(parsed(t, `package a
-import "fmt"
-type ( T int; G[A any] struct{}; H[A, B any] struct{} )
-const One, two = 1, 2
-var v = fmt.Sprint()
-func F() {}
-func (T) M() {}
-func (t *T) p() {}
-func (*G[A]) M() {}
-func (h H[A, B]) M() { type local int }
-func (*(T)) odd() {}`))
-	want := []string{"T", "G", "H", "One", "two", "v", "F", "T.M", "T.p", "G.M", "H.M", ".odd"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

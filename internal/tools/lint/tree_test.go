@@ -4,7 +4,6 @@ package lint
 
 import (
 	"fmt"
-	"go/ast"
 	"strings"
 	"testing"
 
@@ -52,12 +51,6 @@ func TestApart(t *testing.T) {
 	} {
 		checkTree(t, name, test.planted, test.want...)
 	}
-}
-
-// gonum is allowed to the library as a whole, and not to what an importer of alloc gets.
-func TestApartFromModules(t *testing.T) {
-	checkTree(t, "gonum", map[string]string{"alloc/a.go": "// Package alloc is one.\npackage alloc\n\nimport _ \"gonum.org/v1/gonum/mat\"\n"},
-		"alloc/a.go:4: imports gonum.org/v1/gonum/mat, which an importer of alloc must not get")
 }
 
 // Limits are those of CONTRIBUTING.md: one less is fine, and receivers, results and comments do not count.
@@ -124,51 +117,5 @@ func TestPackageComments(t *testing.T) {
 			}
 		}
 		checkTree(t, name, planted, test.want...)
-	}
-}
-
-// Effects are refused where packages compute, and nowhere else.
-func TestWhereEffectsAreRefused(t *testing.T) {
-	for folder, refused := range map[string]bool{
-		"drf": true, "growth/inner": true, "checkpoint": true, "checkpoint/store": false,
-		"checkpoint/journal": false, "checkpoint/vfs/vfstest": false, "alloc/milp/ortools": false, "internal/tools/lint": false, "examples/demo": false,
-	} {
-		name := folder[strings.LastIndex(folder, "/")+1:]
-		findings, err := Check(tree(map[string]string{folder + "/planted.go": "// Package " + name + " is.\npackage " + name + "\n\nfunc f() { go f() }\n"}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := strings.Contains(strings.Join(texts(findings), "\n"), "planted.go:4: starts a goroutine"); found != refused {
-			t.Errorf("%s: refused %v, want %v", folder, found, refused)
-		}
-	}
-}
-
-// The files that may rename are those of the list, to the letter.
-func TestRenamingFiles(t *testing.T) {
-	for path, want := range map[string]bool{renaming[0]: false, strings.Replace(renaming[0], ".go", "s.go", 1): true, "checkpoint/command/resume/resume.go": true} {
-		findings, err := Check(tree(map[string]string{path: "// Package command is.\npackage command\n\nimport \"os\"\n\nvar _ = os.Rename\n"}))
-		if found := strings.Contains(strings.Join(texts(findings), "\n"), "uses os.Rename"); found != want || err != nil {
-			t.Errorf("%s: found %v, want %v, error %v", path, found, want, err)
-		}
-	}
-}
-
-// A symbol is what a row of the index would call it.
-func TestSymbol(t *testing.T) {
-	got := map[string]bool{}
-	for _, decl := range parsed(t, "package a\n\nfunc F() {}\nfunc (t T) M() {}\nfunc (*T) P() {}\nfunc (G[A, B]) Q() {}\n").Decls {
-		got[symbol(decl.(*ast.FuncDecl))] = true
-	}
-	for _, want := range []string{"F", "T.M", "T.P", "G.Q"} {
-		if !got[want] {
-			t.Errorf("%s is not among %v", want, got)
-		}
-	}
-}
-
-func TestFindingString(t *testing.T) {
-	if got := (Finding{"drf/a.go", 7, "is wrong"}).String(); got != "drf/a.go:7: is wrong" {
-		t.Error(got)
 	}
 }
