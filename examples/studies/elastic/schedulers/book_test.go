@@ -99,19 +99,3 @@ func TestBookRestarts(t *testing.T) {
 		}
 	}
 }
-
-// A job has grown when it has more than it began with: neither its start, nor less, nor a pause and as much again.
-func TestGrown(t *testing.T) {
-	s := scenario(servers(4, ""), job("a", 0, 1000, 1, 4))
-	b := new(book)
-	for i, held := range []int64{0, 2, 1, 0, 2, 3, 1} {
-		state := at(s, float64(i), map[string][]apportion.Placement{"a": nil})
-		if held > 0 {
-			state = at(s, float64(i), map[string][]apportion.Placement{"a": on(0, held)})
-		}
-		must.Do(t, b.open(state))
-		if got, want := b.jobs["a"].grown, i >= 5; got != want {
-			t.Errorf("decision %d, with %d: grown %v", i, held, got)
-		}
-	}
-}

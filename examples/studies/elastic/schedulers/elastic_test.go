@@ -4,7 +4,6 @@ package schedulers
 
 import (
 	"math"
-	"reflect"
 	"testing"
 	"time"
 
@@ -15,32 +14,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
-
-// Types come in the order of the servers; speeds are those of packed containers, and rising never falls.
-func TestSpeeds(t *testing.T) {
-	all := servers(2, "v", "k", "v")
-	types := kinds(all)
-	if len(types) != 2 || types[0].name != "v" || !reflect.DeepEqual(types[0].servers, []int{0, 2}) {
-		t.Fatalf("%+v", types)
-	}
-	j := job("a", 0, 1, 1, 9)
-	j.SpeedOn = func(on []apportion.Placement) float64 {
-		n := 0.0
-		for _, p := range on {
-			n += float64(p.Count)
-		}
-		return n / float64(len(on)) // a second server wins nothing
-	}
-	for k, want := range [][]float64{{1, 2, 1.5, 2}, {1, 2}} {
-		got, err := types[k].speeds(all, &j)
-		if err != nil || !cmp.Equal(got, want) {
-			t.Errorf("type %d: %v (%v), want %v", k, got, err, want)
-		}
-	}
-	if got := rising([]float64{1, 2, 1.5, 2}); !cmp.Equal(got, []float64{1, 2, 2, 2}) {
-		t.Error(got)
-	}
-}
 
 // First come, first served, and who fits may pass: b waits for 4, c passes.
 func TestStatic(t *testing.T) {
@@ -187,38 +160,6 @@ func TestWorthWeights(t *testing.T) {
 	}
 	if old, young := share(&Worth{Weigh: func(j *sim.JobState) float64 { return map[string]float64{"old": 9, "new": 1}[j.ID] }}); old <= young {
 		t.Errorf("weighed by hand: %d and %d", old, young)
-	}
-}
-
-// A budget of speed holds two jobs at the speeds of their fair numbers, whatever they weigh; one of shares that is as large
-// as its first container does not.
-func TestWorthLoss(t *testing.T) {
-	a, b := job("a", 0, 1000, 1, 8), job("b", 0, 1000, 1, 8)
-	a.Speedup, _ = sim.Amdahl(0.02)
-	b.Speedup, _ = sim.Amdahl(0.02)
-	decided := func(theta1 float64, loss alloc.LossMeasure) (n [2]int64) {
-		p := &Worth{Theta1: theta1, Loss: loss, Weigh: func(j *sim.JobState) float64 { return map[string]float64{"a": 50, "b": 1}[j.ID] }}
-		p.Observe = func(q *alloc.Problem, _ *alloc.Decision) {
-			if stated := q.Applications[0].Speed != nil; stated != (loss == alloc.LossInWorth) {
-				t.Errorf("losses in %q, and speeds are stated: %v", loss, stated)
-			}
-		}
-		r := run(t, scenario(servers(8, ""), a, b), p)
-		for i := range n {
-			n[i] = r.Jobs[i].Spans[0].Places[0].Count
-		}
-		return n
-	}
-	for _, test := range []struct {
-		theta1 float64
-		loss   alloc.LossMeasure
-		want   [2]int64
-	}{
-		{0, alloc.LossInShares, [2]int64{7, 1}}, {0.05, alloc.LossInWorth, [2]int64{4, 4}}, {0.3, alloc.LossInWorth, [2]int64{5, 3}}, {0, alloc.LossInWorth, [2]int64{7, 1}},
-	} {
-		if got := decided(test.theta1, test.loss); got != test.want {
-			t.Errorf("theta %v in %q: %v, want %v", test.theta1, test.loss, got, test.want)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@
 package schedulers
 
 import (
-	"errors"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -11,54 +10,6 @@ import (
 
 	"github.com/apportion/apportion"
 )
-
-// A type holds what its servers hold together, and knows the largest of them; servers of other types do not count.
-func TestHolds(t *testing.T) {
-	all := servers(4, "v", "k", "v", "v")
-	all[2].Capacity = apportion.Resources{7}
-	for _, test := range []struct {
-		kind           int
-		demand         int64
-		together, most int64
-	}{{0, 1, 15, 7}, {0, 2, 7, 3}, {0, 5, 1, 1}, {0, 8, 0, 0}, {1, 1, 4, 4}, {1, 3, 1, 1}} {
-		together, most := kinds(all)[test.kind].holds(all, apportion.Resources{test.demand})
-		if together != test.together || most != test.most {
-			t.Errorf("type %d, demand %d: %d and %d, want %d and %d", test.kind, test.demand, together, most, test.together, test.most)
-		}
-	}
-	// Servers without a label are a type like any other.
-	if unnamed := kinds(servers(1, "", "v", "")); len(unnamed) != 2 || unnamed[0].name != "" || !slices.Equal(unnamed[0].servers, []int{0, 2}) {
-		t.Errorf("%+v", unnamed)
-	}
-	if kinds(nil) != nil {
-		t.Error("no servers have a type")
-	}
-}
-
-// Speeds end with what a job may have or what the type holds, whichever is less, and a speed that is none is an error.
-func TestSpeedsEnd(t *testing.T) {
-	all := servers(4, "v", "v", "k")
-	for _, test := range []struct {
-		kind int
-		max  int64
-		want int
-	}{{0, 100, 8}, {0, 5, 5}, {1, 100, 4}, {1, 1, 1}} {
-		j := job("a", 0, 1, 1, test.max)
-		if got, err := kinds(all)[test.kind].speeds(all, &j); err != nil || len(got) != test.want {
-			t.Errorf("type %d, at most %d: %v, %v", test.kind, test.max, got, err)
-		}
-	}
-	large := job("large", 0, 1, 1, 4)
-	large.Demand = apportion.Resources{5}
-	if got, err := kinds(all)[0].speeds(all, &large); err != nil || len(got) != 0 {
-		t.Errorf("a container larger than a server: %v, %v", got, err)
-	}
-	late := job("late", 0, 1, 1, 8)
-	late.SpeedOn = func(on []apportion.Placement) float64 { return 2 - float64(len(on)) }
-	if _, err := kinds(all)[0].speeds(all, &late); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("no speed on two servers: %v", err)
-	}
-}
 
 // fewest returns the least number of servers whose room together is n, by looking at every set of them.
 func fewest(rooms []int64, n int64) int {

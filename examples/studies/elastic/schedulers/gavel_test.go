@@ -10,7 +10,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/must"
-	"github.com/apportion/apportion/placement/sim"
 )
 
 // Reference: [Narayanan20] §4.1: throughput(m, equal) is that of a job on every type for as much of the time as the type
@@ -75,16 +74,6 @@ func TestGavelCountsContainers(t *testing.T) {
 	}
 }
 
-// A job that no type holds has no part, and does not keep others from theirs.
-func TestGavelWithoutRoom(t *testing.T) {
-	s := scenario(servers(2, "v", "k"), job("large", 0, 100, 3, 4), job("a", 0, 100, 2, 2))
-	p := &Gavel{}
-	orders, err := p.Decide(t.Context(), at(s, 0, map[string][]apportion.Placement{"large": nil, "a": nil}))
-	if err != nil || fmt.Sprint(p.parts["large"]) != "[0 0]" || len(orders.Places) != 1 || orders.Places[0].Job != "a" {
-		t.Errorf("%+v, parts %v, %v", orders, p.parts, err)
-	}
-}
-
 // Those come first that are behind most: who has had nothing of what it is due, then by part times age over time had; a
 // part of nothing is no turn. Equals are in the order of submission.
 func TestTurns(t *testing.T) {
@@ -126,17 +115,6 @@ func TestRounds(t *testing.T) {
 		after, err := p.Decide(t.Context(), at(s, test.want.Seconds(), map[string][]apportion.Placement{"a": on(0, 1), "b": nil, "c": on(0, 1)}))
 		if err != nil || after.Next != 2*test.want || fmt.Sprint(after.Places) != "[{b [{0 2}] [] } {a [] [] } {c [] [] }]" {
 			t.Errorf("%v, after the round: %+v, %v", test, after, err)
-		}
-	}
-}
-
-// Where nobody runs, no round will change that: the policy does not ask to be asked.
-func TestGavelRests(t *testing.T) {
-	s := scenario(servers(1, ""), job("large", 0, 100, 4, 4))
-	p := &Gavel{}
-	for _, state := range []*sim.State{at(s, 0, nil), at(s, 1, map[string][]apportion.Placement{"large": nil})} {
-		if orders, err := p.Decide(t.Context(), state); err != nil || orders.Next != 0 || len(orders.Places) != 0 {
-			t.Errorf("%d jobs: %+v, %v", len(state.Jobs), orders, err)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -54,26 +53,5 @@ func TestQuantiles(t *testing.T) {
 		if err != nil || m.Median != time.Duration(test.median)*time.Second || m.P99 != time.Duration(test.p99)*time.Second || m.Completed != int(test.n) {
 			t.Errorf("%d jobs: %+v (%v), want median %d and 99th %d", test.n, m, err, test.median, test.p99)
 		}
-	}
-}
-
-// Restarts and containers' time count for jobs that never complete as well; fairness only for those that do.
-func TestMeasureUnfinished(t *testing.T) {
-	s := scenario(servers(4, "", ""), job("a", 0, 3600, 1, 4), job("b", 0, 7200, 1, 4))
-	held := []apportion.Placement{{Server: 0, Count: 3}, {Server: 1, Count: 1}}
-	r := &sim.Result{
-		Jobs: []sim.Outcome{
-			{Adjusted: 2, Spans: []sim.Span{{From: time.Hour, Until: 2 * time.Hour, Places: held}, {From: 3 * time.Hour, Until: 5 * time.Hour, Places: held[:1]}}},
-			finished(3600),
-		},
-		Samples: []sim.Sample{{Running: 1, Waiting: 1}},
-	}
-	m, err := Measure(s, r)
-	if err != nil || m.Restarts != 2 || m.ContainerHours != 4+6 || m.Completed != 1 || m.Mean != time.Hour || m.Makespan != time.Hour {
-		t.Errorf("%+v, %v", m, err)
-	}
-	// b is due four of eight for its two hours of work, of which it took half the time that one container needs.
-	if m.Rho != 2 {
-		t.Errorf("rho %g, want 2", m.Rho)
 	}
 }

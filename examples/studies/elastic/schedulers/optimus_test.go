@@ -55,21 +55,3 @@ func TestGainOfWhatIsLeft(t *testing.T) {
 		t.Errorf("gain %g, want 30", gain)
 	}
 }
-
-// Everybody has his least number before anybody has more; who finds no room for it waits, and takes no part.
-func TestOptimusLeast(t *testing.T) {
-	s := scenario(servers(4, ""), job("a", 0, 1000, 1, 4), job("b", 0, 1000, 3, 4), job("c", 0, 1000, 1, 4))
-	s.Jobs[1].Min = 3
-	r := run(t, s, &Optimus{})
-	for i, want := range []int64{1, 3, 0} {
-		got := int64(0)
-		for _, span := range r.Jobs[i].Spans {
-			if span.From == 0 {
-				got = span.Places[0].Count
-			}
-		}
-		if got != want {
-			t.Errorf("%s begins with %d containers, want %d", r.Jobs[i].ID, got, want)
-		}
-	}
-}

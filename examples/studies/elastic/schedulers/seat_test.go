@@ -10,63 +10,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// seated returns seats in a state of two servers of four accelerators, and jobs that hold what is said.
-func seated(t *testing.T, held map[string][]apportion.Placement) *seats {
-	t.Helper()
-	s := scenario(servers(4, "v", "k"), job("a", 0, 100, 2, 4), job("b", 0, 100, 2, 4), job("c", 0, 100, 2, 4))
-	s.Jobs[2].Demand = apportion.Resources{3}
-	state := at(s, 0, held)
-	return newSeats(opened(t, state), state)
-}
-
-// A seat takes room from its server; one that does not fit takes nothing, and orders nothing.
-func TestSeat(t *testing.T) {
-	s := seated(t, map[string][]apportion.Placement{"a": nil, "b": nil, "c": nil})
-	for _, step := range []struct {
-		w    want
-		ok   bool
-		free string
-	}{
-		{want{0, 3, 0}, true, "[[1] [4]]"},
-		{want{1, 2, 0}, false, "[[1] [4]]"}, // one is left, and the other type does not count
-		{want{2, 2, 1}, false, "[[1] [4]]"}, // two of three each are six
-		{want{2, 1, 1}, true, "[[1] [1]]"},
-		{want{1, 1, 0}, true, "[[0] [1]]"},
-	} {
-		if fits := s.fits(step.w); fits != step.ok {
-			t.Errorf("%+v fits: %t", step.w, fits)
-		}
-		if ok := s.seat(step.w); ok != step.ok || fmt.Sprint(s.free) != step.free {
-			t.Errorf("%+v: %t, then free %v; want %t, %s", step.w, ok, s.free, step.ok, step.free)
-		}
-	}
-	if got := fmt.Sprint(s.finish().Places); got != "[{a [{0 3}] [] } {c [{1 1}] [] } {b [{0 1}] [] }]" {
-		t.Error(got)
-	}
-	if got := s.state.Scenario.Servers[0].Capacity[0]; got != 4 {
-		t.Errorf("the scenario's own server has %d left", got)
-	}
-}
-
-// The fastest type that has room: a is three times as fast on the first one, and goes to the other where that is full.
-func TestSeatFastest(t *testing.T) {
-	all := servers(4, "v", "k")
-	s := scenario(all, fasterOn(job("a", 0, 100, 2, 4), all, map[string]float64{"v": 3, "k": 1}),
-		fasterOn(job("b", 0, 100, 2, 4), all, map[string]float64{"v": 3, "k": 1}), job("c", 0, 100, 2, 4))
-	state := at(s, 0, map[string][]apportion.Placement{"a": nil, "b": nil, "c": nil})
-	seats := newSeats(opened(t, state), state)
-	for _, step := range []struct {
-		job  int
-		n    int64
-		ok   bool
-		free string
-	}{{0, 3, true, "[[1] [4]]"}, {1, 2, true, "[[1] [2]]"}, {2, 3, false, "[[1] [2]]"}, {2, 5, false, "[[1] [2]]"}, {2, 1, true, "[[0] [2]]"}} {
-		if ok := seats.seatFastest(step.job, step.n); ok != step.ok || fmt.Sprint(seats.free) != step.free {
-			t.Errorf("job %d with %d: %t, free %v; want %t, %s", step.job, step.n, ok, seats.free, step.ok, step.free)
-		}
-	}
-}
-
 // Whatever is wanted that fits together, of containers of one size, is given: who stays is not mentioned and all others
 // hold just what they want, on their type.
 func TestPropSettle(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/worth"
-	"github.com/apportion/apportion/placement/sim"
 )
 
 // numbers returns the numbers of containers of configurations on a type.
@@ -78,28 +77,5 @@ func TestPaperCosts(t *testing.T) {
 				t.Errorf("%s, %d on type %d: cost %g, want %g", test.name, c.n, c.kind, c.cost, want)
 			}
 		}
-	}
-}
-
-// Capacities are pooled by type and kind of resource: two jobs of three CPUs do not both fit one server of five, although
-// there are accelerators for both, and servers of another type do not help.
-func TestRows(t *testing.T) {
-	s := &sim.Scenario{Kinds: apportion.Kinds{"gpu", "cpu"}, Servers: servers(4, "v", "k")}
-	s.Servers[0].Capacity, s.Servers[1].Capacity = apportion.Resources{4, 5}, apportion.Resources{4, 2}
-	for _, id := range []string{"a", "b"} {
-		j := job(id, 0, 1000, 1, 1)
-		j.Demand = apportion.Resources{1, 3}
-		s.Jobs = append(s.Jobs, j)
-	}
-	waits := map[string][]apportion.Placement{"a": nil, "b": nil}
-	p := &Sia{}
-	p.book = *opened(t, at(s, 0, waits))
-	wants, err := p.solve(t.Context(), at(s, 0, waits))
-	if err != nil || len(wants) != 1 || wants[0].kind != 0 {
-		t.Errorf("%+v, %v", wants, err)
-	}
-	s.Servers[0].Capacity[1] = 6
-	if wants, err = p.solve(t.Context(), at(s, 0, waits)); err != nil || len(wants) != 2 {
-		t.Errorf("six CPUs: %+v, %v", wants, err)
 	}
 }

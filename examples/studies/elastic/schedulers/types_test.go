@@ -66,24 +66,6 @@ func TestPartOfType(t *testing.T) {
 	}
 }
 
-// A job stays where it runs unless another type is more than moves times as fast; of equals it takes the first.
-func TestChoose(t *testing.T) {
-	for _, test := range []struct {
-		x, y float64
-		now  int
-		want int
-	}{
-		{1, 1, -1, 0}, {1, 1.01, -1, 1}, {1.01, 1, -1, 0},
-		{1.19, 1, 1, 1}, {1.21, 1, 1, 0}, {1, 1.19, 0, 0}, {1, 1.21, 0, 1},
-	} {
-		b, state := written([][][]float64{{{test.x}, {test.y}}})
-		c := &chooser{book: b, state: state, most: always(1), takers: make([]float64, 2)}
-		if got := c.choose(0, test.now); got != test.want {
-			t.Errorf("speeds %g and %g, now on %d: type %d, want %d", test.x, test.y, test.now, got, test.want)
-		}
-	}
-}
-
 // The regret is the best type against the second best, wherever in the list these are.
 func TestRegret(t *testing.T) {
 	for _, test := range []struct {

@@ -3,7 +3,6 @@
 package schedulers
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -146,61 +145,6 @@ func TestRestartPrice(t *testing.T) {
 		if math.Abs(got-test.want) > 1e-12 {
 			t.Errorf("price %v, horizon %v, cost %v, %d restarts: %g, want %g", test.policy.Price, test.policy.Horizon, test.cost, test.restarts, got, test.want)
 		}
-	}
-}
-
-// A job that its type cannot hold with its least number has no worth, and the optimizer says why it waits; an utility that
-// is none is an error.
-func TestWorthRefuses(t *testing.T) {
-	s := scenario(servers(2, "", ""), amdahl())
-	s.Jobs[0].Min = 5
-	app := asked(t, &Worth{}, at(s, 0, map[string][]apportion.Placement{"a": nil}))
-	if app.Worth != nil || app.Counts != nil || app.Min != 5 {
-		t.Errorf("%+v", app)
-	}
-	s.Jobs[0].Min = 1
-	p := &Worth{Utility: func(float64) float64 { return math.NaN() }}
-	_, err := p.Decide(t.Context(), at(s, 0, map[string][]apportion.Placement{"a": nil}))
-	if err == nil {
-		t.Error("a utility that is no number has been taken")
-	}
-	var faults apportion.Faults
-	var fault *apportion.FieldError
-	if err != nil && !errors.As(err, &faults) && !errors.As(err, &fault) {
-		t.Errorf("%T: %v", err, err)
-	}
-}
-
-// One decision has types and numbers: who gains most has the fast type; a job that no type but one holds has one option, and
-// who runs says with which.
-func TestWorthOptions(t *testing.T) {
-	all := servers(4, "fast", "", "")
-	quick := fasterOn(job("quick", 0, 9000, 4, 4), all, map[string]float64{"fast": 5, "": 1})
-	dull := fasterOn(job("dull", 0, 9000, 4, 4), all, map[string]float64{"fast": 1.1, "": 1})
-	large := fasterOn(job("large", 0, 9000, 8, 8), all, map[string]float64{"fast": 2, "": 1})
-	large.Min = 5
-	state := at(scenario(all, dull, quick, large), 0, map[string][]apportion.Placement{"dull": on(0, 1), "quick": nil, "large": nil})
-	var seen *alloc.Problem
-	p := &Worth{Price: Free, Observe: func(problem *alloc.Problem, _ *alloc.Decision) { seen = problem }}
-	orders := must.Have(p.Decide(t.Context(), state))(t)
-	var options []int
-	for i := range seen.Applications {
-		options = append(options, len(seen.Applications[i].Options))
-	}
-	if !cmp.Equal(options, []int{2, 2, 1}) || seen.Applications[0].Option != "accelerator=fast" || seen.Applications[1].Option != "" {
-		t.Errorf("%v options, %q and %q in use", options, seen.Applications[0].Option, seen.Applications[1].Option)
-	}
-	if of := seen.Applications[1].Options; of[0].Worth[0] <= of[1].Worth[0] {
-		t.Errorf("quick: one container is worth %g on the fast type, %g on the other", of[0].Worth[0], of[1].Worth[0])
-	}
-	servers := map[string]int{}
-	for _, o := range orders.Places {
-		if len(o.On) > 0 {
-			servers[o.Job] = o.On[0].Server
-		}
-	}
-	if at, placed := servers["quick"]; !placed || at != 0 {
-		t.Errorf("quick is not on the fast type: %+v", orders.Places)
 	}
 }
 
