@@ -91,30 +91,38 @@ func (a *admission) ask(i int, t *turn) bool {
 
 // reclaimLeast takes application i in with its fewest containers on what others have to give up.
 func (a *admission) reclaimLeast(i int) bool {
+	// Without a right to anything there is no more than where it has found no room; domains are tried one by one all the same.
+	if !a.r.mustBeIn(i) && !a.mayTake(i, a.least(i)) {
+		return false
+	}
 	return a.inDomains(i, func(i int) bool { return a.reclaim(i, a.least(i)) })
 }
 
 // request is what application i asks for: two with the same request fit, or do not, alike. It has all that place and
 // exchange look at; a field that is missing here would refuse somebody who could be had.
 func (d *draft) request(i int) string {
-	app := d.r.app(i)
-	key := fmt.Sprint(app.Demand, d.least(i), app.PerServer, app.MaxServers, app.Classes, strconv.Quote(d.r.problem.Applications[i].Queue))
-	if w := d.r.wishes[i]; w != nil {
-		key += fmt.Sprint(*w)
-	}
+	app, priority, runs := &d.r.problem.Applications[i], int64(0), int64(-1)
 	if d.r.problem.Options.Preempt {
-		key += fmt.Sprint(d.r.problem.Applications[i].Priority)
+		priority = app.Priority
+	}
+	// What it holds may stay where nothing new may come.
+	if d.r.running(i) {
+		runs = int64(i)
+	}
+	key := appendVector(make([]byte, 0, 128), app.Demand)
+	key = appendVector(key, apportion.Resources{d.least(i), app.PerServer, app.MaxServers, priority, int64(len(d.breakable(i))), runs})
+	key = strconv.AppendQuote(key, app.Queue)
+	if classes := d.r.classes(i); classes != nil {
+		key = fmt.Append(key, classes)
+	}
+	if w := d.r.wishes[i]; w != nil {
+		key = fmt.Append(key, *w)
 	}
 	// What is reserved may be open to one and not to the other.
 	for _, v := range d.reserved {
-		key += fmt.Sprint(d.respects(v, i))
+		key = strconv.AppendBool(key, d.respects(v, i))
 	}
-	key += fmt.Sprint(len(d.breakable(i)))
-	// What it holds may stay where nothing new may come.
-	if d.r.running(i) {
-		key += fmt.Sprint(i)
-	}
-	return key
+	return string(key)
 }
 
 // together asks the solver once, when best fit first fails, for all who ask, of whom the first has these options: where they all

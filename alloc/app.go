@@ -9,6 +9,26 @@ import "github.com/apportion/apportion/alloc/solver"
 // is there, and for losses in worth, which depend on that share. Bounds are cut to what there is room for; slices are
 // shared with the problem. O(1), and with a Worth or WorthOn O(entries), beside what holds takes.
 func (r *resolved) app(i int) solver.App {
+	app, dense := &r.problem.Applications[i], r.numbers(i)
+	dense.Demand, dense.Value, dense.Delta = app.Demand, r.value(app.Demand), r.delta(app.Demand)
+	dense.PerServer, dense.MaxServers, dense.Classes = app.PerServer, app.MaxServers, r.classes(i)
+	dense.Running, dense.Cost, dense.Pinned, dense.Displaced = r.running(i), r.cost(i), r.pinned[i], r.displaced[i] || r.leaving[i]
+	dense.Previous = r.previous[i]
+	dense.Elective = len(r.options(i)) > 1 // another one may be in use
+	// A stated worth takes the place of the utilization, and does not come on top of it.
+	if app.Worth != nil {
+		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
+	}
+	if app.Most > 0 && dense.Running && !r.problem.Options.Paper {
+		dense.FreeAbove = max(app.Most, solver.Containers(dense.Previous))
+	}
+	dense.Spread = r.spread(i, &dense)
+	dense.Stay = r.stay(i, &dense)
+	return dense
+}
+
+// numbers is what app says of the numbers of containers that application i may have. O(containers of i now).
+func (r *resolved) numbers(i int) solver.App {
 	app := &r.problem.Applications[i]
 	// More than fits the empty cluster is never reached, and a minimum above it never met: cutting
 	// there keeps products of counts and demands small.
@@ -21,35 +41,7 @@ func (r *resolved) app(i int) solver.App {
 	if least > reach {
 		least = reach + 1
 	}
-	most := min(app.Max, max(1, least, reach))
-	dense := solver.App{
-		Demand:     app.Demand,
-		Min:        least,
-		Max:        most,
-		Value:      r.value(app.Demand),
-		Delta:      r.delta(app.Demand),
-		Step:       app.step(),
-		Counts:     app.Counts,
-		PerServer:  app.PerServer,
-		MaxServers: app.MaxServers,
-		Classes:    r.classes(i),
-		Running:    r.running(i),
-		Cost:       r.cost(i),
-		Pinned:     r.pinned[i],
-		Displaced:  r.displaced[i] || r.leaving[i],
-		Previous:   r.previous[i],
-		Elective:   len(r.options(i)) > 1, // another one may be in use
-	}
-	// A stated worth takes the place of the utilization, and does not come on top of it.
-	if app.Worth != nil {
-		dense.Value, dense.Idle, dense.Worth = 0, app.IdleWorth, r.worths(i, &dense)
-	}
-	if app.Most > 0 && dense.Running && !r.problem.Options.Paper {
-		dense.FreeAbove = max(app.Most, solver.Containers(dense.Previous))
-	}
-	dense.Spread = r.spread(i, &dense)
-	dense.Stay = r.stay(i, &dense)
-	return dense
+	return solver.App{Min: least, Max: min(app.Max, max(1, least, reach)), Step: app.step(), Counts: app.Counts}
 }
 
 // cost returns what a change of application i counts against (16). One that yields could have been suspended at no cost.
@@ -78,8 +70,8 @@ func (r *resolved) ownCost(i int) int64 {
 // No solver is ever asked about a newcomer that does not fit.
 func (r *resolved) fits(i int) bool {
 	// The least number that is allowed is enough to ask about: room does not grow with the number.
-	app := r.app(i)
-	first := app.AtLeast(1)
+	numbers := r.numbers(i)
+	first := numbers.AtLeast(1)
 	return first > 0 && first <= r.room[i]
 }
 

@@ -86,7 +86,7 @@ func (r *resolved) setGuaranteed(d *Decision) error {
 		total.put(i, []apportion.Placement{{Count: share.Guaranteed}})
 	}
 	for i, floor := range r.floor {
-		if floor > 0 && !total.heldAbove(i) {
+		if floor > 0 && !total.heldAbove(i, 0) {
 			return mismatch("Shares.Guaranteed", fmt.Sprintf("%d for %q is more than is guaranteed", floor, r.problem.Applications[i].ID))
 		}
 	}

@@ -27,10 +27,13 @@ type draft struct {
 	moved   []bool                // by application: not as it was, or it did not run; changing it again costs nothing
 	spent   int64                 // the left side of (16)
 	takings int                   // how often something was taken from others
-	remain  *remainders.Groups    // nil before the first question, and where most servers are unlike
-	key     []byte                // scratch of likeness
-	grouped bool                  // remain was made
-	gathers bool                  // what prefers few domains is placed in few
+	changes int                   // how often containers, or what is in, came or went
+	spare   apportion.Resources   // at most what others would give up at any cost, when changes was spareAt
+	spareAt int
+	remain  *remainders.Groups // nil before the first question, and where most servers are unlike
+	key     []byte             // scratch of likeness
+	grouped bool               // remain was made
+	gathers bool               // what prefers few domains is placed in few
 	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
 	reserved, lifted []*reserved
 }
@@ -70,6 +73,7 @@ func newDraft(r *resolved) *draft {
 // enter takes the application of entry i in, with all options that P2 is asked about: those that the empty cluster could
 // hold, and the one that it runs with. Containers are put elsewhere.
 func (d *draft) enter(i int) {
+	d.changes++
 	for _, e := range d.r.options(i) {
 		d.in[e] = d.r.running(e) || d.r.fits(e)
 	}
@@ -104,6 +108,7 @@ func (d *draft) regroup(placed []apportion.Placement) {
 // take charges the servers, and the ceilings above it, with what application i has, sign times: 1 when it comes, -1 when it
 // goes. left and below may become negative for a moment while a caller tries something.
 func (d *draft) take(i int, sign int64) {
+	d.changes++
 	for _, p := range d.counts[i] {
 		for k, q := range d.r.problem.Applications[i].Demand {
 			d.left[p.Server][k] -= sign * p.Count * q
@@ -230,12 +235,12 @@ func (d *draft) rest(i, j int, n int64) float64 {
 
 // least returns the fewest containers that application i may have, or -1 where there is no such number.
 func (d *draft) least(i int) int64 {
-	// Who may be without containers is in without any; how many it gets is for P2.
-	app := d.r.app(i)
+	// What may be without containers is in without any; how many it gets is for P2.
 	if d.r.idle(i) {
 		return 0 // it waits for room without asking for any
 	}
-	return app.AtLeast(1)
+	numbers := d.r.numbers(i)
+	return numbers.AtLeast(1)
 }
 
 // leastOf returns the least of kind k that the application of entry i may have, with whichever of its options.

@@ -33,6 +33,10 @@ func (d *draft) freeable(i, k int) (amount int64, from []int, kept bool) {
 
 // gifts lists what each application has of kind k beyond the least that it may have, most for its cost first.
 func (d *draft) gifts(i, k int) []gift {
+	// Thousands ask where nobody has more than the least.
+	if d.giveable()[k] == 0 {
+		return nil
+	}
 	var gifts []gift
 	n := max(0, d.least(i))
 	for v := range d.counts {

@@ -200,10 +200,11 @@ func (d *draft) within(i int, n int64) bool {
 	return any
 }
 
-// heldAbove reports whether a queue above application i uses no more than its guarantee of each kind that i demands.
-func (d *draft) heldAbove(i int) bool {
+// heldAbove reports whether a queue above application i, with n more containers of it, uses no more than its guarantee of each kind that
+// i demands.
+func (d *draft) heldAbove(i int, n int64) bool {
 	for q := d.r.leaf[i]; q > 0; q = d.r.nodes[q].parent {
-		if d.holds(q, i, 0) {
+		if d.holds(q, i, n) {
 			return true
 		}
 	}
@@ -266,6 +267,21 @@ func (d *draft) right(i, v int, n int64) right {
 		return byLevel
 	}
 	return noRight
+}
+
+// mayTake reports whether application i, with n containers that are still to come, could have a right to anything: there is no set of
+// others to all of which it has one where it has none to any as they are now, since only what is taken by priority in its own leaf makes
+// room within a guarantee above it. O(applications + depth x kinds).
+func (d *draft) mayTake(i int, n int64) bool {
+	if d.r.problem.Options.ReclaimLevel || d.heldAbove(i, n) {
+		return true
+	}
+	for v := range d.counts {
+		if d.r.leaf[v] == d.r.leaf[i] && d.in[v] && d.r.mayBePreempted(v) && d.r.problem.Applications[v].Priority < d.r.problem.Applications[i].Priority {
+			return true
+		}
+	}
+	return false
 }
 
 // entitled reports whether the guarantee of its queue lets application i take n containers from v, if v's queue has so much beyond

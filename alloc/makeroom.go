@@ -36,6 +36,11 @@ func (d *draft) admit(i int) bool {
 // that is enough, else more and more of them. It reports whether it did; if not, nothing has changed. At most
 // r.limits.victims are asked one by one, and then sets of them that grow by half.
 func (d *draft) makeRoom(i int, n int64) bool {
+	return !d.lacks(i, n) && d.roomByVictims(i, n)
+}
+
+// roomByVictims is makeRoom where all that others could give up is enough.
+func (d *draft) roomByVictims(i int, n int64) bool {
 	victims := d.victims(i)
 	// One alone is tried first, so that as few as possible are adjusted.
 	for _, v := range victims {
@@ -51,6 +56,42 @@ func (d *draft) makeRoom(i int, n int64) bool {
 		last += last/2 - 1
 	}
 	return len(victims) > 2 && d.exchange(i, n, victims)
+}
+
+// lacks reports whether the cluster as one server had too little of a kind for n containers of application i if all others went down to
+// their fewest, whatever that costs: it is known then that nobody can make room. O(kinds), after a change of the draft O(applications x
+// kinds).
+func (d *draft) lacks(i int, n int64) bool {
+	spare := d.giveable()
+	for k, q := range d.r.problem.Applications[i].Demand {
+		if q > 0 && n > max(0, d.free(k)+spare[k])/q {
+			return true
+		}
+	}
+	return false
+}
+
+// giveable returns by kind what all that may be changed have beyond their fewest containers; of one with options all that it has. The
+// vector is shared.
+func (d *draft) giveable() apportion.Resources {
+	if d.spare != nil && d.spareAt == d.changes {
+		return d.spare
+	}
+	spare := make(apportion.Resources, len(d.r.total))
+	for v, placed := range d.counts {
+		if !d.in[v] || d.r.pinned[v] || len(placed) == 0 {
+			continue
+		}
+		n := solver.Containers(placed)
+		if len(d.r.options(v)) == 1 {
+			n -= min(n, max(0, d.least(v)))
+		}
+		for k, q := range d.r.problem.Applications[v].Demand {
+			spare[k] += n * q
+		}
+	}
+	d.spare, d.spareAt = spare, d.changes
+	return spare
 }
 
 // victims lists who may go down to fewer containers, or elsewhere, for application i within the budget: those

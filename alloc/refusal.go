@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -21,7 +22,10 @@ func (v *view) leftOut(o int, list []Reservation) apportion.Reason {
 	var key string
 	for _, e := range options {
 		app := &v.r.problem.Applications[e]
-		key += v.draft.request(e) + fmt.Sprintf("%d%q", app.Priority, app.Requires)
+		key += v.draft.request(e) + strconv.FormatInt(app.Priority, 10)
+		if app.Requires != nil {
+			key += fmt.Sprintf("%q", app.Requires)
+		}
 	}
 	reason, known := v.reasons[key]
 	if !known {
@@ -267,7 +271,10 @@ func (v *view) couldBePreempted(i, w int) bool {
 // heldBy returns how much of kind k these applications have together, and the first few of them.
 func (v *view) heldBy(k int, holds func(w int) bool) (sum int64, ids []string) {
 	for w, placed := range v.draft.counts {
-		if amount := solver.Containers(placed) * v.r.problem.Applications[w].Demand[k]; amount > 0 && holds(w) {
+		if !holds(w) {
+			continue
+		}
+		if amount := solver.Containers(placed) * v.r.problem.Applications[w].Demand[k]; amount > 0 {
 			if sum += amount; len(ids) < 4 {
 				ids = append(ids, v.r.problem.Applications[w].ID)
 			}

@@ -161,7 +161,7 @@ func (v *view) suspensions(i int, n int64, t *tally) (list []apportion.Remedy) {
 	d := v.draft
 	for w, placed := range d.counts {
 		if len(placed) > 0 && v.r.of[w] != v.r.of[i] && (d.sharesCeiling(i, w) || v.gives(i, w, t) >= n) {
-			could = append(could, candidate{w, v.r.netWorth(v.r.of[w], d.counts)})
+			could = append(could, candidate{w, v.worth(v.r.of[w])})
 		}
 	}
 	slices.SortStableFunc(could, func(a, b candidate) int { return cmp.Compare(a.price, b.price) })
@@ -182,6 +182,14 @@ func (v *view) suspensions(i int, n int64, t *tally) (list []apportion.Remedy) {
 		found, preempted = true, preempted || preempt
 	}
 	return list
+}
+
+// worth returns what application o brings under the allocation of the view. All are asked for the first question: thousands follow it.
+func (v *view) worth(o int) float64 {
+	for at := len(v.worths); at < len(v.r.entries); at++ {
+		v.worths = append(v.worths, v.r.netWorth(at, v.draft.counts))
+	}
+	return v.worths[o]
 }
 
 // gives returns at most how many containers of entry i have room once application w has none.

@@ -40,6 +40,7 @@ type resolved struct {
 	pinned    []bool                  // it must stay, and can
 	// rests: the same question was answered before by what runs.
 	rests    bool
+	digest   string // of given, empty before it was asked for
 	leaving  []bool // it leaves the cordoned servers that it is on
 	yielding []bool // it gave its place to one of higher priority, and goes on elsewhere: a change is free
 	// tree is that of the queues, nil without any; limited lists those with a ceiling, above the positions in limited of

@@ -73,7 +73,10 @@ func (a *Application) presentOption() string {
 // or the answer is being carried out: without the budget (16) what is half done would be undone.
 func (r *resolved) recall() {
 	s, p := r.given.Settled, r.given
-	if s == nil || r.problem.Options.Paper || s.Digest == "" || s.Digest != p.digest() {
+	if s == nil || r.problem.Options.Paper || s.Digest == "" {
+		return
+	}
+	if r.digest = p.digest(); s.Digest != r.digest {
 		return
 	}
 	r.rests = s.Allocation == p.Previous.digest(p.Applications, func(o int) string { return p.Applications[o].presentOption() })
@@ -82,7 +85,10 @@ func (r *resolved) recall() {
 // settle returns what d says for the next problem.
 func (r *resolved) settle(d *Decision) *Settled {
 	p := r.given
-	return &Settled{Digest: p.digest(), Allocation: d.Allocation.digest(p.Applications, func(o int) string { return d.Shares[o].Option })}
+	if r.digest == "" {
+		r.digest = p.digest()
+	}
+	return &Settled{Digest: r.digest, Allocation: d.Allocation.digest(p.Applications, func(o int) string { return d.Shares[o].Option })}
 }
 
 // atRest returns what runs as the answer where the same question was answered by it before and nothing is owed: nobody is forced,

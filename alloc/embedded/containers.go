@@ -85,11 +85,28 @@ func (r *run) lowerRoot(ctx context.Context) {
 
 // polish makes a polish for what is preferred among equals: less loss, then fewer adjusted, at the utilization that there is.
 func (r *run) polish(ctx context.Context) {
+	if r.settled() {
+		return
+	}
 	work := r.work()
 	if len(r.p.Ceilings) > 0 {
 		work = math.Min(work, r.tune.MostPolish)
 	}
 	r.a.Polish(ctx, int64(r.tune.Polish*work))
+}
+
+// settled reports whether no solution is preferred to the incumbent: every application has one number that it may have, so that all
+// solutions are worth as much and lose as much, and everybody stays who may.
+func (r *run) settled() bool {
+	if !r.a.Best.Found || r.p.Spreads {
+		return false
+	}
+	for i := range r.p.Apps {
+		if app := &r.p.Inst.Apps[i]; app.Min != app.Max || app.Elective || r.p.Apps[i].Pinnable && r.a.Best.Free[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // warmUp finds an incumbent, as the root bound needs one to aim at, and nothing is repaired for that.
