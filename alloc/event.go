@@ -26,7 +26,7 @@ type Event struct {
 	Objective float64 `json:"objective"`
 	Bound     float64 `json:"bound"`
 	Gap       float64 `json:"gap"`
-	// Utilization, FairnessLoss, LossBudget, Adjusted, Forced, AdjustCost and AdjustBudget are as in Metrics.
+	// Utilization, FairnessLoss, LossBudget, Adjusted, Forced, AdjustCost, AdjustBudget and ExtraServers are as in Metrics.
 	Utilization  []float64 `json:"utilization"`
 	FairnessLoss float64   `json:"fairness_loss"`
 	LossBudget   float64   `json:"loss_budget"`
@@ -34,6 +34,10 @@ type Event struct {
 	Forced       int       `json:"forced"`
 	AdjustCost   int64     `json:"adjust_cost"`
 	AdjustBudget int64     `json:"adjust_budget"`
+	ExtraServers int64     `json:"extra_servers"`
+	// Plan has the steps from what ran before the event to what runs now, as NewPlan orders them; nil where the whole cluster was decided,
+	// for which NewPlan has them.
+	Plan []Step `json:"plan,omitzero"`
 	// Decision is the whole decision, where Whole says why it was taken; its problem is Problem.
 	Decision *Decision `json:"decision,omitempty"`
 	Problem  *Problem  `json:"problem,omitempty"`
@@ -141,7 +145,7 @@ func (d *Decider) whole(ctx context.Context, changes []Change, reason string) (*
 	}
 	m := &decision.Metrics
 	e := &Event{Whole: reason, Allocation: Allocation{}, Objective: decision.Objective, Bound: decision.Bound, Gap: decision.Gap, Utilization: slices.Clone(m.Utilization),
-		FairnessLoss: m.FairnessLoss, LossBudget: m.LossBudget, Adjusted: m.Adjusted, Forced: m.Forced, AdjustCost: m.AdjustCost, AdjustBudget: m.AdjustBudget,
+		FairnessLoss: m.FairnessLoss, LossBudget: m.LossBudget, Adjusted: m.Adjusted, Forced: m.Forced, AdjustCost: m.AdjustCost, AdjustBudget: m.AdjustBudget, ExtraServers: m.ExtraServers,
 		Decision: decision, Problem: next}
 	for i := range decision.Shares {
 		name := decision.Shares[i].ID

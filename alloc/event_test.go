@@ -89,13 +89,16 @@ func checkEvent(t failing, next *alloc.Problem, e *alloc.Event, whole bool) {
 		t.Fatal(err)
 	}
 	if math.Abs(m.FairnessLoss-e.FairnessLoss) > solver.LossTolerance || e.LossBudget > inst.LossBudget+solver.LossTolerance || m.Adjusted != e.Adjusted || m.Forced != e.Forced ||
-		m.AdjustCost != e.AdjustCost || m.AdjustBudget != e.AdjustBudget {
+		m.AdjustCost != e.AdjustCost || m.AdjustBudget != e.AdjustBudget || m.ExtraServers != e.ExtraServers {
 		t.Fatalf("figures %+v of %+v, loss budget %g", e, m, inst.LossBudget)
 	}
 	for k, u := range m.Utilization {
 		if math.Abs(u-e.Utilization[k]) > solver.ObjectiveTolerance {
 			t.Fatalf("utilization %v is %v", e.Utilization, m.Utilization)
 		}
+	}
+	if diff := cmp.Diff(alloc.NewPlan(next, all).Steps, e.Plan); diff != "" {
+		t.Fatalf("the plan (-of all +of the event):\n%s", diff)
 	}
 	if e.Gap > .01 || e.Bound < e.Objective {
 		t.Fatalf("objective %g, bound %g, gap %g", e.Objective, e.Bound, e.Gap)

@@ -4,17 +4,9 @@ package alloc
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/internal/event"
-	"github.com/apportion/apportion/drf"
-)
-
-// Quantities and costs up to these can be summed over any number of servers or applications that fits in memory.
-const (
-	mostOfServer = 1 << 40
-	mostAdjust   = 1 << 20
 )
 
 // running is what a Decider knows of the cluster after its last decision. Positions are those of servers and applications as they came;
@@ -65,66 +57,6 @@ func (d *Decision) prices(p *Problem) *event.Prices {
 		}
 	}
 	return &prices
-}
-
-// plain returns why events on p cannot be decided by themselves; empty where they can.
-func (p *Problem) plain() string {
-	switch o := &p.Options; {
-	case o.Paper:
-		return "the paper's rule is in force"
-	case slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Guarantee != nil || q.Ceiling != nil }):
-		return "a queue has a guarantee or a ceiling"
-	case len(p.Derived) > 0:
-		return "there are derived kinds"
-	case len(p.Compact) > 0:
-		return "some kinds are compact"
-	case len(p.Reservations) > 0:
-		return "something is reserved"
-	case o.Share != BoundedDRF:
-		return "shares are by another rule"
-	case o.Loss != LossInShares:
-		return "losses are in worth"
-	}
-	for i := range p.Applications {
-		app := &p.Applications[i]
-		if reason := app.plain(); reason != "" {
-			return reason
-		}
-		if p.Previous.Containers(app.ID) == 0 {
-			return "somebody waits"
-		}
-	}
-	for j := range p.Servers {
-		if slices.ContainsFunc(p.Servers[j].Capacity, func(q int64) bool { return q > mostOfServer }) {
-			return "a quantity is too large"
-		}
-	}
-	return ""
-}
-
-// plain returns why an application is none that an event knows; empty where it is.
-func (a *Application) plain() string {
-	switch {
-	case a.Options != nil:
-		return "an application has options"
-	case a.Worth != nil || a.WorthOn != nil || a.StayWorth != nil || a.IdleWorth != 0:
-		return "an application states a worth"
-	case a.Requires != nil || a.Within != "" || a.Slices != nil || a.Prefer != "":
-		return "an application requires labels or domains"
-	case a.RestartCost != nil:
-		return "an application says what its restart costs"
-	case a.Most != 0:
-		return "the first growth of an application counts against no budget"
-	case a.SpreadCost != nil && *a.SpreadCost != 0:
-		return "servers beyond the fewest cost an application something"
-	case a.PerServer != 0 || a.MaxServers != 0:
-		return "an application has a limit by server"
-	case a.Pinned:
-		return "an application is pinned"
-	case a.AdjustCost != nil && *a.AdjustCost > mostAdjust:
-		return "a cost is too large"
-	}
-	return ""
 }
 
 // like returns what a has in common with those that are equal to it.
@@ -285,7 +217,7 @@ func (s *running) tell(c *Change, named map[string]bool) (known func(), reason s
 		s.cluster.Lose(j)
 		return func() {
 			delete(s.server, s.servers[j].ID)
-			s.servers[j], s.lost[j] = apportion.Server{}, true
+			s.servers[j], s.lost[j] = apportion.Server{ID: *c.Lose}, true // the plan of this event names it
 		}, ""
 	case c.Cordon != nil || c.Uncordon != nil:
 		id, cordoned := c.Uncordon, c.Cordon != nil
@@ -377,16 +309,19 @@ func (s *running) join(n *apportion.Server, first bool) (known func(), reason st
 // event returns what a result of the cluster is by names.
 func (s *running) event(r *event.Result) *Event {
 	e := &Event{Allocation: make(Allocation, len(r.Changed)), Objective: r.Objective, Bound: r.Bound, Gap: r.Gap, Utilization: r.Utilization, FairnessLoss: r.Loss,
-		LossBudget: r.LossBudget, Adjusted: r.Adjusted, Forced: r.Forced, AdjustCost: r.AdjustCost, AdjustBudget: r.AdjustBudget}
-	for _, i := range r.Changed {
-		e.Allocation[s.apps[i].ID] = s.places(i)
+		LossBudget: r.LossBudget, Adjusted: r.Adjusted, Forced: r.Forced, AdjustCost: r.AdjustCost, AdjustBudget: r.AdjustBudget, ExtraServers: r.ExtraServers}
+	changed := Problem{Previous: make(Allocation, len(r.Changed))}
+	for at, i := range r.Changed {
+		id := s.apps[i].ID
+		changed.Applications = append(changed.Applications, s.apps[i])
+		changed.Previous[id], e.Allocation[id] = s.named(r.Before[at]), s.named(s.cluster.Placed(i))
 	}
+	e.Plan = NewPlan(&changed, e.Allocation).Steps
 	return e
 }
 
-// places returns where application i has containers, by name.
-func (s *running) places(i int) map[string]int64 {
-	placed := s.cluster.Placed(i)
+// named returns placements by the names of servers.
+func (s *running) named(placed []apportion.Placement) map[string]int64 {
 	places := make(map[string]int64, len(placed))
 	for _, p := range placed {
 		places[s.servers[p.Server].ID] = p.Count
@@ -415,7 +350,7 @@ func (s *running) whole() *Problem {
 		}
 		p.Applications = append(p.Applications, s.apps[i])
 		if s.cluster != nil {
-			p.Previous[s.apps[i].ID] = s.places(i)
+			p.Previous[s.apps[i].ID] = s.named(s.cluster.Placed(i))
 		}
 	}
 	return &p

@@ -14,12 +14,12 @@ import (
 	"github.com/apportion/apportion/examples/internal/strictjson"
 )
 
-// session is a cluster that is decided again and again. What it is can be read from it at any time, as a problem, and begins another
-// session that goes on alike, but for what the solver has learned.
+// session is a cluster that is decided again and again, event by event. What it is can be read from it at any time, as a problem, and begins
+// another session that goes on alike, but for what the solver has learned and the prices that bound events.
 type session struct {
 	effort  embedded.Effort
 	decider alloc.Decider
-	// problem is the one that was decided last, decision its answer.
+	// problem is the one that was decided last as a whole, decision its answer.
 	problem  *alloc.Problem
 	decision *alloc.Decision
 }
@@ -33,12 +33,14 @@ type question struct {
 	// Why names an application, WhatIf changes that have not happened: nothing changes by these.
 	Why    *id            `json:"why,omitempty"`
 	WhatIf []alloc.Change `json:"what_if,omitempty"`
-	// Show is problem, what the next decision begins from, or record, the last decision for verify and replay.
+	// Show is problem, what the next decision begins from, or record, the last decision of the whole, for verify and replay.
 	Show string `json:"show,omitempty"`
 }
 
 // news is the answer to changes: what is otherwise than before.
 type news struct {
+	// Whole says why the whole cluster was decided; empty: the event was decided by itself.
+	Whole       string        `json:"whole,omitempty"`
 	Status      alloc.Status  `json:"status"`
 	Objective   float64       `json:"objective"`
 	Bound       *float64      `json:"bound,omitempty"`
@@ -116,15 +118,7 @@ func (s *session) decide(ctx context.Context, p *alloc.Problem) error {
 }
 
 // after returns the problem that the last decision leaves.
-func (s *session) after() *alloc.Problem {
-	next := *s.problem
-	s.decision.HandOn(&next) // in a copy of the applications
-	next.Previous = s.decision.Allocation
-	for i := range next.Applications {
-		next.Applications[i].Option = s.decision.Shares[i].Option
-	}
-	return &next
-}
+func (s *session) after() *alloc.Problem { return s.decider.Snapshot().Problem }
 
 // answer answers a question; after an error the session is what it was.
 func (s *session) answer(ctx context.Context, text []byte) (any, error) {
@@ -144,6 +138,9 @@ func (s *session) answer(ctx context.Context, text []byte) (any, error) {
 	case q.Show == "record":
 		return alloc.NewRecord(s.problem, s.decision), nil
 	}
+	if !q.Whole && len(q.Changes) > 0 {
+		return s.event(ctx, q.Changes)
+	}
 	next, err := s.after().After(q.Changes, "changes")
 	if err != nil {
 		return nil, err
@@ -154,7 +151,27 @@ func (s *session) answer(ctx context.Context, text []byte) (any, error) {
 	if q.Whole {
 		return dormOutputOf(s.problem, s.decision)
 	}
-	return s.news(), nil
+	return s.news("it was asked for"), nil
+}
+
+// event decides what changes do, and returns what is otherwise.
+func (s *session) event(ctx context.Context, changes []alloc.Change) (*news, error) {
+	e, err := s.decider.Apply(ctx, changes...)
+	if err != nil {
+		return nil, err
+	}
+	if e.Decision != nil {
+		s.problem, s.decision = e.Problem, e.Decision
+		return s.news(e.Whole), nil
+	}
+	out := &news{Status: alloc.Decided, Objective: e.Objective, Bound: finite(e.Bound), Gap: finite(e.Gap), Allocation: e.Allocation,
+		Plan: append([]alloc.Step{}, e.Plan...), Waiting: []alloc.Waiting{}, Suspended: []alloc.Waiting{},
+		Metrics: alloc.Metrics{Utilization: e.Utilization, FairnessLoss: e.FairnessLoss, LossBudget: e.LossBudget, Adjusted: e.Adjusted, Forced: e.Forced,
+			AdjustCost: e.AdjustCost, AdjustBudget: e.AdjustBudget, ExtraServers: e.ExtraServers}}
+	for _, u := range e.Utilization {
+		out.Metrics.ResourceUtilization += u
+	}
+	return out, nil
 }
 
 // solver returns what answers questions that change nothing: they begin from nothing learned, so that they change nothing to come.
@@ -181,10 +198,10 @@ func (q *question) validate() error {
 	return faults.Err()
 }
 
-// news says what is otherwise than before the last decision.
-func (s *session) news() *news {
+// news says what is otherwise than before the last decision, which was of the whole for this reason.
+func (s *session) news(whole string) *news {
 	d := s.decision
-	out := &news{Status: d.Status, Objective: d.Objective, OpenBound: d.OpenBound, Interrupted: d.Interrupted, Metrics: d.Metrics,
+	out := &news{Whole: whole, Status: d.Status, Objective: d.Objective, OpenBound: d.OpenBound, Interrupted: d.Interrupted, Metrics: d.Metrics,
 		Allocation: alloc.Allocation{}, Plan: append([]alloc.Step{}, alloc.NewPlan(s.problem, d.Allocation, d.Shares...).Steps...),
 		Waiting: append([]alloc.Waiting{}, d.Waiting...), Suspended: append([]alloc.Waiting{}, d.Suspended...)}
 	if d.Status == alloc.Decided {

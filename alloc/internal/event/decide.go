@@ -3,6 +3,7 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,6 +36,8 @@ type Result struct {
 	Adjusted, Forced      int
 	AdjustCost            int64
 	AdjustBudget          int64
+	// ExtraServers is on how many more servers than the fewest all applications are.
+	ExtraServers int64
 }
 
 // Decide decides what has been told since Begin. Where groups do not say what the program is, no way is found, or the gap is too wide, it
@@ -127,6 +130,7 @@ func (m *repairing) result() *Result {
 			r.Utilization[k] = float64(used[k]) / float64(total)
 		}
 	}
+	r.ExtraServers = m.extraServers()
 	slices.Sort(m.touched)
 	for _, i := range m.touched {
 		a, before := &m.apps[i], m.before[i]
@@ -148,6 +152,27 @@ func (m *repairing) result() *Result {
 		r.Adjusted++
 	}
 	return r
+}
+
+// extraServers returns on how many more servers all applications are, together, than the fewest empty ones that would hold each.
+// O(applications + groups x shapes x (kinds + levels)).
+func (c *Cluster) extraServers() (sum int64) {
+	for _, g := range c.groups {
+		var empty solver.Spread
+		for _, s := range c.shapes {
+			if n := g.given.Demand.CountIn(s.capacity); n > 0 {
+				empty.Rooms = append(empty.Rooms, solver.Rooms{Containers: n, Servers: s.count})
+			}
+		}
+		slices.SortFunc(empty.Rooms, func(a, b solver.Rooms) int { return cmp.Compare(b.Containers, a.Containers) })
+		for _, l := range g.levels {
+			fewest := empty.Fewest(l.n)
+			for _, i := range l.apps {
+				sum += max(0, int64(len(c.apps[i].placed))-max(1, fewest))
+			}
+		}
+	}
+	return sum
 }
 
 // prove bounds the objective by the prices there are; where these prove too little it counts on what stays, and then looks for better

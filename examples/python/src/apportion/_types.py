@@ -2039,8 +2039,8 @@ class Question:
 
     what_if: What could happen: nothing changes by it.
 
-    show: problem: what the next decision begins from, as a first line; record: the last decision, for verify and
-        replay. One of 'problem', 'record'.
+    show: problem: what the next decision begins from, as a first line; record: the last decision of the whole,
+        for verify and replay. One of 'problem', 'record'.
     """
     changes: Optional[list[Change]] = None
     whole: Optional[bool] = None
@@ -2054,6 +2054,9 @@ class News:
     """What is new by changes.
 
     allocation: The applications whose containers are others now, by server; empty: it has none.
+
+    whole: Why the whole cluster was decided; absent: the changes were decided by themselves, near the best
+        answer.
     """
     status: str
     objective: float
@@ -2062,6 +2065,7 @@ class News:
     plan: list[Step]
     waiting: list[Waiting]
     suspended: list[Waiting]
+    whole: Optional[str] = None
     bound: Optional[float] = None
     gap: Optional[float] = None
     open_bound: Optional[float] = None
