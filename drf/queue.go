@@ -4,6 +4,7 @@ package drf
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -146,18 +147,43 @@ func (g *group) up(list []entry, i, top int, e entry) {
 	g.put(list, i, e)
 }
 
+// leastChild returns the place of the first of the children at child and behind it.
+func (g *group) leastChild(list []entry, child int) int {
+	first := child
+	if child+4 <= len(list) {
+		// Levels are not negative, so that their bits are in their order; which of four is the least is a matter of chance, and no branch
+		// could be foreseen.
+		four := (*[4]entry)(list[child:])
+		a, b, c, d := math.Float64bits(four[0].level), math.Float64bits(four[1].level), math.Float64bits(four[2].level), math.Float64bits(four[3].level)
+		ab, cd, left, right := min(a, b), min(c, d), 0, 2
+		if b < a {
+			left = 1
+		}
+		if d < c {
+			right = 3
+		}
+		if cd < ab {
+			left = right
+		}
+		if a != b && c != d && ab != cd {
+			return child + left
+		}
+	}
+	for other, end := child+1, min(child+4, len(list)); other < end; other++ {
+		if g.before(&list[other], &list[first]) {
+			first = other
+		}
+	}
+	return first
+}
+
 // down moves the hole at top to a leaf, along the first child each time, and from there up to where e belongs. That is one
 // comparison a level less than a look at e on the way down, and a client that was just served mostly belongs near the
 // leaves.
 func (g *group) down(list []entry, top int, e entry) {
 	i := top
 	for child := 4 * (i - 2); child < len(list); child = 4 * (i - 2) {
-		first := child
-		for other, end := child+1, min(child+4, len(list)); other < end; other++ {
-			if g.before(&list[other], &list[first]) {
-				first = other
-			}
-		}
+		first := g.leastChild(list, child)
 		g.put(list, i, list[first])
 		i = first
 	}
