@@ -242,7 +242,7 @@ func TestAblationsMatter(t *testing.T) {
 	instances = append(instances, jobs(12, 5), jobs(0, 6), jobs(2, 6))
 	worthy := alloctest.GPUs(1, 6, 8, true)
 	alloctest.AddWorths(1, worthy)
-	instances = append(instances, worthy, shrunk(0, alloctest.Accelerators(0, 20, 30, true)), tight(0, 5, 8, 1), tight(1, 5, 8, 1), alloctest.Mixed(1, 600, 300, false))
+	instances = append(instances, worthy, shrunk(0, alloctest.Accelerators(0, 20, 30, true)), tight(0, 5, 8, 1), tight(1, 5, 8, 1), alloctest.Mixed(1, 600, 300, false), instancetest.Recorded("jumps"))
 	effort := func(tune *tuning.Numbers, inst *solver.Instance, lattice bool) string {
 		if len(inst.Choices) > 0 {
 			sol := answerWith(tune, inst, lattice)
@@ -278,15 +278,17 @@ func TestAblationsMatter(t *testing.T) {
 }
 
 // looksAt reports whether an instance is for that part: ceilings matter to those that have some, what is made for large
-// clusters to the large one, and the other parts to the others.
+// clusters to the large one, several choices to the one that begins with a start, and the other parts to the others.
 func looksAt(part string, inst *solver.Instance) bool {
 	switch part {
 	case "kept ceilings", "maxima", "near", "ceiling work", "divided work":
 		return len(inst.Groups) > 0
 	case "program", "fewest nodes", "looks":
 		return len(inst.Choices) > 0
+	case "choices":
+		return inst.Start != nil
 	case "climb", "slack of a container", "crowd":
 		return len(inst.Apps) >= 200
 	}
-	return len(inst.Groups)+len(inst.Choices) == 0 && len(inst.Apps) < 200
+	return len(inst.Groups)+len(inst.Choices) == 0 && len(inst.Apps) < 200 && inst.Start == nil
 }

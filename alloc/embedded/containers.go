@@ -39,6 +39,7 @@ func (r *run) searchContainers(ctx context.Context) {
 			return
 		}
 	}
+	r.shift(ctx)
 	r.branch(ctx)
 	// What branching took is part of the effort that is reported.
 	if r.tree != nil {

@@ -52,7 +52,8 @@
 // Whatever is not the paper's P2 has its servers joined before the search goes on: those that have an application in common are one
 // (lagrange.Totals). Dynamic programming on what is used and on the loss finds the best numbers for these, of steps, lists and any
 // shape of worths: that is a bound, and where the numbers can be packed (pack.go) it is the answer, proven. Numbers that are next to
-// the best are packed too, as a start.
+// the best are packed too, as a start. At the end room is shifted between two applications at a time (shift.go), where numbers come in
+// jumps.
 //
 // Ceilings of groups (G) that can be exceeded tell applications apart too: those of one type are below the same ones.
 // Where an early answer without them (ceilings.go) exceeds one, the search is by containers: the price bound has a

@@ -17,8 +17,8 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// mostPackSteps and mostPackWork bound how long a place for all is looked for: what fits mostly does within a few hundred steps.
-const mostPackSteps, mostPackWork = 20_000, 4000
+// mostPackWork bounds how long a place for all is looked for.
+const mostPackWork = 4000
 
 // packer places numbers of containers of one instance.
 type packer struct {
@@ -42,30 +42,28 @@ func (q *packer) first(ctx context.Context, choices [][]int64) solver.Counts {
 	return nil
 }
 
-// search returns a placement of numbers, of each application one, or Stays; nil where it finds none.
+// search returns a placement of numbers, of each application one, or Stays; nil where it finds none. A container counts as much as it
+// takes of what is left, so that a search that leaves some out rather leaves out small ones.
 func (q *packer) search(ctx context.Context, numbers []int64) solver.Counts {
 	fixed, apps := numbered(q.inst, numbers)
 	p := problem.New(fixed)
-	if p.Impossible() {
-		return nil
+	all := 0.0
+	for i := range fixed.Apps {
+		if p.Apps[i].Max < fixed.Apps[i].Max {
+			return nil // not even without the others
+		}
+		all += float64(fixed.Apps[i].Value * float64(fixed.Apps[i].Max))
 	}
 	a := search.New(search.NewState(p), q.seed, q.tune)
 	a.Construct(ctx)
-	// All ways to fill servers are tried where any container may be anywhere.
-	if !a.Best.Found && p.Plain {
-		a.FillMinima(ctx, mostPackSteps)
-	}
-	// Nothing but places is to be found, so that no solution is better than another.
-	if !a.Best.Found {
-		a.Run(ctx, mostPackWork, q.tune.Hot*a.Unit(), math.Inf(-1))
-	}
-	if !a.Best.Found {
+	a.Run(ctx, mostPackWork, q.tune.Hot*a.Unit(), all-solver.ObjectiveTolerance)
+	if a.Best.Objective < all-solver.ObjectiveTolerance {
 		return nil
 	}
 	return placedWith(q.inst, numbers, spread(p.Decode(&a.Best), apps, len(numbers)))
 }
 
-// numbered returns an instance of what is left beside what stays, in which every other application must have its number, and the
+// numbered returns an instance of what is left beside what stays, in which every other application has its number at most, and the
 // positions of these. What they have now is nothing to it: they are adjusted wherever they come.
 func numbered(inst *solver.Instance, numbers []int64) (left *solver.Instance, apps []int) {
 	left = &solver.Instance{Total: inst.Total, Class: inst.Class, LossBudget: math.MaxFloat64}
@@ -82,9 +80,19 @@ func numbered(inst *solver.Instance, numbers []int64) (left *solver.Instance, ap
 				}
 			}
 		case n > 0:
-			left.Apps = append(left.Apps, solver.App{Demand: app.Demand, Value: app.Value, Delta: app.Delta, Min: n, Max: n,
-				Classes: app.Classes, PerServer: app.PerServer, MaxServers: app.MaxServers})
+			left.Apps = append(left.Apps, solver.App{Demand: app.Demand, Max: n, Classes: app.Classes, PerServer: app.PerServer, MaxServers: app.MaxServers})
 			apps = append(apps, i)
+		}
+	}
+	free := make([]float64, len(left.Total))
+	for _, capacity := range left.Capacity {
+		for k, q := range capacity {
+			free[k] += float64(q)
+		}
+	}
+	for i := range left.Apps {
+		for k, q := range left.Apps[i].Demand {
+			left.Apps[i].Value += float64(q) / math.Max(1, free[k])
 		}
 	}
 	return left, apps

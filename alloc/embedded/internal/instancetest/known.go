@@ -34,7 +34,8 @@ func HalfEmpty() []Known { return read("halfempty") }
 //go:embed testdata
 var decisions embed.FS
 
-// Recorded returns a decision of [Dorm]'s evaluation on its 20 servers: "scarce" or "fifth".
+// Recorded returns a decision of [Dorm]'s evaluation on its 20 servers: "scarce" or "fifth"; or "jumps", 30 applications that have 1, 2, 4, 8,
+// 16 or 32 containers each on 20 servers that differ, within a loss budget that binds.
 func Recorded(name string) *solver.Instance {
 	data, err := decisions.ReadFile("testdata/" + name + ".json")
 	if err != nil {

@@ -31,7 +31,7 @@ var constants = map[string]string{
 	". mostStates": size, ". mostStateBytes": size, ". stateBytes": layout, ". typeBytes": layout, ". mostRestPatterns": size,
 	". slice": method, ". lastGain": tolerance, ". mostCopies": size, ". mostPairs": size, ". mostProgramRows": size,
 	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout,
-	". mostPackSteps": size, ". mostPackWork": size,
+	". mostPackWork":     size,
 	"tree mostOpenBytes": size, "tree node": layout, "tree leafStep": method,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
 	"colgen reducedCost": tolerance, "colgen pivotSize": tolerance, "colgen mostPivots": size,
