@@ -70,6 +70,9 @@ func (a *Annealer) trim(m *move) {
 		if s.missing == 0 {
 			return
 		}
+		if s.lacks[t] == 0 {
+			continue // its number is allowed
+		}
 		// over falls by what is taken away: the loop ends at the next number below that is allowed.
 		for over := s.pools[t].Over(); over > 0; {
 			// Emptying the servers with the fewest leaves a job on fewer servers; ties go to the lowest index.
@@ -98,6 +101,9 @@ func (a *Annealer) placeMissing(ctx context.Context, m *move, find *fitter) {
 	for at := 0; at < len(s.active) && s.missing > 0; at++ {
 		// The types follow in the order of active from a random start.
 		t := s.active[(start+at)%len(s.active)]
+		if s.lacks[t] == 0 {
+			continue
+		}
 		// Short and not Missing: a number between two allowed ones may be nearer to the lower one, but
 		// recreate only adds.
 		for need := s.pools[t].Short(); need > 0; {
