@@ -84,19 +84,21 @@ func (f *fitter) keyOf(j int) []byte {
 
 // scan is best by a look at all servers from start on.
 func (f *fitter) scan(t int32, start int) int {
+	s, demand := f.a.S, f.a.S.p.DemandOf(t)
 	f.scans++
-	f.looks += f.a.S.p.Servers
+	f.looks += s.p.Servers
 	best, most := -1, 0.0
-	for at := range f.a.S.p.Servers {
-		j := start + at
-		if j >= f.a.S.p.Servers {
-			j -= f.a.S.p.Servers
+	j := start
+	for range s.p.Servers {
+		at := j
+		if j++; j == s.p.Servers {
+			j = 0
 		}
-		if !f.a.S.fitsOne(j, t) {
+		if !s.takesOne(at, t, demand) {
 			continue
 		}
-		if part := f.a.partOf(j, t); best < 0 || part > most {
-			best, most = j, part
+		if part := f.a.partOf(at, t); best < 0 || part > most {
+			best, most = at, part
 		}
 	}
 	return best

@@ -65,12 +65,15 @@ func (s *State) mayHold(j int, t int32) bool {
 }
 
 // fitsOne reports whether one more container of type t may be placed on server j.
-func (s *State) fitsOne(j int, t int32) bool {
-	left := s.left[j*s.p.Kinds : (j+1)*s.p.Kinds]
-	demand := s.p.DemandOf(t)[:len(left)]
-	for k, q := range left {
-		// Comparisons replace the divisions of space: this is the innermost test of a fill.
-		if q < demand[k] {
+func (s *State) fitsOne(j int, t int32) bool { return s.takesOne(j, t, s.p.DemandOf(t)) }
+
+// takesOne is fitsOne where the demand of t is at hand: the innermost test of a fill.
+func (s *State) takesOne(j int, t int32, demand []int64) bool {
+	k0 := j * len(demand)
+	left := s.left[k0 : k0+len(demand)]
+	for k, q := range demand {
+		// Comparisons replace the divisions of space.
+		if left[k] < q {
 			return false
 		}
 	}
