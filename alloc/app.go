@@ -13,6 +13,7 @@ func (r *resolved) app(i int) solver.App {
 	dense.Demand, dense.Value, dense.Delta = app.Demand, r.value(app.Demand), r.delta(app.Demand)
 	dense.PerServer, dense.MaxServers, dense.Classes = app.PerServer, app.MaxServers, r.classes(i)
 	dense.Running, dense.Cost, dense.Pinned, dense.Displaced = r.running(i), r.cost(i), r.pinned[i], r.displaced[i] || r.leaving[i]
+	dense.Pinned = dense.Pinned || r.recent(i) && !r.yielding[i] && !r.leaving[i]
 	dense.Previous = r.previous[i]
 	dense.Elective = len(r.options(i)) > 1 // another one may be in use
 	// A stated worth takes the place of the utilization, and does not come on top of it.

@@ -51,6 +51,8 @@ const (
 	ByFairness = "fairness budget"
 	// ByPin: those that are pinned have Free of Kind.
 	ByPin = "pin"
+	// ByMinRun: those that have what they have for less than Options.MinRun have Free of Kind.
+	ByMinRun = "min run"
 	// ByGuarantee: what other queues are guaranteed keeps their applications from giving Free of Kind.
 	ByGuarantee = "guarantee"
 	// ByPreempt: preemptible applications of lower priority have Free of Kind, and may not be suspended.

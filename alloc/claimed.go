@@ -62,9 +62,9 @@ func (r *resolved) mayYield(i, to int) bool {
 	case a == 0 && r.guaranteed: // what i has grown by
 		return true
 	case a == 0:
-		return r.mayBePreempted(i) && r.problem.Applications[to].Priority > r.problem.Applications[i].Priority && (r.runs(r.of[to]) < 0 || r.isForced(r.of[to]))
+		return r.mayBePreempted(i) && !r.recent(i) && r.problem.Applications[to].Priority > r.problem.Applications[i].Priority && (r.runs(r.of[to]) < 0 || r.isForced(r.of[to]))
 	}
-	return r.nodes[a].guarantee != nil || r.problem.Options.ReclaimLevel && r.mayBePreempted(i)
+	return r.nodes[a].guarantee != nil || r.problem.Options.ReclaimLevel && r.mayBePreempted(i) && !r.recent(i)
 }
 
 // setGuaranteed takes over from a decision what P2 was not allowed to take, and refuses more than is guaranteed.

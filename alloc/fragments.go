@@ -140,7 +140,7 @@ func (f *Fragmentation) consolidate(d *draft, k int) {
 		for i := range d.counts {
 			// Who has been moved moves no second time, since that is paid for once and wins little; the forced have to
 			// move anyway.
-			if len(d.counts[i]) == 0 || d.r.pinned[i] || d.moved[i] && !d.r.forced[i] || d.cost(i) > d.budget-d.spent {
+			if len(d.counts[i]) == 0 || d.r.stays(i) || d.moved[i] && !d.r.forced[i] || d.cost(i) > d.budget-d.spent {
 				continue
 			}
 			placed, ok := d.tighter(i)

@@ -37,7 +37,13 @@ func TestFragmentation(t *testing.T) {
 	for _, change := range []func(){
 		func() { p.Theta2 = 0 },
 		func() {
-			p.Theta2 = .1
+			p.Theta2, p.Options.MinRun = .1, 1
+			for i := range p.Applications {
+				p.Applications[i].Held = new(float64)
+			}
+		},
+		func() {
+			p.Options.MinRun = 0
 			for i := range p.Applications {
 				p.Applications[i].Pinned = true
 			}

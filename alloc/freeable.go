@@ -40,7 +40,7 @@ func (d *draft) gifts(i, k int) []gift {
 	var gifts []gift
 	n := max(0, d.least(i))
 	for v := range d.counts {
-		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 {
+		if !d.in[v] || d.r.stays(v) || len(d.counts[v]) == 0 {
 			continue
 		}
 		if gives := solver.Containers(d.counts[v])*d.r.problem.Applications[v].Demand[k] - d.leastOf(v, k); gives > 0 {

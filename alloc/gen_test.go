@@ -65,6 +65,13 @@ func genProblem(t *rapid.T) *alloc.Problem {
 	if rapid.IntRange(0, 2).Draw(t, "has options") == 0 {
 		genOptions(t, p)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "has a least run") == 0 {
+		p.Options.MinRun = 10
+		for i := range p.Applications {
+			held := float64(rapid.IntRange(0, 20).Draw(t, "held"))
+			p.Applications[i].Held = &held
+		}
+	}
 	return p
 }
 

@@ -45,7 +45,7 @@ func (a *admission) suffices(v *reserved) bool {
 
 // mayGive reports whether application w is one that is shrunk for a reservation, whatever that costs.
 func (a *admission) mayGive(v *reserved, w int) bool {
-	return a.r.problem.Applications[w].Ends == nil && !a.r.pinned[w] && a.r.running(w) && len(a.r.options(w)) == 1
+	return a.r.problem.Applications[w].Ends == nil && !a.r.stays(w) && a.r.running(w) && len(a.r.options(w)) == 1
 }
 
 // stepAside takes from application w what of the room on its servers is reserved by v, down to its fewest containers.

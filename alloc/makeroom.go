@@ -107,9 +107,9 @@ func (d *draft) victims(i int) []int {
 	// Whichever way a victim makes room, exchange places it anew with its fewest containers, here or elsewhere.
 	var list []victim
 	for v := range d.counts {
-		// Pinned ones stay, those without containers have nothing to give, and the budget is what it is.
+		// Pinned and recent ones stay, those without containers have nothing to give, and the budget is what it is.
 		cost := d.charge(i, v, max(0, d.least(i)))
-		if !d.in[v] || d.r.pinned[v] || len(d.counts[v]) == 0 || cost > d.budget-d.spent {
+		if !d.in[v] || d.r.stays(v) || len(d.counts[v]) == 0 || cost > d.budget-d.spent {
 			continue
 		}
 		demand := d.r.problem.Applications[v].Demand

@@ -16,6 +16,8 @@ import (
 func (r *resolved) openInstance() (inst *solver.Instance, apps []int) {
 	open := *r
 	open.floor = make([]int64, len(r.floor))
+	unprotected := *r.problem // another choice may drain it, or take it by a guarantee
+	unprotected.Options.MinRun, open.problem = 0, &unprotected
 	open.keep(nil, nil)
 	apps = open.servable()
 	inst = open.instance(apps)

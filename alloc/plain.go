@@ -25,6 +25,8 @@ func (p *Problem) plain() string {
 		return "there are derived kinds"
 	case len(p.Compact) > 0:
 		return "some kinds are compact"
+	case o.MinRun > 0:
+		return "what has just changed is protected"
 	case len(p.Reservations) > 0:
 		return "something is reserved"
 	case o.Share != BoundedDRF:

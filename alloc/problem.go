@@ -119,6 +119,9 @@ type Application struct {
 	// Ends is how long it runs at most, from now or, where it waits, from its start, in any unit that all use: not negative. nil:
 	// nobody knows, which is later than all that are known.
 	Ends *float64 `json:"ends,omitempty"`
+	// Held is how long it has had what it has, in the unit of Ends: not negative. nil: nobody knows, which is longer than Options.MinRun. It
+	// has no effect on one that does not run.
+	Held *float64 `json:"held,omitempty"`
 	// Start and Resume are the commands, as argument vectors, that start the application and that
 	// resume it from its saved state. Carried into the Plan, not interpreted.
 	Start  []string `json:"start,omitzero"`
@@ -246,6 +249,9 @@ type Options struct {
 	// MinGain is what an adjustment takes at least, in containers of the application: finite and not negative. It has no effect where
 	// RestartCost has none.
 	MinGain float64 `json:"min_gain,omitzero"`
+	// MinRun is how long an application is left with what it has, in the unit of Application.Ends, unless it cannot stay, leaves a cordoned
+	// server or has to make room by the guarantee of a queue: finite and not negative. It has no effect with Rule.Paper.
+	MinRun float64 `json:"min_run,omitzero"`
 	// Worth says which kinds the containers of an application that uses one of Problem.Compact are worth their shares of.
 	Worth WorthRule `json:"worth,omitempty"`
 	// Share is the rule behind the theoretical dominant share s^ of (2).

@@ -95,10 +95,10 @@ func (a *admission) enough(i int, n int64, list []offer) bool {
 }
 
 // allowed reports whether what was taken by an offer may go to n containers of application i that are still to come, and to those
-// that it has. By level applications are suspended alone: to shrink them is for the budget.
+// that it has. By level applications are suspended alone: to shrink them is for the budget. What is recent gives by a guarantee alone.
 func (a *admission) allowed(o offer, i int, n int64) bool {
 	by := a.right(i, o.v, n)
-	return by == byGuarantee || o.suspends && by != noRight
+	return by == byGuarantee || o.suspends && by != noRight && !a.r.recent(o.v)
 }
 
 // allAllowed reports whether all that was taken may go to application i, which is in.

@@ -171,6 +171,7 @@ func (v *view) withBudget(i int, n int64, s *shortage, reason *apportion.Reason)
 		holds          func(w int) bool
 	}{
 		{ByPin, "applications.pinned", func(w int) bool { return v.r.pinned[w] }},
+		{ByMinRun, "options.min_run", func(w int) bool { return v.r.recent(w) && !v.r.pinned[w] }},
 		{ByPreempt, "options.preempt", func(w int) bool { return v.couldBePreempted(i, w) }},
 	} {
 		free, ids := v.heldBy(s.kind, held.holds)
@@ -188,6 +189,8 @@ func generalText(b *apportion.Blocker) string {
 		return fmt.Sprintf("%s could make room at a cost of %d: the adjustment budget (theta2) is %d", listIDs(b.Applications), b.Need, b.Limit)
 	case ByPin:
 		return fmt.Sprintf("%d %s cannot be taken from what is pinned: %s", b.Free, b.Kind, listIDs(b.Applications))
+	case ByMinRun:
+		return fmt.Sprintf("%d %s cannot be taken yet from what has changed within min_run: %s", b.Free, b.Kind, listIDs(b.Applications))
 	case ByPreempt:
 		return fmt.Sprintf("preempt would free %d %s of lower priority: %s", b.Free, b.Kind, listIDs(b.Applications))
 	}
@@ -198,7 +201,7 @@ func generalText(b *apportion.Blocker) string {
 func (v *view) dearer(i int) bool {
 	d, sum := v.draft, int64(0)
 	for w := range d.counts {
-		if d.in[w] && !v.r.pinned[w] && len(d.counts[w]) > 0 {
+		if d.in[w] && !v.r.stays(w) && len(d.counts[w]) > 0 {
 			sum += d.charge(i, w, max(0, d.least(i))) // Validate has seen that all costs fit int64
 		}
 	}
@@ -264,7 +267,7 @@ func (v *view) guaranteed(i, k int) int64 {
 // couldBePreempted reports whether application w could be suspended for entry i by priority if Options.Preempt were set.
 func (v *view) couldBePreempted(i, w int) bool {
 	apps := v.r.problem.Applications
-	return !v.r.problem.Options.Preempt && v.r.leaf[i] == v.r.leaf[w] && apps[w].Preemptible && !v.r.pinned[w] &&
+	return !v.r.problem.Options.Preempt && v.r.leaf[i] == v.r.leaf[w] && apps[w].Preemptible && !v.r.stays(w) &&
 		v.r.running(w) && apps[w].Priority < apps[i].Priority
 }
 

@@ -1,4 +1,4 @@
-// This file charges voluntary adjustments with the price of a restart, [Program §10].
+// This file charges voluntary adjustments with the price of a restart, and protects what has just been changed, [Program §10].
 
 package alloc
 
@@ -43,6 +43,16 @@ func (r *resolved) restartPrice(i int, dense *solver.App) float64 {
 	}
 	return math.Min(price+beyondTie, solver.MaxWorth)
 }
+
+// recent reports whether application i has had what it has for less than Options.MinRun, so that nothing but what is forced, a drain or the
+// guarantee of a queue changes it.
+func (r *resolved) recent(i int) bool {
+	held, options := r.problem.Applications[i].Held, &r.problem.Options
+	return held != nil && *held < options.MinRun && !options.Paper && r.running(i) && !r.forced[i]
+}
+
+// stays reports whether application i is pinned or recent.
+func (r *resolved) stays(i int) bool { return r.pinned[i] || r.recent(i) }
 
 // restartOf returns what a restart costs an application whose dense form is given, by what it states or by the options, without beyondTie.
 func restartOf(app *Application, dense *solver.App) float64 {

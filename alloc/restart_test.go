@@ -5,12 +5,14 @@ package alloc
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/drf"
 )
 
 // ring is a server of some GPUs with a job of as many as held that may grow to most.
@@ -71,7 +73,7 @@ func TestRestartIsSaid(t *testing.T) {
 	}
 	p.Options.Paper, p.Options.MinGain = true, 1
 	e, err = Explain(p, mustReallocate(t, p))
-	if want := "restart_cost and min_gain have no effect with paper_rule"; err != nil || !strings.Contains(strings.Join(e.Warnings, "\n"), want) {
+	if want := "restart_cost, min_gain and min_run have no effect with paper_rule"; err != nil || !strings.Contains(strings.Join(e.Warnings, "\n"), want) {
 		t.Errorf("%q, %v", e.Warnings, err)
 	}
 }
@@ -118,6 +120,7 @@ func TestRestartErrors(t *testing.T) {
 	}{
 		"Options.RestartCost": {Options{RestartCost: &nan}, apportion.ErrNotFinite},
 		"Options.MinGain":     {Options{MinGain: below}, apportion.ErrNegative},
+		"Options.MinRun":      {Options{MinRun: math.Inf(1)}, apportion.ErrNotFinite},
 	} {
 		p := ring(8, 1, 2)
 		p.Options = c.options
@@ -140,6 +143,80 @@ func TestRestartErrorsOfAnApplication(t *testing.T) {
 		var faults apportion.Faults
 		if err := p.Validate(); !errors.Is(err, want) || !errors.As(err, &faults) || faults[0].Field != "RestartCost" || faults[0].Item.ID != p.Applications[0].ID {
 			t.Errorf("%v: %v", want, err)
+		}
+	}
+}
+
+// What has changed lately is left alone: what is better for it, what is worth more, and what has a higher priority wait for MinRun. What must
+// go, a drain and a guarantee do not.
+func TestMinRun(t *testing.T) {
+	young, old := 3., 10.
+	queues := []drf.Queue{{ID: "q", Weight: 1, Guarantee: apportion.Resources{4}}, {ID: "r", Weight: 1}}
+	newcomer := func(p *Problem) *Application {
+		p.Applications[0].Min, p.Applications[0].Preemptible, p.Options.Preempt = 8, true, true
+		return p.add(1, 4, 4)
+	}
+	for name, c := range map[string]struct {
+		with       func(p *Problem)
+		late, soon int64 // what the job has where it is protected no more, and where it is
+	}{
+		"growth":        {func(p *Problem) {}, 12, 8},
+		"shrinking":     {func(p *Problem) { p.Servers[0].Capacity[0] = 8; p.add(1, 4, 4) }, 4, 8},
+		"priority":      {func(p *Problem) { newcomer(p).Priority, p.Servers[0].Capacity[0] = 1, 8 }, 0, 8},
+		"a lost server": {func(p *Problem) { p.Servers[0].Capacity[0] = 6 }, 6, 6},
+		"a drain": {func(p *Problem) {
+			p.Servers = append(p.Servers, apportion.Server{ID: "t", Capacity: apportion.Resources{10}})
+			p.Servers[0].Cordoned = true
+		}, 10, 10},
+		"a guarantee": {func(p *Problem) {
+			newcomer(p).Queue, p.Applications[0].Queue, p.Queues, p.Servers[0].Capacity[0] = "q", "r", queues, 8
+		}, 0, 0},
+		"the paper": {func(p *Problem) { p.Options.Paper = true }, 12, 12},
+	} {
+		for held, want := range map[*float64]int64{nil: c.late, &old: c.late, &young: c.soon} {
+			p := ring(12, 8, 12)
+			p.Options.MinRun, p.Applications[0].Held = 10, held
+			c.with(p)
+			d := mustReallocate(t, p)
+			if got := d.Shares[0].Containers; got != want {
+				t.Errorf("%s, held %v: %d containers, want %d", name, held, got, want)
+			}
+			if _, err := Verify(p, d); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	// It is said to both.
+	p := ring(12, 8, 12)
+	p.Options.MinRun, p.Applications[0].Held = 10, &young
+	e, err := Explain(p, mustReallocate(t, p))
+	if want := "there is room, but it has had what it has for 3 of 10"; err != nil || e.Applications[0].Text != want || e.Applications[0].Need != 10 {
+		t.Errorf("%+v, %v", e.Applications, err)
+	}
+	p.Servers[0].Capacity[0] = 8
+	p.add(1, 4, 4)
+	d := mustReallocate(t, p)
+	if !slices.ContainsFunc(d.Waiting[0].Reason.Blockers, func(b apportion.Blocker) bool {
+		return b.Cause == ByMinRun && b.Free == 8 && slices.Equal(b.Applications, []string{p.Applications[0].ID})
+	}) {
+		t.Errorf("%+v", d.Waiting)
+	}
+	if inst, _ := resolve(p).openInstance(); inst.Apps[0].Pinned {
+		t.Error("no other choice may drain it, or take it by a guarantee")
+	}
+}
+
+// For one that is due room is made by those alone that have had what they have for long: here both are needed, and the budget pays for one.
+func TestMinRunBesideReservation(t *testing.T) {
+	for held, want := range map[float64]bool{3: false, 10: true} {
+		p := gpuProblem(8)
+		p.add(1, 1, 4, 4)
+		p.add(1, 1, 4, 4).Held = &held
+		p.add(1, 6, 6).Passed = 9
+		p.Theta1, p.Theta2, p.Options.MinRun = 1, .5, 10
+		d := mustReallocate(t, p)
+		if shrunk := d.Shares[0].Adjusted || d.Shares[1].Adjusted; shrunk != want {
+			t.Errorf("held %g: %+v, reserved %+v", held, d.Shares, d.Reservations)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Settled says which question a decision has answered, for the next problem: a problem that hands it back, and asks the same again when
 // what was decided runs, gets what runs.
 type Settled struct {
-	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends,
+	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends, Held,
 	// Option and Most of its Applications and Usage of its Queues.
 	Digest string `json:"digest"`
 	// Allocation is the digest of what was decided.
@@ -38,7 +38,7 @@ func (p *Problem) digest() string {
 	asked.Applications, asked.Queues = slices.Clone(p.Applications), slices.Clone(p.Queues)
 	for i := range asked.Applications {
 		app := &asked.Applications[i]
-		app.Passed, app.Ends, app.Option, app.Most = 0, nil, "", 0
+		app.Passed, app.Ends, app.Held, app.Option, app.Most = 0, nil, nil, "", 0
 	}
 	for q := range asked.Queues {
 		asked.Queues[q].Usage = 0

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -67,6 +69,47 @@ func TestPropQuiet(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What has changed less than MinRun ago keeps what it has, unless it is forced, drained or has to yield; where none of that is possible it is as
+// good as pinned.
+func TestPropMinRun(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProblem(t)
+		p.Options.Paper, p.Options.MinRun = false, 10
+		for i := range p.Applications {
+			held := float64(rapid.IntRange(5, 14).Draw(t, "held"))
+			p.Applications[i].Held = &held
+		}
+		d, err := recorded(t, context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pinned, plain := *p, d.Metrics.Forced+len(d.Draining)+len(d.Yielding) == 0
+		pinned.Applications, pinned.Options.MinRun = slices.Clone(p.Applications), 0
+		for i := range p.Applications {
+			app, share := &pinned.Applications[i], &d.Shares[i]
+			if *app.Held >= 10 {
+				continue
+			}
+			app.Pinned = true
+			suspended := slices.ContainsFunc(d.Suspended, func(w alloc.Waiting) bool { return w.ID == app.ID && len(p.Queues) > 0 })
+			if share.Adjusted && !share.Forced && !suspended && !slices.Contains(d.Draining, app.ID) && !slices.Contains(d.Yielding, app.ID) {
+				t.Fatalf("%q is changed after %g of 10: %+v", app.ID, *app.Held, share)
+			}
+		}
+		if plain = plain && !slices.ContainsFunc(p.Servers, func(s apportion.Server) bool { return s.Cordoned }); !plain || p.Queues != nil {
+			return
+		}
+		compared++
+		if other := reallocateAs(t, &pinned); !reflect.DeepEqual(other.Allocation, d.Allocation) {
+			t.Fatalf("%v, and pinned %v", d.Allocation, other.Allocation)
+		}
+	})
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
 }
 
 // reallocateAs is a decision of the embedded solver.
@@ -151,7 +194,7 @@ func TestQuestion(t *testing.T) {
 		}
 	}
 	ends := 5.
-	p.Applications[0].Ends, p.Applications[1].Passed = &ends, 0
+	p.Applications[0].Ends, p.Applications[1].Passed, p.Applications[2].Held = &ends, 0, &ends
 	if again := reallocate(t, p); again.Settled.Digest != p.Settled.Digest || again.Metrics.Adjusted > 0 {
 		t.Error("an end is a change")
 	}

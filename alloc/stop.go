@@ -147,6 +147,10 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return s.ceiling(a, next-n), 0
 	case dense.Pinned && app.Slices != nil && len(s.holders) == 0:
 		return apportion.Reason{Constraint: Domain, Text: "there is room, but what has slices stays as it is"}, 0
+	case dense.Pinned && !app.Pinned && app.Held != nil && *app.Held < s.problem.Options.MinRun:
+		return apportion.Reason{Constraint: solver.Adjust, Need: s.problem.Options.MinRun, Have: *app.Held,
+			Blockers: []apportion.Blocker{{Cause: ByMinRun, Applications: []string{app.ID}, Setting: "options.min_run"}},
+			Text:     fmt.Sprintf("there is room, but it has had what it has for %.4g of %.4g", *app.Held, s.problem.Options.MinRun)}, 0
 	case dense.Pinned && !app.Pinned:
 		return apportion.Reason{Constraint: solver.Adjust, Applications: s.waiting(), Blockers: []apportion.Blocker{{Cause: ByReservation, Applications: s.waiting()}}, Text: "there is room, but " + listIDs(s.waiting()) + " waits for its end"}, 0
 	case dense.Pinned:

@@ -29,7 +29,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	containers                                                  apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
 //	MaxServers, AdjustCost, Most, Speed, SpreadCost, RestartCost,
-//	Passed, Ends, Patience, number or count of Reservations     apportion.ErrNegative
+//	Passed, Ends, Held, MinRun, Patience, number or count of
+//	Reservations                                                apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0; WorthOn
@@ -40,8 +41,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	Counts that do not ascend from 1                            apportion.ErrRange
 //	Max zero; Weight zero, below or outside drf's range;
 //	a Theta outside [0, 1]; a worth beyond solver.MaxWorth      apportion.ErrRange
-//	a Weight, Theta, worth, Speed, Passed, Ends, Patience or At
-//	that is NaN or infinite                                     apportion.ErrNotFinite
+//	a Weight, Theta, worth, Speed, Passed, Ends, Held, MinRun,
+//	Patience or At that is NaN or infinite                      apportion.ErrNotFinite
 //	two Reservations for one ID, or one for none                apportion.ErrDuplicate, ErrEmpty
 //	Derived of unknown or negative parts, of none, or of a name
 //	that is taken; a guarantee of a part of one                 as drf.Derive, ErrConflict
@@ -118,6 +119,7 @@ func (p *Problem) checkApplications(faults *apportion.Faults) {
 		checkSpread(faults, app, item)
 		checkDuration(faults, &app.Passed, item, "Passed")
 		checkDuration(faults, app.Ends, item, "Ends")
+		checkDuration(faults, app.Held, item, "Held")
 		// The budget is a part of the sum, in float64: up to 2^53 every whole number is one.
 		if app.AdjustCost != nil && *app.AdjustCost > 0 {
 			sum, ok := exact.Add(costs, *app.AdjustCost)

@@ -48,7 +48,7 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.Paper && len(r.given.Compact) > 0, "compact has no effect with paper_rule"},
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.Most > 0 }), "most has no effect with paper_rule"},
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.SpreadCost != nil }), "spread_cost has no effect with paper_rule"},
-		{r.given.Options.Paper && (r.given.Options.RestartCost != nil || r.given.Options.MinGain > 0), "restart_cost and min_gain have no effect with paper_rule"},
+		{r.given.Options.Paper && (r.given.Options.RestartCost != nil || r.given.Options.MinGain > 0 || r.given.Options.MinRun > 0), "restart_cost, min_gain and min_run have no effect with paper_rule"},
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.RestartCost != nil }), "restart_cost of an application has no effect with paper_rule"},
 		{r.given.Options.ReclaimLevel && !r.given.Options.Preempt, "reclaim_level has no effect without preempt"},
 		{p.namesUnknown(), "a reservation for an application or a server that is not here has no effect"},

@@ -324,6 +324,8 @@ class Application:
 
     ends: How long it runs at most, from now or from its start, in any unit that all use; absent: nobody knows.
 
+    held: How long it has had what it has, in the unit of ends; absent: longer than options.min_run.
+
     queue: The queue that it belongs to, one that no other has as its parent; absent: none.
 
     options: The ways in which it may run, of which one is in use, the one it would rather have first; in place of
@@ -362,6 +364,7 @@ class Application:
     priority: Optional[int] = None
     passed: Optional[float] = None
     ends: Optional[float] = None
+    held: Optional[float] = None
     queue: Optional[str] = None
     options: Optional[list[Option]] = None
     option: Optional[str] = None
@@ -452,6 +455,9 @@ class Options:
         application are worth, where it states no stay_worth; absent: 1/8.
 
     min_gain: What a voluntary adjustment takes at least, in containers of the application. Absent: 0.
+
+    min_run: How long what an application has is left as it is, in the unit of ends, unless it cannot stay, is
+        drained or has to make room by a guarantee. No effect with paper_rule. Absent: 0.
     """
     share: Optional[str] = None
     loss: Optional[str] = None
@@ -469,6 +475,7 @@ class Options:
     worth: Optional[str] = None
     restart_cost: Optional[float] = None
     min_gain: Optional[float] = None
+    min_run: Optional[float] = None
 
 
 @dataclass
