@@ -159,6 +159,7 @@
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
+//	[Weng23 §3.2, expected fragment]	alloc/gradient.go	resolved.fragment
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), budgets that cannot bind]	alloc/warnings.go	stopper.warnings, mostLoss
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget
@@ -526,6 +527,7 @@
 //     Estimates. IEEE TPDS 18(6), 2007.
 //   - [Vepsalainen87] A. P. J. Vepsalainen, T. E. Morton. Priority rules for job shops with weighted tardiness costs. Management
 //     Science 33(8), 1987.
+//   - [Weng23] Q. Weng et al. Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent. ATC 2023.
 //   - [Zheng] W. Zheng. Efficient Resource Management for Deep Learning Applications with Virtual Containers. Master's
 //     thesis; its chapters FlowCon, ICPP 2019, and SpeCon, arXiv 2010.11307, 2020.
 package apportion

@@ -19,6 +19,9 @@ func (p *Problem) checkPatience(faults *apportion.Faults) {
 	checkDuration(faults, p.Options.Patience, apportion.Item{}, "Options.Patience")
 	checkDuration(faults, p.Options.RestartCost, apportion.Item{}, "Options.RestartCost")
 	checkDuration(faults, &p.Options.MinGain, apportion.Item{}, "Options.MinGain")
+	if p.Options.Moves < 0 {
+		faults.Add(apportion.Item{}, "Options.Moves", apportion.ErrNegative, strconv.FormatInt(p.Options.Moves, 10))
+	}
 	checkDuration(faults, &p.Options.MinRun, apportion.Item{}, "Options.MinRun")
 	if n := p.Options.Reservations; n != nil && *n < 0 {
 		faults.Add(apportion.Item{}, "Options.Reservations", apportion.ErrNegative, strconv.FormatInt(*n, 10))

@@ -19,23 +19,25 @@ func (r *resolved) consolidate(a *attempt) {
 	d, moving := r.asPlaced(a)
 	before := d.counts
 	used := servers(before, moving)
-	if used == len(moving) {
+	if used == len(moving) && r.typical == nil {
 		return // one each is the fewest
+	}
+	as, _ := r.asPlaced(a)
+	for _, i := range moving {
+		as.put(i, before[i])
 	}
 	// All at once does best where there is room; in a cluster that is nearly full best fit may fail, and then
 	// whoever can be gathered is.
-	if !d.placeAll(moving, before) || servers(d.counts, moving) >= used {
-		d, _ = r.asPlaced(a)
+	if !d.placeAll(moving, before) || !d.tidier(as, moving) {
+		d = as
+		better := false
 		for _, i := range moving {
-			d.put(i, before[i])
+			better = d.gather(i) || better
 		}
-		for _, i := range moving {
-			d.gather(i)
+		// As many servers as before are no gain, and the answer of the solver may have more to be said for it.
+		if !better {
+			return
 		}
-	}
-	// As many servers as before are no gain, and the answer of the solver may have more to be said for it.
-	if servers(d.counts, moving) >= used {
-		return
 	}
 	// The solution may be somebody else's as well, and is copied.
 	s := *a.solution
@@ -103,18 +105,38 @@ func (d *draft) placeAll(moving []int, before solver.Counts) bool {
 	return true
 }
 
-// gather places application i on fewer servers if there is room for that, and else leaves it where it is.
-// O(servers used x servers x kinds).
-func (d *draft) gather(i int) {
+// gather places application i on fewer servers, or on as many with compact kinds that are broken up less, if there is room for that; else it
+// leaves it where it is and returns false. O(servers used x servers x kinds).
+func (d *draft) gather(i int) bool {
 	// Best fit need not find the fewest servers that there could be; what it finds is kept only where these are fewer.
 	before := d.remove(i)
+	loose := d.loosenessOf(i, before)
 	if d.place(i, solver.Containers(before)) {
-		if len(d.counts[i]) < len(before) {
-			return
+		placed := d.remove(i)
+		if len(placed) < len(before) || d.r.typical != nil && len(placed) == len(before) && d.loosenessOf(i, placed) < loose-sameFragment {
+			d.put(i, placed)
+			return true
 		}
-		d.remove(i)
 	}
 	d.put(i, before)
+	return false
+}
+
+// tidier reports whether the applications in moving are on fewer servers than in another draft, or on as many with compact kinds that are
+// broken up less.
+func (d *draft) tidier(than *draft, moving []int) bool {
+	used, before := servers(d.counts, moving), servers(than.counts, moving)
+	return used < before || d.r.typical != nil && used == before && d.fragments() < than.fragments()-sameFragment
+}
+
+// fragments returns which part of the compact kinds is left in pieces of no use, in expectation.
+func (d *draft) fragments() (sum float64) {
+	for j := range d.left {
+		if !d.r.problem.Servers[j].Cordoned {
+			sum += d.r.fragment(d.left[j])
+		}
+	}
+	return sum
 }
 
 // servers counts on how many servers the applications in list are, together.

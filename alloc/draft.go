@@ -30,10 +30,11 @@ type draft struct {
 	changes int                   // how often containers, or what is in, came or went
 	spare   apportion.Resources   // at most what others would give up at any cost, when changes was spareAt
 	spareAt int
-	remain  *remainders.Groups // nil before the first question, and where most servers are unlike
-	key     []byte             // scratch of likeness
-	grouped bool               // remain was made
-	gathers bool               // what prefers few domains is placed in few
+	remain  *remainders.Groups  // nil before the first question, and where most servers are unlike
+	key     []byte              // scratch of likeness
+	after   apportion.Resources // scratch of breaks
+	grouped bool                // remain was made
+	gathers bool                // what prefers few domains is placed in few
 	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
 	reserved, lifted []*reserved
 }

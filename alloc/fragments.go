@@ -1,11 +1,13 @@
-// This file reports how badly what is free is broken up, and what moving a few applications would bring.
+// This file reports how badly what is free is broken up and what moving a few applications would bring, and moves them, [Program §17].
 
 package alloc
 
 import (
+	"math"
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/check"
 	"github.com/apportion/apportion/internal/exact"
 )
@@ -70,7 +72,7 @@ func NewFragmentation(p *Problem, kind string, allocation Allocation) (*Fragment
 	}
 	f := &Fragmentation{Kind: kind}
 	before := f.measure(d, k)
-	f.consolidate(d, k)
+	f.consolidate(d, k, len(counts))
 	for at, fit := range f.measure(d, k) {
 		f.Fragments[at].Consolidated, f.Fragments[at].Fit = fit, before[at]
 	}
@@ -129,18 +131,43 @@ func (d *draft) pieces(k int, size int64) (n int64) {
 	return n
 }
 
-// consolidate moves applications while that makes room for more containers of a large size: each round tries every
+// makePieces carries out what NewFragmentation plans for the compact kinds, with at most Options.Moves applications: the last step of a
+// decision. It costs the worth of their restarts.
+func (r *resolved) makePieces(a *attempt) {
+	most := int(min(r.problem.Options.Moves, int64(len(a.apps))))
+	if most == 0 || len(r.compact) == 0 || len(a.apps) == 0 {
+		return
+	}
+	d := newDraft(r)
+	d.holdAll(a.apps, r.scatter(a.apps, a.solution.Counts))
+	for _, k := range r.compact {
+		f := &Fragmentation{}
+		f.measure(d, k)
+		f.consolidate(d, k, most)
+		most -= len(f.Moves)
+	}
+	counts := gather(a.apps, d.counts)
+	if d.takings == 0 || a.instance.Check(counts) != nil {
+		return
+	}
+	s := *a.solution
+	s.Counts, s.Objective, s.Proven = counts, a.instance.Objective(counts), solver.ByNothing
+	s.Bound = math.Max(s.Bound, s.Objective)
+	a.solution = &s
+}
+
+// consolidate moves at most so many applications while that makes room for more containers of a large size: each round tries every
 // application that may be moved, and moves the one with the best score. A round either improves the score, of which there
 // are finitely many, or is the last.
-func (f *Fragmentation) consolidate(d *draft, k int) {
-	for {
+func (f *Fragmentation) consolidate(d *draft, k, most int) {
+	for len(f.Moves) < most {
 		// best is the move of this round, there where it leads.
 		best, score := -1, f.score(d, k)
 		var there []apportion.Placement
 		for i := range d.counts {
 			// Who has been moved moves no second time, since that is paid for once and wins little; the forced have to
 			// move anyway.
-			if len(d.counts[i]) == 0 || d.r.stays(i) || d.moved[i] && !d.r.forced[i] || d.cost(i) > d.budget-d.spent {
+			if len(d.counts[i]) == 0 || d.r.stays(i) || d.r.sliced(i) || d.r.fixed != nil && d.r.fixed[i] != nil || d.moved[i] && !d.r.forced[i] || d.cost(i) > d.budget-d.spent {
 				continue
 			}
 			placed, ok := d.tighter(i)
@@ -161,6 +188,7 @@ func (f *Fragmentation) consolidate(d *draft, k int) {
 		f.Cost += d.cost(best)
 		d.spent += d.cost(best)
 		d.moved[best] = true
+		d.takings++
 		d.remove(best)
 		d.put(best, there)
 		f.Moves = append(f.Moves, d.r.problem.Applications[best].ID)

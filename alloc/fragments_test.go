@@ -56,6 +56,40 @@ func TestFragmentation(t *testing.T) {
 	}
 }
 
+// A decision carries the plan out where it is told to, within the moves that it may make and the budget (16); what it costs is in the
+// objective, and a quiet call moves nothing more.
+func TestMovesMakePieces(t *testing.T) {
+	for moves, want := range map[int64]int{0: 0, 1: 1, 9: 2} {
+		p := cluster(4, 8)
+		p.Previous = alloc.Allocation{}
+		for j, server := range []string{"s0", "s1", "s2", "s3"} {
+			job(p, string(rune('a'+j)), 5-int64(j%2)*2, 5-int64(j%2)*2, 1)
+			p.Previous[p.Applications[j].ID] = map[string]int64{server: 5 - int64(j%2)*2}
+		}
+		p.Kinds, p.Compact, p.Theta1, p.Theta2, p.Options.Moves = apportion.Kinds{"gpu"}, []string{"gpu"}, 1, 1, moves
+		d := reallocate(t, p)
+		f, err := alloc.NewFragmentation(p, "gpu", d.Allocation)
+		if err != nil || d.Metrics.Adjusted != want || f.Fragments[3].Fit != int64(want) {
+			t.Errorf("%d moves: %d are made for %+v, %v", moves, d.Metrics.Adjusted, f.Fragments, err)
+		}
+		price := 0.
+		for _, share := range d.Shares {
+			if share.Adjusted {
+				price += share.Actual / 8
+			}
+		}
+		if lost := 1./2 - d.Objective; math.Abs(lost-price) > 1e-8 || d.Objective > d.Bound {
+			t.Errorf("%d moves take %g, bound %g", moves, lost, d.Bound)
+		}
+		if _, err := alloc.Verify(p, d); err != nil {
+			t.Error(err)
+		}
+		if goOn(p, d); reallocate(t, p).Metrics.Adjusted > 0 {
+			t.Error("a quiet call moves")
+		}
+	}
+}
+
 func TestFragmentationRefuses(t *testing.T) {
 	p := cluster(1, 4)
 	job(p, "a", 1, 1, 2)

@@ -249,6 +249,9 @@ type Options struct {
 	// MinGain is what an adjustment takes at least, in containers of the application: finite and not negative. It has no effect where
 	// RestartCost has none.
 	MinGain float64 `json:"min_gain,omitzero"`
+	// Moves is how many running applications a decision may move, beyond what is worth it and within the budget (16), to make room for larger
+	// pieces of the compact kinds, as NewFragmentation plans it: not negative. It has no effect with Rule.Paper.
+	Moves int64 `json:"moves,omitzero"`
 	// MinRun is how long an application is left with what it has, in the unit of Application.Ends, unless it cannot stay, leaves a cordoned
 	// server or has to make room by the guarantee of a queue: finite and not negative. It has no effect with Rule.Paper.
 	MinRun float64 `json:"min_run,omitzero"`

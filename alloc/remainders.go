@@ -64,7 +64,7 @@ func (f *fit) consider(d *draft, i, j int, need int64) {
 	if n <= 0 || n < f.count {
 		return
 	}
-	if rest := d.rest(i, j, n); n > f.count || rest < f.rest || rest == f.rest && j < f.server {
+	if rest := d.looseness(i, j, n); n > f.count || rest < f.rest || rest == f.rest && j < f.server {
 		*f = fit{j, n, rest}
 	}
 }

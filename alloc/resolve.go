@@ -78,6 +78,7 @@ func resolve(p *Problem) *resolved {
 		}
 	}
 	r.sumCapacities()
+	r.findTypical()
 	r.findRooms()
 	r.bestWorths()
 	r.resolveNodes()

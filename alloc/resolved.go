@@ -30,6 +30,7 @@ type resolved struct {
 	shared    apportion.Resources // what shares are taken of: the total, but 0 of parts of derived kinds
 	part      []bool              // by kind: it counts as derived ones; nil without any
 	compact   []int               // positions of the compact kinds
+	typical   []typical           // demands for these, the most frequent first
 	open      *eligibility
 	shapes    []shape                 // of servers that are alike for all applications when they are empty
 	room      []int64                 // how many containers the open servers hold of it when they are empty

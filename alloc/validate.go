@@ -29,8 +29,8 @@ var ErrOverfilled = errors.New("holds more than its capacity")
 //	containers                                                  apportion.ErrLength
 //	a negative quantity, count, Max, Min, Step, PerServer,
 //	MaxServers, AdjustCost, Most, Speed, SpreadCost, RestartCost,
-//	Passed, Ends, Held, MinRun, Patience, number or count of
-//	Reservations                                                apportion.ErrNegative
+//	Passed, Ends, Held, MinRun, Moves, Patience, number or count
+//	of Reservations                                             apportion.ErrNegative
 //	a Demand of zero in every kind                              apportion.ErrNoDemand
 //	Min above Max; Values where the operator takes none;
 //	an IdleWorth without Worth, or with a Min above 0; WorthOn

@@ -50,6 +50,7 @@ func (p *Problem) ignored(r *resolved) []string {
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.SpreadCost != nil }), "spread_cost has no effect with paper_rule"},
 		{r.given.Options.Paper && (r.given.Options.RestartCost != nil || r.given.Options.MinGain > 0 || r.given.Options.MinRun > 0), "restart_cost, min_gain and min_run have no effect with paper_rule"},
 		{r.given.Options.Paper && slices.ContainsFunc(p.Applications, func(app Application) bool { return app.RestartCost != nil }), "restart_cost of an application has no effect with paper_rule"},
+		{r.given.Options.Moves > 0 && len(r.compact) == 0, "moves has no effect without compact, nor with paper_rule"},
 		{r.given.Options.ReclaimLevel && !r.given.Options.Preempt, "reclaim_level has no effect without preempt"},
 		{p.namesUnknown(), "a reservation for an application or a server that is not here has no effect"},
 		{r.scaled, "the guarantees of the queues exceed what there is for them, and were scaled"},

@@ -456,6 +456,9 @@ class Options:
 
     min_gain: What a voluntary adjustment takes at least, in containers of the application. Absent: 0.
 
+    moves: How many running applications a decision may move, beyond what is worth it, to make room for larger
+        pieces of the compact kinds; absent: none. No effect with paper_rule.
+
     min_run: How long what an application has is left as it is, in the unit of ends, unless it cannot stay, is
         drained or has to make room by a guarantee. No effect with paper_rule. Absent: 0.
     """
@@ -475,6 +478,7 @@ class Options:
     worth: Optional[str] = None
     restart_cost: Optional[float] = None
     min_gain: Optional[float] = None
+    moves: Optional[int] = None
     min_run: Optional[float] = None
 
 
