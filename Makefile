@@ -49,6 +49,10 @@ random: ## every random test RUNS times, each with draws of its own: what fails 
 sequences: ## SEQUENCES random sequences of 200 events and 60 quiet decisions of queues with guarantees, from SEED on: hours
 	go test -count=1 -timeout 0 -v -run TestGuaranteeSequences ./alloc -args -guarantees $(SEQUENCES) -first $(SEED) -events 200
 
+.PHONY: quiet
+quiet: ## SEQUENCES random states, at any theta, in which a decision is asked again on its own answer, from SEED on: an hour
+	RAPID_SEED=$(SEED) RAPID_CHECKS=$(SEQUENCES) go test -count=1 -timeout 0 -v -run '^(TestPropQuiet|TestPropMinRun)$$' ./alloc
+
 # The packages of the current module of which an import, in their tests or elsewhere, is in a list with bars.
 IMPORTING = go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | awk '/ ($(1)) / { print $$1 }'
 RACING = $(call IMPORTING,sync|sync\/atomic|net\/http)

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/oracle/p2oracle"
 )
 
 // goOn carries d out on p, and hands on what it says.
@@ -33,26 +34,44 @@ func owed(p *alloc.Problem, d *alloc.Decision) bool {
 	return started+d.Metrics.Forced+len(d.Draining)+len(d.Yielding)+len(d.Suspended) > 0 || d.LeastLoss != nil
 }
 
-// A decision on its own answer adjusts nobody, unless something is owed; and where nothing of it is handed back and restarts have a price
-// the worth net of prices rises. Both on whatever a cluster comes to, with every feature.
+// exactly solves an instance of a few applications and servers by trying everything.
+type exactly struct{}
+
+func (exactly) Solve(_ context.Context, inst *solver.Instance) (*solver.Solution, error) {
+	best, _ := p2oracle.Best(inst)
+	if best == nil {
+		return &solver.Solution{Status: solver.Infeasible, Bound: inst.Cap()}, nil
+	}
+	worth := inst.Objective(best)
+	return &solver.Solution{Status: solver.Optimal, Counts: best, Objective: worth, Bound: worth}, nil
+}
+
+// At any theta and with every feature, in states that decisions and completions lead to: a decision on its own answer adjusts nobody unless
+// something is owed, whether the solver is exact or not; and where nothing of it is handed back and restarts have a price the worth net of
+// prices rises.
 func TestPropQuiet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProblem(t)
 		p.Options.Paper = false
+		p.Theta1, p.Theta2 = rapid.Float64Range(0, 1).Draw(t, "any theta1"), rapid.Float64Range(0, 1).Draw(t, "any theta2")
 		if rapid.Bool().Draw(t, "no price") {
 			p.Options.RestartCost = new(float64)
 		}
-		d, err := recorded(t, context.Background(), p, nil)
-		if err != nil {
-			t.Fatal(err)
+		var by solver.Solver
+		if rapid.IntRange(0, 3).Draw(t, "exact") == 0 {
+			by = exactly{}
+			p.Servers, p.Applications = p.Servers[:min(len(p.Servers), 2)], p.Applications[:min(len(p.Applications), 3)]
+		}
+		d := reallocateBy(t, p, by)
+		if len(p.Applications) > 1 && rapid.Bool().Draw(t, "one completes") {
+			goOn(p, d)
+			p.Applications = p.Applications[1:]
+			d = reallocateBy(t, p, by)
 		}
 		for range 3 {
 			goOn(p, d)
 			late := d.LeastLoss != nil // what runs loses more than Theta1 allows
-			if d, err = recorded(t, context.Background(), p, nil); err != nil {
-				t.Fatal(err)
-			}
-			if late || owed(p, d) {
+			if d = reallocateBy(t, p, by); late || owed(p, d) {
 				continue
 			}
 			if d.Metrics.Adjusted > 0 || d.Metrics.Preempted > 0 {
@@ -60,7 +79,7 @@ func TestPropQuiet(t *testing.T) {
 			}
 			forgotten := *p
 			forgotten.Settled = nil
-			again := reallocateAs(t, &forgotten)
+			again := reallocateBy(t, &forgotten, by)
 			if owed(p, again) || p.Options.RestartCost != nil {
 				continue
 			}
@@ -82,10 +101,7 @@ func TestPropMinRun(t *testing.T) {
 			held := float64(rapid.IntRange(5, 14).Draw(t, "held"))
 			p.Applications[i].Held = &held
 		}
-		d, err := recorded(t, context.Background(), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := reallocateBy(t, p, nil)
 		pinned, plain := *p, d.Metrics.Forced+len(d.Draining)+len(d.Yielding) == 0
 		pinned.Applications, pinned.Options.MinRun = slices.Clone(p.Applications), 0
 		for i := range p.Applications {
@@ -103,7 +119,7 @@ func TestPropMinRun(t *testing.T) {
 			return
 		}
 		compared++
-		if other := reallocateAs(t, &pinned); !reflect.DeepEqual(other.Allocation, d.Allocation) {
+		if other := reallocateBy(t, &pinned, nil); !reflect.DeepEqual(other.Allocation, d.Allocation) {
 			t.Fatalf("%v, and pinned %v", d.Allocation, other.Allocation)
 		}
 	})
@@ -112,9 +128,13 @@ func TestPropMinRun(t *testing.T) {
 	}
 }
 
-// reallocateAs is a decision of the embedded solver.
-func reallocateAs(t *rapid.T, p *alloc.Problem) *alloc.Decision {
-	d, err := alloc.Reallocate(context.Background(), p, nil)
+// reallocateBy is a decision of a solver, nil for the embedded one, whose decisions survive being recorded: the exact one proves nothing.
+func reallocateBy(t *rapid.T, p *alloc.Problem, by solver.Solver) *alloc.Decision {
+	decide := func() (*alloc.Decision, error) { return recorded(t, context.Background(), p, nil) }
+	if by != nil {
+		decide = func() (*alloc.Decision, error) { return alloc.Reallocate(context.Background(), p, by) }
+	}
+	d, err := decide()
 	if err != nil {
 		t.Fatal(err)
 	}
