@@ -122,11 +122,12 @@ type crowd struct {
 	began   map[string]int // the event at which it was let in
 	before  map[string]int // how many come before it by the rules
 	longest int            // the most completions during a run
+	ends    bool           // some say when they end
 	used    float64        // the largest part of its bound that a wait has had
 }
 
 func newCrowd(seed uint64) *crowd {
-	c := &crowd{r: rand.New(rand.NewPCG(seed, 3)), depth: 1, arrived: map[string]int{}, began: map[string]int{}, before: map[string]int{}}
+	c := &crowd{r: rand.New(rand.NewPCG(seed, 3)), depth: 1, ends: seed%2 == 1, arrived: map[string]int{}, began: map[string]int{}, before: map[string]int{}}
 	c.p = &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: .1, Previous: alloc.Allocation{}}
 	for j := range 2 {
 		c.p.Servers = append(c.p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{4}})
@@ -164,11 +165,27 @@ func (c *crowd) come(event int) {
 		}
 	}
 	submit(c.p, queue, id, n, n)
+	// In half of the crowds half of all say by when they end, in events from their start, and most end before.
+	if c.ends && c.r.IntN(2) == 0 {
+		ends := float64(8 + c.r.IntN(16))
+		c.p.Applications[len(c.p.Applications)-1].Ends = &ends
+	}
 	c.arrived[id] = event
 }
 
-// end lets one of those that run end: the oldest, or any.
+// end lets one of those that run end: one whose time is over, the oldest, or any.
 func (c *crowd) end(event int) {
+	late := -1
+	for i := range c.p.Applications {
+		app := &c.p.Applications[i]
+		if app.Ends == nil || c.p.Previous.Containers(app.ID) == 0 {
+			continue
+		}
+		left := max(0, *app.Ends-1)
+		if app.Ends = &left; left < 1 {
+			late = i
+		}
+	}
 	var running []int
 	for i, app := range c.p.Applications {
 		if c.p.Previous.Containers(app.ID) > 0 {
@@ -180,7 +197,9 @@ func (c *crowd) end(event int) {
 	}
 	slices.SortStableFunc(running, func(a, b int) int { return c.began[c.p.Applications[a].ID] - c.began[c.p.Applications[b].ID] })
 	i := running[0]
-	if c.r.IntN(3) == 0 {
+	if late >= 0 {
+		i = late
+	} else if c.r.IntN(3) == 0 {
 		i = running[c.r.IntN(len(running))]
 	}
 	c.longest = max(c.longest, event-c.began[c.p.Applications[i].ID])
@@ -223,8 +242,8 @@ func (c *crowd) measure(sizes map[string]int64) {
 	}
 }
 
-// In random crowds of gangs every one is let in within its bound, the reserved room is free of all that is not waited for, it is for one
-// at most, and what it waits for only becomes less. With nothing new the decisions come to rest.
+// In random crowds of gangs every one is let in within its bound, the reserved room is free of all that is not waited for and has not
+// ended by then, it is for one at most, and it is there no later than it was said to be. With nothing new the decisions come to rest.
 func TestReservationSequences(t *testing.T) {
 	count, events := *reservationSequences, 80
 	if testing.Short() {
@@ -279,7 +298,7 @@ func checkReserved(t *testing.T, p *alloc.Problem, last, d *alloc.Decision) {
 		for server, n := range v.Servers {
 			used := n
 			for _, app := range p.Applications {
-				if !slices.Contains(v.For, app.ID) {
+				if !slices.Contains(v.For, app.ID) && !(app.Ends != nil && v.At != nil && *app.Ends <= *v.At) {
 					used += d.Allocation[app.ID][server]
 				}
 			}
@@ -287,8 +306,12 @@ func checkReserved(t *testing.T, p *alloc.Problem, last, d *alloc.Decision) {
 				t.Fatalf("%+v: %d of 4 GPUs of %s are used beside it", v, used-n, server)
 			}
 		}
-		if last != nil && len(last.Reservations) == 1 && last.Reservations[0].ID == v.ID && len(v.For) > len(last.Reservations[0].For) {
-			t.Fatalf("%+v waits for more than %+v", v, last.Reservations[0])
+		if last == nil || len(last.Reservations) != 1 || last.Reservations[0].ID != v.ID {
+			continue
+		}
+		// What ends by a time that is known may have come meanwhile.
+		if was := last.Reservations[0]; v.At == nil && len(v.For) > len(was.For) || was.At != nil && (v.At == nil || *v.At > *was.At) {
+			t.Fatalf("%+v is later, or waits for more, than %+v", v, was)
 		}
 	}
 }

@@ -76,11 +76,11 @@ func on(placed []apportion.Placement, j int) int64 {
 }
 
 // respects reports whether application i may not be put on what is reserved by v: it is for another one, whose start i would delay. What
-// is waited for may use its own room, and so may what has ended by then.
+// is waited for may use its own room, and so may what has ended by then, where that time is known.
 func (d *draft) respects(v *reserved, i int) bool {
 	ends := d.r.ends(i)
 	return d.r.of[v.i] != d.r.of[i] && !slices.Contains(v.waits, i) && !slices.Contains(d.lifted, v) &&
-		!(ends <= v.at && !math.IsInf(ends, 1))
+		!(ends <= v.at && !math.IsInf(v.at, 1))
 }
 
 // ends returns when application i has ended at the latest, from now; +Inf where nobody knows.
