@@ -99,7 +99,7 @@ func worldOf(p *Problem) *queueoracle.World {
 	position := map[string]int{"": -1}
 	for q, queue := range p.Queues {
 		position[queue.ID] = q
-		w.Queues = append(w.Queues, queueoracle.Queue{Parent: position[queue.Parent], Weight: queue.Weight, Usage: queue.Usage, Guarantee: queue.Guarantee})
+		w.Queues = append(w.Queues, queueoracle.Queue{Parent: position[queue.Parent], Weight: queue.Weight, Usage: queue.Usage, Guarantee: queue.Guarantee, Ceiling: queue.Ceiling})
 	}
 	for _, server := range p.Servers {
 		w.Servers = append(w.Servers, server.Capacity)
@@ -130,7 +130,7 @@ func drawDue(t *rapid.T, p *Problem, w *queueoracle.World) {
 		// A whole number of eighths beyond its patience, so that some are equal.
 		beyond := float64(rapid.IntRange(-2, 4).Draw(t, "beyond")) / 8
 		r := resolve(p)
-		if p.Applications[i].Passed = r.patience(i) + beyond; p.Applications[i].Passed <= 0 {
+		if p.Applications[i].Passed = max(0, r.patience(i)+beyond); p.Applications[i].Passed == 0 {
 			continue
 		}
 		if over := p.Applications[i].Passed - r.patience(i); over >= 0 {

@@ -197,15 +197,16 @@ func (w *World) part(q int) float64 {
 // MayTake reports whether application i may have taken what application v has lost, all that it had or a part: i is in, and all that
 // was taken is off.
 func (w *World) MayTake(i, v int, all bool) bool {
-	ups, downs := w.above(i), w.above(v)
-	if ups[0] == downs[0] {
+	a, b := w.fork(i, v)
+	if a < 0 {
 		return all && w.Preempt && w.Apps[i].Priority > w.Apps[v].Priority
 	}
-	// What both have in common goes, from the top.
-	for len(ups) > 0 && len(downs) > 0 && ups[len(ups)-1] == downs[len(downs)-1] {
-		ups, downs = ups[:len(ups)-1], downs[:len(downs)-1]
-	}
-	for _, q := range downs {
+	return w.spared(v, b) && (w.holds(a, i, 0) || all && w.ByLevel && w.Preempt && w.level(a, i, 0) <= w.level(b, v, 0))
+}
+
+// spared reports whether every queue above application v, up to b, uses no less than its guarantee of a kind that v demands.
+func (w *World) spared(v, b int) bool {
+	for _, q := range w.above(v) {
 		guarantee := w.guarantee(q)
 		beyond := guarantee == nil
 		for k, u := range w.used(q, 0, 0) {
@@ -214,22 +215,18 @@ func (w *World) MayTake(i, v int, all bool) bool {
 		if !beyond {
 			return false
 		}
+		if q == b {
+			break
+		}
 	}
-	a, b := ups[len(ups)-1], downs[len(downs)-1]
-	return w.holds(a, i, 0) || all && w.ByLevel && w.Preempt && w.level(a, i, 0) <= w.level(b, v, 0)
+	return true
 }
 
 // MayBreak reports whether application i, which waits, may be put on what is reserved for h: at the fork its queue stays within its guarantee
 // and that of h would not.
 func (w *World) MayBreak(i, h int) bool {
-	for _, a := range w.above(i) {
-		for _, b := range w.above(h) {
-			if a != b && w.Queues[a].Parent == w.Queues[b].Parent {
-				return w.Within(i) && w.holds(a, i, w.Apps[i].Least) && !w.holds(b, h, w.Apps[h].Least)
-			}
-		}
-	}
-	return false
+	_, b := w.fork(i, h)
+	return b >= 0 && w.Within(i) && w.Entitled(i, h) && !w.holds(b, h, w.Apps[h].Least)
 }
 
 // Fewest returns how many applications have to be suspended at least so that application i gets its fewest containers, and the

@@ -99,3 +99,46 @@ func (w *World) Empty(i int) bool {
 	}
 	return empty.hasRoom(i)
 }
+
+// Entitled reports whether the queue of application i, at the fork with o, stays within its guarantee with its fewest containers.
+func (w *World) Entitled(i, o int) bool {
+	a, _ := w.fork(i, o)
+	return a >= 0 && w.holds(a, i, w.Apps[i].Least)
+}
+
+// fork returns the queues above two applications that have one parent, -1 where both are of one leaf.
+func (w *World) fork(i, o int) (a, b int) {
+	for _, a := range w.above(i) {
+		for _, b := range w.above(o) {
+			if a != b && w.Queues[a].Parent == w.Queues[b].Parent {
+				return a, b
+			}
+		}
+	}
+	return -1, -1
+}
+
+// MayHasten reports whether o, of another leaf, may have been shrunk for application i, which waits: what it has lost is off.
+func (w *World) MayHasten(i, o int) bool {
+	a, b := w.fork(i, o)
+	return w.spared(o, b) && (w.Entitled(i, o) || w.ByLevel && w.level(a, i, w.Apps[i].Least) <= w.level(b, o, 0))
+}
+
+// CouldHasten reports whether the fewest containers of application i would have room if all in give had their fewest, wherever.
+func (w *World) CouldHasten(i int, give []int) bool {
+	if len(give) == 0 {
+		return w.hasRoom(i)
+	}
+	rest := *w
+	for _, left := range fewer(w.Apps[give[0]].Places) {
+		if containers(left) != w.Apps[give[0]].Least {
+			continue
+		}
+		rest.Apps = append([]App(nil), w.Apps...)
+		rest.Apps[give[0]].Places = left
+		if rest.CouldHasten(i, give[1:]) {
+			return true
+		}
+	}
+	return false
+}
