@@ -168,12 +168,16 @@ func (v *view) withBudget(i int, n int64, s *shortage, reason *apportion.Reason)
 	}
 	for _, held := range [...]struct {
 		cause, setting string
+		any            bool
 		holds          func(w int) bool
 	}{
-		{ByPin, "applications.pinned", func(w int) bool { return v.r.pinned[w] }},
-		{ByMinRun, "options.min_run", func(w int) bool { return v.r.recent(w) && !v.r.pinned[w] }},
-		{ByPreempt, "options.preempt", func(w int) bool { return v.couldBePreempted(i, w) }},
+		{ByPin, "applications.pinned", slices.Contains(v.r.pinned, true), func(w int) bool { return v.r.pinned[w] }},
+		{ByMinRun, "options.min_run", v.r.problem.Options.MinRun > 0, func(w int) bool { return v.r.recent(w) && !v.r.pinned[w] }},
+		{ByPreempt, "options.preempt", !v.r.problem.Options.Preempt, func(w int) bool { return v.couldBePreempted(i, w) }},
 	} {
+		if !held.any {
+			continue
+		}
 		free, ids := v.heldBy(s.kind, held.holds)
 		if free > 0 {
 			list = append(list, apportion.Blocker{Cause: held.cause, Kind: kind, Need: s.need, Free: free, Applications: ids, Setting: held.setting})

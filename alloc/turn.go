@@ -19,7 +19,8 @@ type turn struct {
 	tried   map[int]bool // for whom room was reserved, or could not be
 	waiting [][]int      // by queue: the newcomers of a leaf, in their order
 	passed  []int        // by queue: how many of them, the first ones, are known to go beyond a guarantee
-	taken   int          // of the draft when passed was right
+	beyond  bool         // so are all
+	taken   int          // of the draft when passed and beyond were right
 }
 
 // newTurn lists those who ask to be taken in: of an application with options the entry that it runs as, or the first. An
@@ -62,14 +63,16 @@ func (t *turn) next() int {
 	// What has been taken from a queue may have brought others within its guarantee.
 	if t.taken != t.draft.takings {
 		clear(t.passed)
+		t.beyond = false
 		t.taken = t.draft.takings
 	}
 	// Those that were forced have broken what was reserved before.
 	t.reserve()
 	i := -1
 	if t.r.guaranteed {
-		if i = t.holder(true); i < 0 {
+		if i = t.holder(true); i < 0 && !t.beyond {
 			i = t.guaranteed(0)
+			t.beyond = i < 0
 		}
 	}
 	if i < 0 {
