@@ -299,12 +299,17 @@ func (d *draft) adopt(apps []int, inst *solver.Instance, counts solver.Counts) {
 			d.moved[i] = d.r.forced[i]
 			continue
 		}
-		if d.r.running(i) {
-			d.spent += d.r.cost(i)
-		}
+		// What a solver gives beyond the fewest containers would stand in the way of those who come later; but to grow may cost nothing where
+		// to shrink does.
+		n, given := max(0, d.least(i), inst.Apps[a].Min), solver.Containers(counts[a])
 		d.moved[i] = true
-		// What a solver gives beyond the fewest containers would stand in the way of those who come later.
-		d.put(i, fewer(counts[a], max(0, d.least(i), inst.Apps[a].Min)))
+		if d.r.running(i) && app.CostOf(given) < app.CostOf(n) {
+			n, d.moved[i] = given, false
+		}
+		if d.r.running(i) {
+			d.spent += app.CostOf(n)
+		}
+		d.put(i, fewer(counts[a], n))
 	}
 }
 

@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -231,5 +232,24 @@ func TestSettledIsChecked(t *testing.T) {
 		if _, err := alloc.Verify(p, d); !errors.Is(err, alloc.ErrMismatch) {
 			t.Errorf("%+v is taken: %v", d.Settled, err)
 		}
+	}
+}
+
+// One that grows for the first time, which costs nothing in (16), makes room for one that is forced: what it has grown by in the search of
+// admission is not taken back, since to shrink costs.
+func TestFirstGrowthIsKept(t *testing.T) {
+	var p alloc.Problem
+	text := `{"kinds": ["cpu"], "theta1": 0.5, "theta2": 0, "options": {"restart_cost": 0},
+		"servers": [{"id": "s0", "capacity": [3], "labels": {"zone": "a"}}, {"id": "s1", "capacity": [3]}, {"id": "s2", "capacity": [3]}],
+		"applications": [
+			{"id": "a0", "demand": [1], "max": 3, "min": 1, "step": 2, "weight": 4},
+			{"id": "a1", "demand": [3], "max": 3, "most": 1, "worth": [0, -0.5, -0.25], "idle_worth": 2.25, "stay_worth": 0.25, "weight": 0.5, "priority": 1},
+			{"id": "a2", "demand": [1], "max": 6, "min": 2, "max_servers": 1, "requires": [{"key": "zone", "op": "in", "values": ["a"]}], "weight": 0.5, "priority": 1}],
+		"previous": {"a1": {"s0": 1}, "a2": {"s2": 2}}}`
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alloc.Verify(&p, reallocate(t, &p)); err != nil {
+		t.Error(err)
 	}
 }
