@@ -65,8 +65,9 @@ const (
 type view struct {
 	r    *resolved
 	room func(i, j int) apportion.Resources // what is left of server j for entry i
-	// draft holds the allocation; nil: the servers are empty.
+	// draft holds the allocation; nil: the servers are empty. from is where the application was that asks for other places; nil: it has none.
 	draft   *draft
+	from    []apportion.Placement
 	shapes  []shape
 	shapeOf []int
 	labels  map[string][]apportion.Blocker // by requirements
@@ -92,8 +93,14 @@ func (r *resolved) newView(apps []int, counts solver.Counts) *view {
 	d := newDraft(r)
 	v := &view{r: r, draft: d, room: d.room}
 	d.holdAll(apps, counts)
+	return v.groupByRoom()
+}
+
+// groupByRoom finds the servers that are alike in what the draft leaves of them.
+func (v *view) groupByRoom() *view {
+	d := v.draft
 	return v.group(func(to []byte, j int) []byte {
-		to = appendVector(append(to, d.likeness(j)...), r.problem.Servers[j].Capacity)
+		to = appendVector(append(to, d.likeness(j)...), v.r.problem.Servers[j].Capacity)
 		if d.isReserved(j) {
 			to = binary.AppendUvarint(to, uint64(j)) // which application may use it depends on the one that asks
 		}
@@ -118,7 +125,7 @@ func (d *draft) holdAll(apps []int, counts solver.Counts) {
 	for _, i := range apps {
 		d.in[i] = true
 		if app := d.r.app(i); d.r.running(i) && app.Adjusted(counts[i]) {
-			d.spent += d.r.cost(i)
+			d.spent += app.CostOf(solver.Containers(counts[i]))
 		} else {
 			d.moved[i] = !d.r.running(i) || d.r.forced[i]
 		}

@@ -154,12 +154,6 @@ func with(p *alloc.Problem, d *alloc.Decision, id string, m *apportion.Remedy) *
 			app.Option = d.Shares[at].Option
 		}
 		if app.ID == id {
-			switch m.Setting {
-			case "applications.per_server":
-				app.PerServer = int64(m.Value)
-			case "applications.max_servers":
-				app.MaxServers = int64(m.Value)
-			}
 			app.Worth, app.IdleWorth, app.Min = nil, 0, max(1, app.Min) // let in is not enough to be given something
 			if app.Options != nil {
 				return nil // a reason is about one of its options
@@ -171,10 +165,21 @@ func with(p *alloc.Problem, d *alloc.Decision, id string, m *apportion.Remedy) *
 		q.Previous = nil
 		q.Applications = slices.DeleteFunc(q.Applications, func(a alloc.Application) bool { return a.ID != id })
 	}
+	apply(&q, id, m)
+	return &q
+}
+
+// apply changes a problem, whose lists are its own, by a remedy for the application id.
+func apply(q *alloc.Problem, id string, m *apportion.Remedy) {
 	if m.Change == alloc.Suspend {
 		delete(q.Previous, m.Applications[0])
 	}
+	app := &q.Applications[slices.IndexFunc(q.Applications, func(a alloc.Application) bool { return a.ID == id })]
 	switch m.Setting {
+	case "applications.per_server":
+		app.PerServer = int64(m.Value)
+	case "applications.max_servers":
+		app.MaxServers = int64(m.Value)
 	case "theta2":
 		q.Theta2 = m.Value
 	case "options.preempt":
@@ -190,7 +195,6 @@ func with(p *alloc.Problem, d *alloc.Decision, id string, m *apportion.Remedy) *
 		one.ID = "another"
 		q.Servers = append(q.Servers, one)
 	}
-	return &q
 }
 
 // A reason that was changed in any of its parts is refused.

@@ -67,7 +67,7 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		}
 	}
 	r.setApart(d)
-	d.Settled = r.settle(d)
+	d.Staying, d.Settled = r.staying(stop), r.settle(d)
 	return d, nil
 }
 

@@ -65,6 +65,8 @@ type Decision struct {
 	Suspended []Waiting `json:"suspended,omitzero"`
 	// Draining lists the applications that leave cordoned servers, in the order of the problem.
 	Draining []string `json:"draining,omitzero"`
+	// Staying lists the applications that are left on cordoned servers, in the order of the problem, and why; nil with Rule.Paper.
+	Staying []Staying `json:"staying,omitzero"`
 	// Yielding lists the applications whose place went to others by a guarantee, by level or by priority and that go on with less
 	// or elsewhere, and those that grew by a guarantee, in the order of the problem: their change counts against no budget.
 	Yielding []string `json:"yielding,omitzero"`

@@ -73,6 +73,7 @@ func differences(a, b *Decision) []Difference {
 	c.waiting("Waiting", a.Waiting, b.Waiting)
 	c.waiting("Suspended", a.Suspended, b.Suspended)
 	c.text(whole, "Draining", strings.Join(a.Draining, ", "), strings.Join(b.Draining, ", "))
+	c.staying(a.Staying, b.Staying)
 	c.text(whole, "Yielding", strings.Join(a.Yielding, ", "), strings.Join(b.Yielding, ", "))
 	c.reservations(a.Reservations, b.Reservations)
 	c.settled(a.Settled, b.Settled)
@@ -90,8 +91,26 @@ func (c *comparison) settled(a, b *Settled) {
 	if b == nil {
 		b = &Settled{}
 	}
-	c.text(apportion.Item{}, "Settled.Digest", a.Digest, b.Digest)
+	// Those of before have the first digest alone.
+	if !strings.HasPrefix(b.Digest, a.Digest+" ") {
+		c.text(apportion.Item{}, "Settled.Digest", a.Digest, b.Digest)
+	}
 	c.text(apportion.Item{}, "Settled.Allocation", a.Allocation, b.Allocation)
+}
+
+// staying compares which applications stay on cordoned servers, and why; decisions of before say nothing of it.
+func (c *comparison) staying(a, b []Staying) {
+	if a == nil {
+		return
+	}
+	c.count(apportion.Item{}, "Staying", int64(len(a)), int64(len(b)))
+	for s := range min(len(a), len(b)) {
+		item, field := apportion.Item{Kind: "application", ID: a[s].ID}, fmt.Sprintf("Staying[%d]", s)
+		c.text(item, field+".ID", a[s].ID, b[s].ID)
+		c.text(item, field+".Servers", strings.Join(a[s].Servers, ", "), strings.Join(b[s].Servers, ", "))
+		c.text(item, field+".Reason", a[s].Reason.Text, b[s].Reason.Text)
+		c.reason(item, field+".Reason", &a[s].Reason, &b[s].Reason)
+	}
 }
 
 // add records a difference.

@@ -5,6 +5,7 @@ package alloc
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -43,6 +44,30 @@ func TestFirstGrowthIsFree(t *testing.T) {
 		if got := d.Shares[0].Containers; got != c.want || d.Metrics.AdjustCost != 0 {
 			t.Errorf("%s: %d containers at a cost of %d, want %d", name, got, d.Metrics.AdjustCost, c.want)
 		}
+	}
+}
+
+// That a job never had more than it has is told after a decision: it grows then. What was decided and is told says nothing new, of those
+// that began neither.
+func TestMostIsAsked(t *testing.T) {
+	p := grower(0)
+	mustReallocate(t, p).HandOn(p)
+	p.Applications[0].Most = 2
+	if d := mustReallocate(t, p); d.Shares[0].Containers != 8 {
+		t.Errorf("it has %d containers, and growth is free", d.Shares[0].Containers)
+	}
+	p = gpuProblem(8, 8)
+	p.add(1, 1, 4, 2)
+	p.add(1, 1, 3)
+	p.Theta1, p.Theta2, p.Applications[0].Most = 1, 1, 2
+	d := mustReallocate(t, p)
+	p.Previous = d.Allocation.Clone()
+	d.HandOn(p)
+	for i := range p.Applications {
+		p.Applications[i].Most = d.Shares[i].Containers
+	}
+	if again := mustReallocate(t, p); !strings.HasSuffix(d.Settled.Digest, " "+again.Settled.Digest) || again.Metrics.Adjusted > 0 {
+		t.Errorf("%+v, %+v", again.Settled, d.Settled)
 	}
 }
 

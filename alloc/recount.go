@@ -59,9 +59,12 @@ func (r *resolved) recount(again, d *Decision, a *attempt, version int) (uncheck
 	}
 	if !r.problem.Options.Paper {
 		r.setApart(again)
-		// Records of before say nothing of it.
+		// Records of before say nothing of these.
 		if d.Settled != nil {
 			again.Settled = r.settle(again)
+		}
+		if again.Staying = r.staying(stop); d.Staying == nil && again.Staying != nil {
+			again.Staying, unchecked = nil, append(unchecked, "Staying")
 		}
 	}
 	return unchecked

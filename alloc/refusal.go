@@ -76,7 +76,7 @@ func (v *view) refusal(i int) apportion.Reason {
 	default:
 		reason.Need, reason.Have = float64(n), float64(reason.Fits)
 	}
-	if v.r.running(i) {
+	if v.r.running(i) && v.from == nil {
 		text = append(text, "it cannot stay where it runs")
 	}
 	text = append(text, v.givesText(s))
@@ -91,11 +91,7 @@ func (v *view) refusal(i int) apportion.Reason {
 // withRemedies adds to a reason what would let n containers of entry i in, and its text.
 func (v *view) withRemedies(i int, n int64, t *tally, reason apportion.Reason, text ...string) apportion.Reason {
 	reason.Remedies = v.remedies(i, n, t, &reason)
-	lead := "it would be let in with "
-	if v.draft == nil {
-		lead = "the empty cluster would hold it with "
-	}
-	reason.Text = sentences(append(text, remediesText(lead, reason.Remedies))...)
+	reason.Text = sentences(append(text, remediesText(v.lead(), reason.Remedies))...)
 	return reason
 }
 

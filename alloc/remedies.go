@@ -122,7 +122,7 @@ func (v *view) onOne(i int, room apportion.Resources) int64 {
 func (v *view) uncordoned(i int, n int64, t *tally) []apportion.Remedy {
 	servers, app := v.r.problem.Servers, &v.r.problem.Applications[i]
 	for j := range servers {
-		if !servers[j].Cordoned || !v.r.open.suits(i, j) {
+		if !servers[j].Cordoned || !v.r.open.suits(i, j) || on(v.from, j) > 0 {
 			continue
 		}
 		left := servers[j].Capacity
@@ -221,6 +221,17 @@ func (v *view) roomWithout(i int, n int64, w int) bool {
 	d.remove(i)
 	d.put(w, placed)
 	return fits
+}
+
+// lead is how a sentence begins that says what would help.
+func (v *view) lead() string {
+	switch {
+	case v.draft == nil:
+		return "the empty cluster would hold it with "
+	case v.from != nil:
+		return "it would leave with "
+	}
+	return "it would be let in with "
 }
 
 // shownRemedies is how many remedies a sentence has; all are in the data.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -14,8 +15,9 @@ import (
 // Settled says which question a decision has answered, for the next problem: a problem that hands it back, and asks the same again when
 // what was decided runs, gets what runs.
 type Settled struct {
-	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends, Held,
-	// Option and Most of its Applications and Usage of its Queues.
+	// Digest is that of the problem but for what follows from time and from decisions: Previous, Reservations, Settled, Passed, Ends, Held
+	// and Option of its Applications and Usage of its Queues. Of Most it has from where on growth is free once what was decided runs.
+	// Two with a space between where Most is stated and one begins: with that unknown, and with what it begins with.
 	Digest string `json:"digest"`
 	// Allocation is the digest of what was decided.
 	Allocation string `json:"allocation"`
@@ -31,14 +33,19 @@ func digestOf(value any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// digest returns Settled.Digest of p. O(size of p).
-func (p *Problem) digest() string {
+// digest returns one of Settled.Digest of p once these containers run. told: those that begin are said to have had what they begin with.
+// O(size of p).
+func (p *Problem) digest(run Allocation, told bool) string {
 	asked := *p
 	asked.Previous, asked.Reservations, asked.Settled = nil, nil, nil
 	asked.Applications, asked.Queues = slices.Clone(p.Applications), slices.Clone(p.Queues)
 	for i := range asked.Applications {
 		app := &asked.Applications[i]
+		most, begins := app.Most, p.Previous.Containers(app.ID) == 0
 		app.Passed, app.Ends, app.Held, app.Option, app.Most = 0, nil, nil, "", 0
+		if n := run.Containers(app.ID); n > 0 && (most > 0 || told && begins) {
+			app.Most = max(most, n)
+		}
 	}
 	for q := range asked.Queues {
 		asked.Queues[q].Usage = 0
@@ -76,7 +83,7 @@ func (r *resolved) recall() {
 	if s == nil || r.problem.Options.Paper || s.Digest == "" {
 		return
 	}
-	if r.digest = p.digest(); s.Digest != r.digest {
+	if r.digest = p.digest(p.Previous, false); !slices.Contains(strings.Fields(s.Digest), r.digest) {
 		return
 	}
 	r.rests = s.Allocation == p.Previous.digest(p.Applications, func(o int) string { return p.Applications[o].presentOption() })
@@ -85,8 +92,13 @@ func (r *resolved) recall() {
 // settle returns what d says for the next problem.
 func (r *resolved) settle(d *Decision) *Settled {
 	p := r.given
-	if r.digest == "" {
-		r.digest = p.digest()
+	if slices.ContainsFunc(p.Applications, func(a Application) bool { return a.Most > 0 }) {
+		r.digest = p.digest(d.Allocation, false)
+		if told := p.digest(d.Allocation, true); told != r.digest {
+			r.digest += " " + told
+		}
+	} else if r.digest == "" {
+		r.digest = p.digest(nil, false)
 	}
 	return &Settled{Digest: r.digest, Allocation: d.Allocation.digest(p.Applications, func(o int) string { return d.Shares[o].Option })}
 }

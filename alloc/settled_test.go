@@ -205,6 +205,7 @@ func TestQuestion(t *testing.T) {
 		"a weight":    func(p *alloc.Problem) { p.Applications[0].Weight = 2 },
 		"a capacity":  func(p *alloc.Problem) { p.Servers[0].Capacity = apportion.Resources{90, 8} },
 		"an option":   func(p *alloc.Problem) { p.Theta2 = .11 },
+		"a most":      func(p *alloc.Problem) { p.Applications[0].Most = 30 },
 		"a completed": func(p *alloc.Problem) { p.Applications = p.Applications[1:] },
 	} {
 		other := *p

@@ -47,18 +47,22 @@ func TestSituations(t *testing.T) {
 				t.Fatal(err)
 			}
 			at := slices.IndexFunc(e.Applications, func(s alloc.Stop) bool { return s.ID == job })
-			if d.Cmd == "prices" {
-				return printPrices(e)
-			}
 			stop := &e.Applications[at]
+			switch d.Cmd {
+			case "prices":
+				return printPrices(e)
+			case "drain":
+				at = slices.IndexFunc(decision.Staying, func(s alloc.Staying) bool { return s.ID == job })
+				stop.Reason = decision.Staying[at].Reason
+			}
 			if s := tooLong(stop.Text); s != "" {
 				t.Errorf("%s: more than %d words: %s", d.Pos, mostWords, s)
 			}
 			return printReason(stop)
 		})
 	})
-	if situations < 40 {
-		t.Errorf("%d situations, want 40 or more", situations)
+	if situations < 54 {
+		t.Errorf("%d situations, want 54 or more", situations)
 	}
 }
 

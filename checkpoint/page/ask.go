@@ -69,6 +69,11 @@ func why(p *alloc.Problem, d *alloc.Decision, job string) (string, error) {
 			fmt.Fprintf(&text, "One more would bring %.4g, and take %.4g from others.\n", stop.Gain, stop.Price)
 		}
 	}
+	for _, s := range d.Staying {
+		if s.ID == job {
+			fmt.Fprintf(&text, "A server is to be emptied: %s.\n", s.Reason.Text)
+		}
+	}
 	for _, share := range d.Shares {
 		if share.ID == job && share.Theoretical > 0 {
 			fmt.Fprintf(&text, "It has %.1f %% of the cluster, and deserves %.1f %%.\n", 100*share.Actual, 100*share.Theoretical)

@@ -231,6 +231,22 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// On the job that a drain leaves where it is the page says what keeps it there, in its list and where it is asked.
+func TestStaying(t *testing.T) {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Servers: []apportion.Server{{ID: "n", Capacity: apportion.Resources{1}, Cordoned: true}, {ID: "m", Capacity: apportion.Resources{1}}},
+		Applications: []alloc.Application{{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 1}}}, Previous: alloc.Allocation{"a": {"n": 1}}}
+	d, err := alloc.Reallocate(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := State{Jobs: []Job{{ID: "a", On: map[string]int64{"n": 1}}}}
+	s.Decided(p, d)
+	const want = `it stays on "n", which is cordoned. Its move costs 1: the adjustment budget (theta2) is 0, used 0. It would leave with theta2=1`
+	if text, err := Answer(t.Context(), p, d, Question{Job: "a"}); s.Jobs[0].Why != want || err != nil || !strings.Contains(text, "to be emptied: "+want+".\n") {
+		t.Errorf("%q, %q, %v", s.Jobs[0].Why, text, err)
+	}
+}
+
 // Of a guarantee that is not used as much is lent as others use.
 func TestQueues(t *testing.T) {
 	state, p, d := decided(t, 10, 14)

@@ -46,9 +46,12 @@ func (s *State) Decided(p *alloc.Problem, d *alloc.Decision) {
 	s.Queues = queuesOf(p, d)
 }
 
-// Reasons returns why applications have nothing by a decision, by ID.
+// Reasons returns why applications have nothing by a decision, or stay on cordoned servers, by ID.
 func Reasons(d *alloc.Decision) map[string]string {
 	why := map[string]string{}
+	for _, s := range d.Staying {
+		why[s.ID] = s.Reason.Text
+	}
 	for _, w := range slices.Concat(d.Waiting, d.Suspended) {
 		why[w.ID] = w.Reason.Text
 	}

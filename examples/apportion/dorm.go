@@ -38,10 +38,11 @@ type dormOutput struct {
 	Shares  []alloc.Share    `json:"shares"`
 	Queues  []alloc.QueueUse `json:"queues,omitempty"`
 	Waiting []alloc.Waiting  `json:"waiting"`
-	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers, Yielding those that
-	// went elsewhere for one of higher priority.
+	// Suspended has those that ran and are left with nothing, Draining those that leave cordoned servers and Staying those
+	// that cannot, Yielding those that went elsewhere for one of higher priority.
 	Suspended []alloc.Waiting `json:"suspended"`
 	Draining  []string        `json:"draining,omitempty"`
+	Staying   []alloc.Staying `json:"staying,omitempty"`
 	Yielding  []string        `json:"yielding,omitempty"`
 	// Reservations are what is kept for those that are due, to be handed back.
 	Reservations []alloc.Reservation `json:"reservations,omitempty"`
@@ -121,6 +122,7 @@ func dormOutputOf(p *alloc.Problem, d *alloc.Decision) (*dormOutput, error) {
 		Waiting:      append([]alloc.Waiting{}, d.Waiting...),
 		Suspended:    append([]alloc.Waiting{}, d.Suspended...),
 		Draining:     d.Draining,
+		Staying:      d.Staying,
 		Yielding:     d.Yielding,
 		OpenBound:    d.OpenBound,
 		Reservations: d.Reservations,

@@ -48,7 +48,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 			got := decided(t, encode(t, p))
 			want := dormOutput{
 				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.OpenBound, leftOut(decision), decision.Proven.String(), decision.Interrupted,
-				decision.Metrics, decision.Shares, decision.Queues, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Yielding, decision.Reservations, decision.Settled, decision.Reason, decision.Allocation,
+				decision.Metrics, decision.Shares, decision.Queues, append([]alloc.Waiting{}, decision.Waiting...), append([]alloc.Waiting{}, decision.Suspended...), decision.Draining, decision.Staying, decision.Yielding, decision.Reservations, decision.Settled, decision.Reason, decision.Allocation,
 				append([]alloc.Step{}, alloc.NewPlan(p, decision.Allocation, decision.Shares...).Steps...), explanation.Applications,
 				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order}, explanation.Domains, explanation.Warnings,
 			}

@@ -22,6 +22,8 @@ import (
 // whyOutput is the output of "why": what stops the application, and what would help.
 type whyOutput struct {
 	alloc.Stop
+	// Staying says why it is left on cordoned servers; empty: it is on none.
+	Staying string `json:"staying,omitempty"`
 	// Tried is how many changes were tried, Helps has those that give it more, the most first.
 	Tried int    `json:"tried"`
 	Helps []help `json:"helps"`
@@ -69,6 +71,9 @@ func why(ctx context.Context, p *alloc.Problem, job string, by func() solver.Sol
 		return nil, err
 	}
 	out := &whyOutput{Stop: explanation.Applications[o], Helps: []help{}}
+	if at := slices.IndexFunc(decision.Staying, func(s alloc.Staying) bool { return s.ID == job }); at >= 0 {
+		out.Staying = decision.Staying[at].Reason.Text
+	}
 	for _, tries := range attempts(p, decision, o) {
 		for _, a := range tries {
 			out.Tried++
@@ -197,6 +202,9 @@ func (o *whyOutput) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s has %d in [%d, %d]: %s\n\n", o.ID, o.Containers, o.Min, o.Max, o.Text)
 	printBlockers(w, o.Blockers)
+	if o.Staying != "" {
+		fmt.Fprintf(w, "%s: %s\n\n", o.ID, o.Staying)
+	}
 	if len(o.Helps) == 0 {
 		fmt.Fprintf(w, "none of %d changes gives it more\n", o.Tried)
 		return w.Flush()

@@ -47,7 +47,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[apportion.Placement](),
 
 	reflect.TypeFor[alloc.Status](), reflect.TypeFor[alloc.Decision](), reflect.TypeFor[alloc.Option](), reflect.TypeFor[alloc.Share](),
-	reflect.TypeFor[alloc.Waiting](), reflect.TypeFor[alloc.Metrics](), reflect.TypeFor[alloc.Difference](),
+	reflect.TypeFor[alloc.Waiting](), reflect.TypeFor[alloc.Staying](), reflect.TypeFor[alloc.Metrics](), reflect.TypeFor[alloc.Difference](),
 	reflect.TypeFor[alloc.Explanation](), reflect.TypeFor[alloc.Stop](), reflect.TypeFor[alloc.KindValue](),
 	reflect.TypeFor[alloc.Action](), reflect.TypeFor[alloc.Step](), reflect.TypeFor[alloc.Plan](),
 	reflect.TypeFor[alloc.Problem](), reflect.TypeFor[alloc.Slices](), reflect.TypeFor[alloc.Application](), reflect.TypeFor[alloc.Allocation](),

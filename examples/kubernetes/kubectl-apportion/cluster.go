@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/checkpoint/page"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
@@ -54,9 +56,11 @@ func list[L, T any](ctx context.Context, kind string, ask func(context.Context, 
 type decided struct {
 	*alloc.Problem
 	*alloc.Decision
-	// rejected says of Jobs that are left alone why; stops, by ID, why each of the others has no more.
+	// rejected says of Jobs that are left alone why; stops, by ID, why each of the others has no more, and reasons why it has nothing or
+	// stays where it may not.
 	rejected map[string]string
 	stops    map[string]alloc.Stop
+	reasons  map[string]string
 }
 
 // decide takes the decision that a controller would begin with.
@@ -70,7 +74,7 @@ func (q *query) decide(ctx context.Context, c *cluster) (*decided, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &decided{p, d, view.Rejected, map[string]alloc.Stop{}}
+	result := &decided{p, d, view.Rejected, map[string]alloc.Stop{}, page.Reasons(d)}
 	for _, stop := range e.Applications {
 		result.stops[stop.ID] = stop
 	}
@@ -88,12 +92,5 @@ func (s seen) Look(context.Context) (*controller.View, error) { return s.view, n
 
 // why says why a job has no more than it gets, or nothing.
 func (d *decided) why(id string) string {
-	for _, list := range [][]alloc.Waiting{d.Waiting, d.Suspended} {
-		for i := range list {
-			if list[i].ID == id {
-				return list[i].Reason.Text
-			}
-		}
-	}
-	return d.stops[id].Text
+	return cmp.Or(d.reasons[id], d.stops[id].Text)
 }

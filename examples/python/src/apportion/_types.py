@@ -15,8 +15,9 @@ __all__ = [
     "Options", "Orders", "Outcome", "Outlook", "Pool", "PriceBounds", "Prices", "Problem", "Proof", "Quantiles",
     "Question", "Queue", "QueueUse", "Reason", "Refusal", "Remedy", "Repair", "Repaired", "Request", "Requirement",
     "Reservation", "Result", "Run", "Sample", "Scenario", "Schedule", "Server", "Settings", "Settled", "Share",
-    "SimJob", "Slices", "SpeConOptions", "State", "Step", "Stop", "Tick", "Times", "Total", "Transfer", "Utility",
-    "Waiting", "WhatIf", "Why", "Without", "Worker", "WorkerMove", "WorkerSample", "WorkerServer", "WorkerState",
+    "SimJob", "Slices", "SpeConOptions", "State", "Staying", "Step", "Stop", "Tick", "Times", "Total", "Transfer",
+    "Utility", "Waiting", "WhatIf", "Why", "Without", "Worker", "WorkerMove", "WorkerSample", "WorkerServer",
+    "WorkerState",
 ]
 
 # One quantity for each kind in the order of kinds, or by the names of the kinds: those without one are 0.
@@ -746,6 +747,17 @@ class Waiting:
 
 
 @dataclass
+class Staying:
+    """Staying.
+
+    servers: The cordoned ones that it is on.
+    """
+    id: str
+    servers: list[str]
+    reason: Reason
+
+
+@dataclass
 class Step:
     """Step.
 
@@ -864,6 +876,8 @@ class Decision(DecisionViews):
 
     draining: The applications that leave cordoned servers; absent: none.
 
+    staying: The applications that are left on cordoned servers, and why; absent: none.
+
     yielding: The applications that gave way to others by a guarantee, a level or a priority and go on, and those
         that grew by a guarantee: their change counts against no budget; absent: none.
 
@@ -896,6 +910,7 @@ class Decision(DecisionViews):
     left_out: Optional[int] = None
     queues: Optional[list[QueueUse]] = None
     draining: Optional[list[str]] = None
+    staying: Optional[list[Staying]] = None
     yielding: Optional[list[str]] = None
     settled: Optional[Settled] = None
     reservations: Optional[list[Reservation]] = None
@@ -964,6 +979,8 @@ class Why:
     spread: What its servers beyond the fewest take from the objective, and which application would have to move
         to end that; absent: nothing.
 
+    staying: Why it is left on cordoned servers; absent: it is on none.
+
     last: What its last step to the number that it has has added; absent: 0.
 
     asked: How many containers more it asks for; absent: nobody has looked at the servers.
@@ -989,6 +1006,7 @@ class Why:
     constraint: Optional[str] = None
     kind: Optional[str] = None
     spread: Optional[str] = None
+    staying: Optional[str] = None
     last: Optional[float] = None
     applications: Optional[list[str]] = None
     asked: Optional[int] = None
