@@ -43,13 +43,23 @@ type JobReport struct {
 	Share    alloc.Share     `json:"share,omitzero"`
 	// Why says why the job has nothing, or is not where it was to be; "": it is.
 	Why string `json:"why,omitempty"`
+	// Start is when a job that has nothing begins, by the newest forecast; nil: it has something, or that is not known.
+	Start *page.Start `json:"start,omitempty"`
 }
 
 // Report returns how everything stands. Its parts are read one after the other, and what happens in between may show in
 // one and not in the other: a job that has just been submitted has no share yet.
 func (c *Controller) Report() Report {
 	state, view, last := c.State(), c.View(), c.Last()
-	return reportOf(&state, view, &last)
+	r := reportOf(&state, view, &last)
+	if f := c.foreseen(); f != nil {
+		for i := range r.Jobs {
+			if j := &r.Jobs[i]; len(j.Job.Containers) == 0 && j.Job.Ending == "" {
+				j.Start = f.Starts[j.Job.Name]
+			}
+		}
+	}
+	return r
 }
 
 // reportOf puts together what the protocol, the newest look and the newest decision say. view is nil before the first look.

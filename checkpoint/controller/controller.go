@@ -47,8 +47,9 @@ type Controller struct {
 	specs map[string]json.RawMessage
 	// queues are those of the jobs of the newest look, by ID.
 	queues map[string]string
-	// last is the newest decision, or the fault in its place.
-	last Taken
+	// last is the newest decision, or the fault in its place, and foresight when jobs begin that wait, of a decision of before perhaps.
+	last      Taken
+	foresight *page.Foresight
 }
 
 // Taken is a decision that was taken, and on what.

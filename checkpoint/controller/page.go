@@ -45,6 +45,7 @@ func (c *Controller) shown() page.State {
 		s.Jobs = append(s.Jobs, one)
 	}
 	s.Decided(last.Problem, last.Decision)
+	s.Foreseen(c.foreseen())
 	for i := range r.Jobs {
 		s.Jobs[i].Demand = r.Jobs[i].Job.Demand // its containers exist by that
 	}
@@ -107,5 +108,9 @@ func (c *Controller) limits() []string {
 // ask answers a question of the page by the newest decision.
 func (c *Controller) ask(ctx context.Context, q page.Question) (string, error) {
 	last := c.Last()
-	return page.Answer(ctx, last.Problem, last.Decision, q)
+	text, err := page.Answer(ctx, last.Problem, last.Decision, q)
+	if when := c.foreseen().Text(q.Job); err == nil && !q.If && when != "" && last.Decision != nil && last.Decision.Allocation.Containers(q.Job) == 0 {
+		text += strings.ToUpper(when[:1]) + when[1:] + ".\n"
+	}
+	return text, err
 }

@@ -13,10 +13,11 @@ import (
 func (c *Controller) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// The two loops end with the driver, whatever has ended it: without one there is nobody to hand anything on to.
+	// The loops end with the driver, whatever has ended it: without one there is nobody to hand anything on to.
 	var under sync.WaitGroup
 	under.Go(func() { c.follow(ctx) })
 	under.Go(func() { c.decideAll(ctx) })
+	under.Go(func() { c.foreseeAll(ctx, c.foresee) })
 	// It is written before under.Wait returns and read after, so that it needs no lock.
 	var replaced error
 	under.Go(func() {

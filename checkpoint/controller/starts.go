@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/placement/sim/forecast"
 )
 
 // starts remembers runs since the controller began. It is safe for concurrent use.
@@ -25,6 +26,8 @@ type starts struct {
 	lost   map[string]int64
 	waited map[string]*histogram
 	paused histogram
+	// ended are the jobs that have ended, the newest last, as a history of lengths.
+	ended []forecast.Run
 	// queueOf returns the queue of a job.
 	queueOf func(job string) string
 }
@@ -36,6 +39,8 @@ type runs struct {
 	// furthest is the last step that it has told.
 	furthest int64
 	phase    checkpoint.Phase
+	// first is when the first run of the job was begun; zero: it ran before.
+	first time.Time
 	// since is when it was begun, and stopped when the one before was to stop; zero: none was.
 	since, stopped time.Time
 	// idle is since when it waits for containers; zero: it has some, or that is not known.
@@ -81,6 +86,7 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 		switch {
 		case j.Phase == checkpoint.Ended:
 			one.idle = time.Time{}
+			s.finish(one, j.Name, now)
 		case j.Phase == checkpoint.Idle && one.phase != checkpoint.Idle:
 			one.idle = now
 		}
@@ -93,6 +99,9 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 
 // begins counts a run.
 func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
+	if one.attempt == 0 {
+		one.first = now
+	}
 	one.attempt, one.since = j.Attempt, now
 	s.all++
 	if !one.idle.IsZero() {

@@ -36,6 +36,13 @@
   const now = () => clock.at + (head.rate ?? 1) * (performance.now() - clock.heard) / 1000;
   const span = (s) => s < 60 ? `${Math.max(0, Math.round(s))} s` : s < 3600 ? `${Math.round(s / 60)} min` : s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${(s / 86400).toFixed(1)} d`;
   const moment = (at) => head.wall ? new Date(at * 1000).toLocaleTimeString() : `day ${Math.floor(at / 86400) + 1}, ${new Date(at * 1000).toISOString().slice(11, 16)}`;
+  // day is a moment with its date, where that is another than today's.
+  const day = (at) => head.wall && new Date(at * 1000).toDateString() !== new Date(now() * 1000).toDateString() ? new Date(at * 1000).toLocaleString() : moment(at);
+  function starts(job) {
+    const [early, late] = [day(job.early), job.late ? day(job.late) : ""];
+    const when = late === early ? `at ${early}` : late ? `between ${early} and ${late}` : `after ${early}`;
+    return `starts ${when}` + (job.without ? `; without ${job.without} it would be ${day(job.then)}` : "");
+  }
   const percent = (x) => `${(100 * x).toFixed(1)} %`;
 
   // hueOf gives a job its colour by its name, so that it keeps it.
@@ -178,6 +185,7 @@
       case "state":
         td.append(make("span", job.state));
         if (job.why) td.append(make("div", job.why, "why"));
+        if (job.early) td.append(make("div", starts(job), "why"));
         break;
       case "queue": td.textContent = job.queue ?? ""; break;
       case "place": td.textContent = job.place || ""; break;

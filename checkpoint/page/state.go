@@ -55,6 +55,12 @@ type Job struct {
 	Fair  float64 `json:"fair"`
 	// Why says why it has nothing, or is not where it was to be, or when it is to begin; empty: there is nothing to say.
 	Why string `json:"why,omitempty"`
+	// Early and Late are when it begins in a tenth and nine tenths of a forecast, by the Clock, where it has nothing; Early 0: not known,
+	// Late 0: after all that was looked at. Without is a job without which it would begin at Then; empty: nobody has asked.
+	Early   float64 `json:"early,omitzero"`
+	Late    float64 `json:"late,omitzero"`
+	Without string  `json:"without,omitempty"`
+	Then    float64 `json:"then,omitzero"`
 	// Step, Saved and Attempt are how far it is, the step of its newest checkpoint, and the number of its run; 0: not known.
 	Step    int64 `json:"step,omitzero"`
 	Saved   int64 `json:"saved,omitzero"`

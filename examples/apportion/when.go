@@ -5,7 +5,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -155,13 +154,13 @@ func (o *whenOutput) print(out io.Writer) error {
 		_, err := fmt.Fprintln(out, "nothing waits")
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w, clock := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), forecast.Clock{Now: o.now, Horizon: o.Horizon}
 	for i := range o.Jobs {
-		fmt.Fprintf(w, "%s\tstarts %s\tends %s\n", o.Jobs[i].ID, o.between(o.Jobs[i].Start), o.between(o.Jobs[i].End))
+		fmt.Fprintf(w, "%s\tstarts %s\tends %s\n", o.Jobs[i].ID, clock.Between(o.Jobs[i].Start), clock.Between(o.Jobs[i].End))
 		for _, without := range o.Without {
 			for _, times := range without.Jobs {
 				if times.ID == o.Jobs[i].ID {
-					fmt.Fprintf(w, "\twithout %s it would be %s\n", without.ID, o.at(times.Start.P50))
+					fmt.Fprintf(w, "\twithout %s it would be %s\n", without.ID, clock.At(times.Start.P50))
 				}
 			}
 		}
@@ -170,31 +169,4 @@ func (o *whenOutput) print(out io.Writer) error {
 		fmt.Fprintf(w, "\nnothing is known of how long these run: %s\n", strings.Join(o.Unknown, ", "))
 	}
 	return w.Flush()
-}
-
-// between says a range, from tenth to nine tenths.
-func (o *whenOutput) between(q forecast.Quantiles) string {
-	low, high := o.at(q.P10), o.at(q.P90)
-	switch {
-	case q.P10 == nil:
-		return "later than " + o.at(&o.Horizon)
-	case q.P90 == nil:
-		return "after " + low
-	case low == high:
-		return "at " + low
-	}
-	return fmt.Sprintf("between %s and %s, half of the time by %s", low, high, o.at(q.P50))
-}
-
-// at says an instant: a clock time, with its day where that is another, or the time from now.
-func (o *whenOutput) at(seconds *float64) string {
-	t := time.Duration(*cmp.Or(seconds, &o.Horizon) * float64(time.Second))
-	switch at := o.now.Add(t); {
-	case o.now.IsZero():
-		return "+" + strings.TrimSuffix(t.Round(time.Minute).String(), "0s")
-	case at.YearDay() != o.now.YearDay() || at.Year() != o.now.Year():
-		return at.Format("2 Jan 15:04")
-	default:
-		return at.Format("15:04")
-	}
 }

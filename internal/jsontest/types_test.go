@@ -105,7 +105,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[controller.View](), reflect.TypeFor[controller.Server](), reflect.TypeFor[controller.Job](), reflect.TypeFor[controller.Waiting](),
 	reflect.TypeFor[page.State](), reflect.TypeFor[page.Head](), reflect.TypeFor[page.Server](), reflect.TypeFor[page.Job](), reflect.TypeFor[page.Queue](),
-	reflect.TypeFor[page.Decision](), reflect.TypeFor[page.Change](),
+	reflect.TypeFor[page.Decision](), reflect.TypeFor[page.Change](), reflect.TypeFor[page.Start](),
 	reflect.TypeFor[controller.JobReport](), reflect.TypeFor[controller.Report](),
 
 	reflect.TypeFor[driver.Traced](), reflect.TypeFor[driver.State](), reflect.TypeFor[driver.JobState](),
@@ -230,6 +230,8 @@ var exempt = map[string]string{
 	"checkpoint/controller.Reserve":        "is read from a flag",
 	"checkpoint/controller.Config":         "holds a function or an interface of the caller's",
 	"checkpoint/page.Config":               "holds a function or an interface of the caller's",
+	"checkpoint/page.Foresight":            "is kept in memory",
+	"checkpoint/page.Outlook":              "is kept in memory",
 	"checkpoint/page.Question":             "comes in an address",
 	"checkpoint/managed.Agent":             "holds a function or an interface of the caller's",
 	"checkpoint/managed.Config":            "holds a function or an interface of the caller's",
@@ -252,6 +254,7 @@ var exempt = map[string]string{
 	"placement/sim.OrderError":             "is an error, whose sort is a sentinel compared by identity",
 	"placement/sim.Scenario":               "holds a function or an interface of the caller's",
 	"placement/sim.State":                  "holds a function or an interface of the caller's",
+	"placement/sim/forecast.Clock":         "says times in words",
 	"placement/sim/forecast.Decisions":     "holds a function or an interface of the caller's",
 	"placement/sim/forecast.Forecast":      "leaves out Times.Starts",
 	"placement/sim/forecast.Options":       "holds a function or an interface of the caller's",

@@ -38,8 +38,8 @@ var layers = []struct {
 	// The bridge, and the controller that stands on it, alone know allocations and checkpoints, so that neither knows the
 	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
-	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf"}},
-	{"checkpoint/page", []string{"alloc", "checkpoint/wire"}},
+	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf", "placement/sim"}},
+	{"checkpoint/page", []string{"alloc", "checkpoint/wire", "placement/sim"}},
 	{"checkpoint", []string{"internal/regular"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},
