@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,5 +96,47 @@ func TestStateIsNoLink(t *testing.T) {
 	}
 	if contents(t, elsewhere) != before {
 		t.Error("what a link leads to was changed")
+	}
+}
+
+// TestOneListens begins many services at once on the socket that one left behind which was killed: one listens, and the others say so. The
+// next one after it listens again.
+func TestOneListens(t *testing.T) {
+	folder, err := os.MkdirTemp("", "serve") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "s")
+	for range 50 {
+		stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stale.SetUnlinkOnClose(false)
+		_ = stale.Close()
+		const services = 8
+		listeners := make(chan net.Listener, services)
+		var begun sync.WaitGroup
+		for range services {
+			begun.Go(func() {
+				l, err := listenUnix(path)
+				if err == nil {
+					listeners <- l
+				} else if !strings.Contains(err.Error(), "another service") {
+					t.Error(err)
+				}
+			})
+		}
+		begun.Wait()
+		if n := len(listeners); n != 1 {
+			t.Fatalf("%d services listen on one socket", n)
+		}
+		if err := (<-listeners).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Fatalf("it leaves %v, %v", left, err)
+		}
 	}
 }

@@ -127,7 +127,20 @@ func (o *serviceOptions) open() (net.Listener, error) {
 
 // listenUnix listens on a socket that its owner alone may open. It is made in a folder of its own and moved to its place, so that there is
 // no instant at which others could open it. One that a service left behind is replaced, one with a service behind it is not.
-func listenUnix(path string) (net.Listener, error) {
+// Of several that begin at once the lock beside it lets one through, which keeps it for as long as it listens.
+func listenUnix(path string) (_ net.Listener, err error) {
+	release, free, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	if !free {
+		return nil, fmt.Errorf("%s: another service listens there", path)
+	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%s: another service listens there", path)
@@ -151,7 +164,7 @@ func listenUnix(path string) (net.Listener, error) {
 		_ = listener.Close()
 		return nil, err
 	}
-	return &unixListener{listener, path}, nil
+	return &unixListener{listener, path, release}, nil
 }
 
 // moveTo gives a file of a folder beside path that name.
@@ -167,9 +180,11 @@ func moveTo(path, folder, name string) error {
 // unixListener takes its socket away when it closes.
 type unixListener struct {
 	*net.UnixListener
-	path string
+	path    string
+	release func()
 }
 
 func (u *unixListener) Close() error {
+	defer u.release()
 	return errors.Join(u.UnixListener.Close(), os.Remove(u.path))
 }
