@@ -112,3 +112,11 @@ func TestManyFaults(t *testing.T) {
 		t.Errorf("%d faults listed, %q", len(answer.Faults), answer.Error)
 	}
 }
+
+// unlessShort is how many seeds a test takes: in the short form, which is that of the race detector, a few.
+func unlessShort(seeds, short uint64) uint64 {
+	if testing.Short() {
+		return short
+	}
+	return seeds
+}

@@ -141,7 +141,7 @@ func TestTotalIsThatOfTheAnswers(t *testing.T) {
 	cluster, jobs := workload(3)
 	header := strings.SplitAfter(strings.Replace(workloadText(t, 3, true), `"slots":30`, `"slots":60`, 1), "\n")[0]
 	ended, displaced := 0, 0
-	for seed := range uint64(4) {
+	for seed := range unlessShort(4, 1) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		earned := map[string]float64{}
 		text, now := header, 1
@@ -202,7 +202,7 @@ func TestTotalIsThatOfTheAnswers(t *testing.T) {
 			t.Errorf("seed %d: a total of %+v, the answers add up to %g", seed, total, sum)
 		}
 	}
-	if ended == 0 || displaced == 0 {
+	if !testing.Short() && (ended == 0 || displaced == 0) {
 		t.Errorf("%d jobs ended and %d were displaced, which shows little", ended, displaced)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // TestSessionAddsUp draws changes, right and wrong, and holds what the answers say to what the session shows.
 func TestSessionAddsUp(t *testing.T) {
 	refused, decided, events := 0, 0, 0
-	for seed := range uint64(12) {
+	for seed := range unlessShort(12, 3) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s, _, err := newSession(t.Context(), []byte(drawnProblem(rng, 4, 5)), 20)
 		if err != nil {
@@ -66,7 +66,7 @@ func TestSessionAddsUp(t *testing.T) {
 			asValue(t, s)
 		}
 	}
-	if refused < 30 || decided < 100 || events == 0 {
+	if refused == 0 || !testing.Short() && (refused < 30 || decided < 100 || events == 0) {
 		t.Errorf("%d refused, %d decided, %d of them by themselves", refused, decided, events)
 	}
 }

@@ -28,6 +28,9 @@ func TestTerminal(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // of util-linux: gives a command a terminal
 	}
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
 	bin := t.TempDir() + "/apportion"
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
