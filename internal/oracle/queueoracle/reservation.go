@@ -100,6 +100,154 @@ func (w *World) Empty(i int) bool {
 	return empty.hasRoom(i)
 }
 
+// Reserved is what is kept for application I: containers by server, nil where a ceiling is what it waits for, until the applications in For
+// have ended, at a time.
+type Reserved struct {
+	I      int
+	Places []int64
+	For    []int
+	At     float64
+}
+
+// exempt reports whether application i may have what is kept: it is what it is for, is waited for, or has ended by a time that is known.
+func (w *World) exempt(v *Reserved, i int) bool {
+	known := i == v.I || w.Apps[i].Ends <= v.At && !math.IsInf(v.At, 1)
+	for _, f := range v.For {
+		known = known || f == i
+	}
+	return known
+}
+
+// kept is by kind what of the reservation is not held by those in For, at places of an application.
+func (w *World) kept(v *Reserved, n int64, at func(places []int64, f int) int64) []int64 {
+	kept := make([]int64, len(w.Servers[0]))
+	for k := range kept {
+		kept[k] = n * w.Apps[v.I].Demand[k]
+		for _, f := range v.For {
+			kept[k] -= at(w.Apps[f].Places, f) * w.Apps[f].Demand[k]
+		}
+		kept[k] = max(0, kept[k])
+	}
+	return kept
+}
+
+// keptOn is what is kept on server j.
+func (w *World) keptOn(v *Reserved, j int) []int64 {
+	if v.Places == nil {
+		return make([]int64, len(w.Servers[0]))
+	}
+	return w.kept(v, v.Places[j], func(places []int64, _ int) int64 {
+		if places == nil {
+			return 0
+		}
+		return places[j]
+	})
+}
+
+// keptBelow is what is kept below the ceiling of queue q, where that is above I.
+func (w *World) keptBelow(v *Reserved, q int) []int64 {
+	if !w.under(v.I, q) {
+		return make([]int64, len(w.Servers[0]))
+	}
+	return w.kept(v, w.Apps[v.I].Least, func(places []int64, f int) int64 {
+		if !w.under(f, q) {
+			return 0
+		}
+		return containers(places)
+	})
+}
+
+// under reports whether application i is below queue q.
+func (w *World) under(i, q int) bool {
+	for _, up := range w.above(i) {
+		if up == q {
+			return true
+		}
+	}
+	return false
+}
+
+// Kept reports whether what is reserved is free, on servers and below ceilings, of all that may not have it.
+func (w *World) Kept(list []Reserved) bool {
+	for n := range list {
+		v, others := &list[n], *w
+		others.Apps = append([]App(nil), w.Apps...)
+		for i := range w.Apps {
+			if w.exempt(v, i) && i != v.I && !contains(v.For, i) {
+				others.Apps[i].Places = nil
+			}
+		}
+		for j, capacity := range w.Servers {
+			for k, kept := range w.keptOn(v, j) {
+				for _, app := range others.Apps {
+					if app.Places != nil {
+						kept += app.Places[j] * app.Demand[k]
+					}
+				}
+				if kept > capacity[k] {
+					return false
+				}
+			}
+		}
+		for q := range w.Queues {
+			for k, kept := range w.keptBelow(v, q) {
+				if ceiling := w.Queues[q].Ceiling; ceiling != nil && w.Apps[v.I].Demand[k] > 0 && kept+others.used(q, 0, 0)[k] > ceiling[k] {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func contains(list []int, i int) bool {
+	for _, x := range list {
+		if x == i {
+			return true
+		}
+	}
+	return false
+}
+
+// FitsBeside reports whether the fewest containers of application i fit what is free and not kept from it. It may break what is reserved for
+// another one, where its queue stays within its guarantee and the other would not.
+func (w *World) FitsBeside(i int, list []Reserved) bool {
+	less := *w
+	less.Servers, less.Queues = make([][]int64, len(w.Servers)), append([]Queue(nil), w.Queues...)
+	for j := range w.Servers {
+		less.Servers[j] = append([]int64(nil), w.Servers[j]...)
+	}
+	for q := range less.Queues {
+		if w.Queues[q].Ceiling != nil {
+			less.Queues[q].Ceiling = append([]int64(nil), w.Queues[q].Ceiling...)
+		}
+	}
+	for n := range list {
+		v := &list[n]
+		if w.exempt(v, i) || w.MayBreak(i, v.I) {
+			continue
+		}
+		for j := range less.Servers {
+			for k, kept := range w.keptOn(v, j) {
+				less.Servers[j][k] -= kept
+			}
+		}
+		for q := range less.Queues {
+			for k, kept := range w.keptBelow(v, q) {
+				if less.Queues[q].Ceiling != nil {
+					less.Queues[q].Ceiling[k] -= kept
+				}
+			}
+		}
+	}
+	if !less.hasRoom(i) {
+		return false
+	}
+	less.Apps = append([]App(nil), w.Apps...)
+	less.Apps[i].Places = append(make([]int64, len(w.Servers)-1), w.Apps[i].Least)
+	return less.below(i)
+}
+
 // Entitled reports whether the queue of application i, at the fork with o, stays within its guarantee with its fewest containers.
 func (w *World) Entitled(i, o int) bool {
 	a, _ := w.fork(i, o)
