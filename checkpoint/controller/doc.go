@@ -6,7 +6,7 @@
 // [Controller.Run] is four loops. One looks at the [Cluster] again and again and tells the checkpoint protocol what has
 // changed: servers that have come or are drained, jobs that were submitted or withdrawn. One decides, whenever servers or
 // jobs have changed, what all jobs should have, from what they have in fact. The third is a driver, which moves the jobs
-// there. The fourth forecasts when the jobs begin that wait, and takes a twentieth of one processor at most: what is known of lengths is
+// there. The fourth forecasts when the jobs begin that wait, and takes a hundredth of one processor at most: what is known of lengths is
 // Application.Ends, and how long the jobs have run that ended since the controller began. What runs is read back from the protocol's own records and never from a plan.
 //
 // Whoever has a cluster manager implements Cluster: how it looks, and the three calls of [managed.Manager].

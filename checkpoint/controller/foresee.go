@@ -14,7 +14,7 @@ import (
 const (
 	// foreseePart is the part of the time in which a forecast may be at work, 1 in so many: it bounds what forecasts take, whatever the
 	// cluster. A forecast uses one processor.
-	foreseePart = 20
+	foreseePart = 100
 	// foreseeAge is how old a forecast becomes before the same is forecast again: by then jobs have run longer, and what is known of their
 	// lengths is another.
 	foreseeAge = time.Minute
@@ -23,7 +23,7 @@ const (
 )
 
 // foreseeOptions are those of a forecast, but for its history: a third of the study's replays, and decisions at every doubling of the jobs
-// that have ended, for which the starts are late by as much.
+// that have ended, by which starts are late.
 var foreseeOptions = forecast.Options{Replays: 12, Decisions: 12, StartsOnly: true}
 
 // foreseeAll forecasts by work until the context ends: what was decided since, and the same again when it is old.

@@ -73,10 +73,10 @@ func TestForesee(t *testing.T) {
 	}
 }
 
-// Forecasts that take long are seldom: at work for a twentieth of the time, with a new decision each second. Those that take no time are
-// made for each decision, and of an old one once a minute.
+// Forecasts that take long are seldom: at work for a hundredth of the time, with a new decision each second. Forecasts that
+// take no time are made for each decision, and of an old one once a minute.
 func TestForeseenSeldom(t *testing.T) {
-	for takes, want := range map[time.Duration][2]int{3 * time.Second: {10, 10}, 0: {599, 10}} {
+	for takes, want := range map[time.Duration][2]int{300 * time.Millisecond: {20, 10}, 0: {599, 10}} {
 		for same, want := range want {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
