@@ -14,14 +14,13 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/oracle/p2oracle"
+	"github.com/apportion/apportion/internal/rapidtest"
 )
 
 // No choice of who is let in is worth more than the bound on all of them.
 func TestPropOpenBound(t *testing.T) {
 	// Few draws have a set that is taken for a guarantee, so that there are many.
-	for range 10 {
-		rapid.Check(t, checkOpenBound)
-	}
+	rapidtest.Runs(t, 10, checkOpenBound)
 }
 
 func checkOpenBound(t *rapid.T) {

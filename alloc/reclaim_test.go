@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/oracle/queueoracle"
+	"github.com/apportion/apportion/internal/rapidtest"
 )
 
 // genTeams draws a cluster of up to 2 servers and 2 kinds, a tree of up to 5 queues whose guarantees fit it, and up to 7
@@ -181,9 +182,7 @@ func TestPropTurn(t *testing.T) {
 // and what is taken may be taken. On two servers what is taken may be taken.
 func TestPropReclaim(t *testing.T) {
 	// Few draws come to a set of two rules, so that there are many.
-	for range 200 {
-		rapid.Check(t, checkReclaim)
-	}
+	rapidtest.Runs(t, 200, checkReclaim)
 }
 
 // checkReclaim lets one application of a problem take what it may, and compares that with the twin.

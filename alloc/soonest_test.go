@@ -14,14 +14,13 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/rapidtest"
 )
 
 // What is reserved is there as soon as anything can be; where every application is on one server it waits for as few as can be, and
 // nothing of it is in vain.
 func TestPropSoonest(t *testing.T) {
-	for range 20 {
-		rapid.Check(t, checkSoonest)
-	}
+	rapidtest.Runs(t, 20, checkSoonest)
 }
 
 func checkSoonest(t *rapid.T) {

@@ -23,6 +23,11 @@ func TestUntil(t *testing.T) {
 		if after[0] == after[2] {
 			t.Errorf("seed %s: numbers after each run: %d, the same again", given, after)
 		}
+		clear(drawn)
+		Runs(t, 2, func(t *rapid.T) { drawn[rapid.Uint64().Draw(t, "x")] = true })
+		if len(drawn) <= after[1]-after[0]+50 {
+			t.Errorf("seed %s: %d numbers in two runs", given, len(drawn))
+		}
 		if got := seed.String(); got != given {
 			t.Errorf("seed %s was left as %s", given, got)
 		}
