@@ -192,7 +192,7 @@ func times(a, b int64) int64 {
 
 // problem writes the cluster as a problem.
 func (c *cluster) problem() *alloc.Problem {
-	p := &alloc.Problem{Theta1: 0.1, Theta2: 0.1, Previous: alloc.Allocation{}}
+	p := &alloc.Problem{Theta1: 0.1, Theta2: 0.1, Previous: alloc.Allocation{}, Applications: []alloc.Application{}} // a list in JSON too
 	c.sift()
 	kinds := make(map[string]bool)
 	for _, s := range c.servers {

@@ -29,6 +29,9 @@ func TestCases(t *testing.T) {
 				return err.Error() + "\n"
 			}
 			var out bytes.Buffer
+			if text(t, p.Applications) == "null" {
+				t.Error("applications are null in JSON")
+			}
 			fmt.Fprintln(&out, strings.Join(p.Kinds, " "))
 			for _, s := range p.Servers {
 				fmt.Fprintln(&out, "server", text(t, s))

@@ -18,11 +18,33 @@ type yarn struct {
 }
 
 type yarnNode struct {
-	ID     string   `json:"id"`
-	State  string   `json:"state"`
-	MB     int64    `json:"availMemoryMB"`
-	Cores  int64    `json:"availableVirtualCores"`
-	Labels []string `json:"nodeLabels"`
+	ID     string      `json:"id"`
+	State  string      `json:"state"`
+	MB     int64       `json:"availMemoryMB"`
+	Cores  int64       `json:"availableVirtualCores"`
+	More   yarnAmounts `json:"availableResource"`
+	Labels []string    `json:"nodeLabels"`
+}
+
+// yarnAmounts has what is neither memory nor processors, and these under other names.
+type yarnAmounts struct {
+	All struct {
+		List []struct {
+			Name  string      `json:"name"`
+			Value json.Number `json:"value"` // in quotes in some places
+		} `json:"resourceInformation"`
+	} `json:"resourceInformations"`
+}
+
+// with adds them to an amount of memory and of processors.
+func (a *yarnAmounts) with(mb, cores int64) map[string]int64 {
+	all := map[string]int64{"vcores": cores, "memory": mb}
+	for _, one := range a.All.List {
+		if n, err := one.Value.Int64(); err == nil && one.Name != "memory-mb" && one.Name != "vcores" {
+			all[one.Name] = n
+		}
+	}
+	return all
 }
 
 type yarnApp struct {
@@ -36,6 +58,7 @@ type yarnApp struct {
 		Capability struct {
 			MB    int64 `json:"memory"`
 			Cores int64 `json:"vCores"`
+			yarnAmounts
 		} `json:"capability"`
 	} `json:"resourceRequests"`
 }
@@ -77,7 +100,7 @@ func (y *yarn) end(c *cluster) {
 		for _, label := range n.Labels {
 			labels["label:"+label], known["label:"+label] = "", true
 		}
-		c.servers[n.ID] = &server{has: map[string]int64{"vcores": max(0, n.Cores), "memory": max(0, n.MB)}, labels: labels, cordoned: n.State == "DECOMMISSIONING"}
+		c.servers[n.ID] = &server{has: n.More.with(max(0, n.MB), max(0, n.Cores)), labels: labels, cordoned: n.State == "DECOMMISSIONING"}
 	}
 	for n := range y.apps {
 		y.app(c, &y.apps[n], slices.Sorted(maps.Keys(known)))
@@ -98,7 +121,7 @@ func (y *yarn) app(c *cluster, a *yarnApp, labels []string) {
 		}
 		asks++
 		w := work{id: fmt.Sprintf("%s/%d", a.ID, n), count: r.Count, priority: a.Priority,
-			demand: map[string]int64{"vcores": r.Capability.Cores, "memory": r.Capability.MB}}
+			demand: r.Capability.with(r.Capability.MB, r.Capability.Cores)}
 		if r.Label != "" && r.Label != "<DEFAULT_PARTITION>" {
 			w.requires = []apportion.Requirement{{Key: "label:" + r.Label, Op: apportion.Exists}}
 		} else {
