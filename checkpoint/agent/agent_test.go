@@ -488,6 +488,19 @@ func TestLapseFails(t *testing.T) {
 	b.eventually("the processes are ended", func() bool { return len(b.subject().Alive("suite")) == 0 })
 }
 
+// An attempt whose lease was over is ended once, and once more by the next agent at most.
+func TestLapseOnce(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	b.must(checkpoint.Resume, 1, 0)
+	b.elapse(2)
+	b.awaitStop()
+	time.Sleep(b.config.Lease / 2) // ten more looks
+	if n := strings.Count(b.fake.said(), "stop"); n != 1 {
+		t.Errorf("stopped %d times", n)
+	}
+}
+
 // A Stop and the end of the lease wait for each other, whoever comes first: the job ends, both succeed, and the
 // agent goes on.
 func TestStopDuringLapse(t *testing.T) {
@@ -526,6 +539,24 @@ func TestStopDuringLapse(t *testing.T) {
 			t.Errorf("stop first %v: attempts %v are alive", stopFirst, alive)
 		}
 		b.end() // reports what Run has returned
+	}
+}
+
+// A Stop that fails leaves the end of the processes to the lease.
+func TestLapseFollowsFailedStop(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	b.must(checkpoint.Resume, 1, 0)
+	b.fake.set(func() { b.fake.failed = errors.New("immortal") })
+	if r := b.do(checkpoint.Effect{Action: checkpoint.Stop, Attempt: 1}); r.Outcome != checkpoint.Failed {
+		t.Fatalf("the stop is %+v", r)
+	}
+	b.fake.set(func() { b.fake.failed = nil })
+	b.elapse(2)
+	for limit := time.Now().Add(10 * time.Second); len(b.subject().Alive("suite")) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("not ended: %s", b.fake.said())
+		}
 	}
 }
 

@@ -3,6 +3,8 @@
 package agent_test
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -62,6 +64,28 @@ func TestBookSurvives(t *testing.T) {
 	}
 	if cases < 20 {
 		t.Errorf("only %d operations failed", cases)
+	}
+}
+
+// A write that failed is made up for by the next one.
+func TestBookRecovers(t *testing.T) {
+	mem := vfstest.NewMem()
+	fail := true
+	b := open(t, vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if fail && op == vfstest.Sync {
+			return vfstest.ErrInjected
+		}
+		return nil
+	}))
+	if _, err := b.Admit(effect(1, checkpoint.Create, 1)); !errors.Is(err, vfstest.ErrInjected) {
+		t.Fatal(err)
+	}
+	fail = false
+	if v, err := b.Admit(effect(1, checkpoint.Create, 1)); err != nil || v.Ruling != agent.Perform {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if created := open(t, mem.Crash(nil)).Page("lr").Created; created != 1 {
+		t.Errorf("attempt %d was created", created)
 	}
 }
 
@@ -129,5 +153,16 @@ func TestBookSharesWrites(t *testing.T) {
 	}
 	if known := open(t, mem.Crash(nil)).Jobs(); len(known) != jobs {
 		t.Errorf("%d jobs are known", len(known))
+	}
+}
+
+func TestDamagedBook(t *testing.T) {
+	for _, text := range []string{`{"epoch":`, `{"epoch":1,"jobs":{}} and more`, `{"epoch":1,"jobs":{},"colour":"red"}`, `[]`, `{"epoch":1,"jobs":null}`} {
+		mem := vfstest.NewMem()
+		file := must.Have(mem.Create(agent.BookFile))(t)
+		must.Have(io.WriteString(file, text))(t)
+		if _, err := agent.OpenBook(mem, "here"); err == nil || !strings.Contains(err.Error(), agent.BookFile) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -15,6 +15,30 @@ func at(seconds float64) agent.Stamp {
 	return agent.Stamp{Boot: "b", At: time.Duration(seconds * float64(time.Second))}
 }
 
+func TestLeft(t *testing.T) {
+	held := agent.Lease{Length: 10 * time.Second, Heard: at(100)}
+	for _, c := range []struct {
+		name string
+		now  agent.Stamp
+		want time.Duration
+	}{
+		{"at once", at(100), 10 * time.Second},
+		{"later", at(103.5), 6500 * time.Millisecond},
+		{"just before the end", at(109.999), time.Millisecond},
+		{"at the end", at(110), 0},
+		{"long after", at(1e6), 0},
+		{"a clock that went back", at(99), 0},
+		{"another boot", agent.Stamp{Boot: "c", At: 105 * time.Second}, 0},
+	} {
+		if got := held.Left(c.now); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	if left := (agent.Lease{Length: time.Hour}).Left(at(1)); left != 0 {
+		t.Errorf("nobody was heard, and %v are left", left)
+	}
+}
+
 func TestRenew(t *testing.T) {
 	held := agent.Lease{Length: 10 * time.Second, Heard: at(100)}
 	for _, c := range []struct {

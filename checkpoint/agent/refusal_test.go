@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +21,20 @@ import (
 	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
 )
+
+// A refused order renews no lease, however new its stamp is.
+func TestRefusedRenewsNothing(t *testing.T) {
+	b := newBench(t)
+	b.must(checkpoint.Create, 1, 0)
+	b.must(checkpoint.Resume, 1, 0)
+	b.elapse(0.6)
+	b.greet() // hands nothing back
+	if r := b.do(checkpoint.Effect{Action: checkpoint.Create, Attempt: 0}); r.Outcome != checkpoint.Fenced {
+		t.Fatalf("%+v", r)
+	}
+	b.elapse(0.6)
+	b.awaitStop()
+}
 
 // A lease that only seemed to be over ends nothing.
 func TestHeardJustInTime(t *testing.T) {
@@ -93,6 +108,34 @@ func TestOutcomeOfErrors(t *testing.T) {
 			b.must(checkpoint.Resume, 1, 0)
 		}
 		if r := b.do(checkpoint.Effect{Action: action, Attempt: 1, Checkpoint: number}); r.Outcome != c.want || !strings.Contains(r.Detail, c.err.Error()) {
+			t.Errorf("%v: %+v, want %s", c.err, r, c.want)
+		}
+	}
+}
+
+// closed is a store that opens nothing.
+type closed struct {
+	store.Store
+	err error
+}
+
+func (c closed) Open(context.Context, string, int64) (store.Reader, error) { return nil, c.err }
+
+// The errors of a store tell a checkpoint that is damaged from one that cannot be fetched now.
+func TestOutcomeOfStores(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want checkpoint.Outcome
+	}{
+		{store.ErrCorrupt, checkpoint.Damaged}, {store.ErrNotFound, checkpoint.Damaged},
+		{syscall.EIO, checkpoint.Unreadable}, {context.DeadlineExceeded, checkpoint.Failed},
+	} {
+		b := newBench(t)
+		b.config.Store = closed{b.config.Store, fmt.Errorf("open: %w", c.err)}
+		b.restart()
+		b.must(checkpoint.Create, 1, 0)
+		r := b.do(checkpoint.Effect{Action: checkpoint.Resume, Attempt: 1, Checkpoint: 7})
+		if r.Outcome != c.want || !strings.Contains(r.Detail, c.err.Error()) {
 			t.Errorf("%v: %+v, want %s", c.err, r, c.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -256,5 +257,39 @@ func TestStandbyRefuses(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A Config that the records do not fit, a damaged journal, and a disk that cannot be read fence nobody off.
+func TestOpenClaimsLast(t *testing.T) {
+	mem := vfstest.NewMem()
+	m, j := mustOpen(t, mem)
+	typo := checkpoint.Config{Kinds: apportion.Kinds{"slot", "gpu"}}
+	must.Do(t, appendEvent(m, j, server("a")))
+	created := 0
+	watched := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if op == vfstest.Create {
+			created++
+		}
+		return nil
+	})
+	if _, _, err := Open(watched, typo); !errors.Is(err, checkpoint.ErrCorrupt) {
+		t.Errorf("two kinds for one quantity: %v", err)
+	}
+	unreadable := vfstest.Hooked(mem, func(op vfstest.Op, _ string) error {
+		if op == vfstest.Open {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	if _, _, err := Open(unreadable, oneKind()); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a disk that cannot be read: %v", err)
+	}
+	if err := appendEvent(m, j, server("b")); err != nil {
+		t.Errorf("the master that was running: %v", err)
+	}
+	// A number that is taken for a moment only would be enough to end the master that runs.
+	if created > 0 {
+		t.Errorf("%d files were made", created)
 	}
 }

@@ -72,6 +72,30 @@ func TestSignatureCoversAll(t *testing.T) {
 	}
 }
 
+// A role that may not call a path is told so, by somebody who signs; the request has not been served.
+func TestRoleIsRefused(t *testing.T) {
+	served := 0
+	server := httptest.NewServer(Handler(secret.Gate(), func(context.Context, question) (string, error) {
+		served++
+		return "", nil
+	}, Agent, Guard))
+	defer server.Close()
+	for _, p := range []Party{north, {Guard, "g"}, ann} {
+		err := secret.Credential(p).Client(server.URL).Call(t.Context(), "/", question{}, new(string))
+		var status *StatusError
+		if p.Role == User {
+			if !errors.As(err, &status) || status.Status != http.StatusUnauthorized || !strings.Contains(status.Text, "role user") || !Refused(err) {
+				t.Errorf("%v: %v", p, err)
+			}
+		} else if err != nil {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+	if served != 2 {
+		t.Errorf("served %d times, want 2", served)
+	}
+}
+
 // An answer that JSON cannot hold is a fault of the server, which it tells and signs.
 func TestUnwritableAnswer(t *testing.T) {
 	server := httptest.NewServer(Handler(secret.Gate(), func(context.Context, question) (any, error) { return make(chan int), nil }, User))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,8 +17,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/internal/must"
 )
 
@@ -120,6 +125,97 @@ func TestImpostor(t *testing.T) {
 // text is a key as its file has it.
 func (k Key) text() string { text, _ := k.MarshalText(); return string(text) }
 
+// serveAgent serves an agent in memory and returns its address.
+func serveAgent(t *testing.T, name string) (string, *agenttest.Server) {
+	s := &agenttest.Server{ID: name}
+	mux := http.NewServeMux()
+	HandleAgent(mux, secret.Credential(Party{Agent, name}).Gate(), s)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL, s
+}
+
+// An order with a huge epoch, which would fence off all masters to come, gets through from a master alone.
+func TestHugeEpoch(t *testing.T) {
+	base, _ := serveAgent(t, "north")
+	order := agent.Order{Effect: checkpoint.Effect{ID: 1, Epoch: math.MaxInt64, Action: checkpoint.Stop, Job: "lr", Attempt: 1}}
+	text := must.Have(json.Marshal(order))(t)
+	attacks := map[string]*Client{
+		"another cluster's master": NewSecret().Client(base, north),
+		"a user":                   secret.Credential(ann).Client(base),
+		"the agent itself":         secret.Credential(north).Client(base),
+		"another agent":            secret.Credential(Party{Agent, "south"}).Client(base),
+	}
+	for name, client := range attacks {
+		if err := client.Call(t.Context(), "/effect", order, &checkpoint.Reply{}); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The same order was said to another agent: it is not for this one.
+	h := hear(t, secret.Client(base, Party{Agent, "south"}), "/effect", order)
+	for _, to := range []Party{{Agent, "south"}, north} {
+		if status := h.repeat(t, base, func(h *heard) { h.header.Set(headerTo, to.String()) }); status != http.StatusUnauthorized {
+			t.Errorf("an order for another agent: %d", status)
+		}
+	}
+	response := must.Have(http.Post(base+"/effect", "application/json", bytes.NewReader(text)))(t)
+	response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("nobody: %d", response.StatusCode)
+	}
+	later := &Remote{secret.Client(base, north)}
+	reply, err := later.Do(t.Context(), agent.Order{Effect: checkpoint.Effect{ID: 2, Epoch: 1, Action: checkpoint.Stop, Job: "lr", Attempt: 1}})
+	if err != nil || reply.Outcome == checkpoint.Fenced {
+		t.Errorf("the true master afterwards: %+v, %v", reply, err)
+	}
+	if _, err := later.Status(t.Context(), agent.Question{Epoch: 1}); err != nil {
+		t.Errorf("the true master's question: %v", err)
+	}
+}
+
+// An answer to one question is none to another, nor with another status.
+func TestForgedAnswer(t *testing.T) {
+	client := start(t)
+	var captured *http.Response
+	var text []byte
+	ask(t, client)
+	tap := aside(client, client.Base, &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if captured == nil {
+			captured, text = response, body
+		}
+		response.Body = io.NopCloser(bytes.NewReader(body))
+		return response, err
+	})})
+	if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !Refused(err) {
+		t.Fatal(err)
+	}
+	for name, forge := range map[string]roundTrip{
+		"of another question": func(*http.Request) (*http.Response, error) {
+			forged := *captured
+			forged.Body = io.NopCloser(bytes.NewReader(text))
+			return &forged, nil
+		},
+		"with another status": func(r *http.Request) (*http.Response, error) {
+			response, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil {
+				response.StatusCode = http.StatusConflict
+			}
+			return response, err
+		},
+	} {
+		tap.HTTP = &http.Client{Transport: forge}
+		if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !errors.Is(err, ErrUnsigned) {
+			t.Errorf("an answer %s: %v", name, err)
+		}
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -206,3 +302,33 @@ func TestLink(t *testing.T) {
 		}
 	}
 }
+
+// closing is the body of an answer that counts how often it is closed.
+type closing struct {
+	io.Reader
+	closed *int
+}
+
+func (c closing) Close() error { *c.closed++; return nil }
+
+// The body of an answer is closed, whatever is in it: the connection would stay open for ever.
+func TestAnswersAreClosed(t *testing.T) {
+	for what, body := range map[string]io.Reader{
+		"nothing": strings.NewReader(""), "nonsense": strings.NewReader("no answer"), "too much": io.LimitReader(zeros{}, maxBytes+10),
+		"broken off": io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF)),
+	} {
+		closed := 0
+		client := secret.Credential(north).Client("http://nowhere")
+		client.HTTP = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: closing{body, &closed}}, nil
+		})}
+		if err := client.Call(t.Context(), "/v1/anything", struct{}{}, &struct{}{}); err == nil || closed == 0 {
+			t.Errorf("%s: closed %d times, %v", what, closed, err)
+		}
+	}
+}
+
+// zeros never ends.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

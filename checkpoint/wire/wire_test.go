@@ -3,14 +3,17 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/internal/must"
@@ -118,5 +121,27 @@ func TestGoingDown(t *testing.T) {
 	}
 	if err := client.Call(t.Context(), "/work", question{}, &answer); err != nil || answer != "done" {
 		t.Errorf("%q, %v", answer, err)
+	}
+}
+
+func TestCallEndsWithContext(t *testing.T) {
+	client := start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := client.Call(ctx, "/ask", question{"wait"}, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOneValueOnly(t *testing.T) {
+	client := start(t)
+	body := []byte(`{"Text":"a"} {"Text":"b"}`)
+	request := must.Have(http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader(body)))(t)
+	ask(t, client)
+	client.line.sign(request, body, client.challenge)
+	response := must.Have(http.DefaultClient.Do(request))(t)
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(text), "more than one") {
+		t.Errorf("%d %s", response.StatusCode, text)
 	}
 }
