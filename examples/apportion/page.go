@@ -1,6 +1,7 @@
 //go:build js
 
-// This file stands for what a page has no use of, and would wait for: it has no journal, no documents of a manager, and no minutes for a forecast.
+// This file stands for what a page has no use of, and would wait for: it has no journal, no documents of a manager, no minutes for a
+// forecast, and no lines to wait for.
 
 package main
 
@@ -16,6 +17,7 @@ type (
 	whenOptions struct{}
 	knowledge   struct{}
 	replays     struct{}
+	question    struct{}
 )
 
 func (*command) journalFlag() {}
@@ -27,3 +29,5 @@ func answerAdjust(context.Context, *command) error { return errPage }
 func answerImport(context.Context, *command) error { return errPage }
 
 func answerWhen(context.Context, *command) error { return errPage }
+
+func answerSession(context.Context, *command) error { return errPage }

@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion session": dorm's decisions one after the other, from a problem and what changes in it.
 
 package main

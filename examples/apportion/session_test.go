@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file tests sessions: what the changes of answers add up to, what a refused line leaves, and what a session is worth as a value.
 
 package main
