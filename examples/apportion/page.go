@@ -1,7 +1,7 @@
 //go:build js
 
 // This file stands for what a page has no use of, and would wait for: it has no journal, no documents of a manager, no minutes for a
-// forecast, and no lines to wait for.
+// forecast, and no lines that come one by one.
 
 package main
 
@@ -31,3 +31,5 @@ func answerImport(context.Context, *command) error { return errPage }
 func answerWhen(context.Context, *command) error { return errPage }
 
 func answerSession(context.Context, *command) error { return errPage }
+
+func answerSim(context.Context, *command) error { return errPage }

@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion sim": a cluster on virtual time under a policy, one of the library's or the caller's own.
 
 package main
