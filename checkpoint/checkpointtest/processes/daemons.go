@@ -98,7 +98,7 @@ func (d *Group) Kill(name string) {
 	_ = cmd.Wait() // it was killed
 }
 
-// built are the programs that this process has built, by folder and package: to link one takes seconds of a processor.
+// built are the programs that this process has built, by folder, package and CGO_ENABLED: to link one takes seconds of a processor.
 var built sync.Map
 
 // Build builds a program of a package into a folder, in the module that it belongs to, hence from, and returns its path.
@@ -106,7 +106,8 @@ var built sync.Map
 func Build(t testing.TB, dir, name, from, pkg string) string {
 	t.Helper()
 	program := filepath.Join(dir, name)
-	if bytes, ok := built.Load([2]string{from, pkg}); ok {
+	key := [3]string{from, pkg, os.Getenv("CGO_ENABLED")}
+	if bytes, ok := built.Load(key); ok {
 		// A program cannot be started while any process has it open to write, so that none may be forked meanwhile.
 		syscall.ForkLock.RLock()
 		err := os.WriteFile(program, bytes.([]byte), 0o755)
@@ -122,7 +123,7 @@ func Build(t testing.TB, dir, name, from, pkg string) string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if bytes, err := os.ReadFile(program); err == nil {
-		built.Store([2]string{from, pkg}, bytes)
+		built.Store(key, bytes)
 	}
 	return program
 }
