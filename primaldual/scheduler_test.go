@@ -266,3 +266,44 @@ func TestLimits(t *testing.T) {
 
 // second returns the error of a call.
 func second[T any](_ T, err error) error { return err }
+
+func TestOfferReasons(t *testing.T) {
+	cluster, bounds := plainCluster(3, 4)
+	change := func(f func(j *Job)) Job {
+		j := plainJob("j", 1)
+		f(&j)
+		return j
+	}
+	tests := []struct {
+		name string
+		job  Job
+		want Verdict
+		text string
+	}{
+		{"fits", plainJob("j", 1), Admitted, ""},
+		{"bandwidth", change(func(j *Job) { j.WorkerBandwidth = 2 }), BandwidthTooSmall, "one worker reserves bandwidth 2, one parameter server only 1"},
+		{"worker", change(func(j *Job) { j.Worker = vec{5} }), FitsNoWorkerServer, "one container needs 5 unit, no worker server has more than 4"},
+		{"ps", change(func(j *Job) { j.PS = vec{5} }), FitsNoPSServer, "one container needs 5 unit, no ps server has more than 4"},
+		{"demand of everything there is", change(func(j *Job) { j.PS = vec{math.MaxInt64} }), FitsNoPSServer, "one container needs 9223372036854775807 unit, no ps server has more than 4"},
+		{"slots", change(func(j *Job) { j.Epochs = 4 }), TooFewSlots, "it takes 4 slots at least, the horizon has 3"},
+		{"very many slots", change(func(j *Job) { j.Epochs = 1 << 52 }), TooFewSlots, "it takes 4503599627370496 slots at least, the horizon has 3"},
+		{"worthless", change(func(j *Job) { j.Utility = table(5) }), Worthless, "it is worth nothing in slot 2, where it could end at the earliest"},
+		{"room", change(func(j *Job) { j.Epochs, j.Chunks = 3, 9 }), NoRoom, "it takes 27 worker-slots, servers have room for 24"},
+		{"price", change(func(j *Job) { j.Utility = Constant(3.9) }), TooExpensive, "ending in slot 2 costs at least 4 and is worth 3.9"},
+		{"payoff of nothing", change(func(j *Job) { j.Utility = Constant(4) }), TooExpensive, "ending in slot 2 costs at least 4 and is worth 4"},
+		{"payoff of almost nothing", change(func(j *Job) { j.Utility = Constant(4.0001) }), Admitted, ""},
+		{"nothing demanded", change(func(j *Job) { j.Worker, j.PS = vec{0}, vec{0} }), Admitted, ""},
+	}
+	for _, method := range []Method{BoundsFirst, CappedDP, ChunkDP} {
+		s := newScheduler(t, cluster, bounds, method)
+		for _, test := range tests {
+			got, err := s.Quote(test.job)
+			if err != nil || got.Verdict != test.want || got.Admitted != (test.want == Admitted) {
+				t.Errorf("%v, %s: %v (%v), want %v", method, test.name, got.Verdict, err, test.want)
+			}
+			if got.Reason.Text != test.text {
+				t.Errorf("%v, %s: %q, want %q", method, test.name, got.Reason.Text, test.text)
+			}
+		}
+	}
+}

@@ -90,8 +90,7 @@ func (f family) model(random *rand.Rand) *milp.Model {
 	}
 	// No rows at all is one of the draws.
 	for range random.IntN(5) {
-		// The bounds are drawn so that feasible and infeasible models are both common; see
-		// TestFamiliesAreMixed.
+		// The bounds are drawn so that feasible and infeasible models are both common.
 		low := float64(random.IntN(21) - 14)
 		terms := randomTerms(random, vars)
 		switch kind := random.IntN(4); {

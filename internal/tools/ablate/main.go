@@ -3,7 +3,7 @@
 // Ablate halves and doubles each named number of a package, one at a time, runs a test of that package with it, and prints the
 // lines of the test's output that hold a text: what each number is worth, and which of them nobody would miss.
 //
-//	go run -C internal/tools ./ablate -run TestCurvesTable -lines 'prospect alpha=0.05' ../../growth
+//	go run -C internal/tools ./ablate -run TestReferences -lines 'short of the reference' ../../alloc/embedded
 //
 // A number is a constant of a file that is no test, given as a literal. The files of the package stay as they are: the
 // compiler sees others in their place.
