@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -319,11 +320,31 @@ func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, part man
 	if err != nil {
 		return "", err
 	}
+	group, placed := groupOf(attempt, part.Server), false
 	for _, a := range allocations {
-		if a.TaskGroup != groupOf(attempt, part.Server) || a.ClientStatus != api.AllocClientStatusFailed && a.ClientStatus != api.AllocClientStatusLost {
+		if a.TaskGroup != group {
 			continue
 		}
-		return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), nil
+		if placed = true; a.ClientStatus == api.AllocClientStatusFailed || a.ClientStatus == api.AllocClientStatusLost {
+			return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), nil
+		}
+	}
+	if placed {
+		return "", nil
+	}
+	return n.unplaced(ctx, job, group)
+}
+
+// unplaced says that Nomad has tried to place a group and found no room, which others have taken; empty: it has not tried yet.
+func (n *nomad) unplaced(ctx context.Context, job, group string) (string, error) {
+	evaluations, _, err := n.client.Jobs().Evaluations(childOf(job), (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return "", err
+	}
+	for _, e := range evaluations {
+		if failed := e.FailedTGAllocs[group]; failed != nil {
+			return fmt.Sprintf("Nomad's evaluation %.8s finds no room that others have not taken: %v", e.ID, slices.Sorted(maps.Keys(failed.DimensionExhausted))), nil
+		}
 	}
 	return "", nil
 }
