@@ -14,7 +14,8 @@ const (
 	// mostTypical is to how many demands, the most frequent, pieces should be of use: it bounds time.
 	mostTypical = 32
 	// fullness is what a part of the cluster that is left, of any kind, counts for beside one of a compact kind that is of no use. On the
-	// whole-GPU pods of a production cluster (TestFragmentsOfPods) its half and its double leave less than best fit and than fragments alone.
+	// whole-GPU pods of a production cluster (TestFragmentsOfPods) its half and its double leave less than best fit and than fragments alone; on
+	// pods drawn afterwards it leaves less than best fit, and as much as fragments alone (TestFragmentsOfDrawnPods).
 	fullness = 1. / 32
 	// sameFragment is by how much less has to be broken up to count as less.
 	sameFragment = 1e-9

@@ -4,6 +4,7 @@ package nomad
 
 import (
 	"flag"
+	"fmt"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -16,6 +17,9 @@ var program = daemon.Program{Name: "apportion-nomad", Kinds: kinds, Connect: fun
 	client, err := api.NewClient(api.DefaultConfig())
 	if err != nil {
 		return nil, err
+	}
+	if standing < 0 || standing > 100 {
+		return nil, fmt.Errorf("-priority %d is not from 0 to 100", standing)
 	}
 	n := newNomad(client, epoch, g)
 	n.priority = standing

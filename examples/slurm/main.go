@@ -35,6 +35,9 @@ var program = daemon.Program{Name: "apportion-slurm", Kinds: kinds, Idle: 5 * ti
 	flags.StringVar(&given.standing.qos, "qos", "", "the QOS of elastic jobs' parts, such as one that others preempt (default that of the job)")
 	flags.BoolVar(&given.switches, "switches", false, "label nodes with the switches of topology.conf, for -topology switch:1,switch:0")
 }, Connect: func(epoch int64, folder string, g daemon.Guarded) (daemon.Cluster, error) {
+	if given.standing.nice < 0 {
+		return nil, fmt.Errorf("-nice %d would put elastic jobs above others", given.standing.nice)
+	}
 	return newSlurm(epoch, folder, g), nil
 }}
 

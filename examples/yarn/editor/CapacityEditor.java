@@ -16,6 +16,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -52,6 +54,9 @@ public final class CapacityEditor implements SchedulingEditPolicy {
   private static final int LEAST = 100;
   private static final int WHOLE = 100_00;
   private static final int CHANGE = 100;
+
+  // How long an answer may take.
+  private static final long LATE_MS = 10_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(CapacityEditor.class);
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -217,6 +222,8 @@ public final class CapacityEditor implements SchedulingEditPolicy {
     byte[] body = JSON.writeValueAsBytes(question);
     String head = "POST " + path + " HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: " + body.length + "\r\n\r\n";
     try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+      // A service that hangs is not waited for: to close the channel ends what waits for it.
+      CompletableFuture.delayedExecutor(LATE_MS, TimeUnit.MILLISECONDS).execute(() -> close(channel));
       for (byte[] part : List.of(head.getBytes(StandardCharsets.US_ASCII), body)) {
         for (ByteBuffer rest = ByteBuffer.wrap(part); rest.hasRemaining(); ) {
           channel.write(rest);
@@ -230,6 +237,14 @@ public final class CapacityEditor implements SchedulingEditPolicy {
         throw new IOException(path + " answers " + text);
       }
       return JSON.readTree(text.substring(at));
+    }
+  }
+
+  private static void close(SocketChannel channel) {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      LOG.warn("a connection stays open", e);
     }
   }
 }

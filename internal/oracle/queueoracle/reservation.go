@@ -1,6 +1,9 @@
 package queueoracle
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // before reports whether application i of a leaf comes before one that is earlier in the list.
 func (w *World) before(i, earlier int) bool {
@@ -173,7 +176,7 @@ func (w *World) Kept(list []Reserved) bool {
 		v, others := &list[n], *w
 		others.Apps = append([]App(nil), w.Apps...)
 		for i := range w.Apps {
-			if w.exempt(v, i) && i != v.I && !contains(v.For, i) {
+			if w.exempt(v, i) && i != v.I && !slices.Contains(v.For, i) {
 				others.Apps[i].Places = nil
 			}
 		}
@@ -198,15 +201,6 @@ func (w *World) Kept(list []Reserved) bool {
 		}
 	}
 	return true
-}
-
-func contains(list []int, i int) bool {
-	for _, x := range list {
-		if x == i {
-			return true
-		}
-	}
-	return false
 }
 
 // FitsBeside reports whether the fewest containers of application i fit what is free and not kept from it. It may break what is reserved for
