@@ -64,11 +64,17 @@ func testFenceBeside(c check) {
 			begun[i] = c.write("job", base+int64(i)+1, sample(int64(i))...)
 		}
 		var seen map[int64]bool
+		fenced := make(chan struct{})
 		errs := together(writers+1, func(i int) error {
 			if i < writers {
+				// On a busy machine all could commit before the fence stands: the last waits for it.
+				if i == writers-1 {
+					<-fenced
+				}
 				_, err := begun[i].Commit()
 				return err
 			}
+			defer close(fenced)
 			err := c.Fence(c.Context(), "job", base+writers+1)
 			// Behind the answer of Fence the set of visible numbers is final.
 			list, _ := c.List(c.Context(), "job")
