@@ -1,5 +1,5 @@
-"""Checks all vectors of the kit by other code than the library's, in plain Python: shares, plans, lines and limits are computed anew,
-decisions and admissions are held to what they must keep.
+"""Checks all vectors of the kit by other code than the library's, in plain Python: shares, plans, lines, limits and the run
+protocol are computed anew, decisions and admissions are held to what they must keep.
 
     python3 check.py [FOLDER]
 """
@@ -208,7 +208,140 @@ def limits(worker: dict, answers: list) -> bool:
     return True
 
 
-CHECKS = {"shares": shares, "decisions": decisions, "plans": plans, "lines": lines, "admission": admission, "limits": limits}
+def rule(order: dict, fence: dict) -> tuple:
+    """What a server does about an order, with why it does not; fence is what it remembers, and changes."""
+    journal, attempt = order.get("journal", ""), order["attempt"]
+    if fence["journal"] and journal and journal != fence["journal"] and fence["journal"] not in order.get("former", []):
+        return "impossible", "journal"
+    if order["epoch"] < fence["epoch"]:
+        return "refused", "epoch"
+    fence["epoch"] = order["epoch"]
+    if journal:
+        fence["number"] = max(order["id"], fence["number"] if journal == fence["journal"] else 0)
+        fence["journal"] = journal
+    if order["action"] == "stop":
+        fence["stopped"] = max(fence["stopped"], attempt)
+        return "perform", ""
+    if attempt < fence["created"] or attempt <= fence["stopped"] and order["action"] != "release":
+        return "refused", "attempt"
+    if order["action"] == "release":
+        return "perform", ""
+    if attempt <= fence["lapsed"]:
+        return "impossible", "lease"
+    if order["action"] == "create":
+        fence["created"] = attempt
+    elif attempt > fence["created"]:
+        return "impossible", "created"
+    return ("repeated" if order["action"] == "resume" and attempt <= fence["resumed"] else "perform"), ""
+
+
+def orders(messages: list, answer: list) -> bool:
+    """The marks of a server only rise, and say which attempts may still be made, begun and saved there."""
+    fence = {"epoch": 0, "journal": "", "number": 0, "created": 0, "resumed": 0, "stopped": 0, "lapsed": 0}
+    for message, said in zip(messages, answer):
+        ruling = ("", "")
+        if "order" in message:
+            ruling = rule(message["order"], fence)
+        elif message["lapsed"] > max(fence["lapsed"], fence["stopped"]):
+            fence["lapsed"] = message["lapsed"]
+        want = {key: fence[key] for key in ("epoch", "created", "resumed", "stopped", "lapsed") if fence[key]}
+        if fence["journal"]:
+            want["witness"] = {key: fence[key] for key in ("journal", "number") if fence[key]}
+        if said["fence"] != want or (said.get("ruling", ""), said.get("constraint", "")) != ruling:
+            return False
+    return len(messages) == len(answer)
+
+
+def leases(lease: dict, answer: list) -> bool:
+    """A lease counts from the newest of the server's own stamps that came back, of this boot."""
+    newest = None
+    for step, left in zip(lease["steps"], answer):
+        now, echo = step["now"], step.get("echo")
+        if newest and newest["boot"] != now["boot"]:
+            newest = None
+        if echo and echo["boot"] == now["boot"] and echo["at"] <= now["at"] and (newest is None or echo["at"] > newest["at"]):
+            newest = echo
+        if left != (max(0, lease["length"] - now["at"] + newest["at"]) if newest else 0):
+            return False
+    return len(lease["steps"]) == len(answer)
+
+
+class Master:
+    """Which runs of one job a master vouches for. It knows what it is told, and the next one begins anew."""
+
+    def __init__(self, desk: dict, epoch: int, now: int):
+        self.desk, self.epoch, self.began = desk, epoch, now
+        self.admitted = self.fenced = self.begun = self.started = 0
+        self.saves, self.reached, self.seen = {}, {}, {}
+
+    def over(self, run: tuple, now: int) -> bool:
+        seen = self.seen.get(run, {"granted": None, "ended": False})
+        if seen["granted"] is None and 0 < self.begun <= run[0]:
+            return True
+        last = self.began if seen["granted"] is None else max(self.began, seen["granted"])
+        return seen["ended"] or now - last > self.desk["length"] + self.desk["slack"]
+
+    def tell(self, step: dict) -> None:
+        do, now, attempt, server = step["do"], step["at"], step.get("attempt", 0), step.get("server")
+        if do == "reached":
+            self.reached[server] = now
+        elif do == "fence":
+            self.fenced = max(self.fenced, attempt)
+        elif do == "save":
+            self.saves[attempt, server] = self.saves.get((attempt, server), 0) + 1
+        else:
+            if do == "admit-started":
+                self.started = attempt
+            if do == "begin":
+                if self.admitted < attempt and not self.begun:
+                    self.begun = attempt
+                self.seen = {run: seen for run, seen in self.seen.items() if run[0] >= attempt or not self.over(run, now)}
+            self.admitted, self.fenced = max(self.admitted, attempt), max(self.fenced, attempt - 1)
+
+    def rule(self, claim: dict, before: dict | None) -> str:
+        attempt, server = claim["attempt"], claim["server"]
+        if attempt <= self.fenced:
+            return "fenced"
+        if attempt != self.admitted:
+            return "refused"
+        if before and before["life"] != claim["life"] or not before and attempt == self.started and not claim.get("started"):
+            return "fenced"
+        late = self.desk["window"] and claim["at"] - self.reached.get(server, -math.inf) > self.desk["window"]
+        return "refused" if late else "granted"
+
+    def answer(self, claim: dict) -> tuple:
+        run, now = (claim["attempt"], claim["server"]), claim["at"]
+        if claim["epoch"] > self.epoch:
+            return "refused", 0
+        before = self.seen.get(run)
+        said = self.rule(claim, before)
+        same = before and before["life"] == claim["life"]
+        news = run[0] == self.admitted or run[0] <= self.fenced and not self.over(run, now)
+        if before and (same or said != "fenced") or not before and news:
+            granted = now if said == "granted" else before and before["granted"]
+            self.seen[run] = {"life": claim["life"], "granted": granted, "ended": claim.get("ended", False) or bool(same and before["ended"])}
+        return said, self.saves.get(run, 0) if said == "granted" else 0
+
+
+def claims(desk: dict, answer: list) -> bool:
+    """A run is vouched for by one guard of the attempt that may run, and is over when it says so or a lease and the slack have passed."""
+    master, newest = Master(desk, 1, 0), 1
+    for step, said in zip(desk["steps"], answer):
+        newest, granted = max(newest, step.get("attempt", 1)), ("", 0)
+        if step["do"] == "follow":
+            master = Master(desk, master.epoch + 1, step["at"])
+        elif step["do"] == "claim":
+            granted = master.answer(step)
+        else:
+            master.tell(step)
+        over = [f"{a} {s}" for a in range(1, newest + 1) for s in ("s1", "s2") if master.over((a, s), step["at"])]
+        if (said.get("answer", ""), said.get("save", 0)) != granted or said["over"] != sorted(over):
+            return False
+    return len(desk["steps"]) == len(answer)
+
+
+CHECKS = {"shares": shares, "decisions": decisions, "plans": plans, "lines": lines, "admission": admission, "limits": limits, "orders": orders,
+          "leases": leases, "claims": claims}
 
 
 def main() -> int:

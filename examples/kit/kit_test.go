@@ -42,7 +42,7 @@ func TestVectors(t *testing.T) {
 }
 
 // enough is how many vectors of each kind there are at least.
-var enough = map[string]int{"shares": 60, "decisions": 15, "plans": 20, "lines": 15, "admission": 8, "limits": 6}
+var enough = map[string]int{"shares": 60, "decisions": 15, "plans": 20, "lines": 15, "admission": 8, "limits": 6, "orders": 12, "leases": 8, "claims": 12}
 
 func TestSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("schema.json")
@@ -140,6 +140,9 @@ var damages = map[string]func(output any){
 	"lines":     func(o any) { o.(map[string]any)["step"] = 121 },
 	"admission": func(o any) { d := o.([]any)[0].(map[string]any); d["cost"] = 1.001 * d["cost"].(float64) },
 	"limits":    func(o any) { o.([]any)[1].(map[string]any)["next"] = 41 },
+	"orders":    func(o any) { o.([]any)[23].(map[string]any)["fence"].(map[string]any)["stopped"] = 9 },
+	"leases":    func(o any) { o.([]any)[3] = o.([]any)[3].(float64) + 1 },
+	"claims":    func(o any) { s := o.([]any)[39].(map[string]any); s["over"] = append(s["over"].([]any), "9 s1") },
 }
 
 // An answer that is wrong by a little is found by both.

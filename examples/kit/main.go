@@ -1,7 +1,7 @@
 // This file is the command: it writes the vectors.
 
 // Kit makes test vectors for implementers in other languages: what the library answers to shares, decisions, plans, the lines of a
-// trainer, admission and limits, as JSON. The same library writes the same files.
+// trainer, admission, limits, and the run protocol, as JSON. The same library writes the same files.
 package main
 
 import (
@@ -52,6 +52,9 @@ var kinds = []struct {
 	{"lines", "Lines that a trainer prints: the reading in each, or null where a line is none.", lines},
 	{"admission", "OASiS, job after job: what is admitted, on which schedule, at which cost.", admission},
 	{"limits", "FlowCon on one worker: the limits that each step changes.", limits},
+	{"orders", "Which orders a server obeys, message after message, and what it remembers.", orders},
+	{"leases", "For how many seconds the runs of a server go on, echo after echo of its own clock.", leases},
+	{"claims", "Which runs a master vouches for and which are over for certain, also after a master that follows.", claims},
 }
 
 // run writes all files.
