@@ -11,8 +11,8 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // BenchmarkAdjustment resizes a job among others, from Adjust to Running, each effect done at once.

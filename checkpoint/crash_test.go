@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // day is a scenario: starts, a resize that needs room which another gives up, a swap, a save, a

@@ -12,8 +12,8 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 func open(t *testing.T, fsys vfs.FS) *agent.Book {

@@ -18,8 +18,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // script is a job: it notes that it was started, and saves whenever it is asked.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 func (b *bench) incarnation() agent.Incarnation {

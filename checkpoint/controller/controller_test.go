@@ -30,8 +30,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // fake is a cluster manager in memory with a view that a test changes.

@@ -15,8 +15,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // made is a controller that is not run.

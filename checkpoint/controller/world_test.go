@@ -26,8 +26,8 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // manner is how a manager is: after how long it starts and stops what it was asked for, how old what it shows may be, how often it fails

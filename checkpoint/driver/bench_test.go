@@ -18,7 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // BenchmarkAdjust moves all jobs at the same time to other servers, again and again. An adjustment is a save,

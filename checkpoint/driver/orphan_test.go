@@ -10,8 +10,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // A journal that was put back to an older state is noticed by the first server that has heard of what is missing: the

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // watchedFS says which files are created, and fails each Close once told to.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // A journal leads from Open on, in the middle of its own Compact as well, until another is opened, whether that comes to an

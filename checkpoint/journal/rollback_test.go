@@ -10,8 +10,8 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // life is a journal as it grows, and what a server has heard until then.

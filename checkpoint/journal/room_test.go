@@ -17,8 +17,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // small is a disk with room for so many bytes.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 )
 
 // A store of one's own passes if this test does.
@@ -39,7 +38,7 @@ func ExampleFaulty_FailAt() {
 	s.FailAt(2, storetest.After) // Begin is 1, Commit 2
 	err := save()
 	list, _ := mem.List(ctx, "lr")
-	fmt.Println(errors.Is(err, vfstest.ErrInjected), "checkpoints:", len(list))
+	fmt.Println(errors.Is(err, storetest.ErrInjected), "checkpoints:", len(list))
 	fmt.Println("again:", save())
 	// Output:
 	// true checkpoints: 1

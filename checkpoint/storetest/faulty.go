@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // When says whether a call that fails has had its effect.
@@ -23,9 +23,12 @@ const (
 	After
 )
 
+// ErrInjected is the error of the call that a test has made fail.
+var ErrInjected = vfstest.ErrInjected
+
 // Faulty is a store in front of another. It counts the calls of all methods of the store, of its writers and of its readers,
 // except a reader's Close and Manifest, which cannot fail; a Write or Read is one call. One of them can be made to fail with
-// an error that wraps [vfstest.ErrInjected]; a writer that this happens to stays failed, but for Abort.
+// an error that wraps [ErrInjected]; a writer that this happens to stays failed, but for Abort.
 //
 // A test runs a piece of the protocol once for each k up to [Faulty.Calls] and for both values of [When], and demands the same
 // outcome of all. It is safe for concurrent use; which call is the k-th is then not determined.
@@ -77,7 +80,7 @@ func call[T any](f *Faulty, job string, number int64, effect func() (T, error)) 
 	}
 	if fails && err == nil {
 		var none T
-		return none, store.Wrap(job, number, vfstest.ErrInjected)
+		return none, store.Wrap(job, number, ErrInjected)
 	}
 	return result, err
 }
@@ -143,7 +146,7 @@ func step[T any](w *faultyWriter, effect func() (T, error)) (result T, err error
 		return result, w.failed
 	}
 	result, err = call(w.f, w.job, w.number, effect)
-	if errors.Is(err, vfstest.ErrInjected) {
+	if errors.Is(err, ErrInjected) {
 		w.failed = err
 	}
 	return result, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // faulty is a Faulty as Run wants it.

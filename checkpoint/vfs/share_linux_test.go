@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // given writes a file and opens it for reading.

@@ -20,7 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // hosted is an agent, and the requests that were made of it, each of which takes a second of its clock.

@@ -10,8 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // A Job whose runs die without a step further fails as any other does, when its backoffLimit is exceeded; one whose trainer dies of the

@@ -19,10 +19,10 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // plain is a stock Job of pods that take CPUs each and run until they are deleted.

@@ -26,13 +26,13 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // errDead is what every call of a controller that is dead returns.

@@ -16,10 +16,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // reader is somebody who does what the READMEs say, from the root of the repository.

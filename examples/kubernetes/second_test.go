@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // second starts another controller as the first was started, under another name and with more flags, and returns its log and what kills

@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // crowd is a cluster of many nodes of eight GPUs. Others use three of each; elastic jobs that want more than there is have the

@@ -23,9 +23,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/workerlog"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // Bench is a controller in a process of its own, and what the test has seen of it.

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/managertest/day"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // dayFolder is where records of whole days go.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // What Play does in place of what it is asked for.

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // Saved waits until each of these jobs has a checkpoint of a step.

@@ -13,9 +13,9 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // serve registers a job with one container that runs for ever and takes an eighth of a node.

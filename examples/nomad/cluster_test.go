@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // nomadVariable holds the path of the nomad binary, which `make nomad` builds; requireVariable says that it must be there.

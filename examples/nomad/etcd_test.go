@@ -11,7 +11,7 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // newEtcd starts a member of etcd on the loopback, and returns where it listens.

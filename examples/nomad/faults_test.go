@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // nodes are those of the cluster in TestFaults.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // bench is a cluster with a controller.

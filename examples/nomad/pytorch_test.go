@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // frameworksVariable names the folder that `make frameworks` fills.

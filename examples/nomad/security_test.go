@@ -21,8 +21,8 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // certify makes an authority and a certificate for the loopback, for both ends of TLS, in files of the cluster's folder.

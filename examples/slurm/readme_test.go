@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // goInstall is the go command of a machine that has this module, in the work tree, in the place of the newest version: internal/tools/publish tests

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // jarsVariable holds the folder with the jars, which `make yarn` fetches; requireVariable says that it must be there.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // The queue of the only application gets what the least of the others leaves. While nobody answers on the socket capacities stay.

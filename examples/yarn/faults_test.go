@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // killHolder kills the process that holds the applications.

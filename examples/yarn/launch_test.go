@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 func guarded() daemon.Guarded {

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // replaceMaster kills the one master of a user's own. What runs goes on, and the next one does what is decided then.

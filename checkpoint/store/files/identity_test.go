@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/store"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // A folder whose disk is not mounted is no empty store: it is refused, and left as it is.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // TestAdopted: on a real disk without reflinks a file that was given becomes the part itself, and whoever opens it for writing

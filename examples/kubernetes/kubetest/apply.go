@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // Scheduler is Kubernetes' own.

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // List is a list of quantities: pairs of a name and a text.

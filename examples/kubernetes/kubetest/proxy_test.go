@@ -18,7 +18,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // upstream is a server that answers everything, watches line by line until they end, and counts what it has carried out.

@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // role says in the environment of this test's program that it is a guard.

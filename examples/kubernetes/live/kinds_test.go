@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // crdsVariable names a folder with the custom resource definitions of the projects themselves.

@@ -25,10 +25,10 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 const limit = 90 * time.Second

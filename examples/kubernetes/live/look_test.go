@@ -16,9 +16,9 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // Kinds that the API server gets later are watched from the next look on, those that it has are asked for once, and an error of it

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/apportion/apportion/checkpoint/checkpointtest/processes"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
+	"github.com/apportion/apportion/examples/managertest/processes"
 )
 
 // soon is the limit for what is a matter of seconds.

@@ -18,7 +18,7 @@ var (
 	computing = []string{"drf", "alloc", "primaldual", "growth", "placement", "checkpoint"}
 	effectful = []string{
 		"alloc/milp/bb", "alloc/milp/ortools",
-		"checkpoint/agent", "checkpoint/command", "checkpoint/driver", "checkpoint/store", "checkpoint/store/files", "checkpoint/guard", "checkpoint/managed", "checkpoint/managed/managedtest", "checkpoint/checkpointtest/processes", "checkpoint/controller", "checkpoint/internal/flock", "checkpoint/internal/owner", "checkpoint/internal/proc", "checkpoint/internal/abandon", "internal/regular", "checkpoint/journal", "checkpoint/page",
+		"checkpoint/agent", "checkpoint/command", "checkpoint/driver", "checkpoint/store", "checkpoint/store/files", "checkpoint/guard", "checkpoint/managed", "checkpoint/managed/managedtest", "examples/managertest/processes", "checkpoint/controller", "checkpoint/internal/flock", "checkpoint/internal/owner", "checkpoint/internal/proc", "checkpoint/internal/abandon", "internal/regular", "checkpoint/journal", "checkpoint/page",
 		"checkpoint/vfs", "checkpoint/wire", "checkpoint/workerlog",
 	}
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // bugs are bugs of the surroundings, which the world has to find.

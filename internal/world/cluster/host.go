@@ -13,7 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // host is a machine on which jobs run.

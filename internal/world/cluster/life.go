@@ -10,7 +10,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // errDead is what a process gets that was killed: its goroutines go on, and nothing of what they do counts.

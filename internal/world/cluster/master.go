@@ -10,7 +10,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // master is one process that drives.

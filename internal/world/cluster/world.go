@@ -16,8 +16,8 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/storetest"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/vfstest"
 	"github.com/apportion/apportion/internal/world/summary"
 )
 

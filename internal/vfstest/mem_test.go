@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // TestCrash lists what may be left of a file that replaces another: without all syncs in order, not

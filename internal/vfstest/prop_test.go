@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
-	"github.com/apportion/apportion/checkpoint/vfs/vfstest"
 	"github.com/apportion/apportion/internal/must"
+	"github.com/apportion/apportion/internal/vfstest"
 )
 
 // kind is what callers can tell errors apart by.
