@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // plain is a stock Job of pods that take CPUs each and run until they are deleted.
@@ -65,9 +66,8 @@ func TestMakesWay(t *testing.T) {
 	b.Holds(map[string]int{"default/a": 10})
 	b.delete("others")
 	// There is no collector of garbage here.
-	if err := b.cluster.Client.CoreV1().Pods(inNamespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=others"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cluster.Client.CoreV1().Pods(inNamespace).DeleteCollection(t.Context(), metav1.DeleteOptions{},
+		metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=others"}))
 	b.Holds(map[string]int{"default/a": 16})
 	b.check()
 }
@@ -140,15 +140,9 @@ func TestHold(t *testing.T) {
 			Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: kubetest.List("cpu", "2")}}}}})
 	}
 	client := fake.NewClientset(objects...)
-	o, err := newOwner(t.Context(), client, snapshot.Kinds(), master{epoch: 1, namespace: "apportion"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(newOwner(t.Context(), client, snapshot.Kinds(), master{epoch: 1, namespace: "apportion"}))(t)
 	room := func() (held []string) {
-		list, err := client.CoreV1().Pods("apportion").List(t.Context(), metav1.ListOptions{LabelSelector: roomOf})
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Have(client.CoreV1().Pods("apportion").List(t.Context(), metav1.ListOptions{LabelSelector: roomOf}))(t)
 		for i := range list.Items {
 			held = append(held, list.Items[i].Status.NominatedNodeName+" "+list.Items[i].Spec.Containers[0].Resources.Requests.Cpu().String())
 		}
@@ -165,9 +159,8 @@ func TestHold(t *testing.T) {
 	if o.Hold(t.Context(), "default/a", 7); len(room()) > 0 {
 		t.Errorf("held for nobody: %v", room())
 	}
-	if _, err := client.CoreV1().Pods(inNamespace).Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, GenerateName: "other"}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(client.CoreV1().Pods(inNamespace).Create(t.Context(),
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, GenerateName: "other"}}, metav1.CreateOptions{}))(t)
 	processes.Eventually(t, "it is seen that a pod waits", time.Minute, o.seen.PodsWait)
 	for range 2 {
 		o.Hold(t.Context(), "default/a", 7)

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/kubernetes/watch"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Many pods of a run are made at the same time, each once, however often it is asked for.
@@ -110,9 +111,7 @@ func TestMadeAndNeverSeen(t *testing.T) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: podName("a", attempt, i), UID: types.UID(fmt.Sprint("pod", i)),
 			Labels:          map[string]string{snapshot.Attempt: "7"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}}, Spec: corev1.PodSpec{NodeName: "n1"}}
-		if err := o.make(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.make(t.Context(), p))
 	}
 	says := func(want string, calls int) {
 		t.Helper()
@@ -134,17 +133,13 @@ func TestMadeAndNeverSeen(t *testing.T) {
 	says("", 1) // the Job is read once
 	later()
 	says("", 2)
-	if err := client.CoreV1().Pods(inNamespace).Delete(t.Context(), podName("a", attempt, 1), metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.CoreV1().Pods(inNamespace).Delete(t.Context(), podName("a", attempt, 1), metav1.DeleteOptions{}))
 	says("", 0)
 	later()
 	says("1 of its 2 pods on n1 are gone", 2)
 	// Another pod has the name of one.
 	later()
 	other := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: inNamespace, Name: podName("a", attempt, 0), UID: "other"}}
-	if _, err := client.CoreV1().Pods(inNamespace).Update(t.Context(), other, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(client.CoreV1().Pods(inNamespace).Update(t.Context(), other, metav1.UpdateOptions{}))(t)
 	says("its pods on n1 are gone", 1)
 }

@@ -20,15 +20,13 @@ import (
 
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // readFile reads a file that is shipped.
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(t)
 	return string(text)
 }
 
@@ -44,10 +42,7 @@ func testManifests(t *testing.T, s *stage) {
 		s.Apply(manifest)
 	}
 	s.isDeployed(t)
-	j, err := s.Client.BatchV1().Jobs(inNamespace).Get(t.Context(), "lr", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Have(s.Client.BatchV1().Jobs(inNamespace).Get(t.Context(), "lr", metav1.GetOptions{}))(t)
 	view := snapshot.NewReader(snapshot.Kinds()).View(&snapshot.Objects{Jobs: []*batchv1.Job{j}, Now: time.Now()})
 	if len(view.Rejected) > 0 || len(view.Jobs) != 1 {
 		t.Errorf("the elastic Job is left alone: %v, %d are shared", view.Rejected, len(view.Jobs))
@@ -56,9 +51,7 @@ func testManifests(t *testing.T, s *stage) {
 	shown := managertest.Blocks(t, "README.md", "yaml")
 	var told, is batchv1.Job
 	for text, into := range map[string]*batchv1.Job{shown[len(shown)-1]: &told, readFile(t, "deploy/job.yaml"): &is} {
-		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.UnmarshalStrict([]byte(text), into))
 	}
 	if told.Spec.String() != is.Spec.String() || !maps.Equal(told.Annotations, is.Annotations) || len(is.Annotations) == 0 {
 		t.Errorf("the README shows\n%s\nand %v, shipped are\n%s\nand %v", told.Spec.String(), told.Annotations, is.Spec.String(), is.Annotations)

@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The text of /metrics is what Prometheus' own parser takes, each metric with its help, its kind and a name that is legal, also where a
@@ -49,26 +50,14 @@ func TestMetricsParse(t *testing.T) {
 		}
 	}()
 	said := make([]byte, 4096)
-	n, err := in.Read(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Have(in.Read(said))(t)
 	page, file, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(string(said[:n]), "page: ")), "\ntoken: ")
-	token, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Have(os.ReadFile(file))(t)
 	address, _, _ := strings.Cut(page, "?")
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Have(http.NewRequestWithContext(ctx, http.MethodGet, address+"metrics", nil))(t)
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Have(http.DefaultClient.Do(request))(t)
 		parser := expfmt.NewTextParser(model.LegacyValidation)
 		families, err := parser.TextToMetricFamilies(response.Body)
 		response.Body.Close()

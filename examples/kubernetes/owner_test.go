@@ -33,6 +33,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // errDead is what every call of a controller that is dead returns.
@@ -109,18 +110,13 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 		through.refused = map[string]bool{}
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { through.next = next; return through })
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Have(kubernetes.NewForConfig(config))(t)
 	s.epoch++
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	s.blind = stop
-	o, err := newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, namespace: inNamespace, guard: daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(newOwner(ctx, client, snapshot.Kinds(), master{epoch: s.epoch, namespace: inNamespace,
+		guard: daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Shared: "/shared", Every: time.Second}}))(t)
 	return o
 }
 
@@ -128,14 +124,8 @@ func (s *stage) owner(t *testing.T, through *transport) *owner {
 func (s *stage) submit(t *testing.T, name string) json.RawMessage {
 	t.Helper()
 	b := &bench{Bench: &managertest.Bench{TB: t, Trainer: "/bin/trainer"}}
-	j, err := s.Client.BatchV1().Jobs(inNamespace).Create(t.Context(), b.job(name, 3, 1, nil), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(snapshot.Declared{Namespace: j.Namespace, Name: j.Name, UID: j.UID, Template: j.Spec.Template, SaveSignal: "USR1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Have(s.Client.BatchV1().Jobs(inNamespace).Create(t.Context(), b.job(name, 3, 1, nil), metav1.CreateOptions{}))(t)
+	text := must.Have(json.Marshal(snapshot.Declared{Namespace: j.Namespace, Name: j.Name, UID: j.UID, Template: j.Spec.Template, SaveSignal: "USR1"}))(t)
 	return text
 }
 
@@ -147,10 +137,7 @@ func (s *stage) task(name string, attempt int64, spec json.RawMessage) managed.T
 // pods are the pods of a job that live, by name.
 func (s *stage) pods(t *testing.T, name string) []string {
 	t.Helper()
-	list, err := s.Client.CoreV1().Pods(inNamespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Have(s.Client.CoreV1().Pods(inNamespace).List(t.Context(), metav1.ListOptions{}))(t)
 	var names []string
 	for i := range list.Items {
 		p := &list.Items[i]
@@ -199,17 +186,13 @@ func testStartOnce(t *testing.T, s *stage) {
 	o, spec := s.owner(t, refusing), s.submit(t, "a")
 	ctx, job := t.Context(), snapshot.ID(inNamespace, "a")
 	for range 2 {
-		if err := o.Start(ctx, s.task("a", 1, spec)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.Start(ctx, s.task("a", 1, spec)))
 	}
 	if got := s.pods(t, "a"); !slices.Equal(got, whole("a", 1)) {
 		t.Fatalf("%v", got)
 	}
 	// 1. Others take a pod away: it is not made again, and the controller knows.
-	if err := s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "a-1-1", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "a-1-1", metav1.DeleteOptions{}))
 	processes.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
 		text, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n1", Count: 2})
 		return err == nil && strings.Contains(text, "1 of its 2 pods on n1 are gone")
@@ -222,9 +205,7 @@ func testStartOnce(t *testing.T, s *stage) {
 	}
 	// 2. Another master stops it and starts the next; a late word of the first changes nothing.
 	next := s.owner(t, nil)
-	if err := stopAll(ctx, next, job, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stopAll(ctx, next, job, 1))
 	if got := s.pods(t, "a"); len(got) != 0 {
 		t.Errorf("%v live", got)
 	}
@@ -246,9 +227,7 @@ func testStartOnce(t *testing.T, s *stage) {
 	}
 	// 3. The Job is held until it is forgotten.
 	background := metav1.DeletePropagationBackground
-	if err := s.Client.BatchV1().Jobs(inNamespace).Delete(ctx, "a", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Client.BatchV1().Jobs(inNamespace).Delete(ctx, "a", metav1.DeleteOptions{PropagationPolicy: &background}))
 	if err := next.Start(ctx, s.task("a", 4, spec)); err == nil {
 		t.Error("a Job that is being deleted was started")
 	}
@@ -310,19 +289,13 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	o, spec, ctx := s.owner(t, nil), s.submit(t, "q"), t.Context()
 	fail, deny := admissionv1.Fail, admissionv1.Deny
 	policies := s.Client.AdmissionregistrationV1()
-	_, err := policies.ValidatingAdmissionPolicies().Create(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "no-third"},
+	must.Have(policies.ValidatingAdmissionPolicies().Create(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "no-third"},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{FailurePolicy: &fail,
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 				Operations: []admissionv1.OperationType{admissionv1.Create}, Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}}}}},
-			Validations: []admissionv1.Validation{{Expression: `!object.metadata.name.endsWith("-2")`, Message: "no third pod"}}}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = policies.ValidatingAdmissionPolicyBindings().Create(ctx, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "no-third"},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "no-third", ValidationActions: []admissionv1.ValidationAction{deny}}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Validations: []admissionv1.Validation{{Expression: `!object.metadata.name.endsWith("-2")`, Message: "no third pod"}}}}, metav1.CreateOptions{}))(t)
+	must.Have(policies.ValidatingAdmissionPolicyBindings().Create(ctx, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "no-third"},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "no-third", ValidationActions: []admissionv1.ValidationAction{deny}}}, metav1.CreateOptions{}))(t)
 	// It takes the API server a moment to know a policy.
 	probe := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe-2"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none"}}}}
 	processes.Eventually(t, "the policy is in force", 60*time.Second, func() bool {
@@ -336,16 +309,12 @@ func testNotAdmitted(t *testing.T, s *stage) {
 		t.Errorf("what is being made is no trouble: %q, %v", text, err)
 	}
 	// One that was made and is gone is not made again, when the last can be.
-	if err := s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "q-1-0", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "q-1-0", metav1.DeleteOptions{}))
 	processes.Eventually(t, "the pod is gone", 20*time.Second, func() bool {
 		_, err := s.Client.CoreV1().Pods(inNamespace).Get(ctx, "q-1-0", metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})
-	if err := policies.ValidatingAdmissionPolicyBindings().Delete(ctx, "no-third", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, policies.ValidatingAdmissionPolicyBindings().Delete(ctx, "no-third", metav1.DeleteOptions{}))
 	processes.Eventually(t, "the policy is out of force", 60*time.Second, func() bool { return o.Start(ctx, s.task("q", 1, spec)) == nil })
 	if got := s.pods(t, "q"); !slices.Equal(got, whole("q", 1)[1:]) {
 		t.Errorf("%v", got)
@@ -356,14 +325,10 @@ func testNotAdmitted(t *testing.T, s *stage) {
 func testStale(t *testing.T, s *stage) {
 	o, spec := s.owner(t, nil), s.submit(t, "s")
 	ctx, job := t.Context(), snapshot.ID(inNamespace, "s")
-	if err := o.Start(ctx, s.task("s", 1, spec)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.Start(ctx, s.task("s", 1, spec)))
 	s.blind()
 	next := s.owner(t, nil)
-	if err := errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task("s", 2, spec))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task("s", 2, spec))))
 	if err := o.Start(ctx, s.task("s", 3, spec)); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("%v", err)
 	}
@@ -392,10 +357,7 @@ func testLeastRights(t *testing.T, s *stage) {
 	s.ApplyFolder("deploy")
 	config := rest.CopyConfig(s.Config)
 	config.BearerToken = kubetest.ControllerToken
-	limited, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := must.Have(kubernetes.NewForConfig(config))(t)
 	ctx := t.Context()
 	if list, err := limited.CoreV1().Nodes().List(ctx, metav1.ListOptions{}); err != nil || len(list.Items) != 2 {
 		t.Fatalf("%v, %v", list, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // reader is somebody who does what the READMEs say, from the root of the repository.
@@ -43,10 +44,7 @@ func (r *reader) does(script string) {
 		case "kubectl apply -k":
 			r.cluster.ApplyFolder("../../" + words[3])
 		case "kubectl apply -f":
-			text, err := os.ReadFile("../../" + words[3])
-			if err != nil {
-				r.Fatal(err)
-			}
+			text := must.Have(os.ReadFile("../../" + words[3]))(r)
 			manifest := string(text)
 			if strings.Contains(manifest, "kind: Job\n") {
 				manifest = strings.Replace(manifest, "metadata:\n", "metadata:\n  namespace: "+inNamespace+"\n", 1)
@@ -89,12 +87,8 @@ func TestReadme(t *testing.T) {
 	trainer := strings.Replace(readFile(t, "../train.py"), `"600"`, `"100000"`, 1)
 	for name, text := range map[string]string{"train.py": trainer, "home/.kube/config": readFile(t, b.cluster.Kubeconfig("")), "home/bin/.keep": ""} {
 		name = filepath.Join(b.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	sh, manifests := managertest.Blocks(t, "README.md", "sh"), managertest.Blocks(t, "README.md", "yaml")
 	b.cluster.Apply(strings.Replace(manifests[0], "no_root_squash", "", 1))
@@ -159,16 +153,11 @@ func (r *reader) counts(t *testing.T) {
 	for i, line := range lines[2:] {
 		line, _, _ = strings.Cut(strings.ReplaceAll(line, "~", r.home), " #")
 		ctx, stop := context.WithCancel(context.Background())
-		log, err := os.Create(filepath.Join(r.Dir, "counts.log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := must.Have(os.Create(filepath.Join(r.Dir, "counts.log")))(t)
 		// The go command's own child is what is to end.
 		command := r.command(ctx, strings.Replace(line, "go run -C examples/kubernetes ./counts", r.program(t), 1))
 		command.Stderr = log
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, command.Start())
 		processes.Eventually(r.Bench, "it is said or done", 90*time.Second, func() bool {
 			text, _ := os.ReadFile(log.Name())
 			return i == 0 && strings.Contains(string(text), "default/resnet") || i == 1 && pods() > 2
@@ -190,9 +179,6 @@ func (r *reader) program(t *testing.T) string {
 // goEnv is a setting of the go command, which has another home in the test.
 func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Have(exec.Command("go", "env", name).Output())(t)
 	return strings.TrimSpace(string(out))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // second starts another controller as the first was started, under another name and with more flags, and returns its log and what kills
@@ -25,10 +26,7 @@ func (b *bench) second(t *testing.T, flags ...string) (name string, kill func())
 		t.Fatalf("%d controllers", len(pids))
 	}
 	read := func(name string) []string {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pids[0], name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(fmt.Sprintf("/proc/%d/%s", pids[0], name)))(t)
 		var list []string
 		for part := range bytes.SplitSeq(bytes.TrimSuffix(text, []byte{0}), []byte{0}) {
 			list = append(list, string(part))
@@ -36,16 +34,11 @@ func (b *bench) second(t *testing.T, flags ...string) (name string, kill func())
 		return list
 	}
 	args := append(read("cmdline"), append(flags, "-identity", "second")...)
-	log, err := os.Create(filepath.Join(b.Dir, "second.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Have(os.Create(filepath.Join(b.Dir, "second.log")))(t)
 	defer log.Close()
 	command := exec.Command(args[0], args[1:]...)
 	command.Env, command.Stdout, command.Stderr = read("environ"), log, log
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	kill = func() {
 		_ = command.Process.Kill() // it may have ended
 		_ = command.Wait()

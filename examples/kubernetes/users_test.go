@@ -22,6 +22,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Users of the jobs, of whom the system need not know.
@@ -54,9 +55,7 @@ func TestUsers(t *testing.T) {
 	}
 	b.limited(t)
 	restricted := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	if _, err := b.cluster.Client.CoreV1().Namespaces().Patch(t.Context(), inNamespace, types.MergePatchType, restricted, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.cluster.Client.CoreV1().Namespaces().Patch(t.Context(), inNamespace, types.MergePatchType, restricted, metav1.PatchOptions{}))(t)
 	b.locks("default/a", "default/b", "default/c")
 	b.submit(as(b.job("a", 16, 1000000, nil), firstUser, true))
 	b.Holds(map[string]int{"default/a": 16})
@@ -82,9 +81,7 @@ func (b *bench) limited(t *testing.T) {
 	var set appsv1.StatefulSet
 	for text := range strings.SplitSeq(readFile(t, "deploy/controller.yaml"), "\n---\n") {
 		if strings.Contains(text, "kind: StatefulSet") {
-			if err := yaml.UnmarshalStrict([]byte(text), &set); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, yaml.UnmarshalStrict([]byte(text), &set))
 		}
 	}
 	bounds := "-all"
@@ -94,9 +91,7 @@ func (b *bench) limited(t *testing.T) {
 	program := filepath.Join(b.Dir, "controller")
 	script := fmt.Sprintf("#!/bin/sh\nexec setpriv --no-new-privs --bounding-set %s --inh-caps=-all %s.real \"$@\"\n", bounds, program)
 	b.End()
-	if err := errors.Join(os.Rename(program, program+".real"), os.WriteFile(program, []byte(script), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Rename(program, program+".real"), os.WriteFile(program, []byte(script), 0o700)))
 	b.Set("-guard-image", "registry.example/apportion", "-claim", "shared")
 }
 
@@ -106,12 +101,8 @@ func TestPlace(t *testing.T) {
 	if err := place(filepath.Join(image, "apportion-kubernetes"), to); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no guard: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(image, "apportion-guard"), []byte("#!/bin/sh\necho here\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := place(filepath.Join(image, "apportion-kubernetes"), to); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(image, "apportion-guard"), []byte("#!/bin/sh\necho here\n"), 0o600))
+	must.Do(t, place(filepath.Join(image, "apportion-kubernetes"), to))
 	if out, err := exec.Command(to).Output(); err != nil || string(out) != "here\n" {
 		t.Errorf("%q, %v", out, err)
 	}
@@ -120,10 +111,7 @@ func TestPlace(t *testing.T) {
 // mountsOwn checks that the pods of a Job see of the shared claim the folders of their run, and nothing else.
 func (b *bench) mountsOwn(t *testing.T, name string) {
 	t.Helper()
-	list, err := b.cluster.Client.CoreV1().Pods(inNamespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Have(b.cluster.Client.CoreV1().Pods(inNamespace).List(t.Context(), metav1.ListOptions{}))(t)
 	for i := range list.Items {
 		p := &list.Items[i]
 		if !strings.HasPrefix(p.Name, name+"-") || !snapshot.IsLive(p) {

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Whoever is in charge answers, and connections to the one before end.
@@ -42,15 +44,10 @@ func TestFront(t *testing.T) {
 			}
 		}
 	}
-	held, err := net.Dial("tcp", f.address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Have(net.Dial("tcp", f.address()))(t)
 	defer held.Close()
 	_, _ = fmt.Fprint(held, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // its answer says whether it was heard
-	if _, err := held.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(held.Read(make([]byte, 1)))(t)
 	f.turn(second)
 	if _, err := io.Copy(io.Discard, held); err != nil {
 		t.Logf("it has ended with %v", err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/nodeagent/node"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestMain lets the test program be a training process: the agent starts itself.
@@ -57,9 +58,7 @@ func TestLimitedChoosesTheTest(t *testing.T) {
 
 func TestRunWithSignals(t *testing.T) {
 	var text bytes.Buffer
-	if err := run(t.Context(), &text, io.Discard, []string{"-writer", "signals", "-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), &text, io.Discard, []string{"-writer", "signals", "-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}))
 	if !strings.Contains(text.String(), "SIGSTOP") {
 		t.Errorf("does not say what limits:\n%s", text.String())
 	}
@@ -102,9 +101,7 @@ func TestReport(t *testing.T) {
 	}
 	var text bytes.Buffer
 	without := medians([][]time.Duration{ms(9000, 3000, 2000), ms(8000, 4000, 2000), ms(8500, 3500, 1000)})
-	if err := report(&text, schedule("", 1), without, ms(8500, 3500, 1000)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report(&text, schedule("", 1), without, ms(8500, 3500, 1000)))
 	want := `job       starts  without limits  with    change
 long      0.0 s   8.50 s          8.50 s  +0.0 %
 middle    1.5 s   3.50 s          3.50 s  +0.0 %

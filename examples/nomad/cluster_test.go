@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // nomadVariable holds the path of the nomad binary, which `make nomad` builds; requireVariable says that it must be there.
@@ -73,10 +74,7 @@ func (c *cluster) configure(name string, port int, more string) {
 func (c *cluster) up(more string, config *api.Config) {
 	c.Helper()
 	for _, name := range append([]string{"server"}, c.nodes...) {
-		text, err := os.ReadFile(filepath.Join(c.Dir, name+".hcl"))
-		if err != nil {
-			c.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(filepath.Join(c.Dir, name+".hcl")))(c)
 		c.Write(name+".hcl", string(text)+more, 0o600)
 		c.start(name)
 	}

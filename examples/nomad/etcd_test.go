@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // newEtcd starts a member of etcd on the loopback, and returns where it listens.
@@ -25,10 +26,7 @@ func newEtcd(t *testing.T) string {
 	config.ListenPeerUrls, config.AdvertisePeerUrls = at(1), at(1)
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	config.UnsafeNoFsync = true // no machine crashes here
-	member, err := embed.StartEtcd(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := must.Have(embed.StartEtcd(config))(t)
 	t.Cleanup(member.Close)
 	<-member.Server.ReadyNotify()
 	return at(0)[0].String()

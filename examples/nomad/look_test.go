@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // answers is a Nomad server that has one node, keeps what is registered, and places nothing.
@@ -147,10 +148,7 @@ func onAnswers(t *testing.T, list ...*api.Job) (*nomad, *answers) {
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	client, err := api.NewClient(&api.Config{Address: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Have(api.NewClient(&api.Config{Address: server.URL}))(t)
 	return newNomad(client, 4, daemon.Guarded{Program: "/bin/guard", Every: time.Second}), s
 }
 
@@ -164,10 +162,7 @@ func named(id string) *api.Job {
 // start starts a run of lr with two containers on the node.
 func start(t *testing.T, n *nomad, attempt int64) error {
 	t.Helper()
-	spec, err := json.Marshal(declared())
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Have(json.Marshal(declared()))(t)
 	return n.Start(t.Context(), managed.Task{Epoch: 4, Spec: spec,
 		Run: runner.Run{Job: "lr", Attempt: attempt, Containers: []string{"n1", "n1"}, Dir: "/shared/runs/lr/3"}})
 }
@@ -224,9 +219,7 @@ func TestForeignChild(t *testing.T) {
 // What a child has is for elastic jobs to share, and a plan that nobody carries out sees it without a look before.
 func TestOwnChild(t *testing.T) {
 	n, s := onAnswers(t, declared())
-	if err := start(t, n, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, start(t, n, 3))
 	s.runs("lr/run", "a3-n1", 2000, 4000)
 	s.runs("lr/run", "a3-n1", 2000, 4000)
 	running, err := n.Running(t.Context())
@@ -245,9 +238,7 @@ func TestOwnChild(t *testing.T) {
 		s.allocations = nil
 		n.child("lr").looked = time.Time{}
 	}
-	if err := start(t, n, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, start(t, n, 3))
 	if g := s.jobs["lr/run"].TaskGroups; len(g) != 1 || *g[0].Count != 0 {
 		t.Errorf("after a stop: %+v", g)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // declared is an elastic job as a user writes it.
@@ -27,10 +28,7 @@ func declared() *api.Job {
 }
 
 func TestJobOf(t *testing.T) {
-	job, err := jobOf(declared(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Have(jobOf(declared(), false))(t)
 	app := job.Application
 	if app.ID != "lr" || app.Min != 2 || app.Max != 8 || app.Weight != 1.5 || app.Priority != 70 || !app.Demand.Equal(apportion.Resources{2000, 4000, 2}) {
 		t.Errorf("%+v", app)
@@ -158,10 +156,7 @@ func TestChildJob(t *testing.T) {
 	task := &managed.Task{Epoch: 4, Credential: "/shared/token", Run: runner.Run{Job: "lr", Attempt: 3, Containers: []string{"n1", "n1", "n2"}, Dir: "/shared/runs/lr/3"}}
 	asRegistered := declared()
 	asRegistered.Canonicalize()
-	j, err := n.childJob(asRegistered, task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Have(n.childJob(asRegistered, task))(t)
 	if *j.ID != "lr/run" || *j.Type != "batch" || len(j.TaskGroups) != 2 {
 		t.Fatalf("%+v", j)
 	}

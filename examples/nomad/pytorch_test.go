@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // frameworksVariable names the folder that `make frameworks` fills.
@@ -39,12 +40,8 @@ func newPython(t *testing.T) *python {
 		t.Skipf("%s is not set: make frameworks installs them", frameworksVariable)
 	}
 	p := &python{filepath.Join(folder, "pytorch", "bin", "python"), t.TempDir()}
-	if err := os.CopyFS(p.dir, os.DirFS("../live/trainers")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(p.dir, "workerlog.py"), workerlog.Python, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(p.dir, os.DirFS("../live/trainers")))
+	must.Do(t, os.WriteFile(filepath.Join(p.dir, "workerlog.py"), workerlog.Python, 0o600))
 	return p
 }
 
@@ -67,9 +64,7 @@ func (p *python) env() map[string]string {
 func (p *python) alone(t *testing.T, cell string) map[int64]float64 {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "job", "1")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	argv := p.argv(cell)
 	cmd := exec.Command(argv[0], append(argv[1:len(argv)-1:len(argv)-1], "0")...) // without waiting
 	cmd.Env = append(os.Environ(), command.EnvCheckpointDir+"="+dir)
@@ -85,10 +80,7 @@ func (p *python) alone(t *testing.T, cell string) map[int64]float64 {
 // losses reads the losses of all attempts of a job: what was done again counts as it was done last.
 func losses(t *testing.T, folder string) map[int64]float64 {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Have(os.ReadDir(folder))(t)
 	var attempts []int
 	for _, entry := range entries {
 		if attempt, err := strconv.Atoi(entry.Name()); err == nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // reader is somebody who does what the READMEs say: with the programs in the path, and an operator's token.
@@ -36,14 +37,9 @@ func newReader(t *testing.T) *reader {
 	processes.Build(t, c.Dir, "apportion-guard", managertest.Path(t), "./checkpoint/guard/apportion-guard")
 	// The guard lies elsewhere than on a real node, and a test has no minute for each run.
 	c.Write("bin/apportion-nomad", "#!/bin/sh\nexec "+c.Dir+"/controller \"$@\" -guard "+c.Dir+"/apportion-guard -look 300ms -min-run 0s -theta1 1 -theta2 1\n", 0o755)
-	trainer, err := os.ReadFile(managertest.Path(t, "examples", "train.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must.Have(os.ReadFile(managertest.Path(t, "examples", "train.py")))(t)
 	c.Write("shared/train.py", string(trainer), 0o644)
-	if err := os.Symlink(c.binary, filepath.Join(c.Dir, "bin", "nomad")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(c.binary, filepath.Join(c.Dir, "bin", "nomad")))
 	r.env = []string{"PATH=" + c.Dir + "/bin:" + os.Getenv("PATH"), "NOMAD_ADDR=" + c.address("http"), "NOMAD_TOKEN=" + token}
 	return r
 }

@@ -23,23 +23,18 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // certify makes an authority and a certificate for the loopback, for both ends of TLS, in files of the cluster's folder.
 func (c *cluster) certify() (authority, certificate, key string) {
 	c.Helper()
 	made := func(template, parent *x509.Certificate, by *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
-		own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			c.Fatal(err)
-		}
+		own := must.Have(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(c)
 		if by == nil {
 			by = own
 		}
-		der, err := x509.CreateCertificate(rand.Reader, template, parent, &own.PublicKey, by)
-		if err != nil {
-			c.Fatal(err)
-		}
+		der := must.Have(x509.CreateCertificate(rand.Reader, template, parent, &own.PublicKey, by))(c)
 		return der, own
 	}
 	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
@@ -49,10 +44,7 @@ func (c *cluster) certify() (authority, certificate, key string) {
 		DNSNames: []string{"server.global.nomad", "client.global.nomad", "localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	leafDER, leafKey := made(leaf, root, rootKey)
-	keyDER, err := x509.MarshalECPrivateKey(leafKey)
-	if err != nil {
-		c.Fatal(err)
-	}
+	keyDER := must.Have(x509.MarshalECPrivateKey(leafKey))(c)
 	c.Write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER})), 0o600)
 	c.Write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leafDER})), 0o600)
 	c.Write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER})), 0o600)
@@ -91,13 +83,8 @@ tls {
 }
 `, ca, cert, key), config)
 	root := c.bootstrap()
-	rules, err := os.ReadFile("policy.hcl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.client.ACLPolicies().Upsert(&api.ACLPolicy{Name: "apportion", Rules: string(rules)}, nil); err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Have(os.ReadFile("policy.hcl"))(t)
+	must.Have(c.client.ACLPolicies().Upsert(&api.ACLPolicy{Name: "apportion", Rules: string(rules)}, nil))(t)
 	token, _, err := c.client.ACLTokens().Create(&api.ACLToken{Name: "apportion", Type: "client", Policies: []string{"apportion"}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -125,10 +112,7 @@ tls {
 // refuses tries what the controller must not be able to do.
 func (b *bench) refuses(config *api.Config) {
 	t := b.Bench.TB
-	limited, err := api.NewClient(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := must.Have(api.NewClient(config))(t)
 	nodes, _, err := limited.Nodes().List(nil)
 	if err != nil || len(nodes) != 1 {
 		t.Fatalf("%d nodes, %v", len(nodes), err)

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // users are two that every system has, neither of which is root.
@@ -30,9 +31,7 @@ func TestUsers(t *testing.T) {
 	b := newBench(t, "n1", "n2")
 	// Programs and the folders of tasks lie below these, which are root's own until now.
 	for _, name := range []string{".", "n1", "n2"} {
-		if err := os.Chmod(filepath.Join(b.cluster.Dir, name), 0o711); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(b.cluster.Dir, name), 0o711))
 	}
 	b.as(users[0], "a", 16)
 	b.Holds(map[string]int{"a": 16})
@@ -42,10 +41,7 @@ func TestUsers(t *testing.T) {
 	}
 	var ids []*syscall.Credential
 	for i, job := range []string{"a", "b"} {
-		known, err := managed.LookupUser(users[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		known := must.Have(managed.LookupUser(users[i]))(t)
 		ids = append(ids, &syscall.Credential{Uid: known.UID, Gid: known.GID})
 		for uid, n := range b.uids(job) {
 			if uid != known.UID {
@@ -68,10 +64,7 @@ func TestUsers(t *testing.T) {
 func TestExec(t *testing.T) {
 	t.Setenv("CGO_ENABLED", "0") // there are no libraries where the programs run
 	c := prepare(t, "n1")
-	text, err := os.ReadFile(filepath.Join(c.Dir, "n1.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join(c.Dir, "n1.hcl")))(t)
 	more := "client {\n  chroot_env {\n"
 	for _, name := range []string{"/etc/passwd", filepath.Join(c.Dir, "apportion-guard"), filepath.Join(c.Dir, "inhouse")} {
 		more += fmt.Sprintf("    %q = %q\n", name, name)
@@ -80,9 +73,7 @@ func TestExec(t *testing.T) {
 	c.Write("n1.hcl", strings.NewReplacer("client {\n", more, `= "raw_exec"`, `= "raw_exec,exec"`).Replace(string(text)), 0o600)
 	c.Write("shared/locks/empty", "", 0o600)
 	// The folders above the programs are as these in what is seen.
-	if err := errors.Join(os.Chmod(c.Dir, 0o711), os.Chmod(filepath.Join(c.Dir, "shared", "locks"), 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Chmod(c.Dir, 0o711), os.Chmod(filepath.Join(c.Dir, "shared", "locks"), 0o777)))
 	c.up("", &api.Config{Address: c.address("http")})
 	c.ready(1)
 	list, _, err := c.client.Nodes().List(nil)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // requireVariable says that Slurm must be there.
@@ -68,19 +69,12 @@ func nodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 func (c *cluster) configure(nodes int, more []string) {
 	c.Helper()
 	for _, folder := range []string{"etc", "state", "log", "munge", "spool"} {
-		if err := os.MkdirAll(filepath.Join(c.Dir, folder), 0o755); err != nil {
-			c.Fatal(err)
-		}
+		must.Do(c, os.MkdirAll(filepath.Join(c.Dir, folder), 0o755))
 	}
-	if err := os.Chmod(c.Dir, 0o755); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, os.Chmod(c.Dir, 0o755))
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key) // which never fails
-	host, err := os.Hostname()
-	if err != nil {
-		c.Fatal(err)
-	}
+	host := must.Have(os.Hostname())(c)
 	host, _, _ = strings.Cut(host, ".")
 	// Ports in a row are had by some dozens.
 	var ports []string
@@ -93,9 +87,7 @@ func (c *cluster) configure(nodes int, more []string) {
 	c.Write("etc/slurm.conf", fmt.Sprintf(configuration, host, c.Dir, c.port, nodes, "["+strings.Join(ports, ",")+"]")+strings.Join(more, "\n")+"\n", 0o644)
 	c.Write("etc/gres.conf", fmt.Sprintf("NodeName=n[1-%d] Name=gpu File=/dev/tty[0-3]\n", nodes), 0o644)
 	for i := range nodes {
-		if err := os.MkdirAll(filepath.Join(c.Dir, "spool", nodeName(i)), 0o755); err != nil {
-			c.Fatal(err)
-		}
+		must.Do(c, os.MkdirAll(filepath.Join(c.Dir, "spool", nodeName(i)), 0o755))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // systemctl starts and ends the command of the unit in the folder ETC as the user USER.
@@ -53,20 +54,12 @@ func TestInstalled(t *testing.T) {
 	operator := b.newPerson("operator")
 	at := func(name string) string { return filepath.Join(b.Dir, name) }
 	for _, name := range []string{"installed", "installed/bin", "units", "own"} {
-		if err := os.MkdirAll(at(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(at(name), 0o755))
 	}
-	if err := os.Chown(at("installed"), int(operator.Credential.Uid), int(operator.Credential.Gid)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chown(at("installed"), int(operator.Credential.Uid), int(operator.Credential.Gid)))
 	for from, to := range map[string]string{"controller": "bin/apportion-slurm", "apportion-guard": "installed/bin/apportion-guard"} {
-		if err := os.MkdirAll(filepath.Dir(at(to)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Link(at(from), at(to)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(at(to)), 0o755))
+		must.Do(t, os.Link(at(from), at(to)))
 	}
 	replaced := strings.NewReplacer("ETC", at("units"), "STATE", at("own"), "BIN", at("bin"), "USER", operator.Username)
 	b.cluster.Write("path/systemctl", replaced.Replace(systemctl), 0o755)

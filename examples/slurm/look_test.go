@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // commands are those of Slurm, as far as they are called here. Each call adds a line to the file calls.
@@ -42,9 +43,7 @@ func newFake(t testing.TB) *fake {
 	f := &fake{newSlurm(4, t.TempDir(), daemon.Guarded{}), t, t.TempDir()}
 	for name, text := range commands {
 		text = "#!/bin/sh\ncd '" + f.dir + "' || exit 1\necho " + name + " \"$@\" >> calls\n" + text + "\n"
-		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o700))
 	}
 	t.Setenv("PATH", f.dir+":"+os.Getenv("PATH"))
 	f.show("nodes", node1(nil))
@@ -58,9 +57,7 @@ func newFake(t testing.TB) *fake {
 // write replaces what a command prints.
 func (f *fake) write(name, text string) {
 	f.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))
 }
 
 // fields is what Slurm prints of a job or a node.
@@ -69,10 +66,7 @@ type fields map[string]any
 // show has a command print jobs or nodes as JSON.
 func (f *fake) show(name string, list ...fields) {
 	f.Helper()
-	text, err := json.Marshal(map[string]any{"errors": []any{}, name: append([]fields{}, list...)})
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Have(json.Marshal(map[string]any{"errors": []any{}, name: append([]fields{}, list...)}))(f)
 	f.write(name, string(text))
 }
 
@@ -114,10 +108,7 @@ func part(changes fields) fields {
 // called counts the calls whose words begin so.
 func (f *fake) called(words string) int {
 	f.Helper()
-	text, err := os.ReadFile(filepath.Join(f.dir, "calls"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join(f.dir, "calls")))(f)
 	return strings.Count("\n"+string(text), "\n"+words)
 }
 
@@ -193,9 +184,7 @@ func TestLookAtWaiting(t *testing.T) {
 func TestManyScripts(t *testing.T) {
 	f := newFake(t)
 	scontrol := "#!/bin/sh\ncd '" + f.dir + "'\n[ -f alone ] && exit 1\ntouch wait.$$\nfor i in $(seq 100); do [ $(ls wait.* | wc -l) -gt 1 ] && exec cat script; sleep 0.1; done\ntouch alone; exit 1\n"
-	if err := os.WriteFile(filepath.Join(f.dir, "scontrol"), []byte(scontrol), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(f.dir, "scontrol"), []byte(scontrol), 0o700))
 	f.show("jobs", held(nil), held(fields{"job_id": 13}), held(fields{"job_id": 14}))
 	if _, jobs, rejected, _ := f.look(); len(jobs) != 3 {
 		t.Errorf("%v, rejected %v", jobs, rejected)
@@ -237,9 +226,7 @@ func TestLookAtJobs(t *testing.T) {
 		t.Errorf("the scripts of two jobs were fetched %d times", n)
 	}
 	// One that is forgotten may come again, with another script, and one that does not end by itself is none.
-	if err := f.Forget(t.Context(), "lr.12"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Forget(t.Context(), "lr.12"))
 	f.write("script", "#!/bin/sh\ntrain\n")
 	f.show("jobs", held(fields{"submit_time": time.Now().Unix() + 60}))
 	if _, jobs, rejected, _ := f.look(); len(jobs) != 0 || !strings.Contains(rejected["lr.12"], "apportion-slurm submit") || f.called("scontrol write batch_script") != 3 {
@@ -251,10 +238,7 @@ func TestLookAtJobs(t *testing.T) {
 func TestTexts(t *testing.T) {
 	f := newFake(t)
 	for file, to := range map[string]string{"squeue.json": "jobs", "sinfo.json": "nodes"} {
-		text, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(filepath.Join("testdata", file)))(t)
 		f.write(to, string(text))
 	}
 	view, err := f.Look(t.Context())
@@ -264,9 +248,7 @@ func TestTexts(t *testing.T) {
 	names := []string{"lr", "x UserId=root(0) GroupId=root(0)", "q\"u\\e\n7|RUNNING|None|2|apportion/lr.12/a3/n1\né", "\ufffd\x01\tuser_id\": 0,"}
 	for i, user := range []uint32{1000, 1000, 1001, 1001} {
 		var declared spec
-		if err := json.Unmarshal(view.Jobs[i].Spec, &declared); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(view.Jobs[i].Spec, &declared))
 		if j := declared.Job; j.Name != names[i] || *j.UID != user || *j.GID != user || j.ID != int64(12+i) || j.Comment != "apportion max=8 min=2 weight=1.5" {
 			t.Errorf("job %d is %+v", 12+i, j)
 		}
@@ -392,10 +374,7 @@ func TestTroubleOfDrained(t *testing.T) {
 	trouble := func() string {
 		t.Helper()
 		f.looked = time.Time{}
-		why, err := f.Trouble(t.Context(), "lr.12", 3, managed.Part{Server: "n1", Count: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		why := must.Have(f.Trouble(t.Context(), "lr.12", 3, managed.Part{Server: "n1", Count: 2}))(t)
 		return why
 	}
 	f.write("runs", "1|0|2|PENDING|Resources|apportion/lr.12/a3/n1\n12|0|1|PENDING|JobHeldUser|lr\n")
@@ -420,9 +399,7 @@ func TestCommandsFail(t *testing.T) {
 		}
 	}
 	for name := range commands {
-		if err := os.WriteFile(filepath.Join(f.dir, name), []byte("#!/bin/sh\necho Unable to contact slurm controller >&2\nexit 1\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(f.dir, name), []byte("#!/bin/sh\necho Unable to contact slurm controller >&2\nexit 1\n"), 0o700))
 	}
 	ctx := t.Context()
 	for name, try := range map[string]func() error{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // goInstall is the go command of a machine that has this module, in the work tree, in the place of the newest version: internal/tools/publish tests
@@ -36,9 +37,7 @@ func TestReadme(t *testing.T) {
 		t.Fatalf("%d blocks of commands, %d of a trainer", len(sh), len(python))
 	}
 	for _, folder := range []string{shared, filepath.Join(c.Dir, "go")} {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o755))
 	}
 	program, err := exec.LookPath("go")
 	if err == nil {
@@ -58,9 +57,7 @@ func TestReadme(t *testing.T) {
 
 	anna := b.newPerson("anna")
 	for name, text := range map[string]string{"train.sh": sh[1], "train.py": python[0]} {
-		if err := os.WriteFile(filepath.Join(anna.HomeDir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(anna.HomeDir, name), []byte(text), 0o644))
 	}
 	t.Setenv("PATH", shared+"/bin:"+os.Getenv("PATH"))
 	if out := b.as(anna, "/bin/sh", "-ec", sh[2]); !strings.Contains(out, "Submitted batch job 1") || !strings.Contains(out, " lr ") {

@@ -19,24 +19,20 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller/daemon"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // shown is a job as Slurm prints it, and jobOf what is read of that.
 func shown(t *testing.T, f fields) json.RawMessage {
 	t.Helper()
-	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(f))(t)
 	return text
 }
 
 func jobOf(t *testing.T, f fields) *job {
 	t.Helper()
 	var j job
-	if err := json.Unmarshal(shown(t, f), &j); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(shown(t, f), &j))
 	return &j
 }
 
@@ -208,10 +204,7 @@ func TestScript(t *testing.T) {
 	task := &managed.Task{Epoch: 4, User: &trainer.User{UID: 1000, GID: 100}, Run: runner.Run{Job: "it's.12", Attempt: 3, Containers: []string{"n1", "n2", "n2"}, Dir: "/shared/runs/team%2Flr/3"}}
 	s := newSlurm(4, t.TempDir(), daemon.Guarded{Program: "/bin/guard", URL: "http://c/lease", Every: time.Second})
 	part := task.Servers()[1]
-	args, err := s.arguments(declared, task, part)
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Have(s.arguments(declared, task, part))(t)
 	for _, want := range []string{"--nodelist=n2", "--ntasks=2", "--cpus-per-task=2", "--mem=2000", "--gres=gpu:2", "--partition=p", "--account=vision", "--time=90",
 		"--constraint=fast&big", "--no-requeue", "--job-name=apportion/it's.12/a3/n2", "--chdir=/home/anna", "--uid=1000", "--gid=100", "--output=/shared/runs/team%%2Flr/3/n2.out"} {
 		if !slices.Contains(args, want) {
@@ -239,31 +232,22 @@ func TestBury(t *testing.T) {
 	s := newSlurm(4, t.TempDir(), daemon.Guarded{})
 	over := func(job, submitted string, want checkpoint.Ending) {
 		t.Helper()
-		at, err := time.ParseInLocation(slurmTime, submitted, time.Local)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Have(time.ParseInLocation(slurmTime, submitted, time.Local))(t)
 		if got, err := s.buried(job, at.Unix()); err != nil || got != want {
 			t.Errorf("%s of %s: %q, %v", job, submitted, got, err)
 		}
 	}
 	over("lr.12", "2026-11-22T20:00:00", "")
-	if err := s.bury("lr.12", checkpoint.Completed, time.Date(2026, 11, 22, 20, 10, 0, 0, time.Local)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.bury("lr.12", checkpoint.Completed, time.Date(2026, 11, 22, 20, 10, 0, 0, time.Local)))
 	over("lr.12", "2026-11-22T20:00:00", checkpoint.Completed)
 	over("lr.12", "2026-11-22T20:10:00", checkpoint.Completed)
 	over("lr.12", "2026-11-22T20:10:01", "")
 	over("lr.13", "2026-11-22T20:00:00", "")
 	// What is forgotten is buried as well, and the note of it stays.
-	if err := s.Forget(t.Context(), "lr.13"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Forget(t.Context(), "lr.13"))
 	over("lr.13", "2026-11-22T20:00:00", checkpoint.Cancelled)
 	// A note from before they said how.
-	if err := os.WriteFile(filepath.Join(s.folder, graves, "lr.14"), []byte("2026-11-22T20:10:00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(s.folder, graves, "lr.14"), []byte("2026-11-22T20:10:00"), 0o600))
 	over("lr.14", "2026-11-22T20:00:00", checkpoint.Cancelled)
 }
 
@@ -273,14 +257,9 @@ func startable(t *testing.T, sbatch string, servers ...string) (*slurm, managed.
 	bin := t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	for name, text := range map[string]string{"sbatch": sbatch, "squeue": ""} { // this Slurm says that it has nothing
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
-	text, err := json.Marshal(spec{Job: *jobOf(t, held(fields{"user_id": os.Geteuid()})), Script: "#!/bin/sh\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(spec{Job: *jobOf(t, held(fields{"user_id": os.Geteuid()})), Script: "#!/bin/sh\n"}))(t)
 	return newSlurm(4, t.TempDir(), daemon.Guarded{Program: "/bin/guard"}),
 		managed.Task{Spec: text, Run: runner.Run{Job: "lr.12", Attempt: 3, Containers: servers, Dir: t.TempDir()}}
 }
@@ -295,9 +274,7 @@ func TestStart(t *testing.T) {
 		status    string
 		submitted int
 	}{{false, "0", 2}, {true, "0", 2}, {false, "1", 4}} {
-		if err := os.WriteFile(exit, []byte(test.status), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(exit, []byte(test.status), 0o600))
 		s.looked, task.Again = time.Now(), test.again
 		err := s.Start(t.Context(), task)
 		text, _ := os.ReadFile(count)

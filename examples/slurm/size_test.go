@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // crowd has the commands show so many nodes of 8 CPUs: three of each are those of a plain job, and an elastic job for each five nodes has
@@ -41,9 +42,7 @@ func used(b *testing.B) float64 {
 	sum := 0.0
 	for _, of := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
-		if err := syscall.Getrusage(of, &u); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, syscall.Getrusage(of, &u))
 		sum += float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
 	}
 	return sum
@@ -65,9 +64,7 @@ func BenchmarkSize(b *testing.B) {
 				}
 				before := used(b)
 				for b.Loop() {
-					if err := do(); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, do())
 				}
 				b.ReportMetric((used(b)-before)/float64(b.N), "CPU-ms/op")
 				var m runtime.MemStats

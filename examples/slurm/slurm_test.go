@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // bench is a cluster with a controller.
@@ -196,16 +197,10 @@ func TestIdleLooks(t *testing.T) {
 	time.Sleep(rest)
 	b.slurm("sdiag", "--reset")
 	time.Sleep(during)
-	text, err := command(context.Background(), "", "sdiag")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(command(context.Background(), "", "sdiag"))(t)
 	calls := int64(0)
 	for _, found := range regexp.MustCompile(`(?m)^\s+REQUEST_(?:JOB|NODE|PARTITION|BUILD)_INFO\S*.*count:(\d+)`).FindAllStringSubmatch(text, -1) {
-		n, err := strconv.ParseInt(found[1], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Have(strconv.ParseInt(found[1], 10, 64))(t)
 		calls += n
 	}
 	if t.Logf("%d calls in %v", calls, during); calls == 0 || calls > 40 {
@@ -241,9 +236,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for update, field := range map[string]string{"Nice=10": "nice", "ReqNodeList=n1": "required_nodes", "NumTasks=2": "2 tasks", "Contiguous=1": "contiguous", "Dependency=afterok:1": "dependency"} {
 		id := b.submit("changed", 1, 100000, 1)
-		if _, err := command(context.Background(), "", "scontrol", "update", "JobId="+numberOf(id), update); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(command(context.Background(), "", "scontrol", "update", "JobId="+numberOf(id), update))(t)
 		want[id] = field
 	}
 	processes.Eventually(b.Bench, "all are refused", 60*time.Second, func() bool {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // trains is a script of a user that prints its arguments and a variable.
@@ -20,9 +22,7 @@ func TestWrap(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	for name, text := range map[string]string{"squeue": "cat " + dir + "/comment", "scontrol": "echo \"$@\" >> " + dir + "/held"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "WORD=it's \"one\"", "SLURM_NODEID=login", "APPORTION_RANK=7"}
 	for language, text := range map[string]string{
@@ -44,9 +44,7 @@ func TestWrap(t *testing.T) {
 			{"", "apportion failed it dies again and again", "", 1, false},
 			{"", "apportion completed or not", "", 1, true},
 		} {
-			if err := os.WriteFile(filepath.Join(dir, "comment"), []byte(test.comment+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "comment"), []byte(test.comment+"\n"), 0o600))
 			_ = os.Remove(filepath.Join(dir, "held")) // it may not be there
 			cmd := exec.Command("/bin/sh", "-c", wrapped)
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SLURM_NODEID=3", "SLURM_JOB_ID=12", "APPORTION_RANK=" + test.rank}

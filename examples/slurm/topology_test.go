@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // topologyShown is what `scontrol show topology` prints of a tree of two levels.
@@ -56,9 +57,7 @@ func TestLookSeesSwitches(t *testing.T) {
 	f := newFake(t)
 	f.write("topology", topologyShown)
 	text := "#!/bin/sh\ncd '" + f.dir + "'\ncase \"$1\" in write) cat script;; show) cat topology;; esac\n"
-	if err := os.WriteFile(filepath.Join(f.dir, "scontrol"), []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(f.dir, "scontrol"), []byte(text), 0o700))
 	f.show("jobs", held(fields{"comment": "apportion max=8 within=switch:1 slices=4 slices_within=switch:0 prefer=switch:0"}))
 	view, err := f.Look(t.Context())
 	if err != nil || view.Servers[0].Labels["switch:0"] != "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // jarsVariable holds the folder with the jars, which `make yarn` fetches; requireVariable says that it must be there.
@@ -180,10 +181,7 @@ func (c *cluster) write(folder, name string, values map[string]string) {
 	for key, value := range values {
 		file.Property = append(file.Property, property{key, value})
 	}
-	text, err := xml.Marshal(file)
-	if err != nil {
-		c.Fatal(err)
-	}
+	text := must.Have(xml.Marshal(file))(c)
 	c.Write(filepath.Join(folder, name), string(text), 0o644)
 }
 
@@ -191,9 +189,7 @@ func (c *cluster) write(folder, name string, values map[string]string) {
 func (c *cluster) configure(name string, i int) {
 	c.Helper()
 	folder := "conf-" + name
-	if err := os.MkdirAll(filepath.Join(c.Dir, "tmp"), 0o777); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, os.MkdirAll(filepath.Join(c.Dir, "tmp"), 0o777))
 	at := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 	site := map[string]string{
 		"yarn.resourcemanager.hostname":                                    "127.0.0.1",

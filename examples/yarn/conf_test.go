@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // confOf reads a configuration of properties.
 func confOf(t *testing.T, properties string) (conf, error) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "yarn-site.xml"), []byte("<?xml version=\"1.0\"?>\n<configuration>"+properties+"</configuration>"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "yarn-site.xml"), []byte("<?xml version=\"1.0\"?>\n<configuration>"+properties+"</configuration>"), 0o600))
 	return readConf(dir)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/day"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // daySlots is how many containers of a day's jobs three nodes hold: a virtual core each.
@@ -72,15 +73,9 @@ func newGangs(t testing.TB, c *cluster) *gangs {
 	t.Helper()
 	argv := c.java(rmName, "com.github.apportion.yarn.Gangs")
 	cmd := exec.Command(argv[0], argv[1:]...)
-	log, err := os.Create(filepath.Join(c.Dir, "gangs.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Have(os.Create(filepath.Join(c.Dir, "gangs.log")))(t)
 	cmd.Stderr = log
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Have(cmd.StdinPipe())(t)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -11,15 +11,13 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The queue of the only application gets what the least of the others leaves. While nobody answers on the socket capacities stay.
 func TestEditor(t *testing.T) {
 	// The path of a socket is short, and its folder is there before the cluster.
-	folder, err := os.MkdirTemp("", "editor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Have(os.MkdirTemp("", "editor"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "s")
 	c := newClusterWith(t, 1, map[string]string{"yarn.resourcemanager.scheduler.monitor.enable": "true",

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // deepTree is a tree of which one queue may have half of the cluster, and one of its leaves three tenths.
@@ -92,9 +93,7 @@ func TestQueueInDecisions(t *testing.T) {
 	y := onWords(t)
 	y.jobs = t.TempDir()
 	for _, job := range []string{"one", "two"} {
-		if err := os.WriteFile(filepath.Join(y.jobs, job+".json"), []byte(strings.Replace(goodJob, `"min":0`, `"min":2`, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(y.jobs, job+".json"), []byte(strings.Replace(goodJob, `"min":0`, `"min":2`, 1)), 0o600))
 	}
 	view, err := y.Look(t.Context())
 	if err != nil || len(view.Queues) != 3 || view.Jobs[0].Application.Queue != "root.a" {
@@ -134,9 +133,7 @@ func TestNoQueues(t *testing.T) {
 	words["/ws/v1/cluster/scheduler"] = `{"scheduler":{"schedulerInfo":{"type":"fifoScheduler","capacity":1.0}}}`
 	y := onWords(t)
 	y.jobs = t.TempDir()
-	if err := os.WriteFile(filepath.Join(y.jobs, "lr.json"), []byte(goodJob), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(y.jobs, "lr.json"), []byte(goodJob), 0o600))
 	view, err := y.Look(t.Context())
 	if err != nil || len(view.Queues) != 0 || len(view.Jobs) != 1 || view.Jobs[0].Application.Queue != "" {
 		t.Errorf("%+v, %v", view, err)
@@ -152,10 +149,7 @@ func TestOthersInQueues(t *testing.T) {
 		"resourceInfo":{"resourceUsagesByPartition":{"used":` + information([]int{1000, 2, 1}) + `}}}]}}`
 	y := onWords(t)
 	y.instance = "apportion-x"
-	view, err := y.Look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := must.Have(y.Look(t.Context()))(t)
 	for _, q := range view.Queues {
 		want := map[string]string{"root.a": "[14336 14 7]", "root.b": "[3096 2 1]", "root.b.only": "[3096 2 1]"}[q.ID]
 		if got := fmt.Sprint(q.Ceiling); got != want {

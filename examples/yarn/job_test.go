@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // kinds are those of the cluster in the tests without one.
@@ -25,14 +26,9 @@ func jobsOf(t *testing.T, texts map[string]string) []submission {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	list, err := readJobs(dir, kinds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Have(readJobs(dir, kinds))(t)
 	return list
 }
 
@@ -85,12 +81,8 @@ func TestBadJobs(t *testing.T) {
 func TestLinksAreNoJobs(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, []byte(goodJob), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(other, filepath.Join(dir, "lr.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte(goodJob), 0o600))
+	must.Do(t, os.Symlink(other, filepath.Join(dir, "lr.json")))
 	if list, err := readJobs(dir, kinds); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -98,9 +90,7 @@ func TestLinksAreNoJobs(t *testing.T) {
 	if err := s.read(filepath.Join(dir, "lr.json"), kinds); err == nil {
 		t.Error("a link is followed")
 	}
-	if err := errors.Join(os.Remove(filepath.Join(dir, "lr.json")), os.Link(other, filepath.Join(dir, "lr.json")), syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(filepath.Join(dir, "lr.json")), os.Link(other, filepath.Join(dir, "lr.json")), syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600)))
 	if list, err := readJobs(dir, kinds); err != nil || len(list) != 1 || list[0].User != "" || list[0].fault == nil {
 		t.Errorf("a second name of somebody's file: %+v, %v", list, err)
 	}
@@ -113,9 +103,7 @@ func TestLinksAreNoJobs(t *testing.T) {
 func TestJobsFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "jobs")
 	for range 2 {
-		if err := makeJobs(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, makeJobs(dir))
 	}
 	for name, mode := range map[string]os.FileMode{dir: os.ModeDir | os.ModeSticky | 0o777, filepath.Join(dir, over): os.ModeDir | 0o755} {
 		if info, err := os.Stat(name); err != nil || info.Mode() != mode {
@@ -123,18 +111,14 @@ func TestJobsFolder(t *testing.T) {
 		}
 	}
 	// One that an operator has made for a group stays as it is.
-	if err := errors.Join(os.Chmod(dir, 0o770), makeJobs(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Chmod(dir, 0o770), makeJobs(dir)))
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o770 {
 		t.Errorf("%v, %v", info, err)
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("a file of another user needs root")
 	}
-	if err := os.Chown(filepath.Join(dir, over), 65534, 65534); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chown(filepath.Join(dir, over), 65534, 65534))
 	if err := makeJobs(dir); err == nil {
 		t.Error("a folder of somebody else's is taken for the files of jobs that are over")
 	}
@@ -144,18 +128,12 @@ func TestJobsFolder(t *testing.T) {
 func TestBury(t *testing.T) {
 	y := newYARN(conf{}, guarded())
 	y.jobs = t.TempDir()
-	if err := os.Mkdir(filepath.Join(y.jobs, over), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(y.jobs, over), 0o700))
 	for i, name := range []string{"z", "a", "m"} {
 		file := filepath.Join(y.jobs, name+jobEnding)
-		if err := os.WriteFile(file, []byte(goodJob), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(goodJob), 0o600))
 		at := time.Unix(1000+int64(i), 0)
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(file, at, at))
 	}
 	list, err := readJobs(y.jobs, kinds)
 	if err != nil || len(list) != 3 || list[0].Job != "z" || list[1].Job != "a" || list[2].Job != "m" {

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func guarded() daemon.Guarded {
@@ -48,17 +49,13 @@ func onHolder(t *testing.T) (y *yarn, told func() []map[string]any) {
 	t.Helper()
 	dir := t.TempDir()
 	script := filepath.Join(dir, "holder")
-	if err := os.WriteFile(script, []byte(holderScript), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte(holderScript), 0o700))
 	g := guarded()
 	g.Shared = dir
 	y = newYARN(conf{}, g)
 	y.jobs = filepath.Join(dir, "jobs")
 	folder := filepath.Join(dir, "cluster")
-	if err := errors.Join(os.Mkdir(folder, 0o700), y.keep(folder, managed.Quote(script))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(folder, 0o700), y.keep(folder, managed.Quote(script))))
 	t.Cleanup(func() { letGo(t, y.holder) })
 	awaitHolder(t, y)
 	return y, func() []map[string]any {
@@ -104,10 +101,7 @@ func awaitHolder(t *testing.T, y *yarn) {
 func taskOf(t *testing.T, attempt int64) managed.Task {
 	t.Helper()
 	s := jobsOf(t, map[string]string{"lr.json": goodJob})[0]
-	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(s))(t)
 	return managed.Task{Epoch: 4, Spec: text, Credential: credential(t), Run: runner.Run{Job: "lr", Attempt: attempt, Containers: []string{"n1:1", "n2:1", "n2:1"}, Dir: t.TempDir()}}
 }
 
@@ -115,9 +109,7 @@ func taskOf(t *testing.T, attempt int64) managed.Task {
 func credential(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "credential")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, nil, 0o600))
 	return name
 }
 
@@ -126,9 +118,7 @@ func TestStartOnce(t *testing.T) {
 	y, told := onHolder(t)
 	task := taskOf(t, 3)
 	for range 3 {
-		if err := y.Start(t.Context(), task); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, y.Start(t.Context(), task))
 		task.Again = true
 	}
 	list := told()
@@ -184,9 +174,7 @@ func TestScript(t *testing.T) {
 	task := taskOf(t, 3)
 	task.Job = "it's $HOME"
 	var s submission
-	if err := json.Unmarshal(task.Spec, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(task.Spec, &s))
 	text := y.script(&s, &task)
 	for _, want := range []string{`export APPORTION_JOB='it'\''s $HOME'`, "export APPORTION_EPOCH='4'", "export A_1='it'\\''s'", "'-save' 'USR1'",
 		"exec '/bin/guard' '-url' 'http://c/lease' '-token-file'", "-- 'python3' 'train it.py'"} {
@@ -198,12 +186,8 @@ func TestScript(t *testing.T) {
 		t.Error("all containers have one server")
 	}
 	dir := filepath.Join(t.TempDir(), "a \"b\" $c `d` 'e' \\f")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, scriptName), []byte("echo here"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(dir, scriptName), []byte("echo here"), 0o600))
 	// As YARN has it: within double quotes, and its own words replaced.
 	line := strings.ReplaceAll(launchCommand(dir), "<LOG_DIR>", t.TempDir())
 	line = strings.Replace(line, " 1>", " ; : 1>", 1)
@@ -256,10 +240,7 @@ func TestUser(t *testing.T) {
 		{"root", conf{"yarn.nodemanager.container-executor.class": linux, executor + "limit-users": "false"}, "error"},
 		{"stranger-to-all", conf{"yarn.nodemanager.container-executor.class": linux, executor + "limit-users": "false"}, "error"},
 	} {
-		spec, err := json.Marshal(&submission{User: c.owner})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Have(json.Marshal(&submission{User: c.owner}))(t)
 		u, err := newYARN(c.more, guarded()).User(spec)
 		got := "nil"
 		switch {
@@ -292,10 +273,7 @@ func TestConnect(t *testing.T) {
 		{"", "", ""}, {"", "/jobs", "/jobs"}, {folder, "", filepath.Join(shared, "jobs")}, {folder, filepath.Join(shared, "own"), filepath.Join(shared, "own")},
 	} {
 		t.Setenv(jobsVariable, test.variable)
-		cluster, err := p.Connect(4, test.folder, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cluster := must.Have(p.Connect(4, test.folder, g))(t)
 		y := cluster.(*yarn)
 		if y.jobs != test.jobs || (y.holder != nil) != (test.folder != "") || (y.masters != nil) != (test.folder != "") || len(y.kinds) != 3 {
 			t.Errorf("folder %q, variable %q: jobs in %q, holder %v, masters %v, kinds %v", test.folder, test.variable, y.jobs, y.holder != nil, y.masters != nil, y.kinds)

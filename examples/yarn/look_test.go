@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The words are those of a ResourceManager 3.4.1, shortened: single elements stand without brackets, some numbers with
@@ -129,9 +130,7 @@ func TestWaiting(t *testing.T) {
 func TestLook(t *testing.T) {
 	y := onWords(t)
 	y.jobs = t.TempDir()
-	if err := os.WriteFile(filepath.Join(y.jobs, "lr.json"), []byte(goodJob), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(y.jobs, "lr.json"), []byte(goodJob), 0o600))
 	view, err := y.Look(t.Context())
 	if err != nil || len(view.Servers) != 4 || len(view.Jobs) != 1 || len(view.Rejected) != 0 {
 		t.Fatalf("%+v, %v", view, err)
@@ -168,20 +167,12 @@ func became(t *testing.T, text string, application func(s *submission) string) s
 	y := onWords(t)
 	y.jobs, y.instance = t.TempDir(), "apportion-x"
 	file := filepath.Join(y.jobs, "lr.json")
-	if err := errors.Join(os.Mkdir(filepath.Join(y.jobs, over), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	list, err := readJobs(y.jobs, kinds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(filepath.Join(y.jobs, over), 0o700), os.WriteFile(file, []byte(text), 0o600)))
+	list := must.Have(readJobs(y.jobs, kinds))(t)
 	old := words["/ws/v1/cluster/apps"]
 	defer func() { words["/ws/v1/cluster/apps"] = old }()
 	words["/ws/v1/cluster/apps"] = `{"apps":{"app":` + application(&list[0]) + `}}`
-	view, err := y.Look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := must.Have(y.Look(t.Context()))(t)
 	_, gone := os.Stat(file)
 	switch {
 	case len(view.Jobs) == 1 && view.Jobs[0].Application.ID == "lr":

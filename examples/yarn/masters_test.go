@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 const follower = "application_1_0042"
@@ -27,18 +29,13 @@ func following(t *testing.T) *submission {
 // says writes the answer of a master.
 func says(t *testing.T, y *yarn, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(y.masters.folder, follower, toldName, answerName), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(y.masters.folder, follower, toldName, answerName), []byte(text), 0o600))
 }
 
 // ordered are the orders of the application.
 func ordered(t *testing.T, y *yarn) orders {
 	t.Helper()
-	o, err := y.masters.read(follower)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(y.masters.read(follower))(t)
 	return *o
 }
 
@@ -55,14 +52,9 @@ func TestFollower(t *testing.T) {
 		t.Fatalf("%q, %v", why, err)
 	}
 	task := taskOf(t, 3)
-	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(s))(t)
 	task.Spec = text
-	if err := y.Start(ctx, task); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, y.Start(ctx, task))
 	first, second := task.Servers()[0], task.Servers()[1]
 	if o := ordered(t, y); o.Job != "lr" || o.Run["attempt"] != 3.0 || o.Run["memory"] != 500.0 || o.Stop != 0 {
 		t.Errorf("%+v", o)
@@ -84,13 +76,9 @@ func TestFollower(t *testing.T) {
 	}
 	// Stops do not go back, and what is ended is so by its status.
 	for _, attempt := range []int64{3, 2} {
-		if _, err := y.Stop(ctx, "lr", attempt, "n1:1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(y.Stop(ctx, "lr", attempt, "n1:1"))(t)
 	}
-	if err := y.end(ctx, "lr", "SUCCEEDED", "completed"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, y.end(ctx, "lr", "SUCCEEDED", "completed"))
 	if o := ordered(t, y); o.Stop != 3 || o.Status != "SUCCEEDED" || o.Why != "completed" || o.Run["attempt"] != 3.0 {
 		t.Errorf("%+v", o)
 	}
@@ -103,9 +91,7 @@ func TestFollower(t *testing.T) {
 func TestFollowerOf(t *testing.T) {
 	y, _ := onHolder(t)
 	for _, id := range []string{"application_1_9", follower, "application_1_10"} {
-		if _, err := y.masters.follow(id, "lr", following(t).User); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(y.masters.follow(id, "lr", following(t).User))(t)
 	}
 	if id, err := y.followerOf("lr"); err != nil || id != follower {
 		t.Errorf("%q, %v", id, err)
@@ -118,9 +104,7 @@ func TestFollowerOf(t *testing.T) {
 	if id, err := y.followerOf("other"); err != nil || id != "" {
 		t.Errorf("%q, %v", id, err)
 	}
-	if err := y.masters.forget(follower); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, y.masters.forget(follower))
 	if known, err := y.masters.known(); err != nil || len(known) != 2 || known["application_1_10"] != "lr" {
 		t.Errorf("%v, %v", known, err)
 	}
@@ -130,14 +114,10 @@ func TestFollowerOf(t *testing.T) {
 func TestAnswersOfStrangers(t *testing.T) {
 	y, _ := onHolder(t)
 	s := following(t)
-	if _, err := y.masters.follow(follower, s.Job, s.User); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(y.masters.follow(follower, s.Job, s.User))(t)
 	answer := filepath.Join(y.masters.folder, follower, toldName, answerName)
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(`{"state":"open"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte(`{"state":"open"}`), 0o600))
 	for what, make := range map[string]func() error{
 		"a link": func() error { return os.Symlink(secret, answer) },
 		"a pipe": func() error {
@@ -155,15 +135,11 @@ func TestAnswersOfStrangers(t *testing.T) {
 		"a folder": func() error { return os.Mkdir(answer, 0o700) },
 		"half":     func() error { return os.WriteFile(answer, []byte(`{"state":"op`), 0o600) },
 	} {
-		if err := make(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, make())
 		if h, err := y.masters.stands(follower); err == nil {
 			t.Errorf("%s is read as %+v", what, h)
 		}
-		if err := os.RemoveAll(answer); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(answer))
 	}
 	// No word of a job's master is a matter of other jobs.
 	says(t, y, `{"state":3}`)
@@ -211,13 +187,9 @@ func TestForgottenFollowers(t *testing.T) {
 	y.jobs = t.TempDir()
 	y.masters = &masters{folder: t.TempDir()}
 	for _, id := range []string{"application_1_0009", "application_1_0010"} {
-		if _, err := y.masters.follow(id, "gone", following(t).User); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(y.masters.follow(id, "gone", following(t).User))(t)
 	}
-	if _, err := y.Look(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(y.Look(t.Context()))(t)
 	// The first has failed, the second runs.
 	if known, err := y.masters.known(); err != nil || len(known) != 1 || known["application_1_0010"] != "gone" {
 		t.Errorf("%v, %v", known, err)

@@ -13,15 +13,14 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // treeOf reads queues as the ResourceManager writes them.
 func treeOf(t *testing.T, text string) queue {
 	t.Helper()
 	var q queue
-	if err := json.Unmarshal([]byte(text), &q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &q))
 	return q
 }
 
@@ -65,9 +64,7 @@ func TestCapacities(t *testing.T) {
 func TestRigid(t *testing.T) {
 	one := func(text string) *tenant {
 		var a tenant
-		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &a))
 		return &a
 	}
 	usage := func(usedAmounts, pending []int) string {
@@ -128,9 +125,7 @@ func TestShareQueues(t *testing.T) {
 			t.Errorf("no %q:\n%s", want, text.String())
 		}
 	}
-	if err := y.shareQueues(t.Context(), 0.2, true, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, y.shareQueues(t.Context(), 0.2, true, io.Discard))
 	if !strings.Contains(body, "/ws/v1/cluster/scheduler-conf <sched-conf><update-queue><queue-name>root.a</queue-name><params><entry><key>capacity</key><value>33.66</value></entry></params></update-queue>") ||
 		strings.Count(body, "<update-queue>") != 5 {
 		t.Error(body)

@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // reader is somebody who does what the README says, with the programs in the path.
@@ -43,10 +44,7 @@ func (r *reader) write(name, text string) {
 func (c *cluster) newReader(t *testing.T) *reader {
 	r := &reader{c, t, filepath.Join(c.Dir, "readme"), nil}
 	java := func(class string) string { return managed.Quote(c.java(rmName, class)...) }
-	trainer, err := os.ReadFile(managertest.Path(t, "examples", "train.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must.Have(os.ReadFile(managertest.Path(t, "examples", "train.py")))(t)
 	r.write("shared/train.py", string(trainer))
 	// What `hadoop jar FILE` and `yarn application` run, from the jars; and the controller, with its guard in another place.
 	r.write("bin/hadoop", "#!/bin/sh\nshift 2\nexec "+java("com.github.apportion.yarn.Holder")+` "$@"`+"\n")
@@ -100,9 +98,7 @@ func (c *cluster) readme(t *testing.T) {
 		t.Skip("a command as another user needs root")
 	}
 	const daemon = 1 // an ordinary user, whom every system has
-	if err := os.Chmod(c.Dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(c.Dir, 0o711))
 	r := c.newReader(t)
 	listen := "127.0.0.1:" + strconv.Itoa(processes.FreePorts(t, 1))
 	own := []string{"/etc/hadoop/conf", filepath.Join(c.Dir, "conf-"+rmName), "/mnt/shared", filepath.Join(r.dir, "shared"), "10.0.0.5:7190", listen + " -min-run 0s", "research", "a"}

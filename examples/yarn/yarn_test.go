@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // bench is a cluster with a controller.
@@ -30,9 +31,7 @@ type bench struct {
 func newBench(t *testing.T, c *cluster) *bench {
 	t.Helper()
 	dir := filepath.Join(c.Dir, strings.ReplaceAll(t.Name(), "/", "-"))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	b := &bench{c, managertest.New(t, dir, confVariable+"="+filepath.Join(c.Dir, "conf-rm"), holderVariable+"="+c.holder())}
 	t.Cleanup(func() {
 		b.End()
@@ -183,9 +182,7 @@ func (c *cluster) refuse(t *testing.T) {
 	b := newBench(t, c)
 	nobody := b.submit("stranger", 2, 100, map[string]any{"queue": "closed"})
 	lost := b.submit("lost", 2, 100, map[string]any{"queue": "nowhere"})
-	if err := os.Chown(b.jobFile(nobody), 65534, 65534); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chown(b.jobFile(nobody), 65534, 65534))
 	let := b.submit("let-in", 2, 100000, map[string]any{"queue": "closed"})
 	b.Holds(map[string]int{let: 2})
 	processes.Eventually(b.Bench, "the page says why two have no application", 60*time.Second, func() bool {
@@ -236,14 +233,10 @@ func (c *cluster) rigid(t *testing.T) (id string, kill func()) {
 	body := `<application-submission-context><application-id>` + made.ID + `</application-id><application-name>rigid</application-name><queue>b</queue>
 		<am-container-spec><commands><command>sleep 600</command></commands></am-container-spec>
 		<resource><memory>4096</memory><vCores>2</vCores></resource></application-submission-context>`
-	if _, err := c.manager.do(ctx, "POST", "/ws/v1/cluster/apps?user.name=root", []byte(body)); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(c.manager.do(ctx, "POST", "/ws/v1/cluster/apps?user.name=root", []byte(body)))(t)
 	return made.ID, func() {
 		t.Helper()
-		if _, err := c.manager.do(ctx, "PUT", "/ws/v1/cluster/apps/"+made.ID+"/state?user.name=root", []byte("<appstate><state>KILLED</state></appstate>")); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(c.manager.do(ctx, "PUT", "/ws/v1/cluster/apps/"+made.ID+"/state?user.name=root", []byte("<appstate><state>KILLED</state></appstate>")))(t)
 	}
 }
 
@@ -258,13 +251,8 @@ func (c *cluster) queues(t *testing.T) {
 	y := newYARN(conf{"yarn.resource-types": gpuKind}, guarded())
 	y.manager = c.manager
 	var told strings.Builder
-	if err := y.shareQueues(ctx, 0.2, true, &told); err != nil {
-		t.Fatal(err)
-	}
-	root, err := c.manager.queues(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, y.shareQueues(ctx, 0.2, true, &told))
+	root := must.Have(c.manager.queues(ctx))(t)
 	for _, q := range root.Queues.Queue {
 		if want := map[string]float64{"root.a": 1, "root.b": 97, "root.closed": 1, "root.small": 1}[q.Path]; math.Abs(q.Capacity-want) > 0.01 {
 			t.Errorf("queue %s has %g, want %g:\n%s", q.Path, q.Capacity, want, told.String())
@@ -280,7 +268,5 @@ func (c *cluster) queues(t *testing.T) {
 // resetQueues gives the other tests the queues as they were.
 func (c *cluster) resetQueues(t *testing.T) {
 	t.Helper()
-	if err := c.manager.set(t.Context(), map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 500, "root.small": 500}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.manager.set(t.Context(), map[string]int64{"root.a": 5000, "root.b": 4000, "root.closed": 500, "root.small": 500}))
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A case is documents; the answer is the problem, and behind it what was left out.
@@ -55,10 +56,7 @@ func TestCases(t *testing.T) {
 }
 
 func text(t *testing.T, v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(v))(t)
 	return string(text)
 }
 
@@ -87,10 +85,7 @@ func TestDamaged(t *testing.T) {
 	}
 	read, refused := 0, 0
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(path))(t)
 		_, documents, _ := strings.Cut(string(text), "read\n")
 		documents, _, _ = strings.Cut(documents, "\n----")
 		for range 2000 {

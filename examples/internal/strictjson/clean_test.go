@@ -15,16 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
 // TestCleanIsRight changes bytes and repeats and drops parts of right texts, so that keys are there twice, missing, unknown or of another
 // case, and values are null or of another type.
 func TestCleanIsRight(t *testing.T) {
-	problem, err := os.ReadFile("../../apportion/cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	problem := must.Have(os.ReadFile("../../apportion/cluster.json"))(t)
 	cleanIsRight[alloc.Problem](t, string(problem))
 	cleanIsRight[primaldual.Job](t, `{"id":"a","arrival":1,"epochs":1,"chunks":2,"minibatches":1,"minibatch_slots":1,"comm_slots":0,
 		"worker_bandwidth":1,"ps_bandwidth":2,"worker":[1],"ps":[1],"utility":{"sigmoid":[1,2,3]}}`)
@@ -150,9 +148,7 @@ func BenchmarkUnmarshal(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(input)))
 			for b.Loop() {
-				if err := read(&alloc.Problem{}); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, read(&alloc.Problem{}))
 			}
 		})
 	}

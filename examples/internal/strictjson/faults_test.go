@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/examples/internal/strictjson"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // written is a way to write a field: its text, and the fault that this is, or "" for a right one.
@@ -126,9 +127,7 @@ func TestManyFaultsAtOnce(t *testing.T) {
 		}
 		whole++
 		var expected Thing
-		if err := json.Unmarshal([]byte(right), &expected); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(right), &expected))
 		if !reflect.DeepEqual(thing, expected) {
 			t.Fatalf("%s\nread as %+v, want %+v", text, thing, expected)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/examples/internal/strictjson"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -20,10 +21,7 @@ import (
 // accepted means what it means to encoding/json, and what that accepts is refused only for the reasons
 // that the package comment gives; most changes are refused.
 func TestChangedTexts(t *testing.T) {
-	problem, err := os.ReadFile("../../apportion/cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	problem := must.Have(os.ReadFile("../../apportion/cluster.json"))(t)
 	changed[alloc.Problem](t, string(problem))
 	changed[drf.Claim](t, `{"id":"a","demand":[1,2],"weight":0.5,"min":1,"max":3}`)
 	changed[primaldual.Cluster](t, `{"kinds":["a"],"slots":3,"worker_servers":[{"id":"w","capacity":[1]}],"ps_servers":[]}`)
@@ -41,15 +39,10 @@ func changed[T any](t *testing.T, text string) {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&value))
 	all, refused := variants(value), 0
 	for _, variant := range all {
-		text, err := json.Marshal(variant)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(variant))(t)
 		var v T
 		both(t, text, &v)
 		if strictjson.Unmarshal(text, &v, nil) != nil {

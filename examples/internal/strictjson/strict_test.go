@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/examples/internal/strictjson"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -236,10 +237,7 @@ func (errorReader) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // FuzzUnmarshal reads any text as each of the public inputs: what is accepted means what it means to
 // encoding/json, and what is refused with faults is JSON.
 func FuzzUnmarshal(f *testing.F) {
-	problem, err := os.ReadFile("../../apportion/cluster.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	problem := must.Have(os.ReadFile("../../apportion/cluster.json"))(f)
 	f.Add(problem)
 	for _, text := range []string{
 		`{"id":"a","demand":[1],"weight":0.5,"max":3}`, `{"kinds":["cpu"],"servers":[],"applications":[{}],"previous":{"a":{"s":1}}}`,

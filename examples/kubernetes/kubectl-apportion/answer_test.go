@@ -23,6 +23,7 @@ import (
 	ktesting "k8s.io/client-go/testing"
 
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // node is a node that is ready, with GPUs.
@@ -91,9 +92,7 @@ func ask(t *testing.T, client *fake.Clientset, args ...string) (string, error) {
 func file(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 

@@ -18,14 +18,13 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Columns are aligned, and no line ends with spaces; empty cells keep their column.
 func TestTable(t *testing.T) {
 	var text strings.Builder
-	if err := table(&text, "A\tBB\tC", "long\t\tx", "\ty\t", "z"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table(&text, "A\tBB\tC", "long\t\tx", "\ty\t", "z"))
 	if want := "A     BB  C\nlong      x\n      y\nz\n"; text.String() != want {
 		t.Errorf("%q, want %q", text.String(), want)
 	}
@@ -110,9 +109,7 @@ func small() *cluster {
 func write(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -129,10 +126,7 @@ spec:
 func TestChange(t *testing.T) {
 	c, q := small(), &query{namespace: "ml"}
 	h := &change{drain: []string{"n1"}, end: []string{"a"}, arrive: []string{write(t, elastic)}}
-	after, err := h.of(c, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Have(h.of(c, q))(t)
 	if len(after.Nodes) != 1 || after.Nodes[0].Name != "n2" || len(after.Jobs) != 2 || after.Jobs[0].Name != "b" || after.Jobs[1].Name != "new" ||
 		after.Jobs[1].Namespace != "ml" || !after.Jobs[1].CreationTimestamp.Time.Equal(c.Now) || after.Jobs[1].UID == "" {
 		t.Errorf("%+v, %+v", after.Nodes, after.Jobs)

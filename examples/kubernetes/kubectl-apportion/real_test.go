@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // binding gives the role that is shipped to the user of the test.
@@ -30,29 +31,17 @@ func TestReal(t *testing.T) {
 		t.Skip("a control plane takes some seconds")
 	}
 	c := kubetest.New(t)
-	role, err := os.ReadFile("rbac.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	role := must.Have(os.ReadFile("rbac.yaml"))(t)
 	c.Apply(string(role) + fmt.Sprintf(binding, kubetest.ControllerUser))
 	c.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}")
 	for _, n := range []*corev1.Node{node("n1", 4), node("n2", 4)} {
-		if _, err := c.Client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(c.Client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{}))(t)
 	}
-	big, err := c.Client.BatchV1().Jobs("ml").Create(t.Context(), job("big", 8), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	big := must.Have(c.Client.BatchV1().Jobs("ml").Create(t.Context(), job("big", 8), metav1.CreateOptions{}))(t)
 	for _, p := range pods(big, "n1", 3) {
-		if _, err := c.Client.CoreV1().Pods("ml").Create(t.Context(), p.(*corev1.Pod), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(c.Client.CoreV1().Pods("ml").Create(t.Context(), p.(*corev1.Pod), metav1.CreateOptions{}))(t)
 	}
-	if _, err := c.Client.BatchV1().Jobs("ml").Create(t.Context(), job("small", 2), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(c.Client.BatchV1().Jobs("ml").Create(t.Context(), job("small", 2), metav1.CreateOptions{}))(t)
 	user := c.Kubeconfig(kubetest.ControllerToken)
 	ask := func(kubeconfig string, args ...string) (string, error) {
 		var q query

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // assets makes a folder as KUBEBUILDER_ASSETS names one, of the one binary.
@@ -21,9 +22,7 @@ func assets(t *testing.T, binary string) string {
 	dir := t.TempDir()
 	for _, component := range []string{Etcd, APIServer} {
 		script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", binary, component)
-		if err := os.WriteFile(filepath.Join(dir, component), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, component), []byte(script), 0o700))
 	}
 	return dir
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // upstream is a server that answers everything, watches line by line until they end, and counts what it has carried out.
@@ -45,10 +46,7 @@ func ask(t *testing.T, p *Proxy, method, path, body string) (int, string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience/2)
 	defer stop()
-	r, err := http.NewRequestWithContext(ctx, method, p.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(http.NewRequestWithContext(ctx, method, p.URL+path, strings.NewReader(body)))(t)
 	r.Header.Set("Authorization", "mine")
 	known := x509.NewCertPool()
 	if !known.AppendCertsFromPEM(p.Authority) {

@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/guard"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // claimAt is a claim of attempt 5 of a job by the guard of a life, at a time of its clock.
@@ -48,15 +49,12 @@ func (w *world) answers(t *testing.T) <-chan error {
 	t.Helper()
 	faults := make(chan error, 100)
 	ctx, end := context.WithCancel(context.Background())
-	wait, err := Answer(ctx, w, "ml", w.desk, func(err error) {
+	wait := must.Have(Answer(ctx, w, "ml", w.desk, func(err error) {
 		select {
 		case faults <- err:
 		default:
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() { end(); wait() })
 	return faults
 }
@@ -80,10 +78,7 @@ func granted(t *testing.T, a guard.Authority, life string, is func(guard.Grant) 
 // get reads the Lease of the tests' run.
 func (w *world) get(t *testing.T) *coordinationv1.Lease {
 	t.Helper()
-	l, err := w.CoordinationV1().Leases("ml").Get(t.Context(), Name(claimAt("", 0).ID), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(w.CoordinationV1().Leases("ml").Get(t.Context(), Name(claimAt("", 0).ID), metav1.GetOptions{}))(t)
 	return l
 }
 
@@ -145,9 +140,7 @@ func TestDeleted(t *testing.T) {
 	if _, err := a.Renew(t.Context(), claimAt("a", 2*time.Second)); !errors.Is(err, errNoAnswer) {
 		t.Fatalf("its own Lease: %v", err)
 	}
-	if err := w.CoordinationV1().Leases("ml").Delete(t.Context(), w.get(t).Name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.CoordinationV1().Leases("ml").Delete(t.Context(), w.get(t).Name, metav1.DeleteOptions{}))
 	if g, err := a.Renew(t.Context(), claimAt("a", 3*time.Second)); err != nil || !strings.Contains(g.Fenced, "deleted") {
 		t.Errorf("%+v, %v", g, err)
 	}
@@ -192,9 +185,7 @@ func TestStrangeAnswers(t *testing.T) {
 	for _, answer := range []string{`{"life":"b","grant":{"heard":{"boot":"b","at":1},"length":1000}}`, `{`, ``, `null`, `{"life":7}`} {
 		l := w.get(t)
 		l.Annotations[grantKey] = answer
-		if _, err := w.CoordinationV1().Leases("ml").Update(t.Context(), l, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(w.CoordinationV1().Leases("ml").Update(t.Context(), l, metav1.UpdateOptions{}))(t)
 		if g, err := a.Renew(t.Context(), c); !errors.Is(err, errNoAnswer) {
 			t.Errorf("%q: %+v, %v", answer, g, err)
 		}
@@ -210,12 +201,8 @@ func TestAnswersOnce(t *testing.T) {
 	w.desk.Admit("other", 5)
 	put := func(name string, c *guard.Claim) {
 		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{Label: "true"}}}
-		if err := claim(l, c); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.CoordinationV1().Leases("ml").Create(t.Context(), l, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, claim(l, c))
+		must.Have(w.CoordinationV1().Leases("ml").Create(t.Context(), l, metav1.CreateOptions{}))(t)
 	}
 	broken := true
 	w.PrependReactor("update", "leases", func(action ktesting.Action) (bool, runtime.Object, error) {
@@ -232,10 +219,7 @@ func TestAnswersOnce(t *testing.T) {
 		t.Error(err)
 	}
 	answer := func(name string) string {
-		l, err := w.CoordinationV1().Leases("ml").Get(t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Have(w.CoordinationV1().Leases("ml").Get(t.Context(), name, metav1.GetOptions{}))(t)
 		return l.Annotations[grantKey]
 	}
 	for end := time.Now().Add(time.Minute); answer(Name(other.ID)) == ""; time.Sleep(5 * time.Millisecond) {
@@ -248,14 +232,9 @@ func TestAnswersOnce(t *testing.T) {
 	}
 	// The same claim comes again with any change of the Lease, and grants nothing anew.
 	seen, _ := w.desk.Seen(other.ID)
-	l, err := w.CoordinationV1().Leases("ml").Get(t.Context(), Name(other.ID), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(w.CoordinationV1().Leases("ml").Get(t.Context(), Name(other.ID), metav1.GetOptions{}))(t)
 	l.Annotations["by"] = "somebody"
-	if _, err := w.CoordinationV1().Leases("ml").Update(t.Context(), l, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(w.CoordinationV1().Leases("ml").Update(t.Context(), l, metav1.UpdateOptions{}))(t)
 	// One that comes later is answered later.
 	later := claimAt("e", time.Second)
 	later.Job = "later"
@@ -276,10 +255,7 @@ func TestNextDesk(t *testing.T) {
 	w := newWorld()
 	a := w.authority()
 	ctx, end := context.WithCancel(context.Background())
-	wait, err := Answer(ctx, w, "ml", w.desk, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wait := must.Have(Answer(ctx, w, "ml", w.desk, nil))(t)
 	granted(t, a, "a", func(g guard.Grant) bool { return g.Length > 0 })
 	end()
 	wait()

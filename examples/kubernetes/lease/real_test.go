@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // role says in the environment of this test's program that it is a guard.
@@ -56,10 +57,7 @@ func newStage(t *testing.T) *stage {
 	for _, name := range []string{"ml", "apportion"} {
 		s.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name + "}")
 	}
-	text, err := os.ReadFile("rbac.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("rbac.yaml"))(t)
 	_, manifest, _ := strings.Cut(string(text), "\n") // the comment
 	s.Apply(manifest)
 	s.proxy = s.NewProxy()
@@ -233,22 +231,16 @@ func (s *stage) fenced(t *testing.T) {
 // deleted: a Lease that is deleted ends its run.
 func (s *stage) deleted(t *testing.T) {
 	g := s.runs("deleted", "-start", "60s")
-	if err := s.Client.CoordinationV1().Leases("ml").Delete(t.Context(), Name(g.id), metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Client.CoordinationV1().Leases("ml").Delete(t.Context(), Name(g.id), metav1.DeleteOptions{}))
 	g.ends(exitFenced)
 }
 
 // stopped: a guard that is stopped keeps nobody alive. Its keeper ends the run with the lease.
 func (s *stage) stopped(t *testing.T) {
 	g := s.runs("stopped", "-start", "60s")
-	if err := g.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.cmd.Process.Signal(syscall.SIGSTOP))
 	s.eventually("the run has ended", func() bool { return len(g.alive()) == 0 })
-	if err := g.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.cmd.Process.Signal(syscall.SIGCONT))
 	g.ends(exitLease)
 }
 
@@ -291,14 +283,8 @@ func (s *stage) serverGone(t *testing.T) {
 
 // rights asks the API server what guards may do: nothing but what is needed.
 func (s *stage) rights(t *testing.T) {
-	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig(kubetest.GuardToken))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Have(clientcmd.BuildConfigFromFlags("", s.Kubeconfig(kubetest.GuardToken)))(t)
+	c := must.Have(kubernetes.NewForConfig(config))(t)
 	ctx := t.Context()
 	_, list := c.CoordinationV1().Leases("ml").List(ctx, metav1.ListOptions{})
 	_, elsewhere := c.CoordinationV1().Leases("apportion").Get(ctx, "apportion", metav1.GetOptions{})

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // crdsVariable names a folder with the custom resource definitions of the projects themselves.
@@ -32,10 +33,7 @@ func definitions(t *testing.T) []string {
 	}
 	var list []string
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(name))(t)
 		list = append(list, strings.TrimPrefix(string(text), "---\n"))
 	}
 	return list
@@ -76,10 +74,7 @@ const isOfKueue = "labels: {kueue.x-k8s.io/queue-name: team}"
 // asks returns what an object asks for: its first count, and whether it is suspended.
 func (b *bench) asks(kind *resize.Kind, name string) (n int64, suspended bool, o *unstructured.Unstructured) {
 	b.Helper()
-	o, err := b.dynamic.Resource(kind.GroupVersionResource).Namespace("default").Get(context.Background(), name, metav1.GetOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	o = must.Have(b.dynamic.Resource(kind.GroupVersionResource).Namespace("default").Get(context.Background(), name, metav1.GetOptions{}))(b)
 	// Of the paths the API server has its own idea: one that it did not know it would have dropped.
 	value := func(path string) any {
 		var at any = o.Object
@@ -125,9 +120,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("of what Kueue has suspended are asked %d pods, suspended is %v", n, suspended)
 	}
 	admitted := []byte(`{"spec": {"suspend": false}}`) // as Kueue does
-	if _, err := b.Client.BatchV1().Jobs("default").Patch(t.Context(), "queued", types.MergePatchType, admitted, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.Client.BatchV1().Jobs("default").Patch(t.Context(), "queued", types.MergePatchType, admitted, metav1.PatchOptions{}))(t)
 	processes.Eventually(t, "what Kueue lets run grows", limit, func() bool {
 		n, suspended, _ := b.asks(&kinds[0], "queued")
 		return n == 2 && !suspended

@@ -29,6 +29,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const limit = 90 * time.Second
@@ -58,25 +59,13 @@ func newBench(t testing.TB) *bench {
 		b.kubelets.AddNode(kubetest.NewNode(name, kubetest.List("cpu", "4", "pods", "110")))
 	}
 	b.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: apportion}")
-	roles, err := os.ReadFile("../counts/rbac.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	roles := must.Have(os.ReadFile("../counts/rbac.yaml"))(t)
 	b.Apply(string(roles))
 	config := rest.CopyConfig(b.Config)
 	config.BearerToken = kubetest.CountsToken
-	typed, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	untyped, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.Create(filepath.Join(b.Dir, "live.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	typed := must.Have(kubernetes.NewForConfig(config))(t)
+	untyped := must.Have(dynamic.NewForConfig(config))(t)
+	log := must.Have(os.Create(filepath.Join(b.Dir, "live.log")))(t)
 	t.Cleanup(func() { _ = log.Close() }) // nobody writes any more
 	b.config = live.Config{Clients: live.Clients{Interface: typed, Dynamic: untyped}, Kinds: apportion.Kinds{"cpu"}, Objects: resize.Kinds(),
 		Quiet: 50 * time.Millisecond, Every: 2 * time.Second, Events: b.events, Log: slog.New(slog.NewTextHandler(log, nil))}
@@ -136,10 +125,7 @@ func (b *bench) runs(want map[string]int) {
 		}
 	}()
 	processes.Eventually(b, fmt.Sprintf("pods of jobs are %v", want), limit, func() bool {
-		list, err := b.Client.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		list := must.Have(b.Client.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{}))(b)
 		got = map[string]int{}
 		for i := range list.Items {
 			if p := &list.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
@@ -172,27 +158,18 @@ kind: PyTorchJob
 metadata: {name: third, namespace: default, annotations: {apportion.github.io/max: "2"}}
 spec: {pytorchReplicaSpecs: {Worker: {replicas: 1, template: {spec: {containers: [{name: train, image: train, resources: {requests: {cpu: 1}}}]}}}}}`)
 	processes.Eventually(t, "the PyTorchJob has two workers", limit, func() bool {
-		o, err := b.dynamic.Resource(gvr).Namespace("default").Get(context.Background(), "third", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Have(b.dynamic.Resource(gvr).Namespace("default").Get(context.Background(), "third", metav1.GetOptions{}))(t)
 		n, _, _ := unstructured.NestedInt64(o.Object, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
 		return n == 2
 	})
 	b.runs(map[string]int{"first": 3, "second": 3})
 
 	background := metav1.DeletePropagationBackground
-	if err := b.dynamic.Resource(gvr).Namespace("default").Delete(context.Background(), "third", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Client.BatchV1().Jobs("default").Delete(context.Background(), "second", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.dynamic.Resource(gvr).Namespace("default").Delete(context.Background(), "third", metav1.DeleteOptions{}))
+	must.Do(t, b.Client.BatchV1().Jobs("default").Delete(context.Background(), "second", metav1.DeleteOptions{PropagationPolicy: &background}))
 	// The pods of a Job that was deleted are collected by a controller that this cluster has not.
 	selector := metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=second"}
-	if err := b.Client.CoreV1().Pods("default").DeleteCollection(context.Background(), metav1.DeleteOptions{}, selector); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Client.CoreV1().Pods("default").DeleteCollection(context.Background(), metav1.DeleteOptions{}, selector))
 	b.runs(map[string]int{"first": 8})
 	if refused := b.kubelets.Refused(); len(refused) > 0 {
 		t.Errorf("pods that did not fit on their node: %v", refused)
@@ -208,9 +185,7 @@ func (b *bench) stale(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := []byte(`{"metadata": {"annotations": {"apportion.github.io/max": "5"}}}`)
-	if _, err := b.Client.BatchV1().Jobs("default").Patch(t.Context(), "a", types.MergePatchType, other, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.Client.BatchV1().Jobs("default").Patch(t.Context(), "a", types.MergePatchType, other, metav1.PatchOptions{}))(t)
 	item := resize.Item{Kind: &jobs, Object: read}
 	change, err := item.Change(4, nil)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/live"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Kinds that the API server gets later are watched from the next look on, those that it has are asked for once, and an error of it
@@ -40,10 +41,7 @@ func TestLook(t *testing.T) {
 		t.Error("an API server without any of the kinds is watched")
 	}
 	serve("batch/v1", "jobs")
-	c, err := live.Watch(t.Context(), clients, resize.Kinds())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(live.Watch(t.Context(), clients, resize.Kinds()))(t)
 	sees := func(n int) {
 		t.Helper()
 		processes.Eventually(t, "the objects are seen", 60*time.Second, func() bool {
@@ -67,9 +65,7 @@ func TestLook(t *testing.T) {
 	default:
 	}
 	for range 2 {
-		if err := c.Look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Look(t.Context()))
 	}
 	sees(2)
 	select {

@@ -13,15 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // object reads an object as the API server hands it over: whole numbers are int64.
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.UnmarshalJSON([]byte(text)))
 	return o
 }
 
@@ -98,9 +98,7 @@ func TestSet(t *testing.T) {
 			`{"op":"add","path":"/spec/a/b/c","value":9}]`,
 	} {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &fields))
 		i := &Item{Object: &unstructured.Unstructured{Object: fields}}
 		operations, err := i.set("spec.a.b.c", 9)
 		got, jsonErr := json.Marshal(operations)
@@ -200,9 +198,7 @@ func TestIsOver(t *testing.T) {
 		`{"metadata": {"deletionTimestamp": "2026-05-01T12:00:00Z"}, "status": {"conditions": [{"type": "Ready"}]}}`: true,
 	} {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &fields))
 		if got := (&Item{Object: &unstructured.Unstructured{Object: fields}}).isOver(); got != want {
 			t.Errorf("%s: %v", text, got)
 		}

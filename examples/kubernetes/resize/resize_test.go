@@ -22,6 +22,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/internal/must"
 )
 
 var gpu = apportion.Kinds{"nvidia.com/gpu"}
@@ -45,9 +46,7 @@ func item(t testing.TB, kind, name string, annotations map[string]string) resize
 	kinds := resize.Kinds()
 	at := slices.IndexFunc(kinds, func(k resize.Kind) bool { return k.Resource == kind })
 	o := &unstructured.Unstructured{}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(objects[kind], "POD", pod)), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(strings.ReplaceAll(objects[kind], "POD", pod)), &o.Object))
 	o.SetNamespace("ml")
 	o.SetName(name)
 	o.SetUID(types.UID("uid-" + kind + name))
@@ -86,14 +85,8 @@ func changes(t testing.TB, o snapshot.Objects, items ...resize.Item) []resize.Ch
 		t.Fatalf("rejected: %v", r.Rejected)
 	}
 	r.Problem.Theta1, r.Problem.Theta2 = 1, 1
-	d, err := alloc.Reallocate(context.Background(), &r.Problem, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := r.Changes(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(context.Background(), &r.Problem, nil))(t)
+	list := must.Have(r.Changes(d))(t)
 	return list
 }
 
@@ -133,9 +126,7 @@ func TestSuspendAndResume(t *testing.T) {
 	if len(list) != 1 || list[0].To != 0 || string(list[0].Patch) != want {
 		t.Fatalf("%+v\n%s", list, list[0].Patch)
 	}
-	if err := unstructured.SetNestedField(i.Object.Object, true, "spec", "runPolicy", "suspend"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(i.Object.Object, true, "spec", "runPolicy", "suspend"))
 	if list := changes(t, snapshot.Objects{Nodes: []*corev1.Node{node("n1", "0")}}, i); len(list) != 0 {
 		t.Errorf("what is suspended is suspended again: %+v", list)
 	}
@@ -163,9 +154,7 @@ func TestPrevious(t *testing.T) {
 	if diff := cmp.Diff(alloc.Allocation{"jobs/ml/a": {"n1": 1, "n2": 1}}, r.Problem.Previous); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := unstructured.SetNestedField(i.Object.Object, true, "spec", "suspend"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(i.Object.Object, true, "spec", "suspend"))
 	if r := resize.Read(gpu, o, []resize.Item{i}); len(r.Problem.Previous) != 0 {
 		t.Errorf("a suspended object runs %v", r.Problem.Previous)
 	}
@@ -175,9 +164,7 @@ func TestPrevious(t *testing.T) {
 func TestOrderAndOthers(t *testing.T) {
 	big := item(t, "jobs", "big", map[string]string{resize.Max: "8"})
 	for _, field := range []string{"parallelism", "completions"} {
-		if err := unstructured.SetNestedField(big.Object.Object, int64(6), "spec", field); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unstructured.SetNestedField(big.Object.Object, int64(6), "spec", field))
 	}
 	small := item(t, "rayclusters", "a-small", map[string]string{resize.Max: "8"})
 	o := snapshot.Objects{Nodes: []*corev1.Node{node("n1", "8")}, Now: time.Unix(60, 0)}
@@ -197,10 +184,7 @@ func TestOrderAndOthers(t *testing.T) {
 		t.Errorf("previous (-want +got):\n%s", diff)
 	}
 	r.Problem.Theta1, r.Problem.Theta2 = 0, 1
-	d, err := alloc.Reallocate(t.Context(), &r.Problem, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), &r.Problem, nil))(t)
 	list, err := r.Changes(d)
 	if err != nil || len(list) != 2 || list[0].ID != "jobs/ml/big" || list[0].To != 3 || list[1].ID != "rayclusters/ml/a-small" || list[1].To != 3 {
 		t.Errorf("%d changes, %v: %+v", len(list), err, list)
@@ -247,9 +231,7 @@ func finished(condition string) map[string]any {
 // A Job whose completions are work items, not pods, keeps them.
 func TestWorkItems(t *testing.T) {
 	i := item(t, "jobs", "a", map[string]string{resize.Max: "8"})
-	if err := unstructured.SetNestedField(i.Object.Object, int64(100), "spec", "completions"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(i.Object.Object, int64(100), "spec", "completions"))
 	list := changes(t, snapshot.Objects{Nodes: []*corev1.Node{node("n1", "4")}}, i)
 	if len(list) != 1 || strings.Contains(string(list[0].Patch), "completions") {
 		t.Errorf("%+v %s", list, list[0].Patch)
@@ -279,9 +261,7 @@ func TestKueue(t *testing.T) {
 	if c, err := i.Change(0, nil); c != nil || err != nil {
 		t.Errorf("it would be suspended: %+v, %v", c, err)
 	}
-	if err := unstructured.SetNestedField(i.Object.Object, true, "spec", "suspend"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(i.Object.Object, true, "spec", "suspend"))
 	r := resize.Read(gpu, o, []resize.Item{i})
 	if why := r.Rejected["jobs/ml/a"]; !strings.Contains(why, "suspended by Kueue") || len(r.Problem.Applications) != 0 {
 		t.Errorf("%q, %d applications", why, len(r.Problem.Applications))

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // with makes a plugin with these arguments.
@@ -86,10 +87,7 @@ func TestArgsRefused(t *testing.T) {
 
 // The configuration that is shipped says what the plugin takes.
 func TestShippedArgs(t *testing.T) {
-	file, err := os.ReadFile("deploy/config.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(os.ReadFile("deploy/config.yaml"))(t)
 	var config struct {
 		Profiles []struct {
 			PluginConfig []struct {
@@ -98,9 +96,7 @@ func TestShippedArgs(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(file, &config); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(file, &config))
 	if len(config.Profiles) != 1 || len(config.Profiles[0].PluginConfig) != 1 || config.Profiles[0].PluginConfig[0].Name != Name {
 		t.Fatalf("%+v", config)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/apportion/apportion/examples/kubernetes/resize"
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // handle is what a scheduler gives its plugins, as far as this one asks for it.
@@ -82,18 +83,12 @@ func (n *node) GetPods() []framework.PodInfo {
 }
 
 // newPlugin returns a plugin that has seen a node of 16 CPUs.
-func newPlugin(t interface{ Fatal(...any) }) (*Plugin, *handle) {
+func newPlugin(t must.TB) (*Plugin, *handle) {
 	h := &handle{shared: informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)}
-	made, err := New(context.Background(), nil, h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := made.(*Plugin)
+	p := must.Have(New(context.Background(), nil, h))(t).(*Plugin)
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Status: corev1.NodeStatus{
 		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("16")}}}
-	if err := p.seeNode(n, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.seeNode(n, false))
 	return p, h
 }
 
@@ -117,14 +112,10 @@ func bound(p *corev1.Pod) *corev1.Pod {
 func TestLess(t *testing.T) {
 	p, _ := newPlugin(t)
 	for _, seen := range []*corev1.Pod{bound(pod("a", "1", 6, "x")), bound(pod("b", "1", 4, "x")), bound(pod("c", "1", 5, "x"))} {
-		if err := p.seePod(seen, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.seePod(seen, false))
 	}
 	heavy := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{snapshot.Weight: "2"}}}
-	if err := p.seeNamespace(heavy, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.seeNamespace(heavy, false))
 	urgent := pod("c", "urgent", 1, "x")
 	priority := int32(7)
 	urgent.Spec.Priority = &priority
@@ -210,9 +201,7 @@ func TestGang(t *testing.T) {
 		return m
 	}
 	permit := func(m *corev1.Pod) framework.Code {
-		if err := p.Reserve(context.Background(), nil, m, "n1").AsError(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Reserve(context.Background(), nil, m, "n1").AsError())
 		status, patience := p.Permit(context.Background(), nil, m, "n1")
 		if (status.Code() == framework.Wait) != (patience > 0) {
 			t.Errorf("%v for %v", status, patience)
@@ -251,9 +240,7 @@ func TestGang(t *testing.T) {
 func TestScore(t *testing.T) {
 	p, h := newPlugin(t)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x", UID: "x", Annotations: map[string]string{resize.Plan: `{"n1": 2}`}}}
-	if err := h.shared.Batch().V1().Jobs().Informer().GetIndexer().Add(job); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.shared.Batch().V1().Jobs().Informer().GetIndexer().Add(job))
 	for _, test := range []struct {
 		pod  *corev1.Pod
 		node *node

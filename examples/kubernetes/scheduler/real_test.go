@@ -20,6 +20,7 @@ import (
 
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // soon is the limit for what is a matter of seconds.
@@ -52,10 +53,7 @@ func newReal(t *testing.T) *real {
 // read reads a file that is shipped.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(t)
 	return string(text)
 }
 
@@ -108,10 +106,7 @@ spec:
 // seen counts the pods of a namespace whose names begin so: on each node, and those that the scheduler could not place.
 func (r *real) seen(namespace, prefix string) (on map[string]int, refused int) {
 	r.Helper()
-	list, err := r.Client.CoreV1().Pods(namespace).List(context.Background(), metav1.ListOptions{})
-	if err != nil {
-		r.Fatal(err)
-	}
+	list := must.Have(r.Client.CoreV1().Pods(namespace).List(context.Background(), metav1.ListOptions{}))(r)
 	on = map[string]int{}
 	for i := range list.Items {
 		p := &list.Items[i]
@@ -151,13 +146,9 @@ func (r *real) clear(namespaces ...string) {
 	ctx, none := context.Background(), int64(0)
 	for _, namespace := range namespaces {
 		orphan := metav1.DeletePropagationOrphan
-		if err := r.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &orphan}, metav1.ListOptions{}); err != nil {
-			r.Fatal(err)
-		}
+		must.Do(r, r.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &orphan}, metav1.ListOptions{}))
 		processes.Eventually(r, "the pods are gone", soon, func() bool {
-			if err := r.Client.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{}); err != nil {
-				r.Fatal(err)
-			}
+			must.Do(r, r.Client.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{}))
 			list, err := r.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 			return err == nil && len(list.Items) == 0
 		})
@@ -213,9 +204,7 @@ func (r *real) gang() {
 		return refused == 4
 	})
 	r.placed("default", "gang", map[string]int{})
-	if err := r.Client.CoreV1().Pods("default").Delete(context.Background(), "filler-0", metav1.DeleteOptions{}); err != nil {
-		r.Fatal(err)
-	}
+	must.Do(r, r.Client.CoreV1().Pods("default").Delete(context.Background(), "filler-0", metav1.DeleteOptions{}))
 	r.placed("default", "gang", map[string]int{"n1": 3, "n2": 1})
 }
 
@@ -224,10 +213,7 @@ func (r *real) rights() {
 	r.Helper()
 	config := rest.CopyConfig(r.Config)
 	config.BearerToken = kubetest.SchedulerToken
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		r.Fatal(err)
-	}
+	client := must.Have(kubernetes.NewForConfig(config))(r)
 	ctx := context.Background()
 	_, secrets := client.CoreV1().Secrets("default").List(ctx, metav1.ListOptions{})
 	jobs := client.BatchV1().Jobs("default").Delete(ctx, "hinted", metav1.DeleteOptions{})

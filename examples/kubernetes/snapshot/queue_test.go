@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // in is an elastic Job of a queue; "" for none.
@@ -60,10 +61,7 @@ func TestNamedQueuesShare(t *testing.T) {
 	for _, j := range v.Jobs {
 		p.Applications = append(p.Applications, j.Application)
 	}
-	d, err := alloc.Reallocate(t.Context(), &p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), &p, nil))(t)
 	got := map[string]int64{}
 	for _, s := range d.Shares {
 		got[s.ID] = s.Containers

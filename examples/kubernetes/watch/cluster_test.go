@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // limit is long for what takes an instant.
@@ -60,18 +62,13 @@ func watching(t *testing.T, c *Cluster, client *fake.Clientset) {
 func begin(t *testing.T, withJobs bool, objects ...runtime.Object) (*Cluster, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewSimpleClientset(objects...)
-	c, err := New(client, withJobs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(New(client, withJobs))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(func() {
 		stop()
 		c.shared.Shutdown()
 	})
-	if err := c.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start(ctx))
 	watching(t, c, client)
 	return c, client
 }
@@ -142,19 +139,12 @@ func await(t *testing.T, c *Cluster, what string) {
 // Pods that come, change and go are told of, and count as changes.
 func TestOnPod(t *testing.T) {
 	client := fake.NewSimpleClientset()
-	c, err := New(client, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(New(client, false))(t)
 	seen := make(chan string, 10)
-	if err := c.OnPod(func(p *corev1.Pod) { seen <- p.Name + " " + string(p.Status.Phase) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.OnPod(func(p *corev1.Pod) { seen <- p.Name + " " + string(p.Status.Phase) }))
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(func() { stop(); c.shared.Shutdown() })
-	if err := c.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start(ctx))
 	watching(t, c, client)
 	pods, p := client.CoreV1().Pods("ml"), podOf("a", "")
 	for _, do := range []func() error{
@@ -166,9 +156,7 @@ func TestOnPod(t *testing.T) {
 		},
 		func() error { return pods.Delete(ctx, "a", metav1.DeleteOptions{}) },
 	} {
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, do())
 		await(t, c, "a pod")
 	}
 	for i, want := range []string{"a ", "a Running", "a Running"} {
@@ -233,10 +221,7 @@ func TestMatters(t *testing.T) {
 
 // A cluster that cannot be listed is an error, not one that has nothing.
 func TestNotListed(t *testing.T) {
-	c, err := New(fake.NewSimpleClientset(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(New(fake.NewSimpleClientset(), true))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := c.Start(ctx); err == nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 const rows = `job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind
@@ -19,10 +21,7 @@ f,40000,60,8,,,,,,,,,
 `
 
 func TestJobs(t *testing.T) {
-	jobs, err := Jobs("day", []byte(rows), 3, 24, 4*time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jobs := must.Have(Jobs("day", []byte(rows), 3, 24, 4*time.Minute))(t)
 	want := []Job{{Name: "job-01", Fixed: 1, Max: 4, Work: 20}, {Name: "job-02", At: 10, Fixed: 8, Max: 24, Work: 80}, {Name: "job-03", At: 100, Fixed: 2, Max: 8, Work: 240}}
 	for i := range want {
 		if jobs[i] != want[i] {
@@ -54,10 +53,7 @@ func TestMeasure(t *testing.T) {
 	for range 2 {
 		r.Lives = append(r.Lives, Life{"a", 0, 30}, Life{"a", 0, 10}, Life{"b", 10, 20})
 	}
-	m, err := r.Measure()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(r.Measure())(t)
 	// Alone at the end the first should have all four slots, and has half of them, for a third of the time.
 	want := Measures{Mean: 20, Longest: 30, Last: 30, Slowdown: (30/30.0 + 10/20.0) / 2, Held: 100 / 120.0, Useful: 80 / 120.0, Loss: 0.5 / 3}
 	for _, c := range [][2]float64{{m.Mean, want.Mean}, {m.Longest, want.Longest}, {m.Last, want.Last}, {m.Slowdown, want.Slowdown}, {m.Held, want.Held},

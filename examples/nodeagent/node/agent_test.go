@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/examples/nodeagent/train"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // noted is a writer that notes its calls.
@@ -87,20 +88,14 @@ func TestMain(m *testing.M) {
 // training returns a job that is this test program.
 func training(t *testing.T, name string, job train.Job) Job {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	return Job{Name: name, Argv: append([]string{program, "train"}, job.Arguments()...), Read: train.ReadLine}
 }
 
 // newAgent returns an agent that calls every job slow at once.
 func newAgent(t *testing.T, r Runner, w Writer) *Agent {
 	t.Helper()
-	flowcon, err := flowcon.New(flowcon.Config{Interval: 20 * time.Millisecond, Alpha: 1e9, Kinds: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	flowcon := must.Have(flowcon.New(flowcon.Config{Interval: 20 * time.Millisecond, Alpha: 1e9, Kinds: 1}, nil))(t)
 	return &Agent{Log: io.Discard, Runner: r, Writer: w, FlowCon: flowcon}
 }
 
@@ -183,9 +178,7 @@ func TestReadSkipsOtherLines(t *testing.T) {
 	if _, _, ok := p.newest(); ok {
 		t.Error("a loss before the first line")
 	}
-	if err := p.read(strings.NewReader("starting\n1 0.5\nx y\n2 NaN\n3 0.25 extra\n4 is warm\n\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.read(strings.NewReader("starting\n1 0.5\nx y\n2 NaN\n3 0.25 extra\n4 is warm\n\n")))
 	if loss, first, ok := p.newest(); !ok || loss != 0.25 || p.values != 3 || first.value != 0.5 {
 		t.Errorf("loss %v after %d values, the first %v; want 0.25 after 3, the first 0.5", loss, p.values, first.value)
 	}
@@ -199,9 +192,7 @@ func TestReadings(t *testing.T) {
 	if r := p.reading(time.Minute, origin); !r.Missing {
 		t.Errorf("a reading before the first line: %+v", r)
 	}
-	if err := p.read(strings.NewReader("1 8\n2 4\n3 2\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.read(strings.NewReader("1 8\n2 4\n3 2\n")))
 	for _, want := range []float64{8, 2} {
 		r := p.reading(time.Hour, origin)
 		first := want == 8
@@ -216,9 +207,7 @@ func TestReadings(t *testing.T) {
 func TestSamples(t *testing.T) {
 	a := newAgent(t, local{lastOf(t)}, &noted{})
 	a.Every = 5 * time.Millisecond
-	if _, err := a.Run(t.Context(), []Job{training(t, "a", train.Job{Epochs: 300, Hidden: 64, Rate: 0.01})}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(a.Run(t.Context(), []Job{training(t, "a", train.Job{Epochs: 300, Hidden: 64, Rate: 0.01})}))(t)
 	if len(a.Samples) == 0 {
 		t.Fatal("no samples")
 	}
@@ -233,23 +222,14 @@ func TestSamples(t *testing.T) {
 
 // A sample between two checks is a reading of a job that FlowCon knows, and of no other.
 func TestNote(t *testing.T) {
-	decider, err := flowcon.New(flowcon.Config{Interval: time.Hour, Alpha: 0.05, Kinds: 1}, &flowcon.Options{Normalization: growth.Raw})
-	if err != nil {
-		t.Fatal(err)
-	}
+	decider := must.Have(flowcon.New(flowcon.Config{Interval: time.Hour, Alpha: 0.05, Kinds: 1}, &flowcon.Options{Normalization: growth.Raw}))(t)
 	a := &Agent{FlowCon: decider, origin: time.Now().Add(-time.Minute)}
 	p := &Process{Job: &Job{Name: "a", Read: train.ReadLine}, pid: os.Getpid()}
-	if err := p.read(strings.NewReader("1 8\n2 4\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.read(strings.NewReader("1 8\n2 4\n")))
 	var decision flowcon.Decision
-	if err := decider.Step(0, []flowcon.Reading{{Job: "a", At: 0, Value: 8}}, &decision); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decider.Step(0, []flowcon.Reading{{Job: "a", At: 0, Value: 8}}, &decision))
 	step := func(now time.Duration) float64 {
-		if err := decider.Step(now, []flowcon.Reading{{Job: "a", Missing: true}}, &decision); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decider.Step(now, []flowcon.Reading{{Job: "a", Missing: true}}, &decision))
 		standing, _ := decider.Standing("a")
 		return standing.Growth[0]
 	}
@@ -271,13 +251,9 @@ func TestGroup(t *testing.T) {
 		t.Skip(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `echo $$ >"$0" && exec sleep 600`, g.Procs)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	eventually(t, "joins", func() bool { return content(t, g.Procs) == fmt.Sprint(cmd.Process.Pid) })
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 	if err := g.Join(); err != nil {
 		t.Error(err)

@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/examples/nodeagent/train"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // executable writes a file that looks like a program with segments of these types.
@@ -52,10 +53,7 @@ var endless = append([]string{"train"}, train.Job{Epochs: math.MaxInt32, Hidden:
 func onFake(t *testing.T) (*docker, *fakeDaemon) {
 	t.Helper()
 	fake, host := newFakeDaemon(t)
-	d, err := newDocker(Machine{CPU: 3, DockerHost: host, Program: executable(t, elf.PT_LOAD), Endless: endless})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(newDocker(Machine{CPU: 3, DockerHost: host, Program: executable(t, elf.PT_LOAD), Endless: endless}))(t)
 	if want := "Docker 1.2.3, update of NanoCpus, at " + host; d.Name() != want {
 		t.Errorf("name %q, want %q", d.Name(), want)
 	}
@@ -71,10 +69,7 @@ func jobOf(d *docker, name string, job train.Job) *Job {
 func TestDockerCalls(t *testing.T) {
 	d, fake := onFake(t)
 	fake.output = "1 0.5\n2 0.25\n"
-	p, err := d.start(t.Context(), jobOf(d, "a", train.Job{Epochs: 2, Hidden: 3, Rate: 0.5, Seed: 7}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(d.start(t.Context(), jobOf(d, "a", train.Job{Epochs: 2, Hidden: 3, Rate: 0.5, Seed: 7})))(t)
 	var got struct {
 		Image      string
 		Cmd        []string
@@ -84,9 +79,7 @@ func TestDockerCalls(t *testing.T) {
 		}
 	}
 	_, body, _ := strings.Cut(fake.heard("POST /containers/create")[0], "{")
-	if err := json.Unmarshal([]byte("{"+body), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte("{"+body), &got))
 	want := got
 	want.Image, want.Cmd = d.image, strings.Fields("/nodeagent train 2 3 0.5 7")
 	want.HostConfig.CpusetCpus, want.HostConfig.NetworkMode, want.HostConfig.LogConfig.Type = "3", "none", "none"
@@ -96,20 +89,14 @@ func TestDockerCalls(t *testing.T) {
 	if p.pid != os.Getpid() {
 		t.Errorf("process %d, want what the daemon said", p.pid)
 	}
-	if err := d.add(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.add(p))
 	for _, share := range []float64{0.25, 1, 0.0001} {
-		if err := d.limit("a", share); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.limit("a", share))
 	}
 	var cpus []int64
 	for _, call := range fake.heard("POST /containers/" + fake.id + "/update ") {
 		var update struct{ NanoCpus int64 }
-		if err := json.Unmarshal([]byte(call[strings.Index(call, "{"):]), &update); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(call[strings.Index(call, "{"):]), &update))
 		cpus = append(cpus, update.NanoCpus)
 	}
 	if want := []int64{250_000_000, 1_000_000_000, 10_000_000}; !slices.Equal(cpus, want) {
@@ -137,10 +124,7 @@ func TestDockerKills(t *testing.T) {
 		t.Error("no process")
 	}
 	fake.status = 1
-	p, err := d.start(t.Context(), jobOf(d, "b", train.Job{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = must.Have(d.start(t.Context(), jobOf(d, "b", train.Job{})))(t)
 	if err := p.finish(); err == nil || err.Error() != "exit status 1" {
 		t.Errorf("container that fails: %v", err)
 	}
@@ -153,9 +137,7 @@ func TestDockerKills(t *testing.T) {
 func TestDockerFaults(t *testing.T) {
 	d, fake := onFake(t)
 	p, kill := spin(t, d)
-	if err := d.add(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.add(p))
 	update, wait := "POST /containers/"+fake.id+"/update", "POST /containers/"+fake.id+"/wait"
 	own := fault{http.StatusInternalServerError, `{"message": "cannot update container"}`}
 	fake.fail(update, own)
@@ -225,19 +207,10 @@ func TestDockerRefuses(t *testing.T) {
 
 func TestArchive(t *testing.T) {
 	program := executable(t, elf.PT_LOAD)
-	want, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := archive(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Have(os.ReadFile(program))(t)
+	image := must.Have(archive(program))(t)
 	files := tar.NewReader(image)
-	header, err := files.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := must.Have(files.Next())(t)
 	got, err := io.ReadAll(files)
 	if err != nil || header.Name != "nodeagent" || header.Mode != 0o755 || !bytes.Equal(got, want) {
 		t.Errorf("%+v, %d bytes, %v", header, len(got), err)

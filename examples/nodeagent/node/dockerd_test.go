@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // withoutDocker skips a test, or fails it where it must not be skipped.
@@ -122,9 +124,7 @@ func TestDockerHolds(t *testing.T) {
 	holds(t, d, d)
 	// A container that is gone is no error.
 	p, kill := spin(t, d)
-	if err := d.add(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.add(p))
 	kill()
 	if err := d.limit(p.Name, 0.5); err != nil {
 		t.Errorf("limit of a container that is gone: %v", err)
@@ -147,16 +147,11 @@ func TestDockerHolds(t *testing.T) {
 // clean checks that a daemon has neither containers nor images.
 func clean(t *testing.T, host string) {
 	t.Helper()
-	c, err := client.New(client.WithHost(host))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(client.New(client.WithHost(host)))(t)
 	defer c.Close()
 	containers, err1 := c.ContainerList(t.Context(), client.ContainerListOptions{All: true})
 	images, err2 := c.ImageList(t.Context(), client.ImageListOptions{All: true})
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	if len(containers.Items)+len(images.Items) > 0 {
 		t.Errorf("left behind: %+v %+v", containers.Items, images.Items)
 	}

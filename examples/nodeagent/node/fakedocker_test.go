@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fakeDaemon speaks the part of Docker's protocol that the writer uses, for one container at a time. A
@@ -49,10 +51,7 @@ func newFakeDaemon(t *testing.T) (d *fakeDaemon, host string) {
 		faults: map[string]fault{}, removed: make(chan struct{}),
 	}
 	socket := filepath.Join(shortFolder(t), "d.sock")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("unix", socket))(t)
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: d}}
 	server.Start()
 	t.Cleanup(server.Close)
@@ -62,10 +61,7 @@ func newFakeDaemon(t *testing.T) (d *fakeDaemon, host string) {
 // shortFolder makes a folder with a short name: the path of a socket has at most 107 bytes.
 func shortFolder(t *testing.T) string {
 	t.Helper()
-	path, err := os.MkdirTemp("", "nodeagent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Have(os.MkdirTemp("", "nodeagent"))(t)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(path); err != nil {
 			t.Error(err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/nodeagent/train"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // spin starts a job that uses all CPU it gets and prints seldom. It is killed at the end of the test, or
@@ -97,10 +98,7 @@ func look(t *testing.T, pid, cpu int) window {
 
 func used(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	used, err := CPUTime(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := must.Have(CPUTime(pid))(t)
 	return used
 }
 
@@ -112,10 +110,7 @@ func idle(t *testing.T, cpu int) time.Duration {
 		if fields[0] != fmt.Sprintf("cpu%d", cpu) {
 			continue
 		}
-		ticks, err := strconv.Atoi(fields[4])
-		if err != nil {
-			t.Fatal(err)
-		}
+		ticks := must.Have(strconv.Atoi(fields[4]))(t)
 		return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
 	}
 	t.Fatalf("no CPU %d in /proc/stat", cpu)
@@ -161,14 +156,10 @@ func holds(t *testing.T, w Writer, r Runner) {
 	}
 	cpu := lastOf(t)
 	p, kill := spin(t, r)
-	if err := w.add(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.add(p))
 	preferred := prefer(p.Name)
 	for _, share := range []float64{0.25, 0.75, 0.5, 1} {
-		if err := w.limit(p.Name, share); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.limit(p.Name, share))
 		const tries = 15
 		for try := 1; ; try++ {
 			first := preferred && !rivals()
@@ -251,16 +242,10 @@ func stopped(t *testing.T, pid int) bool {
 func TestDutyCycleContinues(t *testing.T) {
 	d := newDutyCycle()
 	p, _ := spin(t, local{lastOf(t)})
-	if err := d.add(p); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.limit(p.Name, 0.001); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.add(p))
+	must.Do(t, d.limit(p.Name, 0.001))
 	eventually(t, "stops", func() bool { return stopped(t, p.pid) })
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Close())
 	before := used(t, p.pid)
 	eventually(t, "runs on", func() bool { return used(t, p.pid) > before+50*time.Millisecond })
 	if err := d.limit("nobody", 1); err == nil {

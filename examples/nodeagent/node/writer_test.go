@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fakeRoot makes what a mounted hierarchy of version 2 has at its root.
@@ -27,17 +29,12 @@ func fakeRoot(t *testing.T, controllers string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func content(t *testing.T, path ...string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Have(os.ReadFile(filepath.Join(path...)))(t)
 	return strings.TrimSpace(string(data))
 }
 
@@ -54,9 +51,7 @@ func unifiedOn(t *testing.T) *unified {
 
 func TestUnifiedWritesCPUMax(t *testing.T) {
 	u := unifiedOn(t)
-	if err := u.add(&Process{Job: &Job{Name: "a"}, pid: 4321}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, u.add(&Process{Job: &Job{Name: "a"}, pid: 4321}))
 	group := filepath.Join(u.root, groupName("a"))
 	if got := content(t, u.root, "cgroup.subtree_control"); got != "+cpu" {
 		t.Errorf("subtree_control %q, want +cpu", got)
@@ -68,21 +63,15 @@ func TestUnifiedWritesCPUMax(t *testing.T) {
 		share float64
 		want  string
 	}{{0.25, "12500 50000"}, {1, "50000 50000"}, {0.0001, "1000 50000"}} {
-		if err := u.limit("a", test.share); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, u.limit("a", test.share))
 		if got := content(t, group, "cpu.max"); got != test.want {
 			t.Errorf("share %v: cpu.max %q, want %q", test.share, got, test.want)
 		}
 	}
 	for _, file := range []string{"cpu.max", "cgroup.procs"} { // the kernel does this
-		if err := os.Remove(filepath.Join(group, file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(group, file)))
 	}
-	if err := u.remove("a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, u.remove("a"))
 	if _, err := os.Stat(group); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("group is still there: %v", err)
 	}
@@ -99,9 +88,7 @@ func TestUnifiedRefuses(t *testing.T) {
 		t.Errorf("no hierarchy: %v", err)
 	}
 	root := fakeRoot(t, "cpu\n")
-	if err := os.Remove(filepath.Join(root, "cgroup.subtree_control")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, "cgroup.subtree_control")))
 	if _, err := newUnified(false, root); err == nil {
 		t.Error("no error where the controller cannot be handed down")
 	}
@@ -129,10 +116,7 @@ func TestChoose(t *testing.T) {
 // lastOf returns the CPU of all jobs here.
 func lastOf(t *testing.T) int {
 	t.Helper()
-	cpu, err := LastCPU()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cpu := must.Have(LastCPU())(t)
 	return cpu
 }
 
@@ -148,9 +132,7 @@ func TestQuotaWritesQuota(t *testing.T) {
 	}()
 	p, kill := spin(t, local{lastOf(t)})
 	defer kill() // before the group goes
-	if err := q.add(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, q.add(p))
 	group := filepath.Join("/sys/fs/cgroup/cpu", groupName(p.Name))
 	if got, want := content(t, group, "cgroup.procs"), strconv.Itoa(p.pid); got != want {
 		t.Errorf("processes %q, want %s", got, want)
@@ -159,9 +141,7 @@ func TestQuotaWritesQuota(t *testing.T) {
 		share float64
 		want  string
 	}{{0.25, "12500"}, {1, "50000"}, {0.0001, "1000"}} {
-		if err := q.limit(p.Name, test.share); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.limit(p.Name, test.share))
 		got, length := content(t, group, "cpu.cfs_quota_us"), content(t, group, "cpu.cfs_period_us")
 		if got != test.want || length != "50000" {
 			t.Errorf("share %v: quota %s of %s, want %s of 50000", test.share, got, length, test.want)

@@ -8,15 +8,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestLossFalls(t *testing.T) {
 	var first, again bytes.Buffer
 	job := Job{Epochs: 60, Hidden: 16, Rate: 0.01, Seed: 7}
 	for _, w := range []*bytes.Buffer{&first, &again} {
-		if err := Run(w, job); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(w, job))
 	}
 	if first.String() != again.String() {
 		t.Error("the same job printed something else")

@@ -28,6 +28,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestMain is the plugin where the autoscaler has started it.
@@ -42,22 +43,13 @@ func TestMain(m *testing.M) {
 // dispense starts the plugin as the autoscaler does.
 func dispense(t *testing.T) autoscaler.Strategy {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(t)
 	client := plugin.NewClient(&plugin.ClientConfig{HandshakeConfig: plugins.Handshake, Cmd: exec.Command(self),
 		Plugins:          map[string]plugin.Plugin{sdk.PluginTypeStrategy: &autoscaler.PluginStrategy{}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard})})
 	t.Cleanup(client.Kill)
-	speaks, err := client.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := speaks.Dispense(sdk.PluginTypeStrategy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	speaks := must.Have(client.Client())(t)
+	raw := must.Have(speaks.Dispense(sdk.PluginTypeStrategy))(t)
 	return raw.(autoscaler.Strategy)
 }
 
@@ -65,9 +57,7 @@ func dispense(t *testing.T) autoscaler.Strategy {
 func tokenFile(t *testing.T, token string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(name, []byte(token+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(token+"\n"), 0o600))
 	return name
 }
 
@@ -110,9 +100,7 @@ func TestPlugin(t *testing.T) {
 			t.Errorf("%v is accepted", config)
 		}
 	}
-	if err := s.SetConfig(map[string]string{keyURL: server.URL + "/", keyTokenFile: secret}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetConfig(map[string]string{keyURL: server.URL + "/", keyTokenFile: secret}))
 	const decided = `{"at": "2026-01-02T03:04:05Z", "took": 1,
 		"problem": {"kinds": ["gpu"], "applications": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "theta1": 1, "theta2": 1},
 		"decision": {"status": "decided", "allocation": {"a": {"n1": 3, "n2": 1}}, "waiting": [{"id": "b", "reason": {"text": "no server has room"}}]}}`
@@ -143,9 +131,7 @@ func TestPlugin(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c[2], action, err)
 		}
 	}
-	if err := s.SetConfig(map[string]string{keyURL: server.URL, keyTokenFile: tokenFile(t, "other")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetConfig(map[string]string{keyURL: server.URL, keyTokenFile: tokenFile(t, "other")}))
 	if action, err := evaluate(s, "a", 1); err == nil || !strings.Contains(err.Error(), "not you") {
 		t.Errorf("%+v, %v", action, err)
 	}
@@ -222,9 +208,7 @@ func TestJointly(t *testing.T) {
 	server := httptest.NewServer(advisor.Handler("secret"))
 	t.Cleanup(server.Close)
 	s := dispense(t)
-	if err := s.SetConfig(map[string]string{keyURL: server.URL, keyTokenFile: tokenFile(t, "secret")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetConfig(map[string]string{keyURL: server.URL, keyTokenFile: tokenFile(t, "secret")}))
 	for _, want := range []map[string]int64{{"a": 12}, {"a": 6, "b": 6}, {"a": 4, "b": 4, "c": 4}} {
 		end := time.Now().Add(20 * time.Second)
 		for {

@@ -4,6 +4,7 @@
 package chart
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"strconv"
@@ -41,9 +42,10 @@ type Figure struct {
 	entries     []entry
 	rows        []string
 	references  []float64
+	err         error // the first of what could not be drawn
 }
 
-// New returns an empty figure; name is the file's, without ending. The axes start at 0.
+// New returns an empty figure; name is the file's, without ending. The axes start at 0. What cannot be drawn is an error of Write.
 func New(name, title, x, y string) *Figure {
 	f := &Figure{name: name, title: title, plot: plot.New()}
 	f.plot.X.Label.Text, f.plot.Y.Label.Text = x, y
@@ -58,15 +60,20 @@ func New(name, title, x, y string) *Figure {
 // Steps draws values that hold from their x to the next one's; the series number chooses colour and
 // dashes.
 // Points ascend in x.
-func (f *Figure) Steps(series int, label string, points plotter.XYs) error {
+func (f *Figure) Steps(series int, label string, points plotter.XYs) {
 	line, err := plotter.NewLine(points)
-	if err != nil {
-		return err
+	if f.failed(err) {
+		return
 	}
 	line.StepStyle, line.LineStyle = plotter.PostStep, style(series)
 	f.add(line)
 	f.entries = append(f.entries, entry{label, line})
-	return nil
+}
+
+// failed keeps the first error for Write, and reports whether there is one.
+func (f *Figure) failed(err error) bool {
+	f.err = cmp.Or(f.err, err)
+	return f.err != nil
 }
 
 // shapes tell the points of series apart, beside their colours.
@@ -74,15 +81,14 @@ var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.C
 
 // Points draws single values; the series number chooses the colour, and of the shapes the one for
 // its place in the legend.
-func (f *Figure) Points(series int, label string, points plotter.XYs) error {
+func (f *Figure) Points(series int, label string, points plotter.XYs) {
 	scatter, err := plotter.NewScatter(points)
-	if err != nil {
-		return err
+	if f.failed(err) {
+		return
 	}
 	scatter.GlyphStyle = draw.GlyphStyle{Color: style(series).Color, Radius: vg.Points(2.4), Shape: shapes[len(f.entries)%len(shapes)]}
 	f.add(scatter)
 	f.entries = append(f.entries, entry{label, scatter})
-	return nil
 }
 
 // Reference draws a dotted grey line across the figure at y.
@@ -97,11 +103,11 @@ func (f *Figure) YRange(low, high float64) { f.plot.Y.Min, f.plot.Y.Max = low, h
 // Bars draws a value for each of the groups, beside those of the bars drawn before; the series number
 // chooses the colour, of is how many bars each group will have.
 // groups must be the same in every call, and not empty.
-func (f *Figure) Bars(groups []string, series, of int, label string, values []float64) error {
+func (f *Figure) Bars(groups []string, series, of int, label string, values []float64) {
 	width := vg.Length(float64(9*vg.Centimeter) / float64(len(groups)*of))
 	bars, err := plotter.NewBarChart(plotter.Values(values), width)
-	if err != nil {
-		return err
+	if f.failed(err) {
+		return
 	}
 	bars.Color, bars.LineStyle.Width = palette[series%len(palette)], 0
 	bars.Offset = width * vg.Length(float64(len(f.entries))-float64(of-1)/2)
@@ -111,7 +117,6 @@ func (f *Figure) Bars(groups []string, series, of int, label string, values []fl
 	f.plot.X.Tick.Label.Rotation, f.plot.X.Tick.Label.XAlign = math.Pi/4, draw.XRight
 	f.plot.X.Tick.Label.YAlign = draw.YCenter
 	f.entries = append(f.entries, entry{label, bars})
-	return nil
 }
 
 // Span is a stretch of time of a row in the colour of a series.
@@ -123,14 +128,14 @@ type Span struct {
 // Spans draws rows of stretches of time, the first row on top, with a legend entry for each label
 // by the number of its series.
 // More series than colours are drawn in grey.
-func (f *Figure) Spans(rows, labels []string, spans []Span) error {
+func (f *Figure) Spans(rows, labels []string, spans []Span) {
 	f.rows = rows
 	thick := vg.Length(float64(6*vg.Centimeter) / float64(len(rows)))
 	for _, s := range spans {
 		y := float64(len(rows) - 1 - s.Row)
 		line, err := plotter.NewLine(plotter.XYs{{X: s.From, Y: y}, {X: s.Until, Y: y}})
-		if err != nil {
-			return err
+		if f.failed(err) {
+			return
 		}
 		line.LineStyle = draw.LineStyle{Color: palette[s.Series%len(palette)], Width: thick}
 		if s.Series >= len(palette) {
@@ -148,7 +153,6 @@ func (f *Figure) Spans(rows, labels []string, spans []Span) error {
 	}
 	f.plot.Y.Min, f.plot.Y.Max = -0.6, float64(len(rows))-0.4
 	f.plot.Y.Tick.Marker = plot.ConstantTicks(f.rowTicks())
-	return nil
 }
 
 // rowTicks names every row, or every second, fifth or tenth where there are many.
@@ -167,18 +171,17 @@ func (f *Figure) rowTicks() []plot.Tick {
 }
 
 // drawReferences adds the reference lines, once the axes are final.
-func (f *Figure) drawReferences() error {
+func (f *Figure) drawReferences() {
 	for _, y := range f.references {
 		line, err := plotter.NewLine(plotter.XYs{{X: f.plot.X.Min, Y: y}, {X: f.plot.X.Max, Y: y}})
-		if err != nil {
-			return err
+		if f.failed(err) {
+			return
 		}
 		line.LineStyle = draw.LineStyle{Color: color.Gray{120}, Width: vg.Points(1.1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
 		f.plot.Add(line)
 		f.plot.Y.Max = max(f.plot.Y.Max, 1.05*y)
 	}
 	f.references = nil
-	return nil
 }
 
 // add adds a plotter and makes room for it.

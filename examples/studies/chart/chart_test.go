@@ -11,8 +11,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-
-	"github.com/apportion/apportion/internal/must"
 )
 
 func TestTicks(t *testing.T) {
@@ -52,15 +50,15 @@ func TestRowTicks(t *testing.T) {
 func TestWrite(t *testing.T) {
 	steps, bars, spans := New("steps", "Steps", "x", "y"), New("bars", "Bars", "x", "y"), New("spans", "Spans", "x", "y")
 	for i := range 9 { // more than there are colours
-		must.Do(t, steps.Steps(i, "s", plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 3}}))
+		steps.Steps(i, "s", plotter.XYs{{X: 0, Y: 1}, {X: 2, Y: 3}})
 	}
-	must.Do(t, bars.Bars([]string{"a", "b"}, 0, 1, "s", []float64{1, 2}))
+	bars.Bars([]string{"a", "b"}, 0, 1, "s", []float64{1, 2})
 	points := New("points", "Points", "x", "y")
-	must.Do(t, points.Points(2, "s", plotter.XYs{{X: 1, Y: 2}}))
+	points.Points(2, "s", plotter.XYs{{X: 1, Y: 2}})
 	points.Note, points.Detail = "grey dots: what is usual", true
 	points.XRange(0, 4)
 	points.Reference(7)
-	must.Do(t, spans.Spans([]string{"r"}, []string{"s"}, []Span{{0, 0, 1, 2}, {0, 8, 2, 3}}))
+	spans.Spans([]string{"r"}, []string{"s"}, []Span{{0, 0, 1, 2}, {0, 8, 2, 3}})
 	if steps.plot.Y.Max < 3 || spans.plot.X.Max != 3 {
 		t.Errorf("axes end at %v and %v, want room for 3", steps.plot.Y.Max, spans.plot.X.Max)
 	}
@@ -76,7 +74,10 @@ func TestWrite(t *testing.T) {
 	if err != nil || len(files) != 10 {
 		t.Errorf("%d files (%v), want 10", len(files), err)
 	}
-	if err := New("f", "", "", "").Steps(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}}); err == nil {
+	wrong := New("f", "", "", "")
+	wrong.Steps(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}})
+	wrong.Steps(0, "s", plotter.XYs{{X: 0, Y: 1}})
+	if _, err := Write(folder, []*Figure{steps, wrong}); err == nil {
 		t.Error("no error for a point that is no number")
 	}
 }

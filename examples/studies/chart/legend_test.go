@@ -7,8 +7,6 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-
-	"github.com/apportion/apportion/internal/must"
 )
 
 // Columns are equal as long as that is enough, then as wide as their names, then fewer; the last of them
@@ -27,7 +25,7 @@ func TestColumns(t *testing.T) {
 	} {
 		f := New("f", "", "", "")
 		for i, name := range test.names {
-			must.Do(t, f.Steps(i, name, plotter.XYs{{X: 0, Y: 1}}))
+			f.Steps(i, name, plotter.XYs{{X: 0, Y: 1}})
 		}
 		const width = figureWidth - 2*margin
 		columns := f.columns(width)

@@ -38,17 +38,16 @@ func (f *Figure) LogLog(x, y Range, marks []Mark) {
 // Line joins points and marks each; the series number chooses colour and dashes, and of the shapes the
 // one for its place in the legend.
 // Points ascend in x.
-func (f *Figure) Line(series int, label string, points plotter.XYs) error {
+func (f *Figure) Line(series int, label string, points plotter.XYs) {
 	line, scatter, err := plotter.NewLinePoints(points)
-	if err != nil {
-		return err
+	if f.failed(err) {
+		return
 	}
 	line.LineStyle = style(series)
 	scatter.GlyphStyle = draw.GlyphStyle{Color: line.Color, Radius: vg.Points(2.8), Shape: shapes[len(f.entries)%len(shapes)]}
 	f.add(line)
 	f.add(scatter)
 	f.entries = append(f.entries, entry{label, marked{line, scatter}})
-	return nil
 }
 
 // marked is a line with its points in the legend.

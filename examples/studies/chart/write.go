@@ -41,8 +41,8 @@ func Write(folder string, figures []*Figure) ([]string, error) {
 	names := []string{"summary"}
 	pictures := map[string][][]*Figure{}
 	for _, f := range figures {
-		if err := f.drawReferences(); err != nil {
-			return nil, err
+		if f.drawReferences(); f.err != nil {
+			return nil, fmt.Errorf("figure %s: %w", f.name, f.err)
 		}
 		pictures[f.name] = [][]*Figure{{f}}
 		names = append(names, f.name)
@@ -66,7 +66,7 @@ func Write(folder string, figures []*Figure) ([]string, error) {
 }
 
 // Publish is Write, and says on w which figures are where.
-func Publish(w io.Writer, folder string, figures []*Figure) error {
+func Publish(w io.Writer, folder string, figures ...*Figure) error {
 	names, err := Write(folder, figures)
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 		if err != nil {
 			return err
 		}
-		published = append(published, func() error { return chart.Publish(stdout, filepath.Join(out, p.manager), figures) })
+		published = append(published, func() error { return chart.Publish(stdout, filepath.Join(out, p.manager), figures...) })
 	}
 	fmt.Fprintln(stdout)
 	for _, publish := range published {
@@ -120,7 +120,10 @@ func (p *pictures) draw(r *day.Record, i, n int, policy string) error {
 		names = append(names, fmt.Sprintf("%d", j+1))
 		took = append(took, r.Jobs[j].Ended-r.Jobs[j].At)
 	}
-	return errors.Join(p.held.Steps(i, policy, parts), p.loss.Steps(i, policy, losses), p.ends.Bars(names, i, n, policy, took))
+	p.held.Steps(i, policy, parts)
+	p.loss.Steps(i, policy, losses)
+	p.ends.Bars(names, i, n, policy, took)
+	return nil
 }
 
 // read reads a record.

@@ -16,7 +16,7 @@ import (
 var series = []int{1, 0, 9, 20}
 
 // figures returns the study's figures. Those over time show its first scenario.
-func (s *study) figures() ([]*chart.Figure, error) {
+func (s *study) figures() []*chart.Figure {
 	six := chart.New("figure-6", "Resource utilization", "Time (hours)", "Sum over the kinds (1 = all of one kind)")
 	seven := chart.New("figure-7", "Fairness loss", "Time (hours)", "Sum of |share - fair share|")
 	eight := chart.New("figure-8", "Resource adjustment", "Time (hours)", "Applications adjusted at once")
@@ -25,25 +25,15 @@ func (s *study) figures() ([]*chart.Figure, error) {
 	// Points of several policies lie over one another, which a small picture cannot show.
 	eight.Detail = true
 	for policy := range s.policies {
-		if err := s.addSteps(six, policy, total); err != nil {
-			return nil, err
-		}
-		if err := s.addSteps(seven, policy, loss); err != nil {
-			return nil, err
-		}
+		s.addSteps(six, policy, total)
+		s.addSteps(seven, policy, loss)
 		if policy == 0 {
 			continue // the baseline adjusts nobody
 		}
-		if err := s.addPoints(eight, policy); err != nil {
-			return nil, err
-		}
+		s.addPoints(eight, policy)
 		sofar := 0.0
-		if err := s.addSteps(sum, policy, func(sample *sim.Sample) float64 { sofar += adjusted(sample); return sofar }); err != nil {
-			return nil, err
-		}
-		if err := s.addBars(nine, policy); err != nil {
-			return nil, err
-		}
+		s.addSteps(sum, policy, func(sample *sim.Sample) float64 { sofar += adjusted(sample); return sofar })
+		s.addBars(nine, policy)
 	}
 	for _, f := range []*chart.Figure{six, seven, eight, sum} {
 		f.XRange(0, s.measured.Hours())
@@ -51,7 +41,7 @@ func (s *study) figures() ([]*chart.Figure, error) {
 	if s.paper {
 		addReferences(seven, eight, sum, nine)
 	}
-	return []*chart.Figure{six, seven, eight, sum, nine}, nil
+	return []*chart.Figure{six, seven, eight, sum, nine}
 }
 
 // addReferences draws the paper's numbers.
@@ -70,7 +60,7 @@ func addReferences(seven, eight, sum, nine *chart.Figure) {
 }
 
 // addSteps draws a value of a policy's samples in the first scenario as steps.
-func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) float64) error {
+func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) float64) {
 	points := plotter.XYs{{X: 0, Y: 0}}
 	samples := s.runs[0][policy].Samples
 	for i := range samples {
@@ -79,14 +69,14 @@ func (s *study) addSteps(f *chart.Figure, policy int, value func(*sim.Sample) fl
 		}
 	}
 	points = append(points, plotter.XY{X: s.measured.Hours(), Y: points[len(points)-1].Y})
-	return f.Steps(series[policy], s.policies[policy], points)
+	f.Steps(series[policy], s.policies[policy], points)
 }
 
 // pointOffset sets the points of the policies apart, so that equal counts do not hide one another.
 const pointOffset = 0.16
 
 // addPoints draws how many applications each decision of a policy adjusted.
-func (s *study) addPoints(f *chart.Figure, policy int) error {
+func (s *study) addPoints(f *chart.Figure, policy int) {
 	var points plotter.XYs
 	for i := range s.runs[0][policy].Samples {
 		sample := &s.runs[0][policy].Samples[i]
@@ -94,22 +84,21 @@ func (s *study) addPoints(f *chart.Figure, policy int) error {
 			points = append(points, plotter.XY{X: sample.At.Hours(), Y: adjusted(sample) + float64(pointOffset*float64(policy-2))})
 		}
 	}
-	if len(points) == 0 {
-		return nil
+	if len(points) > 0 {
+		f.Points(series[policy], s.policies[policy], points)
 	}
-	return f.Points(series[policy], s.policies[policy], points)
 }
 
 // addBars draws, for each group of applications, how many times faster a policy ran them than the
 // baseline: the mean over all scenarios.
 // The baseline has no bar: it would be 1 everywhere.
-func (s *study) addBars(f *chart.Figure, policy int) error {
+func (s *study) addBars(f *chart.Figure, policy int) {
 	groups := s.groups()
 	values := make([]float64, len(groups))
 	for g, group := range groups {
 		values[g] = s.groupSpeedup(policy, group)
 	}
-	return f.Bars(groups, series[policy], len(s.policies)-1, s.policies[policy], values)
+	f.Bars(groups, series[policy], len(s.policies)-1, s.policies[policy], values)
 }
 
 // everybody is the group of all applications.

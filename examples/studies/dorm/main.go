@@ -47,11 +47,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		if err := s.report(stdout); err != nil {
 			return err
 		}
-		figures, err := s.figures()
-		if err != nil {
-			return err
-		}
-		if err := chart.Publish(stdout, filepath.Join(o.out, s.name), figures); err != nil {
+		if err := chart.Publish(stdout, filepath.Join(o.out, s.name), s.figures()...); err != nil {
 			return err
 		}
 	}

@@ -91,11 +91,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := parts.reportParts(stdout); err != nil {
 		return err
 	}
-	figure, err := figure(plain)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.out, []*chart.Figure{figure})
+	return chart.Publish(stdout, o.out, figure(plain))
 }
 
 // playOthers plays the workloads that had no say, with quick one of them, and prints their table.

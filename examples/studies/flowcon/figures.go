@@ -23,28 +23,14 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	with, err := usage("figure-6-5", "CPU usage under FlowCon (alpha 5 %, interval 20s), 3 jobs", scenario, p.with[0])
-	if err != nil {
-		return nil, err
-	}
-	without, err := usage("figure-6-6", "CPU usage under NA, 3 jobs", scenario, p.na)
-	if err != nil {
-		return nil, err
-	}
-	all, last := []*chart.Figure{with, without}, []*chart.Figure{}
+	all := []*chart.Figure{usage("figure-6-5", "CPU usage under FlowCon (alpha 5 %, interval 20s), 3 jobs", scenario, p.with[0]),
+		usage("figure-6-6", "CPU usage under NA, 3 jobs", scenario, p.na)}
+	var last []*chart.Figure
 	// Of fifteen jobs the thesis shows completion times only.
 	numbers := map[int][3]string{5: {"figure-6-8", "figure-6-9", "figure-6-7"}, 10: {"figure-6-13", "figure-6-14", "figure-6-10"},
 		15: {"", "", "figure-6-15"}}
 	for _, s := range studies {
-		usages, err := s.usages(numbers[s.jobs])
-		if err != nil {
-			return nil, err
-		}
-		times, err := s.times(numbers[s.jobs][2])
-		if err != nil {
-			return nil, err
-		}
-		all, last = append(all, usages...), append(last, times)
+		all, last = append(all, s.usages(numbers[s.jobs])...), append(last, s.times(numbers[s.jobs][2]))
 	}
 	return append(all, last...), nil
 }
@@ -52,23 +38,19 @@ func figures(studies []*study) ([]*chart.Figure, error) {
 // usages returns CPU usage under FlowCon and NA of the first schedule; none where the names are
 // empty.
 // names are the figures' under FlowCon and under NA, and that of the times.
-func (s *study) usages(names [3]string) ([]*chart.Figure, error) {
+func (s *study) usages(names [3]string) []*chart.Figure {
 	if names[0] == "" {
-		return nil, nil
+		return nil
 	}
 	setting := s.settings[shown[0]]
 	title := fmt.Sprintf("CPU usage under FlowCon (alpha %s, interval %v), %d jobs", alphaOf(setting), setting.interval, s.jobs)
-	with, err := usage(names[0], title, s.scenarios[0], s.plain[0].with[shown[0]])
-	if err != nil {
-		return nil, err
-	}
-	na, err := usage(names[1], fmt.Sprintf("CPU usage under NA, %d jobs", s.jobs), s.scenarios[0], s.plain[0].na)
-	return []*chart.Figure{with, na}, err
+	return []*chart.Figure{usage(names[0], title, s.scenarios[0], s.plain[0].with[shown[0]]),
+		usage(names[1], fmt.Sprintf("CPU usage under NA, %d jobs", s.jobs), s.scenarios[0], s.plain[0].na)}
 }
 
 // times returns the completion times of the first schedule.
 // A group is a job, and a bar in it a policy.
-func (s *study) times(name string) (*chart.Figure, error) {
+func (s *study) times(name string) *chart.Figure {
 	f := chart.New(name, fmt.Sprintf("Completion time, %d random jobs", s.jobs), "", "Seconds")
 	results := []*sim.Result{s.plain[0].na}
 	labels := []string{"NA"}
@@ -84,16 +66,14 @@ func (s *study) times(name string) (*chart.Figure, error) {
 		for j := range result.Jobs {
 			values = append(values, result.Jobs[j].Response().Seconds())
 		}
-		if err := f.Bars(groups, i, len(results), labels[i], values); err != nil {
-			return nil, err
-		}
+		f.Bars(groups, i, len(results), labels[i], values)
 	}
-	return f, nil
+	return f
 }
 
 // usage draws the share of the worker that each job uses over time.
 // The line of a job begins at its start and falls to 0 at its end.
-func usage(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
+func usage(name, title string, scenario *sim.Scenario, result *sim.Result) *chart.Figure {
 	f := chart.New(name, title, "Time (seconds)", "Share of the worker")
 	for i, job := range scenario.Jobs {
 		var points plotter.XYs
@@ -107,9 +87,7 @@ func usage(name, title string, scenario *sim.Scenario, result *sim.Result) (*cha
 		if len(scenario.Jobs) > len(fixedModels) {
 			label = job.ID[len("Job-"):] + " " + job.Model
 		}
-		if err := f.Steps(i, label, points); err != nil {
-			return nil, err
-		}
+		f.Steps(i, label, points)
 	}
-	return f, nil
+	return f
 }

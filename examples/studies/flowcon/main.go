@@ -45,5 +45,5 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	return chart.Publish(stdout, o.Out, figures)
+	return chart.Publish(stdout, o.Out, figures...)
 }

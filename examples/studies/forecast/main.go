@@ -75,9 +75,5 @@ func study(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		judged = append(judged, j)
 	}
 	report(stdout, judged)
-	figure, err := reliability(judged[0], judged[len(judged)-1])
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.out, []*chart.Figure{figure})
+	return chart.Publish(stdout, o.out, reliability(judged[0], judged[len(judged)-1]))
 }

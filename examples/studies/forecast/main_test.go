@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCases(t *testing.T) { commandtest.Cases(t, study) }
@@ -44,19 +45,14 @@ func TestMoment(t *testing.T) {
 // What a scheduler hands from one decision to the next a forecast is told too: how much was let in past those that wait. What runs is where it is.
 func TestHandOn(t *testing.T) {
 	o := &options{policy: "decisions", servers: 4, size: 8, days: 12, samples: 300}
-	jobs, err := readJobs(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jobs := must.Have(readJobs(o))(t)
 	moments, _, err := watch(t.Context(), o, jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	passed := 0
 	for _, m := range moments {
-		if err := m.problem.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.problem.Validate())
 		for _, app := range m.problem.Applications {
 			if app.Passed > 0 {
 				passed++

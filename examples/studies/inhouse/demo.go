@@ -73,11 +73,7 @@ func demo(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := d.run(ctx); err != nil {
 		return err
 	}
-	figures, err := d.figures()
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, figures)
+	return chart.Publish(stdout, *out, d.figures()...)
 }
 
 // run starts the cluster, plays the jobs and tells how it went.

@@ -55,11 +55,7 @@ func overhead(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	if err := printOverhead(stdout, measured); err != nil {
 		return err
 	}
-	figure, err := drawOverhead(measured)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, []*chart.Figure{figure})
+	return chart.Publish(stdout, *out, drawOverhead(measured))
 }
 
 // times are the completion times of a job, undisturbed and moved.
@@ -153,11 +149,12 @@ func printOverhead(w io.Writer, measured []times) error {
 }
 
 // drawOverhead draws a point for each duration.
-func drawOverhead(measured []times) (*chart.Figure, error) {
+func drawOverhead(measured []times) *chart.Figure {
 	figure := chart.New("overhead", "Sharing overhead: saved, killed and resumed twice", "duration undisturbed (s)", "overhead (%)")
 	var points plotter.XYs
 	for _, t := range measured {
 		points = append(points, plotter.XY{X: t.alone.Seconds(), Y: 100 * (t.moved - t.alone).Seconds() / t.alone.Seconds()})
 	}
-	return figure, figure.Points(0, "one job, two adjustments", points)
+	figure.Points(0, "one job, two adjustments", points)
+	return figure
 }

@@ -14,7 +14,7 @@ import (
 const lateRange = 20
 
 // figures returns the figures of the study.
-func (s *study) figures() ([]*chart.Figure, error) {
+func (s *study) figures() []*chart.Figure {
 	utility := chart.New("utility", "Total utility by number of jobs", "", "Total utility (mean)")
 	certified := chart.New("bound", "Part of the certified bound", "", "Total utility / bound (mean)")
 	var groups []string
@@ -31,12 +31,8 @@ func (s *study) figures() ([]*chart.Figure, error) {
 			}
 			parts = append(parts, mean(part))
 		}
-		if err := utility.Bars(groups, place, len(policyNames), name, totals); err != nil {
-			return nil, err
-		}
-		if err := certified.Bars(groups, place, len(policyNames), name, parts); err != nil {
-			return nil, err
-		}
+		utility.Bars(groups, place, len(policyNames), name, totals)
+		certified.Bars(groups, place, len(policyNames), name, parts)
 	}
 	figures := []*chart.Figure{utility, certified}
 	for _, of := range []struct {
@@ -47,13 +43,11 @@ func (s *study) figures() ([]*chart.Figure, error) {
 		f := chart.New(of.name, title, "Slots after the target (jobs in time: 0)", "Part of all such jobs")
 		for place, name := range policyNames {
 			late, jobs := s.lateness(targetSize, place, of.class)
-			if err := f.Steps(place, name, ended(late, jobs)); err != nil {
-				return nil, err
-			}
+			f.Steps(place, name, ended(late, jobs))
 		}
 		figures = append(figures, f)
 	}
-	return figures, nil
+	return figures
 }
 
 // ended returns which part of the jobs has ended how many slots after the target.

@@ -38,9 +38,5 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return err
 	}
 	s.reportClaims(stdout)
-	figures, err := s.figures()
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.out, figures)
+	return chart.Publish(stdout, o.out, s.figures()...)
 }

@@ -45,11 +45,7 @@ func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
 		outcomes = append(outcomes, o)
 	}
 	report(stdout, jobs, outcomes)
-	figure, err := losses(outcomes)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, out, []*chart.Figure{figure})
+	return chart.Publish(stdout, out, losses(outcomes))
 }
 
 // report prints a line for each policy.
@@ -82,7 +78,7 @@ func report(w io.Writer, jobs []job, outcomes []*outcome) {
 const shown = 12
 
 // losses draws the loss of the projects that lose most under the first policy.
-func losses(outcomes []*outcome) (*chart.Figure, error) {
+func losses(outcomes []*outcome) *chart.Figure {
 	flat := outcomes[0].loss
 	projects := slices.Sorted(maps.Keys(flat))
 	slices.SortStableFunc(projects, func(a, b string) int { return cmp.Compare(flat[b], flat[a]) })
@@ -95,10 +91,8 @@ func losses(outcomes []*outcome) (*chart.Figure, error) {
 			values = append(values, o.loss[project])
 			top = max(top, o.loss[project])
 		}
-		if err := f.Bars(projects, i, len(outcomes), o.policy.name, values); err != nil {
-			return nil, err
-		}
+		f.Bars(projects, i, len(outcomes), o.policy.name, values)
 	}
 	f.YRange(0, 1.1*top)
-	return f, nil
+	return f
 }

@@ -58,7 +58,7 @@ func (g *group) of(all []*instance) []*instance {
 // figures returns a figure for each goal and each group that has instances. The full clusters are the
 // usual case: where there are any, only they are in the summary.
 // A name ends in -fresh where nothing runs.
-func (s *study) figures() ([]*chart.Figure, error) {
+func (s *study) figures() []*chart.Figure {
 	full := slices.ContainsFunc(s.instances, func(i *instance) bool { return !i.fresh })
 	var figures []*chart.Figure
 	for _, to := range goals {
@@ -73,19 +73,17 @@ func (s *study) figures() ([]*chart.Figure, error) {
 			}
 			f := chart.New(name, g.title+": time to "+to.title, "Servers x applications", "Seconds")
 			f.Detail = g.fresh && full
-			if err := s.draw(f, to, some); err != nil {
-				return nil, err
-			}
+			s.draw(f, to, some)
 			figures = append(figures, f)
 		}
 	}
-	return figures, nil
+	return figures
 }
 
 // draw draws a line for each solver, on the form on which it is fastest. A search that did not reach the
 // goal counts with the limit.
 // some ascends by size and is not empty.
-func (s *study) draw(f *chart.Figure, to goal, some []*instance) error {
+func (s *study) draw(f *chart.Figure, to goal, some []*instance) {
 	var marks []chart.Mark
 	for _, i := range some {
 		mark := chart.Mark{At: float64(i.size()), Label: fmt.Sprintf("%d x %d", len(i.Instance.Capacity), len(i.Instance.Apps))}
@@ -99,14 +97,10 @@ func (s *study) draw(f *chart.Figure, to goal, some []*instance) error {
 	f.Note = fmt.Sprintf("Medians of each size. Dots: the limit of %s, where what did not get there is drawn", s.limit)
 	for series, b := range backend.All() {
 		form, points := s.bestForm(some, b.Name, to)
-		if len(points) == 0 {
-			continue
-		}
-		if err := f.Line(series, b.Name+", "+form, points); err != nil {
-			return err
+		if len(points) > 0 {
+			f.Line(series, b.Name+", "+form, points)
 		}
 	}
-	return nil
 }
 
 // bestForm returns the form on which a solver has the least geometric mean of its times, and its

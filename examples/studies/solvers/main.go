@@ -47,11 +47,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := s.reportAll(stdout); err != nil {
 		return err
 	}
-	figures, err := s.figures()
-	if err != nil {
-		return err
-	}
-	if err := chart.Publish(stdout, o.out, figures); err != nil {
+	if err := chart.Publish(stdout, o.out, s.figures()...); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -67,9 +63,5 @@ func (o *options) runGrowth(ctx context.Context, stdout, stderr io.Writer) error
 	if err := reportGrowth(stdout, curves); err != nil {
 		return err
 	}
-	figures, err := growthFigures(curves)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.out, figures)
+	return chart.Publish(stdout, o.out, growthFigures(curves)...)
 }

@@ -16,42 +16,30 @@ import (
 
 // figures draws the first run of each study in which DS places jobs at random.
 // The studies must have been played.
-func figures(studies []*study) ([]*chart.Figure, error) {
+func figures(studies []*study) []*chart.Figure {
 	s := find(studies, detailed)
 	var all []*chart.Figure
 	for _, drawing := range []struct {
 		name, policy string
 		result       *sim.Result
 	}{{"figure-6-21", "DS", s.ds[0]}, {"figure-6-22", "SpeCon", s.with[0][0]}} {
-		spans, err := distribution(drawing.name, "Workload distribution under "+drawing.policy+", "+s.title, s.scenarios[0], drawing.result)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, spans)
+		all = append(all, distribution(drawing.name, "Workload distribution under "+drawing.policy+", "+s.title, s.scenarios[0], drawing.result))
 	}
 	for _, drawing := range []struct {
 		name, policy string
 		result       *sim.Result
 	}{{"jobs-ds", "DS", s.ds[0]}, {"jobs-specon", "SpeCon", s.with[0][0]}} {
-		counts, err := jobs(drawing.name, "Jobs on each worker under "+drawing.policy, s.workers, drawing.result)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, counts)
+		all = append(all, jobs(drawing.name, "Jobs on each worker under "+drawing.policy, s.workers, drawing.result))
 	}
 	for _, bars := range [][2]string{{"figure-6-16", "fixed"}, {"figure-6-19", "random-20"}, {"figure-6-20", "random-30"}, {"figure-6-25", "random-50"}} {
-		f, err := find(studies, bars[1]).times(bars[0])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
+		all = append(all, find(studies, bars[1]).times(bars[0]))
 	}
-	return all, nil
+	return all
 }
 
 // distribution draws on which worker each job ran when.
 // A span is drawn for each worker that the job was on, in the worker's colour.
-func distribution(name, title string, scenario *sim.Scenario, result *sim.Result) (*chart.Figure, error) {
+func distribution(name, title string, scenario *sim.Scenario, result *sim.Result) *chart.Figure {
 	rows := make([]string, len(scenario.Jobs))
 	for i, job := range scenario.Jobs {
 		rows[i] = job.ID
@@ -69,12 +57,13 @@ func distribution(name, title string, scenario *sim.Scenario, result *sim.Result
 	}
 	slices.SortStableFunc(spans, func(a, b chart.Span) int { return cmp.Compare(a.From, b.From) })
 	f := chart.New(name, title, "Time (seconds)", "")
-	return f, f.Spans(rows, workers(len(scenario.Servers)), spans)
+	f.Spans(rows, workers(len(scenario.Servers)), spans)
+	return f
 }
 
 // jobs draws how many jobs each worker has over time.
 // Counts change only where a span begins or ends.
-func jobs(name, title string, n int, result *sim.Result) (*chart.Figure, error) {
+func jobs(name, title string, n int, result *sim.Result) *chart.Figure {
 	f := chart.New(name, title, "Time (seconds)", "Jobs")
 	at, counts := load(n, result)
 	for w, worker := range workers(n) {
@@ -82,11 +71,9 @@ func jobs(name, title string, n int, result *sim.Result) (*chart.Figure, error) 
 		for i, t := range at {
 			points[i] = plotter.XY{X: t.Seconds(), Y: counts[w][i]}
 		}
-		if err := f.Steps(w, worker, points); err != nil {
-			return nil, err
-		}
+		f.Steps(w, worker, points)
 	}
-	return f, nil
+	return f
 }
 
 // load returns the instants at which anything changes, and how many jobs each worker has from each on.
@@ -117,7 +104,7 @@ func load(n int, result *sim.Result) (at []time.Duration, counts [][]float64) {
 
 // times draws the completion time of each job under DS and under SpeCon.
 // The second result is that of the thesis' setting.
-func (s *study) times(name string) (*chart.Figure, error) {
+func (s *study) times(name string) *chart.Figure {
 	f := chart.New(name, "Completion time, "+s.title, "", "Seconds")
 	groups := make([]string, s.schedule.jobs)
 	for i := range groups {
@@ -130,9 +117,7 @@ func (s *study) times(name string) (*chart.Figure, error) {
 		for j := range result.Jobs {
 			values[j] = result.Jobs[j].Response().Seconds()
 		}
-		if err := f.Bars(groups, i, 2, []string{"DS", "SpeCon"}[i], values); err != nil {
-			return nil, err
-		}
+		f.Bars(groups, i, 2, []string{"DS", "SpeCon"}[i], values)
 	}
-	return f, nil
+	return f
 }

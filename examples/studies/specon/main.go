@@ -44,9 +44,5 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := reportJobs(stdout, studies); err != nil {
 		return err
 	}
-	figures, err := figures(studies)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.Out, figures)
+	return chart.Publish(stdout, o.Out, figures(studies)...)
 }

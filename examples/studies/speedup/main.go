@@ -60,9 +60,5 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err := reportTypes(stdout, types); err != nil {
 		return err
 	}
-	figure, err := figure(learned)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, o.out, []*chart.Figure{figure})
+	return chart.Publish(stdout, o.out, figure(learned))
 }
