@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -25,7 +26,8 @@ var ErrUsage = errors.New("usage")
 // flags, with 1 for any other error. An interrupt ends the context.
 func Main(name string, run Run) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
+	stdout := &sink{Writer: os.Stdout}
+	err := cmp.Or(run(ctx, stdout, os.Stderr, os.Args[1:]), stdout.err)
 	stop()
 	os.Exit(exitCode(name, err, os.Stderr))
 }

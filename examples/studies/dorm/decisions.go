@@ -8,15 +8,16 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"text/tabwriter"
+
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // reportDecisions prints a line for each setting of Dorm with its decisions in the measured period, over
 // all scenarios.
-func (s *study) reportDecisions(w io.Writer) error {
+func (s *study) reportDecisions(w io.Writer) {
 	fmt.Fprintf(w, "Decisions in the period, by solver %s. Proven, gap: of those that did not keep the allocation.\n"+
 		"Seconds: on this machine, with a run on every processor.\n", s.solver.Name)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "\tdecisions\tkept\tproven\tgap: median\tlargest\tmoved: mean\tmost\tseconds: median\t99 %\tlongest")
 	for p, policy := range s.policies {
 		var all []decision
@@ -31,7 +32,7 @@ func (s *study) reportDecisions(w io.Writer) error {
 			fmt.Fprintf(table, "%s\t%s\n", policy, summary(all))
 		}
 	}
-	return table.Flush()
+	table.Flush()
 }
 
 // summary returns the cells of a line.

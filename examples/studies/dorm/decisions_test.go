@@ -92,7 +92,7 @@ func TestReportDecisions(t *testing.T) {
 	s := &study{measured: 8 * time.Hour, policies: policyNames, solver: backend.Backend{Name: "simple"},
 		runs: [][]*played{{{}, {decisions: many[:60]}, {decisions: many[1:2]}, {}}, {{}, {decisions: many[60:]}, {}, {}}}}
 	var text strings.Builder
-	must.Do(t, s.reportDecisions(&text))
+	s.reportDecisions(&text)
 	want := `Decisions in the period, by solver simple. Proven, gap: of those that did not keep the allocation.
 Seconds: on this machine, with a run on every processor.
         decisions  kept  proven  gap: median  largest  moved: mean  most  seconds: median  99 %   longest

@@ -7,19 +7,20 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // report prints the measures of the study, a column for each policy: the mean over the scenarios,
 // in brackets the least and the largest, and the paper's number after a slash where it has one.
-func (s *study) report(w io.Writer) error {
+func (s *study) report(w io.Writer) {
 	fmt.Fprintln(w, s.title)
 	fmt.Fprintf(w, "Workloads: %d; applications in each: %d, of which %.0f %% run for more than 6 h under Swarm; period: %.4g h.\n",
 		len(s.scenarios), len(s.scenarios[0].Jobs), 100*s.longShare(), s.measured.Hours())
 	if s.paper {
 		fmt.Fprintln(w, "Each cell: mean over the workloads (least-largest) / paper.")
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "\t"+strings.Join(s.policies, "\t"))
 	for i := range measures {
 		m := &measures[i]
@@ -29,10 +30,8 @@ func (s *study) report(w io.Writer) error {
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	return s.reportDecisions(w)
+	table.Flush()
+	s.reportDecisions(w)
 }
 
 // The brackets are left out where least and largest print alike.

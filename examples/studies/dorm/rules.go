@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -140,7 +139,7 @@ func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	fmt.Fprintf(stdout, "%d days of %d jobs, two in five with GPUs, of which the cluster has 6; theta1 = theta2 = 0.1.\n", ruleDays, dayJobs)
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	table := command.RightTable(stdout)
 	fmt.Fprintln(table, "rule\tdays that end idle\tcompleted\tmean wait\tmean completion\tGPUs used\t")
 	for r := range rules {
 		fmt.Fprintln(table, rules[r].name+"\t"+results[r].String()+"\t")

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -81,7 +81,7 @@ func sweep(ctx context.Context, stdout, stderr io.Writer, o *options) error {
 		return err
 	}
 	fmt.Fprintf(stdout, "Dorm-3 beside Swarm, means. Workloads: %d; applications in each: %d; period: %.4g h.\n", o.seeds, o.apps, o.hours)
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	table := command.NewTable(stdout)
 	for line, name := range []string{"", "durations"} {
 		cells := []string{name, []string{"above", "6 h"}[line]}
 		for i := range sweepColumns {

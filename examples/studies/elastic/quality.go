@@ -156,7 +156,7 @@ func (w *world) reportQuality(ctx context.Context, stdout, stderr io.Writer, loa
 	}
 	fmt.Fprintf(stdout, "The first %d jobs of workloads with recorded learning curves: %d workloads with %d draws of\ncurves each, readings every %v, checks every %v.\n", crowdJobs, len(loads), draws, readEvery, checkEvery)
 	fmt.Fprintf(stdout, "By how many percent the mean times from submission to a part of the improvement, to the end, and from 95 %% to the end\nchange against the worth without growth, with standard errors; restarts are counted.\n\n")
-	out := newTable(stdout)
+	out := command.RightTable(stdout)
 	fmt.Fprintln(out, "noise\tservers\tweight\tto 50 %\tto 90 %\tto 95 %\tto the end\tafter 95 %\trestarts\t")
 	for n, s := range situations {
 		for k := range each {

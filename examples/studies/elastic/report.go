@@ -8,29 +8,20 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
-// Numbers are aligned to the right.
-func newTable(w io.Writer) *tabwriter.Writer {
-	return tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-}
-
 // report prints the tables of all policies on one type; what depends on the machine goes to stderr.
-func (t *table) report(w, stderr io.Writer) error {
+func (t *table) report(w, stderr io.Writer) {
 	fmt.Fprintf(w, "Mean completion time in seconds, one type of GPU. The last columns are the reduction against %q in percent,\n", nameLAS)
 	fmt.Fprintf(w, "the mean of the workloads and the worst of them.\n\n")
-	if err := t.means(w, nameLAS); err != nil {
-		return err
-	}
-	if err := t.details(w); err != nil {
-		return err
-	}
+	t.means(w, nameLAS)
+	t.details(w)
 	t.wins(w)
-	return t.times(stderr)
+	t.times(stderr)
 }
 
 // wins prints by how much the worth is ahead.
@@ -45,25 +36,22 @@ func (t *table) wins(w io.Writer) {
 }
 
 // reportOthers prints the table of the workloads that had no say.
-func (t *table) reportOthers(w io.Writer) error {
+func (t *table) reportOthers(w io.Writer) {
 	fmt.Fprintf(w, "Mean completion time in seconds on stretches that had no say; the reduction is against %q.\n\n", nameLAS)
-	if err := t.means(w, nameLAS); err != nil {
-		return err
-	}
+	t.means(w, nameLAS)
 	t.wins(w)
-	return nil
 }
 
 // reportTypes prints the table of several types.
-func (t *table) reportTypes(w io.Writer) error {
+func (t *table) reportTypes(w io.Writer) {
 	fmt.Fprintf(w, "Servers of V100, P100 and K80 in turn; the reduction is against %q.\n\n", nameGavel)
-	return t.means(w, nameGavel)
+	t.means(w, nameGavel)
 }
 
 // reportParts prints the table of the parts of the worth.
-func (t *table) reportParts(w io.Writer) error {
+func (t *table) reportParts(w io.Writer) {
 	fmt.Fprintf(w, "The worth without each of its parts; the reduction is against all of it.\n\n")
-	return t.means(w, nameWorth)
+	t.means(w, nameWorth)
 }
 
 // bestThreshold returns by workload the run of the better threshold on n_max.
@@ -90,8 +78,8 @@ func reduction(runs, others []*played) (mean, worst float64) {
 }
 
 // means prints the mean completion times by workload.
-func (t *table) means(w io.Writer, against string) error {
-	out := newTable(w)
+func (t *table) means(w io.Writer, against string) {
+	out := command.RightTable(w)
 	fmt.Fprint(out, "policy\t")
 	for _, l := range t.loads {
 		fmt.Fprintf(out, "%s\t", l.name)
@@ -105,16 +93,15 @@ func (t *table) means(w io.Writer, against string) error {
 		mean, worst := reduction(t.cells[i], t.row(against))
 		fmt.Fprintf(out, "%.1f\t%.1f\t\n", mean, worst)
 	}
-	fmt.Fprintln(out)
-	return out.Flush()
+	out.End()
 }
 
 // details prints what else came of every policy.
 // Of an even number of workloads the lower middle one is taken, as everywhere here.
-func (t *table) details(w io.Writer) error {
+func (t *table) details(w io.Writer) {
 	fmt.Fprintln(w, "Medians over the workloads, and the worst of them: completion times in seconds, makespan in hours, restarts, GPU hours,")
 	fmt.Fprintf(w, "finish-time fairness (1 is what an equal part would give, less is sooner), jobs later than that, decisions proven to 0.1 %%.\n\n")
-	out := newTable(w)
+	out := command.RightTable(w)
 	fmt.Fprintln(out, "policy\tmedian\tworst\t99 %\tworst\tmakespan\trestarts\tworst\tGPU hours\trho\tworst\tlater\tproven\t")
 	for i, e := range t.entries {
 		runs := t.cells[i]
@@ -142,8 +129,7 @@ func (t *table) details(w io.Writer) error {
 			middle(func(p *played) float64 { return p.ContainerHours }), middle(func(p *played) float64 { return p.Rho }),
 			most(func(p *played) float64 { return p.WorstRho }), 100*middle(func(p *played) float64 { return p.Unfair }), proven(runs))
 	}
-	fmt.Fprintln(out)
-	return out.Flush()
+	out.End()
 }
 
 // proven returns the part of the decisions that are proven, of a policy that asks the optimizer.
@@ -159,8 +145,8 @@ func proven(runs []*played) string {
 }
 
 // times prints what decisions took on this machine.
-func (t *table) times(w io.Writer) error {
-	out := newTable(w)
+func (t *table) times(w io.Writer) {
+	out := command.RightTable(w)
 	fmt.Fprintln(out, "policy\tdecision\tlongest\t")
 	for i, e := range t.entries {
 		var mean, longest time.Duration
@@ -169,7 +155,7 @@ func (t *table) times(w io.Writer) error {
 		}
 		fmt.Fprintf(out, "%s\t%v\t%v\t\n", e.name, mean.Round(10*time.Microsecond), longest.Round(10*time.Microsecond))
 	}
-	return out.Flush()
+	out.Flush()
 }
 
 // figure draws the mean completion times in parts of least attained service.

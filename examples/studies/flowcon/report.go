@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/placement/sim"
@@ -16,9 +16,6 @@ import (
 
 // It stands where the thesis says nothing.
 const notGiven = "-"
-
-// Columns are two blanks apart.
-func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // Tenths of a second are what the thesis prints.
 func secondsOf(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }
@@ -53,7 +50,7 @@ func reportFixed(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w, "Table 6.2: reduction of the completion time of MNIST-T, by alpha, interval and classifier.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "alpha\tinterval\tthesis")
 	for _, s := range classifiers(1, 1) {
 		fmt.Fprint(table, "\t"+s.name)
@@ -72,8 +69,8 @@ func reportFixed(w io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
+	return nil
 }
 
 // reportTimes prints the completion time of each of the three jobs at alpha 5 % and 30 s, where the
@@ -86,7 +83,7 @@ func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 		return err
 	}
 	fmt.Fprintln(w, "Fixed schedule, alpha 5 %, interval 30 s: completion times in seconds, from each job's submission.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "job\tNA thesis\tNA\tFlowCon thesis")
 	for _, s := range settings {
 		fmt.Fprint(table, "\t"+s.name)
@@ -100,16 +97,16 @@ func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 		}
 		fmt.Fprintln(table)
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
+	return nil
 }
 
 // reportRandom prints the tables of the random schedules.
 // Below the rows of a size stands the thesis' own.
-func reportRandom(w io.Writer, o *noisy.Options, studies []*study) error {
+func reportRandom(w io.Writer, o *noisy.Options, studies []*study) {
 	fmt.Fprintf(w, "Random schedules, %d of each size. Sooner: jobs that complete sooner than under NA. Lossy: %.3g of a worker is lost for each job beside the first.\n",
 		o.Seeds, o.Interference)
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "jobs\talpha\tinterval\tclassifier\tsooner\tmean gain\tbest gain\tmakespan\tlossy: sooner\tmean gain\tmakespan")
 	for _, s := range studies {
 		for i, setting := range s.settings {
@@ -126,16 +123,10 @@ func reportRandom(w io.Writer, o *noisy.Options, studies []*study) error {
 		fmt.Fprintf(table, "%d\t%.0f %%\t%v\tthesis\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.jobs, 100*t.alpha, t.interval,
 			percent(float64(t.sooner)/float64(s.jobs)), notGiven, percent(t.best), span, notGiven, notGiven, notGiven)
 	}
-	fmt.Fprintln(table)
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	table.End()
 	for _, s := range studies {
-		if err := s.reportJobs(w); err != nil {
-			return err
-		}
+		s.reportJobs(w)
 	}
-	return nil
 }
 
 // Our classifier's alpha means something else and is not shown in this column.
@@ -180,9 +171,9 @@ var shown = []int{1, 3}
 
 // reportJobs prints the completion time of each job of the first schedule.
 // A gain is a reduction of the completion time: negative where the job is later.
-func (s *study) reportJobs(w io.Writer) error {
+func (s *study) reportJobs(w io.Writer) {
 	fmt.Fprintf(w, "%d jobs, first schedule: completion times in seconds, from each job's submission.\n", s.jobs)
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "job\tmodel\tsubmitted\tNA")
 	for _, i := range shown {
 		fmt.Fprintf(table, "\t%s\tgain", s.settings[i].name)
@@ -197,8 +188,7 @@ func (s *study) reportJobs(w io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
 }
 
 // drawnFixed is the setting of figure 6.5.

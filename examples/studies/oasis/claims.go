@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // reportClaims prints the orderings of the paper, and whether the means of the study have them.
 // A claim is an ordering, as absolute numbers cannot be compared; see README.md.
 func (s *study) reportClaims(w io.Writer) {
 	fmt.Fprintln(w, "The paper's claims, [OASiS] §5, and these runs.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "claim\tOASiS\tOASiS, 2nd run")
 	fmt.Fprintf(table, "the most utility of all, by number of jobs\t%s\t%s\n", s.leads(0), s.leads(1))
 	fmt.Fprintf(table, "utility over the best baseline, fewest and most jobs\t%s\t%s\n", s.advantage(0), s.advantage(1))
@@ -23,7 +25,7 @@ func (s *study) reportClaims(w io.Writer) {
 		fmt.Fprintf(table, "earliest against the target, %s jobs\t%s\t%s\n", of.name, s.rank(0, of.class, mean), s.rank(1, of.class, mean))
 		fmt.Fprintf(table, "least deviation, %s jobs\t%s\t%s\n", of.name, s.rank(0, of.class, deviation), s.rank(1, of.class, deviation))
 	}
-	flush(table)
+	table.End()
 }
 
 // It is NaN for no values.

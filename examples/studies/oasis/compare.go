@@ -160,7 +160,7 @@ func runWindows(ctx context.Context, o *options, stdout, stderr io.Writer) error
 
 // reportRatios prints for each contender what it earned over earliest deadline, over the best rival, and over the bound.
 func reportRatios(stdout io.Writer, results []result) {
-	table := newTable(stdout)
+	table := command.NewTable(stdout)
 	fmt.Fprintln(table, "policy\tover EDF: mean\tmedian\tleast\tChronus, ITP\tover best but tardiness\tover best\tleast\tof the bound\tbroken\tat failures")
 	for c := range contenders {
 		over := func(reference func(*result) float64) spread {
@@ -178,7 +178,7 @@ func reportRatios(stdout io.Writer, results []result) {
 			all.mean, all.median, all.least, two.mean, but.mean, best.mean, best.least, bound.mean, broken, excused)
 	}
 	reportRoom(table, results)
-	flush(table)
+	table.End()
 }
 
 // reportRoom prints what the bound leaves to anybody.

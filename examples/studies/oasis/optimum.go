@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
@@ -106,13 +107,13 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 	}
 	fmt.Fprintf(w, "Part of the offline optimum: %d tiny workloads of %d jobs in %d slots, %d of them left out as worthless or unproven.\n",
 		n, tinyJobs, tinySlots, worthless)
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "policy\tmean\tmedian\tleast\toptimal\toptimum over policy, mean where it earns")
 	for place, name := range names {
 		reportRatio(table, name, ratios[place])
 	}
 	reportRatio(table, "certified bound", ratios[shown])
-	flush(table)
+	table.End()
 	return nil
 }
 

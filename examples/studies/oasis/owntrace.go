@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/apportion/apportion/examples/internal/trace"
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // ownSizes are the sizes of cluster, in GPUs, where -gpus names none.
@@ -42,7 +43,7 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(stdout, "Total utility: %d jobs of %s, worth %g together.\n", len(rows), filepath.Base(o.trace), worthOfAll(windows[0].jobs))
-	table := newTable(stdout)
+	table := command.NewTable(stdout)
 	fmt.Fprint(table, "policy")
 	for i := range results {
 		fmt.Fprintf(table, "\t%d GPUs", results[i].gpus)
@@ -55,7 +56,7 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	flush(table)
+	table.End()
 	return nil
 }
 

@@ -5,23 +5,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+
+	"github.com/apportion/apportion/examples/studies/command"
 )
-
-// Columns are two blanks apart, all aligned to the left.
-func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
-
-// flush ends a table with an empty line. Faults of writing show at the last line of the run.
-func flush(table *tabwriter.Writer) {
-	fmt.Fprintln(table)
-	table.Flush()
-}
 
 // reportUtility prints mean and spread of total utility by policy and number of jobs.
 func (s *study) reportUtility(w io.Writer) {
 	fmt.Fprintf(w, "Total utility, mean and standard deviation over %d workloads; %d slots, %d + %d servers.\n",
 		s.seeds, s.settings.Slots, s.settings.WorkerServers, s.settings.PSServers)
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "jobs")
 	for _, n := range s.sizes {
 		fmt.Fprintf(table, "\t%d", n)
@@ -43,14 +35,14 @@ func (s *study) reportUtility(w io.Writer) {
 	fmt.Fprintln(table)
 	s.reportRatios(table)
 	s.reportUsage(table)
-	flush(table)
+	table.End()
 	s.reportSeeds(w)
 }
 
 // reportSeeds prints the total utility of OASiS over that of the best baseline, workload by workload.
 func (s *study) reportSeeds(w io.Writer) {
 	fmt.Fprintln(w, "Total utility of OASiS and of its second run over the best baseline's, by workload.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "jobs")
 	for seed := range s.seeds {
 		fmt.Fprintf(table, "\tseed %d\t", seed)
@@ -63,7 +55,7 @@ func (s *study) reportSeeds(w io.Writer) {
 		}
 		fmt.Fprintln(table)
 	}
-	flush(table)
+	table.End()
 }
 
 // reportRatios prints the certified ratio of the two settings of OASiS, what Theorem 4 promises, and how
@@ -133,7 +125,7 @@ const targetSize = 1
 // The paper's figure shows jobs of these two classes only.
 func (s *study) reportTargets(w io.Writer) {
 	fmt.Fprintf(w, "Completion less target, in slots, of jobs that ended; %d jobs.\n", s.sizes[targetSize])
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "policy\tsensitive: mean\tdeviation\tended\tin time\tcritical: mean\tdeviation\tended\tin time")
 	for place, name := range policyNames {
 		fmt.Fprint(table, name)
@@ -149,7 +141,7 @@ func (s *study) reportTargets(w io.Writer) {
 		}
 		fmt.Fprintln(table)
 	}
-	flush(table)
+	table.End()
 }
 
 // percent prints a part of a whole, or a dash if the whole is nothing.

@@ -88,7 +88,7 @@ func (s *study) reportScales(ctx context.Context, w, stderr io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w, "OASiS with other U and L: total utility, mean, and change.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "bounds")
 	for _, n := range s.sizes {
 		fmt.Fprintf(table, "\t%d jobs\t", n)
@@ -102,6 +102,6 @@ func (s *study) reportScales(ctx context.Context, w, stderr io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	flush(table)
+	table.End()
 	return nil
 }

@@ -35,14 +35,8 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := reportSchedules(stdout, o, studies); err != nil {
-		return err
-	}
-	if err := reportParameters(stdout, studies); err != nil {
-		return err
-	}
-	if err := reportJobs(stdout, studies); err != nil {
-		return err
-	}
+	reportSchedules(stdout, o, studies)
+	reportParameters(stdout, studies)
+	reportJobs(stdout, studies)
 	return chart.Publish(stdout, o.Out, figures(studies)...)
 }

@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/placement/sim"
 )
 
 // It stands where the thesis says nothing, and for no moves.
 const notGiven = "-"
-
-// Columns are two blanks apart.
-func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // x is a part, 1 for all.
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
@@ -37,9 +34,9 @@ func (s *study) placement() string {
 
 // reportSchedules prints a row for each schedule, way to place jobs and classifier, and the thesis'.
 // The thesis' own row stands before ours, once a schedule.
-func reportSchedules(w io.Writer, o *noisy.Options, studies []*study) error {
+func reportSchedules(w io.Writer, o *noisy.Options, studies []*study) {
 	fmt.Fprintf(w, "DS -> SpeCon (alpha 0.01, interval 30 s), means over %d runs; times in seconds. Sooner: jobs that complete sooner than under DS.\n", o.Seeds)
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "schedule\tDS places\tclassifier\tsooner\tbest\tmean completion time\tmakespan\tmoves")
 	for _, s := range studies {
 		if !s.even && s.thesis.sooner > 0 {
@@ -51,8 +48,7 @@ func reportSchedules(w io.Writer, o *noisy.Options, studies []*study) error {
 				change(m.mean, m.meanWith), change(m.makespan, m.makespanWith), m.moves)
 		}
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
 }
 
 // It has counts where we have means.
@@ -96,9 +92,9 @@ func (s *study) measure(setting int) measures {
 
 // reportParameters prints figures 6.17 and 6.18 as a table.
 // The thesis shows single runs, so that ours are means of both placements.
-func reportParameters(w io.Writer, studies []*study) error {
+func reportParameters(w io.Writer, studies []*study) {
 	fmt.Fprintln(w, "20 VAE in [0, 300 s]: reduction of the mean completion time by SpeCon, by alpha and interval.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "alpha\tinterval\tthesis\tDS places at random\tDS places on the fewest jobs")
 	for i, p := range parameters {
 		fmt.Fprintf(table, "%.2f\t%v\t%s %%", p.alpha, p.interval, p.thesis)
@@ -110,25 +106,23 @@ func reportParameters(w io.Writer, studies []*study) error {
 		}
 		fmt.Fprintln(table)
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
 }
 
 // reportJobs prints the jobs of the first run of 30 random jobs: the thesis' figures 6.20 to 6.22.
 // It shows who pays for what others gain.
-func reportJobs(w io.Writer, studies []*study) error {
+func reportJobs(w io.Writer, studies []*study) {
 	s := find(studies, detailed)
 	scenario, ds, with := s.scenarios[0], s.ds[0], s.with[0][0]
 	_, reductions := with.Gains(ds)
 	fmt.Fprintf(w, "%s, first run: completion times in seconds, from each job's submission.\n", s.title)
-	table := newTable(w)
+	table := command.NewTable(w)
 	fmt.Fprintln(table, "job\tmodel\tsubmitted\tDS\tSpeCon\tgain\tmoves under SpeCon")
 	for j, job := range scenario.Jobs {
 		fmt.Fprintf(table, "%s\t%s\t%.1f\t%.1f\t%.1f\t%s\t%s\n", job.ID, job.Model, job.Arrival.Seconds(),
 			ds.Jobs[j].Response().Seconds(), with.Jobs[j].Response().Seconds(), percent(reductions[j]), moves(with, j))
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
 }
 
 // moves tells the migrations of a job.

@@ -51,9 +51,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := reportLearned(stdout, jobs, learned, o.seeds); err != nil {
-		return err
-	}
+	reportLearned(stdout, jobs, learned, o.seeds)
 	if err := reportDoubled(stdout, jobs); err != nil {
 		return err
 	}

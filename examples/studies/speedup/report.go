@@ -5,16 +5,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/growth/speedup"
 )
-
-// Columns are two blanks apart.
-func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
 // header prints the names of the models behind some columns.
 func header(table io.Writer, columns string) {
@@ -25,10 +22,10 @@ func header(table io.Writer, columns string) {
 }
 
 // reportLearned prints errors by number of known configurations.
-func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) error {
+func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) {
 	fmt.Fprintf(w, "Steps of %d models on 1 to 16 GPUs of 1 to 4 servers and all batch sizes: known are some configurations, drawn %d times,\n"+
 		"predicted are all others. Mean of |predicted/measured - 1| in percent, and the error that auto names itself.\n", len(jobs), seeds)
-	table := newTable(w)
+	table := command.NewTable(w)
 	header(table, "job\tknown")
 	fmt.Fprintln(table, "\tauto says")
 	for j := range jobs {
@@ -45,14 +42,13 @@ func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) error {
 			}
 		}
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
 }
 
 // reportDoubled prints errors on more containers than were measured.
 func reportDoubled(w io.Writer, jobs []*job) error {
 	fmt.Fprintln(w, "Known are up to 64 configurations on up to some GPUs, predicted those on twice as many; the last row of a job: up to 16, predicted up to 64.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	header(table, "job\tknown\tpredicted")
 	fmt.Fprintln(table)
 	for _, j := range jobs {
@@ -70,8 +66,8 @@ func reportDoubled(w io.Writer, jobs []*job) error {
 			}
 		}
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
+	return nil
 }
 
 // row fits all models and prints their errors.
@@ -92,7 +88,7 @@ func row(table io.Writer, train, test []speedup.Observation) error {
 // reportTypes prints errors on types of jobs and accelerators, which were measured four times each.
 func reportTypes(w io.Writer, types []*kind) error {
 	fmt.Fprintln(w, "Types of jobs by accelerator, each container with a batch of its own: the mean error over the types.")
-	table := newTable(w)
+	table := command.NewTable(w)
 	header(table, "accelerator\ttypes\tknown\tpredicted")
 	fmt.Fprintln(table)
 	for _, accelerator := range []string{"k80", "p100", "v100"} {
@@ -121,8 +117,8 @@ func reportTypes(w io.Writer, types []*kind) error {
 			fmt.Fprintln(table)
 		}
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
+	return nil
 }
 
 // figure draws the mean error of the jobs over the number of known configurations.

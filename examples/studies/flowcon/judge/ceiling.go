@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // squared sees what another sees, and the squares and products of that.
@@ -51,8 +53,8 @@ func (j *judged) best(wanted func(*moment) bool) (best float64) {
 }
 
 // ceiling prints the balanced accuracies.
-func (j *judged) ceiling(w io.Writer) error {
-	t := newTable(w)
+func (j *judged) ceiling(w io.Writer) {
+	t := command.NewTable(w)
 	fmt.Fprintln(t, "Balanced accuracy of models fitted to these families, limits chosen for each noise\tno noise\t10 %\t30 %")
 	for _, row := range []struct {
 		name string
@@ -74,5 +76,5 @@ func (j *judged) ceiling(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	return t.Flush()
+	t.Flush()
 }

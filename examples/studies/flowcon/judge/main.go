@@ -43,7 +43,8 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 		return err
 	}
 	if o.fresh {
-		return judgeFresh(stdout, o.seeds)
+		judgeFresh(stdout, o.seeds)
+		return nil
 	}
 	curves, err := readCurves(o.curves)
 	if err != nil {
@@ -57,21 +58,21 @@ func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	names := families(curves)
 	if o.ceiling {
-		return (&judged{all: all, names: names}).ceiling(stdout)
+		(&judged{all: all, names: names}).ceiling(stdout)
+		return nil
 	}
 	j := &judged{all, unseen(all, names, signsOf(whole), shares), names}
-	if err := j.report(stdout); err != nil {
-		return err
-	}
-	return j.ablation(stdout)
+	j.report(stdout)
+	j.ablation(stdout)
+	return nil
 }
 
 // judgeFresh judges the weights of package growth as they are.
-func judgeFresh(stdout io.Writer, seeds int) error {
+func judgeFresh(stdout io.Writer, seeds int) {
 	curves := trained(fresh)
 	j := &judged{all: gather(curves, seeds), names: families(curves)}
 	for i := range j.all {
 		j.logits = append(j.logits, logOdds(j.all[i].evidence.Chance(enough)))
 	}
-	return j.report(stdout)
+	j.report(stdout)
 }

@@ -7,7 +7,8 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/apportion/apportion/examples/studies/command"
 )
 
 // every sign, in the order of growth.Evidence, and those of the plain model.
@@ -28,20 +29,14 @@ type judged struct {
 	names  []string // families
 }
 
-func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
-
 // report prints what holds with and without families left out.
-func (j *judged) report(w io.Writer) error {
+func (j *judged) report(w io.Writer) {
 	fmt.Fprintf(w, "%d families: %s.\n\n", len(j.names), strings.Join(j.names, "; "))
 	for _, table := range []func(io.Writer){j.ranking, j.calls, j.calibration} {
-		t := newTable(w)
+		t := command.NewTable(w)
 		table(t)
-		fmt.Fprintln(t)
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		t.End()
 	}
-	return nil
 }
 
 // ranking prints the share of pairs that are ranked rightly.
@@ -163,8 +158,8 @@ func (j *judged) calibration(w io.Writer) {
 }
 
 // ablation prints what each sign beyond the plain ones is worth.
-func (j *judged) ablation(w io.Writer) error {
-	t := newTable(w)
+func (j *judged) ablation(w io.Writer) {
+	t := command.NewTable(w)
 	fmt.Fprintln(t, "Signs, each family left out\tno noise\t10 %\t30 %")
 	row := func(name string, use []int) {
 		logits := unseen(j.all, j.names, signsOf(use), []float64{enough})
@@ -179,8 +174,7 @@ func (j *judged) ablation(w io.Writer) error {
 		row("and "+signs[sign], append(plain[:len(plain):len(plain)], sign))
 	}
 	row("all", whole)
-	fmt.Fprintln(t)
-	return t.Flush()
+	t.End()
 }
 
 // weights prints the model that package growth has.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 	"time"
 
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -147,7 +147,7 @@ func (m *moments) String() string {
 // setting is ahead of each other on the same schedules.
 // tick is called once for each schedule of each row.
 func (c *Contest) Report(w io.Writer, tick func()) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := command.NewTable(w)
 	fmt.Fprint(table, "noise\tinterval")
 	last := len(c.Settings) - 1
 	for _, name := range c.Settings {
@@ -168,8 +168,8 @@ func (c *Contest) Report(w io.Writer, tick func()) error {
 			}
 		}
 	}
-	fmt.Fprintln(table)
-	return table.Flush()
+	table.End()
+	return nil
 }
 
 // row plays all schedules of one row.

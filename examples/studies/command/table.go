@@ -1,0 +1,40 @@
+// This file prints tables.
+
+package command
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Table sets rows of cells, with tabs between them, in columns that are two blanks apart. What cannot be written is told by Main.
+type Table struct{ *tabwriter.Writer }
+
+// NewTable returns a table with its cells to the left.
+func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
+
+// RightTable returns a table with its cells to the right; a tab ends each row.
+func RightTable(w io.Writer) Table {
+	return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)}
+}
+
+// End ends the table with an empty line.
+func (t Table) End() {
+	fmt.Fprintln(t)
+	t.Flush()
+}
+
+// sink is a writer that remembers its first error, so that nobody else needs to.
+type sink struct {
+	io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (s *sink) Write(p []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = s.Writer.Write(p)
+	}
+	return n, s.err
+}
