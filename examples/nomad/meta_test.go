@@ -230,3 +230,14 @@ func TestAdvisedJob(t *testing.T) {
 		t.Error("a number that is none")
 	}
 }
+
+// Nomad takes priorities to 100; 0 is that of the job.
+func TestPriority(t *testing.T) {
+	defer func(was int) { standing = was }(standing)
+	for priority, ok := range map[int]bool{-1: false, 0: true, 1: true, 100: true, 101: false} {
+		standing = priority
+		if _, err := program.Connect(1, t.TempDir(), daemon.Guarded{}); (err == nil) != ok {
+			t.Errorf("-priority %d: %v", priority, err)
+		}
+	}
+}

@@ -234,19 +234,37 @@ func declare(app *alloc.Application, words []string) (saveSignal string, err err
 	return saveSignal, nil
 }
 
+// fate says what the state of a node means: a word with flags, such as IDLE+DRAIN or DOWN+NOT_RESPONDING.
+//
+// Slurm powers a node of a cloud up for the first job that it puts there, and expects no answer before. One that goes down as soon as its
+// jobs have ended gets no others, and while it goes down it can have none.
+func fate(words []string) (down, draining bool) {
+	isOff := slices.Contains(words, "POWERED_DOWN") || slices.Contains(words, "POWERING_UP")
+	for _, word := range words {
+		switch {
+		case word == "POWERED_DOWN" || isOff && word == "NOT_RESPONDING":
+		case word == "POWER_DOWN" || strings.Contains(word, "DRAIN"):
+			draining = true
+		default:
+			down = down || slices.ContainsFunc(bad, func(b string) bool { return strings.Contains(word, b) })
+		}
+	}
+	return down, draining
+}
+
+// bad are parts of words of nodes that run nothing.
+var bad = []string{"DOWN", "FAIL", "UNKNOWN", "ERROR", "FUTURE", "NOT_RESPONDING", "INVALID"}
+
 // serverOf reads a node. own is what runs of elastic jobs have there.
 // What others use is the node's use less the own one, never below zero: between two looks the own use may
 // be counted before the node's. Capacity is what remains for elastic jobs.
 func serverOf(n *node, own apportion.Resources) (controller.Server, error) {
 	s := controller.Server{Server: apportion.Server{ID: n.Name, Labels: map[string]string{}}}
-	// A state is a word with flags, such as IDLE+DRAIN or DOWN+NOT_RESPONDING.
-	state := strings.ToUpper(strings.Join(append([]string{n.State}, n.Flags...), "+"))
-	for _, word := range []string{"DOWN", "FAIL", "UNKNOWN", "ERROR", "FUTURE", "NOT_RESPONDING", "INVALID"} {
-		if strings.Contains(state, word) {
-			s.Down = "Slurm calls it " + state
-		}
+	words := strings.Fields(strings.ToUpper(n.State + " " + strings.Join(n.Flags, " ")))
+	down, draining := fate(words)
+	if s.Draining = draining; down {
+		s.Down = "Slurm calls it " + strings.Join(words, "+")
 	}
-	s.Draining = strings.Contains(state, "DRAIN")
 	for feature := range strings.SplitSeq(n.Features, ",") {
 		s.Labels["feature:"+feature] = "yes"
 	}

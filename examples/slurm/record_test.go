@@ -102,11 +102,23 @@ func TestApplicationOf(t *testing.T) {
 		}
 		server.Labels[label] = "yes"
 	}
-	for state, down := range map[string]bool{"idle": false, "mixed DRAIN": false, "down": true, "idle NOT_RESPONDING": true, "down DRAIN": true, "allocated POWERED_DOWN": true,
-		"idle FAIL": true, "idle INVALID_REG": true, "unknown": true} {
+	for state, down := range map[string]bool{"idle": false, "mixed DRAIN": false, "down": true, "idle NOT_RESPONDING": true, "down DRAIN": true,
+		"idle CLOUD POWERED_DOWN": false, "mixed CLOUD NOT_RESPONDING POWERING_UP": false, "idle CLOUD POWERING_DOWN": true, "mixed CLOUD POWER_DOWN": false,
+		"down CLOUD POWERED_DOWN": true, "idle CLOUD NOT_RESPONDING": true, "idle CLOUD DRAIN POWERED_DOWN": false, "idle FAIL": true, "idle INVALID_REG": true, "unknown": true} {
 		n.State, n.Flags = strings.Fields(state)[0], strings.Fields(state)[1:]
-		if s, err := serverOf(&n, nil); err != nil || (s.Down != "") != down || s.Draining != strings.Contains(state, "DRAIN") {
+		if s, err := serverOf(&n, nil); err != nil || (s.Down != "") != down || s.Draining != (strings.Contains(state, "DRAIN") || strings.Contains(state, "POWER_DOWN")) {
 			t.Errorf("%s: %+v, %v", state, s, err)
+		}
+	}
+}
+
+// Parts may not be put above others' jobs.
+func TestNice(t *testing.T) {
+	defer func(was settings) { given = was }(given)
+	for nice, ok := range map[int]bool{-1: false, 0: true, lowered: true} {
+		given.standing.nice = nice
+		if _, err := program.Connect(1, t.TempDir(), daemon.Guarded{}); (err == nil) != ok {
+			t.Errorf("-nice %d: %v", nice, err)
 		}
 	}
 }
