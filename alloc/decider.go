@@ -55,6 +55,9 @@ type Decider struct {
 func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error) {
 	// The solver is made anew for each decision, so that a caller may change the fields between two of them.
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
+	if d.state != nil && d.state.cluster != nil {
+		d.passed = d.state.passed()
+	}
 	if d.passed != nil {
 		takeOver(p, d.passed, d.reservations)
 		p.Settled = d.settled

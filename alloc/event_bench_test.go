@@ -88,9 +88,15 @@ func clusterOf(servers, apps int) *alloc.Problem {
 
 // One event through a Decider, beside the whole decision of the same cluster, in time of the processor.
 func BenchmarkEvent(b *testing.B) {
-	for _, size := range []struct{ servers, apps int }{{1000, 500}, {10000, 5000}, {100000, 50000}} {
-		b.Run(fmt.Sprintf("servers=%d/apps=%d", size.servers, size.apps), func(b *testing.B) {
+	for _, size := range []struct {
+		servers, apps int
+		crowd         bool
+	}{{1000, 500, false}, {10000, 5000, false}, {100000, 50000, false}, {1000, 1500, true}, {10000, 15000, true}, {100000, 150000, true}} {
+		b.Run(fmt.Sprintf("servers=%d/apps=%d/crowded=%v", size.servers, size.apps, size.crowd), func(b *testing.B) {
 			p := clusterOf(size.servers, size.apps)
+			if size.crowd {
+				crowded(rand.New(rand.NewPCG(1, 1)), p)
+			}
 			var d alloc.Decider
 			if _, err := d.Reallocate(context.Background(), p); err != nil {
 				b.Fatal(err)
@@ -101,6 +107,7 @@ func BenchmarkEvent(b *testing.B) {
 				figures.add(b, func() (*alloc.Event, error) { return d.Apply(context.Background(), c) })
 			}
 			figures.report(b)
+			b.ReportMetric(float64(waiting(d.Snapshot().Problem)), "waiting")
 			began := cpuTime(b)
 			if _, err := alloc.Reallocate(context.Background(), d.Snapshot().Problem, nil); err != nil {
 				b.Fatal(err)
@@ -108,6 +115,16 @@ func BenchmarkEvent(b *testing.B) {
 			b.ReportMetric(milliseconds(cpuTime(b)-began), "whole-cpu-ms")
 		})
 	}
+}
+
+// waiting counts the applications that have nothing.
+func waiting(p *alloc.Problem) (n int) {
+	for i := range p.Applications {
+		if p.Previous.Containers(p.Applications[i].ID) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // BenchmarkDay is 20,000 events on 10,000 servers. At some of them the whole is decided anew from the same state: by how much that is better,

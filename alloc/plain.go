@@ -39,8 +39,8 @@ func (p *Problem) plain() string {
 		if reason := app.plain(); reason != "" {
 			return reason
 		}
-		if p.Previous.Containers(app.ID) == 0 {
-			return "somebody waits"
+		if p.Previous.Containers(app.ID) == 0 && p.Queues != nil {
+			return "an application waits, and there are queues"
 		}
 	}
 	for j := range p.Servers {

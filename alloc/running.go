@@ -4,9 +4,12 @@ package alloc
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/internal/event"
+	"github.com/apportion/apportion/alloc/solver"
 )
 
 // running is what a Decider knows of the cluster after its last decision. Positions are those of servers and applications as they came;
@@ -72,7 +75,13 @@ func (a *Application) like() event.App {
 func (p *Problem) rule() event.Rule {
 	o := &p.Options
 	rule := event.Rule{Theta1: p.Theta1, Theta2: p.Theta2, Printed: o.NoCeil15 || p.Theta1 == 1, Ceil15: !o.NoCeil15, Ceil16: !o.NoCeil16,
-		Queues: p.Queues, Restart: restartCost, Gain: o.MinGain}
+		Queues: p.Queues, Restart: restartCost, Gain: o.MinGain, Patience: defaultPatience, Suspends: o.Preempt}
+	if o.Patience != nil {
+		rule.Patience = *o.Patience
+	}
+	if o.Order != Fair {
+		rule.Patience = math.Inf(1)
+	}
 	if o.RestartCost != nil {
 		rule.Restart = *o.RestartCost
 	}
@@ -86,8 +95,12 @@ func (s *running) build(prices *event.Prices) {
 		c.AddServer(s.servers[j].Capacity, s.servers[j].Cordoned)
 	}
 	for i := range s.apps {
-		at := c.AddApp(s.apps[i].like())
 		placed, displaced := placements(s.problem.Previous[s.apps[i].ID], s.server)
+		if len(placed) == 0 && !displaced {
+			c.AddWaiting(s.apps[i].like(), s.apps[i].Priority, s.apps[i].Passed)
+			continue
+		}
+		at := c.AddApp(s.apps[i].like(), s.apps[i].Priority)
 		for _, p := range placed {
 			c.Put(at, p.Server, p.Count)
 			displaced = displaced || s.servers[p.Server].Cordoned
@@ -267,7 +280,7 @@ func (s *running) update(a *Application) (known func(), reason string) {
 	case !s.apps[i].Demand.Equal(a.Demand):
 		return nil, "an application needs something else"
 	}
-	s.cluster.Update(i, a.like())
+	s.cluster.Update(i, a.like(), a.Priority)
 	return func() { s.apps[i] = *a }, ""
 }
 
@@ -285,7 +298,7 @@ func (s *running) arrive(a *Application, first bool) (known func(), reason strin
 	if _, there := s.app[a.ID]; there || !first || s.alone(a) != nil {
 		return nil, "a newcomer is not right"
 	}
-	at := s.cluster.Arrive(a.like())
+	at := s.cluster.Arrive(a.like(), a.Priority)
 	return func() {
 		s.app[a.ID] = at
 		s.apps = append(s.apps, *a)
@@ -317,7 +330,24 @@ func (s *running) event(r *event.Result) *Event {
 		changed.Previous[id], e.Allocation[id] = s.named(r.Before[at]), s.named(s.cluster.Placed(i))
 	}
 	e.Plan = NewPlan(&changed, e.Allocation).Steps
+	for at := range r.Refused {
+		f := &r.Refused[at]
+		passed, _ := s.cluster.Waits(f.App)
+		e.Waiting = append(e.Waiting, Waiting{ID: s.apps[f.App].ID, Reason: s.reasonFor(f), LeftOut: true, Passed: passed})
+	}
 	return e
+}
+
+// reasonFor says why an application waits.
+func (s *running) reasonFor(f *event.Refused) apportion.Reason {
+	reason := apportion.Reason{Constraint: solver.Capacity, Asked: f.Asked, Fits: f.Fits, Need: float64(f.Asked), Have: float64(f.Fits)}
+	text := fmt.Sprintf("it needs %s, and %s room", containers(f.Asked), have(f.Fits))
+	if f.Kind >= 0 {
+		reason.Kind, reason.Need, reason.Have = s.problem.Kinds.Name(f.Kind), float64(f.Need), float64(f.Free)
+		text = fmt.Sprintf("it needs %d %s for %s, and %s free", f.Need, reason.Kind, containers(f.Asked), are(f.Free))
+	}
+	reason.Text = sentences(text, "others that may change now cannot make enough room")
+	return reason
 }
 
 // named returns placements by the names of servers.
@@ -349,9 +379,24 @@ func (s *running) whole() *Problem {
 			continue
 		}
 		p.Applications = append(p.Applications, s.apps[i])
-		if s.cluster != nil {
+		if s.cluster == nil {
+			continue
+		}
+		passed, waits := s.cluster.Waits(i)
+		if p.Applications[len(p.Applications)-1].Passed = passed; !waits {
 			p.Previous[s.apps[i].ID] = s.named(s.cluster.Placed(i))
 		}
 	}
 	return &p
+}
+
+// passed returns how much was let in past each application that waits.
+func (s *running) passed() map[string]float64 {
+	passed := make(map[string]float64)
+	for id, i := range s.app {
+		if much, waits := s.cluster.Waits(i); waits {
+			passed[id] = much
+		}
+	}
+	return passed
 }

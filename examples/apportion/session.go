@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
@@ -24,6 +25,8 @@ type session struct {
 	// problem is the one that was decided last as a whole, decision its answer.
 	problem  *alloc.Problem
 	decision *alloc.Decision
+	// waiting is all that wait after the last event; nil: those that decision lists.
+	waiting []alloc.Waiting
 }
 
 // question is a line behind the first: exactly one of Changes, Why, WhatIf and Show is set.
@@ -114,7 +117,7 @@ func newSession(ctx context.Context, text []byte, effort int64) (*session, any, 
 func (s *session) decide(ctx context.Context, p *alloc.Problem) error {
 	d, err := s.decider.Reallocate(ctx, p)
 	if err == nil {
-		s.problem, s.decision = p, d
+		s.problem, s.decision, s.waiting = p, d, nil
 	}
 	return err
 }
@@ -163,17 +166,45 @@ func (s *session) event(ctx context.Context, changes []alloc.Change) (*news, err
 		return nil, err
 	}
 	if e.Decision != nil {
-		s.problem, s.decision = e.Problem, e.Decision
+		s.problem, s.decision, s.waiting = e.Problem, e.Decision, nil
 		return s.news(e.Whole), nil
 	}
 	out := &news{Status: alloc.Decided, Objective: e.Objective, Bound: finite(e.Bound), Gap: finite(e.Gap), Allocation: e.Allocation,
-		Plan: append([]alloc.Step{}, e.Plan...), Waiting: []alloc.Waiting{}, Suspended: []alloc.Waiting{},
+		Plan: append([]alloc.Step{}, e.Plan...), Waiting: s.waitOn(changes, e), Suspended: []alloc.Waiting{},
 		Metrics: alloc.Metrics{Utilization: e.Utilization, FairnessLoss: e.FairnessLoss, LossBudget: e.LossBudget, Adjusted: e.Adjusted, Forced: e.Forced,
 			AdjustCost: e.AdjustCost, AdjustBudget: e.AdjustBudget, ExtraServers: e.ExtraServers}}
 	for _, u := range e.Utilization {
 		out.Metrics.ResourceUtilization += u
 	}
+	for _, w := range e.Waiting {
+		if _, ran := e.Allocation[w.ID]; ran {
+			out.Suspended = append(out.Suspended, w)
+		}
+	}
+	s.waiting = append(out.Waiting[:len(out.Waiting):len(out.Waiting)], out.Suspended...)
 	return out, nil
+}
+
+// waitOn lists the applications that wait after an event, but for those that it has suspended.
+func (s *session) waitOn(changes []alloc.Change, e *alloc.Event) []alloc.Waiting {
+	if s.waiting == nil {
+		s.waiting = slices.Concat(s.decision.Waiting, s.decision.Suspended)
+	}
+	ended := func(w alloc.Waiting) bool {
+		return slices.ContainsFunc(changes, func(c alloc.Change) bool { return c.End != nil && *c.End == w.ID })
+	}
+	list := []alloc.Waiting{}
+	for _, w := range s.waiting {
+		if _, in := e.Allocation[w.ID]; !in && !ended(w) {
+			list = append(list, w)
+		}
+	}
+	for _, w := range e.Waiting {
+		if _, ran := e.Allocation[w.ID]; !ran {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // solver returns what answers questions that change nothing: they begin from nothing learned, so that they change nothing to come.

@@ -24,6 +24,10 @@ type Rule struct {
 	Queues []drf.Queue
 	// Restart is which part of what an application is worth a change of it takes, Gain how many of its containers it takes at least.
 	Restart, Gain float64
+	// Patience is how many times its own least counts an application that waits lets others pass.
+	Patience float64
+	// Suspends says that others may be suspended for one that waits.
+	Suspends bool
 }
 
 // App is what applications have in common that are one to an event.
@@ -43,6 +47,7 @@ type Cluster struct {
 	servers []server
 	apps    []app
 	groups  []*group // by key, ascending
+	lines   []*line  // by key, ascending
 	shapes  []*shape // by key, ascending
 	remain  *remainders.Groups
 	prices  Prices
@@ -69,11 +74,14 @@ type shape struct {
 	at       int       // in the list of shapes, while a bound is computed
 }
 
-// app is one application, in the order of submission; one that is gone keeps its position.
+// app is one application, in the order of submission; one that is gone keeps its position. It is in a group, or waits in a line.
 type app struct {
-	group  *group
-	placed []apportion.Placement
-	n      int64
+	group    *group
+	line     *line
+	placed   []apportion.Placement
+	n        int64
+	priority int64
+	passed   float64 // what was let in past it, in parts of the cluster
 }
 
 // group is all applications that are equal in everything.
@@ -169,20 +177,12 @@ func appendVector(to []byte, v []int64) []byte {
 	return to
 }
 
-// AddApp adds an application, without containers, and returns its position. Slices are shared and only read.
-func (c *Cluster) AddApp(given App) int {
+// AddApp adds an application that runs, without containers, and returns its position. Slices are shared and only read.
+func (c *Cluster) AddApp(given App, priority int64) int {
 	i := len(c.apps)
-	key := given.key()
-	at, known := find(c.groups, key, (*group).name)
-	if !known {
-		c.groups = slices.Insert(c.groups, at, &group{key: key, given: given})
-	}
-	c.apps = append(c.apps, app{group: c.groups[at]})
-	c.join(i, 1)
-	c.undo = append(c.undo, func() {
-		c.leave(i)
-		c.apps = c.apps[:i]
-	})
+	c.apps = append(c.apps, app{priority: priority})
+	c.undo = append(c.undo, func() { c.apps = c.apps[:i] })
+	c.enter(i, given)
 	return i
 }
 
@@ -228,6 +228,19 @@ func (g *group) level(n int64) (at int, known bool) {
 // leave takes application i out of its group, and the group where that was its last.
 func (c *Cluster) leave(i int) {
 	g := c.apps[i].group
+	c.unlist(i)
+	c.undo = append(c.undo, func() { c.list(i, g) })
+}
+
+// enter puts application i, which is in no group, into that of those that are equal to given.
+func (c *Cluster) enter(i int, given App) {
+	c.list(i, &group{key: given.key(), given: given})
+	c.undo = append(c.undo, func() { c.unlist(i) })
+}
+
+// unlist is leave without a way back.
+func (c *Cluster) unlist(i int) {
+	g := c.apps[i].group
 	c.part(i, 1)
 	if g.members == 0 {
 		at, _ := find(c.groups, g.key, (*group).name)
@@ -236,8 +249,8 @@ func (c *Cluster) leave(i int) {
 	c.apps[i].group = nil
 }
 
-// enter is the contrary of leave.
-func (c *Cluster) enter(i int, g *group) {
+// list is enter without a way back: where its group is not there it becomes the one given.
+func (c *Cluster) list(i int, g *group) {
 	at, known := find(c.groups, g.key, (*group).name)
 	if !known {
 		g.levels = nil
@@ -299,10 +312,17 @@ func (c *Cluster) on(i, j int) int64 {
 
 // Rollback takes back all that was done since the last commit.
 func (c *Cluster) Rollback() {
-	for at := len(c.undo) - 1; at >= 0; at-- {
+	c.backTo(0)
+	c.Commit()
+}
+
+// backTo takes back all that was done since there was so much to take back.
+func (c *Cluster) backTo(mark int) {
+	for at := len(c.undo) - 1; at >= mark; at-- {
 		c.undo[at]()
 	}
-	c.Commit()
+	clear(c.undo[mark:])
+	c.undo = c.undo[:mark]
 }
 
 // Commit keeps what was done.

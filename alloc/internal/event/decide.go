@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/exact"
 )
 
 const (
@@ -38,6 +39,8 @@ type Result struct {
 	AdjustBudget          int64
 	// ExtraServers is on how many more servers than the fewest all applications are.
 	ExtraServers int64
+	// Refused lists the applications that wait since this event.
+	Refused []Refused
 }
 
 // Decide decides what has been told since Begin. Where groups do not say what the program is, no way is found, or the gap is too wide, it
@@ -53,6 +56,9 @@ func (c *Cluster) Decide(ctx context.Context) (*Result, string, error) {
 		c.empty(j, m.leaving)
 	}
 	reason := c.begin(used)
+	if reason == "" {
+		reason = m.admit(ctx)
+	}
 	if reason == "" {
 		reason = m.repair(ctx)
 	}
@@ -75,17 +81,28 @@ func (c *Cluster) Decide(ctx context.Context) (*Result, string, error) {
 	return r, "", nil
 }
 
-// begin states the program of the event.
+// begin states what is known of the event whoever is let in: closed servers count with what used says is used of them.
+// O(groups x shapes x kinds + those that wait).
 func (c *Cluster) begin(used apportion.Resources) (reason string) {
 	m := c.ev
 	if len(c.remain.Live()) > mostRemainders {
 		return "too many servers are unlike"
 	}
-	if len(c.groups) == 0 || len(c.shapes) == 0 {
+	if len(c.groups)+len(c.lines) == 0 || len(c.shapes) == 0 {
 		return "nothing runs"
 	}
-	if m.program, reason = c.state(used); reason != "" {
-		return reason
+	m.total = used.Clone()
+	for _, s := range c.shapes {
+		_ = exact.AddTimesTo(m.total, m.total, s.count, s.capacity) // the door has seen that it fits
+	}
+	for _, g := range c.groups {
+		c.number(g, m.total)
+	}
+	for _, l := range c.lines {
+		c.number(l.group, m.total)
+	}
+	if c.anyDue() {
+		return "an application that waits is due"
 	}
 	costs := int64(0)
 	for _, g := range c.groups {
@@ -109,13 +126,28 @@ func (c *Cluster) begin(used apportion.Resources) (reason string) {
 	for k := range m.isScarce {
 		m.isScarce[k] = m.scarce(k)
 	}
+	m.stated = unstated
 	return ""
+}
+
+// restate states the program of who is in, if it is not the one that is stated.
+func (m *repairing) restate() string {
+	if m.stated == m.members {
+		return ""
+	}
+	if len(m.groups) == 0 {
+		return "nothing runs"
+	}
+	p, reason := m.state(m.total)
+	p.adjustBudget = m.adjustBudget
+	m.program, m.stated = p, m.members
+	return reason
 }
 
 // result adds up what the event has changed.
 func (m *repairing) result() *Result {
 	r := &Result{LossBudget: m.lossBudget, AdjustBudget: m.adjustBudget, Utilization: make([]float64, m.kinds)}
-	used := make(apportion.Resources, m.kinds)
+	used, grown := make(apportion.Resources, m.kinds), 0.0
 	for _, g := range m.groups {
 		for _, l := range g.levels {
 			r.Objective += float64(g.app.Value * float64(l.n*int64(len(l.apps))))
@@ -134,10 +166,13 @@ func (m *repairing) result() *Result {
 	slices.Sort(m.touched)
 	for _, i := range m.touched {
 		a, before := &m.apps[i], m.before[i]
-		if a.group == nil || solver.SamePlaces(a.placed, before) {
+		if a.group == nil && a.line == nil || solver.SamePlaces(a.placed, before) {
 			continue
 		}
 		r.Changed, r.Before = append(r.Changed, i), append(r.Before, before)
+		if a.group != nil && !m.newcomer[i] {
+			grown += max(0, a.group.app.Delta*float64(a.n-solver.Containers(before)))
+		}
 		switch {
 		case m.newcomer[i]:
 			continue
@@ -151,7 +186,21 @@ func (m *repairing) result() *Result {
 		}
 		r.Adjusted++
 	}
+	m.pass(grown)
+	for _, i := range append(m.fresh, m.suspended...) {
+		if m.apps[i].line != nil {
+			r.Refused = append(r.Refused, m.refusal(i))
+		}
+	}
 	return r
+}
+
+// pass notes what was let in past the first that was refused, and how much others have grown.
+func (m *repairing) pass(grown float64) {
+	if m.first < 0 {
+		return
+	}
+	m.setPassed(m.first, m.apps[m.first].passed+m.entered-m.then+grown)
 }
 
 // extraServers returns on how many more servers all applications are, together, than the fewest empty ones that would hold each.
@@ -237,9 +286,12 @@ func (m *repairing) referee(r *Result) string {
 		return ""
 	}
 	others := r.Loss
-	counts := make(solver.Counts, len(r.Changed))
-	for at, i := range r.Changed {
+	var counts solver.Counts
+	for _, i := range r.Changed {
 		a := &m.apps[i]
+		if a.group == nil {
+			continue
+		}
 		app := a.group.app
 		app.Min = max(1, app.Min)
 		app.Running, app.Cost = !m.newcomer[i], a.group.given.Cost
@@ -247,10 +299,12 @@ func (m *repairing) referee(r *Result) string {
 			app.Cost = 0
 		}
 		others -= app.Loss(a.n)
+		var placed []apportion.Placement
 		for _, p := range a.placed {
 			where, _ := slices.BinarySearch(servers, p.Server)
-			counts[at] = append(counts[at], apportion.Placement{Server: where, Count: p.Count})
+			placed = append(placed, apportion.Placement{Server: where, Count: p.Count})
 		}
+		counts = append(counts, placed)
 		inst.Apps = append(inst.Apps, app)
 	}
 	inst.LossBudget -= others

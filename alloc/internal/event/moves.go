@@ -129,7 +129,7 @@ func (m *repairing) exchanges(best *move, growers []int) {
 			alone := m.pair(-1, h, 0, v.n-to)
 			best.consider(alone)
 			for _, i := range growers {
-				if i == h {
+				if !m.bothAffordable(i, h) {
 					continue
 				}
 				if more := m.apps[i].group.app.AtMost(m.apps[i].n+m.instead(i, h, v.n-to)) - m.apps[i].n; more > 0 {
@@ -138,7 +138,7 @@ func (m *repairing) exchanges(best *move, growers []int) {
 			}
 		}
 		for _, i := range growers {
-			if i == h {
+			if !m.bothAffordable(i, h) {
 				continue
 			}
 			for _, to := range m.targets(i) {

@@ -34,7 +34,7 @@ func drawn(r *rand.Rand, servers, apps int, quantity int64) (c *Cluster, ok bool
 		}
 	}
 	for range apps {
-		i := c.AddApp(sorts[r.IntN(len(sorts))])
+		i := c.AddApp(sorts[r.IntN(len(sorts))], 0)
 		for range 1 + r.IntN(3) {
 			if j := r.IntN(servers); c.apps[i].group.most(c.servers[j].left) > 0 {
 				c.Put(i, j, 1)
@@ -43,9 +43,9 @@ func drawn(r *rand.Rand, servers, apps int, quantity int64) (c *Cluster, ok bool
 	}
 	c.Begin()
 	if r.IntN(2) == 0 {
-		c.Arrive(sorts[0])
+		c.AddApp(sorts[0], 0)
 	}
-	return c, c.begin(make(apportion.Resources, 2)) == ""
+	return c, c.begin(make(apportion.Resources, 2)) == "" && c.ev.restate() == ""
 }
 
 // individually returns P2 application by application, with the premium of each that stays.
@@ -204,7 +204,7 @@ func TestPropRollback(t *testing.T) {
 		for range 1 + r.IntN(4) {
 			switch i, j := r.IntN(len(c.apps)), r.IntN(len(c.servers)); r.IntN(5) {
 			case 0:
-				c.Arrive(App{Demand: apportion.Resources{1, r.Int64N(2)}, Weight: 1, Min: 1, Max: 4})
+				c.Arrive(App{Demand: apportion.Resources{1, r.Int64N(2)}, Weight: 1, Min: 1, Max: 1 + r.Int64N(8)}, r.Int64N(2))
 			case 1:
 				if c.apps[i].group != nil && c.ev.before[i] == nil {
 					c.End(i)
@@ -222,7 +222,9 @@ func TestPropRollback(t *testing.T) {
 			}
 		}
 		if c.begin(make(apportion.Resources, 2)) == "" {
-			_ = c.ev.repair(t.Context())
+			if c.ev.admit(t.Context()) == "" {
+				_ = c.ev.repair(t.Context())
+			}
 		}
 		c.Rollback()
 		if after := c.text(); after != before {
@@ -255,6 +257,12 @@ func (c *Cluster) text() string {
 		add(int64(i), a.n)
 		for _, p := range a.placed {
 			add(int64(p.Server), p.Count)
+		}
+	}
+	for _, l := range c.lines {
+		text = append(strconv.AppendQuote(text, l.key), '\n')
+		for _, i := range l.apps {
+			add(int64(i), c.apps[i].priority, int64(math.Float64bits(c.apps[i].passed)))
 		}
 	}
 	for _, g := range c.groups {

@@ -39,6 +39,7 @@ type repairing struct {
 	// lossPrice is what a unit of loss within its budget takes, steep one above it.
 	lossPrice, steep float64
 	spent            int64
+	admission
 }
 
 // Begin begins an event. Commit or Decide ends it.
@@ -48,32 +49,43 @@ func (c *Cluster) Begin() {
 }
 
 // Arrive adds an application, and returns its position.
-func (c *Cluster) Arrive(given App) int {
-	i := c.AddApp(given)
-	c.ev.newcomer[i] = true
-	c.ev.touch(i)
+func (c *Cluster) Arrive(given App, priority int64) int {
+	i := c.AddWaiting(given, priority, 0)
+	c.ev.fresh = append(c.ev.fresh, i)
 	return i
 }
 
 // End takes application i out, with what it has.
 func (c *Cluster) End(i int) {
+	if c.apps[i].line != nil {
+		c.await(i, nil)
+		return
+	}
+	c.vacate(i)
+	c.leave(i)
+}
+
+// vacate takes all containers of application i off their servers.
+func (c *Cluster) vacate(i int) {
 	for _, p := range slices.Clone(c.apps[i].placed) {
 		c.Put(i, p.Server, -p.Count)
 	}
-	g := c.apps[i].group
-	c.leave(i)
-	c.undo = append(c.undo, func() { c.enter(i, g) })
 }
 
 // Update makes application i, whose containers need what they needed, one that is otherwise equal to others. It goes on as it is if it may.
-func (c *Cluster) Update(i int, given App) {
-	was := c.apps[i].group
+func (c *Cluster) Update(i int, given App, priority int64) {
+	was := c.apps[i].priority
+	if c.apps[i].line != nil {
+		c.await(i, nil)
+		defer c.await(i, &given)
+	}
+	c.apps[i].priority = priority
+	c.undo = append(c.undo, func() { c.apps[i].priority = was })
+	if c.apps[i].group == nil {
+		return
+	}
 	c.leave(i)
-	c.enter(i, &group{key: given.key(), given: given})
-	c.undo = append(c.undo, func() {
-		c.leave(i)
-		c.enter(i, was)
-	})
+	c.enter(i, given)
 	if stays := (solver.App{Min: given.Min, Max: given.Max, Step: given.Step, Counts: given.Counts}); !stays.Allows(c.apps[i].n) {
 		c.ev.touch(i)
 		c.ev.forced[i] = true
@@ -152,6 +164,11 @@ func (m *repairing) affordable(i int) bool {
 	return touched || m.spent+m.apps[i].group.given.Cost <= m.adjustBudget
 }
 
+// bothAffordable reports whether (16) allows a change of two applications, which must not be one.
+func (m *repairing) bothAffordable(i, v int) bool {
+	return i != v && (m.cost(i) == 0 && m.cost(v) == 0 || m.spent+m.cost(i)+m.cost(v) <= m.adjustBudget)
+}
+
 // charge touches application i, which is about to change by the decision's own will.
 func (m *repairing) charge(i int) {
 	if _, touched := m.before[i]; !touched {
@@ -186,14 +203,8 @@ func (m *repairing) measure() {
 	}
 }
 
-// repair makes everyone legal that the event has left otherwise, and then improves until nothing is gained. It returns a reason where it
-// finds no way.
+// repair improves the answer until nothing is gained. It returns a reason where it finds no way.
 func (m *repairing) repair(ctx context.Context) string {
-	for _, i := range m.touched {
-		if m.apps[i].group != nil && !m.legal(i) { // else it has ended, too
-			return "no room was found for " + m.word(i)
-		}
-	}
 	m.steep = math.Max(leastPrice, steeper*m.prices.Loss)
 	for try := 0; ; try++ {
 		// What is lost has its price first, for other applications could lose it to more avail; what is left of the budget then costs nothing.
@@ -217,21 +228,13 @@ func (m *repairing) repair(ctx context.Context) string {
 	}
 }
 
-// word says what application i is to the event.
-func (m *repairing) word(i int) string {
-	if m.newcomer[i] {
-		return "a newcomer"
-	}
-	return "an application whose server is gone"
-}
-
-// legal gives application i the least number of containers that it may have from what it has on, if that is no such number; where there is
-// none, or no room for it, the most below that.
-func (m *repairing) legal(i int) bool {
+// settle gives application i the least number of containers that it may have from what it has on, if that is no such number; where there is
+// none, or no room for it, the most below that. make: others make room.
+func (m *repairing) settle(i int, make bool) bool {
 	a := &m.apps[i]
 	first := max(1, a.group.given.Min)
 	for want := a.group.app.AtLeast(max(first, a.n)); a.n < want; {
-		if m.grow(i, want-a.n) == 0 && !m.makeRoom(i, a.n < first) {
+		if m.grow(i, want-a.n) == 0 && !(make && m.makeRoom(i, a.n < first)) {
 			break
 		}
 	}

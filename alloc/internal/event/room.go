@@ -29,7 +29,7 @@ func (m *repairing) makeRoom(i int, must bool) bool {
 	}
 	for _, at := range m.remain.Live() {
 		j := m.remain.Next(at, 0)
-		if c, found := m.clear(i, j); found && (c.score > best.score || c.score == best.score && j < best.server) {
+		if c, found := m.cleared(i, j); found && (c.score > best.score || c.score == best.score && j < best.server) {
 			best = c
 		}
 	}
@@ -56,9 +56,9 @@ func (m *repairing) isRare(g *group) bool {
 	return false
 }
 
-// clear finds what has to leave server j for one container of application i: the applications that lose least by it, one after the
+// cleared finds what has to leave server j for one container of application i: the applications that lose least by it, one after the
 // other. found is false where that is not enough, or (16) forbids it.
-func (m *repairing) clear(i, j int) (c clearing, found bool) {
+func (m *repairing) cleared(i, j int) (c clearing, found bool) {
 	g := m.apps[i].group
 	short := make(apportion.Resources, m.kinds)
 	for k, d := range g.given.Demand {
@@ -72,7 +72,7 @@ func (m *repairing) clear(i, j int) (c clearing, found bool) {
 	}
 	c.server = j
 	utilization, loss := m.changeOf(i, m.apps[i].n+1)
-	price, spent := m.price(i), m.spent
+	price, spent := m.price(i), m.spent+m.cost(i)
 	asked := make(map[int]bool)
 	for slices.Max(short) > 0 {
 		h, count, lost := -1, int64(0), 0.0

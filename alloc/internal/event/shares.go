@@ -29,27 +29,27 @@ type program struct {
 	adjustBudget         int64
 }
 
-// state computes the program for what there is: closed servers count with what used says is used of them. It returns a reason where
-// groups alone do not say what the program is. O(groups (log groups + shapes x kinds) + DRF of the groups).
-func (c *Cluster) state(used apportion.Resources) (p program, reason string) {
-	p.total = used.Clone()
-	for _, s := range c.shapes {
-		_ = exact.AddTimesTo(p.total, p.total, s.count, s.capacity) // the door has seen that it fits
+// number states what is known of a member of g whoever is in. O(shapes x kinds).
+func (c *Cluster) number(g *group, total apportion.Resources) {
+	g.setRoom(c.shapes)
+	g.app = solver.App{Demand: g.given.Demand, Min: g.given.Min, Max: min(g.given.Max, max(1, g.given.Min, g.room)), Step: g.given.Step,
+		Counts: g.given.Counts, PerServer: g.given.PerServer, MaxServers: g.given.MaxServers}
+	for k, d := range g.given.Demand {
+		if total[k] > 0 {
+			g.app.Value += float64(d) / float64(total[k])
+		}
 	}
+	g.app.Delta, _ = g.given.Demand.DominantShare(total)
+}
+
+// state computes the program of who is in. It returns a reason where groups alone do not say what it is.
+// O(groups (log groups + levels) + DRF of the groups).
+func (c *Cluster) state(total apportion.Resources) (p program, reason string) {
+	p.total = total
 	for _, g := range c.groups {
-		g.setRoom(c.shapes)
-		least := max(1, g.given.Min)
-		g.app = solver.App{Demand: g.given.Demand, Min: g.given.Min, Max: min(g.given.Max, max(1, least, g.room)), Step: g.given.Step,
-			Counts: g.given.Counts, PerServer: g.given.PerServer, MaxServers: g.given.MaxServers}
 		if first := g.app.AtLeast(1); first < 0 || first > g.room || g.levels[len(g.levels)-1].n > g.app.Max {
 			return p, "an application does not fit the empty cluster"
 		}
-		for k, d := range g.given.Demand {
-			if p.total[k] > 0 {
-				g.app.Value += float64(d) / float64(p.total[k])
-			}
-		}
-		g.app.Delta, _ = g.given.Demand.DominantShare(p.total)
 	}
 	if !c.setShares(p.total) {
 		return p, "shares are beyond what groups can claim"

@@ -33,7 +33,7 @@ func playEvents(t *testing.T, family alloctest.Family, servers, apps, events int
 	for a := range inst.Apps {
 		app := &inst.Apps[a]
 		pool = append(pool, App{Demand: app.Demand, Weight: weights[a], Min: app.Min, Max: app.Max, Cost: 1})
-		in = append(in, c.AddApp(pool[a]))
+		in = append(in, c.AddApp(pool[a], 0))
 		for _, p := range s.Counts[a] {
 			c.Put(in[a], p.Server, p.Count)
 		}
@@ -45,7 +45,7 @@ func playEvents(t *testing.T, family alloctest.Family, servers, apps, events int
 		then := func() {}
 		switch n := r.IntN(100); {
 		case n < 47:
-			i := c.Arrive(pool[r.IntN(len(pool))])
+			i := c.Arrive(pool[r.IntN(len(pool))], 0)
 			then = func() { in = append(in, i) }
 		case n < 94:
 			at := r.IntN(len(in))
