@@ -66,11 +66,7 @@ func dorm(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	figures, err := record.Figures(outcomes)
-	if err != nil {
-		return err
-	}
-	if err := chart.Publish(stdout, *out, figures); err != nil || !*compare {
+	if err := chart.Publish(stdout, *out, record.Figures(outcomes)...); err != nil || !*compare {
 		return err
 	}
 	fixed, _, err := playElastic(ctx, *dir, jobs, "static", stdout)

@@ -98,11 +98,7 @@ func flowConRuns(ctx context.Context, stdout, stderr io.Writer, args []string) (
 	if err := w.report(without, with); err != nil {
 		return err
 	}
-	figures, err := w.figures(without[len(without)-1], with[len(with)-1])
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, figures)
+	return chart.Publish(stdout, *out, w.figures(without[len(without)-1], with[len(with)-1])...)
 }
 
 // open prepares the place and chooses what limits.

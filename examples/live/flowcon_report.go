@@ -6,7 +6,6 @@
 package main
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -37,24 +36,24 @@ func median(trials []*trial, job int) time.Duration {
 }
 
 // figures draws the CPU usage of each job without and with limits, the limits, and the losses.
-func (w *worker) figures(without, with *trial) ([]*chart.Figure, error) {
+func (w *worker) figures(without, with *trial) []*chart.Figure {
 	before := chart.New("flowcon-usage-without", "CPU usage without limits", "time (s)", "share of the CPU")
 	after := chart.New("flowcon-usage", "CPU usage under FlowCon", "time (s)", "share of the CPU")
 	limits := chart.New("flowcon-limits", "Limits under FlowCon", "time (s)", "share of the CPU")
-	var errs []error
 	for i := range w.jobs {
 		name := w.jobs[i].Name
 		set := plotter.XYs{}
 		for _, s := range of(with.samples, name) {
 			set = append(set, plotter.XY{X: s.At.Seconds(), Y: s.Limit})
 		}
-		errs = append(errs, before.Steps(i, name, usage(of(without.samples, name))), after.Steps(i, name, usage(of(with.samples, name))),
-			limits.Steps(i, name, set))
+		before.Steps(i, name, usage(of(without.samples, name)))
+		after.Steps(i, name, usage(of(with.samples, name)))
+		limits.Steps(i, name, set)
 	}
 	for _, f := range []*chart.Figure{before, after, limits} {
 		f.YRange(0, 1.05)
 	}
-	return []*chart.Figure{before, after, limits}, errors.Join(errs...)
+	return []*chart.Figure{before, after, limits}
 }
 
 // of returns the samples of one job.

@@ -153,11 +153,7 @@ func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) 
 	if err := printEarned(stdout, all); err != nil {
 		return err
 	}
-	figures, err := drawEarned(all)
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, figures)
+	return chart.Publish(stdout, *out, drawEarned(all)...)
 }
 
 // earned is what a policy made of the stream, simulated and live; slices by job.
@@ -249,7 +245,7 @@ func shownUtility(utility float64, slots int) string {
 }
 
 // drawEarned draws the containers over time under each policy, and the utilities.
-func drawEarned(all []*earned) ([]*chart.Figure, error) {
+func drawEarned(all []*earned) []*chart.Figure {
 	var names []string
 	for i := range stream {
 		names = append(names, stream[i].name)
@@ -257,14 +253,8 @@ func drawEarned(all []*earned) ([]*chart.Figure, error) {
 	utility := chart.New("utility", "Utility earned", "", "utility")
 	figures := []*chart.Figure{utility}
 	for i, e := range all {
-		if err := utility.Bars(names, i, len(all), fmt.Sprintf("%s, together %.1f", e.name, e.total), e.utility); err != nil {
-			return nil, err
-		}
-		containers, err := e.record.Containers("slots-"+e.name, "Workers and parameter servers under "+e.name)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, containers)
+		utility.Bars(names, i, len(all), fmt.Sprintf("%s, together %.1f", e.name, e.total), e.utility)
+		figures = append(figures, e.record.Containers("slots-"+e.name, "Workers and parameter servers under "+e.name))
 	}
-	return figures, nil
+	return figures
 }

@@ -181,11 +181,7 @@ func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) e
 	if err := c.table(); err != nil {
 		return err
 	}
-	figures, err := c.figures()
-	if err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, figures)
+	return chart.Publish(stdout, *out, c.figures()...)
 }
 
 // play plays the jobs once. Work that is lost is an error, see report.

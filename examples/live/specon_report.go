@@ -6,7 +6,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,9 +40,8 @@ func (c *contest) table() error {
 }
 
 // figures draws for each play which job ran where, and how many jobs each node had.
-func (c *contest) figures() ([]*chart.Figure, error) {
+func (c *contest) figures() []*chart.Figure {
 	var figures []*chart.Figure
-	var errs []error
 	longest := 0.0
 	for _, s := range c.plays {
 		longest = max(longest, s.record.Samples[len(s.record.Samples)-1].At.Seconds())
@@ -58,16 +56,16 @@ func (c *contest) figures() ([]*chart.Figure, error) {
 		for _, n := range nodes {
 			labels = append(labels, n.ID)
 		}
-		errs = append(errs, where.Spans(rows, labels, s.spans()))
+		where.Spans(rows, labels, s.spans())
 		load := chart.New(file+"-load", "Jobs that run on each node: "+s.name, "time (s)", "jobs")
 		for w := range nodes {
-			errs = append(errs, load.Steps(w, nodes[w].ID, s.load(w)))
+			load.Steps(w, nodes[w].ID, s.load(w))
 		}
 		where.XRange(0, longest)
 		load.XRange(0, longest)
 		figures = append(figures, where, load)
 	}
-	return figures, errors.Join(errs...)
+	return figures
 }
 
 // on returns the node where a job's processes may run in a sample, -1 if on none.

@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"errors"
 	"math"
 
 	"gonum.org/v1/plot/plotter"
@@ -14,13 +13,12 @@ import (
 
 // Figures draws containers and losses of the jobs, and how well the cluster was used, over time.
 // The three are in the order of the summary.
-func (r *Record) Figures(outcomes []Outcome) ([]*chart.Figure, error) {
-	containers, err := r.Containers("containers", "Containers of each job")
+func (r *Record) Figures(outcomes []Outcome) []*chart.Figure {
+	containers := r.Containers("containers", "Containers of each job")
 	loss := chart.New("loss", "Loss of each job, over all its runs", "part of its steps", "loss / first loss")
-	errs := []error{err}
 	for i := range outcomes {
 		o := &outcomes[i]
-		errs = append(errs, loss.Steps(i, o.Job.Name, o.relative()))
+		loss.Steps(i, o.Job.Name, o.relative())
 	}
 	used := chart.New("used", "How the cluster was used", "time (s)", "")
 	var utilization, unfair plotter.XYs
@@ -30,20 +28,20 @@ func (r *Record) Figures(outcomes []Outcome) ([]*chart.Figure, error) {
 		utilization = append(utilization, plotter.XY{X: s.At.Seconds(), Y: u})
 		unfair = append(unfair, plotter.XY{X: s.At.Seconds(), Y: f})
 	}
-	errs = append(errs, used.Steps(0, "utilization, sum over kinds", utilization), used.Steps(1, "fairness loss", unfair))
-	return []*chart.Figure{containers, used, loss}, errors.Join(errs...)
+	used.Steps(0, "utilization, sum over kinds", utilization)
+	used.Steps(1, "fairness loss", unfair)
+	return []*chart.Figure{containers, used, loss}
 }
 
 // Containers draws how many containers each job had over time; name is the figure's.
-func (r *Record) Containers(name, title string) (*chart.Figure, error) {
+func (r *Record) Containers(name, title string) *chart.Figure {
 	figure := chart.New(name, title, "time (s)", "containers")
-	var errs []error
 	for i := range r.Jobs {
 		if held := r.held(r.Jobs[i].Name); len(held) > 0 {
-			errs = append(errs, figure.Steps(i, r.Jobs[i].Name, held))
+			figure.Steps(i, r.Jobs[i].Name, held)
 		}
 	}
-	return figure, errors.Join(errs...)
+	return figure
 }
 
 // held is how many containers a job had over time.
