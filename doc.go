@@ -116,6 +116,8 @@
 //	[Program §2, H, referee]	alloc/solver/choice.go	Instance.checkChoices, Instance.Apart
 //	[Program §4, H, bound]	alloc/solver/dualbound.go	DualBound, filler.choose
 //	[Program §2, H, rows]	alloc/internal/program/choices.go	builder.choices
+//	[Program §14, prices on pieces]	alloc/solver/pieces.go	PiecePrices, filler.splits
+//	[Program §14, descent by them]	alloc/embedded/internal/lagrange/pieces.go	Dual.WithPieces
 //	[Program §4, H, prices]	alloc/embedded/internal/lagrange/options.go	Dual.WithOptions, Dual.chooseOptions
 //	[Pisinger95, joined servers]	alloc/embedded/internal/lagrange/joining.go	NewTotals, Totals.compress
 //	[Pisinger95, ways of applications]	alloc/embedded/internal/lagrange/lister.go	lister, newCells

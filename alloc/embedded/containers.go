@@ -72,7 +72,11 @@ func (r *run) lowerRoot(ctx context.Context) {
 	if r.joined && r.reached() {
 		effort = 1
 	}
-	r.root = newRoot(ctx, r.p, rootOptions{r.tune, effort, true, r.attained(), nil})
+	opts := rootOptions{r.tune, effort, true, r.attained(), nil}
+	r.root = newRoot(ctx, r.p, opts)
+	if r.p.Spreads && !r.reached() {
+		r.root.pricePieces(ctx, &opts)
+	}
 	// The guide is set before any start: annealing without prices packs what is scarce first come, first
 	// served.
 	r.a.Guide(r.root.d, r.root.descent.Best)

@@ -21,6 +21,7 @@ type root struct {
 	d       *lagrange.Dual
 	descent *lagrange.Descent
 	coarse  *lagrange.Descent // the prices by shape, where there are finer ones
+	pieces  *lagrange.Descent // with prices on pieces beside; nil: none
 }
 
 // rootOptions say how far a root goes.
@@ -43,6 +44,21 @@ func newRoot(ctx context.Context, p *problem.Problem, opts rootOptions) *root {
 		r.lower(ctx, opts.dual(p, false), &opts)
 	}
 	return r
+}
+
+// pricePieces adds prices on pieces to those by shape, from the best of these.
+func (r *root) pricePieces(ctx context.Context, opts *rootOptions) {
+	d, from := lagrange.NewDual(r.p, true), r.descent
+	if r.coarse != nil {
+		from = r.coarse
+	}
+	if !d.WithPieces() {
+		return
+	}
+	r.pieces = lagrange.NewPriceDescent(d)
+	d.Refine(r.pieces.X, from.F.(*lagrange.Dual), from.Best)
+	r.pieces.Start()
+	r.pieces.Run(ctx, opts.rounds(d), lagrange.BlindTarget*r.pieces.Bound, opts.stop+lastGain)
 }
 
 // dual returns the bound by prices, by shape if coarse.
@@ -92,16 +108,22 @@ func (r *root) multipliers() *solver.Multipliers {
 
 // better returns the prices that prove more: those by server, unless they were cut short.
 func (r *root) better() *lagrange.Descent {
-	if r.coarse != nil && r.coarse.Bound < r.descent.Bound {
-		return r.coarse
+	best := r.descent
+	for _, d := range [...]*lagrange.Descent{r.coarse, r.pieces} {
+		if d != nil && d.Bound < best.Bound {
+			best = d
+		}
 	}
-	return r.descent
+	return best
 }
 
 // taken returns how many rounds there were.
 func (r *root) taken() int64 {
-	if r.coarse == nil {
-		return r.descent.Rounds
+	rounds := r.descent.Rounds
+	for _, d := range [...]*lagrange.Descent{r.coarse, r.pieces} {
+		if d != nil {
+			rounds += d.Rounds
+		}
 	}
-	return r.coarse.Rounds + r.descent.Rounds
+	return rounds
 }

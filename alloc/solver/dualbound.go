@@ -32,6 +32,9 @@ import (
 // minimum of an application does not fit the empty cluster, or more applications must move than
 // the budget allows. Weak duality makes it valid for any m, whoever computed it.
 //
+// With prices on pieces the bound has the most beside that each server charges for the pieces on it, and fill_i(n) is the lesser
+// of the above and split_i(n), see splits; keep_i pays for the pieces that it has.
+//
 // One that may change for nothing, if it grows above FreeAbove, may do so with any number here. Of unequal costs the last gain counts in part, as the knapsack's relaxation has it. An application that may
 // stay on server j does so unless it is adjusted, so that in each kind at least all but the largest that
 // AdjustBudget pays for remain; those that must move come off the budget.
@@ -44,7 +47,7 @@ func DualBound(inst *Instance, m *Multipliers) (float64, error) {
 	}
 	choices, of := inst.Choices, inst.choiceOf()
 	inst, added := inst.Apart()
-	bound := float64(m.Loss*(inst.LossBudget+LossTolerance)) - added
+	bound := float64(m.Loss*(inst.LossBudget+LossTolerance)) - added + m.chargePieces(inst)
 	// What there is of everything scarce, at its price.
 	for j, prices := range m.Server {
 		for k, price := range prices {
@@ -143,7 +146,7 @@ func (m *Multipliers) keep(inst *Instance, i int, net float64) float64 {
 	n := Containers(app.Previous)
 	keep := app.Kept() - float64((m.Loss+inst.LossPrice)*app.Loss(n))
 	for _, p := range app.Previous {
-		keep += float64(float64(p.Count) * m.profit(inst, i, p.Server, net))
+		keep += float64(float64(p.Count)*m.profit(inst, i, p.Server, net)) - m.piece(inst, i, p.Server, p.Count)
 	}
 	return keep
 }
@@ -253,6 +256,10 @@ func (from *filler) free(i int, net float64) (none, some float64) {
 	f := filling{inst: from.inst, app: app, lossPrice: from.Loss + from.inst.LossPrice, best: math.Inf(-1)}
 	f.try(0, 0)
 	none, f.best = f.best, math.Inf(-1)
+	if splits := from.splits(i, net); splits != nil {
+		f.trySplits(from.ordered(i, net), splits)
+		return none, f.best
+	}
 	fair, next, points := app.fairCount(), app.AtLeast(1), app.Losses
 	for _, s := range from.ordered(i, net) {
 		if f.n == app.Max {
@@ -305,5 +312,19 @@ func (f *filling) within(n int64) {
 func (f *filling) try(n int64, value float64) {
 	if f.app.Allows(n) {
 		f.best = math.Max(f.best, value+f.app.Extra(n)-float64(f.lossPrice*f.app.Loss(n)))
+	}
+}
+
+// trySplits tries every number, with the lesser of what it brings by the steps and by splits.
+func (f *filling) trySplits(steps []step, splits []float64) {
+	for n := f.app.AtLeast(1); n > 0; n = f.app.after(n) {
+		for len(steps) > 0 && steps[0].count < n-f.n {
+			f.n, f.filled = f.n+steps[0].count, f.filled+float64(float64(steps[0].count)*steps[0].profit)
+			steps = steps[1:]
+		}
+		if len(steps) == 0 {
+			return
+		}
+		f.try(n, math.Min(splits[n], f.filled+float64(float64(n-f.n)*steps[0].profit)))
 	}
 }

@@ -80,6 +80,12 @@ func TestDualBoundRefuses(t *testing.T) {
 		{"a price that is NaN", func(m *solver.Multipliers) { m.Server[0][1] = math.NaN() }},
 		{"an infinite price", func(m *solver.Multipliers) { m.Server[0][1] = math.Inf(1) }},
 		{"a price for a group that is none", func(m *solver.Multipliers) { m.Group = [][]float64{{0, 0, 0}} }},
+		{"pieces of no kind", func(m *solver.Multipliers) { m.Pieces = []solver.PiecePrices{{Kind: 3, Unit: 1}} }},
+		{"pieces of no unit", func(m *solver.Multipliers) { m.Pieces = []solver.PiecePrices{{}} }},
+		{"a negative price of a piece", func(m *solver.Multipliers) { m.Pieces = []solver.PiecePrices{{Unit: 1, Price: []float64{-1}}} }},
+		{"prices of too many sizes", func(m *solver.Multipliers) {
+			m.Pieces = []solver.PiecePrices{{Unit: 1, Price: make([]float64, solver.MostPieceUnits+1)}}
+		}},
 		{"a negative price for loss", func(m *solver.Multipliers) { m.Loss = -1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

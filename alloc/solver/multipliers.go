@@ -20,6 +20,8 @@ type Multipliers struct {
 	Server [][]float64 `json:"server"`
 	// Group[g][k] is the price of one unit of kind k below the ceiling of group g, in utilization. Optional; nil: 0.
 	Group [][]float64 `json:"group,omitempty"`
+	// Pieces are prices on what an application has on one server, by its size. Optional.
+	Pieces []PiecePrices `json:"pieces,omitempty"`
 	// Loss is the price of one unit of the fairness budget, in utilization per share.
 	Loss float64 `json:"loss"`
 	// Adjust is the price of one more adjusted application, in utilization. DualBound does not
@@ -47,7 +49,7 @@ func (m *Multipliers) check(inst *Instance) error {
 		return ErrMultipliers
 	}
 	// Certificates of solvers that know no ceilings have no prices on them, and are none the worse.
-	if m.Group != nil && len(m.Group) != len(inst.Groups) {
+	if m.Group != nil && len(m.Group) != len(inst.Groups) || !m.checkPieces(inst) {
 		return ErrMultipliers
 	}
 	for _, rows := range [...][][]float64{m.Server, m.Group} {

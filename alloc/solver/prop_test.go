@@ -25,6 +25,16 @@ func genMultipliers(t *rapid.T, inst *solver.Instance) *solver.Multipliers {
 			m.Server[j] = append(m.Server[j], genPrice(t, "server"))
 		}
 	}
+	for range rapid.IntRange(0, 2).Draw(t, "lists of prices on pieces") {
+		// As many as some server has units, and of a unit that need not divide anything.
+		kind, unit := rapid.IntRange(0, len(inst.Total)-1).Draw(t, "kind"), rapid.Int64Range(1, 3).Draw(t, "unit")
+		list := solver.PiecePrices{Kind: kind, Unit: unit}
+		j := rapid.IntRange(0, len(inst.Capacity)-1).Draw(t, "server")
+		for range min(inst.Capacity[j][kind]/unit, solver.MostPieceUnits) {
+			list.Price = append(list.Price, genPrice(t, "piece"))
+		}
+		m.Pieces = append(m.Pieces, list)
+	}
 	return m
 }
 

@@ -71,7 +71,7 @@ var survivors = []reflect.Type{
 
 	reflect.TypeFor[solver.Certificate](), reflect.TypeFor[solver.Settings](),
 	reflect.TypeFor[solver.Instance](), reflect.TypeFor[solver.Group](), reflect.TypeFor[solver.Choice](), reflect.TypeFor[solver.App](), reflect.TypeFor[solver.LossPoint](), reflect.TypeFor[solver.Spread](), reflect.TypeFor[solver.Rooms](), reflect.TypeFor[solver.Torn](), reflect.TypeFor[solver.Counts](),
-	reflect.TypeFor[solver.Multipliers](), reflect.TypeFor[solver.CopyPrices](), reflect.TypeFor[solver.Status](),
+	reflect.TypeFor[solver.Multipliers](), reflect.TypeFor[solver.CopyPrices](), reflect.TypeFor[solver.PiecePrices](), reflect.TypeFor[solver.Status](),
 	reflect.TypeFor[solver.Rank](), reflect.TypeFor[solver.Solution](),
 
 	reflect.TypeFor[checkpoint.Config](), reflect.TypeFor[checkpoint.Timeouts](),

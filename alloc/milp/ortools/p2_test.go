@@ -5,10 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
+	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/milp/bb"
 	"github.com/apportion/apportion/alloc/mip"
@@ -80,6 +83,66 @@ func TestP2Conformance(t *testing.T) {
 			})
 		}
 	}
+}
+
+// torn is how many instances TestP2Torn looks at.
+var torn = flag.Int("torn", 40, "how many instances TestP2Torn looks at")
+
+// TestP2Torn: on a few servers of which jobs of odd sizes, rigid and elastic, use more than there is in whole ones, HiGHS finds nothing
+// above the bound of the embedded solver, and nothing below its answer.
+func TestP2Torn(t *testing.T) {
+	highs, closed, solved := engines(t)[1], 0, 0
+	for seed := range uint64(*torn) {
+		inst := oddSizes(seed)
+		got := must.Have(embedded.New(nil).Solve(context.Background(), inst))(t)
+		certified := must.Have(got.Certificate.Certified(inst))(t)
+		want := must.Have(mip.New(highs.solver, mip.Disjunctive, nil).Solve(context.Background(), inst))(t)
+		// More may have to move than the budget allows.
+		if want.Status == solver.Infeasible && got.Status == solver.Infeasible {
+			continue
+		}
+		solved++
+		if want.Status != solver.Optimal {
+			t.Fatalf("%d: %v", seed, want.Status)
+		}
+		if math.Min(got.Bound, certified) < want.Objective-1e-6 || got.Objective > want.Objective+1e-6 {
+			t.Errorf("%d: objective %.9g, bound %.9g, certified %.9g, optimum %.9g", seed, got.Objective, got.Bound, certified, want.Objective)
+		}
+		if certified < want.Objective+1e-6 {
+			closed++
+		}
+	}
+	t.Logf("prices prove the optimum of %d of %d", closed, solved)
+}
+
+// oddSizes draws such an instance.
+func oddSizes(seed uint64) *solver.Instance {
+	r := rand.New(rand.NewPCG(seed, 21))
+	size, servers := 4+r.Int64N(6), 2+r.IntN(4)
+	inst := &solver.Instance{Total: apportion.Resources{size * int64(servers)}, LossBudget: 100, AdjustBudget: r.Int64N(3)}
+	left := make([]int64, servers)
+	for j := range servers {
+		inst.Capacity, left[j] = append(inst.Capacity, apportion.Resources{size}), size
+	}
+	unit := 1 / float64(inst.Total[0])
+	for used := size; used < inst.Total[0]; {
+		app := solver.App{Demand: apportion.Resources{1}, Min: 1 + r.Int64N(size), Value: unit, Delta: unit, Cost: 1, Elective: true,
+			Spread: &solver.Spread{Part: []float64{.05, .1, .5}[r.IntN(3)], Least: unit, Rooms: []solver.Rooms{{Containers: size, Servers: int64(servers)}}}}
+		app.Max = app.Min + r.Int64N(2)*r.Int64N(4)
+		used += app.Min
+		// Some run somewhere already.
+		for j := range left {
+			if n := min(left[j], app.Min-solver.Containers(app.Previous)); n > 0 && r.IntN(3) == 0 {
+				app.Previous = append(app.Previous, apportion.Placement{Server: j, Count: n})
+				left[j] -= n
+			}
+		}
+		if app.Running = len(app.Previous) > 0; app.Running {
+			app.Stay = unit / 2
+		}
+		inst.Apps = append(inst.Apps, app)
+	}
+	return inst
 }
 
 // TestP2References solves two instances of 20 servers and 30 applications, one of them running full, in

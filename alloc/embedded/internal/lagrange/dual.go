@@ -18,7 +18,7 @@ import (
 //
 // as solver.DualBound states it, type by type. Servers of one class hold as much of each type and nothing that
 // could stay, so they share a price. The multipliers are one vector: p_gk at g*kinds+k, then nu_c of the
-// ceilings (G), which whoever uses one pays in any place, then lambda.
+// ceilings (G), which whoever uses one pays in any place, then those of pieces, see WithPieces, then lambda.
 //
 // Here free_i is the most that application i is worth at these prices when it may have any count in
 // its bounds anywhere, and keep_i its worth when it stays exactly where it is:
@@ -57,6 +57,7 @@ type Dual struct {
 	choices  []solver.Choice
 	inChoice []bool
 	others   [][]int32
+	pieces   *pieces // nil: none has a price
 	// slope is the subgradient that evaluate leaves behind: of each price, what there is less what the
 	// chosen containers use; of lambda, the budget less the loss of the chosen counts.
 	slope []float64
@@ -198,7 +199,7 @@ func (d *Dual) ceilingsAt() int { return len(d.Size) * d.Problem.Kinds }
 
 // CeilingPrices returns the multipliers of the ceilings in x.
 // It is a part of x, not a copy.
-func (d *Dual) CeilingPrices(x []float64) []float64 { return x[d.ceilingsAt() : len(x)-1] }
+func (d *Dual) CeilingPrices(x []float64) []float64 { return x[d.ceilingsAt():len(d.Have)] }
 
 // Refine sets x to the prices from of a coarser dual: those of each server's class there.
 // The coarser dual's prices are feasible for the finer one and give the same bound there or a lower
@@ -211,7 +212,8 @@ func (d *Dual) Refine(x []float64, coarser *Dual, from []float64) {
 		copy(x[int(g)*k:], from[c:c+k])
 	}
 	// Ceilings and loss are the same for both.
-	copy(x[d.ceilingsAt():], from[coarser.ceilingsAt():])
+	copy(d.CeilingPrices(x), coarser.CeilingPrices(from))
+	x[len(x)-1] = coarser.Lambda(from)
 }
 
 // Lambda returns the price on loss in x, that of the budget (15).

@@ -24,6 +24,9 @@ func (d *Dual) Evaluate(x []float64) float64 {
 		bound += float64(x[gk] * left)
 		d.slope[gk] = left
 	}
+	if d.pieces != nil {
+		bound += d.chargePieces(x)
+	}
 	for _, t := range d.active {
 		d.buildSteps(x, t)
 	}
@@ -72,6 +75,9 @@ func (d *Dual) Multipliers(x []float64) *solver.Multipliers {
 		adjust = 0 // rounding of what it costs
 	}
 	m := &solver.Multipliers{Loss: d.Lambda(x), Adjust: adjust, Server: make([][]float64, d.Problem.Servers)}
+	if d.pieces != nil {
+		m.Pieces = d.pieces.prices()
+	}
 	// The clones keep the certificate from changing when the descent goes on.
 	for j := range m.Server {
 		g := int(d.ClassOf[j])

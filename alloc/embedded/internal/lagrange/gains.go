@@ -64,6 +64,9 @@ func (d *Dual) Surcharge(x []float64, t int32) float64 {
 // O(log steps), unless the type has worths or losses of its own.
 func (d *Dual) best(x []float64, i int32) (int64, float64) {
 	// Steps end where no member can want more; what they hold is what the classes have room for.
+	if d.splitsUp(i) {
+		return d.bestSplit(x, i)
+	}
 	a := &d.Problem.Apps[i]
 	steps := d.steps[a.Type]
 	if held := fullest(steps); held < a.Min {
@@ -154,6 +157,9 @@ func (d *Dual) keepValue(x []float64, i int32) float64 {
 	keep := a.HeldExtra - float64(d.lossPrice(x)*a.HeldLoss)
 	for _, placed := range d.Problem.Inst.Apps[i].Previous {
 		keep += float64(float64(placed.Count) * d.profit(x, a.Type, int(d.ClassOf[placed.Server])))
+		if d.pieces != nil {
+			keep -= d.piecePrice(x, a.Type, int(d.ClassOf[placed.Server]), placed.Count)
+		}
 	}
 	return keep
 }
@@ -163,6 +169,10 @@ func (d *Dual) keepValue(x []float64, i int32) float64 {
 func (d *Dual) useFree(i int32, from []float64) {
 	for _, other := range d.othersOf(i) {
 		d.useFree(other, from)
+	}
+	if d.splitsUp(i) {
+		d.useSplit(i, from)
+		return
 	}
 	a := &d.Problem.Apps[i]
 	n := d.count[i]
@@ -188,6 +198,6 @@ func (d *Dual) useKept(i int32, from []float64) {
 		from[len(from)-1] -= d.Problem.Loss(other, 0)
 	}
 	for _, placed := range d.Problem.Inst.Apps[i].Previous {
-		d.use(a.Type, int(d.ClassOf[placed.Server]), placed.Count, from)
+		d.usePiece(a.Type, int(d.ClassOf[placed.Server]), placed.Count, from)
 	}
 }

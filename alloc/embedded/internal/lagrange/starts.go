@@ -45,8 +45,21 @@ func NewPriceDescent(d *Dual) *Descent {
 			desc.Scale[at] = 1 / math.Sqrt(d.Have[at]*float64(p.Total[ceiling.Kind]))
 		}
 	}
+	if d.pieces != nil {
+		d.pieces.scale(desc.Scale, p.Total)
+	}
 	desc.Start()
 	return desc
+}
+
+// scale fills in the units in which prices on pieces move: a piece of q units costs q times as much, and fits q times as seldom.
+func (s *pieces) scale(scale []float64, total []int64) {
+	for l, list := range s.lists {
+		units := float64(total[list.Kind]) / float64(list.Unit)
+		for q := range list.Price {
+			scale[s.at[l]+q] = float64(q+1) / math.Sqrt(units*s.servers[l]*float64(len(list.Price)))
+		}
+	}
 }
 
 // NewCopyDescent starts at no price on containers and loss, and at multipliers that share what freeing
