@@ -27,6 +27,8 @@ type bundle struct {
 	least  []float64   // the least step of a component, 0 or less
 	mean   []float64   // sum_i w_i slopes_i
 	move   []float64   // the proposal less the center
+	along  []float64   // by cut: scratch of products and hold
+	loose  []float64   // scratch of add
 	// held are the components whose step is their least one; gram is over the others.
 	held []bool
 	// w0 and mean0 are where a line search begins.
@@ -35,7 +37,7 @@ type bundle struct {
 
 // newBundle returns a bundle without cuts, for dim components and up to most cuts. 8 most (most + dim) bytes when it is full.
 func newBundle(dim, most int) bundle {
-	b := bundle{most: most, held: make([]bool, dim), least: make([]float64, dim), mean: make([]float64, dim), move: make([]float64, dim)}
+	b := bundle{most: most, held: make([]bool, dim), least: make([]float64, dim), mean: make([]float64, dim), move: make([]float64, dim), loose: make([]float64, dim)}
 	for range most {
 		b.gram = append(b.gram, make([]float64, most))
 	}
@@ -70,16 +72,14 @@ func (b *bundle) add(value float64, scale, gradient []float64) {
 	for c, g := range gradient {
 		slope[c] = float64(scale[c] * g)
 		size += float64(slope[c] * slope[c])
+		b.loose[c] = slope[c]
+		if b.held[c] {
+			b.loose[c] = 0
+		}
 	}
 	b.size = max(b.size, size)
 	// One row and one column of gram are new, over the components that are free to move.
-	for i := range b.values {
-		var sum float64
-		for c, v := range b.slopes[i] {
-			if !b.held[c] {
-				sum += float64(v * slope[c])
-			}
-		}
+	for i, sum := range b.products(b.loose) {
 		b.gram[i][at], b.gram[at][i] = sum, sum
 	}
 	// Weights sum to 1 from the first cut on.
@@ -131,8 +131,8 @@ func (b *bundle) merge() int {
 // shift moves the center along move: values are those at the new center then, and slopes stay.
 // move is that of the last proposal, in units of y. O(cuts x components).
 func (b *bundle) shift() {
-	for i, slope := range b.slopes[:len(b.values)] {
-		b.values[i] += dot(slope, b.move)
+	for i, along := range b.products(b.move) {
+		b.values[i] += along
 	}
 }
 
@@ -163,8 +163,8 @@ func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
 		// model is the maximum of the cuts at the proposal, and lower their weighted mean, which is the dual side: between
 		// both lies what the exact proposal promises.
 		model, lower = math.Inf(-1), 0
-		for i, slope := range b.slopes[:len(b.values)] {
-			value := b.values[i] + dot(slope, b.move)
+		for i, along := range b.products(b.move) {
+			value := b.values[i] + along
 			model = max(model, value)
 			lower += float64(b.w[i] * value)
 		}
@@ -180,8 +180,9 @@ func (b *bundle) average() {
 	clear(b.mean)
 	for i, w := range b.w {
 		if w > 0 {
+			mean := b.mean[:len(b.slopes[i])]
 			for c, v := range b.slopes[i] {
-				b.mean[c] += float64(w * v)
+				mean[c] += float64(w * v)
 			}
 		}
 	}
@@ -240,9 +241,10 @@ func (b *bundle) rise(part float64) float64 {
 	for i, w := range b.w {
 		rise += float64((w - b.w0[i]) * b.values[i])
 	}
+	mean0, least, t := b.mean0[:len(b.mean)], b.least[:len(b.mean)], b.t
 	for c, g := range b.mean {
-		way := g - b.mean0[c]
-		rise += float64(way * max(b.least[c], -float64(b.t*(b.mean0[c]+float64(part*way)))))
+		way := g - mean0[c]
+		rise += float64(way * max(least[c], -float64(t*(mean0[c]+float64(part*way)))))
 	}
 	return rise
 }
@@ -254,22 +256,49 @@ func (b *bundle) hold(c int, held bool) {
 	if held {
 		sign = -1
 	}
-	for i := range b.values {
-		f := float64(sign * b.slopes[i][c])
+	b.along = b.along[:0]
+	for _, slope := range b.slopes[:len(b.values)] {
+		b.along = append(b.along, slope[c])
+	}
+	for i, v := range b.along {
+		f := float64(sign * v)
 		if f == 0 {
 			continue
 		}
-		for j := range b.values {
-			b.gram[i][j] += float64(f * b.slopes[j][c])
+		row := b.gram[i][:len(b.along)]
+		for j, v := range b.along {
+			row[j] += float64(f * v)
 		}
 	}
 }
 
-// dot returns the inner product of two vectors.
-// Each product is rounded by itself, here and elsewhere in this package, or a machine that fuses it
+// products returns the inner products of all slopes with v, until the next call. Four sums are made at a time, since each addition
+// waits for the one before it. Each product is rounded by itself, here and elsewhere in this package, or a machine that fuses it
 // with the sum would find other prices.
+func (b *bundle) products(v []float64) []float64 {
+	slopes := b.slopes[:len(b.values)]
+	b.along = b.along[:0]
+	for ; len(slopes) >= 4; slopes = slopes[4:] {
+		s0, s1, s2, s3 := slopes[0][:len(v)], slopes[1][:len(v)], slopes[2][:len(v)], slopes[3][:len(v)]
+		var sum0, sum1, sum2, sum3 float64
+		for c, x := range v {
+			sum0 += float64(s0[c] * x)
+			sum1 += float64(s1[c] * x)
+			sum2 += float64(s2[c] * x)
+			sum3 += float64(s3[c] * x)
+		}
+		b.along = append(b.along, sum0, sum1, sum2, sum3)
+	}
+	for _, slope := range slopes {
+		b.along = append(b.along, dot(slope, v))
+	}
+	return b.along
+}
+
+// dot returns the inner product of two vectors.
 func dot(a, b []float64) float64 {
 	var sum float64
+	b = b[:len(a)]
 	for c, v := range a {
 		sum += float64(v * b[c])
 	}

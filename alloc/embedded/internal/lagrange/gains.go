@@ -20,11 +20,13 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 		}
 	}
 	d.heap = d.heap[:0]
+	kinds, demand := d.Problem.Kinds, d.Problem.DemandOf(t)
+	value, surcharge := d.Problem.Types[t].Value, d.Surcharge(x, t)
 	// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
 	// rely on ends that rise.
 	for g := range d.Size {
 		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
-			d.heap = append(d.heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
+			d.heap = append(d.heap, step{profit: profitAt(value, demand, x[g*kinds:]) - surcharge, class: int32(g), end: n})
 		}
 	}
 	// -lambda delta: the most that a container can save by taking an application towards its share.
@@ -40,13 +42,16 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 // that lose utilization at these prices.
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
 	// All containers of a type bring the same, and pay what their class of servers costs.
-	profit := d.Problem.Types[t].Value
-	price := x[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
-	// v_t - sum_k p_gk d_tk, in utilization per container.
-	for k, q := range d.Problem.DemandOf(t) {
-		profit -= float64(price[k] * float64(q))
+	return profitAt(d.Problem.Types[t].Value, d.Problem.DemandOf(t), x[g*d.Problem.Kinds:]) - d.Surcharge(x, t)
+}
+
+// profitAt returns v_t - sum_k p_gk d_tk, in utilization per container.
+func profitAt(value float64, demand []int64, price []float64) float64 {
+	price = price[:len(demand)]
+	for k, q := range demand {
+		value -= float64(price[k] * float64(q))
 	}
-	return profit - d.Surcharge(x, t)
+	return value
 }
 
 // Surcharge returns what a container of type t pays to the ceilings at x, wherever it is.

@@ -48,21 +48,22 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 
 // siftDown restores the heap below s: the largest profit on top, ties to the lower class.
 func siftDown(heap []step, s int) {
-	for {
-		child := 2*s + 1
-		if child >= len(heap) {
-			return
-		}
+	if s >= len(heap) {
+		return
+	}
+	sinks := heap[s]
+	for child := 2*s + 1; child < len(heap); child = 2*s + 1 {
 		// The larger child moves up, or the heap would not hold for the other one.
 		if child+1 < len(heap) && before(&heap[child+1], &heap[child]) {
 			child++
 		}
-		if !before(&heap[child], &heap[s]) {
-			return
+		if !before(&heap[child], &sinks) {
+			break
 		}
-		heap[s], heap[child] = heap[child], heap[s]
+		heap[s] = heap[child]
 		s = child
 	}
+	heap[s] = sinks
 }
 
 // before is a strict order over classes, so that the steps, and with them all results,

@@ -15,7 +15,7 @@ const ridge = 1e-10
 //
 //	sum_i linear_i w_i - t/2 sum_ij gram_ij w_i w_j
 //
-// from the weights that are there. O(cuts^3) for each change of the set of positive weights, of which
+// from the weights that are there. O(cuts^2) where a cut joins the set of positive weights, O(cuts^3) where one leaves it, of which
 // there are hardly more than a few from one call to the next.
 type weights struct {
 	w, linear []float64
@@ -26,15 +26,17 @@ type weights struct {
 	// in lists the cuts that may have weight, and gains is what each cut would add to the maximum at the margin.
 	in    []int
 	gains []float64
-	// factor is the lower triangle of the system for the cuts in, less the first, and step its solution.
+	// factor is the lower triangle of the system for the cuts in, less the first, row r from r (r+1)/2 on; its first rows are those
+	// of the cuts that are in now. step is its solution.
 	factor, step []float64
+	rows         int
 }
 
 // solve changes w until no cut without weight gains more than tolerance over those with weight, or until it
 // has tried three times as many sets as there are cuts: any weights of sum 1 make a valid cut.
 // in has one cut at least, as weights sum to 1 from the first one on, unless numbers have left the range of float64: then w stays.
 func (q *weights) solve(tolerance float64) {
-	q.in = q.in[:0]
+	q.in, q.rows = q.in[:0], 0
 	// The cuts with weight are where the last call ended: the model changes by a cut a round, so that most of
 	// the set is right at once.
 	for i, w := range q.w {
@@ -70,19 +72,21 @@ func (q *weights) solve(tolerance float64) {
 
 // differentiate computes gains: linear - t gram w.
 func (q *weights) differentiate() {
-	q.gains = append(q.gains[:0], q.linear...)
+	q.gains = q.gains[:0]
 	// Cuts outside in have weight 0 and need no term. O(cuts x in).
 	// At the maximum all cuts with weight have one gain, the level that the others are held against.
-	for i := range q.gains {
+	for i, gain := range q.linear {
+		row := q.gram[i]
 		for _, j := range q.in {
-			q.gains[i] -= float64(float64(q.t*q.gram[i][j]) * q.w[j])
+			gain -= float64(float64(q.t*row[j]) * q.w[j])
 		}
+		q.gains = append(q.gains, gain)
 	}
 }
 
-// difference returns the inner product of the slopes of two cuts in, each less that of the first one.
-func (q *weights) difference(r, c int) float64 {
-	i, j, first := q.in[r], q.in[c], q.in[0]
+// difference returns the inner product of the slopes of cuts i and j, each less that of the first one in.
+func (q *weights) difference(i, j int) float64 {
+	first := q.in[0]
 	// (g_i - g_1) (g_j - g_1), from the four inner products that gram holds: no slope is read, whatever its
 	// length.
 	return q.gram[i][j] - q.gram[i][first] - q.gram[j][first] + q.gram[first][first]
@@ -90,22 +94,23 @@ func (q *weights) difference(r, c int) float64 {
 
 // factorize computes the Cholesky factor of t times the differences of the cuts in. Weights sum to 1, so that all
 // but the first may be chosen.
-// It is made anew for each set, O(in^3): sets are small, and an update would let rounding grow from one
+// Rows from the first cut on that has left are made anew, O(in^3): sets are small, and an update would let rounding grow from one
 // to the next.
 func (q *weights) factorize() {
-	n := len(q.in) - 1
-	// Only the lower triangle is written and read; the memory is that of the last call.
-	q.factor = slices.Grow(q.factor[:0], n*n)[:n*n]
-	for r := range n {
-		row := q.factor[r*n : r*n+r+1]
+	for ; q.rows < len(q.in)-1; q.rows++ {
+		r := q.rows
+		above := q.factor[:r*(r+1)/2]
+		q.factor = slices.Grow(above, r+1)[:len(above)+r+1]
+		row := q.factor[len(above):]
 		for c := range row {
-			v := float64(q.t * q.difference(r+1, c+1))
+			v := float64(q.t * q.difference(q.in[r+1], q.in[c+1]))
 			// v = a_rc - sum_{k<c} l_rk l_ck, row by row: each needs those above it alone.
-			for k, f := range q.factor[c*n : c*n+c] {
-				v -= float64(row[k] * f)
+			known, other := row[:c], q.rowOf(c)
+			for k, f := range other[:len(known)] {
+				v -= float64(known[k] * f)
 			}
 			if c < r {
-				row[c] = v / q.factor[c*n+c]
+				row[c] = v / other[c]
 			} else {
 				// max(v, 0) repairs a difference that rounding made negative; the smallest number keeps the
 				// root positive where all slopes are 0.
@@ -114,6 +119,9 @@ func (q *weights) factorize() {
 		}
 	}
 }
+
+// rowOf returns row r of factor.
+func (q *weights) rowOf(r int) []float64 { return q.factor[r*(r+1)/2 : (r+1)*(r+2)/2] }
 
 // newton sets step to the way to the best weights of the cuts in, of any sign.
 // It may lead to negative weights: advance stops before.
@@ -125,19 +133,21 @@ func (q *weights) newton() {
 		q.step = append(q.step, q.gains[i]-q.gains[q.in[0]])
 	}
 	// Forward: L y = right side.
-	for r := range q.step {
-		for k := range r {
-			q.step[r] -= float64(q.factor[r*n+k] * q.step[k])
+	for r, v := range q.step {
+		row := q.rowOf(r)
+		for k, f := range row[:r] {
+			v -= float64(f * q.step[k])
 		}
-		q.step[r] /= q.factor[r*n+r]
+		q.step[r] = v / row[r]
 	}
 	var sum float64
 	// Backward: L^T step = y.
 	for r := n - 1; r >= 0; r-- {
+		v := q.step[r]
 		for k := r + 1; k < n; k++ {
-			q.step[r] -= float64(q.factor[k*n+r] * q.step[k])
+			v -= float64(q.factor[k*(k+1)/2+r] * q.step[k])
 		}
-		q.step[r] /= q.factor[r*n+r]
+		q.step[r] = v / q.rowOf(r)[r]
 		sum += q.step[r]
 	}
 	// The first cut's weight balances the others, so that the sum stays 1.
@@ -166,6 +176,8 @@ func (q *weights) advance() bool {
 	// Exactly 0, whatever rounding left: w > 0 is what tells the cuts in.
 	q.w[q.in[leaves]] = 0
 	q.in = slices.Delete(q.in, leaves, leaves+1)
+	// Rows depend on those above them, and all on the first cut.
+	q.rows = min(q.rows, max(0, leaves-1))
 	return true
 }
 
