@@ -19,22 +19,37 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 			most, least = max(most, a.Max), max(least, a.Min)
 		}
 	}
-	d.heap = d.heap[:0]
-	kinds, demand := d.Problem.Kinds, d.Problem.DemandOf(t)
-	value, surcharge := d.Problem.Types[t].Value, d.Surcharge(x, t)
-	// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
-	// rely on ends that rise.
-	for g := range d.Size {
-		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
-			d.heap = append(d.heap, step{profit: profitAt(value, demand, x[g*kinds:]) - surcharge, class: int32(g), end: n})
-		}
-	}
 	// -lambda delta: the most that a container can save by taking an application towards its share.
 	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
 	if d.Problem.Types[t].Curve != nil || d.Problem.Types[t].StatesLosses() || d.choices != nil {
 		floor = math.Inf(-1) // whose worth or loss may be anywhere, or one of which an option must have
 	}
+	// Most classes are not worth it, and their room is needed only where the others have less than a member must take.
+	if d.heapOf(x, t, floor, false) < least {
+		d.heapOf(x, t, floor, true)
+	}
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
+}
+
+// heapOf lists the classes that have room for type t, in no order: all of them, or those whose profit is above floor. It returns how many
+// containers they hold.
+func (d *Dual) heapOf(x []float64, t int32, floor float64, all bool) (held int64) {
+	d.heap = d.heap[:0]
+	kinds, demand := d.Problem.Kinds, d.Problem.DemandOf(t)
+	value, surcharge := d.Problem.Types[t].Value, d.Surcharge(x, t)
+	for g := range d.Size {
+		// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
+		// rely on ends that rise.
+		n := d.cap[g*len(d.Problem.Types)+int(t)]
+		if n <= 0 {
+			continue
+		}
+		if profit := profitAt(value, demand, x[g*kinds:]) - surcharge; all || !(profit <= floor) {
+			d.heap = append(d.heap, step{profit: profit, class: int32(g), end: n})
+			held = problem.AddSaturated(held, n)
+		}
+	}
+	return held
 }
 
 // profit returns v_t - p_g d_t, less what the ceilings charge.

@@ -103,7 +103,7 @@ func TestBestCountAgainstAll(t *testing.T) {
 		d, x := drawDual(t)
 		for i := range d.Problem.Apps {
 			a := &d.Problem.Apps[i]
-			all := takeSteps(nil, heapOf(d, x, a.Type), a.Max, a.Max, math.Inf(-1))
+			all := takeSteps(nil, allOf(d, x, a.Type), a.Max, a.Max, math.Inf(-1))
 			want := math.Inf(-1)
 			for n := a.Min; n <= min(a.Max, fullest(all)); n++ {
 				want = math.Max(want, fill(all, n)-d.Lambda(x)*d.Problem.Loss(int32(i), n))
@@ -115,8 +115,8 @@ func TestBestCountAgainstAll(t *testing.T) {
 	})
 }
 
-// heapOf lists what every class holds of type t.
-func heapOf(d *Dual, x []float64, t int32) []step {
+// allOf lists what every class holds of type t.
+func allOf(d *Dual, x []float64, t int32) []step {
 	var heap []step
 	for g := range d.Size {
 		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
