@@ -84,18 +84,29 @@ func (q *Pool) Rebuild(p *Problem) {
 
 // Set says that the members have n containers, and looks up once what the searches ask about that number again and again. O(1).
 func (q *Pool) Set(delta float64, n int64) {
-	q.N, q.tally = n, Tally{}
-	if q.only != nil {
+	if q.N = n; q.only == nil {
+		q.tally = Tally{}
+	} else {
 		q.tally = q.only.Tally(n)
 	}
-	q.Loss, q.Extra = q.At(delta, n), q.tally.Extra
+	q.Extra = q.tally.Extra
+	if q.only != nil && q.only.StatesLosses() {
+		q.Loss = q.towards(delta, n, q.tally.Loss)
+	} else {
+		q.Loss = q.closed(delta, n)
+	}
 }
 
 // At returns G(n); below the minima each missing container costs another delta. O(1).
 func (q *Pool) At(delta float64, n int64) float64 {
 	if q.only != nil && q.only.StatesLosses() {
-		return q.stated(delta, n)
+		return q.towards(delta, n, q.only.Tally(n).Loss)
 	}
+	return q.closed(delta, n)
+}
+
+// closed is G(n) in closed form.
+func (q *Pool) closed(delta float64, n int64) float64 {
 	r := n - q.Min
 	if r <= q.down {
 		// The containers missing to the minima are charged as steps of -delta that were not taken: G stays
@@ -117,9 +128,8 @@ func (q *Pool) At(delta float64, n int64) float64 {
 	return low + q.sums[last] + float64(delta*float64(r-int64(last)))
 }
 
-// stated is At where the only member states its losses: they need not be convex.
-func (q *Pool) stated(delta float64, n int64) float64 {
-	loss := q.only.Tally(n).Loss
+// towards is At where the only member states its losses, which need not be convex: loss with n containers.
+func (q *Pool) towards(delta float64, n int64, loss float64) float64 {
 	// A search is led towards the minimum as in At.
 	if n < q.Min {
 		loss += float64(delta * float64(q.Min-n))

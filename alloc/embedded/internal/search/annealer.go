@@ -52,8 +52,10 @@ type Annealer struct {
 
 // candidate is a type considered for a server.
 type candidate struct {
-	typ   int32
-	worth float64 // of one container, before its size
+	typ int32
+	// full says that the members may not have more, limited that more than the room on the server may keep containers from it.
+	full, limited bool
+	worth         float64 // of one container, before its size
 	// noise is drawn for each candidate once a fill, from [1, 1 + taste.noise).
 	noise float64 // a factor
 	margin

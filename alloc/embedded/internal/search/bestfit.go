@@ -94,7 +94,7 @@ func (f *fitter) scan(t int32, start int) int {
 		if j++; j == s.p.Servers {
 			j = 0
 		}
-		if !s.takesOne(at, t, demand) {
+		if !holdsOne(s.left[at*len(demand):], demand) || !s.p.Plain && s.leave(at, t) <= 0 {
 			continue
 		}
 		if part := f.a.partOf(at, t); best < 0 || part > most {

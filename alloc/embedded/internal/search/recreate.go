@@ -143,17 +143,19 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 	s := a.S
 	// The candidates are collected once: a fill only takes room away, so that none comes up later.
 	a.collect(j, by)
+	left, inverse := s.left[j*s.p.Kinds:(j+1)*s.p.Kinds], a.inverse[:s.p.Kinds]
 	for a.Work++; len(a.cand) > 0; a.Work++ {
 		best, most := -1, 0.0
 		// The quotients are by server alone: K divisions for a round instead of K for each candidate. A kind
 		// that is used up counts as 1 to keep the quotient finite.
-		for k := range a.inverse {
-			a.inverse[k] = 1 / max(1, float64(s.left[j*s.p.Kinds+k]))
+		for k := range inverse {
+			inverse[k] = 1 / max(1, float64(left[k]))
 		}
 		for c := 0; c < len(a.cand); {
 			t := a.cand[c].typ
 			// What does not fit now never will: left only shrinks during a fill.
-			if s.pools[t].N >= s.pools[t].Max || !s.fitsOne(j, t) || !a.welcome(&a.cand[c].margin) {
+			demand := s.p.DemandOf(t)
+			if a.cand[c].full || !holdsOne(left, demand) || a.cand[c].limited && s.leave(j, t) <= 0 || !a.welcome(&a.cand[c].margin) {
 				// The order of candidates means nothing, so that the last one may fill the gap. O(1).
 				last := len(a.cand) - 1
 				a.cand[c] = a.cand[last]
@@ -161,8 +163,8 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 				continue
 			}
 			var size float64
-			for k, q := range s.p.DemandOf(t) {
-				size += float64(float64(q) * a.inverse[k])
+			for k, q := range demand {
+				size += float64(float64(q) * inverse[k])
 			}
 			// score = worth noise / sum_k d_k/left_k: worth by the part of the server that it takes.
 			if score := a.cand[c].worth * a.cand[c].noise / size; best < 0 || score > most {
@@ -176,6 +178,7 @@ func (a *Annealer) fill(m *move, j int, by taste) {
 			m.place(j, t, a.some(j, t))
 			// The loss of a type depends on its number, so that what is placed has another worth now; all
 			// other worths stay.
+			a.cand[best].full = s.pools[t].N >= s.pools[t].Max
 			a.cand[best].margin = a.margin(t)
 			a.cand[best].worth = a.worth(j, &a.cand[best], by)
 		}
@@ -206,11 +209,15 @@ func (a *Annealer) collect(j int, by taste) {
 	if n > a.tune.MostCandidates {
 		skip, n = a.rng.Below(n), a.tune.MostCandidates
 	}
-	for at := range n {
-		t := s.active[(skip+at)%len(s.active)]
+	left := s.left[j*s.p.Kinds:]
+	for range n {
+		t := s.active[skip]
+		if skip++; skip == len(s.active) {
+			skip = 0
+		}
 		// What does not fit is not even priced.
-		if s.pools[t].N < s.pools[t].Max && s.fitsOne(j, t) {
-			a.cand = append(a.cand, candidate{typ: t, noise: 1 + float64(by.noise*a.rng.Float()), margin: a.marginOn(j, t)})
+		if holdsOne(left, s.p.DemandOf(t)) && s.pools[t].N < s.pools[t].Max && (s.p.Plain || s.leave(j, t) > 0) {
+			a.cand = append(a.cand, candidate{typ: t, limited: s.p.Types[t].Limited(), noise: 1 + float64(by.noise*a.rng.Float()), margin: a.marginOn(j, t)})
 			c := &a.cand[len(a.cand)-1]
 			c.worth = a.worth(j, c, by)
 		}
@@ -271,12 +278,14 @@ func (a *Annealer) welcome(m *margin) bool {
 func (a *Annealer) rehome(m *move, t int32) {
 	s := a.S
 	q := &s.pools[t]
-	start := a.rng.Below(s.p.Servers)
-	for at := range min(a.tune.Homes, s.p.Servers) {
+	j, demand := a.rng.Below(s.p.Servers), s.p.DemandOf(t)
+	for range min(a.tune.Homes, s.p.Servers) {
 		// Servers beyond Homes are not tried: the move stays cheap on large clusters, and another move starts
 		// elsewhere.
-		j := (start + 1 + at) % s.p.Servers
-		for s.fitsOne(j, t) && q.N < q.Max {
+		if j++; j == s.p.Servers {
+			j = 0
+		}
+		for q.N < q.Max && holdsOne(s.left[j*s.p.Kinds:], demand) && (s.p.Plain || s.leave(j, t) > 0) {
 			if one := a.marginOn(j, t); !a.welcome(&one) {
 				break
 			}

@@ -67,17 +67,20 @@ func (s *State) mayHold(j int, t int32) bool {
 // fitsOne reports whether one more container of type t may be placed on server j.
 func (s *State) fitsOne(j int, t int32) bool { return s.takesOne(j, t, s.p.DemandOf(t)) }
 
-// takesOne is fitsOne where the demand of t is at hand: the innermost test of a fill.
+// takesOne is fitsOne where the demand of t is at hand.
 func (s *State) takesOne(j int, t int32, demand []int64) bool {
-	k0 := j * len(demand)
-	left := s.left[k0 : k0+len(demand)]
+	return holdsOne(s.left[j*len(demand):], demand) && (s.p.Plain || s.leave(j, t) > 0)
+}
+
+// holdsOne reports whether demand is within what is left of a server, the beginning of left: the innermost test of a fill.
+func holdsOne(left, demand []int64) bool {
+	left = left[:len(demand)]
+	// What is left is at least 0, so that no difference overflows, and the sign of all together tells without a branch for each kind.
+	var short int64
 	for k, q := range demand {
-		// Comparisons replace the divisions of space.
-		if left[k] < q {
-			return false
-		}
+		short |= left[k] - q
 	}
-	return s.p.Plain || s.leave(j, t) > 0
+	return short >= 0
 }
 
 // countOn returns the free containers of type t on server j; those of kept applications do not count.
