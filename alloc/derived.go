@@ -41,8 +41,9 @@ func (p *Problem) checkDerived(faults *apportion.Faults) {
 		fits(total, apportion.Item{}, "Servers")
 	}
 	for i := range p.Applications {
-		for _, e := range p.Applications[i].entriesOf() {
-			fits(e.Demand, check.Item("application", e.ID, i), "Demand")
+		app := &p.Applications[i]
+		for form := range app.forms {
+			fits(form.Demand, check.Item("application", app.ID, i), "Demand")
 		}
 	}
 }

@@ -55,17 +55,20 @@ func (r *resolved) instanceOfAll(sharing []int) *solver.Instance {
 	inst := r.instance(sharing)
 	// Share 0 means that whoever has no part in it loses nothing (2) by having nothing. Positions are those of the problem
 	// here, so that groups and choices are stated anew.
-	apps, all := make([]solver.App, len(r.problem.Applications)), make([]int, len(r.problem.Applications))
-	for i := range apps {
-		apps[i], all[i] = r.app(i), i
-	}
-	inst.Groups, inst.Choices = r.groups(all), r.choices(all)
+	apps, all, shares := make([]solver.App, len(r.problem.Applications)), make([]int, len(r.problem.Applications)), make([]float64, len(r.entries))
+	known, fair := make([]bool, len(apps)), r.fairSpeeds(sharing, inst.Apps)
 	for a, i := range sharing {
-		for _, e := range r.options(i) {
-			apps[e].Share = inst.Apps[a].Share
+		apps[i], known[i], shares[r.of[i]] = inst.Apps[a], true, inst.Apps[a].Share
+	}
+	for i := range apps {
+		all[i] = i
+		if fixed := r.fixed != nil && r.fixed[i] != nil; !known[i] || fixed {
+			apps[i] = r.app(i)
+			apps[i].Share = shares[r.of[i]]
+			r.setLosses(all[i:i+1], apps[i:i+1], fair)
 		}
 	}
-	r.setLosses(all, apps, r.fairSpeeds(sharing, inst.Apps))
+	inst.Groups, inst.Choices = r.groups(all), r.choices(all)
 	inst.Apps = apps
 	return inst
 }

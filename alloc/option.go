@@ -35,6 +35,27 @@ func (a *Application) entriesOf() []Application {
 	return all
 }
 
+// forms are what the entries state, in their order.
+func (a *Application) forms(yield func(*Form) bool) {
+	if a.Options == nil {
+		yield(&a.Form)
+		return
+	}
+	for o := range a.Options {
+		if !yield(&a.Options[o].Form) {
+			return
+		}
+	}
+}
+
+// form returns what an entry states.
+func (a *Application) form(at int) *Form {
+	if a.Options == nil {
+		return &a.Form
+	}
+	return &a.Options[at].Form
+}
+
 // present returns which of its entries the application runs as if it runs, or -1: the option is not there any more.
 func (a *Application) present(option string) int {
 	// Whoever does not say which option it runs with runs with the first; so one that ran before it had any goes on.
@@ -56,10 +77,14 @@ func (p *Problem) apart() (apart *Problem, of []int) {
 		return p, of
 	}
 	entries := *p
-	entries.Applications = nil
+	entries.Applications = make([]Application, 0, 2*len(p.Applications))
 	for i := range p.Applications {
-		for _, e := range p.Applications[i].entriesOf() {
-			entries.Applications, of = append(entries.Applications, e), append(of, i)
+		app := &p.Applications[i]
+		if app.Options == nil {
+			entries.Applications, of = append(entries.Applications, *app), append(of, i)
+		}
+		for o := range app.Options {
+			entries.Applications, of = append(entries.Applications, app.entry(o)), append(of, i)
 		}
 	}
 	return &entries, of

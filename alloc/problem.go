@@ -5,6 +5,7 @@ package alloc
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
@@ -345,6 +346,16 @@ func serverIndex(servers []apportion.Server) map[string]int {
 		index[server.ID] = j
 	}
 	return index
+}
+
+// keysInto returns the keys of a map, ascending, in the memory of keys.
+func keysInto(keys []string, of map[string]int64) []string {
+	keys = keys[:0]
+	for key := range of {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // appIndex maps the ID of every application to its position.

@@ -213,22 +213,24 @@ type previousCheck struct {
 	sound   bool // servers and applications are right by themselves
 	servers map[string]int
 	used    []apportion.Resources // by server, so far
+	order   []string              // scratch
 }
 
 // placed checks the containers of one application; app is nil where it has finished.
 func (c *previousCheck) placed(app *Application, item apportion.Item, places map[string]int64) {
 	total := int64(0)
-	for _, server := range slices.Sorted(maps.Keys(places)) {
-		count, field := places[server], "Previous["+server+"]"
+	c.order = keysInto(c.order, places)
+	for _, server := range c.order {
+		count := places[server]
 		if count < 0 {
-			c.faults.Add(item, field, apportion.ErrNegative, strconv.FormatInt(count, 10))
+			c.faults.Add(item, previousOn(server), apportion.ErrNegative, strconv.FormatInt(count, 10))
 			continue
 		}
 		// Containers are summed over servers before anything multiplies them: Containers would wrap
 		// around.
 		sum, ok := exact.Add(total, count)
 		if !ok {
-			c.faults.Add(item, field, apportion.ErrOverflow, "")
+			c.faults.Add(item, previousOn(server), apportion.ErrOverflow, "")
 			continue
 		}
 		total = sum
@@ -237,7 +239,7 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 		// What has finished uses nothing, and an entry of zero says the same as none.
 		case app == nil || count == 0:
 		case !known && c.problem.keepsServers():
-			c.faults.Add(item, field, apportion.ErrUnknown, "server "+strconv.Quote(server))
+			c.faults.Add(item, previousOn(server), apportion.ErrUnknown, "server "+strconv.Quote(server))
 		case known && c.sound:
 			// Nobody knows what an option that is gone has used.
 			if at := app.present(app.Option); at < 0 {
@@ -245,12 +247,15 @@ func (c *previousCheck) placed(app *Application, item apportion.Item, places map
 					c.faults.Add(item, "Option", apportion.ErrUnknown, strconv.Quote(app.Option))
 				}
 				return
-			} else if exact.AddTimesTo(c.used[j], c.used[j], count, app.entriesOf()[at].Demand) != nil {
-				c.faults.Add(item, field, apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
+			} else if exact.AddTimesTo(c.used[j], c.used[j], count, app.form(at).Demand) != nil {
+				c.faults.Add(item, previousOn(server), apportion.ErrOverflow, strconv.FormatInt(count, 10)+" containers")
 			}
 		}
 	}
 }
+
+// previousOn is the field of what runs on a server.
+func previousOn(server string) string { return "Previous[" + server + "]" }
 
 // checkFill adds the servers that hold more than they have; used has a vector for each of them.
 // It is asked only by the paper's rule, which knows no machine that shrinks.

@@ -5,7 +5,6 @@ package alloc
 
 import (
 	"math"
-	"slices"
 
 	"github.com/apportion/apportion/alloc/solver"
 )
@@ -59,9 +58,13 @@ func (a *Application) entries() int64 {
 func (p *Problem) worthy() bool {
 	for i := range p.Applications {
 		app := &p.Applications[i]
-		stated := func(e Application) bool { return e.Worth != nil || e.WorthOn != nil }
-		if app.StayWorth != nil || slices.ContainsFunc(app.entriesOf(), stated) {
+		if app.StayWorth != nil {
 			return true
+		}
+		for form := range app.forms {
+			if form.Worth != nil || form.WorthOn != nil {
+				return true
+			}
 		}
 	}
 	return false
