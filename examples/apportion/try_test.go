@@ -122,6 +122,24 @@ func TestTry(t *testing.T) {
 	}
 }
 
+// A job that waits is told when it starts, by how long those ran that have ended.
+func TestTryForesees(t *testing.T) {
+	file := traceOf(t, "first,0,600,16,,,,a,,,,,\nb,1000,90000,16,,,,a,,,,,\nc,1000,90000,16,,,,a,,,,,\nd,1000,90000,16,,,,a,,,,,\n")
+	try(t, func(url string) {
+		eventually(t, url, "d waits, and has a forecast", func(s *tried) bool {
+			for _, job := range s.Jobs.Set {
+				if job.Early > 0 && (job.ID != "d" || len(job.On) > 0 || job.Early < job.Since || job.Late < job.Early) {
+					t.Fatalf("%+v", job)
+				}
+				if job.Early > 0 {
+					return true
+				}
+			}
+			return false
+		})
+	}, "-servers", "2", "-speed", "1000", "-trace", file)
+}
+
 // The clock of a trial is that of the machine, as many times as fast as was asked for: nothing happens before its time.
 func TestTryIsPaced(t *testing.T) {
 	began := time.Now()
@@ -133,14 +151,19 @@ func TestTryIsPaced(t *testing.T) {
 	}, "-servers", "12", "-speed", "5000")
 }
 
-// A trace is played: what is not known of its jobs, and what came before, is left out.
-func TestTryTrace(t *testing.T) {
+// traceOf writes rows as a trace.
+func traceOf(t *testing.T, rows string) string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "jobs.csv")
-	text := "job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind\n" +
-		"early,0,100,1,,,,a,,,,,\na,1000,3600,8,,,,a,,,,,\na,1000,3600,8,,,,b,,,,,\nnone,1000,3600,0,,,,b,,,,,\nunknown,1000,,1,,,,b,,,,,\nwide,1000,3600,17,,,,b,,,,,\n<b>,2000,3600,4,,,,a,,,,,\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind\n"+rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+// A trace is played: what is not known of its jobs, and what came before, is left out.
+func TestTryTrace(t *testing.T) {
+	file := traceOf(t, "early,0,100,1,,,,a,,,,,\na,1000,3600,8,,,,a,,,,,\na,1000,3600,8,,,,b,,,,,\nnone,1000,3600,0,,,,b,,,,,\nunknown,1000,,1,,,,b,,,,,\nwide,1000,3600,17,,,,b,,,,,\n<b>,2000,3600,4,,,,a,,,,,\n")
 	end := try(t, func(url string) {
 		shown := eventually(t, url, "all have come", func(s *tried) bool { return len(s.Jobs.Set) == 3 })
 		var names []string
