@@ -116,6 +116,7 @@ func decided(t testing.TB, servers, jobs int) (State, *alloc.Problem, *alloc.Dec
 		j := Job{ID: p.Applications[i].ID, State: "running", On: d.Allocation[p.Applications[i].ID], Since: s.Clock - float64(60*i), Step: int64(100 * i), Attempt: 1}
 		if len(j.On) == 0 {
 			j.State, j.Step, j.Attempt = "waiting", 0, 0
+			j.Early, j.Late = s.Clock+float64(600*(1+i%9)), s.Clock+float64(600*(1+i%9)+1200)
 		}
 		s.Jobs = append(s.Jobs, j)
 	}
@@ -166,6 +167,31 @@ func TestShots(t *testing.T) {
 		b.until(`document.getElementById("live").textContent === "live"`)
 		b.eval(`document.querySelectorAll("#jobs th button")[1].click(); document.querySelectorAll("#jobs th button")[1].click()`) // what waits first
 		b.shot(filepath.Join(*shots, one.scheme+".png"))
+	}
+}
+
+// A job that waits says when it starts, by the clock of the browser, with its day where that is another; what the forecast does not reach
+// is after its horizon.
+func TestStarts(t *testing.T) {
+	b := newBrowser(t)
+	b.call("Emulation.setTimezoneOverride", map[string]any{"timezoneId": "UTC"}, nil)
+	b.call("Emulation.setLocaleOverride", map[string]any{"locale": "en-GB"}, nil)
+	s := State{Head: Head{Title: "jobs", Kinds: []string{"gpu"}, Rate: 1, Wall: true}, Clock: 1_700_000_000} // 14 November 2023, 22:13:20
+	for _, j := range []Job{
+		{ID: "soon", Early: s.Clock, Late: s.Clock + 600, Without: "other", Then: s.Clock + 60}, {ID: "sure", Early: s.Clock + 60, Late: s.Clock + 60},
+		{ID: "tomorrow", Early: s.Clock + 60, Late: s.Clock + 7200}, {ID: "late", Early: s.Clock + 60}, {ID: "unknown"},
+	} {
+		j.State = "waiting"
+		s.Jobs = append(s.Jobs, j)
+	}
+	b.open(serve(t, s, nil).url, 1200, 900)
+	for job, want := range map[string]string{
+		"soon": "starts between 22:13:20 and 22:23:20; without other it would be 22:14:20", "sure": "starts at 22:14:20",
+		"tomorrow": "starts between 22:14:20 and 15/11/2023, 00:13:20", "late": "starts after 22:14:20", "unknown": "",
+	} {
+		if says := b.eval(`document.querySelector("[data-job=` + job + `] .why")?.textContent ?? ""`); says != want {
+			t.Errorf("%s: %q, want %q", job, says, want)
+		}
 	}
 }
 
