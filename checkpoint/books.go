@@ -62,7 +62,6 @@ func newBooks() books {
 	return books{accounts: map[string]*account{}, touched: map[string]bool{}, stale: true}
 }
 
-// change notes that a job has changed.
 func (b *books) change(name string) { b.touched[name] = true }
 
 // mark has a job looked at again, if it waits.
@@ -272,10 +271,8 @@ func (t turns) Less(i, j int) bool {
 
 func (t turns) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
 
-// Push implements heap.Interface.
 func (t *turns) Push(x any) { *t = append(*t, x.(request)) }
 
-// Pop implements heap.Interface.
 func (t *turns) Pop() any {
 	last := len(*t) - 1
 	r := (*t)[last]

@@ -37,7 +37,6 @@ func merge(a, b []string, take func(inA, inB bool) bool) []string {
 	return taken
 }
 
-// both returns the containers that are in a and in b.
 func both(a, b []string) []string {
 	return merge(a, b, func(inA, inB bool) bool { return inA && inB })
 }

@@ -14,7 +14,6 @@ import (
 // tag is the key under which the name of an event stands.
 const tag = "event"
 
-// readers has, for the name of each event, what reads its other keys.
 var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
 	Tick{}.name():         read[Tick],
 	ServerUp{}.name():     read[ServerUp],

@@ -173,7 +173,6 @@ func (m *Machine) send(j *Job) {
 	m.ready.effects = append(m.ready.effects, m.effect(j))
 }
 
-// effect is the effect of the job's phase.
 func (m *Machine) effect(j *Job) Effect {
 	e := Effect{
 		ID: j.Effect, Epoch: m.epoch, Journal: m.journal, Former: slices.Clone(m.former), Action: j.Phase.Action(), Job: j.Name, Attempt: j.Attempt,

@@ -37,10 +37,8 @@ func (r Record) Empty() bool {
 	return r.Next == 0 && r.Journal == "" && r.Store == "" && r.changes() == 0
 }
 
-// changes counts the jobs and servers that the record speaks of.
 func (r Record) changes() int { return len(r.Jobs) + len(r.Gone) + len(r.Servers) + len(r.Lost) }
 
-// record writes down what has changed.
 func (m *Machine) record(c changes) Record {
 	r := Record{Next: m.next, Gone: slices.Sorted(maps.Keys(c.gone)), Lost: slices.Sorted(maps.Keys(c.lost))}
 	// Jobs and capacities are cloned, for the machine goes on while the record is being written.

@@ -105,7 +105,6 @@ func (m *Machine) serverFenced(s ServerFenced) error {
 	return nil
 }
 
-// lose takes a server out of all that a job has or wants.
 func (m *Machine) lose(j *Job, server string) {
 	// The lists are compared with what they were, for each may or may not have had the server.
 	before := *j

@@ -25,7 +25,6 @@ func (c clock) plus(x float64) clock {
 	return clock{hi, rest - (hi - sum)}
 }
 
-// since returns c - d.
 func (c clock) since(d clock) float64 { return (c.hi - d.hi) + (c.lo - d.lo) }
 
 // compare returns a negative number if c is before d, 0 if they are equal.

@@ -184,5 +184,4 @@ func (d *Derivation) Shared(total apportion.Resources) apportion.Resources {
 	return shared
 }
 
-// isPart reports whether kind k counts as a derived one.
 func (t *Tree) isPart(k int) bool { return t.derived != nil && t.derived.isPart(k) }

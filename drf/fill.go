@@ -97,7 +97,6 @@ type fluid struct {
 	out    *TreeFilling[float64]
 }
 
-// newFluid returns the state in which every claim has its floor.
 func newFluid(t *Tree, claims []Claim) *fluid {
 	f := &fluid{
 		tree: t, claims: claims, vessels: make([]vessel, len(t.nodes)), drops: make([]drop, len(claims)),
@@ -138,7 +137,6 @@ func newFluid(t *Tree, claims []Claim) *fluid {
 	return f
 }
 
-// equip makes the vectors of a vessel.
 func (f *fluid) equip(v *vessel, at int) {
 	v.at = at
 	for _, vector := range [...]*[]float64{&v.flow, &v.speed, &v.amount, &v.usedAt, &v.scale} {

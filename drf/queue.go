@@ -35,7 +35,6 @@ type entry struct {
 // look as a bit of a rank says that the client has to be looked at, for its exact level or for its name.
 const look = 1 << 31
 
-// entry returns that of a client with its level of now.
 func (c *Client) entry() entry {
 	level, tells := c.exact.rounded(c.weight)
 	e := entry{level, c.slot, c.rank}
@@ -66,7 +65,6 @@ func compareExactly(a, b *Client) int {
 	return cmp.Or(compareLevels(&a.exact, &b.exact), compareNames(a, b))
 }
 
-// size returns how many clients are in the queue.
 func (q *queue) size() int { return max(0, len(q.list)-root) }
 
 // entries returns those of all clients, in the order of the heap.

@@ -208,7 +208,6 @@ func (s *Sorter) SetActive(client *Client, active bool) error {
 	return nil
 }
 
-// activate is SetActive of a client that has been checked.
 func (s *Sorter) activate(client *Client, active bool) {
 	s.unskip(client)
 	client.active = active

@@ -155,7 +155,6 @@ func NewTree(capacity apportion.Resources, queues []Queue) (*Tree, error) {
 	return newTree(capacity, queues), nil
 }
 
-// newTree is NewTree of queues that have been checked.
 func newTree(capacity apportion.Resources, queues []Queue) *Tree {
 	t := &Tree{
 		capacity: capacity.Clone(),
@@ -333,7 +332,6 @@ func addNeed(need []uint64, n uint64, demand []uint64) {
 	}
 }
 
-// below lists the claims of each node.
 func (t *Tree) below(claims []Claim) [][]int {
 	lists := make([][]int, len(t.nodes))
 	for i := range claims {

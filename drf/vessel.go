@@ -66,7 +66,6 @@ const (
 	guarantee
 )
 
-// rise brings a vessel that is served to a level.
 func (v *vessel) rise(level clock) {
 	low := v.next.low
 	if level.compare(v.due) < 0 {
@@ -76,7 +75,6 @@ func (v *vessel) rise(level clock) {
 	v.riseTo(low)
 }
 
-// riseTo moves the clock of a vessel.
 func (v *vessel) riseTo(low clock) {
 	switch {
 	case v.water != nil:
@@ -100,7 +98,6 @@ func (v *vessel) only() *vessel {
 	return v.children[0]
 }
 
-// used returns the use of kind k.
 func (v *vessel) used(k int) float64 {
 	if v.water != nil {
 		return v.water.used(k)

@@ -16,7 +16,6 @@ func (h *vesselHeap) key(v *vessel) *clock {
 	return &v.level
 }
 
-// before reports whether a comes before b.
 func (h *vesselHeap) before(a, b *vessel) bool {
 	if order := h.key(a).compare(*h.key(b)); order != 0 {
 		return order < 0
@@ -32,7 +31,6 @@ func (h *vesselHeap) least() clock {
 	return *h.key(h.list[0])
 }
 
-// push adds a vessel.
 func (h *vesselHeap) push(v *vessel) {
 	h.list = append(h.list, v)
 	h.up(len(h.list)-1, v)
@@ -45,7 +43,6 @@ func (h *vesselHeap) pop() *vessel {
 	return v
 }
 
-// remove takes out a vessel.
 func (h *vesselHeap) remove(v *vessel) {
 	last := len(h.list) - 1
 	moved := h.list[last]
@@ -65,7 +62,6 @@ func (h *vesselHeap) fix(v *vessel) {
 	}
 }
 
-// put sets the vessel at a place.
 func (h *vesselHeap) put(at int, v *vessel) {
 	h.list[at], v.place = v, at
 }

@@ -81,7 +81,6 @@ func (e Evidence) Ahead() float64 {
 	return min(1, 0.05*math.Exp(-e.logit(0.05)/odds.share))
 }
 
-// sign returns the logarithm of a share.
 func sign(share float64) float64 { return math.Log(min(max(share, leastSign), mostSign)) }
 
 // level returns the mean of the points within an eighth of the work of a part of it; the nearest point where

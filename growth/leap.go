@@ -39,7 +39,6 @@ func (l *leaps) middle() float64 {
 	return max(min(a, b), min(max(a, b), c))
 }
 
-// count takes a value as usual.
 func (l *leaps) count(value float64) {
 	if l.N > 0 {
 		distance := math.Abs(value - l.middle())

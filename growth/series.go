@@ -214,7 +214,6 @@ func (s *Series) Silence() (time.Duration, bool) {
 // known for evidence.
 func (s *Series) SetBack() bool { return s.course.Again }
 
-// seriesJSON is the form of a Series in JSON.
 type seriesJSON struct {
 	Now    *seriesState `json:"now"`
 	Course *course      `json:"course"`

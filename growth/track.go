@@ -133,7 +133,6 @@ func (t *Track) Clone() Track {
 	return c
 }
 
-// trackJSON is the form of a Track in JSON.
 type trackJSON struct {
 	Series *Series     `json:"series"`
 	Next   *trackState `json:"next"`

@@ -125,7 +125,6 @@ func (a *average) add(usage []float64, span float64) {
 // clear begins a new average; what was measured is not.
 func (a *average) clear() { a.Mean, a.Span = a.Mean[:0], 0 }
 
-// of returns the average for one kind.
 func (a *average) of(kind int) Usage {
 	if kind >= len(a.Mean) {
 		return Usage{}

@@ -111,7 +111,6 @@ func (r *HostRequest) reason(host Host, lower bool) HostReason {
 	return reason
 }
 
-// validate returns every fault of the request and its options.
 func (r *HostRequest) validate(options *HostOptions) error {
 	var faults apportion.Faults
 	options.Weights.check(&faults)

@@ -49,7 +49,6 @@ func (w Weights) Validate() error {
 	return faults.Err()
 }
 
-// check adds to faults counts that are out of range.
 func (c Counts) check(faults *apportion.Faults) {
 	for _, count := range [...]struct {
 		field string

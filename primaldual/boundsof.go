@@ -76,7 +76,6 @@ func BoundsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) (Bounds, err
 	return bounds, bounds.Validate(cluster.Kinds)
 }
 
-// check returns the faults of the options.
 func (o *BoundsOptions) check() error {
 	var faults apportion.Faults
 	for _, field := range []struct {
@@ -171,7 +170,6 @@ func raise(worths []worth, floor float64) []worth {
 	return worths
 }
 
-// checkJobs returns the faults of a set of jobs.
 func checkJobs(cluster *Cluster, jobs []Job) error {
 	var faults apportion.Faults
 	seen := make(map[string]bool, len(jobs))

@@ -265,7 +265,6 @@ func (d *dual) value() (float64, error) {
 	return sum, nil
 }
 
-// use adds what a schedule takes to d.usage.
 func (d *dual) use(job *Job, schedule Schedule) {
 	if d.usage == nil {
 		return

@@ -80,7 +80,6 @@ func (c *Cluster) checkSide(faults *apportion.Faults, servers []apportion.Server
 	}
 }
 
-// servers returns the servers of a side.
 func (c *Cluster) servers(side Side) []apportion.Server {
 	if side == ParameterServers {
 		return c.PSServers

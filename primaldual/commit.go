@@ -113,7 +113,6 @@ func (l *Ledger) checkForm(job *Job, schedule Schedule) error {
 	return nil
 }
 
-// checkPlacements checks the form of one side of one slot.
 func (l *Ledger) checkPlacements(job *Job, plan *SlotPlan, side Side) error {
 	// Strictly ascending servers appear once each: refusal compares one count with the room of a
 	// machine, and two placements there would each fit where both together do not.
@@ -190,7 +189,6 @@ func (l *Ledger) taken(job *Job, plan *SlotPlan, side Side, p apportion.Placemen
 	return true
 }
 
-// planFault returns a fault of one slot of a schedule.
 func (j *Job) planFault(plan *SlotPlan, sort error, detail string) error {
 	field := fmt.Sprintf("Schedule[slot %d]", plan.Slot)
 	return &apportion.FieldError{Item: j.item(), Field: field, Err: sort, Detail: detail}

@@ -43,7 +43,6 @@ type SlotPlan struct {
 	Price float64 `json:"price"`
 }
 
-// on returns the placements of a side.
 func (p *SlotPlan) on(side Side) []apportion.Placement {
 	if side == ParameterServers {
 		return p.PS

@@ -104,7 +104,6 @@ func (j *Job) check(faults *apportion.Faults, kinds apportion.Kinds) {
 	}
 }
 
-// checkWork adds the faults of what the work follows from.
 func (j *Job) checkWork(faults *apportion.Faults) {
 	checkPositive(faults, "Epochs", j.Epochs)
 	checkPositive(faults, "Chunks", j.Chunks)
@@ -135,7 +134,6 @@ func checkSlots(faults *apportion.Faults, field string, x float64) {
 	}
 }
 
-// item names the job in a message.
 func (j *Job) item() apportion.Item { return check.Item("job", j.ID, 0) }
 
 // ChunkSlots returns m_i = M_i (tau_i + 2 e_i/b_i), the slots in which one worker trains one chunk.
@@ -184,7 +182,6 @@ func (j *Job) clone() Job {
 	return out
 }
 
-// cloneRequires returns requirements with values of their own.
 func cloneRequires(requires []apportion.Requirement) []apportion.Requirement {
 	out := slices.Clone(requires)
 	for i := range out {
@@ -193,7 +190,6 @@ func cloneRequires(requires []apportion.Requirement) []apportion.Requirement {
 	return out
 }
 
-// checkPlaces adds the faults of what the job says of its servers.
 func (j *Job) checkPlaces(faults *apportion.Faults) {
 	for i := range j.WorkerRequires {
 		check.Requirement(faults, &j.WorkerRequires[i], apportion.Item{}, fmt.Sprintf("WorkerRequires[%d]", i))
@@ -238,5 +234,4 @@ func ceilDiv(a, b int64) int64 {
 	return quotient
 }
 
-// formatFloat writes x with as many digits as it has.
 func formatFloat(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

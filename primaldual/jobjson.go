@@ -80,7 +80,6 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// utilityForm returns what JSON holds of a utility.
 func utilityForm(u Utility) (map[string]any, error) {
 	switch u := u.(type) {
 	case Sigmoid:
@@ -100,7 +99,6 @@ func utilityForm(u Utility) (map[string]any, error) {
 	return nil, fmt.Errorf("primaldual: a utility of type %T has no form in JSON", u)
 }
 
-// utilityReader reads a utility and collects its faults.
 type utilityReader struct{ faults apportion.Faults }
 
 func (r *utilityReader) add(field string, sort error, detail string) {

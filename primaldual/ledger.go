@@ -32,7 +32,6 @@ func NewLedger(cluster *Cluster, bounds *Bounds) (*Ledger, error) {
 	return newLedger(cluster, bounds, defaultMaxCells)
 }
 
-// newLedger is NewLedger with a limit on the cells.
 func newLedger(cluster *Cluster, bounds *Bounds, limit int64) (*Ledger, error) {
 	if err := cluster.Validate(); err != nil {
 		return nil, err
@@ -158,7 +157,6 @@ func (l *Ledger) open(s *slotState) {
 	}
 }
 
-// set sets what is taken of a cell, and its price.
 func (l *Ledger) set(s *slotState, cell int, used int64) {
 	switch before := s.used[cell]; {
 	case before == 0 && used > 0:

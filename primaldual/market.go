@@ -50,7 +50,6 @@ func (p *park) basePrices() []float64 {
 	return base
 }
 
-// price returns the price of a cell of which used is taken.
 func (p *park) price(cell int, used int64) float64 {
 	side := Workers
 	if cell >= len(p.cluster.WorkerServers)*p.kinds {
@@ -84,10 +83,8 @@ type market struct {
 // last returns the last slot of the horizon.
 func (m *market) last() int { return m.first + len(m.slots) - 1 }
 
-// slot returns the state of a slot of the horizon.
 func (m *market) slot(slot int) *slotState { return &m.slots[slot-m.first] }
 
-// prices returns the prices of a slot by cell.
 func (m *market) prices(s *slotState) []float64 {
 	if s.price == nil {
 		return m.base
@@ -95,7 +92,6 @@ func (m *market) prices(s *slotState) []float64 {
 	return s.price
 }
 
-// room returns how many more containers of a demand a machine takes in a slot.
 func (m *market) room(s *slotState, d *demand, machine int) int64 {
 	if s.down != nil && s.down[machine] || d.open != nil && !d.open[machine] {
 		return 0
@@ -128,7 +124,6 @@ type demand struct {
 	open    []bool    // by machine, whether its labels suit; nil: all machines do
 }
 
-// set makes d the demand of a container.
 func (d *demand) set(m *market, side Side, r apportion.Resources) {
 	d.side, d.floor, d.open = side, 0, nil
 	d.kinds, d.amounts, d.weights = d.kinds[:0], d.amounts[:0], d.weights[:0]

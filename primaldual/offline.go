@@ -111,7 +111,6 @@ func placements(counts []milp.Var, values []float64) []apportion.Placement {
 	return out
 }
 
-// offlineBuilder collects the program.
 type offlineBuilder struct {
 	cluster *Cluster
 	builder *milp.Builder
@@ -210,7 +209,6 @@ func boolBound(open bool) float64 {
 	return 0
 }
 
-// rows adds the constraints of one job.
 func (b *offlineBuilder) rows(j *Job, o *offlineJob) {
 	b.builder.AtMost("", terms(nil, o.ends, 1), 1) // x_i <= 1 (11), one completion (8)
 	var work []milp.Term

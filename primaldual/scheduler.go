@@ -162,7 +162,6 @@ func (s *Scheduler) checkOffer(job *Job) error {
 	return nil
 }
 
-// admit reserves the schedule of a decision.
 func (s *Scheduler) admit(job *Job, d Decision) {
 	// The caller may write into his job later; the work and the utility that are promised must not
 	// change with it.

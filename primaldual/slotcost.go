@@ -28,7 +28,6 @@ type slotCosts struct {
 	prefix  [2][]float64
 }
 
-// reset begins the tables of a request.
 func (c *slotCosts) reset(m *market, r *request) {
 	c.market, c.request, c.next, c.empty = m, r, 0, -1
 }
@@ -80,7 +79,6 @@ func (c *slotCosts) build(tables *schedule.Tables, state *slotState, budget floa
 	}
 }
 
-// sums is greedy.sums for a side of the request.
 func (c *slotCosts) sums(state *slotState, side Side, o order) []float64 {
 	c.prefix[side] = c.greedy.sums(c.prefix[side], c.market, state, &c.request.demands[side], o)
 	return c.prefix[side]

@@ -49,7 +49,6 @@ type state struct {
 	Down [][]int `json:"down,omitempty"`
 }
 
-// savedJob is a running job.
 type savedJob struct {
 	Number   uint64          `json:"number"`
 	Job      json.RawMessage `json:"job"`
@@ -99,7 +98,6 @@ func RestoreScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOption
 	return s, nil
 }
 
-// snapshotFault returns what is wrong with a snapshot.
 func snapshotFault(field string, sort error, detail string) error {
 	return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
 }

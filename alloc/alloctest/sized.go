@@ -50,7 +50,6 @@ func Sized(seed uint64, size Size, previous bool) *solver.Instance {
 	return inst
 }
 
-// drawDemands draws different demands.
 func drawDemands(r *rand.Rand, size Size) []apportion.Resources {
 	var all []apportion.Resources
 	seen := make(map[string]bool)

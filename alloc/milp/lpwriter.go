@@ -99,7 +99,6 @@ func lpName(name string) string {
 	return legal
 }
 
-// writeObjective writes the sense and the objective with its constant.
 func (w *lpWriter) writeObjective(m *Model) {
 	if m.sense == Maximize {
 		w.WriteString("Maximize\n")
@@ -165,7 +164,6 @@ func (w *lpWriter) writeRow(i int, row Row) {
 	}
 }
 
-// writeHalf writes the terms of a row with one bound.
 func (w *lpWriter) writeHalf(name string, row Row, relation string, bound float64) {
 	w.start(" " + name + ":")
 	for k, coef := range row.Coefs {

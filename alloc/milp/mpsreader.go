@@ -128,7 +128,6 @@ type mpsColumn struct {
 	line         int  // of the last statement about it
 }
 
-// mpsEntry is a coefficient of a column.
 type mpsEntry struct {
 	row, column int32
 	coef        float64
@@ -250,7 +249,6 @@ func parseNumber(text string) (float64, error) {
 	return x, nil
 }
 
-// parseFinite reads a number that is finite.
 func parseFinite(text string) (float64, error) {
 	x, err := parseNumber(text)
 	if err == nil && math.IsInf(x, 0) {

@@ -181,7 +181,6 @@ func (p *mpsParser) readBound(fields []string) error {
 	return p.columns[j].bound(kind, text)
 }
 
-// bound applies one bound.
 func (c *mpsColumn) bound(kind, text string) error {
 	// bounded ends the markers' default of [0, 1], see addTo.
 	c.bounded = true
@@ -224,7 +223,6 @@ func (c *mpsColumn) bound(kind, text string) error {
 	return nil
 }
 
-// interval returns the bounds of a row.
 func (r *mpsRow) interval() (lower, upper float64) {
 	// [IBM76]: the width's sign matters for E rows only.
 	width := math.Abs(r.width)
@@ -250,7 +248,6 @@ func (r *mpsRow) interval() (lower, upper float64) {
 	return r.rhs, r.rhs + width
 }
 
-// finish builds the model.
 func (p *mpsParser) finish() (*Model, error) {
 	b := NewBuilder(p.name)
 	// Variables first, in the file's order: the index of a column is that of its variable.
@@ -294,7 +291,6 @@ func (p *mpsParser) finish() (*Model, error) {
 	return model, nil
 }
 
-// addTo adds the column's variable.
 func (c *mpsColumn) addTo(b *Builder) {
 	upper := c.upper
 	// CPLEX, Gurobi, SCIP and HiGHS read a marked column without any bound as binary; see

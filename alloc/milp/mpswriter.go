@@ -48,7 +48,6 @@ type mpsWriter struct {
 	objective       string // a name that no row has
 }
 
-// newMPSWriter checks the names.
 func newMPSWriter(m *Model, w io.Writer) (*mpsWriter, error) {
 	out := &mpsWriter{Writer: bufio.NewWriter(w), objective: "OBJ"}
 	var faults apportion.Faults
@@ -117,7 +116,6 @@ func (out *mpsWriter) writeMarker(integer bool) {
 	fmt.Fprintf(out, " MARKER 'MARKER' '%s'\n", word)
 }
 
-// writeSides writes RHS and RANGES.
 func (out *mpsWriter) writeSides(m *Model) {
 	fmt.Fprint(out, "RHS\n")
 	// A constant of 0 is what a file without it has.

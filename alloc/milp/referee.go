@@ -219,7 +219,6 @@ func (m *Model) mayBeUnbounded() bool {
 	return false
 }
 
-// loss returns how much worse objective is than bound.
 func (s Sense) loss(objective, bound float64) float64 {
 	if s == Maximize {
 		return bound - objective

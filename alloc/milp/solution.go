@@ -80,7 +80,6 @@ func (s Solution) Gap() float64 {
 	return relativeGap(s.Objective, s.Bound)
 }
 
-// relativeGap returns the distance of objective and bound in parts of the bound.
 func relativeGap(objective, bound float64) float64 {
 	// 0 comes first: a bound of 0 that is reached has no gap, though 0/0 is NaN.
 	difference := math.Abs(objective - bound)

@@ -72,7 +72,6 @@ func BuildFor(backend milp.Solver, inst *solver.Instance, form Form) (*Model, er
 	return model(program.Build(inst, form, milp.Capabilities(backend)&milp.CanContinuous == 0))
 }
 
-// model returns p for callers.
 func model(p *program.Program, err error) (*Model, error) {
 	if err != nil {
 		return nil, err

@@ -85,7 +85,6 @@ func CopyBound(inst *Instance, m *CopyPrices) (float64, error) {
 	return total - added, nil
 }
 
-// copyBound is one computation of CopyBound.
 type copyBound struct {
 	inst    *Instance
 	m       *CopyPrices

@@ -107,7 +107,6 @@ func (p *packing) fractional(left apportion.Resources) float64 {
 	return best
 }
 
-// vectorKey appends the quantities of r to a key of a map.
 func vectorKey(key []byte, r apportion.Resources) []byte {
 	for _, q := range r {
 		key = binary.LittleEndian.AppendUint64(key, uint64(q))

@@ -73,7 +73,6 @@ func orDefault(x, zero float64) float64 {
 	return x
 }
 
-// check returns every fault of a job.
 func (j *Job) check() error {
 	var faults apportion.Faults
 	if len(j.Speeds) == 0 {

@@ -218,7 +218,6 @@ func (a *Agent) doStop(p passage, e checkpoint.Effect) checkpoint.Reply {
 // errUnread: a checkpoint could not be fetched.
 var errUnread = errors.New("agent: the checkpoint cannot be fetched")
 
-// answer is a reply to an effect.
 func answer(e checkpoint.Effect, outcome checkpoint.Outcome, detail string) checkpoint.Reply {
 	return checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: outcome, Detail: detail, Step: -1}
 }

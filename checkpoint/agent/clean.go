@@ -70,7 +70,6 @@ func (a *Agent) forget(jobs []Ended) {
 	}
 }
 
-// discard removes a folder, for as long as that takes.
 func (a *Agent) discard(job, folder string) { a.discarded(job, os.RemoveAll(folder)) }
 
 // discarded tells of what could not be thrown away.

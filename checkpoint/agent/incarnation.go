@@ -20,15 +20,15 @@ type Incarnation struct {
 	Life string `json:"life,omitempty"`
 }
 
-// OtherBook is the Constraint of a Reason: an effect is for an agent of this name with another memory.
-const OtherBook = "book"
+// otherBook is the Constraint of a Reason: an effect is for an agent of this name with another memory.
+const otherBook = "book"
 
 // meant reports whether a word for a memory is for this one. Masters that know none say so by no name.
 func (i Incarnation) meant(book string) bool { return book == "" || book == i.Book }
 
 // misled is the verdict on an effect that is for another agent. It is not refused, for no master was replaced.
 func misled(e checkpoint.Effect) Verdict {
-	return Verdict{Impossible, apportion.Reason{Constraint: OtherBook, Applications: []string{e.Job},
+	return Verdict{Impossible, apportion.Reason{Constraint: otherBook, Applications: []string{e.Job},
 		Text: "it is for another agent of this name, or for this one before it lost its memory"}}
 }
 

@@ -207,7 +207,6 @@ func (a *Agent) confirm(ctx context.Context, e checkpoint.Effect) error {
 	}
 }
 
-// resumed returns the runner and the run of an attempt that was to be started here.
 func (a *Agent) resumed(e checkpoint.Effect) (runner.Runner, runner.Run, error) {
 	page := a.book.Page(e.Job)
 	// The fence has admitted the attempt, but an agent that was restarted between Create and Resume

@@ -53,7 +53,6 @@ type place struct {
 	place  store.Place
 }
 
-// parsePart reads the key of a part.
 func parsePart(key string) (p place, ok bool) {
 	elements := strings.Split(key, "/")
 	// folder / number / place / index; a manifest has three elements.

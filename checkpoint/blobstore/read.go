@@ -53,7 +53,6 @@ type part struct {
 	*blob.Reader
 }
 
-// Read implements io.Reader.
 func (p part) Read(data []byte) (int, error) {
 	n, err := p.Reader.Read(data)
 	if err == io.EOF {
@@ -62,7 +61,6 @@ func (p part) Read(data []byte) (int, error) {
 	return n, explain(p.ctx, err)
 }
 
-// List implements store.Medium.
 func (s *bucket) List(ctx context.Context, folder store.Folder) ([]int64, func(int64) (store.Stored, error), error) {
 	numbers, err := s.numbers(ctx, folder)
 	if err != nil {

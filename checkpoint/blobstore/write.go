@@ -44,7 +44,6 @@ type object struct {
 	w      *blob.Writer
 }
 
-// Create implements store.Draft.
 func (d *draft) Create(index int) (store.Object, error) {
 	// Each object has a context of its own: to end it is the only way to make an upload stop without
 	// an object.
@@ -61,13 +60,11 @@ func (d *draft) Create(index int) (store.Object, error) {
 	return &object{d.ctx, cancel, w}, nil
 }
 
-// Write implements io.Writer.
 func (o *object) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
 	return n, explain(o.ctx, err)
 }
 
-// Close implements store.Object.
 func (o *object) Close() error {
 	defer o.cancel()
 	return explain(o.ctx, o.w.Close())
@@ -80,7 +77,6 @@ func (o *object) Discard() error {
 	return nil
 }
 
-// Commit implements store.Draft.
 func (d *draft) Commit(r store.Stored) (store.Manifest, error) {
 	m := r.Manifest
 	// 1. Collect deletes what began more than twice the Grace ago. A commit within one Grace leaves

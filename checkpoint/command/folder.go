@@ -26,7 +26,6 @@ import (
 // jobFolder is the folder of one job: the file lock, and the folders of its runs. Their names tell the highest attempt.
 type jobFolder string
 
-// runFolder is the folder of one run of a job.
 type runFolder string
 
 // folder is the folder of a job, whatever the job is called.
@@ -38,15 +37,12 @@ func (a *Runner) folder(job string) jobFolder {
 // runPrefix is what the names of the folders of runs begin with; their attempt follows.
 const runPrefix = "run-"
 
-// runs is the beginning of the paths of all runs of the job.
 func (j jobFolder) runs() string { return filepath.Join(string(j), runPrefix) }
 
-// run is the folder of one of its runs.
 func (j jobFolder) run(attempt int64) runFolder {
 	return runFolder(j.runs() + strconv.FormatInt(attempt, 10))
 }
 
-// file is a file of the run.
 func (r runFolder) file(name string) string { return filepath.Join(string(r), name) }
 
 // own is the one folder of the run into which its processes may write; all else in the run's folder is the runner's.
@@ -81,7 +77,6 @@ const (
 	logEnding     = ".log"
 )
 
-// ofRank is the file of one rank that has an ending.
 func (r runFolder) ofRank(rank int, ending string) string {
 	return r.file(rankPrefix + strconv.Itoa(rank) + ending)
 }
@@ -266,7 +261,6 @@ func (j jobFolder) attempts() ([]int64, error) {
 	return attempts, err
 }
 
-// named wraps an error with what was tried.
 func named(verb string, run *runner.Run, err error) error {
 	if err == nil {
 		return nil

@@ -33,7 +33,6 @@ func (a *Runner) guarded(argv []string, folder runFolder, rank int) ([]string, e
 	return append(append(full, "--", program), argv[1:]...), nil
 }
 
-// guardRecord is what is read of a guard's record.
 type guardRecord struct {
 	State struct {
 		Ended *ended `json:"ended"`

@@ -21,7 +21,6 @@ type ended struct {
 	Why string `json:"why,omitempty"`
 }
 
-// String returns the end in words.
 func (e ended) String() string {
 	text := fmt.Sprintf("exit status %d", e.Code)
 	if e.Signal != "" {

@@ -59,7 +59,6 @@ func (a *Runner) Last(run runner.Run, rank int) (Reading, bool, error) {
 	return r, ok, named("read", &run, err)
 }
 
-// drop forgets what is in memory of a run.
 func (a *Runner) drop(folder runFolder) {
 	// Both maps have paths as keys, and the run is their folder.
 	a.reading.Lock()

@@ -103,7 +103,6 @@ func (a *Runner) save(ctx context.Context, run *runner.Run) (runner.Saved, error
 	}
 }
 
-// saving is one call of Save.
 type saving struct {
 	*Runner
 	run    *runner.Run

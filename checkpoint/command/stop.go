@@ -174,7 +174,6 @@ func (a *Runner) sweep(ctx context.Context, j jobFolder, s sweeping) error {
 // What it returns is known at the next look.
 type finder func(leaders, known map[int]process) (map[int]process, error)
 
-// sweeping is what is to be ended, and how.
 type sweeping struct {
 	// leaders are the leaders of process groups that were recorded and are alive, by their number.
 	leaders map[int]process

@@ -211,7 +211,6 @@ func (c *Controller) followJobs(ctx context.Context, view *View, state *driver.S
 	return err
 }
 
-// ended tells the manager how a job has ended.
 func (c *Controller) ended(ctx context.Context, j *checkpoint.Job) error {
 	return c.config.Cluster.Ended(ctx, j.Name, j.Ending, j.Reason.Text)
 }

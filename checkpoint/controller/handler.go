@@ -119,7 +119,6 @@ func allowed(r *http.Request, token string) bool {
 	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
 }
 
-// answer answers with a value as JSON.
 func answer(w http.ResponseWriter, value any) {
 	// The text is complete before the first byte goes out, so that a fault can still be answered with its status.
 	text, err := json.MarshalIndent(value, "", "  ")

@@ -101,7 +101,6 @@ func (m *meters) decided(t *Taken) {
 	}
 }
 
-// looked counts a look.
 func (m *meters) looked(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,7 +193,6 @@ func (c *Controller) metrics(w http.ResponseWriter, _ *http.Request) {
 	_, _ = text.WriteTo(w) // the monitor is gone
 }
 
-// stateWord is the state of a server in one of five words.
 func (r *Report) stateWord(s *Server) string {
 	switch {
 	case s.Down != "":
@@ -269,7 +267,6 @@ func (t *Taken) tell(e exposition) {
 	}
 }
 
-// tellKinds tells a quantity of each kind.
 func tellKinds(e exposition, name string, p *alloc.Problem, queue string, quantities []int64) {
 	for k, quantity := range quantities {
 		if k < len(p.Kinds) { // kinds that are derived from others are not told

@@ -77,7 +77,6 @@ func (p *patience) after(targets map[string][]string) time.Duration {
 // one shape have the same answer, so that there is nothing to decide. Text is compared and never parsed.
 type shape struct{ asked, has string }
 
-// shapeOf is the shape of a problem.
 func shapeOf(p *alloc.Problem) shape {
 	text := func(v any) string {
 		t, _ := json.Marshal(v) // which has no values that JSON cannot hold: the problem was validated

@@ -23,7 +23,6 @@ func clockOf(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1000
 }
 
-// shown is what the page shows now.
 func (c *Controller) shown() page.State {
 	r, last := c.Report(), c.Last()
 	s := page.State{Clock: clockOf(time.Now()), Head: page.Head{Title: "Elastic jobs", Summary: r.summary(), Notes: c.limits(),
@@ -58,7 +57,6 @@ func (c *Controller) shown() page.State {
 	return s
 }
 
-// summary is a report in a sentence or two.
 func (r *Report) summary() string {
 	text := fmt.Sprintf("%d servers, %d jobs", len(r.Servers), len(r.Jobs))
 	if r.Bound != 0 {
@@ -105,7 +103,6 @@ func (c *Controller) limits() []string {
 	return notes
 }
 
-// ask answers a question of the page by the newest decision.
 func (c *Controller) ask(ctx context.Context, q page.Question) (string, error) {
 	last := c.Last()
 	text, err := page.Answer(ctx, last.Problem, last.Decision, q)

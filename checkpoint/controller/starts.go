@@ -67,7 +67,6 @@ const moved = "moved"
 // movesAge is how old a move is that no limit counts.
 const movesAge = time.Hour
 
-// take counts the runs of a record.
 func (s *starts) take(r checkpoint.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +96,6 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 	}
 }
 
-// begins counts a run.
 func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
 	if one.attempt == 0 {
 		one.first = now
@@ -173,7 +171,6 @@ func (s *starts) reach(state *driver.State) {
 	}
 }
 
-// tell tells what was counted.
 func (s *starts) tell(e exposition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +189,6 @@ type counted struct {
 	starts *starts
 }
 
-// Append implements driver.Journal.
 func (c counted) Append(r checkpoint.Record) error {
 	err := c.Journal.Append(r)
 	if err == nil {

@@ -19,7 +19,6 @@ func (d *Driver) attend() bool {
 	return true
 }
 
-// mayBegin reports whether attempts may begin.
 func (d *Driver) mayBegin() bool {
 	select {
 	case <-d.heard:

@@ -21,7 +21,6 @@ type logger struct {
 	hosts map[string]checkpoint.Host
 }
 
-// jobSaid is how a job stood.
 type jobSaid struct {
 	attempt, saved int64
 	phase          checkpoint.Phase

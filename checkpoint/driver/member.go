@@ -37,7 +37,6 @@ func newMember(life context.Context, a Agent) *member {
 	return m
 }
 
-// met notes an answer.
 func (m *member) met(s agent.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +76,6 @@ func (m *member) remembers(over []agent.Ended) {
 	m.over = over
 }
 
-// forgotten are the jobs that the agent is to forget.
 func (m *member) forgotten() []agent.Ended {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -126,7 +126,6 @@ func (d *Driver) readAgain(ctx context.Context, e checkpoint.Effect, first check
 	return first
 }
 
-// verify reads a checkpoint to its end.
 func (d *Driver) verify(ctx context.Context, e checkpoint.Effect) error {
 	_, err := abandon.Do(ctx, func(ctx context.Context) (store.Manifest, error) {
 		m, err := store.Verify(ctx, d.config.Store, e.Job, e.Checkpoint)

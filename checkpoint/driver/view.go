@@ -95,7 +95,6 @@ func (v *view) open(m *checkpoint.Machine) {
 	v.apply(m.Snapshot())
 }
 
-// apply adds a record.
 func (v *view) apply(r checkpoint.Record) {
 	// A turn without a change must not wake anybody: ticks come ten times a second.
 	if r.Empty() {
@@ -219,7 +218,6 @@ func (v *view) stalled(now time.Time, limit time.Duration) []checkpoint.Event {
 	return news
 }
 
-// learn takes in how a job stands.
 func (v *view) learn(job string, p runner.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

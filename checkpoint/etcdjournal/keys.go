@@ -21,16 +21,13 @@ type keys string
 func (k keys) leader() string { return string(k) + "leader" }
 func (k keys) head() string   { return string(k) + "head" }
 
-// record is the key of a record.
 func (k keys) record(number int64) string { return string(k) + "record/" + digits(number) }
 
-// records is the prefix of all records.
 func (k keys) records() string { return string(k) + "record/" }
 
 // pieces is the prefix of the pieces of a record.
 func (k keys) pieces(number int64) string { return string(k) + "piece/" + digits(number) + "/" }
 
-// piece is the key of one of them.
 func (k keys) piece(number int64, index int) string { return k.pieces(number) + digits(int64(index)) }
 
 // number returns the number of the record of a key; false: it is none.

@@ -88,7 +88,6 @@ func (j *Journal) lose() {
 	j.term.lost = true
 }
 
-// end ends the renewals.
 func (j *Journal) end() {
 	if j.term.stop != nil {
 		j.term.stop()

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// solverState is what a SolverState says.
 type solverState struct {
 	// -1 stands for a state that does not tell, which no name equals.
 	iter  int64

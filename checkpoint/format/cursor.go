@@ -31,7 +31,6 @@ type cursor struct {
 	start  int64 // of the window
 }
 
-// newCursor returns a cursor over all of a source.
 func newCursor(source io.ReaderAt, size int64) *cursor {
 	return &cursor{source: source, size: size, end: size}
 }

@@ -60,7 +60,6 @@ func verifyTag(in *folder) (int64, error) {
 	return in.verifyRanks()
 }
 
-// latestTag returns the tag that the file latest names.
 func latestTag(fsys fs.FS) (string, error) {
 	file, err := open(fsys, latest)
 	if err != nil {

@@ -30,7 +30,6 @@ func Distributed(stepsPerNumber int64) Format {
 // tableName is the name of the file that says what the others hold.
 const tableName = ".metadata"
 
-// verifyTable verifies what the table of a folder lists.
 func verifyTable(in *folder) error {
 	stored, err := storage(in.fsys, in.at(tableName))
 	if err != nil {
@@ -92,7 +91,6 @@ func storage(fsys fs.FS, name string) ([]stored, error) {
 	return slices.Compact(list), nil
 }
 
-// verify reads what is stored in its file.
 func (s stored) verify(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {

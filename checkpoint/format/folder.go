@@ -16,7 +16,6 @@ import (
 // mostFiles bounds the files of one checkpoint: more are not looked at, and make none.
 const mostFiles = 1 << 20
 
-// folder is a checkpoint that is a folder.
 type folder struct {
 	// fsys is the directory that was searched, and name the folder in it, without a slash.
 	fsys fs.FS
@@ -38,7 +37,6 @@ type folders struct {
 	verify func(in *folder) (step int64, err error)
 }
 
-// Name implements [Format].
 func (f folders) Name() string { return f.name }
 
 // Newest implements [Format]: the folders are tried by the last numbers in their names.
@@ -122,7 +120,6 @@ func enter(fsys fs.FS, name string) (*folder, error) {
 	return f, damaged(name, err)
 }
 
-// has reports whether the folder has a file.
 func (f *folder) has(file string) bool {
 	_, found := slices.BinarySearch(f.files, file)
 	return found
@@ -161,10 +158,8 @@ func (f *folder) within(pattern string) []string {
 	return below
 }
 
-// missing is the error of a checkpoint that lacks a file.
 func (f *folder) missing(file string) error { return incomplete(f.name, "%s is missing", file) }
 
-// at returns the name of a file of the folder in the directory.
 func (f *folder) at(file string) string { return path.Join(f.name, file) }
 
 // found returns the checkpoint with all files of the folder.

@@ -100,10 +100,8 @@ type single struct {
 	verify func(fsys fs.FS, name string) (step int64, err error)
 }
 
-// Name implements [Format].
 func (f single) Name() string { return f.name }
 
-// Newest implements [Format].
 func (f single) Newest(fsys fs.FS) (Found, error) {
 	return newestFile(f, fsys, func(name string) (candidate, bool) {
 		if path.Ext(name) != f.ending {
@@ -163,7 +161,6 @@ func incomplete(file, reason string, args ...any) error {
 	return fmt.Errorf("%s %w: %s", file, ErrIncomplete, fmt.Sprintf(reason, args...))
 }
 
-// damaged names the file in an error of reading it.
 func damaged(file string, err error) error {
 	// The innermost file is the one at fault: an error that names it is passed through as it is.
 	if err == nil || errors.Is(err, ErrIncomplete) {

@@ -23,7 +23,6 @@ func HuggingFace() Format {
 	return folders{name: "huggingface", like: named(checkpointFolder.MatchString), needs: trainerFiles, verify: verifyTrainer}
 }
 
-// checkpointFolder matches the folders of checkpoints.
 var checkpointFolder = regexp.MustCompile(`^checkpoint-[0-9]+$`)
 
 // trainerFiles are what a checkpoint has one of each: a file, a pattern, or a folder.
@@ -56,7 +55,6 @@ func verifyTrainer(in *folder) (int64, error) {
 	return *state.Step, nil
 }
 
-// verifyStates reads what the folder has.
 func (f *folder) verifyStates() error {
 	if err := f.verify(); err != nil {
 		return err

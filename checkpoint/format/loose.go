@@ -53,7 +53,6 @@ var digits = regexp.MustCompile(`[0-9]+`)
 var piece = regexp.MustCompile(`(?i)(^|[^a-z])((rank|shard|part|split|worker|node|gpu|proc|mp|tp|pp|dp)[-_.=]?[0-9]|` +
 	`[0-9][-_.]?of[-_.]?[0-9]|(optim|optimizer|opt|sched|scheduler|scaler|rng|random)(_?states?)?([^a-z]|$))`)
 
-// match returns the files of a list that a pattern takes.
 func match(pattern string, list []string) ([]string, error) {
 	var matching []string
 	for _, name := range list {
@@ -126,7 +125,6 @@ func ambiguous(files []string) error {
 	return nil
 }
 
-// series returns what the names of a series have in common.
 func series(name string) string { return digits.ReplaceAllString(name, "#") }
 
 // together returns a candidate for each number that any file has, called by the file of the first pattern.
@@ -144,7 +142,6 @@ func together(byPattern [][]string) []candidate {
 	return candidates
 }
 
-// name returns the name of a checkpoint of these files.
 func (l *loose) name(files []string) string {
 	if len(files) == 1 {
 		return files[0]

@@ -61,7 +61,6 @@ func fields(c *cursor, visit func(field) error) error {
 	return nil
 }
 
-// text reads the string that the cursor stands at, of the given length.
 func (c *cursor) text(length uint64) (string, error) {
 	// The bound lies below windowBytes, which take needs.
 	const longest = 4096 // bytes; names of files and layers are shorter

@@ -81,7 +81,6 @@ func arrays(c *cursor) error {
 	return nil
 }
 
-// array walks one array.
 func (c *cursor) array() error {
 	magic, err := c.uint32()
 	if err != nil {

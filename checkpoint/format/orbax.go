@@ -94,7 +94,6 @@ const (
 	maxManifest   = 1 << 30
 )
 
-// verifyManifest compares the checksum of a manifest.
 func verifyManifest(fsys fs.FS, name string) error {
 	file, err := open(fsys, name)
 	if err != nil {

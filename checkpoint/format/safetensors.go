@@ -34,7 +34,6 @@ type SafeTensors struct {
 	Files []string
 }
 
-// indexEnding is what the names of indexes end with.
 const indexEnding = ".safetensors.index.json"
 
 // shard matches the names of files that belong to an index.

@@ -248,7 +248,6 @@ func (k *keeper) endAll() {
 	killDescendants()
 }
 
-// endOf is how a process ended.
 func endOf(status syscall.WaitStatus, why Why) End {
 	// -1 is no exit status, so that nobody takes a signal for the trainer's own word.
 	if status.Signaled() {

@@ -48,5 +48,4 @@ type report struct {
 	Ended *End `json:"ended,omitempty"`
 }
 
-// keepWord is the one argument of a keeper.
 const keepWord = "keep"

@@ -57,7 +57,6 @@ func appendRecord(dst []byte, sequence uint64, payload []byte) []byte {
 	}
 }
 
-// append appends one frame to dst.
 func (f *frame) append(dst []byte) []byte {
 	length := uint32(len(f.piece))
 	if f.more {

@@ -24,12 +24,10 @@ type processes struct {
 
 var _ runner.Runner = (*processes)(nil)
 
-// id names the run's container of a rank.
 func (p *processes) id(run *runner.Run, rank int) guard.ID {
 	return guard.ID{Job: run.Job, Attempt: run.Attempt, Server: p.server, Rank: rank}
 }
 
-// Resume implements [runner.Runner].
 func (p *processes) Resume(ctx context.Context, run runner.Run) error {
 	user, err := p.config.Manager.User(p.spec)
 	if err != nil {

@@ -53,7 +53,6 @@ func Answer(ctx context.Context, p *alloc.Problem, d *alloc.Decision, q Question
 	return whatIf(ctx, d, next, "If "+q.Server+" were drained")
 }
 
-// why is what an explanation says of one job.
 func why(p *alloc.Problem, d *alloc.Decision, job string) (string, error) {
 	e, err := alloc.Explain(p, d)
 	if err != nil {

@@ -21,12 +21,12 @@ type Config struct {
 	Source func() State
 	// Ask answers questions, as Answer does; nil: none is.
 	Ask func(context.Context, Question) (string, error)
-	// Every is the pause between two states; 0: DefaultEvery.
+	// Every is the pause between two states; 0: a second.
 	Every time.Duration
 }
 
-// DefaultEvery is short against what people wait for, and long against what it takes to look at a thousand jobs.
-const DefaultEvery = time.Second
+// defaultEvery is short against what people wait for, and long against what it takes to look at a thousand jobs.
+const defaultEvery = time.Second
 
 const (
 	// mostDecisions is how many are remembered.
@@ -66,7 +66,7 @@ type message struct {
 // New returns a board.
 func New(config Config) *Board {
 	if config.Every == 0 {
-		config.Every = DefaultEvery
+		config.Every = defaultEvery
 	}
 	return &Board{config: config, asking: make(chan struct{}, 1), watchers: map[*watcher]bool{}}
 }
@@ -83,7 +83,6 @@ func (b *Board) Decided(d Decision) {
 	b.decisions = slices.Clone(b.decisions[max(0, len(b.decisions)-mostDecisions):]) // a frame may hold the list before
 }
 
-// look takes a new frame.
 func (b *Board) look() (*frame, error) {
 	state := b.config.Source()
 	b.history.Lock()

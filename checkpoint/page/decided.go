@@ -141,13 +141,13 @@ type Decision struct {
 	Gap       float64 `json:"gap"`
 	// Fault is why it could not be taken or carried out; empty: it was.
 	Fault string `json:"fault,omitempty"`
-	// Changes are the jobs that it changes, at most MostChanges, and More how many there are beside.
+	// Changes are the jobs that it changes, at most 50, and More how many there are beside.
 	Changes []Change `json:"changes,omitempty"`
 	More    int      `json:"more,omitzero"`
 }
 
-// MostChanges is how many changes of one decision a page names.
-const MostChanges = 50
+// mostChanges is how many changes of one decision a page names.
+const mostChanges = 50
 
 // Change is a job that is to have other containers.
 type Change struct {
@@ -183,7 +183,7 @@ func NewDecision(at float64, took time.Duration, p *alloc.Problem, d *alloc.Deci
 
 // add adds a change, as long as there are not too many.
 func (d *Decision) add(c Change) {
-	if len(d.Changes) == MostChanges {
+	if len(d.Changes) == mostChanges {
 		d.More++
 		return
 	}

@@ -22,7 +22,6 @@ type list struct {
 	items map[string][]byte
 }
 
-// newFrame writes the items of a state.
 func newFrame(s *State, decisions []Decision) (*frame, error) {
 	f := &frame{clock: s.Clock, decisions: decisions}
 	var err error

@@ -46,7 +46,6 @@ const (
 	askLimit = 5 * time.Second
 )
 
-// errCrowded refuses a watcher.
 var errCrowded = errors.New("page: there are too many browsers that watch")
 
 // until returns how long a request is let in; false: it is not.

@@ -21,7 +21,6 @@ type ofShare struct {
 	share Share
 }
 
-// Begin implements Store.
 func (p ofShare) Begin(ctx context.Context, job string, number int64) (Writer, error) {
 	return p.BeginShard(ctx, job, number, p.share)
 }
@@ -32,7 +31,6 @@ type only struct {
 	want func(name string) bool
 }
 
-// Open implements Store.
 func (o only) Open(ctx context.Context, job string, number int64) (Reader, error) {
 	r, err := o.Store.Open(ctx, job, number)
 	if err != nil {
@@ -47,7 +45,6 @@ type onlyReader struct {
 	want func(name string) bool
 }
 
-// Manifest implements Reader.
 func (r onlyReader) Manifest() Manifest {
 	m := r.Reader.Manifest()
 	// The parts are this caller's own.

@@ -35,7 +35,6 @@ func newReader(ctx context.Context, r Stored, open func(index int, offset int64)
 	return &reader{ctx: ctx, stored: r, open: open}
 }
 
-// Manifest implements Reader.
 func (r *reader) Manifest() Manifest {
 	m := r.stored.Manifest
 	// The caller may change what it gets; what parts are compared with must not change.
@@ -43,7 +42,6 @@ func (r *reader) Manifest() Manifest {
 	return m
 }
 
-// Part implements Reader.
 func (r *reader) Part(name string) (io.ReadCloser, error) {
 	i, err := r.find(name)
 	if err != nil {
@@ -94,12 +92,10 @@ func (r *reader) find(name string) (int, error) {
 	return i, nil
 }
 
-// wrap adds the checkpoint and the part to an error.
 func (r *reader) wrap(part string, err error) error {
 	return Wrap(r.stored.Job, r.stored.Number, fmt.Errorf("part %.60q: %w", part, err))
 }
 
-// Close implements Reader.
 func (r *reader) Close() error {
 	r.closed = true
 	return nil

@@ -200,7 +200,6 @@ type shardWriter struct {
 	number int64
 }
 
-// Part implements Writer.
 func (w *shardWriter) Part(name string) (io.WriteCloser, error) {
 	if err := w.checkPart(name); err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ const ChunkBytes = 1 << 20
 // A change on purpose can keep them; a Digest tells that too.
 type Sums string
 
-// sumDigits is the number of digits of one sum.
 const sumDigits = 2 * crc32.Size
 
 // Of reports whether these can be the sums of a part of that length.

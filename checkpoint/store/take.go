@@ -29,7 +29,6 @@ type Taker interface {
 // takeBytes is how much of a file is read in one go for its sums: what a processor keeps near.
 const takeBytes = 256 << 10
 
-// Take implements Taker.
 func (w *writer) Take(name string, file fs.File, given bool) (bool, error) {
 	if err := w.ready(); err != nil {
 		return false, w.wrap(err)

@@ -79,7 +79,6 @@ func piecesOf(manifest Manifest) []piece {
 	return pieces
 }
 
-// verify reads the piece to its end.
 func (p piece) verify(ctx context.Context, reader Reader) error {
 	open := func() (io.ReadCloser, error) { return reader.Range(p.part.Name, p.offset, p.bytes) }
 	if p.bytes == p.part.Bytes {

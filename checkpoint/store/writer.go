@@ -84,7 +84,6 @@ func (f Form) inline(taken int) int {
 	return min(limit, inlineParts*limit-taken, maxInline-taken)
 }
 
-// writer implements Writer.
 type writer struct {
 	ctx context.Context
 	// stored grows with each part that is closed.
@@ -113,7 +112,6 @@ func newWriter(ctx context.Context, job string, number int64, form Form, d Draft
 	}
 }
 
-// wrap adds the checkpoint to an error.
 func (w *writer) wrap(err error) error { return Wrap(w.stored.Job, w.stored.Number, err) }
 
 // ready returns why no next step can be taken, or nil.
@@ -318,7 +316,6 @@ func (p *part) end(why error) error {
 	return object.Discard()
 }
 
-// wrap adds the checkpoint and the part to an error.
 func (p *part) wrap(err error) error {
 	if err == nil {
 		return nil

@@ -63,7 +63,6 @@ func write(ctx context.Context, s store.Store, job string, number int64, files [
 	return w, nil
 }
 
-// writePart writes one part.
 func writePart(w store.Writer, f file) error {
 	part, err := w.Part(f.name)
 	if err != nil {
@@ -175,7 +174,6 @@ func (c check) write(job string, number int64, files ...file) store.Writer {
 	return w
 }
 
-// commits commits what has written files, and compares the manifest.
 func (c check) commits(w store.Writer, job string, number int64, files ...file) store.Manifest {
 	c.Helper()
 	m, err := w.Commit()
@@ -186,7 +184,6 @@ func (c check) commits(w store.Writer, job string, number int64, files ...file) 
 	return m
 }
 
-// save writes and commits files.
 func (c check) save(job string, number int64, files ...file) store.Manifest {
 	c.Helper()
 	return c.commits(c.write(job, number, files...), job, number, files...)
@@ -218,7 +215,6 @@ func (c check) remove(job string, numbers ...int64) {
 	}
 }
 
-// list returns the numbers that are listed.
 func (c check) list(job string) []int64 {
 	c.Helper()
 	list, err := c.List(c.Context(), job)
@@ -226,7 +222,6 @@ func (c check) list(job string) []int64 {
 	return numbersOf(list)
 }
 
-// numbersOf returns the numbers of manifests.
 func numbersOf(list []store.Manifest) []int64 {
 	numbers := make([]int64, len(list))
 	for i, m := range list {
@@ -261,7 +256,6 @@ func (c check) absent(job string, number int64) {
 	}
 }
 
-// ended returns a context that has ended.
 func (c check) ended() context.Context {
 	ctx, cancel := context.WithCancel(c.Context())
 	cancel()

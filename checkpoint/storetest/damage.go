@@ -34,7 +34,6 @@ const (
 	Remove Damage = "remove"
 )
 
-// damages are all kinds of damage.
 var damages = []Damage{Flip, Truncate, Extend, Remove}
 
 // Apply returns the damaged form of data, a new slice; of Remove it knows nothing.

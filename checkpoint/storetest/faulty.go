@@ -64,7 +64,6 @@ func (f *Faulty) Calls() int64 {
 	return f.calls
 }
 
-// count counts a call, and says whether it is to fail.
 func (f *Faulty) count() (fails bool, when When) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +129,6 @@ func (f *Faulty) Identity(ctx context.Context) (store.Identity, error) {
 	return call(f, "identity", 0, func() (store.Identity, error) { return f.store.Identity(ctx) })
 }
 
-// faultyWriter is a writer of a Faulty.
 type faultyWriter struct {
 	f      *Faulty
 	w      store.Writer
@@ -152,7 +150,6 @@ func step[T any](w *faultyWriter, effect func() (T, error)) (result T, err error
 	return result, err
 }
 
-// Part implements store.Writer.
 func (w *faultyWriter) Part(name string) (io.WriteCloser, error) {
 	part, err := step(w, func() (io.WriteCloser, error) { return w.w.Part(name) })
 	if err != nil {
@@ -161,7 +158,6 @@ func (w *faultyWriter) Part(name string) (io.WriteCloser, error) {
 	return &faultyPart{w, part}, nil
 }
 
-// Commit implements store.Writer.
 func (w *faultyWriter) Commit() (store.Manifest, error) { return step(w, w.w.Commit) }
 
 // Abort implements store.Writer. A writer that has failed can still give its space back.
@@ -170,24 +166,20 @@ func (w *faultyWriter) Abort() error {
 	return err
 }
 
-// faultyPart is a part of a faultyWriter.
 type faultyPart struct {
 	w    *faultyWriter
 	part io.WriteCloser
 }
 
-// Write implements io.Writer.
 func (p *faultyPart) Write(data []byte) (int, error) {
 	return step(p.w, func() (int, error) { return p.part.Write(data) })
 }
 
-// Close implements io.Closer.
 func (p *faultyPart) Close() error {
 	_, err := step(p.w, nothing(p.part.Close))
 	return err
 }
 
-// faultyReader is a reader of a Faulty.
 type faultyReader struct {
 	store.Reader
 	f      *Faulty
@@ -195,17 +187,14 @@ type faultyReader struct {
 	number int64
 }
 
-// Part implements store.Reader.
 func (r *faultyReader) Part(name string) (io.ReadCloser, error) {
 	return r.part(func() (io.ReadCloser, error) { return r.Reader.Part(name) })
 }
 
-// Range implements store.Reader.
 func (r *faultyReader) Range(name string, offset, bytes int64) (io.ReadCloser, error) {
 	return r.part(func() (io.ReadCloser, error) { return r.Reader.Range(name, offset, bytes) })
 }
 
-// part makes a call that opens a part.
 func (r *faultyReader) part(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	part, err := call(r.f, r.job, r.number, open)
 	if err != nil {
@@ -214,13 +203,11 @@ func (r *faultyReader) part(open func() (io.ReadCloser, error)) (io.ReadCloser, 
 	return &faultyRead{part, r}, nil
 }
 
-// faultyRead is a part of a faultyReader.
 type faultyRead struct {
 	io.ReadCloser
 	r *faultyReader
 }
 
-// Read implements io.Reader.
 func (p *faultyRead) Read(data []byte) (int, error) {
 	return call(p.r.f, p.r.job, p.r.number, func() (int, error) { return p.ReadCloser.Read(data) })
 }

@@ -102,7 +102,6 @@ type memory struct {
 	seen int
 }
 
-// Begin implements store.Medium.
 func (s memory) Begin(_ context.Context, job string, number int64) (store.Draft, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +111,6 @@ func (s memory) Begin(_ context.Context, job string, number int64) (store.Draft,
 	return &memDraft{s: s}, nil
 }
 
-// Record implements store.Medium.
 func (s memory) Record(_ context.Context, folder store.Folder, number int64) (store.Stored, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +126,6 @@ func (s memory) find(folder store.Folder, number int64) (store.Stored, error) {
 	return store.ReadRecord(bytes.NewReader(found.manifest), folder, number)
 }
 
-// Open implements store.Medium.
 func (s memory) Open(_ context.Context, r store.Record, index int, offset int64) (io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +140,6 @@ func (s memory) Open(_ context.Context, r store.Record, index int, offset int64)
 	return memReader{s, bytes.NewReader(part[min(offset, int64(len(part))):])}, s.since(s.seen)
 }
 
-// List implements store.Medium.
 func (s memory) List(ctx context.Context, folder store.Folder) ([]int64, func(int64) (store.Stored, error), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +147,6 @@ func (s memory) List(ctx context.Context, folder store.Folder) ([]int64, func(in
 	return slices.Sorted(maps.Keys(s.jobs[folder])), read, nil
 }
 
-// Delete implements store.Medium.
 func (s memory) Delete(_ context.Context, folder store.Folder, number int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +154,6 @@ func (s memory) Delete(_ context.Context, folder store.Folder, number int64) err
 	return nil
 }
 
-// Fence implements store.Medium.
 func (s memory) Fence(_ context.Context, folder store.Folder, number int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +164,6 @@ func (s memory) Fence(_ context.Context, folder store.Folder, number int64) erro
 	return nil
 }
 
-// Identity implements store.Medium.
 func (s memory) Identity(context.Context, bool) (store.Identity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +179,6 @@ type memReader struct {
 	from *bytes.Reader
 }
 
-// Read implements io.Reader.
 func (r memReader) Read(p []byte) (int, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -196,7 +188,6 @@ func (r memReader) Read(p []byte) (int, error) {
 	return r.from.Read(p)
 }
 
-// Close implements io.Closer.
 func (r memReader) Close() error { return nil }
 
 // Damage implements [Damager].
@@ -230,14 +221,12 @@ type memObject struct {
 	*bytes.Buffer
 }
 
-// Create implements store.Draft.
 func (d *memDraft) Create(int) (store.Object, error) {
 	o := memObject{d.s, new(bytes.Buffer)}
 	d.parts = append(d.parts, o.Buffer)
 	return o, o.Close()
 }
 
-// Write implements io.Writer.
 func (o memObject) Write(p []byte) (int, error) {
 	if err := o.Close(); err != nil {
 		return 0, err
@@ -252,7 +241,6 @@ func (o memObject) Close() error {
 	return o.s.since(o.s.seen)
 }
 
-// Discard implements store.Object.
 func (o memObject) Discard() error { return nil }
 
 // Commit implements store.Draft. What is committed already is answered for, fence or not.
@@ -297,7 +285,6 @@ func (s *MemStore) put(folder store.Folder, number int64, c *stored) {
 	s.jobs[folder][number] = c
 }
 
-// Abort implements store.Draft.
 func (d *memDraft) Abort() error {
 	d.parts = nil
 	return nil

@@ -32,7 +32,6 @@ func sharesOf(number int64, of int) (all []file) {
 	return all
 }
 
-// saveShare writes and commits a share.
 func (c shardCheck) saveShare(number int64, index, of int, files []file) (store.Manifest, error) {
 	return save(c.Context(), store.OfShare(c.sharded, store.Share{Index: index, Of: of}), "job", number, files)
 }

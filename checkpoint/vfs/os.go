@@ -46,7 +46,6 @@ func (o *OS) Create(name string) (File, error) {
 // osFile is a file of the operating system open for writing. It implements File.
 type osFile struct{ *os.File }
 
-// Flush implements File.
 func (f osFile) Flush() { flush(f.File) }
 
 // Open implements FS.

@@ -134,10 +134,8 @@ type adoptedFile struct {
 	from *os.File
 }
 
-// Write implements File.
 func (adoptedFile) Write([]byte) (int, error) { return 0, errReadOnly }
 
-// Flush implements File.
 func (f adoptedFile) Flush() { flush(f.File) }
 
 // Sync implements File. It looks at the lease when the bytes are durable: what was read until then is what is there.

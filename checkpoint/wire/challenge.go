@@ -50,7 +50,6 @@ type challenges struct {
 	now, before challenge
 }
 
-// current returns the challenge that is given out.
 func (c *challenges) current() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

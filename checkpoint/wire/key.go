@@ -45,7 +45,6 @@ func (p Party) String() string {
 	return string(p.Role) + "/" + hex.EncodeToString([]byte(p.Name))
 }
 
-// readParty reads what String writes.
 func readParty(text string) (Party, error) {
 	if text == string(Master) {
 		return Party{Role: Master}, nil

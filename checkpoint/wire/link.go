@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// linkOf is the signature of a link.
 func (s Secret) linkOf(path, until string) []byte {
 	return s.key.mac("apportion link 1", s.Cluster(), path, until)
 }

@@ -38,7 +38,6 @@ type line struct {
 	from, to Party
 }
 
-// sign signs a request with a body for a challenge.
 func (l *line) sign(r *http.Request, body []byte, challenge string) {
 	r.Header.Set(headerFrom, l.from.String())
 	r.Header.Set(headerTo, l.to.String())
@@ -120,7 +119,6 @@ func (g *Gate) admit(r *http.Request, roles []Role) (*line, error) {
 	return &l, nil
 }
 
-// callerKey is the key of a caller in a context.
 type callerKey struct{}
 
 // Caller returns who has made the request that a context belongs to.

@@ -111,7 +111,6 @@ type checker struct {
 	faults []error
 }
 
-// fault notes a fault.
 func (c *checker) fault(kind, format string, args ...any) {
 	c.faults = append(c.faults, &Fault{kind, c.job, fmt.Sprintf(format, args...)})
 }

@@ -69,7 +69,6 @@ func Read(log io.Reader) ([]Line, error) {
 	return lines, scanner.Err()
 }
 
-// read reads one line.
 func (l *Line) read(text []byte) error {
 	if err := json.Unmarshal(text, l); err != nil {
 		return err

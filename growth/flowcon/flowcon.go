@@ -140,7 +140,6 @@ func (e *Executor) Note(reading Reading) error {
 	return faults.Err()
 }
 
-// newState returns the state of a job that arrives.
 func (e *Executor) newState() *jobState {
 	numbers := make([]float64, 2*e.config.Kinds)
 	s := &jobState{

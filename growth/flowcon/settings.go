@@ -69,7 +69,6 @@ type Options struct {
 	Classifier growth.Classifier
 }
 
-// complete returns the options with the defaults in place.
 func (c *Config) complete(options *Options) Options {
 	var chosen Options
 	if options != nil {

@@ -94,7 +94,6 @@ type Monitor struct {
 	gone    []growth.Change // jobs that were taken out since the newest step
 }
 
-// jobState is what the monitor knows of one job.
 type jobState struct {
 	track    *growth.Track
 	category growth.Category // Outside until it is admitted

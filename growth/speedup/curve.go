@@ -41,7 +41,6 @@ type Options struct {
 	Samples float64
 }
 
-// check adds to faults what is wrong with the options.
 func (o *Options) check(faults *apportion.Faults) {
 	if o.Model > Table {
 		faults.Add(apportion.Item{}, "Model", apportion.ErrUnknown, o.Model.String())

@@ -28,10 +28,8 @@ func checkRequest(faults *apportion.Faults, request int64) {
 	}
 }
 
-// countItem names the i-th of a list of counts.
 func countItem(i int) apportion.Item { return check.Item("count", "", i) }
 
-// checkSpeeds returns what is wrong with the arguments of Speeds.
 func checkSpeeds(counts []int64, perServer int64) error {
 	var faults apportion.Faults
 	for i, n := range counts {
@@ -107,7 +105,6 @@ func parameters(model Model, single []Observation) (n int) {
 	return n
 }
 
-// fitOne fits one model and judges it.
 func fitOne(model Model, single []Observation, options *Options) *Curve {
 	c := shape(model, single)
 	last := &single[len(single)-1] // the most containers: tidy has sorted them
@@ -122,7 +119,6 @@ func fitOne(model Model, single []Observation, options *Options) *Curve {
 	return c
 }
 
-// shape returns the curve through observations that are tidy.
 func shape(model Model, single []Observation) *Curve {
 	c := &Curve{Model: model}
 	switch model {

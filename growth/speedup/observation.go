@@ -32,7 +32,6 @@ const (
 	largest = 1e60
 )
 
-// checkCounts adds to faults what is wrong with a number of containers on a number of servers.
 func checkCounts(faults *apportion.Faults, item apportion.Item, containers, servers int64) {
 	if containers < 1 || containers > mostContainers {
 		faults.Add(item, "Containers", apportion.ErrRange, strconv.FormatInt(containers, 10))
@@ -53,7 +52,6 @@ func checkPositive(faults *apportion.Faults, item apportion.Item, field string, 
 	}
 }
 
-// check adds to faults what is wrong with the i-th observation.
 func (o *Observation) check(faults *apportion.Faults, i int) {
 	item := check.Item("observation", "", i)
 	checkCounts(faults, item, o.Containers, o.Servers)
@@ -61,10 +59,8 @@ func (o *Observation) check(faults *apportion.Faults, i int) {
 	checkPositive(faults, item, "Seconds", o.Seconds)
 }
 
-// each is the samples of one container.
 func (o *Observation) each() float64 { return o.Samples / float64(o.Containers) }
 
-// rate is the samples a second.
 func (o *Observation) rate() float64 { return o.Samples / o.Seconds }
 
 // compare orders observations by all that they hold, so that their order in the input leaves no trace.

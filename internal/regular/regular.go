@@ -66,7 +66,6 @@ func check(file *os.File, err error) (*os.File, error) {
 // everything looked at.
 func FS(root *os.Root) fs.FS { return tree{root} }
 
-// tree is what lies below a root.
 type tree struct{ root *os.Root }
 
 var (
@@ -74,7 +73,6 @@ var (
 	_ fs.ReadDirFS = tree{}
 )
 
-// Open implements fs.FS.
 func (t tree) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -102,7 +100,6 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 	return t.root.Stat(filepath.FromSlash(name))
 }
 
-// ReadDir implements fs.ReadDirFS.
 func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(t.root.FS(), name)
 }

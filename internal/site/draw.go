@@ -24,7 +24,6 @@ type drawing struct {
 	names  []string // of what has a colour
 }
 
-// class is the colour of a name.
 func (d *drawing) class(name string) string {
 	if name == "" {
 		return "idle"

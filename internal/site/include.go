@@ -22,7 +22,6 @@ type include struct {
 	page *page
 }
 
-// expand returns the text of a page with what it includes.
 func (s *site) expand(p *page) (string, error) {
 	in := &include{s, p}
 	t, err := template.New(p.source).Funcs(template.FuncMap{
@@ -96,7 +95,6 @@ func find(text, name string) (file *token.File, node ast.Decl, doc *ast.CommentG
 	return nil, nil, nil, fmt.Errorf("it declares no %s", name)
 }
 
-// declaration returns the text of a declaration with its comment.
 func declaration(text, name string) (string, error) {
 	file, node, doc, err := find(text, name)
 	if err != nil {

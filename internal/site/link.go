@@ -29,12 +29,10 @@ type linker struct {
 	err  error
 }
 
-// transformer is the linker as the parser wants it.
 func (l *linker) transformer() util.PrioritizedValue { return util.Prioritized(l, 100) }
 
 var _ parser.ASTTransformer = (*linker)(nil)
 
-// Transform implements parser.ASTTransformer.
 func (l *linker) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

@@ -50,7 +50,6 @@ var groups = []struct {
 	{"Look up", []string{"packages.md", "guides.md"}},
 }
 
-// page is one page of the site.
 type page struct {
 	Title string
 	Path  string        // in the site, as tutorials/plugin.html
@@ -60,7 +59,6 @@ type page struct {
 	text   string // in Markdown
 }
 
-// site is all that is written.
 type site struct {
 	root   string
 	pages  []*page

@@ -71,7 +71,6 @@ func (h *hooked) Create(name string) (vfs.File, error) {
 	return &hookedFile{file, name, h.hook}, nil
 }
 
-// Open implements vfs.FS.
 func (h *hooked) Open(name string) (io.ReadSeekCloser, error) {
 	return result(h, Open, name, func() (io.ReadSeekCloser, error) { return h.fsys.Open(name) })
 }
@@ -126,22 +125,18 @@ func (h *hooked) Rename(from, to string) error {
 	return h.ask(Rename, from, func() error { return h.fsys.Rename(from, to) })
 }
 
-// Remove implements vfs.FS.
 func (h *hooked) Remove(name string) error {
 	return h.ask(Remove, name, func() error { return h.fsys.Remove(name) })
 }
 
-// Mkdir implements vfs.FS.
 func (h *hooked) Mkdir(name string) error {
 	return h.ask(Mkdir, name, func() error { return h.fsys.Mkdir(name) })
 }
 
-// List implements vfs.FS.
 func (h *hooked) List(dir string) ([]vfs.Entry, error) {
 	return result(h, List, dir, func() ([]vfs.Entry, error) { return h.fsys.List(dir) })
 }
 
-// SyncDir implements vfs.FS.
 func (h *hooked) SyncDir(dir string) error {
 	return h.ask(SyncDir, dir, func() error { return h.fsys.SyncDir(dir) })
 }

@@ -37,7 +37,6 @@ type node struct {
 	synced int
 }
 
-// newDir returns an empty directory.
 func newDir() *node { return &node{entries: make(map[string]*node), durable: make(map[string]*node)} }
 
 func (n *node) isDir() bool { return n.entries != nil }
@@ -194,7 +193,6 @@ func (m *Mem) Open(name string) (io.ReadSeekCloser, error) {
 // memReader reads what a file held when it was opened.
 type memReader struct{ *bytes.Reader }
 
-// Close implements io.Closer.
 func (memReader) Close() error { return nil }
 
 // Link implements FS. Both names lead to one node, of which a crash leaves each, neither or both.
@@ -299,7 +297,6 @@ func (m *Mem) dir(op, name string) (*node, error) {
 	return n, err
 }
 
-// memFile is a file of a Mem open for writing.
 type memFile struct {
 	m      *Mem
 	n      *node
@@ -315,7 +312,6 @@ func (f *memFile) open() error {
 	return nil
 }
 
-// Write implements vfs.File.
 func (f *memFile) Write(p []byte) (int, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -326,7 +322,6 @@ func (f *memFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sync implements vfs.File.
 func (f *memFile) Sync() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -340,7 +335,6 @@ func (f *memFile) Sync() error {
 // Flush implements vfs.File. What it begins may be lost all the same, so there is nothing to begin.
 func (f *memFile) Flush() {}
 
-// Close implements vfs.File.
 func (f *memFile) Close() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()

@@ -43,5 +43,4 @@ func (m *Mem) Adopt(from *os.File, name string) (vfs.File, error) {
 // adopted is a file that is not written.
 type adopted struct{ vfs.File }
 
-// Write implements vfs.File.
 func (adopted) Write([]byte) (int, error) { return 0, os.ErrPermission }

@@ -25,7 +25,6 @@ var guards = []Change{
 	{"vouch.go", "\t})\n}", "\t}\n}"},
 }
 
-// played is a file more of package guard.
 const played = `package guard
 
 import (

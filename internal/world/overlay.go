@@ -61,7 +61,6 @@ const inOrder = `func (c *cancelCtx) inOrder() []canceler {
 }
 `
 
-// added is a file more of the runtime.
 const added = `package runtime
 
 var worldState uint64

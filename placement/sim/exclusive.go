@@ -15,7 +15,6 @@ import (
 // of containers, and what all hold on a server must fit.
 type Exclusive struct{}
 
-// law returns the law of the scenario.
 func (s *Scenario) law() Law {
 	if s.Law == nil {
 		return Exclusive{}
@@ -79,7 +78,6 @@ func (Exclusive) setRates(_ *Scenario, jobs []*job, now time.Duration) {
 // used is the demand of all containers. It cannot overflow: it fits the servers.
 func (Exclusive) used(j *job) apportion.Resources { return times(j.n, j.Demand) }
 
-// times returns n times a demand.
 func times(n int64, demand apportion.Resources) apportion.Resources {
 	sum := make(apportion.Resources, len(demand))
 	for k, q := range demand {

@@ -39,7 +39,6 @@ type job struct {
 	why string
 }
 
-// holds reports whether the job has containers.
 func (j *job) holds() bool { return j.n > 0 }
 
 // paused reports whether the job holds containers and is being resumed.

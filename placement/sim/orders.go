@@ -76,7 +76,6 @@ func (c *cluster) carryOut(o *Orders) error {
 	return nil
 }
 
-// wrong returns an OrderError of now.
 func (c *cluster) wrong(job, order, detail string) error {
 	return &OrderError{Policy: c.policy.Name(), At: c.now, Job: job, Order: order, Detail: detail}
 }

@@ -61,7 +61,6 @@ func (s *Scenario) checkCluster(faults *apportion.Faults) {
 	collect(faults, err)
 }
 
-// collect adds the fault or faults that an error of this library is.
 func collect(faults *apportion.Faults, err error) {
 	var several apportion.Faults
 	var one *apportion.FieldError

@@ -58,7 +58,6 @@ type arrival struct {
 	Value  float64             `json:"value"`
 }
 
-// units returns the work of an arrival.
 func (a *arrival) units(p pool) float64 { return float64(a.Work) * float64(p.unit(a.Worker)) }
 
 // fluidPrice returns the density at which the jobs that were offered, the best first, fill the cluster; 0 if they do not. A job of age

@@ -140,7 +140,6 @@ func (s *Scheduler) offered(p *planned) (*Deadline, string) {
 	return nil, reason
 }
 
-// checkOffer returns what is wrong with a job.
 func (s *Scheduler) checkOffer(job *Job) error {
 	if err := job.Validate(s.kinds); err != nil {
 		return err

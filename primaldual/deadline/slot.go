@@ -56,10 +56,8 @@ func keep(jobs []*planned, room int64) int64 {
 	return room
 }
 
-// roundUp returns the next multiple of unit.
 func roundUp(x, unit int64) int64 { return (x + unit - 1) / unit * unit }
 
-// byDeadline returns the planned jobs of which keep holds, by deadline.
 func byDeadline(jobs []*planned, keep func(*planned) bool) []*planned {
 	var out []*planned
 	for _, j := range jobs {

@@ -11,7 +11,6 @@ import (
 	"github.com/apportion/apportion"
 )
 
-// stateVersion is the version of the form.
 const stateVersion = 1
 
 // state is a scheduler in JSON.
@@ -72,7 +71,6 @@ func Restore(snapshot []byte) (*Scheduler, error) {
 	return s, nil
 }
 
-// stateFault returns what is wrong with a snapshot.
 func stateFault(field string, sort error, detail string) error {
 	return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
 }

@@ -76,7 +76,6 @@ var (
 	cpuServers = [][3]int64{{0, 36, 60}}
 )
 
-// server draws a server of one of the types.
 func server(rng *rand.Rand, id string, types [][3]int64) apportion.Server {
 	shape := types[rng.IntN(len(types))]
 	return apportion.Server{ID: id, Capacity: apportion.Resources{

@@ -77,7 +77,6 @@ func (t *Tree) Most(w *Wish, room []int64) (most int64, domain int) {
 	return most, domain
 }
 
-// chooser is one choice.
 type chooser struct {
 	*Tree
 	wish *Wish

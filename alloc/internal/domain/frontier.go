@@ -40,7 +40,6 @@ func (p *point) compare(q *point) int {
 	return cmp.Or(slices.Compare(p.used[:], q.used[:]), cmp.Compare(p.room, q.room))
 }
 
-// better reports whether p comes before q.
 func (p *point) better(q *point) bool { return p.compare(q) < 0 }
 
 // add is the choice of both.
@@ -93,7 +92,6 @@ func (c *chooser) root() []point {
 	return c.joined(0, all)
 }
 
-// joined returns the choices of several domains of a level together.
 func (c *chooser) joined(level int, domains []int) []point {
 	list := []point{{}}
 	for _, domain := range domains {

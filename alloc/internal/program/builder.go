@@ -41,10 +41,8 @@ func name(parts ...any) string {
 	return text.String()
 }
 
-// term returns coef times v.
 func term(v milp.Var, coef float64) milp.Term { return milp.Term{Var: v, Coef: coef} }
 
-// sum returns the sum of vars, each times coef, appended to terms.
 func sum(terms []milp.Term, vars []milp.Var, coef float64) []milp.Term {
 	for _, v := range vars {
 		terms = append(terms, term(v, coef))
@@ -145,7 +143,6 @@ func (b *builder) capacities(use [][][]milp.Term, p places) {
 	}
 }
 
-// held returns how many containers placed has on server j.
 func held(placed []apportion.Placement, j int) int64 {
 	for _, p := range placed {
 		if p.Server == j {

@@ -98,7 +98,6 @@ func (e expression) terms(vars []milp.Var) []milp.Term {
 	return terms
 }
 
-// at returns the value of the expression at a point.
 func (e expression) at(values []float64) float64 {
 	sum := e.constant
 	for t, column := range e.columns {

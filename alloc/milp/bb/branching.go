@@ -34,7 +34,6 @@ func newPseudocosts(n int) pseudocosts {
 	return p
 }
 
-// learn records the bound of a node that was branched to.
 func (p *pseudocosts) learn(n *node, bound float64) {
 	// The root was not branched to, so it teaches nothing.
 	if n.parent == nil {

@@ -45,14 +45,12 @@ func invert(a [][]float64) (inverse [][]float64, ok bool) {
 	return inverse, true
 }
 
-// scale multiplies row by factor.
 func scale(row []float64, factor float64) {
 	for c := range row {
 		row[c] *= factor
 	}
 }
 
-// subtract takes factor times other from row.
 func subtract(row []float64, factor float64, other []float64) {
 	for c, v := range other {
 		if v != 0 {

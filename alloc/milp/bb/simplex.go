@@ -100,7 +100,6 @@ func bytesFor(m, n, nonzeros int) float64 {
 	return 8*float64(m)*float64(m) + 80*float64(m+n) + 24*float64(nonzeros)
 }
 
-// inverseRow returns row r of the inverse.
 func (s *simplex) inverseRow(r int) []float64 { return s.inverse[r*s.m : (r+1)*s.m] }
 
 // priceRow sets s.row to row r of B^-1 [A I].
@@ -299,7 +298,6 @@ func (s *simplex) setInverse(inverted [][]float64, rows, vars []int32) {
 	s.pivots = 0
 }
 
-// slackBasis makes the slacks the basis.
 func (s *simplex) slackBasis() {
 	for j := range s.n {
 		s.place[j] = -1

@@ -45,10 +45,8 @@ func (h openNodes) Less(a, b int) bool {
 }
 func (h openNodes) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
 
-// Push implements heap.Interface.
 func (h *openNodes) Push(x any) { *h = append(*h, x.(*node)) }
 
-// Pop implements heap.Interface.
 func (h *openNodes) Pop() any {
 	last := len(*h) - 1
 	n := (*h)[last]

@@ -40,7 +40,6 @@ func integers(b *milp.Builder, bounds ...[2]float64) []milp.Var {
 	return vars
 }
 
-// cases returns all of them.
 func cases() []oneCase {
 	// The order is from what the narrowest engine can state to what few can, so that the first
 	// failure is the simplest.

@@ -95,7 +95,6 @@ func (c oneCase) check() check {
 	}}
 }
 
-// build makes a model of what add adds.
 func build(name string, add func(b *milp.Builder)) (*milp.Model, error) {
 	b := milp.NewBuilder(name)
 	add(b)

@@ -37,7 +37,6 @@ func known() []Instance {
 	return all
 }
 
-// knownChecks returns one check for each of them.
 func knownChecks() []check {
 	var all []check
 	for _, i := range known() {

@@ -114,7 +114,6 @@ var (
 	}
 )
 
-// highsLibrary is libhighs.
 type highsLibrary struct{ functions symbols }
 
 // openHiGHS loads libhighs from the folder and checks its version, since the kinds of callback are

@@ -28,7 +28,6 @@ func (orTools) solveMathOpt(context.Context, engine, message) ([]byte, error) {
 // highsLibrary has the methods of the real one; it is never made.
 type highsLibrary struct{}
 
-// openHiGHS fails likewise.
 func openHiGHS(string) (highsLibrary, error) {
 	return highsLibrary{}, unavailable(withoutCgo, []string{"nothing"})
 }

@@ -138,7 +138,6 @@ func (e entry) appendIntegers(values []int64) ([]int64, error) {
 	return values, nil
 }
 
-// appendDoubles is appendIntegers for a list of doubles.
 func (e entry) appendDoubles(values []float64) ([]float64, error) {
 	if e.bytes == nil {
 		return append(values, e.double()), nil

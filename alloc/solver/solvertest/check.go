@@ -108,7 +108,6 @@ type probe struct {
 	busy atomic.Pointer[string]
 }
 
-// ask hands an instance of that name to the solver.
 func (p *probe) ask(name string, inst *solver.Instance) (*solver.Solution, error) {
 	return p.askWithin(p.ctx, name, inst)
 }

@@ -12,7 +12,6 @@ import (
 // choices compares random instances with options with enumeration.
 func choices(p *probe) error { return p.enumerates("Choices", Choices, p.opts.General) }
 
-// knownChoices asks for every known case of options.
 func knownChoices(p *probe) error { return p.knows(choiceCases) }
 
 // Choices draws the instance of General with this seed, or that of Worth, and makes two or three of its applications

@@ -143,13 +143,11 @@ var worthCases = []knownCase{
 	}, 4 - 1./3 - 1./3},
 }
 
-// knownWorths asks for every known case of worths.
 func knownWorths(p *probe) error { return p.knows(worthCases) }
 
 // known asks for every known case of the paper's program.
 func known(p *probe) error { return p.knows(knownCases) }
 
-// knownWhole asks for every known case of the whole program.
 func knownWhole(p *probe) error { return p.knows(wholeCases) }
 
 // knows asks for known cases.

@@ -197,7 +197,6 @@ func (s *Server) resume(ctx context.Context, h *hosted, e checkpoint.Effect) err
 	return nil
 }
 
-// verify reads the server's share of a checkpoint.
 func (s *Server) verify(ctx context.Context, order agent.Order) error {
 	if s.broken == verifiesNothing {
 		return nil
@@ -309,7 +308,6 @@ func commitStep(begin func() (store.Writer, error), name string, step int64) err
 	return err
 }
 
-// host returns what the server has of a job.
 func (s *Server) host(job string) *hosted {
 	// The zero Server is ready for use, so the maps are made when they are needed.
 	if s.jobs == nil {
@@ -335,7 +333,6 @@ func (s *Server) clock() agent.Stamp {
 	return agent.Stamp{Boot: s.ID, At: s.Now()}
 }
 
-// renew takes back a stamp.
 func (s *Server) renew(echo agent.Stamp) {
 	// Lease is a field that tests may change while the server runs.
 	s.heard.Length = s.Lease

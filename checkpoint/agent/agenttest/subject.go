@@ -95,7 +95,6 @@ type check struct {
 	run   func(context.Context, *Subject) error
 }
 
-// try checks the promise on a subject.
 func (c *check) try(ctx context.Context, s *Subject) error {
 	// An agent that has never heard of a master lets no job run, so each check begins with a greeting.
 	if err := s.greet(ctx); err != nil {
@@ -201,7 +200,6 @@ func by(epoch int64, e checkpoint.Effect) checkpoint.Effect {
 	return e
 }
 
-// recorded is an effect on record in a journal.
 func recorded(journal string, e checkpoint.Effect) checkpoint.Effect {
 	e.Journal = journal
 	return e

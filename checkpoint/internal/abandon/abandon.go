@@ -5,7 +5,6 @@ package abandon
 
 import "context"
 
-// outcome is what a call returned.
 type outcome[T any] struct {
 	value T
 	err   error

@@ -106,7 +106,6 @@ func Shared(t testing.TB) string {
 	return dir
 }
 
-// runOf names a run.
 func runOf(job string, attempt int64) string { return fmt.Sprint(job, "/", attempt) }
 
 // SetDown says whether the manager's agent on a server is gone: nothing is started or ended there by the manager, and

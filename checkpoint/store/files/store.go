@@ -58,7 +58,6 @@ type Store struct {
 	close func() error
 }
 
-// disk implements store.Medium.
 type disk struct {
 	fs      vfs.FS
 	options Options
@@ -98,7 +97,6 @@ func at(folder store.Folder, number int64) string {
 	return path.Join(string(folder), strconv.FormatInt(number, 10))
 }
 
-// Record implements store.Medium.
 func (s *disk) Record(_ context.Context, folder store.Folder, number int64) (store.Stored, error) {
 	return s.record(folder, number, at(folder, number))
 }
@@ -117,7 +115,6 @@ func (s *disk) Open(_ context.Context, r store.Record, index int, offset int64) 
 	return f, nil
 }
 
-// openFile opens a file in the directory of a checkpoint.
 func (s *disk) openFile(dir, file string) (io.ReadSeekCloser, error) {
 	f, err := s.fs.Open(path.Join(dir, file))
 	if err != nil {
@@ -202,7 +199,6 @@ func (s *disk) entry(dir, name string) (vfs.Entry, error) {
 	return entries[i], nil
 }
 
-// List implements store.Medium.
 func (s *disk) List(ctx context.Context, folder store.Folder) ([]int64, func(int64) (store.Stored, error), error) {
 	numbers, err := s.numbers(folder)
 	return numbers, func(number int64) (store.Stored, error) { return s.Record(ctx, folder, number) }, err

@@ -125,10 +125,8 @@ func (o *object) Close() error {
 	return nil
 }
 
-// Discard closes the file as it is.
 func (o *object) Discard() error { return o.File.Close() }
 
-// Create implements store.Draft.
 func (d *draft) Create(index int) (store.Object, error) {
 	// At most one part is left to be synced, so that a writer has two files open at most, however many parts there are.
 	if err := errors.Join(d.settle(), d.spread()); err != nil {
@@ -170,7 +168,6 @@ func (d *draft) Share(index int, file fs.File, given bool) (store.Object, io.Rea
 	return &object{File: f}, content, moved, nil
 }
 
-// create makes a file in the directory of the draft.
 func (d *draft) create(name string) (vfs.File, error) {
 	// Create is exclusive, and the directory is the writer's own: no file is ever there before.
 	f, err := d.s.fs.Create(path.Join(d.path(), name))
@@ -284,7 +281,6 @@ func (d *draft) publishFolder(text [][]byte) error {
 	return d.s.fs.Rename(d.path(), at(d.folder, d.number))
 }
 
-// write writes texts one behind the other.
 func write(w io.Writer, texts [][]byte) error {
 	for _, text := range texts {
 		if _, err := w.Write(text); err != nil {

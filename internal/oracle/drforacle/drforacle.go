@@ -122,5 +122,4 @@ func weighted(capacity []int64, claim Claim, n *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(n, pace(capacity, claim))
 }
 
-// whole returns n as a rational number.
 func whole(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }

@@ -401,5 +401,4 @@ func (h *hierarchy) least(list []*stream) (served []*stream, next *big.Rat) {
 	return served, next
 }
 
-// quo returns x/y.
 func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }

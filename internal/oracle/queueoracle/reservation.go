@@ -134,7 +134,6 @@ func (w *World) kept(v *Reserved, n int64, at func(places []int64, f int) int64)
 	return kept
 }
 
-// keptOn is what is kept on server j.
 func (w *World) keptOn(v *Reserved, j int) []int64 {
 	if v.Places == nil {
 		return make([]int64, len(w.Servers[0]))

@@ -94,7 +94,6 @@ func (f *file) implements() bool {
 		strings.HasPrefix(f.syntax.Comments[0].Text(), "This file implements ")
 }
 
-// checkRow checks one row and returns the file that it names.
 func (t *files) checkRow(doc *file, line *ast.Comment, row string) (name string, ok bool) {
 	// gofmt leaves tabs within a preformatted line alone, so they separate cells safely.
 	cells := strings.Split(row, "\t")

@@ -67,7 +67,6 @@ func difference(ctx context.Context, before, after string) (apidiff.Report, erro
 	return apidiff.ModuleChanges(old, now), nil
 }
 
-// public loads the public packages of the module in a folder.
 func public(ctx context.Context, folder string) (*apidiff.Module, error) {
 	loaded, err := packages.Load(&packages.Config{Context: ctx, Dir: folder,
 		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedModule}, "./...")

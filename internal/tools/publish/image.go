@@ -28,7 +28,6 @@ const (
 	imageFolder  = "usr/local/bin"
 )
 
-// mediaType is that of a part of an image.
 func mediaType(of string) string { return "application/vnd.oci.image." + of }
 
 // descriptor names a blob of an image.
@@ -75,14 +74,12 @@ type blobs map[string][]byte
 
 func digestOf(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
 
-// add adds a blob.
 func (b blobs) add(of string, data []byte) descriptor {
 	digest := digestOf(data)
 	b[digest] = data
 	return descriptor{MediaType: mediaType(of), Digest: digest, Size: len(data)}
 }
 
-// addJSON adds a value as JSON.
 func (b blobs) addJSON(of string, value any) (descriptor, error) {
 	text, err := json.Marshal(value)
 	return b.add(of, text), err
@@ -118,7 +115,6 @@ func (r *release) image(context.Context) error {
 	return errors.Join(writeLayout(file, parts, whole, r.version), file.Close(), os.WriteFile(name+".digest", []byte(whole.Digest+"\n"), 0o644))
 }
 
-// imageOf adds the image for one machine.
 func (r *release) imageOf(parts blobs, m machine) (descriptor, error) {
 	layer, err := r.layer(m)
 	if err != nil {

@@ -86,11 +86,8 @@ func leftOut(folder string) bool {
 // file is one file of a module: where it lies, and its name in the module.
 type file struct{ at, name string }
 
-// Path implements zip.File.
 func (f file) Path() string { return f.name }
 
-// Lstat implements zip.File.
 func (f file) Lstat() (os.FileInfo, error) { return os.Lstat(f.at) }
 
-// Open implements zip.File.
 func (f file) Open() (io.ReadCloser, error) { return os.Open(f.at) }

@@ -29,7 +29,6 @@ type release struct {
 	changes string   // of the interface since the last tag
 }
 
-// make makes all of it.
 func (r *release) make(ctx context.Context) error {
 	if err := r.check(); err != nil {
 		return err

@@ -21,7 +21,6 @@ type fault struct {
 	do     func(w *world, rng *rand.Rand)
 }
 
-// kindsOfFaults are those that are drawn.
 var kindsOfFaults = []fault{
 	{"agent killed", 6, func(w *world, rng *rand.Rand) {
 		h := w.host(rng)
@@ -179,7 +178,6 @@ func (w *world) process(rng *rand.Rand) *process {
 	return running[rng.IntN(len(running))]
 }
 
-// back starts the agent of a machine after a time.
 func (h *host) back(after time.Duration) {
 	boot := h.boot
 	time.AfterFunc(after, func() {

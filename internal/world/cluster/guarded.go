@@ -75,7 +75,6 @@ func (p *process) begin() {
 	}()
 }
 
-// start starts the trainer.
 func (g *guarded) start() {
 	g.of.starts()
 	go func() {

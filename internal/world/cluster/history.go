@@ -10,7 +10,6 @@ import (
 	"github.com/apportion/apportion/internal/world/linear"
 )
 
-// history are the calls of users, by job.
 type history map[string][]linear.Call
 
 // called notes what became of an event that a user has asked for.

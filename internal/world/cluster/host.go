@@ -114,7 +114,6 @@ func (h *host) join() {
 	h.w.trace("%s: joins master %d: %v", h.id, m.epoch, err)
 }
 
-// road is a master's way to the agent.
 func (h *host) road(m *master) driver.Agent {
 	if h.w.Wire {
 		return h.w.remote(m, h)

@@ -16,7 +16,6 @@ import (
 // errDead is what a process gets that was killed: its goroutines go on, and nothing of what they do counts.
 var errDead = errors.New("this process was killed")
 
-// life is one process.
 type life struct {
 	dead   bool
 	frozen time.Time // until then it is stopped
@@ -55,7 +54,6 @@ type checkpoints struct {
 	l *life
 }
 
-// errRefuses is what the store answers that is away.
 var errRefuses = errors.New("the store does not answer")
 
 func (c *checkpoints) pass() error {

@@ -89,7 +89,6 @@ func call[Q, A any](ctx context.Context, k *link, q Q, do func(context.Context, 
 	return copied(answer), err
 }
 
-// reach returns the agent that listens on the machine now, and its life.
 func (k *link) reach() (*agent.Agent, *life, error) {
 	if k.h.down {
 		return nil, nil, errRefused

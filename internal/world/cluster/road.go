@@ -78,14 +78,12 @@ type parcel struct {
 	body   []byte
 }
 
-// remote returns a master's agent for a machine, by the wire.
 func (w *world) remote(m *master, h *host) *wire.Remote {
 	c := w.secret.Client("http://"+h.id, h.party())
 	c.HTTP = &http.Client{Transport: &road{m: m, h: h}}
 	return &wire.Remote{Client: c}
 }
 
-// RoundTrip implements http.RoundTripper.
 func (k *road) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -196,7 +194,6 @@ func (w *world) stranger(h *host) {
 	}()
 }
 
-// strange is the road of a stranger.
 type strange struct{ k *road }
 
 func (s strange) RoundTrip(r *http.Request) (*http.Response, error) {

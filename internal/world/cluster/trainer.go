@@ -179,7 +179,6 @@ func (t *trainers) Progress(_ context.Context, run runner.Run) (runner.Progress,
 	return progress, nil
 }
 
-// of returns the process of a run.
 func (t *trainers) of(run runner.Run) (*process, error) {
 	if err := t.l.pass(); err != nil {
 		return nil, err

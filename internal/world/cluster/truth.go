@@ -24,7 +24,6 @@ type truth struct {
 	tailLost bool
 }
 
-// jobTruth is what is true of a job.
 type jobTruth struct {
 	total    int64
 	accepted bool // a master said that it is on record
@@ -149,7 +148,6 @@ func (t *truth) heard(m *master, state *driver.State) {
 	}
 }
 
-// judge judges the end of a job.
 func (t *truth) judge(said *checkpoint.Job, j *jobTruth) {
 	j.ended = true
 	t.w.trace("%s has ended: %s", said.Name, said.Ending)
@@ -178,7 +176,6 @@ func (t *truth) loses(m *master) {
 	}
 }
 
-// accepts notes that a master has a job on record.
 func (j *jobTruth) accepts() { j.accepted, j.since = true, time.Now() }
 
 // accepted forgets what an operator has given up with the records that are lost: jobs, and ends, of the time since. What was saved is in the

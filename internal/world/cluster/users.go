@@ -138,7 +138,6 @@ func (w *world) adjust(m *master, probability float64) {
 	w.apply(m, adjust)
 }
 
-// apply asks a master for something.
 func (w *world) apply(m *master, e checkpoint.Event) error {
 	begin := time.Since(w.began)
 	err := within(10*time.Second, func(ctx context.Context) error { return m.d.Apply(ctx, e) })

@@ -199,7 +199,6 @@ func (w *world) master() *master {
 	return nil
 }
 
-// within runs do with a context that ends after a time.
 func within(limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -69,7 +69,6 @@ func (c *Config) older(stamp int8) int8 {
 	return dead
 }
 
-// next calls add with every state that may follow, and the action.
 func (c *Config) next(s *state, add func(action string, i int8, t state)) {
 	add("Tick", none, c.tick(*s))
 	for i := range int8(servers) {
@@ -201,7 +200,6 @@ func (c *Config) Search() (states int, twice []string) {
 	return len(queue), nil
 }
 
-// path returns the actions that lead to a state.
 func (c *Config) path(queue []state, before []int, to int) (actions []string) {
 	for ; to > 0; to = before[to] {
 		found := ""

@@ -68,7 +68,6 @@ func (b *bug) find(ctx context.Context, seeds uint64) (string, error) {
 
 var failure = regexp.MustCompile(`--- FAIL: (\w+)`)
 
-// test runs the tests of the package that the bug is in.
 func (b *bug) test(ctx context.Context, change world.Change) (string, error) {
 	text, err := os.ReadFile(change.File)
 	if err != nil {

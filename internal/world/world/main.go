@@ -90,7 +90,6 @@ func (t *tally) next() (uint64, bool) {
 	return t.first + t.begun - 1, (t.count == 0 || t.begun <= t.count) && time.Since(t.began) < t.limit
 }
 
-// one plays a seed.
 func (t *tally) one(ctx context.Context, seed uint64) {
 	out := io.Discard
 	if t.count == 1 {

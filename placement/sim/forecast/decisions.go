@@ -257,7 +257,6 @@ func (d *Decisions) changes(state *sim.State, allocation alloc.Allocation) (plac
 	return places
 }
 
-// begin notes that a job has containers from now on.
 func (d *Decisions) begin(job *sim.JobState, now time.Duration) {
 	if _, begun := d.begun[job.ID]; !begun && job.Containers == 0 {
 		d.begun[job.ID] = now

@@ -169,7 +169,6 @@ func (c *forecastCase) quantiles(ascending []float64) Quantiles {
 	return Quantiles{P10: at(0.1, math.Floor), P50: at(0.5, math.Ceil), P90: at(0.9, math.Ceil)}
 }
 
-// forecastCase is a checked question.
 type forecastCase struct {
 	*Options
 	problem *alloc.Problem
@@ -186,7 +185,6 @@ type forecastCase struct {
 	opening opening
 }
 
-// job returns the position of an application in the scenario.
 func (c *forecastCase) job(i int) int { return c.position[i] }
 
 // limit returns the walltime limit of an application, from its start; 0: none.
@@ -222,7 +220,6 @@ func (c *forecastCase) unknown() (ids []string) {
 	return ids
 }
 
-// newCase checks what is asked.
 func newCase(p *alloc.Problem, known []Known, o *Options) (*forecastCase, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -246,7 +243,6 @@ func newCase(p *alloc.Problem, known []Known, o *Options) (*forecastCase, error)
 	return c, nil
 }
 
-// checkOptions checks the settings.
 func (c *forecastCase) checkOptions(faults *apportion.Faults) {
 	for _, field := range []struct {
 		name  string
@@ -280,7 +276,6 @@ func (c *forecastCase) checkKnown(faults *apportion.Faults, n int, k *Known) {
 	c.known[i] = *k
 }
 
-// ask notes which applications are asked for.
 func (c *forecastCase) ask(faults *apportion.Faults) {
 	c.asked = make([]bool, len(c.problem.Applications))
 	for i := range c.problem.Applications {

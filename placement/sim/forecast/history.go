@@ -72,7 +72,6 @@ func NewHistory(runs []Run, o *Shrinkage) (*History, error) {
 	return newHistory(runs, cmp.Or(o.Strength, defaultStrength), cmp.Or(o.Recent, defaultRecent)), nil
 }
 
-// newHistory is NewHistory of checked runs.
 func newHistory(runs []Run, strength float64, recent int) *History {
 	h := &History{strength: strength, all: &sample{}, queues: make(map[string]*sample), users: make(map[[2]string]*sample)}
 	of := make(map[[2]string]int)

@@ -43,7 +43,6 @@ func (d *Default) place(state *sim.State) []sim.Place {
 	return places
 }
 
-// on is one container on a server.
 func on(server int) []apportion.Placement { return []apportion.Placement{{Server: server, Count: 1}} }
 
 // least returns the worker with the least sum of requests. What a job really uses plays no part in it:

@@ -131,7 +131,6 @@ func (l *shareLine) Less(i, j int) bool {
 	return a.place < b.place
 }
 
-// Swap swaps two jobs.
 func (l *shareLine) Swap(i, j int) { l.jobs[i], l.jobs[j] = l.jobs[j], l.jobs[i] }
 
 // Push is not used: no job joins after the start.

@@ -227,7 +227,6 @@ func checkSamples(s *sim.Scenario, r *sim.Result) error {
 	return nil
 }
 
-// inUse returns the parts of all kinds that are in use on one side.
 func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64 {
 	parts := make([]float64, len(s.Kinds))
 	for k := range parts {
@@ -249,7 +248,6 @@ func inUse(s *sim.Scenario, r *sim.Result, at time.Duration, side int) []float64
 	return parts
 }
 
-// count returns the containers of a list of placements.
 func count(places []apportion.Placement) (n int64) {
 	for _, p := range places {
 		n += p.Count
@@ -257,7 +255,6 @@ func count(places []apportion.Placement) (n int64) {
 	return n
 }
 
-// product returns the work that is done at a rate in a time.
 func product(rate int64, d time.Duration) *big.Int {
 	return new(big.Int).Mul(big.NewInt(rate), big.NewInt(int64(d)))
 }

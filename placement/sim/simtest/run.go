@@ -46,7 +46,6 @@ func Run(t *testing.T, world World, n int, fresh func() sim.Policy) {
 	}
 }
 
-// play runs the scenario under the policy.
 func play(t *testing.T, s *sim.Scenario, policy sim.Policy) *sim.Result {
 	t.Helper()
 	r, err := sim.Run(t.Context(), s, policy)

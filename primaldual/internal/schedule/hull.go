@@ -19,7 +19,6 @@ type hulls struct {
 	from    []int // hull i is corners[from[i]:from[i+1]]
 }
 
-// reset forgets all hulls.
 func (h *hulls) reset() { h.corners, h.from = h.corners[:0], append(h.from[:0], 0) }
 
 // of returns the hull of table i, from y = 0 to the last y.
@@ -55,5 +54,4 @@ func below(a, b, c vertex) bool {
 // slope returns the cost of one more worker between two corners.
 func slope(a, b vertex) float64 { return (b.cost - a.cost) / float64(b.workers-a.workers) }
 
-// abs returns the size of x.
 func abs(x float64) float64 { return max(x, -x) }

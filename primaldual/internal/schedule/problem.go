@@ -63,7 +63,6 @@ func (p *prefix) distinct() int {
 	return most
 }
 
-// cost returns the cost of a choice of units for each slot.
 func (p *prefix) cost(units []int64) float64 {
 	sum := 0.0
 	for s, y := range units {

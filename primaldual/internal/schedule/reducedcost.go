@@ -46,7 +46,6 @@ type state struct {
 // multipliers are lambda and nu, with the bound they give.
 type multipliers struct{ lambda, nu, lower float64 }
 
-// outcome of a search.
 type outcome int
 
 const (

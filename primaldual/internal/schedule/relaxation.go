@@ -54,7 +54,6 @@ func (x *relaxation) bound(work int) (cost, lambda float64, ok bool) {
 	return x.cost - float64(float64(x.width-work)*lambda), lambda, true
 }
 
-// push adds a stretch to the heap.
 func (x *relaxation) push(edge stretch) {
 	x.heap = append(x.heap, edge)
 	x.width += edge.width

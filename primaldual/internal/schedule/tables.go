@@ -49,7 +49,6 @@ func (t *Tables) Slots() int { return len(t.of) }
 // Of returns C_t of slot s, for 0 to the most units that are of use. It is valid until Reset.
 func (t *Tables) Of(s int) []float64 { return t.table(t.of[s]) }
 
-// table returns the i-th table.
 func (t *Tables) table(i int) []float64 { return t.cost[t.from[i]:t.from[i+1]] }
 
 // distinct returns the number of tables.
