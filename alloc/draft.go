@@ -22,6 +22,7 @@ type draft struct {
 	left    []apportion.Resources // by server
 	below   []apportion.Resources // what is left of every ceiling
 	used    []apportion.Resources // by queue, as nodes are
+	levels  []float64             // by queue, unranked where what is used has changed
 	counts  solver.Counts         // by application of the problem
 	in      []bool                // by application: taken in
 	moved   []bool                // by application: not as it was, or it did not run; changing it again costs nothing
@@ -39,6 +40,9 @@ type draft struct {
 	reserved, lifted []*reserved
 }
 
+// unranked is a level that has to be computed.
+const unranked = -1
+
 // newDraft returns the draft that holds all that run and are not forced, as they are. They fit: a server that
 // is too full has forced all on it but the pinned.
 func newDraft(r *resolved) *draft {
@@ -54,7 +58,7 @@ func newDraft(r *resolved) *draft {
 	for c := range d.below {
 		d.below[c] = r.ceiling(c).Clone()
 	}
-	d.used = make([]apportion.Resources, len(r.nodes))
+	d.used, d.levels = make([]apportion.Resources, len(r.nodes)), slices.Repeat([]float64{unranked}, len(r.nodes))
 	for q := range d.used {
 		d.used[q] = make(apportion.Resources, len(r.total))
 	}
@@ -115,6 +119,7 @@ func (d *draft) take(i int, sign int64) {
 			d.left[p.Server][k] -= sign * p.Count * q
 		}
 		for at := d.r.leaf[i]; at >= 0; at = d.r.nodes[at].parent {
+			d.levels[at] = unranked
 			for k, q := range d.r.problem.Applications[i].Demand {
 				d.used[at][k] += sign * p.Count * q
 			}

@@ -214,6 +214,9 @@ func (d *draft) heldAbove(i int, n int64) bool {
 // level returns the largest part of the cluster that queue q has of any kind, with n more containers of application i if n is not 0,
 // and what it had before, over its weight.
 func (d *draft) level(q, i int, n int64) float64 {
+	if n == 0 && d.levels[q] >= 0 {
+		return d.levels[q]
+	}
 	part := 0.0
 	for k, total := range d.r.shared {
 		used := d.used[q][k]
@@ -224,7 +227,11 @@ func (d *draft) level(q, i int, n int64) float64 {
 			part = max(part, float64(used)/float64(total))
 		}
 	}
-	return (part + d.r.nodes[q].usage) / d.r.nodes[q].weight
+	level := (part + d.r.nodes[q].usage) / d.r.nodes[q].weight
+	if n == 0 {
+		d.levels[q] = level
+	}
+	return level
 }
 
 // spares reports whether what has been taken from application v leaves the queues above it, up to b, their guarantees: of each

@@ -58,6 +58,9 @@ type resolved struct {
 	scaled     bool // the guarantees exceeded what there is for them
 	floor      []int64
 	limits     limits
+	// lastShares are those of the entries in lastSharing; nil: none are kept.
+	lastSharing []int
+	lastShares  []float64
 	// reserved is what P2 keeps for applications that are due: held of it by server and by ceiling, and fixed where those stay that
 	// are waited for. All are nil where nothing is reserved.
 	reserved        []*reserved

@@ -4,6 +4,8 @@
 package alloc
 
 import (
+	"slices"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 )
@@ -19,7 +21,12 @@ func (r *resolved) delta(demand apportion.Resources) float64 {
 // shares returns the theoretical dominant share s^ of each of apps, by DRF on the pooled cluster. An application claims
 // what its first option in apps demands, and all of its options have that share: one application is one claim, however
 // many ways it may run in. Each share is in [0, 1].
+//
+// The last answer is kept: a decision asks two or three times about the same applications. The slice is shared and only read.
 func (r *resolved) shares(apps []int) []float64 {
+	if r.lastShares != nil && slices.Equal(apps, r.lastSharing) {
+		return r.lastShares
+	}
 	// Entries of one application are neighbours in apps, since apps ascends; the first of them is its head.
 	var heads []int
 	for a, i := range apps {
@@ -35,6 +42,7 @@ func (r *resolved) shares(apps []int) []float64 {
 		}
 		shares[a] = claimed[at]
 	}
+	r.lastSharing, r.lastShares = slices.Clone(apps), shares
 	return shares
 }
 
