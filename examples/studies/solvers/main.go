@@ -21,7 +21,10 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	// -growth, -certificates and -features are programs of their own.
+	// -beside, -growth, -certificates and -features are programs of their own.
+	if o.beside {
+		return o.runBeside(ctx, stdout, stderr)
+	}
 	if o.growth {
 		return o.runGrowth(ctx, stdout, stderr)
 	}

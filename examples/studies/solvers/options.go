@@ -32,8 +32,10 @@ type options struct {
 	certificates bool
 	// features is how many problems of each feature are compared instead; 0: none.
 	features int
-	data     string
-	out      string
+	// beside: others are compared on works that they can state, and a page is printed.
+	beside bool
+	data   string
+	out    string
 }
 
 // allForms are the ways to write P2.
@@ -52,6 +54,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.growth, "growth", false, "instead: how the embedded solver's time grows with servers, applications, kinds and demands, until it exceeds -limit")
 	flags.BoolVar(&o.certificates, "certificates", false, "instead: the embedded solver's bound beside the linear relaxation, and its time to proof beside that of HiGHS, both of the disjunctive form")
 	flags.IntVar(&o.features, "features", 0, "instead: so many problems of each feature whose loss budget binds, decided by the embedded solver and by the first general one of -solvers, as highs")
+	flags.BoolVar(&o.beside, "beside", false, "instead: HiGHS, CP-SAT, the linear relaxation, Rebalancer and naive rules beside the embedded solver, as a page in Markdown")
 	flags.StringVar(&o.data, "data", "", "take the instances from the JSON files of this folder, in the form of alloc/alloctest/testdata/p2")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
