@@ -56,7 +56,7 @@ func (d *Decider) Reallocate(ctx context.Context, p *Problem) (*Decision, error)
 	// The solver is made anew for each decision, so that a caller may change the fields between two of them.
 	s := &remembering{by: embedded.New(&embedded.Options{Effort: d.Effort, Gap: d.Gap, Seed: d.Seed, Warm: d.warm})}
 	if d.state != nil && d.state.cluster != nil {
-		d.passed = d.state.passed()
+		d.passed, d.reservations = d.state.passed(), d.state.reservations()
 	}
 	if d.passed != nil {
 		takeOver(p, d.passed, d.reservations)

@@ -272,6 +272,9 @@ func TestPropEvents(t *testing.T) {
 	})
 	t.Log(alone, "events decided by themselves, and as a whole:", whole)
 	t.Log("the same are let in by", with.same, "of", with.events)
+	if with.same < with.events-1-with.events/20 {
+		t.Errorf("%d of %d events let in the same as the whole decision", with.same, with.events)
+	}
 }
 
 // otherwise draws an application or a setting that is otherwise.

@@ -27,8 +27,6 @@ func (p *Problem) plain() string {
 		return "some kinds are compact"
 	case o.MinRun > 0:
 		return "what has just changed is protected"
-	case len(p.Reservations) > 0:
-		return "something is reserved"
 	case o.Share != BoundedDRF:
 		return "shares are by another rule"
 	case o.Loss != LossInShares:

@@ -44,6 +44,11 @@ func (m *repairing) admit(ctx context.Context) string {
 			m.refuse(i)
 		}
 	}
+	for _, h := range slices.Clone(m.holds) {
+		if !m.letInHeld(h) {
+			m.refuse(h.app)
+		}
+	}
 	for i := m.next(); i >= 0 && ctx.Err() == nil; i = m.next() {
 		if !m.letIn(i) {
 			m.refuse(i)

@@ -48,6 +48,7 @@ type Cluster struct {
 	apps    []app
 	groups  []*group // by key, ascending
 	lines   []*line  // by key, ascending
+	holds   []*hold
 	shapes  []*shape // by key, ascending
 	remain  *remainders.Groups
 	prices  Prices
@@ -62,7 +63,9 @@ type server struct {
 	capacity, left apportion.Resources
 	shape          *shape
 	closed, gone   bool
-	residents      []int32 // applications, ascending
+	residents      []int32             // applications, ascending
+	hold           *hold               // nil: nothing is kept here
+	kept           apportion.Resources // what of it others may not have: it is not in left
 }
 
 // shape is all open servers of one capacity.
@@ -286,7 +289,15 @@ func (c *Cluster) shift(i, j int, delta int64) {
 	for k, d := range a.group.given.Demand {
 		s.left[k] -= delta * d
 	}
-	if !s.closed {
+	if s.hold != nil {
+		c.setKept(j)
+	}
+	c.regroup(j)
+}
+
+// regroup puts server j where it belongs by what it has left.
+func (c *Cluster) regroup(j int) {
+	if !c.servers[j].closed {
 		c.remain.Remove(j)
 		c.remain.Put(j, c.likeness(j))
 	}

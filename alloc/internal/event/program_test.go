@@ -198,6 +198,13 @@ func TestPropRollback(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
 		c, _ := drawn(r, 2+r.IntN(6), 2+r.IntN(9), 9)
+		if r.IntN(2) == 0 {
+			j, demand := r.IntN(len(c.servers)), apportion.Resources{1, 0}
+			waits := []int{r.IntN(len(c.apps))}
+			if n := demand.CountIn(c.servers[j].left); n > 0 {
+				c.Hold(c.AddWaiting(App{Demand: demand, Weight: 1, Min: n, Max: n}, 0, 0), []apportion.Placement{{Server: j, Count: n}}, waits)
+			}
+		}
 		c.Commit()
 		before := c.text()
 		c.Begin()
@@ -210,13 +217,13 @@ func TestPropRollback(t *testing.T) {
 					c.End(i)
 				}
 			case 2:
-				if !c.servers[j].gone {
+				if !c.servers[j].gone && !c.Held(j) {
 					c.Lose(j)
 				}
 			case 3:
 				c.AddServer(apportion.Resources{r.Int64N(5), 3}, false)
 			default:
-				if !c.servers[j].closed && !c.servers[j].gone {
+				if !c.servers[j].closed && !c.servers[j].gone && !c.Held(j) {
 					c.Drain(j)
 				}
 			}
@@ -245,6 +252,7 @@ func (c *Cluster) text() string {
 	for j := range c.servers {
 		s := &c.servers[j]
 		add(s.left...)
+		add(s.kept...)
 		if !s.closed {
 			add(int64(j), s.shape.count, int64(len(s.residents)))
 		}

@@ -161,7 +161,7 @@ const beyondTie = 2 * solver.ObjectiveTolerance
 // affordable reports whether (16) allows a change of application i.
 func (m *repairing) affordable(i int) bool {
 	_, touched := m.before[i]
-	return touched || m.spent+m.apps[i].group.given.Cost <= m.adjustBudget
+	return touched || !m.waitedFor(i) && m.spent+m.apps[i].group.given.Cost <= m.adjustBudget
 }
 
 // bothAffordable reports whether (16) allows a change of two applications, which must not be one.

@@ -78,7 +78,7 @@ func (m *repairing) cleared(i, j int) (c clearing, found bool) {
 		h, count, lost := -1, int64(0), 0.0
 		for _, r := range m.servers[j].residents {
 			v := int(r)
-			if v == i || asked[v] {
+			if v == i || asked[v] || m.waitedFor(v) {
 				continue
 			}
 			n := m.helps(v, j, short)

@@ -95,7 +95,7 @@ func (c *Cluster) anyDue() bool {
 		}
 		patience := c.rule.Patience * min(widest, l.group.app.Delta*float64(l.group.least()))
 		for _, i := range l.apps {
-			if passed := c.apps[i].passed; passed > 0 && passed >= patience {
+			if passed := c.apps[i].passed; passed > 0 && passed >= patience && !c.Holds(int(i)) {
 				return true
 			}
 		}
