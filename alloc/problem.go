@@ -99,7 +99,7 @@ type Application struct {
 	// one. Finite and not negative; nil: what the options say. It has no effect with Rule.Paper.
 	RestartCost *float64 `json:"restart_cost,omitempty"`
 	// SpreadCost is which part of what its containers are worth is lost for each server that it is on beyond the fewest that could hold them,
-	// but no less than one container is worth: finite and not negative, at most solver.MaxWorth. nil: 0.1 where it uses a kind of
+	// but no less than one container is worth: finite and not negative, at most solver.MaxWorth. nil: 0.13 where it uses a kind of
 	// Problem.Compact, else 0. It has no effect with Rule.Paper.
 	SpreadCost *float64 `json:"spread_cost,omitempty"`
 	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather

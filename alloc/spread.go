@@ -11,8 +11,9 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// spreadCost is what a nil Application.SpreadCost means where the application uses a compact kind.
-const spreadCost = 0.1
+// spreadCost is what a nil Application.SpreadCost means where the application uses a compact kind: above restartCost, so that whatever is
+// torn comes together where that is a matter of its own restart alone. Before records had version 5 it was firstSpreadCost.
+const spreadCost, firstSpreadCost = 0.13, 0.1
 
 // holds returns how many containers of application i the servers hold that it may be placed on, when these are empty, the largest first.
 // O(unlike servers x log of them) for the first question about i. The slice is shared.
@@ -74,6 +75,8 @@ func (r *resolved) spreadPart(i int) float64 {
 		return 0
 	case app.SpreadCost != nil:
 		return *app.SpreadCost
+	case r.usesCompact(app.Demand) && r.version < spreadAboveRestarts:
+		return firstSpreadCost
 	case r.usesCompact(app.Demand):
 		return spreadCost
 	}

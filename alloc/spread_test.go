@@ -5,6 +5,7 @@ package alloc
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -32,7 +33,7 @@ func (p *Problem) runs(i int, on ...int64) {
 	p.Previous[p.Applications[i].ID] = places
 }
 
-// A job of 8 on two servers of 8 loses a tenth of 8/24, which is less than a container of 1/24: so it loses that, and 0.8/24 with jobs of 16.
+// A job of 4 on two servers of 8 loses 0.13 of 4/24, which is less than a container of 1/24: so it loses that, and 2.08/24 with jobs of 16.
 func TestSpreadCosts(t *testing.T) {
 	part := func(x float64) func(*Problem) { return func(p *Problem) { p.Applications[0].SpreadCost = &x } }
 	for name, c := range map[string]struct {
@@ -42,13 +43,13 @@ func TestSpreadCosts(t *testing.T) {
 		want   float64 // in containers
 	}{
 		"one server":                    {8, []int64{8}, nil, 8},
-		"two, and a container is more":  {8, []int64{4, 4}, nil, 7},
-		"three":                         {8, []int64{4, 3, 1}, nil, 6},
+		"two, and a container is more":  {4, []int64{2, 2}, nil, 3},
+		"three":                         {8, []int64{4, 3, 1}, nil, 8 - 2.08},
 		"two are the fewest":            {16, []int64{8, 8}, nil, 16},
-		"three, and a part is more":     {16, []int64{8, 4, 4}, nil, 16 - 1.6},
+		"three, and a part is more":     {16, []int64{8, 4, 4}, nil, 16 - 2.08},
 		"another part":                  {16, []int64{8, 4, 4}, part(.5), 8},
 		"nothing":                       {16, []int64{8, 4, 4}, part(0), 16},
-		"all kinds count, and it costs": {16, []int64{8, 4, 4}, func(p *Problem) { p.Options.Worth = WorthOfAllKinds }, 16 - 1.6},
+		"all kinds count, and it costs": {16, []int64{8, 4, 4}, func(p *Problem) { p.Options.Worth = WorthOfAllKinds }, 16 - 2.08},
 		"nothing is compact":            {16, []int64{8, 4, 4}, func(p *Problem) { p.Compact = nil }, 16},
 		"stated, and nothing compact":   {16, []int64{8, 4, 4}, func(p *Problem) { part(.5)(p); p.Compact = nil }, 8},
 		"the paper":                     {16, []int64{8, 4, 4}, func(p *Problem) { p.Options.Paper = true }, 16},
@@ -57,7 +58,7 @@ func TestSpreadCosts(t *testing.T) {
 			for n := range p.Applications[0].Worth {
 				p.Applications[0].Worth[n] = float64(n+11) / 24
 			}
-		}, 26 - 1.6},
+		}, 26 - 2.08},
 	} {
 		p := halves(3, c.most)
 		p.runs(0, c.on...)
@@ -77,7 +78,7 @@ func TestSpreadCosts(t *testing.T) {
 
 // A torn job comes together where that costs less than it loses, and a job that comes has its servers for the move of another one.
 func TestTornIsGathered(t *testing.T) {
-	dear := .5
+	more, dear := .2, .5
 	for name, c := range map[string]struct {
 		on   [][]int64 // by job; none: it comes
 		most []int64
@@ -85,7 +86,8 @@ func TestTornIsGathered(t *testing.T) {
 		want int64 // servers beyond the fewest
 	}{
 		"it loses 1, and its restart costs 0.5": {[][]int64{{3, 1, 0}, {5, 0, 0}}, []int64{4, 5}, nil, 0},
-		"it loses 1, and its restart costs 1":   {[][]int64{{6, 2, 0}, {2, 0, 0}}, []int64{8, 2}, nil, 1},
+		"it loses 1.04, and that costs 1":       {[][]int64{{6, 2, 0}, {2, 0, 0}}, []int64{8, 2}, nil, 0},
+		"it loses 1.04, and that costs 1.6":     {[][]int64{{6, 2, 0}, {2, 0, 0}}, []int64{8, 2}, &more, 1},
 		"it comes, and another one moves":       {[][]int64{nil, {4, 0, 0}, {0, 4, 0}, {0, 0, 7}}, []int64{8, 4, 4, 7}, nil, 0},
 		"it comes, and each move costs 2":       {[][]int64{nil, {4, 0, 0}, {0, 4, 0}, {0, 0, 7}}, []int64{8, 4, 4, 7}, &dear, 1},
 	} {
@@ -179,4 +181,31 @@ func options(app *Application, on [][]float64) {
 	form := app.Form
 	form.WorthOn = on
 	app.Options, app.Form = []Option{{ID: "o", Form: form}}, Form{}
+}
+
+// A record of the time before a server more cost more than a restart is what it was.
+func TestRecordBeforeSpreadAboveRestarts(t *testing.T) {
+	p := halves(3, 8, 2)
+	p.runs(0, 6, 2)
+	p.runs(1, 2)
+	tenth, stated := firstSpreadCost, *p
+	stated.Applications = slices.Clone(p.Applications)
+	for i := range stated.Applications {
+		stated.Applications[i].SpreadCost = &tenth
+	}
+	d := mustReallocate(t, &stated)
+	d.Settled = nil // it is of another question
+	if d.Metrics.Adjusted > 0 || mustReallocate(t, p).Metrics.Adjusted == 0 {
+		t.Error("the job comes together at a price that does not pay for it, or not at one that does")
+	}
+	old := &Record{Version: 4, Problem: p, Decision: d}
+	if _, err := old.Verify(); err != nil {
+		t.Error(err)
+	}
+	if found, err := old.Replay(t.Context(), nil); err != nil || len(found) > 0 {
+		t.Error(found, err)
+	}
+	if _, err := (&Record{Version: RecordVersion, Problem: p, Decision: d}).Verify(); !errors.Is(err, ErrMismatch) {
+		t.Errorf("a new record with the old price: %v", err)
+	}
 }

@@ -202,12 +202,13 @@ func (s *stopper) charge(left map[int]apportion.Resources, i, j int, n int64) {
 	}
 }
 
-// tornWarnings lists the applications that stay torn although a move would end that, because it costs no less.
+// tornWarnings lists the applications that stay torn although a move would end that, because it costs no less. The prices that nobody has
+// stated need no warning.
 func (s *stopper) tornWarnings(r *resolved) []string {
 	var found []string
 	for a := range s.counts {
 		app := &s.instance.Apps[a]
-		if app.Spread == nil || app.Spread.Lost != nil {
+		if app.Spread == nil || app.Spread.Lost != nil || r.problem.Options.RestartCost == nil && r.problem.Applications[s.apps[a]].SpreadCost == nil {
 			continue
 		}
 		torn := app.Torn(solver.Containers(s.counts[a]))

@@ -140,7 +140,7 @@ func TestTampered(t *testing.T) {
 		{plus(1), "problem applications 2 weight", "shares"},
 		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
 		{nil, "problem previous", "multipliers"},
-		{5.0, "version", "version"},
+		{6.0, "version", "version"},
 		{nil, "decision", "decision"},
 		{nil, "problem", "problem"},
 		{[]any{}, "decision certificate multipliers server", "multipliers"},

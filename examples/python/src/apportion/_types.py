@@ -309,7 +309,7 @@ class Application:
         adjustments; absent: all growth counts. No effect with paper_rule.
 
     spread_cost: Which part of what its containers are worth is lost for each server beyond the fewest that could
-        hold them, but no less than one container is worth; absent: 0.1 where it uses a compact kind, else 0. No
+        hold them, but no less than one container is worth; absent: 0.13 where it uses a compact kind, else 0. No
         effect with paper_rule.
 
     restart_cost: What a restart costs it, in parts of what its containers are worth beyond having none; not with
