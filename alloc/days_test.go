@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // day is a cluster of GPUs on which as many jobs run or wait all the time: at each event one ends and another one comes.
@@ -165,6 +166,27 @@ func TestDays(t *testing.T) {
 			if float64(s.torn) > d.torn*float64(s.placed) || s.restarts > d.restarts || s.quiet+s.scrap > 0 || s.used < sums[0].used-.002 || d.quiet && s.used < .999 {
 				t.Errorf("%s %d: %+v", d.name, seed, s)
 			}
+		}
+	}
+}
+
+// Equal jobs that are due 5 1/3 of the GPUs each stand on whole servers only where shares may be as unequal as 4 and 8 are: by a third of all
+// shares. With a loss budget of less some are torn, however much may be moved.
+func TestWholeServersCostShares(t *testing.T) {
+	for _, c := range []struct {
+		theta1 float64
+		torn   bool
+	}{{.3, true}, {.34, false}} {
+		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Compact: []string{"gpu"}, Theta1: c.theta1, Theta2: 1}
+		for j := range 16 {
+			p.Servers = append(p.Servers, apportion.Server{ID: fmt.Sprint("s", j), Capacity: apportion.Resources{8}})
+		}
+		for i := range 24 {
+			p.Applications = append(p.Applications, alloc.Application{ID: fmt.Sprint("j", i), Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 20}})
+		}
+		d := must.Have(alloc.Reallocate(context.Background(), p, nil))(t)
+		if torn := d.Metrics.ExtraServers > 0; torn != c.torn || d.Gap > .01 {
+			t.Errorf("theta1 %g: %d servers beyond the fewest, loss %g, gap %g", c.theta1, d.Metrics.ExtraServers, d.Metrics.FairnessLoss, d.Gap)
 		}
 	}
 }
