@@ -44,7 +44,7 @@ type script struct {
 //	play n=3: answers effects in order until none is left, or so many
 //	answer 7 outcome=damaged: answers one effect
 //	tick 60: seconds
-//	silent s1, lost s1, stalled a, exited a attempt=7, finished a, cancel a, checkpoint a, forget a
+//	silent s1, lost s1, stalled a, exited a attempt=7, refused a, finished a, cancel a, checkpoint a, forget a
 //	recover: another machine from the records
 //	jobs: all of them
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -158,6 +158,8 @@ func (s *script) event(d *datadriven.TestData, arg datadriven.CmdArg, least int)
 		return checkpoint.Stalled{Job: arg.Key, Attempt: attempt, Detail: "no step for long"}
 	case "exited":
 		return checkpoint.Exited{Job: arg.Key, Attempt: attempt, Detail: "signal 9"}
+	case "refused":
+		return checkpoint.Exited{Job: arg.Key, Attempt: attempt, Detail: "others have the room", Refused: true}
 	case "finished":
 		return checkpoint.Finished{Job: arg.Key, Attempt: attempt}
 	case "cancel":

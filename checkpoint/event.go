@@ -135,6 +135,8 @@ type Exited struct {
 	Attempt int64  `json:"attempt"`
 	// Detail says in words how they ended; Job.Reason quotes it.
 	Detail string `json:"detail,omitempty"`
+	// Refused says that they never began, since others have their room.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Orphan says that an attempt has processes or containers on a server that it should not have there: no record knows the

@@ -29,6 +29,10 @@ func (m *Machine) exited(e Exited) error {
 	m.touch(j)
 	again := m.died(j)
 	switch {
+	// Another attempt on the same containers would find as little room. Only the pause before the next one is that of a death, as
+	// somebody thinks that there is some.
+	case e.Refused && (j.Phase == Resuming || j.Phase == Confirming):
+		m.retreat(j, NoRoom, e.Detail)
 	case j.Phase == Saving || j.Phase == Verifying:
 		// What is being saved may well be complete: a job may write its state and leave.
 		j.Broken = true

@@ -102,7 +102,7 @@ func events() *rapid.Generator[checkpoint.Event] {
 		case 8:
 			return checkpoint.Finished{Job: name, Attempt: number}
 		case 9:
-			return checkpoint.Exited{Job: name, Attempt: number, Detail: text().Draw(t, "detail")}
+			return checkpoint.Exited{Job: name, Attempt: number, Detail: text().Draw(t, "detail"), Refused: number%2 == 0}
 		case 10:
 			return checkpoint.ServerSilent{ID: name}
 		case 11:

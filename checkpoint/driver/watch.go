@@ -213,7 +213,7 @@ func ending(s agent.JobStatus, leads bool) []checkpoint.Event {
 	case leads && s.Progress.Done:
 		return []checkpoint.Event{checkpoint.Finished{Job: s.Job, Attempt: s.Attempt}}
 	case s.Progress.Failed != "":
-		return []checkpoint.Event{checkpoint.Exited{Job: s.Job, Attempt: s.Attempt, Detail: s.Progress.Failed}}
+		return []checkpoint.Event{checkpoint.Exited{Job: s.Job, Attempt: s.Attempt, Detail: s.Progress.Failed, Refused: s.Progress.Refused}}
 	}
 	return nil
 }

@@ -414,6 +414,9 @@ func TestTrouble(t *testing.T) {
 	if reply := b.do(checkpoint.Confirm, 1, nil); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "no room on the server") {
 		t.Errorf("%+v", reply)
 	}
+	if status, err := b.reach(); err != nil || len(status.Jobs) != 1 || !status.Jobs[0].Progress.Refused {
+		t.Errorf("what found no room: %+v, %v", status, err)
+	}
 	b.done(1, checkpoint.Stop) // nothing was granted, so nothing lives
 	b.Say("", false, false)
 	b.done(2, checkpoint.Create, checkpoint.Resume, checkpoint.Confirm)
@@ -425,7 +428,7 @@ func TestTrouble(t *testing.T) {
 	})
 	b.eventually("the guard's word is told", func() bool {
 		status, err := b.reach()
-		return err == nil && len(status.Jobs) == 1 && status.Jobs[0].Progress.Failed == "rank 1: exit status 3" && !status.Jobs[0].Progress.Done
+		return err == nil && len(status.Jobs) == 1 && status.Jobs[0].Progress.Failed == "rank 1: exit status 3" && !status.Jobs[0].Progress.Done && !status.Jobs[0].Progress.Refused
 	})
 }
 

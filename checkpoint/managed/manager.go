@@ -32,8 +32,9 @@ type Manager interface {
 	// server: left is false where it cannot tell because the server is down. It is called again until nothing is left.
 	Stop(ctx context.Context, job string, attempt int64, server string) (left bool, err error)
 	// Trouble says why containers of a part of a run, which Start was called for, will never start, or have ended without a word of
-	// their guards; "" if nothing is known of that. It is not called while the run is being started.
-	Trouble(ctx context.Context, job string, attempt int64, part Part) (string, error)
+	// their guards; "" if nothing is known of that. refused says that others have taken their room: the run is no death, and is decided
+	// anew. Trouble is not called while the run is being started.
+	Trouble(ctx context.Context, job string, attempt int64, part Part) (why string, refused bool, err error)
 }
 
 // Holder is a Manager that keeps the room of containers that are about to end for the next ones of this program, where others'

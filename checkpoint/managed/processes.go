@@ -120,9 +120,9 @@ func (p *processes) owned(saved runner.Saved) error {
 
 // Progress implements [runner.Runner]. Failed is the first container, by rank, that has ended otherwise than well, of which
 // nothing was heard for a whole lease, or of which the manager knows that it will not start.
-func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progress, error) {
+func (p *processes) Progress(ctx context.Context, run runner.Run) (total runner.Progress, err error) {
 	here := ranks(&run, p.server)
-	total := runner.Progress{Done: len(here) > 0}
+	total.Done = len(here) > 0
 	silent := false
 	for _, rank := range here {
 		// A container of which nothing was heard has the zero claim: not started, not ended, at step 0.
@@ -148,7 +148,6 @@ func (p *processes) Progress(ctx context.Context, run runner.Run) (runner.Progre
 		return total, nil
 	}
 	// Somebody is missing and has not failed: the manager may know that it never comes. It is asked as seldom as that.
-	trouble, err := p.trouble(ctx, run.Job, run.Attempt, run.Dir, Part{p.server, here[0], len(here)})
-	total.Failed = trouble
+	total.Failed, total.Refused, err = p.trouble(ctx, run.Job, run.Attempt, run.Dir, Part{p.server, here[0], len(here)})
 	return total, err
 }

@@ -86,18 +86,18 @@ func (f *Fleet) start(ctx context.Context, t *Task) error {
 }
 
 // trouble is what the manager knows against a part of a run. While the run is being started, and before, that is nothing.
-func (f *Fleet) trouble(ctx context.Context, job string, attempt int64, dir string, part Part) (string, error) {
+func (f *Fleet) trouble(ctx context.Context, job string, attempt int64, dir string, part Part) (why string, refused bool, err error) {
 	r := f.runOf(job, dir)
 	if !r.mu.TryRLock() {
-		return "", nil
+		return "", false, nil
 	}
 	defer r.mu.RUnlock()
-	_, err := os.Lstat(filepath.Join(f.asked(job), strconv.FormatInt(attempt, 10)))
+	_, err = os.Lstat(filepath.Join(f.asked(job), strconv.FormatInt(attempt, 10)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", false, nil
 	}
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	return f.config.Manager.Trouble(ctx, job, attempt, part)
 }

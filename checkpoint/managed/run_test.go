@@ -30,8 +30,8 @@ func (m *forgetful) Start(_ context.Context, t Task) error {
 
 func (*forgetful) Stop(context.Context, string, int64, string) (bool, error) { return false, nil }
 
-func (*forgetful) Trouble(context.Context, string, int64, Part) (string, error) {
-	return "it is missing", nil
+func (*forgetful) Trouble(context.Context, string, int64, Part) (string, bool, error) {
+	return "it is missing", false, nil
 }
 
 // A run is asked for once, by all servers and masters together; a call that may have come through is repeated as such. What is missing
@@ -50,7 +50,7 @@ func TestAskedOnce(t *testing.T) {
 	f := master(1)
 	trouble := func(want string) {
 		t.Helper()
-		if got, err := f.trouble(t.Context(), lr.Job, lr.Attempt, lr.Dir, Part{"n1", 0, 1}); got != want || err != nil {
+		if got, _, err := f.trouble(t.Context(), lr.Job, lr.Attempt, lr.Dir, Part{"n1", 0, 1}); got != want || err != nil {
 			t.Errorf("the trouble is %q, %v, want %q", got, err, want)
 		}
 	}

@@ -68,4 +68,6 @@ type Progress struct {
 	Running bool   `json:"running"`
 	Done    bool   `json:"done"`
 	Failed  string `json:"failed,omitempty"`
+	// Refused says of a run that has Failed that it never began, since others have its room.
+	Refused bool `json:"refused,omitempty"`
 }

@@ -250,44 +250,47 @@ func (o *owner) sweep(ctx context.Context, jobs []*batchv1.Job) {
 
 // Trouble implements managed.Manager: a pod that has ended without its guard having said a word, that cannot start, or that is
 // not there any more.
-func (o *owner) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
+func (o *owner) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (why string, refused bool, err error) {
 	w := o.work(job)
 	w.mu.Lock()
 	j, err := o.job(ctx, job, w)
 	w.mu.Unlock()
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	n := noteOf(j)
 	if n.Attempt < attempt {
-		return "", nil // it was not asked for yet
+		return "", false, nil // it was not asked for yet
 	}
 	for _, p := range o.podsOn(j.UID, part.Server, attempt) {
 		if err := o.look(ctx, p); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	pods := o.podsOn(j.UID, part.Server, attempt)
 	for _, p := range pods {
 		if text := troubleOf(p); text != "" {
-			return fmt.Sprintf("pod %s %s", p.Name, text), nil
+			return fmt.Sprintf("pod %s %s", p.Name, text), strings.HasPrefix(p.Status.Reason, outOf), nil
 		}
 	}
 	switch {
 	case n.By == o.epoch && n.Made < attempt:
-		return "", nil // they are being made
+		return "", false, nil // they are being made
 	case len(pods) == 0:
-		return "its pods on " + part.Server + " are gone", nil
+		return "its pods on " + part.Server + " are gone", false, nil
 	case len(pods) < part.Count:
-		return fmt.Sprintf("%d of its %d pods on %s are gone", part.Count-len(pods), part.Count, part.Server), nil
+		return fmt.Sprintf("%d of its %d pods on %s are gone", part.Count-len(pods), part.Count, part.Server), false, nil
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // podsOn are the pods of an attempt on a node, with those that were made and not seen yet.
 func (o *owner) podsOn(job types.UID, server string, attempt int64) []*corev1.Pod {
 	return slices.DeleteFunc(o.podsOf(job), func(p *corev1.Pod) bool { return p.Spec.NodeName != server || attemptOf(p) != attempt })
 }
+
+// outOf begins the reason of a pod that its kubelet has refused, as others have the room: OutOfcpu, OutOfmemory, OutOfpods.
+const outOf = "OutOf"
 
 // stuck are reasons for which a container does not start, by themselves.
 var stuck = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}

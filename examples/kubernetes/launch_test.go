@@ -5,6 +5,7 @@ package kubernetes
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -117,7 +118,7 @@ func TestMadeAndNeverSeen(t *testing.T) {
 		t.Helper()
 		before := len(client.Actions())
 		for range 3 {
-			if text, err := o.Trouble(t.Context(), id, attempt, managed.Part{Server: "n1", Count: 2}); text != want || err != nil {
+			if text, _, err := o.Trouble(t.Context(), id, attempt, managed.Part{Server: "n1", Count: 2}); text != want || err != nil {
 				t.Errorf("%q, %v, want %q", text, err, want)
 			}
 		}
@@ -131,6 +132,14 @@ func TestMadeAndNeverSeen(t *testing.T) {
 		}
 	}
 	says("", 1) // the Job is read once
+	// A kubelet refuses a pod whose room others have; whatever else ends one is a death.
+	for reason, want := range map[string]bool{"OutOfcpu": true, "Evicted": false} {
+		o.made["pod0"].Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason}
+		if text, refused, err := o.Trouble(t.Context(), id, attempt, managed.Part{Server: "n1", Count: 2}); refused != want || !strings.Contains(text, reason) || err != nil {
+			t.Errorf("%q, refused %t, %v", text, refused, err)
+		}
+	}
+	o.made["pod0"].Status = corev1.PodStatus{}
 	later()
 	says("", 2)
 	must.Do(t, client.CoreV1().Pods(inNamespace).Delete(t.Context(), podName("a", attempt, 1), metav1.DeleteOptions{}))

@@ -194,10 +194,10 @@ func testStartOnce(t *testing.T, s *stage) {
 	// 1. Others take a pod away: it is not made again, and the controller knows.
 	must.Do(t, s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "a-1-1", metav1.DeleteOptions{}))
 	processes.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
-		text, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n1", Count: 2})
+		text, _, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n1", Count: 2})
 		return err == nil && strings.Contains(text, "1 of its 2 pods on n1 are gone")
 	})
-	if text, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n2", Count: 1}); text != "" || err != nil {
+	if text, _, err := o.Trouble(ctx, job, 1, managed.Part{Server: "n2", Count: 1}); text != "" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	if err := o.Start(ctx, s.task("a", 1, spec)); err != nil || len(s.pods(t, "a")) != 2 {
@@ -305,7 +305,7 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	if err := o.Start(ctx, s.task("q", 1, spec)); err == nil || !strings.Contains(err.Error(), "no third pod") || len(s.pods(t, "q")) != 2 {
 		t.Errorf("%v, %v", s.pods(t, "q"), err)
 	}
-	if text, err := o.Trouble(ctx, snapshot.ID(inNamespace, "q"), 1, managed.Part{Server: "n2", Count: 1}); text != "" || err != nil {
+	if text, _, err := o.Trouble(ctx, snapshot.ID(inNamespace, "q"), 1, managed.Part{Server: "n2", Count: 1}); text != "" || err != nil {
 		t.Errorf("what is being made is no trouble: %q, %v", text, err)
 	}
 	// One that was made and is gone is not made again, when the last can be.

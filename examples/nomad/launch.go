@@ -315,10 +315,10 @@ func (n *nomad) allocations(ctx context.Context, job string) ([]*api.AllocationL
 
 // Trouble implements managed.Manager: an allocation that has ended without its guard having said a word has not started.
 // An empty answer: nothing is known against it.
-func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
+func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (why string, refused bool, err error) {
 	allocations, err := n.allocations(ctx, job)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	group, placed := groupOf(attempt, part.Server), false
 	for _, a := range allocations {
@@ -326,13 +326,14 @@ func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, part man
 			continue
 		}
 		if placed = true; a.ClientStatus == api.AllocClientStatusFailed || a.ClientStatus == api.AllocClientStatusLost {
-			return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), nil
+			return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), false, nil
 		}
 	}
 	if placed {
-		return "", nil
+		return "", false, nil
 	}
-	return n.unplaced(ctx, job, group)
+	why, err = n.unplaced(ctx, job, group)
+	return why, why != "", err
 }
 
 // unplaced says that Nomad has tried to place a group and found no room, which others have taken; empty: it has not tried yet.

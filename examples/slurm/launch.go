@@ -138,23 +138,23 @@ func (s *slurm) Stop(ctx context.Context, job string, attempt int64, server stri
 	return left && !s.down[server], nil
 }
 
-// troubleOf says why a part of a run will not start on a server; "": it may. The caller holds the lock.
-func (s *slurm) troubleOf(runs []run, job string, attempt int64, server string) string {
+// troubleOf says why a part of a run will not start on a server; "": it may. refused: others have its room. The caller holds the lock.
+func (s *slurm) troubleOf(runs []run, job string, attempt int64, server string) (why string, refused bool) {
 	for _, one := range runs {
 		switch {
 		case one.job != job || one.attempt != attempt || one.node != server:
 		// Slurm would hold it until somebody resumes the node, which may be never.
 		case one.state == "PENDING" && s.closed[server]:
-			return fmt.Sprintf("Slurm's job %s waits for a node that is drained: %s", one.id, one.reason)
+			return fmt.Sprintf("Slurm's job %s waits for a node that is drained: %s", one.id, one.reason), false
 		case one.state == "PENDING" && !s.holds(server, job, one.tasks):
-			return fmt.Sprintf("Slurm's job %s waits for room that others have taken: %s", one.id, one.reason)
+			return fmt.Sprintf("Slurm's job %s waits for room that others have taken: %s", one.id, one.reason), true
 		case isAlive(one.state):
-			return ""
+			return "", false
 		default:
-			return fmt.Sprintf("Slurm's job %s is %s: %s", one.id, one.state, one.reason)
+			return fmt.Sprintf("Slurm's job %s is %s: %s", one.id, one.state, one.reason), false
 		}
 	}
-	return "Slurm has no job for it"
+	return "Slurm has no job for it", false
 }
 
 // holds reports whether a node holds so many tasks of a job beside what others use there, by either of two looks: the lists of one are
@@ -175,12 +175,13 @@ func (s *slurm) holds(node, job string, tasks int64) bool {
 // Trouble implements managed.Manager: a part that has ended without its guards having said a word has not started, and one that Slurm
 // does not have was never submitted. One that waits for a node that was drained, by its administrator or by slurmctld itself, has its
 // run started elsewhere, as everything else leaves the node; so does one whose room Slurm has given to others meanwhile.
-func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
+func (s *slurm) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (why string, refused bool, err error) {
 	runs, err := s.list(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.troubleOf(runs, job, attempt, part.Server), nil
+	why, refused = s.troubleOf(runs, job, attempt, part.Server)
+	return why, refused, nil
 }

@@ -374,7 +374,10 @@ func TestTroubleOfDrained(t *testing.T) {
 	trouble := func() string {
 		t.Helper()
 		f.looked = time.Time{}
-		why := must.Have(f.Trouble(t.Context(), "lr.12", 3, managed.Part{Server: "n1", Count: 2}))(t)
+		why, refused, err := f.Trouble(t.Context(), "lr.12", 3, managed.Part{Server: "n1", Count: 2})
+		if err != nil || refused {
+			t.Errorf("%q, refused %t, %v", why, refused, err)
+		}
 		return why
 	}
 	f.write("runs", "1|0|2|PENDING|Resources|apportion/lr.12/a3/n1\n12|0|1|PENDING|JobHeldUser|lr\n")

@@ -197,14 +197,14 @@ func TestTroubleOf(t *testing.T) {
 		{"n4", false, ""}, {"n4", true, "Slurm's job 9 waits for a node that is drained: Resources"},
 	} {
 		s.closed = map[string]bool{c.node: c.closed}
-		if got := s.troubleOf(runs, "lr.12", 3, c.node); got != c.want {
+		if got, refused := s.troubleOf(runs, "lr.12", 3, c.node); got != c.want || refused {
 			t.Errorf("%s, closed is %v: %q, want %q", c.node, c.closed, got, c.want)
 		}
 	}
 	runs[3].tasks, s.closed, s.demands["lr.12"] = 3, nil, apportion.Resources{2, 0, 0}
 	for i, cpus := range []int64{5, 6, 5, 5} {
 		s.seeServers([]controller.Server{{Server: apportion.Server{ID: "n4", Capacity: apportion.Resources{cpus, 0, 0}}}})
-		if got, want := s.troubleOf(runs, "lr.12", 3, "n4"), i == 3; strings.Contains(got, "others have taken") != want {
+		if got, refused := s.troubleOf(runs, "lr.12", 3, "n4"); strings.Contains(got, "others have taken") != (i == 3) || refused != (i == 3) {
 			t.Errorf("look %d: %q", i, got)
 		}
 	}

@@ -195,20 +195,20 @@ func (y *yarn) Stop(ctx context.Context, job string, attempt int64, _ string) (l
 // one that nobody asked YARN for will not come.
 // An answer says why the run is to be started elsewhere or again. While it cannot be known it is empty, and
 // the question comes again with the next look.
-func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (string, error) {
+func (y *yarn) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (why string, refused bool, err error) {
 	all, err := y.standing(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	one, isHeld := all[job]
 	if !isHeld || one.State == "opening" {
-		return "", nil // it is about to be held again
+		return "", false, nil // it is about to be held again
 	}
 	id, err := y.followerOf(job)
 	if err != nil || id != "" && one.Begun < attempt {
-		return "", err // its master is about to read of it
+		return "", false, err // its master is about to read of it
 	}
-	return troubleOf(&one, attempt, part.Server, part.Count), nil
+	return troubleOf(&one, attempt, part.Server, part.Count), false, nil
 }
 
 // standing says how all applications stand, by job.

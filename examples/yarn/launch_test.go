@@ -134,7 +134,7 @@ func TestStartOnce(t *testing.T) {
 	// The first server has its container, the second was to have two of which YARN knows none.
 	wants := []string{"", "YARN was not asked for 2 containers"}
 	for i, part := range task.Servers() {
-		if got, err := y.Trouble(t.Context(), "lr", 3, part); err != nil || !strings.HasPrefix(got, wants[i]) || (got == "") != (wants[i] == "") {
+		if got, _, err := y.Trouble(t.Context(), "lr", 3, part); err != nil || !strings.HasPrefix(got, wants[i]) || (got == "") != (wants[i] == "") {
 			t.Errorf("%s: %q, %v", part.Server, got, err)
 		}
 	}

@@ -60,15 +60,15 @@ func TestFollower(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	// It has not read that yet, which is no trouble.
-	if got, err := y.Trouble(ctx, "lr", 3, second); err != nil || got != "" {
+	if got, _, err := y.Trouble(ctx, "lr", 3, second); err != nil || got != "" {
 		t.Errorf("%q, %v", got, err)
 	}
 	// It has, and asks for some of the containers only, one of which is over.
 	says(t, y, `{"state":"open","begun":3,"containers":[{"attempt":3,"server":"n1:1","state":"over","exit":-100,"id":"c1"}]}`)
-	if got, err := y.Trouble(ctx, "lr", 3, first); err != nil || !strings.Contains(got, "c1, is over: -100") {
+	if got, _, err := y.Trouble(ctx, "lr", 3, first); err != nil || !strings.Contains(got, "c1, is over: -100") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := y.Trouble(ctx, "lr", 3, second); err != nil || !strings.Contains(got, "not asked for 2") {
+	if got, _, err := y.Trouble(ctx, "lr", 3, second); err != nil || !strings.Contains(got, "not asked for 2") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if found := y.ghosts(ctx); !strings.Contains(found["n1:1"], "lr") {

@@ -197,10 +197,11 @@ func (c *Cluster) Stop(_ context.Context, job string, attempt int64, server stri
 }
 
 // Trouble implements managed.Manager. What was never started is not started later, whatever is said by then.
-func (c *Cluster) Trouble(_ context.Context, job string, attempt int64, _ managed.Part) (string, error) {
+func (c *Cluster) Trouble(_ context.Context, job string, attempt int64, _ managed.Part) (why string, refused bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return cmp.Or(c.trouble, c.refused[runOf(job, attempt)]), nil
+	noRoom := c.refused[runOf(job, attempt)]
+	return cmp.Or(c.trouble, noRoom), noRoom != "", nil
 }
 
 // Run calls Step again and again until the context ends, which is no error, or a Step fails.

@@ -262,7 +262,7 @@ func TestTrouble(t *testing.T) {
 	b := newBench(t)
 	trouble := func(attempt int64, want string) {
 		t.Helper()
-		if got, err := b.Trouble(t.Context(), "lr", attempt, managed.Part{Server: "n1", Count: 1}); err != nil || got != want {
+		if got, _, err := b.Trouble(t.Context(), "lr", attempt, managed.Part{Server: "n1", Count: 1}); err != nil || got != want {
 			t.Errorf("attempt %d: %q, %v, want %q", attempt, got, err, want)
 		}
 	}
