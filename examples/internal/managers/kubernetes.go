@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,7 +22,9 @@ type kubeMeta struct {
 	Name      string            `json:"name"`
 	Namespace string            `json:"namespace"`
 	Labels    map[string]string `json:"labels"`
-	Owners    []struct {
+	// Annotations may say how few pods of a Job are enough.
+	Annotations map[string]string `json:"annotations"`
+	Owners      []struct {
 		Kind       string `json:"kind"`
 		Name       string `json:"name"`
 		Controller bool   `json:"controller"`
@@ -108,6 +111,7 @@ type kubeJob struct {
 		Parallelism *int64 `json:"parallelism"`
 		Completions *int64 `json:"completions"`
 		Suspend     bool   `json:"suspend"`
+		ManagedBy   string `json:"managedBy"`
 		Template    struct {
 			Spec kubePodSpec `json:"spec"`
 		} `json:"template"`
@@ -179,6 +183,22 @@ func (m *kubeMeta) owner() string {
 		}
 	}
 	return ""
+}
+
+// fewest are annotations of Jobs with how few pods are enough: this controller's, and Kueue's.
+var fewest = []string{"apportion.github.io/min", "kueue.x-k8s.io/job-min-parallelism"}
+
+// least returns how few pods of a Job are enough; 0: nothing is said that can be read. One is for the controller, by default.
+func (j *kubeJob) least() int64 {
+	for _, key := range fewest {
+		if n, err := strconv.ParseInt(j.Metadata.Annotations[key], 10, 64); err == nil && n > 0 {
+			return n
+		}
+	}
+	if j.Spec.ManagedBy == "apportion.github.io/controller" {
+		return 1
+	}
+	return 0
 }
 
 func (k *kubernetes) end(c *cluster) {
@@ -276,7 +296,7 @@ func (k *kubernetes) job(c *cluster, j *kubeJob, pods []*kubePod) {
 		c.leaveOut("job", j.Metadata.id(), "it asks for no pods")
 		return
 	}
-	k.add(c, "job", &j.Metadata, &j.Spec.Template.Spec, work{count: count, on: on})
+	k.add(c, "job", &j.Metadata, &j.Spec.Template.Spec, work{count: count, least: j.least(), on: on})
 }
 
 // pod adds a pod of no job: one that waits is an application, one that runs takes its room.

@@ -51,6 +51,7 @@ type work struct {
 	id       string
 	demand   map[string]int64 // of one container
 	count    int64            // that it asks for
+	least    int64            // that are enough; 0: nothing is said
 	on       map[string]int64 // that run, by server
 	requires []apportion.Requirement
 	priority int64
@@ -237,6 +238,9 @@ func (c *cluster) add(p *alloc.Problem, w *work) {
 	if a.Min = a.Max; runs > 0 {
 		a.Min = runs
 		p.Previous[w.id] = w.on
+	}
+	if w.least > 0 {
+		a.Min = min(a.Min, w.least)
 	}
 	if w.spread {
 		a.PerServer = 1
