@@ -132,15 +132,17 @@ func (s *answers) register(j *api.Job) {
 }
 
 // runs adds an allocation that runs on the node.
-func (s *answers) runs(job, group string, cpu, memory int64) {
-	s.allocations = append(s.allocations, &api.AllocationListStub{JobID: job, TaskGroup: group, NodeID: "1", NodeName: "n1",
+func (s *answers) runs(job, group string, cpu, memory int64) { s.runsOn(1, job, group, cpu, memory) }
+
+func (s *answers) runsOn(node int, job, group string, cpu, memory int64) {
+	s.allocations = append(s.allocations, &api.AllocationListStub{JobID: job, TaskGroup: group, NodeID: fmt.Sprint(node), NodeName: fmt.Sprint("n", node),
 		ClientStatus: api.AllocClientStatusRunning, DesiredStatus: api.AllocDesiredStatusRun,
 		AllocatedResources: &api.AllocatedResources{Tasks: map[string]*api.AllocatedTaskResources{
 			"t": {Cpu: api.AllocatedCpuResources{CpuShares: cpu}, Memory: api.AllocatedMemoryResources{MemoryMB: memory}}}}})
 }
 
 // onAnswers is a cluster with such a server.
-func onAnswers(t *testing.T, list ...*api.Job) (*nomad, *answers) {
+func onAnswers(t testing.TB, list ...*api.Job) (*nomad, *answers) {
 	t.Helper()
 	s := &answers{jobs: map[string]*api.Job{}}
 	for _, j := range list {
