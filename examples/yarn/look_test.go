@@ -57,6 +57,12 @@ func information(amounts []int) string {
 // onWords is a cluster whose ResourceManager has these words, behind one that does not answer.
 func onWords(t *testing.T) *yarn {
 	t.Helper()
+	return answering(t, words)
+}
+
+// answering is one whose ResourceManager has other words.
+func answering(t testing.TB, words map[string]string) *yarn {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		if path == "/conf" {
