@@ -89,6 +89,7 @@ func judges() map[string][]instancetest.Known {
 		known["options"] = append(known["options"], instancetest.Known{Instance: inst})
 		known["options"] = append(known["options"], instancetest.Known{Instance: below(alloctest.Accelerators(seed, 4, 4, seed%2 == 0), 0.6)})
 		known["options"] = append(known["options"], instancetest.Known{Instance: shrunk(seed, alloctest.Accelerators(seed, 20, 30, seed%2 == 0))})
+		known["lists"] = append(known["lists"], instancetest.Known{Instance: listed(seed)})
 		known["tight"] = append(known["tight"], instancetest.Known{Instance: tight(seed, 5, 8, 1)})
 		worthy := alloctest.GPUs(seed, 20, 30, seed%2 == 0)
 		alloctest.AddWorths(seed, worthy)
@@ -123,6 +124,17 @@ func shrunk(seed uint64, inst *solver.Instance) *solver.Instance {
 		}
 	}
 	return instancetest.Finish(inst)
+}
+
+// listed draws 30 jobs for 20 servers that may have lists of numbers alone, and lose little together.
+func listed(seed uint64) *solver.Instance {
+	inst, _ := alloctest.Families()[seed%2].Draw(seed, 20, 30, seed/2%2 == 0)
+	for i := range inst.Apps {
+		app := &inst.Apps[i]
+		app.Min, app.Counts = min(app.Min, 1), []int64{1, 2, 4, 8, 16, 32}
+	}
+	inst.LossBudget /= 2
+	return inst
 }
 
 // tight draws a cluster that is filled to the last unit, and asks for that part of the containers in it at least. The price
@@ -286,7 +298,7 @@ func looksAt(part string, inst *solver.Instance) bool {
 	case "program", "fewest nodes", "looks":
 		return len(inst.Choices) > 0
 	case "choices":
-		return inst.Start != nil
+		return slices.ContainsFunc(inst.Apps, func(app solver.App) bool { return app.Counts != nil })
 	case "climb", "slack of a container", "crowd":
 		return len(inst.Apps) >= 200
 	}

@@ -111,13 +111,19 @@ func (c *chooser) look(ctx context.Context, picked []int, others []other, found 
 	if found != nil {
 		reached = c.inst.Objective(found)
 	}
+	// What is compared has had the same work.
+	if looks > 0 && ctx.Err() == nil && !c.near() {
+		if counts := c.improve(ctx, picked, found, math.Inf(-1)); counts != nil && c.inst.Objective(counts) > reached {
+			found, reached = counts, c.inst.Objective(counts)
+		}
+	}
 	for _, other := range others[:looks] {
 		before := picked[other.choice]
 		if before == other.app || ctx.Err() != nil || vain >= most || c.near() || c.hopeless(other) {
 			continue
 		}
 		picked[other.choice] = other.app
-		if counts := c.improve(ctx, picked, found); counts != nil && c.inst.Objective(counts) > reached+solver.ObjectiveTolerance {
+		if counts := c.improve(ctx, picked, found, reached); counts != nil && c.inst.Objective(counts) > reached+solver.ObjectiveTolerance {
 			found, reached, vain = counts, c.inst.Objective(counts), 0
 		} else {
 			picked[other.choice] = before
@@ -127,8 +133,8 @@ func (c *chooser) look(ctx context.Context, picked []int, others []other, found 
 	return reached
 }
 
-// improve is try by moves alone, from what counts have of these options.
-func (c *chooser) improve(ctx context.Context, picked []int, counts solver.Counts) solver.Counts {
+// improve is try by moves alone, from what counts have of these options, which are given up where a part of them brings no more than above.
+func (c *chooser) improve(ctx context.Context, picked []int, counts solver.Counts, above float64) solver.Counts {
 	fixed, apps := fix(c.inst, picked)
 	if fixed == nil {
 		return nil
@@ -139,7 +145,7 @@ func (c *chooser) improve(ctx context.Context, picked []int, counts solver.Count
 			from[a] = counts[i]
 		}
 	}
-	better := spread(c.polished(ctx, fixed, from), apps, len(c.inst.Apps))
+	better := spread(c.polished(ctx, fixed, from, above), apps, len(c.inst.Apps))
 	if better != nil {
 		c.offer(better)
 	}
