@@ -27,6 +27,7 @@ type view struct {
 	labels  map[string][]apportion.Blocker // by requirements
 	tallies map[string]*tally              // by what is asked
 	reasons map[string]apportion.Reason    // of those left out, by what is asked
+	kept    []keeper                       // settings that keep anybody from giving room; nil before the first question
 	worths  []float64                      // by application; nil before the first question
 	trials  int                            // how many were tried with a budget without limit
 	sought  int                            // for how many remedies were looked for

@@ -162,24 +162,44 @@ func (v *view) withBudget(i int, n int64, s *shortage, reason *apportion.Reason)
 	if s.kept {
 		list = append(list, apportion.Blocker{Cause: ByGuarantee, Kind: kind, Need: s.need, Free: v.guaranteed(i, s.kind), Setting: "queues.guarantee"})
 	}
-	for _, held := range [...]struct {
-		cause, setting string
-		any            bool
-		holds          func(w int) bool
-	}{
-		{ByPin, "applications.pinned", slices.Contains(v.r.pinned, true), func(w int) bool { return v.r.pinned[w] }},
-		{ByMinRun, "options.min_run", v.r.problem.Options.MinRun > 0, func(w int) bool { return v.r.recent(w) && !v.r.pinned[w] }},
-		{ByPreempt, "options.preempt", !v.r.problem.Options.Preempt, func(w int) bool { return v.couldBePreempted(i, w) }},
-	} {
-		if !held.any {
-			continue
-		}
-		free, ids := v.heldBy(s.kind, held.holds)
+	for _, held := range v.keepers() {
+		free, ids := v.heldBy(i, s.kind, &held)
 		if free > 0 {
 			list = append(list, apportion.Blocker{Cause: held.cause, Kind: kind, Need: s.need, Free: free, Applications: ids, Setting: held.setting})
 		}
 	}
 	return list
+}
+
+// keeper is a setting that keeps others from giving room to entry i: of are those of which that may be true, and keeps says whether it is.
+type keeper struct {
+	cause, setting string
+	of             []int
+	keeps          func(i, w int) bool
+}
+
+// keepers lists the settings that may keep anybody from giving room, the same for all that ask.
+func (v *view) keepers() []keeper {
+	if v.kept != nil {
+		return v.kept
+	}
+	r := v.r
+	v.kept = []keeper{}
+	for _, k := range []keeper{
+		{ByPin, "applications.pinned", nil, func(_, w int) bool { return r.pinned[w] }},
+		{ByMinRun, "options.min_run", nil, func(_, w int) bool { return r.recent(w) && !r.pinned[w] }},
+		{ByPreempt, "options.preempt", nil, v.couldBePreempted},
+	} {
+		for w := range v.draft.counts {
+			if k.cause == ByPreempt && r.problem.Applications[w].Preemptible || k.cause != ByPreempt && k.keeps(w, w) {
+				k.of = append(k.of, w)
+			}
+		}
+		if len(k.of) > 0 {
+			v.kept = append(v.kept, k)
+		}
+	}
+	return v.kept
 }
 
 // generalText says what holds for all servers together.
@@ -271,13 +291,13 @@ func (v *view) couldBePreempted(i, w int) bool {
 		v.r.running(w) && apps[w].Priority < apps[i].Priority
 }
 
-// heldBy returns how much of kind k these applications have together, and the first few of them.
-func (v *view) heldBy(k int, holds func(w int) bool) (sum int64, ids []string) {
-	for w, placed := range v.draft.counts {
-		if !holds(w) {
+// heldBy returns how much of kind k the applications have together that a setting keeps from entry i, and the first few of them.
+func (v *view) heldBy(i, k int, by *keeper) (sum int64, ids []string) {
+	for _, w := range by.of {
+		if !by.keeps(i, w) {
 			continue
 		}
-		if amount := solver.Containers(placed) * v.r.problem.Applications[w].Demand[k]; amount > 0 {
+		if amount := solver.Containers(v.draft.counts[w]) * v.r.problem.Applications[w].Demand[k]; amount > 0 {
 			if sum += amount; len(ids) < 4 {
 				ids = append(ids, v.r.problem.Applications[w].ID)
 			}

@@ -159,8 +159,9 @@ func (v *view) suspensions(i int, n int64, t *tally) (list []apportion.Remedy) {
 	}
 	var could []candidate
 	d := v.draft
+	capped := d.ceilingRoom(i) < d.least(i)
 	for w, placed := range d.counts {
-		if len(placed) > 0 && v.r.of[w] != v.r.of[i] && (d.sharesCeiling(i, w) || v.gives(i, w, t) >= n) {
+		if len(placed) > 0 && v.r.of[w] != v.r.of[i] && (capped && d.sharesCeiling(i, w) || v.gives(i, w, t) >= n) {
 			could = append(could, candidate{w, v.worth(v.r.of[w])})
 		}
 	}
