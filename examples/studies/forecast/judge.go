@@ -33,6 +33,7 @@ type question struct {
 	runs      []forecast.Run
 	shrinkage forecast.Shrinkage
 	known     []forecast.Known
+	lengths   []float64
 	options   forecast.Options
 }
 
@@ -66,6 +67,11 @@ var variants = []variant{
 		}
 	}},
 	{"each job draws for itself", func(q *question) { q.options.Alone = true }},
+	{"true lengths", func(q *question) {
+		for i := range q.known {
+			q.known[i].Left = []float64{q.lengths[i] - q.known[i].Ran}
+		}
+	}},
 	{"nothing arrives", func(q *question) { q.options.Arrivals = nil }},
 	{"strength 2, not 4", func(q *question) { q.shrinkage.Strength = 2 }},
 	{"strength 8", func(q *question) { q.shrinkage.Strength = 8 }},
@@ -95,7 +101,7 @@ func (o *options) judge(ctx context.Context, jobs []job, moments []*moment, v va
 	j := &judgement{name: v.name, told: make([]told, len(moments))}
 	err := command.InParallel(ctx, len(moments), stderr, v.name, func(ctx context.Context, n int) error {
 		m := moments[n]
-		q := &question{known: slices.Clone(m.known)}
+		q := &question{known: slices.Clone(m.known), lengths: m.lengths}
 		q.options = forecast.Options{Replays: o.replays, Horizon: 14 * day, Seed: uint64(n), StartsOnly: true, Asked: []string{jobs[m.asked].id}}
 		q.runs, q.options.Arrivals = history(jobs, m.at)
 		if o.policy != "decisions" {

@@ -28,6 +28,8 @@ type moment struct {
 	// problem is what a scheduler knows, known what a forecast knows beside.
 	problem *alloc.Problem
 	known   []forecast.Known
+	// lengths are the true ones, of which nobody knows then, in the order of known.
+	lengths []float64
 	// waited is how long those that wait have waited.
 	waited map[string]float64
 }
@@ -198,7 +200,7 @@ func (o *options) moment(jobs []job, starts []float64, i int) *moment {
 		} else {
 			m.waited[j.id] = m.at - j.submit
 		}
-		m.problem.Applications, m.known = append(m.problem.Applications, app), append(m.known, known)
+		m.problem.Applications, m.known, m.lengths = append(m.problem.Applications, app), append(m.known, known), append(m.lengths, j.length)
 	}
 	return m
 }
