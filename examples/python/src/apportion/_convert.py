@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import json
 import typing
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Callable, Mapping, Optional, Union
 
 
 def encode(value: Any) -> str:
@@ -68,15 +68,27 @@ def decode_line(text: bytes, classes: tuple[type, ...]) -> Any:
 
 def decode_value(value: Any, kind: Any) -> Any:
     """A value of a type from what json has read."""
+    read = _reader(kind)
+    return read(value) if read else value
+
+
+@functools.lru_cache(maxsize=None)
+def _reader(kind: Any) -> Optional[Callable[[Any], Any]]:
+    """What makes a value of a type from what json has read, found once for each type; None: that is one already."""
     if dataclasses.is_dataclass(kind):
-        fields = _fields(kind)
-        return kind(**{attribute: decode_value(value[name], of) for attribute, (name, of, _) in fields.items() if name in value})
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
+        return lambda value: kind(**{at[0]: at[1](v) if at[1] else v for name, v in value.items() if (at := _readers(kind).get(name))})
+    origin, args = typing.get_origin(kind), [a for a in typing.get_args(kind) if a is not type(None)]
+    read = _reader(args[-1]) if origin in (list, dict) or origin is Union and len(args) == 1 else None
+    if read is None:
+        return None
     if origin is list:
-        return [decode_value(v, args[0]) for v in value]
+        return lambda value: [read(v) for v in value]
     if origin is dict:
-        return {k: decode_value(v, args[1]) for k, v in value.items()}
-    if origin is Union and value is not None:
-        inner = [a for a in args if a is not type(None)]
-        return decode_value(value, inner[0]) if len(inner) == 1 else value
-    return value
+        return lambda value: {k: read(v) for k, v in value.items()}
+    return lambda value: value if value is None else read(value)
+
+
+@functools.lru_cache(maxsize=None)
+def _readers(cls: type) -> dict[str, tuple[str, Optional[Callable[[Any], Any]]]]:
+    """By name in JSON: the attribute, and what reads it."""
+    return {name: (attribute, _reader(of)) for attribute, (name, of, _) in _fields(cls).items()}
