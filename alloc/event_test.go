@@ -475,3 +475,31 @@ func TestEventElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Events ask those that wait by priority, and keep what is reserved for its holder, which is asked first.
+func TestEventsAskInOrder(t *testing.T) {
+	rigid := func(id string, demand, n, priority int64) alloc.Application {
+		return alloc.Application{ID: id, Weight: 1, Priority: priority, Form: alloc.Form{Demand: apportion.Resources{demand}, Min: n, Max: n}}
+	}
+	due := rigid("gang", 8, 2, 0)
+	due.Passed = 10
+	for says, c := range map[string]struct {
+		waiting []alloc.Application
+		want    [2]string // let in when a0 ends, and then a1
+	}{
+		"priority":    {[]alloc.Application{rigid("low", 8, 1, 0), rigid("high", 8, 1, 1)}, [2]string{"high", "low"}},
+		"reservation": {[]alloc.Application{rigid("small", 4, 1, 0), due}, [2]string{"", "gang"}},
+	} {
+		p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Theta1: 1, Theta2: 1, Servers: []apportion.Server{{ID: "s0", Capacity: apportion.Resources{8}}, {ID: "s1", Capacity: apportion.Resources{8}}},
+			Applications: append([]alloc.Application{rigid("a0", 8, 1, 0), rigid("a1", 8, 1, 0)}, c.waiting...), Previous: alloc.Allocation{"a0": {"s0": 1}, "a1": {"s1": 1}}}
+		var d alloc.Decider
+		decideBy(t, &d, p)
+		for n, want := range c.want {
+			id := fmt.Sprint("a", n)
+			e, err := d.Apply(context.Background(), alloc.Change{End: &id})
+			if err != nil || e.Whole != "" || len(e.Allocation) > 1 || (want == "") != (len(e.Allocation) == 0) || want != "" && e.Allocation.Containers(want) == 0 {
+				t.Errorf("%s: %s ends: %+v, %v", says, id, e, err)
+			}
+		}
+	}
+}
