@@ -58,6 +58,7 @@ func (r *resolved) admitAll(ctx context.Context) *admission {
 	a.drain()
 	// 6. What has become free since may be less to wait for.
 	a.renew()
+	a.restrain()
 	a.growSlices()
 	a.bind(a.reserved)
 	return a

@@ -42,7 +42,11 @@ func (r *resolved) numbers(i int) solver.App {
 	if least > reach {
 		least = reach + 1
 	}
-	return solver.App{Min: least, Max: min(app.Max, max(1, least, reach)), Step: app.step(), Counts: app.Counts}
+	most := min(app.Max, max(1, least, reach))
+	if r.restraint != nil && r.restraint[i] > 0 {
+		most = min(most, r.restraint[i])
+	}
+	return solver.App{Min: least, Max: most, Step: app.step(), Counts: app.Counts}
 }
 
 // cost returns what a change of application i counts against (16). One that yields could have been suspended at no cost.

@@ -150,3 +150,56 @@ func gathered(all [][]bundle, n, most int64) (places []apportion.Placement, cost
 	}
 	return places, cost
 }
+
+// takeAny takes application i in with n containers by any set of what is offered, the cheapest first, where one of few offers: on several
+// servers each may give less than on any of them. Where it returns false nothing has changed. O(2^offers servers).
+func (a *admission) takeAny(i int, n int64, list []offer) bool {
+	if len(list) > a.r.limits.offers {
+		return false
+	}
+	var sets []bundle
+	for mask := range 1 << len(list) {
+		var b bundle
+		seen := make(map[int]bool)
+		for at, o := range list {
+			if mask>>at&1 == 1 {
+				b.set, b.cost, seen[o.v] = append(b.set, o), b.cost+o.cost, true
+			}
+		}
+		if len(seen) == len(b.set) { // each gives once
+			sets = append(sets, b)
+		}
+	}
+	slices.SortStableFunc(sets, func(x, y bundle) int { return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(len(x.set), len(y.set))) })
+	return slices.ContainsFunc(sets, func(b bundle) bool { return a.takeSet(i, n, b.set) })
+}
+
+// takeSet takes application i in with n containers by a set of offers, wherever there is room then. Where it returns false nothing has changed.
+func (a *admission) takeSet(i int, n int64, set []offer) bool {
+	before := make(map[int][]apportion.Placement)
+	// From the back: what suspends comes first, so that no more is shrunk than has to be.
+	for at := len(set) - 1; at >= 0; at-- {
+		v := set[at].v
+		before[v] = a.counts[v]
+		for _, p := range before[v] {
+			a.give(set[at], i, p.Server, n)
+		}
+	}
+	fits := a.place(i, n)
+	places := a.remove(i)
+	all := make([][]bundle, len(a.left))
+	for v, placed := range before {
+		a.remove(v)
+		a.put(v, placed)
+	}
+	for _, p := range places {
+		all[p.Server] = make([]bundle, p.Count+1)
+		here := &all[p.Server][p.Count].set
+		for _, o := range set {
+			if on(a.counts[o.v], p.Server) > 0 {
+				*here = append(*here, o)
+			}
+		}
+	}
+	return fits && a.carryOut(i, places, all)
+}

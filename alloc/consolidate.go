@@ -67,6 +67,14 @@ func (r *resolved) asPlaced(a *attempt) (d *draft, moving []int) {
 	for i := range d.counts {
 		d.remove(i)
 	}
+	// What is reserved is kept from all here, as it was in P2.
+	d.reserved = nil
+	for j := range d.left {
+		d.left[j] = a.instance.Capacity[j].Clone()
+	}
+	for c := range d.below {
+		d.below[c] = a.instance.Groups[c].Ceiling.Clone()
+	}
 	counts := make(solver.Counts, len(d.counts))
 	size := make([]float64, len(d.counts))
 	for at, i := range a.apps {

@@ -231,6 +231,9 @@ func (r *resolved) sharesUnder(inst *solver.Instance, counts solver.Counts) []Sh
 			Domain:      r.domainName(i, counts[i]),
 			Loss:        app.Loss(n),
 		}
+		if r.restraint != nil {
+			shares[o].Most = r.restraint[i]
+		}
 		// Whoever runs is adjusted by what happens to the option that it runs as.
 		if e := r.runs(o); e >= 0 {
 			shares[o].Adjusted = inst.Apps[e].Adjusted(counts[e])

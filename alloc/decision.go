@@ -106,6 +106,9 @@ type Share struct {
 	Loss        float64 `json:"loss"`
 	// Guaranteed is how many of its containers P2 was not allowed to take, since they are within what its queue is guaranteed.
 	Guaranteed int64 `json:"guaranteed,omitzero"`
+	// Most is how many containers P2 was allowed to give it, since more is beyond what its queue is guaranteed and an application waits that
+	// would stay within its own guarantee; 0: as many as it may have.
+	Most int64 `json:"most,omitzero"`
 	// Adjusted is r_i (3): it ran before, and its containers change. Forced says that they had to: it
 	// could not stay, and its change counts against no budget.
 	Adjusted bool `json:"adjusted"`

@@ -200,6 +200,7 @@ func (c *comparison) shares(a, b []Share) {
 		c.number(item, "Shares.Theoretical", a[i].Theoretical, b[i].Theoretical)
 		c.number(item, "Shares.Loss", a[i].Loss, b[i].Loss)
 		c.count(item, "Shares.Guaranteed", a[i].Guaranteed, b[i].Guaranteed)
+		c.count(item, "Shares.Most", a[i].Most, b[i].Most)
 		c.text(item, "Shares.Adjusted", strconv.FormatBool(a[i].Adjusted), strconv.FormatBool(b[i].Adjusted))
 		c.number(item, "Shares.Worth", a[i].Worth, b[i].Worth)
 		c.text(item, "Shares.Forced", strconv.FormatBool(a[i].Forced), strconv.FormatBool(b[i].Forced))

@@ -4,8 +4,8 @@ package alloc
 
 import (
 	"context"
-	"slices"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
 )
 
@@ -53,27 +53,45 @@ func (a *admission) grow(i int, n int64) bool {
 	return false
 }
 
-// solveGuaranteed is solveElastic, asked again as long as its answer takes from a queue what it is guaranteed and has in the draft: then
-// the applications of that queue keep what they have there.
+// solveGuaranteed is solveElastic, asked once more where its answer takes from a queue what it is guaranteed and has in the draft: then
+// every queue keeps what it is guaranteed.
 func (r *resolved) solveGuaranteed(ctx context.Context, d *draft, by solver.Solver) (*attempt, error) {
-	held := make([]bool, len(r.nodes))
-	for {
-		answer, err := r.solveElastic(ctx, d, by)
-		if err != nil || ctx.Err() != nil {
-			return answer, err
-		}
-		more := false
-		for q := range r.nodes {
-			if !held[q] && r.takesFrom(q, d, answer) {
-				held[q], more = true, true
+	answer, err := r.solveElastic(ctx, d, by)
+	if err != nil || ctx.Err() != nil || !r.takesGuaranteed(d, answer) {
+		return answer, err
+	}
+	r.setFloors(0, d, r.scatter(answer.apps, answer.solution.Counts))
+	return r.solveElastic(ctx, d, by)
+}
+
+// takesGuaranteed reports whether a queue has less than its guarantee in the answer, and less than in the draft.
+func (r *resolved) takesGuaranteed(d *draft, answer *attempt) bool {
+	used := r.usedBelow(answer)
+	for q := range r.nodes {
+		for k, g := range r.nodes[q].guarantee {
+			if !r.isPart(k) && used[q][k] < min(g, d.used[q][k]) {
+				return true
 			}
 		}
-		if !more {
-			return answer, nil
-		}
-		clear(r.floor)
-		r.setFloors(0, held, d)
 	}
+	return false
+}
+
+// usedBelow returns what the applications below each queue use in an answer.
+func (r *resolved) usedBelow(answer *attempt) []apportion.Resources {
+	used := make([]apportion.Resources, len(r.nodes))
+	for q := range used {
+		used[q] = make(apportion.Resources, len(r.total))
+	}
+	for at, i := range answer.apps {
+		n := solver.Containers(answer.solution.Counts[at])
+		for q := r.leaf[i]; q >= 0; q = r.nodes[q].parent {
+			for k, demand := range r.problem.Applications[i].Demand {
+				used[q][k] += n * demand
+			}
+		}
+	}
+	return used
 }
 
 // below lists the applications of queue q and those under it, in the order of the problem.
@@ -90,53 +108,37 @@ func (r *resolved) below(q int) []int {
 	return list
 }
 
-// takesFrom reports whether queue q has less than its guarantee in the answer, and less than in the draft.
-func (r *resolved) takesFrom(q int, d *draft, answer *attempt) bool {
-	guarantee := r.nodes[q].guarantee
-	if guarantee == nil {
-		return false
-	}
-	for k, g := range guarantee {
-		if r.isPart(k) {
-			continue
-		}
-		var used int64
-		for _, i := range r.below(q) {
-			if at, in := slices.BinarySearch(answer.apps, i); in {
-				used += solver.Containers(answer.solution.Counts[at]) * r.problem.Applications[i].Demand[k]
-			}
-		}
-		if used < min(g, d.used[q][k]) {
-			return true
-		}
-	}
-	return false
-}
-
-// setFloors lets the applications below q, of queues that are held, keep what they have in the draft, the first ones up to the
-// guarantee. The lowest queues come first, so that those above count what is held below them.
-func (r *resolved) setFloors(q int, held []bool, d *draft) {
+// setFloors lets the applications below q keep what they have in the draft, up to the guarantee: those first that have as much in the answer,
+// so that as little as can be of it changes. The lowest queues come first, so that those above count what is kept below them.
+func (r *resolved) setFloors(q int, d *draft, answer solver.Counts) {
 	for _, c := range r.nodes[q].children {
-		r.setFloors(c, held, d)
+		r.setFloors(c, d, answer)
 	}
-	if !held[q] {
+	if r.nodes[q].guarantee == nil {
 		return
 	}
 	left, below := r.nodes[q].guarantee.Clone(), r.below(q)
 	for _, i := range below {
-		for k, demand := range r.problem.Applications[i].Demand {
-			left[k] -= r.floor[i] * demand
+		take(left, r.floor[i], r.problem.Applications[i].Demand)
+	}
+	for _, counts := range []solver.Counts{answer, d.counts} {
+		for _, i := range below {
+			if len(r.options(i)) > 1 {
+				continue // which one it uses is for P2 to say
+			}
+			app, demand := r.app(i), r.problem.Applications[i].Demand
+			most := min(solver.Containers(d.counts[i]), solver.Containers(counts[i]), r.floor[i]+max(0, demand.CountIn(left)))
+			if more := app.AtMost(most) - r.floor[i]; more > 0 {
+				r.floor[i] += more
+				take(left, more, demand)
+			}
 		}
 	}
-	for _, i := range below {
-		if len(r.options(i)) > 1 {
-			continue // which one it uses is for P2 to say
-		}
-		app, demand := r.app(i), r.problem.Applications[i].Demand
-		n := app.AtMost(min(solver.Containers(d.counts[i]), r.floor[i]+max(0, demand.CountIn(left))))
-		for k := range left {
-			left[k] -= max(0, n-r.floor[i]) * demand[k]
-		}
-		r.floor[i] = max(r.floor[i], n)
+}
+
+// take takes n containers with a demand off what is left.
+func take(left apportion.Resources, n int64, demand apportion.Resources) {
+	for k := range left {
+		left[k] -= n * demand[k]
 	}
 }

@@ -330,3 +330,18 @@ func TestReservationOfWhatRuns(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What has ended in time may use reserved room, and is not gathered there when it has grown elsewhere: P2 keeps that room from all.
+func TestGathersBesideAReservation(t *testing.T) {
+	p := cluster(2, 4)
+	p.Theta1, p.Theta2 = 0, .5
+	soon, late := 2., 8.
+	job(p, "gang", 4, 6, 1).Passed = 2
+	job(p, "large", 3, 3, 1).Ends = &soon
+	job(p, "long", 2, 2, 1).Ends = &late
+	job(p, "grows", 1, 3, 1).Ends = &soon
+	p.Previous = alloc.Allocation{"large": {"s1": 3}, "long": {"s0": 2}, "grows": {"s0": 1}}
+	if d := follow(t, p); d.Allocation.Containers("grows") != 2 || len(d.Reservations) != 1 {
+		t.Errorf("%v beside %+v", d.Allocation, d.Reservations)
+	}
+}

@@ -15,7 +15,7 @@ import (
 // that are forced, and with Options.Preempt the preemptible. Nothing is reserved in it, and no loss is too large. apps are its entries.
 func (r *resolved) openInstance() (inst *solver.Instance, apps []int) {
 	open := *r
-	open.floor = make([]int64, len(r.floor))
+	open.floor, open.restraint = make([]int64, len(r.floor)), nil
 	unprotected := *r.problem // another choice may drain it, or take it by a guarantee
 	unprotected.Options.MinRun, open.problem = 0, &unprotected
 	open.keep(nil, nil)

@@ -56,8 +56,8 @@ func (r *resolved) mayBePreempted(i int) bool {
 
 // reclaim takes application i in with n containers after others have given up what they may be taken from by a guarantee, by level
 // or by priority: the cheapest set that is found, of the lowest ranks that have one, and nobody in vain. On one server the set is
-// the cheapest that there is, among r.limits.offers offers, beyond them one after the other; over several servers it is put together greedily. That counts against no
-// budget. Where it returns false nothing has changed. O(servers 2^offers).
+// the cheapest that there is, among r.limits.offers offers, beyond them one after the other; over several servers it is put together greedily, and
+// where that fails all sets of so many offers are tried. That counts against no budget. Where it returns false nothing has changed. O(servers 2^offers).
 func (a *admission) reclaim(i int, n int64) bool {
 	if n <= 0 || n > a.r.room[i] {
 		return false
@@ -67,7 +67,7 @@ func (a *admission) reclaim(i int, n int64) bool {
 		if last+1 < len(list) && list[last+1].rank == list[last].rank {
 			continue
 		}
-		if a.enough(i, n, list[:last+1]) && a.take(i, n, list[:last+1]) {
+		if a.enough(i, n, list[:last+1]) && (a.take(i, n, list[:last+1]) || a.takeAny(i, n, list[:last+1])) {
 			return true
 		}
 	}

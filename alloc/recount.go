@@ -89,7 +89,7 @@ func (r *resolved) words(d *Decision) []string {
 		words = append(words, "Yielding")
 	}
 	if r.guaranteed {
-		words = append(words, "Shares.Guaranteed")
+		words = append(words, "Shares.Guaranteed", "Shares.Most")
 	}
 	// The order of asking says who was passed, and for whom room is reserved.
 	if r.keepsOrder() && len(d.Waiting)+len(d.Suspended) > 0 {

@@ -83,7 +83,8 @@ func genReserved(t *rapid.T) *Problem {
 func TestPropReserved(t *testing.T) {
 	held, broken := 0, 0
 	rapidtest.Until(t, "too little was refused for a reservation, or has broken one", func() bool { return held >= 10 && broken >= 1 }, func(t *rapid.T) {
-		for range 5 {
+		// Few draws break a reservation, so that there are many.
+		for range 20 {
 			kept, gone := checkReservations(t)
 			held, broken = held+kept, broken+gone
 		}

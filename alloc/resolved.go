@@ -57,6 +57,7 @@ type resolved struct {
 	guaranteed bool
 	scaled     bool // the guarantees exceeded what there is for them
 	floor      []int64
+	restraint  []int64 // how many containers of each P2 may give beside what waits within a guarantee, 0 where any; nil: any of all
 	limits     limits
 	// lastShares are those of the entries in lastSharing; nil: none are kept.
 	lastSharing []int

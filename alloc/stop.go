@@ -17,6 +17,7 @@ import (
 // would be less, by worths or by what a restart costs; and one of a Waiting: no domain has room for what must be within one.
 const (
 	Domain    solver.Constraint = "domain"
+	Guarantee solver.Constraint = "guarantee of another"
 	Maximum   solver.Constraint = "maximum containers (7)"
 	Worthless solver.Constraint = "worth (10)"
 	Restart   solver.Constraint = "price of a restart"
@@ -145,6 +146,8 @@ func (s *stopper) next(a int, app *Application) (apportion.Reason, float64) {
 		return s.withBlockers(a, next-n, s.noRoom(room, app.Demand)), s.cheapest(a)
 	case s.ceiling(a, next-n).Constraint != "":
 		return s.ceiling(a, next-n), 0
+	case s.r.restraint != nil && s.r.restraint[s.apps[a]] > 0 && next > s.r.restraint[s.apps[a]]:
+		return s.servers().draft.restrained(s.apps[a]), 0
 	case dense.Pinned && app.Slices != nil && len(s.holders) == 0:
 		return apportion.Reason{Constraint: Domain, Text: "there is room, but what has slices stays as it is"}, 0
 	case dense.Pinned && !app.Pinned && app.Held != nil && *app.Held < s.problem.Options.MinRun:

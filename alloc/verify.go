@@ -175,6 +175,9 @@ func (r *resolved) answered(d *Decision, all solver.Counts) (*attempt, error) {
 	if err := r.setReserved(d, all); err != nil {
 		return nil, err
 	}
+	if err := r.setRestrained(d, apps, all); err != nil {
+		return nil, err
+	}
 	// The instance is that of the solver: the same code builds both, so that Verify proves the decision and not the program;
 	// that is proven by the tests of instance against the paper.
 	a := &attempt{apps: apps, instance: r.instance(apps), least: d.LeastLoss}

@@ -119,6 +119,29 @@ func (w *World) Within(i int) bool {
 	return guaranteed
 }
 
+// Restrains reports whether application i, which waits below no ceiling, stays within its guarantee while v is beyond its own, and both demand a
+// kind: v may not have grown.
+func (w *World) Restrains(i, v int) bool {
+	beyond, shared := true, false
+	for _, q := range w.above(v) {
+		if w.guarantee(q) != nil {
+			beyond = false
+		}
+	}
+	for _, q := range w.above(v) {
+		beyond = beyond || w.guarantee(q) != nil && !w.holds(q, v, 0)
+	}
+	for _, q := range w.above(i) {
+		if w.Queues[q].Ceiling != nil {
+			return false
+		}
+	}
+	for k, d := range w.Apps[i].Demand {
+		shared = shared || d > 0 && w.Apps[v].Demand[k] > 0
+	}
+	return w.Apps[i].Places == nil && beyond && shared && w.Within(i)
+}
+
 // level is the largest part of the cluster that queue q has, over its weight.
 func (w *World) level(q, more int, n int64) float64 {
 	part := 0.0

@@ -597,6 +597,9 @@ class Share:
 
     guaranteed: How many of its containers were held, as they are within what its queue is guaranteed; absent: 0.
 
+    most: How many containers it was allowed, as more is beyond what its queue is guaranteed and another one waits
+        within its guarantee; absent: as many as it may have.
+
     forced: It changes because it could not stay; absent: no.
 
     worth: Its part of objective, where an application states a worth; absent: 0.
@@ -610,6 +613,7 @@ class Share:
     option: Optional[str] = None
     domain: Optional[str] = None
     guaranteed: Optional[int] = None
+    most: Optional[int] = None
     forced: Optional[bool] = None
     worth: Optional[float] = None
 
