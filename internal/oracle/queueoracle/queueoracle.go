@@ -34,6 +34,7 @@ type World struct {
 	Apps    []App
 	Preempt bool
 	ByLevel bool
+	Most    int   // for how many room may be reserved; 0: for one
 	Holders []int // those for which room is reserved
 	Tried   []int // those for which it was
 }

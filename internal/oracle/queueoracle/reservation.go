@@ -14,14 +14,44 @@ func (w *World) before(i, earlier int) bool {
 	return a.Priority > b.Priority
 }
 
-// reserve makes the one a holder that is to have a reservation, where nobody has: within its guarantee, then one that had it, then
-// that which has been due longest.
+// reserve makes those holders that are to have a reservation, as many as may be.
 func (w *World) reserve() {
-	if len(w.Holders) > 0 {
-		return
+	chosen := w.Chosen()
+	w.Tried = append(w.Tried, chosen[len(w.Holders):]...)
+	w.Holders = chosen
+}
+
+// Chosen returns for whom room is reserved: of all lists of applications that are due and wait, at most Most and one of each leaf, that which has
+// the best in each place. It begins with those that hold it by now.
+func (w *World) Chosen() []int {
+	best := w.Holders
+	var try func(list []int)
+	try = func(list []int) {
+		if w.better(list, best) {
+			best = list
+		}
+		if len(list) >= max(1, w.Most) {
+			return
+		}
+		for i := range w.Apps {
+			free := w.Apps[i].Places == nil && w.Apps[i].Overdue >= 0 && !slices.Contains(w.Tried, i)
+			for _, h := range list {
+				free = free && w.Apps[h].Queue != w.Apps[i].Queue
+			}
+			if free {
+				try(append(slices.Clone(list), i))
+			}
+		}
 	}
-	rank := func(i int) [3]float64 {
-		r := [3]float64{0, 0, w.Apps[i].Overdue}
+	try(w.Holders)
+	return best
+}
+
+// better compares two lists place by place: within its guarantee, then one that had a reservation, then that which has been due longest, then the
+// first. Of lists that begin alike the longer one is better.
+func (w *World) better(list, than []int) bool {
+	rank := func(i int) []float64 {
+		r := []float64{0, 0, w.Apps[i].Overdue, -float64(i)}
 		if w.Within(i) {
 			r[0] = 1
 		}
@@ -30,30 +60,12 @@ func (w *World) reserve() {
 		}
 		return r
 	}
-	best := -1
-	for i := range w.Apps {
-		tried := false
-		for _, t := range w.Tried {
-			tried = tried || t == i
-		}
-		if tried || w.Apps[i].Places != nil || w.Apps[i].Overdue < 0 {
-			continue
-		}
-		for at := 0; best >= 0 && at < 3; at++ {
-			if x, y := rank(i)[at], rank(best)[at]; x != y {
-				if x > y {
-					best = i
-				}
-				break
-			}
-		}
-		if best < 0 {
-			best = i
+	for at := range min(len(list), len(than)) {
+		if order := slices.Compare(rank(list[at]), rank(than[at])); order != 0 {
+			return order > 0
 		}
 	}
-	if best >= 0 {
-		w.Holders, w.Tried = append(w.Holders, best), append(w.Tried, best)
-	}
+	return len(list) > len(than)
 }
 
 // Soonest returns the earliest time by which enough can have ended for the fewest containers of application i, and how many have to
