@@ -46,6 +46,36 @@ func TestEqualJobsHaveEqualParts(t *testing.T) {
 	}
 }
 
+// The same holds where losses are parts of each one's own speed: the budget is a tenth of that of each, whatever the worths are. Where speeds are
+// bent a container is a smaller part of a speed, and the dearest may have one more.
+func TestEqualJobsHaveEqualPartsInWorth(t *testing.T) {
+	for bend, most := range map[float64]int64{1: 9, .7: 10} {
+		for _, dear := range []float64{1, 3} { // what the one with most CPUs is worth for each GPU
+			p := four(48)
+			p.Options.Loss = alloc.LossInWorth
+			for i := range p.Applications {
+				app := &p.Applications[i]
+				for n := range app.Max {
+					speed := math.Pow(float64(n+1), bend)
+					app.Speed, app.Worth = append(app.Speed, speed), append(app.Worth, speed)
+					if i == 2 {
+						app.Worth[n] *= dear
+					}
+				}
+			}
+			d := decide(t, p)
+			for _, share := range d.Shares {
+				if share.Containers < 7 || share.Containers > most {
+					t.Errorf("speed n^%g, worth %g: %s has %d of 32 GPUs", bend, dear, share.ID, share.Containers)
+				}
+			}
+			if math.Abs(d.Metrics.LossBudget-.4) > 1e-9 {
+				t.Errorf("a budget of %g, want a tenth of each", d.Metrics.LossBudget)
+			}
+		}
+	}
+}
+
 // Few jobs on few GPUs have their parts, whatever they ask for beside: nobody has all and nobody nothing.
 func TestFewJobsHaveTheirParts(t *testing.T) {
 	for gpus := int64(1); gpus <= 12; gpus++ {
