@@ -82,8 +82,7 @@ func (v *treeVerifier) addUp() {
 			}
 			amount, _ := sum.used(k)
 			v.used[at][k] = amount
-			// The root has the capacity for a ceiling, which checkCapacity has reported already: checkCeilings
-			// begins below it.
+			// The root has the capacity for a ceiling, which checkCapacity has reported already.
 			v.over[at][k] = limit < NoLimit && exceedsLimit(&sum, k, limit)
 		}
 	}
@@ -106,8 +105,7 @@ func exceedsLimit(v *verifier, k int, limit int64) bool {
 
 // under lists the claims below a node, however far.
 func (v *treeVerifier) under(at int) []int {
-	// The walk up from every node costs O(q d), once for each node: trees of organizations are small, and this is
-	// a referee.
+	// O(q d) for each node: trees of organizations are small, and this is a referee.
 	var list []int
 	for node := range v.tree.nodes {
 		for up := node; up >= 0; up = v.tree.nodes[up].parent {
@@ -119,7 +117,6 @@ func (v *treeVerifier) under(at int) []int {
 	return list
 }
 
-// checkCeilings looks for queues that have more than their ceilings.
 func (v *treeVerifier) checkCeilings() {
 	for at := 1; at < len(v.tree.nodes); at++ {
 		for k, over := range v.over[at] {
@@ -332,8 +329,7 @@ func (n *treeNode) bounded() bool {
 // The incentive of a queue is one kind in which it has its part; that of a claim is what it could run
 // alone on its part of every kind.
 func (v *treeVerifier) checkParts() {
-	// The sharing incentive of a tree: the weights along the way multiplied, and the cluster divided by them once
-	// and for all.
+	// The weights along the way multiplied, and the cluster divided by them once and for all.
 	part := v.parts()
 	capacity := make([]float64, len(v.capacity))
 	for k, c := range v.capacity {

@@ -106,7 +106,6 @@ func (h *hierarchy) dropMinima(id string) {
 	}
 }
 
-// queue returns a queue by its ID, which is not "".
 func (h *hierarchy) queue(id string) Queue {
 	for _, q := range h.queues {
 		if q.ID == id {
@@ -179,8 +178,7 @@ func (h *hierarchy) below(id string, wanted []*big.Rat) bool {
 		if more.Sign() == 0 || h.shared[k] == 0 {
 			continue
 		}
-		// Divisible wishes are as small as one likes, so that any room is enough; a whole container needs all of
-		// it.
+		// Divisible wishes are as small as one likes: any room is enough; a whole container needs all of it.
 		room := new(big.Rat).Sub(h.guarantee(id, k), h.used(id, k))
 		if h.whole && room.Cmp(more) < 0 || !h.whole && room.Sign() <= 0 {
 			return false
@@ -189,7 +187,6 @@ func (h *hierarchy) below(id string, wanted []*big.Rat) bool {
 	return true
 }
 
-// demand returns a claim's demand in rational numbers.
 func (h *hierarchy) demand(i int) []*big.Rat {
 	var demand []*big.Rat
 	for _, q := range h.members[i].Demand {
@@ -254,7 +251,6 @@ func (h *hierarchy) stopAtLimits() {
 // The kind is one that somebody who may be served demands: its capacity is not 0, or that claim would
 // be done.
 func (h *hierarchy) level(amount *big.Rat, k int, weight float64) *big.Rat {
-	// Share of the kind over the weight, both exact.
 	share := new(big.Rat).Quo(amount, whole(h.shared[k]))
 	return share.Quo(share, new(big.Rat).SetFloat64(weight))
 }
