@@ -193,21 +193,52 @@ func smallCluster(r *rand.Rand) *alloc.Problem {
 	return p
 }
 
+// maybeCrowded draws a small cluster, and whether it has twice as many applications as there is room for.
+func maybeCrowded(r *rand.Rand) (p *alloc.Problem, crowd bool) {
+	p = smallCluster(r)
+	if crowd = r.IntN(2) == 0; crowd {
+		crowded(r, p)
+		p.Servers, p.Queues = p.Servers[:len(p.Servers)/2], nil
+		for i := range p.Applications {
+			p.Applications[i].Queue = ""
+		}
+	}
+	return p, crowd
+}
+
+// changes draws one event, or two at once.
+func (d *eventDay) changes(r *rand.Rand, p *alloc.Problem) []alloc.Change {
+	changes := []alloc.Change{d.event()}
+	switch r.IntN(6) {
+	case 0:
+		changes = append(changes, d.event())
+	case 1:
+		// One that has just ended is no more.
+		if o := otherwise(r, p); o.Update == nil || changes[0].End == nil || *changes[0].End != o.Update.ID {
+			changes = append(changes, o)
+		}
+	}
+	return changes
+}
+
+// checkRefusal checks that changes of which one names nobody change nothing.
+func checkRefusal(t *rapid.T, d *alloc.Decider, before alloc.Snapshot, changes []alloc.Change) {
+	bad := "nobody"
+	if _, err := d.Apply(context.Background(), append(slices.Clone(changes), alloc.Change{End: &bad})...); !errors.Is(err, apportion.ErrUnknown) {
+		t.Fatalf("an unknown application: %v", err)
+	}
+	if diff := cmp.Diff(before, d.Snapshot()); diff != "" {
+		t.Fatalf("a change that was refused: %s", diff)
+	}
+}
+
 // A stream of changes through a Decider is, at each event, a solution of the whole program, with the figures of that, within its gap of a bound that holds;
 // a Decider restored in the middle goes on alike; a change that does not fit changes nothing.
 func TestPropEvents(t *testing.T) {
 	alone, whole, with := 0, make(map[string]int), agreed{}
 	rapidtest.Until(t, "no event was decided by itself", func() bool { return alone > 0 }, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		p := smallCluster(r)
-		crowd := r.IntN(2) == 0
-		if crowd {
-			crowded(r, p)
-			p.Servers, p.Queues = p.Servers[:len(p.Servers)/2], nil
-			for i := range p.Applications {
-				p.Applications[i].Queue = ""
-			}
-		}
+		p, crowd := maybeCrowded(r)
 		d := &alloc.Decider{Effort: embedded.Quick}
 		if _, err := d.Reallocate(context.Background(), p); err != nil {
 			t.Fatal(err)
@@ -215,16 +246,7 @@ func TestPropEvents(t *testing.T) {
 		stream, other := newDay(r.Uint64(), p), (*alloc.Decider)(nil)
 		for n := range 8 {
 			before := d.Snapshot()
-			changes := []alloc.Change{stream.event()}
-			switch r.IntN(6) {
-			case 0:
-				changes = append(changes, stream.event())
-			case 1:
-				// One that has just ended is no more.
-				if o := otherwise(r, before.Problem); o.Update == nil || changes[0].End == nil || *changes[0].End != o.Update.ID {
-					changes = append(changes, o)
-				}
-			}
+			changes := stream.changes(r, before.Problem)
 			next, err := before.Problem.After(changes, "")
 			if err != nil {
 				// A server that is lost joins again by the next event.
@@ -236,13 +258,7 @@ func TestPropEvents(t *testing.T) {
 				other = nil
 				continue
 			}
-			bad := "nobody"
-			if _, err := d.Apply(context.Background(), append(slices.Clone(changes), alloc.Change{End: &bad})...); !errors.Is(err, apportion.ErrUnknown) {
-				t.Fatalf("an unknown application: %v", err)
-			}
-			if diff := cmp.Diff(before, d.Snapshot()); diff != "" {
-				t.Fatalf("a change that was refused: %s", diff)
-			}
+			checkRefusal(t, d, before, changes)
 			e, err := d.Apply(context.Background(), changes...)
 			if err != nil {
 				t.Fatal(err)
