@@ -78,20 +78,29 @@ func (r *resolved) anyMustBeIn() bool {
 	return false
 }
 
-// settleHomes gives each application that is in, has no containers and must be within one domain the one with most room for it.
+// settleHomes gives each application that is in and must be within one domain the one that it is in, or else the one with most room for it.
 func (d *draft) settleHomes() {
 	for o, entries := range d.r.entries {
 		i := d.r.inUse(o, d.counts)
 		for _, e := range entries {
 			d.r.home[e] = domain.None
 		}
-		if w := d.r.wishes[i]; w != nil && w.Within != domain.None && d.in[i] && len(d.counts[i]) == 0 {
-			_, at := d.r.topology.Most(w, d.domainRooms(i))
+		if w := d.r.wishes[i]; w != nil && w.Within != domain.None && d.in[i] {
+			at := d.home(i)
 			for _, e := range entries {
-				d.r.home[e] = max(at, 0)
+				d.r.home[e] = at
 			}
 		}
 	}
+}
+
+// home returns the domain that application i, which must be within one, is in, or the one with most room for it.
+func (d *draft) home(i int) int {
+	if in, _ := d.r.domainsOf(d.r.wishes[i].Within, d.counts[i]); len(in) > 0 {
+		return in[0]
+	}
+	_, at := d.r.topology.Most(d.r.wishes[i], d.domainRooms(i))
+	return max(at, 0)
 }
 
 // bind makes P2 hold to what is reserved, to the domains in the draft and to the places of what has slices there.

@@ -363,6 +363,26 @@ func TestVerifyDomains(t *testing.T) {
 	}
 }
 
+// What P2 leaves without containers was held to a domain all the same, and the decision says to which: else its bound could not be checked.
+func TestHeldWithNothing(t *testing.T) {
+	p := racked(1, 1, 1, 2)
+	p.Servers[0].Cordoned, p.Theta1, p.Theta2 = true, .2, .1
+	ask(p, "a", 12, 16, prefer("rack"))
+	ask(p, "b", 0, 1, within("rack"))
+	ask(p, "c", 7, 12, within("zone"))
+	ask(p, "d", 8, 9, nil)
+	ask(p, "e", 11, 18, func(a *alloc.Application) { a.Within, a.Prefer = "zone", "rack" })
+	for i := range p.Applications {
+		p.Applications[i].Priority = 1
+	}
+	p.Applications[3].Priority = 0
+	p.Previous = alloc.Allocation{"a": {"s1": 8, "s2": 6}, "b": {"s2": 1}}
+	d := verified(t, p)
+	if share := d.Shares[1]; share.Containers != 0 || share.Domain != "z1/r2" {
+		t.Errorf("%d containers in %q", share.Containers, share.Domain)
+	}
+}
+
 // Whatever comes and goes, decisions keep to domains and are verified, and what waits alone has no domain with room for it.
 func TestPropDomains(t *testing.T) {
 	kept, waited := 0, 0
