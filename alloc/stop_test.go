@@ -104,7 +104,8 @@ func (v truth) contradicts(p *alloc.Problem, d *alloc.Decision, r *apportion.Rea
 		if v.app.AdjustCost != nil {
 			cost = *v.app.AdjustCost
 		}
-		if v.room == "" || !v.running || v.changed || d.Metrics.AdjustCost+cost <= d.Metrics.AdjustBudget && !v.app.Pinned {
+		recent := v.app.Held != nil && *v.app.Held < p.Options.MinRun
+		if v.room == "" || !v.running || v.changed || d.Metrics.AdjustCost+cost <= d.Metrics.AdjustBudget && !v.app.Pinned && !recent {
 			return "it may be adjusted"
 		}
 	case r.Constraint == solver.Fairness:
