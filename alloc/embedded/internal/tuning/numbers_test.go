@@ -23,6 +23,7 @@ const (
 	layout    = "is what something takes, in bytes, or how often something is looked at"
 	odds      = "is one in so many random moves, which makes moves differ"
 	caller    = "is for the caller to choose"
+	large     = "trades time for quality on instances that are larger than those of the ablations: its comment has what it earns"
 )
 
 // constants are the numbers with a name of their own in package embedded and those below it, by folder and name.
@@ -31,7 +32,7 @@ var constants = map[string]string{
 	". mostStates": size, ". mostStateBytes": size, ". stateBytes": layout, ". typeBytes": layout, ". mostRestPatterns": size,
 	". slice": method, ". lastGain": tolerance, ". mostCopies": size, ". mostPairs": size, ". mostProgramRows": size,
 	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout,
-	". mostPackWork":     size,
+	". mostPackWork": size, ". promise": large,
 	"tree mostOpenBytes": size, "tree node": layout, "tree leafStep": method,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
 	"colgen reducedCost": tolerance, "colgen pivotSize": tolerance, "colgen mostPivots": size,
@@ -60,7 +61,7 @@ var literals = map[string]string{
 	"colgen pivot 1e-12": tolerance, "colgen Fractional 1e-6": tolerance,
 	"lagrange search 0.5": "half of what is left, by bisection", "lagrange newDescent 3": layout,
 	"lagrange slot 0x9e3779b97f4a7c15": layout, "lagrange slot 29": layout, "lagrange grow 64": layout,
-	"lagrange accept 0.5": method, "lagrange NewCopyDescent 1e-6": tolerance, "lagrange solve 3": size,
+	"lagrange accept 0.5": method, "lagrange NewCopyDescent 1e-6": tolerance, "lagrange solve 3": size, "lagrange products 3": layout, "lagrange products 4": layout,
 	"leaf Identify 8": layout, "leaf Identify 16": layout, "leaf Identify 24": layout,
 	"leaf pack 3": "a penalty above the price", "leaf floor 1e-9": tolerance, "leaf fillPriced 1e-9": tolerance,
 	"problem latticeStep 1e-3": tolerance, "problem lossWeight 1000": tolerance,
