@@ -45,8 +45,8 @@ func readJobs(o *options) ([]job, error) {
 	})
 	for i := range all {
 		all[i].submit -= o.from * day
-		// What ends with its limit is killed some seconds later: it is as long as its limit for a scheduler.
-		all[i].limit = max(all[i].limit, all[i].length)
+		// What ends with its limit is killed some seconds later: it is as long as its limit for a scheduler, which nobody knew before.
+		all[i].length = min(all[i].limit, all[i].length)
 	}
 	slices.SortStableFunc(all, func(a, b job) int { return cmp.Compare(a.submit, b.submit) })
 	return all, nil
