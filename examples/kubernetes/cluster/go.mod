@@ -193,3 +193,5 @@ replace github.com/apportion/apportion => ../../..
 replace github.com/apportion/apportion/examples/kubernetes => ..
 
 replace github.com/apportion/apportion/examples => ../..
+
+replace github.com/apportion/apportion/examples/managertest => ../../managertest
