@@ -20,11 +20,15 @@ const (
 
 // patience returns how much may be let in past the application of entry i until it is due, in parts of the cluster.
 func (r *resolved) patience(i int) float64 {
-	times := float64(defaultPatience)
-	if stated := r.problem.Options.Patience; stated != nil {
-		times = *stated
+	return r.problem.Options.patience() * min(widest, r.own(i))
+}
+
+// patience returns how many times its own least counts an application lets others pass.
+func (o *Options) patience() float64 {
+	if o.Patience != nil {
+		return *o.Patience
 	}
-	return times * min(widest, r.own(i))
+	return defaultPatience
 }
 
 // own returns the least counts of the application of entry i, as a part of the cluster: of its first option that the empty cluster

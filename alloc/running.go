@@ -4,13 +4,10 @@ package alloc
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/internal/event"
-	"github.com/apportion/apportion/alloc/solver"
 )
 
 // running is what a Decider knows of the cluster after its last decision. Positions are those of servers and applications as they came;
@@ -76,10 +73,7 @@ func (a *Application) like() event.App {
 func (p *Problem) rule() event.Rule {
 	o := &p.Options
 	rule := event.Rule{Theta1: p.Theta1, Theta2: p.Theta2, Printed: o.NoCeil15 || p.Theta1 == 1, Ceil15: !o.NoCeil15, Ceil16: !o.NoCeil16,
-		Queues: p.Queues, Restart: restartCost, Gain: o.MinGain, Patience: defaultPatience, Suspends: o.Preempt}
-	if o.Patience != nil {
-		rule.Patience = *o.Patience
-	}
+		Queues: p.Queues, Restart: restartCost, Gain: o.MinGain, Patience: o.patience(), Widest: widest, Victims: standard.victims, Suspends: o.Preempt}
 	if o.Order != Fair {
 		rule.Patience = math.Inf(1)
 	}
@@ -122,67 +116,6 @@ func (s *running) build(prices *event.Prices) {
 	c.Commit()
 	c.UsePrices(*prices)
 	s.cluster, s.problem.Previous = c, nil
-}
-
-// hold keeps in c what is reserved. It returns a reason where more than that is for a decision to say.
-func (s *running) hold(c *event.Cluster) string {
-	const elsewhere = "something is reserved that a decision could bring nearer"
-	for v := range s.problem.Reservations {
-		named := &s.problem.Reservations[v]
-		i, known := s.app[named.ID]
-		servers, displaced := placements(named.Servers, s.server)
-		if !known || displaced || len(servers) == 0 || slices.ContainsFunc(servers, func(p apportion.Placement) bool { return c.Held(p.Server) || s.servers[p.Server].Cordoned }) {
-			return elsewhere
-		}
-		var waits []int
-		for _, id := range named.For {
-			w, known := s.app[id]
-			// What has more than its fewest would be taken from.
-			if known && solver.Containers(c.Placed(w)) > max(1, s.apps[w].Min) {
-				return elsewhere
-			}
-			if known {
-				waits = append(waits, w)
-			}
-		}
-		if _, waiting := c.Waits(i); !waiting || !c.Hold(i, servers, waits) {
-			return elsewhere
-		}
-	}
-	if len(s.problem.Reservations) > 0 && slices.ContainsFunc(s.apps, func(a Application) bool { return a.Ends != nil }) {
-		return "something is reserved, and some applications may end before it is needed"
-	}
-	return ""
-}
-
-// reservations returns what is reserved still.
-func (s *running) reservations() (list []Reservation) {
-	for _, v := range s.problem.Reservations {
-		if i, known := s.app[v.ID]; known && s.cluster.Holds(i) {
-			v.For = slices.DeleteFunc(slices.Clone(v.For), func(id string) bool { _, known := s.app[id]; return !known })
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// concernsReserved reports whether a change is one of what is reserved, of a server or for an application.
-func (s *running) concernsReserved(c *Change) bool {
-	for _, id := range [...]*string{c.Lose, c.Cordon} {
-		if id != nil && s.cluster.Held(s.server[*id]) {
-			return true
-		}
-	}
-	switch {
-	case len(s.problem.Reservations) == 0:
-	case c.End != nil:
-		return s.cluster.Holds(s.app[*c.End])
-	case c.Update != nil:
-		return true
-	case c.Arrive != nil:
-		return c.Arrive.Ends != nil
-	}
-	return false
 }
 
 // mostGone is how many positions may be those of what is gone before all others move up, beside as many as there are.
@@ -406,18 +339,6 @@ func (s *running) event(r *event.Result) *Event {
 	return e
 }
 
-// reasonFor says why an application waits.
-func (s *running) reasonFor(f *event.Refused) apportion.Reason {
-	reason := apportion.Reason{Constraint: solver.Capacity, Asked: f.Asked, Fits: f.Fits, Need: float64(f.Asked), Have: float64(f.Fits)}
-	text := fmt.Sprintf("it needs %s, and %s room", containers(f.Asked), have(f.Fits))
-	if f.Kind >= 0 {
-		reason.Kind, reason.Need, reason.Have = s.problem.Kinds.Name(f.Kind), float64(f.Need), float64(f.Free)
-		text = fmt.Sprintf("it needs %d %s for %s, and %s free", f.Need, reason.Kind, containers(f.Asked), are(f.Free))
-	}
-	reason.Text = sentences(text, "others that may change now cannot make enough room")
-	return reason
-}
-
 // named returns placements by the names of servers.
 func (s *running) named(placed []apportion.Placement) map[string]int64 {
 	places := make(map[string]int64, len(placed))
@@ -459,15 +380,4 @@ func (s *running) whole() *Problem {
 		}
 	}
 	return &p
-}
-
-// passed returns how much was let in past each application that waits.
-func (s *running) passed() map[string]float64 {
-	passed := make(map[string]float64)
-	for id, i := range s.app {
-		if much, waits := s.cluster.Waits(i); waits {
-			passed[id] = much
-		}
-	}
-	return passed
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/apportion/apportion/internal/exact"
 )
 
-// mostVictims is how many applications are asked one by one to make room for another, as in package alloc.
-const mostVictims = 256
-
 // admission is who is let in by an event.
 type admission struct {
 	fresh     []int           // those that came
@@ -247,7 +244,7 @@ func (m *repairing) victims(i int) []int {
 	slices.SortFunc(list, func(a, b victim) int {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(b.gives, a.gives), cmp.Compare(a.i, b.i))
 	})
-	list = list[:min(len(list), mostVictims)]
+	list = list[:min(len(list), m.rule.Victims)]
 	victims := make([]int, len(list))
 	for at := range list {
 		victims[at] = list[at].i

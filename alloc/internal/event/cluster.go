@@ -26,6 +26,10 @@ type Rule struct {
 	Restart, Gain float64
 	// Patience is how many times its own least counts an application that waits lets others pass.
 	Patience float64
+	// Widest is the part of the cluster that counts of an application that needs more, for its patience.
+	Widest float64
+	// Victims is how many applications are asked one by one to make room for another.
+	Victims int
 	// Suspends says that others may be suspended for one that waits.
 	Suspends bool
 }

@@ -84,16 +84,13 @@ func (c *Cluster) compare(i, v int) int {
 	return cmp.Or(cmp.Compare(c.apps[v].priority, c.apps[i].priority), cmp.Compare(i, v))
 }
 
-// widest is the part of the cluster that counts of an application that needs more, as in package alloc.
-const widest = 0.5
-
 // anyDue reports whether so much was let in past an application that waits that it is due, [Program §8], point 1. O(those that wait).
 func (c *Cluster) anyDue() bool {
 	for _, l := range c.lines {
 		if !l.group.fits() {
 			continue
 		}
-		patience := c.rule.Patience * min(widest, l.group.app.Delta*float64(l.group.least()))
+		patience := c.rule.Patience * min(c.rule.Widest, l.group.app.Delta*float64(l.group.least()))
 		for _, i := range l.apps {
 			if passed := c.apps[i].passed; passed > 0 && passed >= patience && !c.Holds(int(i)) {
 				return true
