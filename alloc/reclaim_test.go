@@ -336,3 +336,18 @@ func TestCountedOnTwoServers(t *testing.T) {
 		t.Errorf("in are %v, suspended %v, the elastic one has %v", a.in, a.preempted, a.counts[1])
 	}
 }
+
+// An elastic application of another queue could give enough on either of two servers, and not on both: it is suspended for what its guarantee
+// lets in.
+func TestSuspendedForTwoServers(t *testing.T) {
+	p := gpuProblem(3, 3)
+	p.Options.Preempt = true
+	p.Queues = []drf.Queue{{ID: "a", Weight: 1, Guarantee: apportion.Resources{5}}, {ID: "b", Weight: 1}}
+	elastic := p.add(1, 3, 6, 3, 3)
+	elastic.Queue, elastic.Preemptible = "b", true
+	p.add(2, 2, 2).Queue = "a"
+	a := resolve(p).admitAll(t.Context())
+	if _, suspended := a.preempted[0]; !a.in[1] || !suspended {
+		t.Errorf("in are %v, suspended %v", a.in, a.preempted)
+	}
+}
