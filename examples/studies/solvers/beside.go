@@ -3,21 +3,13 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/exec"
-	"slices"
 	"time"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/milp"
@@ -26,9 +18,6 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/examples/studies/command"
 )
-
-// envRebalancer names a Python 3.12 that has the package rebalancer.
-const envRebalancer = "APPORTION_REBALANCER"
 
 // work is a problem that others solve as well.
 type work struct {
@@ -63,7 +52,7 @@ func (w *work) instance() *solver.Instance {
 	return inst
 }
 
-// other is somebody who answers in some time of the processor.
+// other is another program: what it answers, and in how much time of the processor.
 type other struct {
 	name    string
 	assigns bool // it places containers and does nothing else
@@ -111,123 +100,6 @@ func relaxation(ctx context.Context, inst *solver.Instance, _ time.Duration) (p 
 	return p, err
 }
 
-// naive has an answer and no bound.
-func naive(pick func(inst *solver.Instance, left []apportion.Resources, demand apportion.Resources) int) func(context.Context, *solver.Instance, time.Duration) (point, error) {
-	return func(_ context.Context, inst *solver.Instance, _ time.Duration) (point, error) {
-		var counts solver.Counts
-		took, err := timed(func() error { counts = fill(inst, pick); return inst.Check(counts) })
-		return point{after: took, objective: inst.Objective(counts), bound: math.Inf(1)}, err
-	}
-}
-
-// fill places containers one by one, the largest demands first, on the server that pick names, -1: none.
-func fill(inst *solver.Instance, pick func(inst *solver.Instance, left []apportion.Resources, demand apportion.Resources) int) solver.Counts {
-	order, left := make([]int, len(inst.Apps)), make([]apportion.Resources, len(inst.Capacity))
-	for j := range left {
-		left[j] = inst.Capacity[j].Clone()
-	}
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(inst.Apps[b].Delta, inst.Apps[a].Delta) })
-	dense := make([][]int64, len(inst.Apps))
-	for _, i := range order {
-		dense[i] = make([]int64, len(left))
-		for range inst.Apps[i].Max {
-			j := pick(inst, left, inst.Apps[i].Demand)
-			if j < 0 {
-				break
-			}
-			dense[i][j]++
-			for k, d := range inst.Apps[i].Demand {
-				left[j][k] -= d
-			}
-		}
-	}
-	return sparse(dense)
-}
-
-// sparse returns counts by application and server as placements.
-func sparse(dense [][]int64) solver.Counts {
-	counts := make(solver.Counts, len(dense))
-	for i := range dense {
-		for j, n := range dense[i] {
-			if n > 0 {
-				counts[i] = append(counts[i], apportion.Placement{Server: j, Count: n})
-			}
-		}
-	}
-	return counts
-}
-
-// firstFit picks the first server with room.
-func firstFit(_ *solver.Instance, left []apportion.Resources, demand apportion.Resources) int {
-	return slices.IndexFunc(left, demand.FitsIn)
-}
-
-// bestFit picks the server that has least left, each kind as a part of the cluster.
-func bestFit(inst *solver.Instance, left []apportion.Resources, demand apportion.Resources) int {
-	best, least := -1, math.Inf(1)
-	for j := range left {
-		if !demand.FitsIn(left[j]) {
-			continue
-		}
-		rest := 0.0
-		for k, total := range inst.Total {
-			rest += float64(left[j][k]) / float64(max(1, total))
-		}
-		if rest < least {
-			best, least = j, rest
-		}
-	}
-	return best
-}
-
-//go:embed beside.py
-var besidePy string
-
-// errNoRebalancer is why Rebalancer has no row.
-var errNoRebalancer = errors.New("no " + envRebalancer)
-
-// rebalancer asks Meta's Rebalancer, a process of its own, whose start and reading are not counted.
-func rebalancer(ctx context.Context, inst *solver.Instance, limit time.Duration) (point, error) {
-	python := os.Getenv(envRebalancer)
-	if python == "" {
-		return point{}, errNoRebalancer
-	}
-	type app struct {
-		Demand apportion.Resources `json:"demand"`
-		Max    int64               `json:"max"`
-	}
-	asked := struct {
-		Capacity []apportion.Resources `json:"capacity"`
-		Apps     []app                 `json:"apps"`
-		Seconds  int                   `json:"seconds"`
-	}{Capacity: inst.Capacity, Seconds: int(math.Ceil(limit.Seconds()))}
-	for i := range inst.Apps {
-		asked.Apps = append(asked.Apps, app{inst.Apps[i].Demand, inst.Apps[i].Max})
-	}
-	text, err := json.Marshal(asked)
-	if err != nil {
-		return point{}, err
-	}
-	run := exec.CommandContext(ctx, python, "-c", besidePy)
-	run.Stdin = bytes.NewReader(text)
-	out, err := run.Output()
-	if err != nil {
-		return point{}, fmt.Errorf("rebalancer: %w", err)
-	}
-	var answer struct {
-		Seconds float64   `json:"seconds"`
-		Counts  [][]int64 `json:"counts"`
-	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		return point{}, fmt.Errorf("rebalancer: %w", err)
-	}
-	counts := sparse(answer.Counts)
-	return point{after: time.Duration(answer.Seconds * float64(time.Second)), objective: inst.Objective(counts), bound: math.Inf(1)}, inst.Check(counts)
-}
-
 // besideTitle is the head of the page, besideColumns that of its table.
 const (
 	besideTitle = `# Beside others
@@ -261,7 +133,7 @@ func (o *options) runBeside(ctx context.Context, stdout, stderr io.Writer) error
 	return ctx.Err()
 }
 
-// besideRows has everybody work on one problem, and prints their rows.
+// besideRows asks all programs about one problem, and prints their rows.
 func (o *options) besideRows(ctx context.Context, stdout io.Writer, w *work, absent map[string]error) error {
 	inst := w.instance()
 	var own point
