@@ -10,25 +10,19 @@ import (
 func TestKeptAsOthersEnd(t *testing.T) {
 	c := New(1, 1, Rule{})
 	c.AddServer(apportion.Resources{8}, false)
-	one := App{Demand: apportion.Resources{1}, Weight: 1, Min: 1, Max: 8}
-	ends := c.AddApp(one, 0)
+	ends := c.AddApp(App{Demand: apportion.Resources{1}, Weight: 1, Max: 8}, 0)
 	c.Put(ends, 0, 6)
-	wide := one
-	wide.Min = 8
-	if holder := c.AddWaiting(wide, 0, 0); !c.Hold(holder, []apportion.Placement{{Server: 0, Count: 8}}, []int{ends}) {
+	holder := c.AddWaiting(App{Demand: apportion.Resources{1}, Weight: 1, Min: 8, Max: 8}, 0, 0)
+	if !c.Hold(holder, []apportion.Placement{{Server: 0, Count: 8}}, []int{ends}) {
 		t.Fatal("it does not fit")
-	}
-	if left := c.servers[0].left[0]; left != 0 {
-		t.Errorf("%d left beside what is waited for", left)
 	}
 	c.Commit()
 	c.Begin()
 	c.End(ends)
-	if left := c.servers[0].left[0]; left != 0 {
-		t.Errorf("%d left after its end", left)
-	}
-	c.Rollback()
-	if left, kept := c.servers[0].left[0], c.servers[0].kept[0]; left != 0 || kept != 2 {
-		t.Errorf("%d left and %d kept when it did not end", left, kept)
+	for _, kept := range []int64{8, 2} { // after its end, and when it has not ended
+		if s := &c.servers[0]; s.left[0] != 0 || s.kept[0] != kept {
+			t.Errorf("%d left and %d kept, want 0 and %d", s.left[0], s.kept[0], kept)
+		}
+		c.Rollback()
 	}
 }
