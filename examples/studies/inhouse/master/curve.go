@@ -35,7 +35,8 @@ type Point struct {
 // Time is At.
 func (p *Point) Time() time.Time { return time.UnixMicro(int64(p.At * 1e6)) }
 
-// Run is an attempt and the steps that it did.
+// Run is an attempt and the steps that it did, in the order in which they were done. An agent that dies before it has noted a start leaves
+// an attempt that is started anew: its steps are then there twice.
 type Run struct {
 	Attempt int64
 	Points  []Point
@@ -71,20 +72,26 @@ func Runs(shared, job string) ([]Run, error) {
 	return runs, nil
 }
 
-// Curve returns the losses of a job by step. Where two attempts did a step, the later one counts: what
-// the earlier did after its last checkpoint was lost with it.
+// Curve returns the losses of a job by step. A step that was done again counts as it was done last: what was done after the
+// newest checkpoint was lost with its process.
 // It never has a step twice, and has no gap if nothing was lost.
 func Curve(shared, job string) ([]Point, error) {
 	runs, err := Runs(shared, job)
-	if err != nil {
-		return nil, err
-	}
 	var curve []Point
 	for _, run := range runs {
-		curve = slices.DeleteFunc(curve, func(p Point) bool { return p.Step >= run.Points[0].Step })
-		curve = append(curve, run.Points...)
+		for _, p := range run.Points {
+			curve = follow(curve, p)
+		}
 	}
-	return curve, nil
+	return curve, err
+}
+
+// follow puts a point behind a curve, in place of all from its step on.
+func follow(curve []Point, p Point) []Point {
+	for len(curve) > 0 && curve[len(curve)-1].Step >= p.Step {
+		curve = curve[:len(curve)-1]
+	}
+	return append(curve, p)
 }
 
 // readCurve reads one file. A last line that is not whole belongs to a process that was killed.

@@ -401,13 +401,14 @@ func TestCurve(t *testing.T) {
 		"9":  "{\"step\":1,\"value\":1}\n{\"step\":2,\"value\":2}\n{\"step\":3,\"value\":3}\n{\"st",
 		"10": "{\"step\":2,\"value\":20}\n{\"step\":3,\"value\":30}\nnoise\n",
 		"11": "",
+		"12": "{\"step\":4,\"value\":4}\n{\"step\":5,\"value\":5}\n{\"step\":4,\"value\":40}\n", // started anew
 	} {
 		dir := filepath.Join(shared, "lr", attempt)
 		must.Do(t, os.MkdirAll(dir, 0o700))
 		must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), []byte(text), 0o600))
 	}
 	curve, err := Curve(shared, "lr")
-	if want := []Point{{Step: 1, Value: 1}, {Step: 2, Value: 20}, {Step: 3, Value: 30}}; err != nil || !slices.Equal(curve, want) {
+	if want := []Point{{Step: 1, Value: 1}, {Step: 2, Value: 20}, {Step: 3, Value: 30}, {Step: 4, Value: 40}}; err != nil || !slices.Equal(curve, want) {
 		t.Errorf("%v, %v, want %v", curve, err, want)
 	}
 	if curve, err := Curve(shared, "nobody"); err != nil || len(curve) != 0 {
