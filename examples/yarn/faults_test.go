@@ -75,8 +75,8 @@ func (c *cluster) drain(r *rand.Rand, i, nodes int) {
 // faultNodes is how many nodes there are.
 const faultNodes = 3
 
-// verbs are what a test does to a YARN cluster. A job has at most four containers, since YARN is slow to start them, and half the steps.
-func (b *bench) verbs() *managertest.Cluster {
+// Verbs implements managertest.Player: what a test does to a YARN cluster. A job has at most four containers, since YARN is slow to start them, and half the steps.
+func (b *bench) Verbs() *managertest.Cluster {
 	var nodes []string
 	for i := range faultNodes {
 		nodes = append(nodes, nmName(i))
@@ -120,7 +120,7 @@ func (b *bench) held() []string {
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func (c *cluster) faults(t *testing.T) {
 	b := newBench(t, c)
-	b.Play(b.verbs(), 3, 4,
+	b.Play(b.Verbs(), 3, 4,
 		managertest.Fault{Name: "the holder is killed", Of: "holder", Do: func(*rand.Rand) { b.killHolder() }},
 		managertest.Fault{Name: "a node is decommissioned and comes back", Of: nodeSort, Do: func(r *rand.Rand) { b.drain(r, r.IntN(faultNodes), faultNodes) }})
 }

@@ -4,11 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -49,20 +50,24 @@ public final class CapacityEditor implements SchedulingEditPolicy {
   /** How often capacities are edited. */
   public static final String INTERVAL_MS = "apportion.editor.interval-ms";
 
+  /** How long an answer may take, from the connection to its last byte. */
+  public static final String TIMEOUT_MS = "apportion.editor.timeout-ms";
+
   // In hundredths of a percent: what a queue has at least, so that its next application can begin; all of a parent; and by how much
   // some queue must change for an edit.
   private static final int LEAST = 100;
   private static final int WHOLE = 100_00;
   private static final int CHANGE = 100;
 
-  // How long an answer may take.
-  private static final long LATE_MS = 10_000;
+  // How long an answer may be: some hundred bytes for each application.
+  private static final int ANSWER_BYTES = 32 << 20;
 
   private static final Logger LOG = LoggerFactory.getLogger(CapacityEditor.class);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private String socket;
   private long intervalMs;
+  private long timeoutMs;
   private RMContext context;
   private CapacityScheduler scheduler;
 
@@ -70,6 +75,7 @@ public final class CapacityEditor implements SchedulingEditPolicy {
   public void init(Configuration conf, RMContext rmContext, ResourceScheduler resourceScheduler) {
     socket = conf.get(SOCKET, "/run/apportion.sock");
     intervalMs = conf.getLong(INTERVAL_MS, 30_000);
+    timeoutMs = conf.getLong(TIMEOUT_MS, 10_000);
     context = rmContext;
     scheduler = (CapacityScheduler) resourceScheduler;
     if (!scheduler.isConfigurationMutable()) {
@@ -96,8 +102,8 @@ public final class CapacityEditor implements SchedulingEditPolicy {
         set(updates);
         LOG.info("queues have what their applications deserve: {}", parts);
       }
-    } catch (Exception e) {
-      LOG.warn("capacities stay as they are", e);
+    } catch (Exception | StackOverflowError e) { // an answer may be nested without end
+      LOG.warn("capacities stay as they are: {}", e.toString());
     }
   }
 
@@ -120,7 +126,15 @@ public final class CapacityEditor implements SchedulingEditPolicy {
     }
     Map<String, Double> parts = new HashMap<>();
     for (JsonNode claim : ask("/v1/drf", question).path("claims")) {
-      parts.merge(queues.get(claim.path("id").asText()), claim.path("share").asDouble(), Double::sum);
+      String queue = queues.remove(claim.path("id").asText());
+      double share = claim.path("share").asDouble(-1);
+      if (queue == null || !(share >= 0 && share <= 1)) {
+        throw new IOException("nobody asked for the claim " + claim);
+      }
+      parts.merge(queue, share, Double::sum);
+    }
+    if (!queues.isEmpty()) {
+      throw new IOException("no answer for " + queues.keySet());
     }
     return parts;
   }
@@ -221,22 +235,23 @@ public final class CapacityEditor implements SchedulingEditPolicy {
   private JsonNode ask(String path, JsonNode question) throws IOException {
     byte[] body = JSON.writeValueAsBytes(question);
     String head = "POST " + path + " HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: " + body.length + "\r\n\r\n";
-    try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       // A service that hangs is not waited for: to close the channel ends what waits for it.
-      CompletableFuture.delayedExecutor(LATE_MS, TimeUnit.MILLISECONDS).execute(() -> close(channel));
+      CompletableFuture.delayedExecutor(timeoutMs, TimeUnit.MILLISECONDS).execute(() -> close(channel));
+      channel.connect(UnixDomainSocketAddress.of(socket));
       for (byte[] part : List.of(head.getBytes(StandardCharsets.US_ASCII), body)) {
         for (ByteBuffer rest = ByteBuffer.wrap(part); rest.hasRemaining(); ) {
           channel.write(rest);
         }
       }
-      ByteArrayOutputStream answer = new ByteArrayOutputStream();
-      Channels.newInputStream(channel).transferTo(answer);
-      String text = answer.toString(StandardCharsets.UTF_8);
+      String text = new String(Channels.newInputStream(channel).readNBytes(ANSWER_BYTES), StandardCharsets.UTF_8);
       int at = text.indexOf("\r\n\r\n");
       if (at < 0 || !text.startsWith("200", text.indexOf(' ') + 1)) {
-        throw new IOException(path + " answers " + text);
+        throw new IOException(path + " answers " + text.substring(0, Math.min(text.length(), 200)));
       }
       return JSON.readTree(text.substring(at));
+    } catch (ClosedChannelException e) {
+      throw new IOException(path + " has no answer within " + timeoutMs + " ms", e);
     }
   }
 
