@@ -3,13 +3,12 @@
 package scheduler
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/apportion/apportion"
 )
@@ -21,7 +20,7 @@ const Name = "Apportion"
 type Args struct {
 	// Patience is how long a pod of a gang waits for the others, "45s" or "2m". Then all of them give their places back. At
 	// least a second, at most MaxPatience; absent: DefaultPatience.
-	Patience *metav1.Duration `json:"patience,omitempty"`
+	Patience metav1.Duration `json:"patience,omitempty"`
 }
 
 // Bounds of Args.Patience. The scheduler itself lets no pod wait for longer than MaxPatience, nor does it say so.
@@ -33,26 +32,13 @@ const (
 
 // readArgs reads what a scheduler hands a plugin: text that nobody has looked at, or nothing.
 func readArgs(given runtime.Object) (Args, error) {
-	var args Args
-	switch given := given.(type) {
-	case nil:
-	case *runtime.Unknown:
-		if len(given.Raw) == 0 {
-			break
-		}
-		if given.ContentType != "" && given.ContentType != runtime.ContentTypeJSON {
-			return args, fmt.Errorf("the arguments of %s are %s, not JSON", Name, given.ContentType)
-		}
-		text := json.NewDecoder(bytes.NewReader(given.Raw))
-		text.DisallowUnknownFields()
-		if err := text.Decode(&args); err != nil {
+	args := Args{Patience: metav1.Duration{Duration: DefaultPatience}}
+	if text, is := given.(*runtime.Unknown); is {
+		if err := yaml.UnmarshalStrict(text.Raw, &args); err != nil {
 			return args, fmt.Errorf("the arguments of %s: %w", Name, err)
 		}
-	default:
+	} else if given != nil {
 		return args, fmt.Errorf("the arguments of %s are a %T", Name, given)
-	}
-	if args.Patience == nil {
-		args.Patience = &metav1.Duration{Duration: DefaultPatience}
 	}
 	if p := args.Patience.Duration; p < MinPatience || p > MaxPatience {
 		return args, &apportion.FieldError{Item: apportion.Item{Kind: "plugin", ID: Name}, Field: "patience", Err: apportion.ErrRange,

@@ -77,9 +77,6 @@ func TestArgsRefused(t *testing.T) {
 	if !errors.As(err, &field) || !errors.Is(err, apportion.ErrRange) || field.Item.ID != Name {
 		t.Errorf("%v", err)
 	}
-	if _, err := with(&runtime.Unknown{Raw: []byte("patience: 1m"), ContentType: runtime.ContentTypeYAML}); err == nil {
-		t.Error("YAML is taken for JSON")
-	}
 	if _, err := with(&corev1.Pod{}); err == nil {
 		t.Error("a pod is taken for arguments")
 	}
@@ -101,7 +98,7 @@ func TestShippedArgs(t *testing.T) {
 		t.Fatalf("%+v", config)
 	}
 	args, err := readArgs(&runtime.Unknown{Raw: config.Profiles[0].PluginConfig[0].Args.Raw})
-	if err != nil || *args.Patience != (metav1.Duration{Duration: DefaultPatience}) {
+	if err != nil || args.Patience != (metav1.Duration{Duration: DefaultPatience}) {
 		t.Errorf("%+v, %v", args, err)
 	}
 }

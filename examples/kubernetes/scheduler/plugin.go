@@ -6,20 +6,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	batchlisters "k8s.io/client-go/listers/batch/v1"
 	"k8s.io/client-go/tools/cache"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 	"k8s.io/kube-scheduler/framework"
 
 	"github.com/apportion/apportion/examples/kubernetes/resize"
-	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 )
 
 // Plugin is one of the scheduler's. It is safe for concurrent use.
@@ -27,17 +25,8 @@ type Plugin struct {
 	handle framework.Handle
 	args   Args
 	shares *shares
-	gangs  gangs
 	jobs   batchlisters.JobLister
 }
-
-var (
-	_ framework.QueueSortPlugin = (*Plugin)(nil)
-	_ framework.ReservePlugin   = (*Plugin)(nil)
-	_ framework.PermitPlugin    = (*Plugin)(nil)
-	_ framework.ScorePlugin     = (*Plugin)(nil)
-	_ framework.SignPlugin      = (*Plugin)(nil)
-)
 
 // New makes the plugin for a scheduler, with Args as the scheduler's configuration has them.
 func New(_ context.Context, given runtime.Object, handle framework.Handle) (framework.Plugin, error) {
@@ -45,26 +34,18 @@ func New(_ context.Context, given runtime.Object, handle framework.Handle) (fram
 	if err != nil {
 		return nil, err
 	}
-	s, err := newShares(snapshot.Kinds())
+	s, err := newShares()
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{handle: handle, args: args, shares: s, gangs: gangs{placed: map[types.UID]map[types.UID]bool{}}}
 	shared := handle.SharedInformerFactory()
-	p.jobs = shared.Batch().V1().Jobs().Lister()
-	for _, watch := range []struct {
-		informer cache.SharedIndexInformer
-		see      func(object any, gone bool) error
-	}{
-		{shared.Core().V1().Pods().Informer(), p.seePod},
-		{shared.Core().V1().Nodes().Informer(), p.seeNode},
-		{shared.Core().V1().Namespaces().Informer(), p.seeNamespace},
-	} {
-		if _, err := watch.informer.AddEventHandler(handler(watch.see)); err != nil {
+	core := shared.Core().V1()
+	for _, informer := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer(), core.Namespaces().Informer()} {
+		if _, err := informer.AddEventHandler(handler(s.see)); err != nil {
 			return nil, err
 		}
 	}
-	return p, nil
+	return &Plugin{handle: handle, args: args, shares: s, jobs: shared.Batch().V1().Jobs().Lister()}, nil
 }
 
 // handler makes what an informer calls.
@@ -81,44 +62,13 @@ func handler(see func(object any, gone bool) error) cache.ResourceEventHandler {
 		DeleteFunc: func(o any) { say(o, true) }}
 }
 
-// seePod keeps the books of a pod that is bound, has ended or is gone. One that is only reserved is not known to informers.
-func (p *Plugin) seePod(object any, gone bool) error {
-	pod := object.(*corev1.Pod)
-	switch {
-	case gone || !snapshot.IsLive(pod):
-		p.gangs.leave(pod)
-		return p.shares.release(pod.UID)
-	case pod.Spec.NodeName != "":
-		p.gangs.place(pod)
-		return p.shares.take(pod)
-	}
-	return nil
-}
-
-func (p *Plugin) seeNode(object any, gone bool) error {
-	return p.shares.setNode(object.(*corev1.Node), gone)
-}
-
-func (p *Plugin) seeNamespace(object any, gone bool) error {
-	n := object.(*corev1.Namespace)
-	text := n.Annotations[snapshot.Weight]
-	weight, err := strconv.ParseFloat(text, 64)
-	if gone || text == "" {
-		weight, err = 1, nil
-	}
-	if err != nil {
-		return fmt.Errorf("namespace %s: annotation %s: %w", n.Name, snapshot.Weight, err)
-	}
-	return p.shares.setWeight(n.Name, weight)
-}
-
 // Name implements framework.Plugin.
 func (p *Plugin) Name() string { return Name }
 
 // Less implements framework.QueueSortPlugin.
 func (p *Plugin) Less(a, b framework.QueuedPodInfo) bool {
 	x, y := a.GetPodInfo().GetPod(), b.GetPodInfo().GetPod()
-	if u, v := priority(x), priority(y); u != v {
+	if u, v := corev1helpers.PodPriority(x), corev1helpers.PodPriority(y); u != v {
 		return u > v
 	}
 	if c := p.shares.compare(x.Namespace, y.Namespace); c != 0 {
@@ -127,23 +77,13 @@ func (p *Plugin) Less(a, b framework.QueuedPodInfo) bool {
 	return a.GetTimestamp().Before(b.GetTimestamp())
 }
 
-// priority is that of a pod.
-func priority(p *corev1.Pod) int32 {
-	if p.Spec.Priority == nil {
-		return 0
-	}
-	return *p.Spec.Priority
-}
-
 // Reserve implements framework.ReservePlugin: the pod counts from here on.
 func (p *Plugin) Reserve(_ context.Context, _ framework.CycleState, pod *corev1.Pod, _ string) *framework.Status {
-	p.gangs.place(pod)
 	return framework.AsStatus(p.shares.take(pod))
 }
 
 // Unreserve implements framework.ReservePlugin. One that gives its place back takes all of its gang that wait with it.
 func (p *Plugin) Unreserve(_ context.Context, _ framework.CycleState, pod *corev1.Pod, _ string) {
-	p.gangs.leave(pod)
 	if err := p.shares.release(pod.UID); err != nil {
 		klog.ErrorS(err, "what was reserved is not there", "plugin", Name, "pod", klog.KObj(pod))
 	}
@@ -152,7 +92,7 @@ func (p *Plugin) Unreserve(_ context.Context, _ framework.CycleState, pod *corev
 
 // Permit implements framework.PermitPlugin: a pod of a gang waits for the others, and the last one lets them all go.
 func (p *Plugin) Permit(_ context.Context, _ framework.CycleState, pod *corev1.Pod, _ string) (*framework.Status, time.Duration) {
-	if missing := p.gangs.missing(pod); missing > 0 {
+	if missing := p.shares.missing(pod); missing > 0 {
 		return framework.NewStatus(framework.Wait, fmt.Sprintf("%d of its gang have no place yet", missing)), p.args.Patience.Duration
 	}
 	p.each(pod, func(w framework.WaitingPod) { w.Allow(Name) })
@@ -175,19 +115,13 @@ func (p *Plugin) each(pod *corev1.Pod, use func(framework.WaitingPod)) {
 // Score implements framework.ScorePlugin: a node that is short of what the plan has there.
 func (p *Plugin) Score(_ context.Context, _ framework.CycleState, pod *corev1.Pod, node framework.NodeInfo) (int64, *framework.Status) {
 	plan, owner := p.plan(pod)
-	want, planned := plan[node.Node().Name]
-	if !planned {
-		return 0, nil
-	}
+	want := plan[node.Node().Name]
 	for _, other := range node.GetPods() {
-		if metav1.IsControlledBy(other.GetPod(), owner) {
+		if want > 0 && metav1.IsControlledBy(other.GetPod(), owner) {
 			want--
 		}
 	}
-	if want <= 0 {
-		return 0, nil
-	}
-	return framework.MaxScore, nil
+	return max(0, min(want, 1)) * framework.MaxScore, nil
 }
 
 // plan is what a decision has asked for of the Job of a pod.
@@ -197,12 +131,9 @@ func (p *Plugin) plan(pod *corev1.Pod) (map[string]int64, metav1.Object) {
 		return nil, nil
 	}
 	job, err := p.jobs.Jobs(pod.Namespace).Get(ref.Name)
-	if err != nil {
-		return nil, nil // it is not known yet, or not any more
-	}
 	var plan map[string]int64
-	if json.Unmarshal([]byte(job.Annotations[resize.Plan]), &plan) != nil {
-		return nil, nil // nobody has planned it
+	if err != nil || json.Unmarshal([]byte(job.Annotations[resize.Plan]), &plan) != nil {
+		return nil, nil // it is not known yet or not any more, or nobody has planned it
 	}
 	return plan, job
 }
@@ -212,9 +143,5 @@ func (p *Plugin) ScoreExtensions() framework.ScoreExtensions { return nil }
 
 // SignPod implements framework.SignPlugin: pods of one owner get the same answer.
 func (p *Plugin) SignPod(_ context.Context, pod *corev1.Pod) ([]framework.SignFragment, *framework.Status) {
-	owner := ""
-	if ref := metav1.GetControllerOf(pod); ref != nil {
-		owner = string(ref.UID)
-	}
-	return []framework.SignFragment{{Key: Name + "/owner", Value: owner}}, nil
+	return []framework.SignFragment{{Key: Name + "/owner", Value: metav1.GetControllerOf(pod)}}, nil
 }

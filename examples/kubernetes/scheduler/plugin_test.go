@@ -25,6 +25,14 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
+var (
+	_ framework.QueueSortPlugin = (*Plugin)(nil)
+	_ framework.ReservePlugin   = (*Plugin)(nil)
+	_ framework.PermitPlugin    = (*Plugin)(nil)
+	_ framework.ScorePlugin     = (*Plugin)(nil)
+	_ framework.SignPlugin      = (*Plugin)(nil)
+)
+
 // handle is what a scheduler gives its plugins, as far as this one asks for it.
 type handle struct {
 	framework.Handle
@@ -88,7 +96,7 @@ func newPlugin(t must.TB) (*Plugin, *handle) {
 	p := must.Have(New(context.Background(), nil, h))(t).(*Plugin)
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Status: corev1.NodeStatus{
 		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("16")}}}
-	must.Do(t, p.seeNode(n, false))
+	must.Do(t, p.shares.see(n, false))
 	return p, h
 }
 
@@ -112,10 +120,10 @@ func bound(p *corev1.Pod) *corev1.Pod {
 func TestLess(t *testing.T) {
 	p, _ := newPlugin(t)
 	for _, seen := range []*corev1.Pod{bound(pod("a", "1", 6, "x")), bound(pod("b", "1", 4, "x")), bound(pod("c", "1", 5, "x"))} {
-		must.Do(t, p.seePod(seen, false))
+		must.Do(t, p.shares.see(seen, false))
 	}
 	heavy := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{snapshot.Weight: "2"}}}
-	must.Do(t, p.seeNamespace(heavy, false))
+	must.Do(t, p.shares.see(heavy, false))
 	urgent := pod("c", "urgent", 1, "x")
 	priority := int32(7)
 	urgent.Spec.Priority = &priority
@@ -160,18 +168,18 @@ func TestPropShares(t *testing.T) {
 				p.Unreserve(context.Background(), nil, one, "n1")
 				delete(want[namespace], one.Name)
 			case "bound":
-				err = p.seePod(bound(one), false)
+				err = p.shares.see(bound(one), false)
 				want[namespace][one.Name] = int64(number)
 			case "ended":
 				one = bound(one)
 				one.Status.Phase = corev1.PodSucceeded
-				err = p.seePod(one, false)
+				err = p.shares.see(one, false)
 				delete(want[namespace], one.Name)
 			case "deleted":
-				err = p.seePod(bound(one), true)
+				err = p.shares.see(bound(one), true)
 				delete(want[namespace], one.Name)
 			case "pending":
-				err = p.seePod(one, false)
+				err = p.shares.see(one, false)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -251,7 +259,7 @@ func TestScore(t *testing.T) {
 		{pod("a", "new", 1, "x"), &node{name: "n1", pods: []*corev1.Pod{pod("a", "1", 1, "x"), pod("a", "2", 1, "x")}}, 0},
 		{pod("a", "new", 1, "x"), &node{name: "n2"}, 0},
 		{pod("b", "new", 1, "x"), &node{name: "n1"}, 0},
-		{pod("a", "new", 1, "unknown"), &node{name: "n1"}, 0},
+		{pod("a", "new", 1, "unknown"), &node{name: "n1", pods: []*corev1.Pod{pod("a", "1", 1, "x")}}, 0},
 	} {
 		got, status := p.Score(context.Background(), nil, test.pod, test.node)
 		if got != test.want || !status.IsSuccess() {
@@ -264,14 +272,17 @@ func TestScore(t *testing.T) {
 func TestHandler(t *testing.T) {
 	p, _ := newPlugin(t)
 	one := bound(pod("a", "1", 2, "x"))
-	h := handler(p.seePod)
+	h := handler(p.shares.see)
 	h.OnAdd(one, true)
 	h.OnDelete(cache.DeletedFinalStateUnknown{Obj: one})
 	if held := p.shares.sorter.Lookup("a").Held()[0]; held != 0 {
 		t.Errorf("a pod that is gone holds %d", held)
 	}
 	bad := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{snapshot.Weight: "heavy"}}}
-	if err := p.seeNamespace(bad, false); err == nil {
+	if err := p.shares.see(bad, false); err == nil {
 		t.Error("a weight that is no number is taken")
+	}
+	if err := p.shares.see(bad, true); err != nil {
+		t.Errorf("a namespace that is gone has a weight: %v", err)
 	}
 }
