@@ -153,17 +153,12 @@ func BenchmarkSession(b *testing.B) {
 	}
 	b.Run("decision", func(b *testing.B) {
 		events(b, func(s *session, line string) error {
-			b.StopTimer()
 			var q question
 			if err := json.Unmarshal([]byte(line), &q); err != nil {
 				return err
 			}
-			next, err := s.after().After(q.Changes, "")
-			if err != nil {
-				return err
-			}
-			b.StartTimer()
-			return s.decide(b.Context(), next)
+			_, err := s.decider.Apply(b.Context(), q.Changes...)
+			return err
 		})
 	})
 	b.Run("session", func(b *testing.B) {
