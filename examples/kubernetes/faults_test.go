@@ -25,8 +25,8 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// verbs are what a test does to a Kubernetes cluster.
-func (b *bench) verbs() *managertest.Cluster {
+// Verbs implements managertest.Player: what a test does to a Kubernetes cluster.
+func (b *bench) Verbs() *managertest.Cluster {
 	return &managertest.Cluster{
 		Nodes: nodes,
 		Drain: func(node string, on bool) {
@@ -261,7 +261,7 @@ func (b *bench) quota(most int64) {
 
 // more submits another job.
 func (b *bench) more(r *rand.Rand) {
-	b.verbs().Submit(b.Another(r))
+	b.Verbs().Submit(b.Another(r))
 }
 
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, nothing is put where it does not fit, and
@@ -270,6 +270,6 @@ func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
 	// An API server that comes back within two thirds of it finds the controller leading; another one leads within it.
 	b.Set("-leader-lease", "30s")
-	b.Play(b.verbs(), 5, 1, slices.Concat(b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers())...)
+	b.Play(b.Verbs(), 5, 1, slices.Concat(b.faultsOfControl(), b.faultsOfNodes(), b.faultsOfUsers())...)
 	b.check()
 }

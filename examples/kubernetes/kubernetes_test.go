@@ -164,7 +164,7 @@ func condition(j *batchv1.Job, kind batchv1.JobConditionType) string {
 func TestJobsAreShared(t *testing.T) {
 	b := newBench(t, nodes...)
 	b.cluster.StartJobs()
-	b.Share(b.verbs(), func(string) {
+	b.Share(b.Verbs(), func(string) {
 		processes.Eventually(b.Bench, "c has done its work", 60*time.Second, func() bool {
 			b.Report()
 			j := b.get("c")

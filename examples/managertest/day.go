@@ -52,6 +52,8 @@ type Daily struct {
 type Player interface {
 	// Controlled returns the bench of the controller.
 	Controlled() *Bench
+	// Verbs returns what can be done to the cluster.
+	Verbs() *Cluster
 	// Elastic submits an elastic job whose containers run a command line, and returns what they are told that it is called.
 	Elastic(j *day.Job, argv []string) string
 	// Fixed submits a job with its fixed containers, each of which runs a command line with these variables, beside its own

@@ -21,7 +21,7 @@ import (
 
 // What Play does in place of what it is asked for.
 var (
-	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen; 0: some")
+	faultsFlag = flag.Int("faults", 0, "how many faults TestFaults lets happen, 0: some; and how many TestHours does, 0: none")
 	forFlag    = flag.Duration("for", 0, "how long TestFaults lets faults happen, if there are not so many before; 0: no limit")
 	moreFlag   = flag.Int("together", 5, "how many of them happen at the same time, at most")
 	seedFlag   = flag.Uint64("seed", 0, "which faults TestFaults lets happen; 0: always the same")

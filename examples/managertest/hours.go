@@ -5,12 +5,14 @@
 package managertest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,7 +60,8 @@ func hoursOf(slots int64, length time.Duration) []day.Job {
 	return jobs
 }
 
-// Hours plays the plain jobs alone, without a controller, then the same beside the elastic ones, and logs a table of both.
+// Hours plays the plain jobs alone, without a controller, then the same beside the elastic ones, and logs a table of both. With -faults
+// daemons and the controller die meanwhile, and nodes are drained.
 func (d Daily) Hours(t *testing.T) {
 	length := *hoursFlag
 	if length <= 0 {
@@ -106,19 +109,57 @@ func playHours(p Player, r *day.Record, speed float64) (core float64, memory int
 	b.Set("-theta1", "0.2", "-theta2", "0.3", "-lease", "30s", "-every", "500ms", "-look", "1s", "-look-idle", "5s",
 		"-min-run", shorter(time.Minute, 0), "-save", shorter(10*time.Minute, 5*time.Second), "-job-moves", strconv.Itoa(int(6*speed)))
 	b.Set(strings.Fields(*moreFlags)...)
+	used, faults := &usage{}, p.Verbs()
 	if r.Policy == Fixed {
 		b.End()
+		used = nil
 	}
 	began := time.Now()
+	var harm sync.WaitGroup
+	harm.Go(func() { b.harm(faults, used, time.Duration(float64(playedHours)/speed)) })
 	called := b.arrive(p, r, began, func(j *day.Job) bool { return j.Max > j.Fixed })
+	harm.Wait()
 	b.ended(p, time.Duration(2*float64(playedHours)/speed)+5*time.Minute)
-	if r.Policy == Elastic {
-		cpu, most := b.Used()
-		core, memory = cpu.Seconds()/time.Since(began).Seconds(), most
+	if used != nil {
+		used.add(b)
+		core, memory = used.cpu.Seconds()/time.Since(began).Seconds(), used.memory
 		b.Check()
 	}
 	b.readLives(r, called, began)
 	return core, memory
+}
+
+// harm lets the faults that -faults asks for happen one after the other, as far apart as the length of the play allows: to daemons, to
+// nodes, and to the controller where one is used.
+func (b *Bench) harm(c *Cluster, used *usage, length time.Duration) {
+	d := deck{all: b.faultsOf(c)[1:], r: rand.New(rand.NewPCG(cmp.Or(*seedFlag, 1), 0))} // not what users do
+	if used != nil {
+		d.all = append(d.all, Fault{Name: "the controller is killed", Do: func(r *rand.Rand) {
+			used.add(b)
+			b.End()
+			Wait(r, 0, 8*time.Second)
+			b.Begin()
+		}})
+	}
+	began := time.Now()
+	for n := range *faultsFlag {
+		time.Sleep(time.Until(began.Add(length * time.Duration(n+1) / time.Duration(*faultsFlag+1))))
+		one := d.draw(1)[0]
+		b.Logf("%3d %s, after %.1f s", n, one.Name, time.Since(began).Seconds())
+		one.Do(d.r)
+	}
+}
+
+// usage is what controllers have used, one after the other.
+type usage struct {
+	cpu    time.Duration
+	memory int64
+}
+
+// add adds what the controller has used that leads.
+func (u *usage) add(b *Bench) {
+	cpu, memory := b.Used()
+	u.cpu, u.memory = u.cpu+cpu, max(u.memory, memory)
 }
 
 // Used is the CPU time that the controller and the commands that it has called have used since its start, and how many bytes of memory

@@ -16,8 +16,8 @@ import (
 // nodes are those of the cluster in TestFaults.
 var nodes = []string{"n1", "n2", "n3"}
 
-// verbs are what a test does to a Nomad cluster.
-func (b *bench) verbs() *managertest.Cluster {
+// Verbs implements managertest.Player: what a test does to a Nomad cluster.
+func (b *bench) Verbs() *managertest.Cluster {
 	return &managertest.Cluster{
 		Nodes: nodes,
 		Daemons: []managertest.Daemon{{Sort: "client", Names: nodes, Least: time.Second, Most: 15 * time.Second},
@@ -90,5 +90,5 @@ func (b *bench) retried(err error) {
 // Nothing runs twice and nothing confirmed is lost, whatever dies and comes back, and every job ends.
 func TestFaults(t *testing.T) {
 	b := newBench(t, nodes...)
-	b.Play(b.verbs(), 6, 2)
+	b.Play(b.Verbs(), 6, 2)
 }

@@ -72,7 +72,7 @@ func ptr[T any](v T) *T { return &v }
 // Jobs come, share the cluster, finish, and are withdrawn.
 func TestJobsAreShared(t *testing.T) {
 	b := newBench(t, nodes...)
-	b.Share(b.verbs(), func(id string) {
+	b.Share(b.Verbs(), func(id string) {
 		processes.Eventually(b.Bench, id+" has done its work, and is stopped", 60*time.Second, func() bool {
 			b.Report()
 			j, _, err := b.client.Jobs().Info(id, nil)

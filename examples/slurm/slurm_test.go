@@ -98,7 +98,7 @@ func (b *bench) becomes(id, state string) {
 func TestJobsAreShared(t *testing.T) {
 	b := newBench(t, 3)
 	after := ""
-	b.Share(b.verbs(), func(id string) {
+	b.Share(b.Verbs(), func(id string) {
 		after = b.sbatch("after", "exit 0", "--dependency=afterok:"+numberOf(id), "--output=/dev/null")
 		b.becomes(id, "COMPLETED")
 	})
