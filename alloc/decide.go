@@ -67,7 +67,11 @@ func (r *resolved) concluded(a *attempt, who *admission) (*Decision, error) {
 		}
 	}
 	r.setApart(d)
-	d.Staying, d.Settled = r.staying(stop), r.settle(d)
+	d.Staying = r.staying(stop)
+	// Another run may find more: a search that was cut short settles nothing.
+	if !d.Interrupted {
+		d.Settled = r.settle(d)
+	}
 	return d, nil
 }
 

@@ -73,7 +73,7 @@ type Decision struct {
 	// Reservations are what is kept for applications that are due, which the next problem hands back. P2 keeps it free, and so Bound
 	// is one for what is left.
 	Reservations []Reservation `json:"reservations,omitzero"`
-	// Settled is for the next problem; nil with Rule.Paper.
+	// Settled is for the next problem; nil with Rule.Paper and where Interrupted.
 	Settled *Settled `json:"settled,omitempty"`
 	// LeastLoss says why the loss budget is above what Theta1 gives; nil: it is not.
 	LeastLoss *LeastLoss `json:"least_loss,omitempty"`

@@ -61,6 +61,14 @@ func genReserved(t *rapid.T) *Problem {
 			app.Ends = &at
 		}
 	}
+	drawCeilings(t, p)
+	two := int64(rapid.IntRange(1, 2).Draw(t, "reservations"))
+	p.Options.Reservations = &two
+	return p
+}
+
+// drawCeilings gives some queues a ceiling that is not much above what they use, and not below their guarantee.
+func drawCeilings(t *rapid.T, p *Problem) {
 	used := newDraft(resolve(p)).used
 	for q := range p.Queues {
 		if rapid.IntRange(0, 2).Draw(t, "ceiling") > 0 {
@@ -73,9 +81,6 @@ func genReserved(t *rapid.T) *Problem {
 			p.Queues[q].Ceiling = drf.Ceiling(nil)
 		}
 	}
-	two := int64(rapid.IntRange(1, 2).Draw(t, "reservations"))
-	p.Options.Reservations = &two
-	return p
 }
 
 // What is reserved is free of all that may not have it. Where decisions rest nothing waits that fits beside, or may break what is in its way;

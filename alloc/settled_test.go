@@ -222,6 +222,22 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// An answer that was cut short settles nothing: asked again with time, a better one is found.
+func TestInterruptedSettlesNothing(t *testing.T) {
+	p := days(1, 20)
+	p.Theta2 = 1
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	d, err := alloc.Reallocate(ended, p, nil)
+	if err != nil || !d.Interrupted || d.Settled != nil {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	goOn(p, d)
+	if again := reallocate(t, p); again.Objective <= d.Objective || again.Settled == nil {
+		t.Errorf("%g after %g, settled %v", again.Objective, d.Objective, again.Settled)
+	}
+}
+
 // What is claimed to be settled is checked.
 func TestSettledIsChecked(t *testing.T) {
 	p := days(1, 20)

@@ -6,6 +6,7 @@ package alloc
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,12 +27,7 @@ func TestPropSoonest(t *testing.T) {
 func checkSoonest(t *rapid.T) {
 	servers := rapid.IntRange(1, 3).Draw(t, "servers")
 	p := genTeams(t, servers)
-	for i := range p.Applications {
-		if rapid.Bool().Draw(t, "ends") {
-			at := float64(rapid.IntRange(0, 3).Draw(t, "at"))
-			p.Applications[i].Ends = &at
-		}
-	}
+	drawEnds(t, p)
 	i := len(p.Applications) - 1
 	p.Applications[i].MaxServers = rapid.Int64Range(0, 2).Draw(t, "on servers")
 	w, r := worldOf(p), resolve(p)
@@ -65,6 +61,48 @@ func checkSoonest(t *rapid.T) {
 	if !d.fits(i, v.servers) || v.containers() != p.Applications[i].Min {
 		t.Fatalf("%v has no room", v.servers)
 	}
+}
+
+// drawEnds says of some applications when they end.
+func drawEnds(t *rapid.T, p *Problem) {
+	for i := range p.Applications {
+		if rapid.Bool().Draw(t, "ends") {
+			at := float64(rapid.IntRange(0, 3).Draw(t, "at"))
+			p.Applications[i].Ends = &at
+		}
+	}
+}
+
+// Where a ceiling is in the way no servers are reserved: what is waited for has ended as soon as enough can have below the ceilings, and
+// nothing is waited for in vain. Where none is there are servers.
+func TestPropSoonestBelow(t *testing.T) {
+	stopped := 0
+	rapidtest.Until(t, "ceilings were seldom in the way", func() bool { return stopped > 100 }, func(t *rapid.T) {
+		p := genTeams(t, rapid.IntRange(1, 3).Draw(t, "servers"))
+		drawEnds(t, p)
+		drawCeilings(t, p)
+		i, w := len(p.Applications)-1, worldOf(p)
+		v := newDraft(resolve(p)).soonest(i, nil)
+		if w.BelowAfter(i, nil) {
+			if v != nil && v.servers == nil {
+				t.Fatalf("%+v, and no ceiling is in the way", v)
+			}
+			return
+		}
+		at, _, ok := w.SoonestBelow(i)
+		if (v != nil) != ok || ok && (v.at != at || v.servers != nil || !w.BelowAfter(i, v.waits)) {
+			t.Fatalf("%+v, want %v by %g", v, ok, at)
+		}
+		if !ok {
+			return
+		}
+		stopped++
+		for n, waited := range v.waits {
+			if w.BelowAfter(i, slices.Delete(slices.Clone(v.waits), n, n+1)) {
+				t.Fatalf("%d of %v is waited for in vain", waited, v.waits)
+			}
+		}
+	})
 }
 
 // dueProblem is a server of 4 GPUs with two jobs of 2 on it, a gang of 4 that is due, and a job of 1.

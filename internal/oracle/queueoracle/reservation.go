@@ -71,23 +71,51 @@ func (w *World) better(list, than []int) bool {
 // Soonest returns the earliest time by which enough can have ended for the fewest containers of application i, and how many have to
 // end at least by then; ok is false where it finds no room on the empty servers. It tries every set.
 func (w *World) Soonest(i int) (at float64, waits int, ok bool) {
+	return w.soonest(i, func(ended []int) bool {
+		rest := w.after(ended)
+		return rest.hasRoom(i)
+	})
+}
+
+// SoonestBelow is Soonest for room below the ceilings above application i, whatever the servers have.
+func (w *World) SoonestBelow(i int) (at float64, waits int, ok bool) {
+	return w.soonest(i, func(ended []int) bool { return w.BelowAfter(i, ended) })
+}
+
+// soonest tries every set that may end for application i, until enough has.
+func (w *World) soonest(i int, enough func(ended []int) bool) (at float64, waits int, ok bool) {
 	at = math.Inf(1)
 	for set := range 1 << len(w.Apps) {
-		ended, count, last := *w, 0, 0.0
-		ended.Apps = append([]App(nil), w.Apps...)
-		legal := true
+		var ended []int
+		legal, last := true, 0.0
 		for v := range w.Apps {
 			if set>>v&1 == 1 {
 				legal = legal && v != i && containers(w.Apps[v].Places) > 0
-				ended.Apps[v].Places = nil
-				count, last = count+1, math.Max(last, w.Apps[v].Ends)
+				ended, last = append(ended, v), math.Max(last, w.Apps[v].Ends)
 			}
 		}
-		if legal && ended.hasRoom(i) && (!ok || last < at || last == at && count < waits) {
-			at, waits, ok = last, count, true
+		if legal && enough(ended) && (!ok || last < at || last == at && len(ended) < waits) {
+			at, waits, ok = last, len(ended), true
 		}
 	}
 	return at, waits, ok
+}
+
+// after is the world once some applications have ended.
+func (w *World) after(ended []int) World {
+	rest := *w
+	rest.Apps = append([]App(nil), w.Apps...)
+	for _, v := range ended {
+		rest.Apps[v].Places = nil
+	}
+	return rest
+}
+
+// BelowAfter reports whether the ceilings above application i have room for its fewest containers once some have ended.
+func (w *World) BelowAfter(i int, ended []int) bool {
+	rest := w.after(ended)
+	rest.Apps[i].Places = []int64{w.Apps[i].Least}
+	return rest.below(i)
 }
 
 // hasRoom tries every set of servers for the fewest containers of application i.

@@ -18,7 +18,7 @@ import (
 // slope: it is convex.
 func TestPiecesAgree(t *testing.T) {
 	proved := 0
-	rapidtest.Until(t, "fewer than 500 instances with an optimum", func() bool { return proved > 500 }, func(t *rapid.T) {
+	rapidtest.Until(t, "fewer than 200 instances with an optimum", func() bool { return proved > 200 }, func(t *rapid.T) {
 		inst := solvertest.Spread(rapid.Uint64Range(0, 20_000).Draw(t, "instance"))
 		evenCosts(inst)
 		p := problem.New(inst)
