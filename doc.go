@@ -272,7 +272,6 @@
 //	[journal, no paper]	checkpoint/journal/journal.go	Journal
 //	[takeover of a journal, no paper]	checkpoint/journal/takeover.go	Open
 //	[records in etcd, no paper]	checkpoint/etcdjournal/journal.go	Journal.Append
-//	[masters that wait, no paper]	checkpoint/journal/standby.go	Standby
 //	[fences, no paper]	checkpoint/agent/fence.go	Fence.Admit
 //	[leases, no paper]	checkpoint/agent/lease.go	Lease.Renew, Lease.Left
 //	[lease of a run, no paper]	checkpoint/guard/run_linux.go	Run

@@ -4,22 +4,19 @@ package driver_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // remembered are the jobs that a server remembers and of which nothing lives there.
 func (w *world) remembered(id string) []agent.Ended {
 	w.t.Helper()
-	s, err := w.servers[id].here().Status(context.Background(), agent.Question{Epoch: 1 << 40})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	s := must.Have(w.servers[id].here().Status(context.Background(), agent.Question{Epoch: 1 << 40}))(w.t)
 	return s.Ended
 }
 
@@ -107,29 +104,6 @@ func TestForgottenByTheCaller(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := w.remembered("s1"); len(got) != 0 {
 			t.Errorf("s1 remembers %v", got)
-		}
-	})
-}
-
-func TestJobsByPages(t *testing.T) {
-	running(t, func(t *testing.T, w *world) {
-		for i := range 25 {
-			w.must(submit(fmt.Sprintf("j%02d", i)))
-		}
-		var names []string
-		for page := w.d.Jobs("", 10); len(page) > 0; page = w.d.Jobs(names[len(names)-1], 10) {
-			if len(page) > 10 {
-				t.Fatalf("a page of %d", len(page))
-			}
-			for _, j := range page {
-				names = append(names, j.Job.Name)
-			}
-		}
-		if len(names) != 25 || names[0] != "j00" || names[24] != "j24" {
-			t.Errorf("%v", names)
-		}
-		if page := w.d.Jobs("j10x", 1); len(page) != 1 || page[0].Job.Name != "j11" || len(w.d.Jobs("", -1)) != 0 {
-			t.Errorf("%v", page)
 		}
 	})
 }

@@ -157,26 +157,6 @@ func (d *Driver) State() State {
 	return s
 }
 
-// Jobs returns how at most limit jobs stand, ascending by name, those after a name: a page of State, for who has many. O(jobs).
-func (d *Driver) Jobs(after string, limit int) []JobState {
-	v := &d.view
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	names := slices.Sorted(maps.Keys(v.jobs))
-	from, found := slices.BinarySearch(names, after)
-	if found {
-		from++
-	}
-	page := make([]JobState, 0, min(max(limit, 0), len(names)-from))
-	for _, name := range names[from:] {
-		if len(page) == cap(page) {
-			break
-		}
-		page = append(page, JobState{v.jobs[name].Clone(), v.progress[name]})
-	}
-	return page
-}
-
 // Await returns the first State of which is says true. The error is the context's, or ErrEnded, and the State
 // then the last one.
 func (d *Driver) Await(ctx context.Context, is func(*State) bool) (State, error) {

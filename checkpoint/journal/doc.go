@@ -4,8 +4,7 @@
 // # What it does
 //
 // [Open] reads the records in a directory and recovers the machine that they tell of; if that went well it claims the
-// journal, reads and recovers once more and begins a new file with the snapshot. [Standby] waits before that until the
-// master before is gone. [Journal.Append] makes a record durable
+// journal, reads and recovers once more and begins a new file with the snapshot. [Journal.Append] makes a record durable
 // before anything is done of it. [Journal.Compact] replaces a long journal by a snapshot. FORMAT.md
 // describes every byte.
 //

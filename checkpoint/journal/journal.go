@@ -37,8 +37,6 @@ type Journal struct {
 	gone bool
 	// own is number for whoever asks Leads; while the next number is being taken it is that one already.
 	own atomic.Int64
-	// unlock gives back what Standby has taken; nil: nothing.
-	unlock func() error
 	err    error // of the first call that failed; the journal is of no use from then on
 }
 
@@ -263,12 +261,7 @@ func (j *Journal) Close() error {
 	if j.err == nil {
 		j.err = fs.ErrClosed
 	}
-	err := j.file.Close()
-	if j.unlock != nil {
-		err = errors.Join(err, j.unlock())
-		j.unlock = nil
-	}
-	return err
+	return j.file.Close()
 }
 
 // name is the name of a file of the journal: 20 digits, so that names sort as numbers do.

@@ -3,16 +3,13 @@
 package journal
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
@@ -188,74 +185,6 @@ func TestLongSnapshot(t *testing.T) {
 		t.Errorf("%d jobs", len(after))
 	}
 	if err := appendEvent(m, j, server("late")); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestStandby: the second waits until the first is gone, and then knows all that it knew.
-func TestStandby(t *testing.T) {
-	dir := t.TempDir()
-	m, j, err := Standby(t.Context(), dir, oneKind())
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	must.Do(t, err)
-	type opened struct {
-		m   *checkpoint.Machine
-		j   *Journal
-		err error
-	}
-	next := make(chan opened)
-	go func() {
-		m, j, err := Standby(t.Context(), dir, oneKind())
-		next <- opened{m, j, err}
-	}()
-	for i := range 10 {
-		if err := appendEvent(m, j, server(fmt.Sprint("s", i))); err != nil {
-			t.Fatalf("the first is disturbed: %v", err)
-		}
-	}
-	select {
-	case <-next:
-		t.Fatal("the second does not wait")
-	default:
-	}
-	must.Do(t, j.Close())
-	second := <-next
-	if second.err != nil || len(second.m.Servers()) != 10 || second.m.Epoch() != 2 {
-		t.Fatalf("%v, %v", second.m, second.err)
-	}
-	// Whoever forces the door is a master all the same: the lock is a courtesy, the number decides.
-	fsys := must.Have(vfs.NewOS(dir))(t)
-	defer fsys.Close()
-	mustOpen(t, fsys)
-	if err := appendEvent(second.m, second.j, server("x")); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the second beside a third: %v", err)
-	}
-	if err := second.j.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestStandbyRefuses: what would refuse to be opened is not waited for.
-func TestStandbyRefuses(t *testing.T) {
-	dir := t.TempDir()
-	m, j, err := Standby(t.Context(), dir, oneKind())
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip(err)
-	}
-	if err != nil || appendEvent(m, j, server("a")) != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if _, _, err := Standby(ctx, dir, checkpoint.Config{Kinds: apportion.Kinds{"a", "b"}}); !errors.Is(err, checkpoint.ErrCorrupt) {
-		t.Errorf("another Config: %v", err)
-	}
-	if _, _, err := Standby(t.Context(), dir+"/none", oneKind()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no directory: %v", err)
-	}
-	if err := j.Close(); err != nil {
 		t.Error(err)
 	}
 }
