@@ -91,14 +91,10 @@ func (d *benchDriver) adjust(server string) {
 func (d *benchDriver) drive(events ...checkpoint.Event) {
 	for len(events) > 0 {
 		for _, e := range events {
-			if err := d.m.Step(e); err != nil {
-				d.b.Fatal(err)
-			}
+			must.Do(d.b, d.m.Step(e))
 		}
 		ready := d.m.Ready()
-		if err := d.j.Append(ready.Record); err != nil {
-			d.b.Fatal(err)
-		}
+		must.Do(d.b, d.j.Append(ready.Record))
 		d.records++
 		events = events[:0]
 		for _, e := range ready.Effects {
@@ -107,9 +103,7 @@ func (d *benchDriver) drive(events ...checkpoint.Event) {
 			}
 		}
 		if d.j.Bytes() > 8<<20 {
-			if err := d.j.Compact(d.m.Snapshot()); err != nil {
-				d.b.Fatal(err)
-			}
+			must.Do(d.b, d.j.Compact(d.m.Snapshot()))
 		}
 	}
 }

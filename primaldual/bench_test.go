@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/oasistest"
 )
@@ -19,19 +20,13 @@ import (
 func workload(b testing.TB, settings oasistest.Settings) (*primaldual.Cluster, *primaldual.Bounds, []primaldual.Job) {
 	b.Helper()
 	cluster, jobs := oasistest.Generate(rand.New(rand.NewPCG(1, 2)), settings)
-	bounds, err := primaldual.BoundsOf(cluster, jobs, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	bounds := must.Have(primaldual.BoundsOf(cluster, jobs, nil))(b)
 	return cluster, &bounds, jobs
 }
 
 func scheduler(b testing.TB, cluster *primaldual.Cluster, bounds *primaldual.Bounds, method primaldual.Method) *primaldual.Scheduler {
 	b.Helper()
-	s, err := primaldual.NewScheduler(cluster, bounds, &primaldual.SchedulerOptions{Method: method})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Have(primaldual.NewScheduler(cluster, bounds, &primaldual.SchedulerOptions{Method: method}))(b)
 	return s
 }
 
@@ -86,23 +81,14 @@ func BenchmarkMethods(b *testing.B) {
 		s := scheduler(b, cluster, bounds, primaldual.BoundsFirst)
 		taken := 0
 		for i := 0; taken < decisions; i++ {
-			data, err := s.Snapshot()
-			if err != nil {
-				b.Fatal(err)
-			}
-			d, err := s.Offer(jobs[i])
-			if err != nil {
-				b.Fatal(err)
-			}
+			data := must.Have(s.Snapshot())(b)
+			d := must.Have(s.Offer(jobs[i]))(b)
 			if !d.Admitted {
 				continue
 			}
 			taken++
 			for m, method := range methods {
-				restored, err := primaldual.RestoreScheduler(cluster, bounds, &primaldual.SchedulerOptions{Method: method}, data)
-				if err != nil {
-					b.Fatal(err)
-				}
+				restored := must.Have(primaldual.RestoreScheduler(cluster, bounds, &primaldual.SchedulerOptions{Method: method}, data))(b)
 				total[m] += quoteTime(b, restored, jobs[i], method != primaldual.ChunkDP) // seconds without
 			}
 		}
@@ -119,14 +105,10 @@ func BenchmarkMethods(b *testing.B) {
 func quoteTime(b *testing.B, s *primaldual.Scheduler, job primaldual.Job, warm bool) time.Duration {
 	b.Helper()
 	if warm {
-		if _, err := s.Quote(job); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(s.Quote(job))(b)
 	}
 	start := time.Now()
-	if _, err := s.Quote(job); err != nil {
-		b.Fatal(err)
-	}
+	must.Have(s.Quote(job))(b)
 	return time.Since(start)
 }
 
@@ -158,16 +140,12 @@ func BenchmarkQuote(b *testing.B) {
 			s := scheduler(b, cluster, bounds, primaldual.BoundsFirst)
 			for _, job := range jobs {
 				job.Arrival = 1
-				if _, err := s.Offer(job); err != nil {
-					b.Fatal(err)
-				}
+				must.Have(s.Offer(job))(b)
 			}
 			job := probe(c.chunks, c.epochs)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Quote(job); err != nil {
-					b.Fatal(err)
-				}
+				must.Have(s.Quote(job))(b)
 			}
 		})
 	}
@@ -180,10 +158,7 @@ func BenchmarkCertify(b *testing.B) {
 	s := scheduler(b, cluster, bounds, primaldual.BoundsFirst)
 	earned := 0.0
 	for _, job := range jobs {
-		d, err := s.Offer(job)
-		if err != nil {
-			b.Fatal(err)
-		}
+		d := must.Have(s.Offer(job))(b)
 		if d.Admitted {
 			earned += d.Utility
 		}

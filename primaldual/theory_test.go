@@ -269,9 +269,7 @@ func TestQuoteAllocatesLittle(t *testing.T) {
 			t.Fatalf("%v, want %v", d.Verdict, test.reason)
 		}
 		allocations := testing.AllocsPerRun(5, func() {
-			if _, err := s.Quote(j); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(s.Quote(j))(t)
 		})
 		if allocations > test.most {
 			t.Errorf("%v: %g allocations, want at most %g", test.reason, allocations, test.most)

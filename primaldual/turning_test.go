@@ -67,9 +67,7 @@ func (k *turned) event(m *machine) {
 	for i := range out {
 		k.decided(out[i].ID, &out[i].Decision)
 	}
-	if err := m.s.recount(); err != nil {
-		k.t.Fatal(err)
-	}
+	must.Do(k.t, m.s.recount())
 }
 
 // Whatever utilities turn into beyond the horizon at which their jobs were offered, every event is recorded, and no job

@@ -187,10 +187,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 // greet has the agent's lease renewed by all orders from now on.
 func (b *bench) greet() {
 	b.t.Helper()
-	s, err := b.agent.Status(b.t.Context(), agent.Question{Epoch: 1 << 40})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	s := must.Have(b.agent.Status(b.t.Context(), agent.Question{Epoch: 1 << 40}))(b.t)
 	b.heard = s.Clock
 }
 
@@ -230,10 +227,7 @@ func (b *bench) subject() *agenttest.Subject {
 			return b.fake.starts[attempt]
 		},
 		Containers: func(job string) int {
-			book, err := agent.OpenBook(b.config.Disk, "here")
-			if err != nil {
-				b.t.Fatal(err)
-			}
+			book := must.Have(agent.OpenBook(b.config.Disk, "here"))(b.t)
 			return book.Page(job).Containers
 		},
 		Kill: func(string) { b.fake.set(func() { clear(b.fake.alive) }) },
@@ -291,10 +285,7 @@ func (b *bench) must(action checkpoint.Action, attempt, number int64) checkpoint
 // saved reads the agent's book as the next agent would.
 func (b *bench) page() agent.Page {
 	b.t.Helper()
-	book, err := agent.OpenBook(b.config.Disk, "here")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	book := must.Have(agent.OpenBook(b.config.Disk, "here"))(b.t)
 	return book.Page("lr")
 }
 

@@ -21,10 +21,7 @@ import (
 // status asks the agent, and tells it what to forget.
 func (b *bench) status(forget ...agent.Ended) agent.Status {
 	b.t.Helper()
-	s, err := b.agent.Status(b.t.Context(), agent.Question{Epoch: 1 << 40, Heard: b.heard, Forget: forget})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	s := must.Have(b.agent.Status(b.t.Context(), agent.Question{Epoch: 1 << 40, Heard: b.heard, Forget: forget}))(b.t)
 	return s
 }
 

@@ -13,10 +13,7 @@ import (
 
 func (b *bench) incarnation() agent.Incarnation {
 	b.t.Helper()
-	s, err := b.agent.Status(b.t.Context(), agent.Question{Epoch: 1 << 40})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	s := must.Have(b.agent.Status(b.t.Context(), agent.Question{Epoch: 1 << 40}))(b.t)
 	return s.Incarnation
 }
 

@@ -68,11 +68,8 @@ func crew(t *testing.T, s store.Store) (map[string]*bench, map[string]*ranked) {
 // tell gives an order to the agent.
 func (b *bench) tell(action checkpoint.Action, attempt, number int64, share store.Share, containers ...string) checkpoint.Reply {
 	b.t.Helper()
-	reply, err := b.agent.Do(b.t.Context(), agent.Order{Share: share, Heard: b.heard, Effect: checkpoint.Effect{
-		ID: 1, Epoch: 1, Action: action, Job: "lr", Attempt: attempt, Checkpoint: number, Containers: containers, Servers: containers}})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	reply := must.Have(b.agent.Do(b.t.Context(), agent.Order{Share: share, Heard: b.heard, Effect: checkpoint.Effect{
+		ID: 1, Epoch: 1, Action: action, Job: "lr", Attempt: attempt, Checkpoint: number, Containers: containers, Servers: containers}}))(b.t)
 	return reply
 }
 

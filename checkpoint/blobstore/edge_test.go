@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -52,7 +53,7 @@ func TestLoserCleansUp(t *testing.T) {
 			t.Errorf("after %q there is %q, want a part and a manifest", data, all)
 		}
 	}
-	s.check(t, 1, must, "after losers")
+	s.check(t, 1, present, "after losers")
 }
 
 // TestLockEnds lets the context end while another writer of the store writes the manifest.
@@ -139,9 +140,7 @@ func TestStoresOfOneBucket(t *testing.T) {
 // TestForeign leaves alone what the store did not write, and takes none of it for a checkpoint.
 func TestForeign(t *testing.T) {
 	s := memory(t)
-	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "content 1"))(t)
 	place := string(store.NewPlace(time.Unix(0, 0)))
 	foreign := []string{
 		"README", "job/notes", "job/007/manifest", "job/0/manifest", "job/-1/manifest", "job/x/" + place + "/0",
@@ -167,9 +166,7 @@ func TestForeign(t *testing.T) {
 // TestCollectKeepsDamaged keeps parts of which a damaged manifest may tell.
 func TestCollectKeepsDamaged(t *testing.T) {
 	s := memory(t)
-	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "content 1"))(t)
 	intact, err := s.on.Bucket.ReadAll(t.Context(), manifestKey("job", 1))
 	noError(t, err)
 	nowhere, err := store.Encode(store.Stored{Record: store.Record{Manifest: store.Manifest{Job: "job", Number: 1}}})
@@ -183,15 +180,13 @@ func TestCollectKeepsDamaged(t *testing.T) {
 		noError(t, s.Collect(t.Context()))
 	}
 	noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil))
-	s.check(t, 1, must, "a manifest restored by hand")
+	s.check(t, 1, present, "a manifest restored by hand")
 }
 
 // TestDeletedWhileOpen tells a part that was deleted from one that is lost.
 func TestDeletedWhileOpen(t *testing.T) {
 	s := memory(t)
-	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "content 1"))(t)
 	r, err := s.Open(t.Context(), "job", 1)
 	noError(t, err)
 	noError(t, s.Delete(t.Context(), "job", 1))
@@ -208,9 +203,7 @@ func TestBlocks(t *testing.T) {
 	s := newSubject(t, openURL(t, s3URL(t, nil)))
 	s.on.options.BlockBytes = 5 << 20
 	data := strings.Repeat("0123456789abcdef", (12<<20)/16)
-	if _, err := save(t.Context(), s, 1, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, data))(t)
 	if got, err := storetest.Read(t.Context(), s, "job", 1); err != nil || got != data {
 		t.Errorf("%d bytes, %v; want %d", len(got), err, len(data))
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // requestLog is a server that notes every request: method, last element of the path, condition.
@@ -46,9 +47,7 @@ func logged(t *testing.T) (subject, *requestLog) {
 
 func TestManifestLast(t *testing.T) {
 	s, log := logged(t)
-	if _, err := save(t.Context(), s, 1, "content"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "content"))(t)
 	// The last one looks for a fence.
 	if want := []string{"PUT /0 ", "PUT /manifest *", "GET /checkpoints "}; !slices.Equal(log.lines, want) {
 		t.Errorf("the requests of a commit are %q, want %q", log.lines, want)
@@ -62,9 +61,7 @@ func TestAbortUploadsNothing(t *testing.T) {
 	noError(t, err)
 	part, err := w.Part("part")
 	noError(t, err)
-	if _, err := io.WriteString(part, "content"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(io.WriteString(part, "content"))(t)
 	noError(t, w.Abort())
 	if slices.Contains(log.lines, "PUT /0 ") {
 		t.Errorf("the requests are %q: the part was uploaded", log.lines)
@@ -153,14 +150,14 @@ func TestRequestsFail(t *testing.T) {
 			server.from, server.fault = 0, refuses // repaired
 			s := newSubject(t, openURL(t, url))
 			outcome := fmt.Sprintf("the server %s, number %d: %v; %v; %v", fault, from, first, second, deleted)
-			s.check(t, 1, cond(deleted == nil, mustNot), outcome) // a Delete that fails may have deleted
-			s.check(t, 2, cond(second == nil, must), outcome)
+			s.check(t, 1, cond(deleted == nil, absent), outcome) // a Delete that fails may have deleted
+			s.check(t, 2, cond(second == nil, present), outcome)
 			*s.shift = 2*defaultGrace + time.Minute
 			noError(t, s.Collect(t.Context()))
 			if n := s.Leftovers(t); n > 0 {
 				t.Errorf("%s: %d leftovers stayed: %q", outcome, n, keys(t, s.on.Bucket))
 			}
-			s.check(t, 2, cond(second == nil, must), outcome+", after Collect")
+			s.check(t, 2, cond(second == nil, present), outcome+", after Collect")
 		}
 	}
 	t.Logf("%d cases", cases)
@@ -171,8 +168,8 @@ type expected int
 
 const (
 	maybe   expected = iota // it may be there
-	must                    // it must be there
-	mustNot                 // it must not
+	present                 // it must be there
+	absent                  // it must not
 )
 
 // cond returns e if it is known to hold.
@@ -190,9 +187,9 @@ func (s subject) check(t *testing.T, number int64, want expected, outcome string
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		t.Errorf("%s: reading %d: %v", outcome, number, err)
-	case err != nil && want == must:
+	case err != nil && want == present:
 		t.Errorf("%s: %d is lost", outcome, number)
-	case err == nil && want == mustNot:
+	case err == nil && want == absent:
 		t.Errorf("%s: %d is there", outcome, number)
 	case err == nil && data != fmt.Sprint("content ", number):
 		t.Errorf("%s: %d holds %q", outcome, number, data)
@@ -212,13 +209,11 @@ func TestAnswerLost(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})))
-	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "content 1"))(t)
 	if broken.Load() < 2 {
 		t.Error("the client did not try again")
 	}
-	s.check(t, 1, must, "after a lost answer")
+	s.check(t, 1, present, "after a lost answer")
 }
 
 // TestHangs has a server that never answers: the end of the context ends each method.
@@ -236,9 +231,7 @@ func TestHangs(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})))
-	if _, err := save(t.Context(), s, 1, "content 1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "content 1"))(t)
 	opened, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, err := s.Open(opened, "job", 1)
@@ -271,6 +264,6 @@ func TestHangs(t *testing.T) {
 		}
 	}
 	hanging.Store(false)
-	s.check(t, 1, must, "after all that hung")
-	s.check(t, 2, mustNot, "after all that hung")
+	s.check(t, 1, present, "after all that hung")
+	s.check(t, 2, absent, "after all that hung")
 }

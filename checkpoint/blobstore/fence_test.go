@@ -10,20 +10,17 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A manifest that arrives behind a fence, from a writer that nobody hears of any more, is not visible, under a number
 // that was free and under one that was deleted.
 func TestManifestBehindFence(t *testing.T) {
 	s := memory(t)
-	if _, err := save(t.Context(), s, 1, "first"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "first"))(t)
 	_, err := s.on.record(t.Context(), "job", 1)
 	noError(t, err)
-	if _, err := save(t.Context(), s, 2, "second"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 2, "second"))(t)
 	second, err := s.on.Bucket.ReadAll(t.Context(), manifestKey("job", 2))
 	noError(t, err)
 	noError(t, errors.Join(s.Delete(t.Context(), "job", 2), s.Fence(t.Context(), "job", 4)))
@@ -64,9 +61,7 @@ func TestManifestBehindFence(t *testing.T) {
 // whatever number that says.
 func TestFenceNotSettled(t *testing.T) {
 	s := memory(t)
-	if _, err := save(t.Context(), s, 1, "first"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(save(t.Context(), s, 1, "first"))(t)
 	noError(t, s.on.writeOnce(t.Context(), fenceKey("job", 5), nil))
 	w, err := save(t.Context(), s, 2, "late")
 	if !errors.Is(err, store.ErrFenced) {

@@ -30,14 +30,12 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/store/files"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func benchSite(b *testing.B, start ...string) (*command.Runner, runner.Run) {
 	b.Helper()
-	a, err := command.New(command.Commands{Start: start, Work: b.TempDir()}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := must.Have(command.New(command.Commands{Start: start, Work: b.TempDir()}, nil))(b)
 	b.Cleanup(func() { a.Close() })
 	return a, runner.Run{Job: "job", Containers: []string{"here"}, Dir: b.TempDir()}
 }
@@ -51,12 +49,8 @@ func BenchmarkResumeStop(b *testing.B) {
 			}
 			for b.Loop() {
 				run.Attempt++
-				if err := a.Resume(context.Background(), run); err != nil {
-					b.Fatal(err)
-				}
-				if err := a.Stop(context.Background(), run); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, a.Resume(context.Background(), run))
+				must.Do(b, a.Stop(context.Background(), run))
 			}
 		})
 	}
@@ -64,9 +58,7 @@ func BenchmarkResumeStop(b *testing.B) {
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
 			cmd := exec.Command("/bin/sleep", "3600")
-			if err := cmd.Start(); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, cmd.Start())
 			_ = cmd.Process.Kill() // the end is seen below
 			_ = cmd.Wait()
 		}
@@ -74,40 +66,25 @@ func BenchmarkResumeStop(b *testing.B) {
 }
 
 func BenchmarkSave(b *testing.B) {
-	program, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	program := must.Have(os.Executable())(b)
 	a, run := benchSite(b, program, "job:train", "1000000000")
 	run.Attempt = 1
-	if err := a.Resume(context.Background(), run); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, a.Resume(context.Background(), run))
 	for b.Loop() {
-		if _, err := a.Save(context.Background(), run); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(a.Save(context.Background(), run))(b)
 	}
-	if err := a.Stop(context.Background(), run); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, a.Stop(context.Background(), run))
 }
 
 func BenchmarkProgress(b *testing.B) {
 	a, run := benchSite(b, "/bin/sleep", "3600")
 	run.Attempt = 1
-	if err := a.Resume(context.Background(), run); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, a.Resume(context.Background(), run))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := a.Progress(context.Background(), run); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(a.Progress(context.Background(), run))(b)
 	}
-	if err := a.Stop(context.Background(), run); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, a.Stop(context.Background(), run))
 }
 
 // BenchmarkAdjust gives a job a container more, and takes it back: save, verify, stop, create, resume and confirm, with the
@@ -197,28 +174,18 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 		b.Fatal(err)
 	}
 	pipe := filepath.Join(dir, "steps")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Mkfifo(pipe, 0o600))
 	steps, err := os.OpenFile(pipe, os.O_RDWR, 0) // which waits for nobody
 	if err != nil {
 		b.Fatal(err)
 	}
 	var disks []vfs.FS
 	for _, name := range []string{"journal", "book", "store", "shared", "work"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			b.Fatal(err)
-		}
-		disk, err := vfs.NewOS(filepath.Join(dir, name))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.Mkdir(filepath.Join(dir, name), 0o700))
+		disk := must.Have(vfs.NewOS(filepath.Join(dir, name)))(b)
 		disks = append(disks, disk)
 	}
-	store, err := files.New(disks[2], nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	store := must.Have(files.New(disks[2], nil))(b)
 	options := &command.Options{Node: "here", Single: true, Acknowledge: true, Env: []string{"PATH=" + os.Getenv("PATH"), "FIRST_STEP=" + pipe}}
 	socket := filepath.Join(dir, "s")
 	if guardArgv != nil {
@@ -231,10 +198,7 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 	if err != nil {
 		b.Fatal(err)
 	}
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		b.Fatal(err)
-	}
+	listener := must.Have(net.Listen("unix", socket))(b)
 	server := &http.Server{Handler: guard.Vouching(a)}
 	go func() { _ = server.Serve(listener) }() // it ends with Close
 	m, j, err := journal.Open(disks[0], checkpoint.Config{Kinds: apportion.Kinds{"slot"}})
@@ -256,8 +220,6 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 			b.Error(err)
 		}
 	})
-	if err := d.Join(ctx, apportion.Server{ID: "here", Capacity: apportion.Resources{2}}, a); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, d.Join(ctx, apportion.Server{ID: "here", Capacity: apportion.Resources{2}}, a))
 	return d, steps
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -412,10 +413,7 @@ func TestEndsWithItsDriver(t *testing.T) {
 	}
 	config := b.config
 	config.Machine, config.Journal = machine, deaf{records}
-	c, err := controller.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(controller.New(config))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(context.Background()) }()
 	b.begin()
@@ -663,22 +661,13 @@ func TestHandler(t *testing.T) {
 	defer server.Close()
 	get := func(path, token string) (int, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))(t)
 		if token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Have(http.DefaultClient.Do(request))(t)
 		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(io.ReadAll(response.Body))(t)
 		return response.StatusCode, string(text)
 	}
 	for path, want := range map[string]string{

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A drain that gets a deadline while it is under way hurries the jobs that are not saved yet: a job that answers no save leaves
@@ -67,9 +68,7 @@ func TestRejectedAndDone(t *testing.T) {
 	b.holds(map[string]int{"a": 4})
 	b.fake.Each("a", func(c *managedtest.Container) { c.End(guard.End{}) })
 	ctx := t.Context()
-	if _, err := b.now().Await(ctx, func(s *driver.State) bool { return len(s.Jobs) == 0 }); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.now().Await(ctx, func(s *driver.State) bool { return len(s.Jobs) == 0 }))(t)
 	b.fake.mu.Lock()
 	defer b.fake.mu.Unlock()
 	if how := b.fake.ended["a"]; how != checkpoint.Completed {

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim/forecast"
 )
 
@@ -38,10 +39,7 @@ func pair(t *testing.T) *Taken {
 	for _, id := range []string{"a", "b"} {
 		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 4, Max: 4}})
 	}
-	d, err := alloc.Reallocate(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), p, nil))(t)
 	return &Taken{Problem: p, Decision: d}
 }
 
@@ -112,10 +110,7 @@ func BenchmarkForesee(b *testing.B) {
 			for i := range min(servers, 200) {
 				p.Applications = append(p.Applications, alloc.Application{ID: fmt.Sprint("w", i), Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 4, Max: 8}})
 			}
-			d, err := alloc.Reallocate(b.Context(), p, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			d := must.Have(alloc.Reallocate(b.Context(), p, nil))(b)
 			for b.Loop() {
 				c.foresee(b.Context(), &Taken{Problem: p, Decision: d}, now)
 			}

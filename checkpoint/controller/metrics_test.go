@@ -20,6 +20,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // sample is a line of the text format, as far as this test knows it: strict in what our own writer uses.
@@ -132,10 +133,7 @@ func TestMetrics(t *testing.T) {
 // What is exported is documented with its kind and its labels, and what is documented is exported.
 func TestMetricsAreDocumented(t *testing.T) {
 	kinds, samples := exported(t, metricsBench(t))
-	readme, err := os.ReadFile("METRICS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile("METRICS.md"))(t)
 	documented, labels := map[string]string{}, map[string]string{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(apportion_[a-z_]+)` \\| ([a-z]+) \\| (.*?) \\|").FindAllStringSubmatch(string(readme), -1) {
 		documented[row[1]], labels[row[1]] = row[2], strings.ReplaceAll(strings.TrimSpace(row[3]), "`", "")
@@ -220,10 +218,7 @@ func said(t *testing.T, folder string, lines map[string][]string) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		source, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Have(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		ast.Inspect(source, func(n ast.Node) bool {
 			call, _ := n.(*ast.CallExpr)
 			if call == nil {
@@ -268,10 +263,7 @@ func TestLogIsDocumented(t *testing.T) {
 	for _, folder := range []string{".", "../driver", "daemon"} {
 		said(t, folder, lines)
 	}
-	readme, err := os.ReadFile("METRICS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile("METRICS.md"))(t)
 	_, text, _ := strings.Cut(string(readme), "## Log")
 	documented, attributes, described := map[string][]string{}, []string{"program"}, []string{}
 	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z][a-z ]*) \| (?:driver|controller|program) \| [^|]* \| ([^|]*) \|`).FindAllStringSubmatch(text, -1) {

@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // What a move costs is measured from the stop of one run to the next, and moves are counted for an hour.
@@ -116,10 +117,7 @@ func TestPriceOfRestarts(t *testing.T) {
 	for pauses, want := range map[string]float64{"": 0.5, "6s": 0.1, "6s 18s": 0.2, "2m": 1} {
 		s.jobs = map[string]*runs{"unknown": {}}
 		for i, text := range strings.Fields(pauses) {
-			pause, err := time.ParseDuration(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pause := must.Have(time.ParseDuration(text))(t)
 			s.jobs[fmt.Sprint(i)] = &runs{pause: pause}
 			s.jobs["own"], s.jobs["stays"] = &runs{pause: pause}, &runs{pause: pause}
 		}

@@ -17,14 +17,10 @@ import (
 // says nothing until silent is closed. known says whether s2 itself is still on record.
 func (w *world) cut(known bool, silent chan struct{}) {
 	w.t.Helper()
-	if err := w.start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.start())
 	join := func(ids ...string) {
 		for _, id := range ids {
-			if err := w.join(id); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, w.join(id))
 		}
 	}
 	join("s1", "s3")
@@ -40,9 +36,7 @@ func (w *world) cut(known bool, silent chan struct{}) {
 	w.await("lr", on("s2"))
 	w.close()
 	w.mem = before
-	if err := w.start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.start())
 	w.servers["s2"].set(silent, nil)
 	go func() { _ = w.join("s2") }() // the test, or the driver, ends by it
 	synctest.Wait()

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/vfs"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -51,10 +52,7 @@ type fleet struct {
 }
 
 func newFleet(b *testing.B, jobs, servers int, syncs *atomic.Int64) *fleet {
-	disk, err := vfs.NewOS(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
+	disk := must.Have(vfs.NewOS(b.TempDir()))(b)
 	counting := vfstest.Hooked(disk, func(op vfstest.Op, _ string) error {
 		if op == vfstest.Sync || op == vfstest.SyncDir {
 			syncs.Add(1)
@@ -83,15 +81,11 @@ func newFleet(b *testing.B, jobs, servers int, syncs *atomic.Int64) *fleet {
 		id := fmt.Sprintf("s%04d", i)
 		f.ids = append(f.ids, id)
 		server := apportion.Server{ID: id, Capacity: apportion.Resources{int64(4*jobs/servers + 4)}}
-		if err := f.d.Join(ctx, server, &agenttest.Server{ID: id, Store: memory}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, f.d.Join(ctx, server, &agenttest.Server{ID: id, Store: memory}))
 	}
 	for i := range jobs {
 		f.jobs = append(f.jobs, fmt.Sprintf("j%04d", i))
-		if err := f.d.Apply(ctx, checkpoint.Submit{Job: f.jobs[i], Demand: slot}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, f.d.Apply(ctx, checkpoint.Submit{Job: f.jobs[i], Demand: slot}))
 	}
 	f.move(b)
 	f.rounds = 0
@@ -106,9 +100,7 @@ func (f *fleet) move(b *testing.B) (peak int) {
 		targets[job] = []string{f.ids[at], f.ids[(at+1)%len(f.ids)]}
 		slices.Sort(targets[job])
 	}
-	if err := f.d.Apply(b.Context(), checkpoint.Adjust{Targets: targets}); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, f.d.Apply(b.Context(), checkpoint.Adjust{Targets: targets}))
 	left := len(f.jobs)
 	_, err := f.d.Await(b.Context(), func(s *driver.State) bool {
 		peak = max(peak, runtime.NumGoroutine())

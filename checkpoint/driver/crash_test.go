@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // errCrash is what a driver ends with that dies.
@@ -61,9 +62,7 @@ func (l *live) again() {
 			l.t.Fatalf("the driver has died %d times, the last time with %v: %+v", l.deaths, err, l.d.State())
 		}
 		l.crash()
-		if err := l.start(); err != nil {
-			l.t.Fatal(err)
-		}
+		must.Do(l.t, l.start())
 		joined := true
 		for id := range l.slots {
 			if err := l.join(id); errors.Is(err, driver.ErrEnded) {
@@ -229,9 +228,7 @@ func crashDay(t *testing.T, k int, after bool, seed int) (died bool) {
 // setUp starts the first driver, which may die at once.
 func (l *live) setUp() {
 	l.t.Helper()
-	if err := l.start(); err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, l.start())
 	for _, id := range []string{"s1", "s2", "s3"} {
 		l.joins(id)
 	}

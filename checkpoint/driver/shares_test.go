@@ -79,10 +79,7 @@ func (w *world) trains(job string, steps int64, on ...string) checkpoint.Confirm
 // wantShares demands that a checkpoint has a part of each server and of nobody else.
 func (w *world) wantShares(number int64, servers ...string) {
 	w.t.Helper()
-	r, err := w.config.Store.Open(context.Background(), "lr", number)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := must.Have(w.config.Store.Open(context.Background(), "lr", number))(w.t)
 	defer r.Close()
 	var parts []string
 	for _, p := range r.Manifest().Parts {

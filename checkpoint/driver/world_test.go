@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -152,9 +153,7 @@ func newWorld(t testing.TB, slots map[string]int64) *world {
 // open starts a driver on the journal; the agents join it.
 func (w *world) open() {
 	w.t.Helper()
-	if err := w.start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.start())
 	for _, id := range slices.Sorted(maps.Keys(w.slots)) {
 		if err := w.join(id); err != nil && !errors.Is(err, driver.ErrEnded) {
 			w.t.Fatal(err)
@@ -234,9 +233,7 @@ func (w *world) must(events ...checkpoint.Event) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	if err := w.d.Apply(ctx, events...); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.d.Apply(ctx, events...))
 }
 
 // await waits until a job is as wanted, for an hour of the world.

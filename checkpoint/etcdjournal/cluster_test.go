@@ -73,10 +73,7 @@ func free(t *testing.T) url.URL {
 
 func (c *cluster) start(i int) {
 	c.t.Helper()
-	m, err := embed.StartEtcd(c.configs[i])
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	m := must.Have(embed.StartEtcd(c.configs[i]))(c.t)
 	c.members[i] = m
 }
 

@@ -409,9 +409,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.SetBytes(size)
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := (format.TensorFlow{}).Verify(dir, "m-1"); err != nil {
-				b.Fatal(err)
-			}
+			must.Have((format.TensorFlow{}).Verify(dir, "m-1"))(b)
 		}
 	})
 }

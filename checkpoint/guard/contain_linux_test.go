@@ -24,17 +24,11 @@ func (b *bench) asUser() {
 		b.t.Skip("only root starts a guard as another user")
 	}
 	// The folders of package testing, and of this program, are closed to others.
-	dir, err := os.MkdirTemp("", "guard-contain-")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	dir := must.Have(os.MkdirTemp("", "guard-contain-"))(b.t)
 	b.t.Cleanup(func() { os.RemoveAll(dir) })
 	b.dir, b.program = dir, filepath.Join(dir, "guard.test")
 	b.set.Record, b.user = filepath.Join(dir, "record.json"), &syscall.Credential{Uid: stranger.UID, Gid: stranger.GID}
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	from := must.Have(os.Open("/proc/self/exe"))(b.t)
 	defer from.Close()
 	to, err := os.OpenFile(b.program, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {

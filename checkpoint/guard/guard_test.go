@@ -138,10 +138,7 @@ func newSlackBench(t *testing.T, length, slack time.Duration) *bench {
 func (b *bench) start(script string) {
 	b.t.Helper()
 	b.set.Script = script
-	text, err := json.Marshal(b.set)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(b.set))(b.t)
 	self, err := os.Executable()
 	if err != nil {
 		b.t.Fatal(err)
@@ -152,9 +149,7 @@ func (b *bench) start(script string) {
 		b.t.Fatal(err)
 	}
 	b.cmd.Stderr, b.cmd.SysProcAttr = b.said, &syscall.SysProcAttr{Credential: b.user}
-	if err := errors.Join(b.cmd.Start(), b.said.Close()); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, errors.Join(b.cmd.Start(), b.said.Close()))
 	b.waited = make(chan error, 1)
 	go func() { b.waited <- b.cmd.Wait() }()
 	b.t.Cleanup(b.clean)

@@ -301,18 +301,13 @@ func TestMatrixOfMaster(t *testing.T) {
 
 // parted has the two letters come over guard and keeper, which nobody answers any more.
 func (b *bench) parted(letters []rune) {
-	self, err := os.Executable()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(b.t)
 	file := filepath.Join(b.dir, "log")
 	b.start("exec " + self + " log " + file + " 2")
 	b.eventually("the trainer and its child live", func() bool { return len(lastLogged(b.t, file)) == 2 })
 	keeper := b.keeper()
 	b.deaf.Store(true)
-	if err := errors.Join(syscall.Kill(keeper, faults[letters[1]]), b.cmd.Process.Signal(faults[letters[0]])); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, errors.Join(syscall.Kill(keeper, faults[letters[1]]), b.cmd.Process.Signal(faults[letters[0]])))
 	var free time.Duration
 	b.eventually("the run is over", func() bool {
 		free = monotonic()

@@ -104,9 +104,7 @@ func (d *duel) fight(k int, inWork bool, first func(vfs.FS, *checkpoint.Machine,
 		return nil
 	})
 	m, j := mustOpen(d.t, fsys)
-	if err := appendEvent(m, j, server("old")); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, appendEvent(m, j, server("old")))
 	work := func(on vfs.FS) { d.worked = first(on, m, j) }
 	open := func(on vfs.FS) { d.successor, d.journal, d.opened = Open(on, oneKind()) }
 	if inWork {

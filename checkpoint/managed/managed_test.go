@@ -25,6 +25,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const (
@@ -74,21 +75,15 @@ func (b *bench) begin() {
 			jobs = append(jobs, checkpoint.Job{Name: c.Job, Attempt: c.Attempt, Phase: checkpoint.Running})
 		}
 	})
-	fleet, err := managed.NewFleet(b.config, jobs)
-	if err != nil {
-		b.Fatal(err)
-	}
-	a, err := fleet.Agent("here", func() error {
+	fleet := must.Have(managed.NewFleet(b.config, jobs))(b)
+	a := must.Have(fleet.Agent("here", func() error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.down {
 			return errDown
 		}
 		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fleet, b.agent = fleet, a
@@ -167,10 +162,7 @@ func (b *bench) do(action checkpoint.Action, attempt int64, more func(*checkpoin
 	}
 	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
 	defer cancel()
-	reply, err := b.now().Do(ctx, agent.Order{Effect: e})
-	if err != nil {
-		b.Fatal(err)
-	}
+	reply := must.Have(b.now().Do(ctx, agent.Order{Effect: e}))(b)
 	return reply
 }
 
@@ -243,9 +235,7 @@ func (c *clock) move(d time.Duration) {
 func (b *bench) start() {
 	b.Helper()
 	b.fleet.Desk().Reached("there")
-	if _, err := b.reach(); err != nil {
-		b.Fatal(err)
-	}
+	must.Have(b.reach())(b)
 	b.done(1, checkpoint.Create, checkpoint.Resume, checkpoint.Confirm)
 	b.lives(1, 1)
 }
@@ -327,9 +317,7 @@ func TestNextMaster(t *testing.T) {
 	b.fleet.Desk().Reached("there")
 	for range 20 {
 		b.clock.move(lease / 2)
-		if _, err := b.reach(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(b.reach())(t)
 		b.fleet.Desk().Reached("there")
 		b.claimed("here", "there")
 	}
@@ -339,10 +327,7 @@ func TestNextMaster(t *testing.T) {
 		t.Errorf("%+v, %v", status, err)
 	}
 	b.config.Epoch = 3
-	fleet, err := managed.NewFleet(b.config, []checkpoint.Job{{Name: "lr", Attempt: 1, Phase: checkpoint.Stopping}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fleet := must.Have(managed.NewFleet(b.config, []checkpoint.Job{{Name: "lr", Attempt: 1, Phase: checkpoint.Stopping}}))(t)
 	fleet.Desk().Reached("here")
 	claim := guard.Claim{ID: guard.ID{Job: "lr", Attempt: 1, Server: "here"}, Epoch: 2, Life: "x"}
 	if grant, err := fleet.Desk().Answer(claim); err != nil || grant.Fenced == "" {
@@ -363,10 +348,7 @@ func TestLateContainerAtTheNextMaster(t *testing.T) {
 		if phase == checkpoint.Idle || phase == checkpoint.Ended {
 			j.Stopped = 1
 		}
-		fleet, err := managed.NewFleet(b.config, []checkpoint.Job{j})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fleet := must.Have(managed.NewFleet(b.config, []checkpoint.Job{j}))(t)
 		fleet.Desk().Reached("here")
 		for i, started := range []bool{false, true} {
 			c := guard.Claim{ID: guard.ID{Job: "lr", Attempt: 1, Server: "here", Rank: i}, Epoch: 1, Life: "x", State: guard.State{Started: started}}
@@ -387,10 +369,7 @@ func TestEndedWithoutMaster(t *testing.T) {
 	b.config.Epoch = 2
 	b.begin()
 	failed := func() bool {
-		status, err := b.reach()
-		if err != nil {
-			t.Fatal(err)
-		}
+		status := must.Have(b.reach())(t)
 		return len(status.Jobs) == 1 && strings.Contains(status.Jobs[0].Progress.Failed, "nothing was heard")
 	}
 	b.clock.move(lease)
@@ -407,9 +386,7 @@ func TestEndedWithoutMaster(t *testing.T) {
 func TestTrouble(t *testing.T) {
 	b := newBench(t)
 	b.Say("no room on the server", true, false)
-	if _, err := b.reach(); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.reach())(t)
 	b.done(1, checkpoint.Create, checkpoint.Resume)
 	if reply := b.do(checkpoint.Confirm, 1, nil); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "no room on the server") {
 		t.Errorf("%+v", reply)
@@ -435,9 +412,7 @@ func TestTrouble(t *testing.T) {
 // A run of which a container has yet to start does not run.
 func TestHalfStarted(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.reach(); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(b.reach())(t)
 	b.done(1, checkpoint.Create)
 	b.Say("", false, true)
 	b.done(1, checkpoint.Resume)
@@ -455,9 +430,7 @@ func TestSilentContainer(t *testing.T) {
 	b.Each("lr", func(c *managedtest.Container) { c.Deaf = c.Rank == 1 })
 	for range 5 {
 		b.clock.move(window)
-		if _, err := b.reach(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(b.reach())(t)
 		b.claimed("here")
 	}
 	status, err := b.reach()

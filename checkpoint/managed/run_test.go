@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // forgetful is a manager that keeps no record of what it was asked for, and misses all of it.
@@ -40,11 +41,8 @@ func TestAskedOnce(t *testing.T) {
 	m, dir, shared := &forgetful{}, t.TempDir(), t.TempDir()
 	lr := runner.Run{Job: "lr", Attempt: 1, Containers: []string{"n1", "n2"}, Dir: filepath.Join(shared, "1")}
 	master := func(epoch int64) *Fleet {
-		f, err := NewFleet(Config{Manager: m, Store: &storetest.MemStore{}, Dir: dir, Shared: shared, Epoch: epoch, Secret: wire.NewSecret(),
-			Lease: time.Second, Slack: time.Second, Window: time.Second}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Have(NewFleet(Config{Manager: m, Store: &storetest.MemStore{}, Dir: dir, Shared: shared, Epoch: epoch, Secret: wire.NewSecret(),
+			Lease: time.Second, Slack: time.Second, Window: time.Second}, nil))(t)
 		return f
 	}
 	f := master(1)
@@ -69,9 +67,7 @@ func TestAskedOnce(t *testing.T) {
 	start(nil, false, true)
 	f = master(2)
 	start(nil, false, true, true)
-	if err := f.Forget(lr.Job); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Forget(lr.Job))
 	trouble("")
 	start(nil, false, true, true, false)
 	lr.Attempt, lr.Dir = 2, filepath.Join(shared, "2")

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // ann is a user that the system need not know.
@@ -44,10 +45,7 @@ func TestHandedOver(t *testing.T) {
 		mode fs.FileMode
 		uid  uint32
 	}{"runs": {0o711, 0}, "runs/lr": {0o711, 0}, "runs/lr/1": {0o700, ann.UID}, "runs/lr/1/guard.credential": {0o600, ann.UID}} {
-		info, err := os.Lstat(filepath.Join(b.config.Shared, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Have(os.Lstat(filepath.Join(b.config.Shared, name)))(t)
 		if uid := info.Sys().(*syscall.Stat_t).Uid; info.Mode().Perm() != want.mode || uid != want.uid {
 			t.Errorf("%s is %v of %d, want %v of %d", name, info.Mode(), uid, want.mode, want.uid)
 		}
@@ -88,9 +86,7 @@ func TestUserSavesItsOwnOnly(t *testing.T) {
 	b.SetUser(ann, nil)
 	b.start()
 	secret := filepath.Join(b.config.Shared, "secret")
-	if err := errors.Join(os.WriteFile(secret, []byte("secret"), 0o600), os.Link(secret, filepath.Join(b.config.Shared, "runs/lr/1/state-1"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(secret, []byte("secret"), 0o600), os.Link(secret, filepath.Join(b.config.Shared, "runs/lr/1/state-1"))))
 	b.Each("lr", func(c *managedtest.Container) { c.Mute = true })
 	save := func(e *checkpoint.Effect) { e.Checkpoint = 1 }
 	linked := make(chan checkpoint.Reply, 1)

@@ -17,20 +17,15 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // get asks for an address, and returns status and text.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(http.Get(url))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)
 }
 
@@ -43,10 +38,7 @@ type stream struct {
 func (b *bench) watch(t *testing.T, until time.Time) *stream {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second) // what never comes is missed by then
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+secret.Link("/events", until), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Have(http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+secret.Link("/events", until), nil))(t)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%+v, %v", response, err)
@@ -140,10 +132,7 @@ func TestLinks(t *testing.T) {
 func TestSlowBrowser(t *testing.T) {
 	state, _, _ := decided(t, 2, 2)
 	b := serve(t, state, nil)
-	slow, err := b.board.join()
-	if err != nil {
-		t.Fatal(err)
-	}
+	slow := must.Have(b.board.join())(t)
 	s := b.watch(t, time.Now().Add(time.Hour))
 	for n := range 3 * buffered {
 		b.change(func(s *State) { s.Jobs[0].Step = int64(1000 + n) })
@@ -177,9 +166,7 @@ func TestSlowBrowser(t *testing.T) {
 		}
 	}
 	for range mostWatchers {
-		if _, err := b.board.join(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(b.board.join())(t)
 	}
 	if status, _ := get(t, b.server.URL+secret.Link("/events", time.Now().Add(time.Hour))); status != http.StatusServiceUnavailable {
 		t.Errorf("one too many: %d", status)
@@ -235,10 +222,7 @@ func TestAnswer(t *testing.T) {
 func TestStaying(t *testing.T) {
 	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Servers: []apportion.Server{{ID: "n", Capacity: apportion.Resources{1}, Cordoned: true}, {ID: "m", Capacity: apportion.Resources{1}}},
 		Applications: []alloc.Application{{ID: "a", Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: 1}}}, Previous: alloc.Allocation{"a": {"n": 1}}}
-	d, err := alloc.Reallocate(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), p, nil))(t)
 	s := State{Jobs: []Job{{ID: "a", On: map[string]int64{"n": 1}}}}
 	s.Decided(p, d)
 	const want = `it stays on "n", which is cordoned. Its move costs 1: the adjustment budget (theta2) is 0, used 0. It would leave with theta2=1`
@@ -272,10 +256,7 @@ func TestQueues(t *testing.T) {
 	q := p.Queues
 	p.Applications, p.Previous = p.Applications[:1], nil
 	p.Applications[0].Queue, p.Applications[0].Min, p.Applications[0].Max, p.Applications[0].Demand = q[2].ID, 80, 80, apportion.Resources{1, 1}
-	d, err := alloc.Reallocate(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d = must.Have(alloc.Reallocate(t.Context(), p, nil))(t)
 	if list := queuesOf(p, d); list[0].Lent[0] != 20 || list[1].Lent[0] != 20 || list[0].Lent[1] != 0 || list[2].Used[0] != 80 {
 		t.Errorf("%+v", list)
 	}
@@ -285,17 +266,11 @@ func BenchmarkFrame(b *testing.B) {
 	for _, servers := range []int{10, 100, 1000} {
 		state, _, _ := decided(b, servers, servers*2/3)
 		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
-			before, err := newFrame(&state, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			before := must.Have(newFrame(&state, nil))(b)
 			all, _, _ := before.since(nil)
 			for b.Loop() {
 				state.Jobs[0].Step++
-				next, err := newFrame(&state, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				next := must.Have(newFrame(&state, nil))(b)
 				if _, changed, err := next.since(before); !changed || err != nil {
 					b.Fatal(err)
 				}

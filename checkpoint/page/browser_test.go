@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // browser is a window of Chromium.
@@ -34,10 +36,7 @@ func newBrowser(t *testing.T) *browser {
 		}
 		t.Skip("NOT TESTED: there is no chromium")
 	}
-	profile, err := os.MkdirTemp("", "chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Have(os.MkdirTemp("", "chromium"))(t)
 	theirIn, to, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +49,7 @@ func newBrowser(t *testing.T) *browser {
 	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--force-device-scale-factor=1", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles, cmd.WaitDelay = []*os.File{theirIn, theirOut}, 10*time.Second // descriptors 3 and 4
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	_, _ = theirIn.Close(), theirOut.Close() // its own now
 	t.Cleanup(func() {
 		stop()
@@ -167,8 +164,6 @@ func (b *browser) shot(file string) {
 	b.t.Helper()
 	var answer struct{ Data []byte }
 	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &answer)
-	if err := os.WriteFile(file, answer.Data, 0o600); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, os.WriteFile(file, answer.Data, 0o600))
 	b.t.Logf("%s: %d bytes", file, len(answer.Data))
 }

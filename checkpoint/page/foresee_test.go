@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim/forecast"
 )
 
@@ -19,10 +20,7 @@ func queueOfThree(t *testing.T) (*alloc.Problem, *alloc.Decision) {
 		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Ends: &ends, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 4, Max: 4}})
 	}
 	slices.SortFunc(p.Applications, func(a, b alloc.Application) int { return strings.Compare(a.ID, b.ID) })
-	d, err := alloc.Reallocate(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), p, nil))(t)
 	return p, d
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 var shots = flag.String("shots", "", "write pictures of the page into this folder; empty: none")
@@ -104,10 +105,7 @@ func serve(t testing.TB, state State, ask func(context.Context, Question) (strin
 func decided(t testing.TB, servers, jobs int) (State, *alloc.Problem, *alloc.Decision) {
 	t.Helper()
 	p := problemOf(servers, jobs)
-	d, err := alloc.Reallocate(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), p, nil))(t)
 	s := State{Head: Head{Title: "Elastic jobs", Kinds: p.Kinds, Rate: 1, Wall: true, Summary: fmt.Sprintf("%d servers, %d jobs; %d wait", servers, jobs, len(d.Waiting))}, Clock: 1_700_000_000}
 	for i := range p.Servers {
 		s.Servers = append(s.Servers, Server{ID: p.Servers[i].ID, Capacity: p.Servers[i].Capacity, Rack: RackOf(p.Servers[i].Labels)})

@@ -153,11 +153,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s := &storetest.MemStore{}
-		if _, err := store.Save(b.Context(), s, "lr", 1, saved); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := store.Load(b.Context(), s, "lr", 1, filepath.Join(b.TempDir(), "restored")); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(store.Save(b.Context(), s, "lr", 1, saved))(b)
+		must.Have(store.Load(b.Context(), s, "lr", 1, filepath.Join(b.TempDir(), "restored")))(b)
 	}
 }

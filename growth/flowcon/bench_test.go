@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // worker returns the readings of n jobs, each with values of its own.
@@ -34,10 +35,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, order := range []string{"sorted", "reversed"} {
 		for _, n := range []int{10, 1_000, 10_000} {
 			b.Run(fmt.Sprintf("order=%s/jobs=%d", order, n), func(b *testing.B) {
-				f, err := flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, &flowcon.Options{MaxInterval: second})
-				if err != nil {
-					b.Fatal(err)
-				}
+				f := must.Have(flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, &flowcon.Options{MaxInterval: second}))(b)
 				readings := worker(n)
 				if order == "reversed" {
 					for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
@@ -58,9 +56,7 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 	now := time.Duration(0)
 	for range 4 {
 		prepare(now)
-		if err := step(now); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, step(now))
 		now += second
 	}
 	b.ReportAllocs()
@@ -69,9 +65,7 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 		b.StopTimer()
 		prepare(now)
 		b.StartTimer()
-		if err := step(now); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, step(now))
 		now += second
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
@@ -81,19 +75,14 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 func BenchmarkArrival(b *testing.B) {
 	for _, n := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
-			f, err := flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := must.Have(flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, nil))(b)
 			readings := worker(n)
 			advance(readings, 0)
 			var d flowcon.Decision
 			i := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := f.Step(0, readings[:n-i%2], &d); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, f.Step(0, readings[:n-i%2], &d))
 				i++
 			}
 		})
@@ -108,9 +97,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	now := time.Duration(0)
 	run := func() {
 		advance(readings, now)
-		if err := e.Step(now, readings, &d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Step(now, readings, &d))
 		now += 20 * second
 	}
 	for range 10 {

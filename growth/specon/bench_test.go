@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // perJob measures step once a second, prepare left out, after four runs to warm up.
@@ -18,9 +19,7 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 	now := time.Duration(0)
 	for range 4 {
 		prepare(now)
-		if err := step(now); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, step(now))
 		now += second
 	}
 	b.ReportAllocs()
@@ -29,9 +28,7 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 		b.StopTimer()
 		prepare(now)
 		b.StartTimer()
-		if err := step(now); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, step(now))
 		now += second
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
@@ -40,10 +37,7 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 func BenchmarkMonitorStep(b *testing.B) {
 	for _, n := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
-			s, err := specon.NewMonitor(specon.Config{Interval: second, Alpha: 0.01}, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Have(specon.NewMonitor(specon.Config{Interval: second, Alpha: 0.01}, nil))(b)
 			observations := make([]specon.Observation, n)
 			for i := range observations {
 				observations[i] = specon.Observation{Job: "job" + strconv.Itoa(1_000_000+i), Worker: "worker" + strconv.Itoa(i%64)}
@@ -70,9 +64,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 			observations[i] = specon.Observation{Job: names[i], Worker: ids[i%len(ids)], At: now,
 				Value: float64(1+i%13) / (1 + now.Seconds()), Usage: growth.Used(0.5)}
 		}
-		if err := m.Step(now, observations, &report); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(now, observations, &report))
 		now += 20 * second
 	}
 	for range 10 {
@@ -100,9 +92,7 @@ func BenchmarkManagerTick(b *testing.B) {
 				b.Fatal(err)
 			}
 			step := func(e specon.Event) {
-				if err := m.Step(e); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, m.Step(e))
 			}
 			jobs := make([]string, n)
 			for i := range jobs {

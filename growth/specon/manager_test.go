@@ -82,10 +82,7 @@ func (c *cluster) tick() specon.Decision {
 	for _, job := range slices.Sorted(maps.Keys(c.values)) {
 		c.step(specon.Event{Kind: specon.Reading, Job: job, At: c.now, Value: c.values[job](c.now.Seconds()), Usage: growth.Used(0.5)})
 	}
-	d, err := c.manager.Tick(c.now)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	d := must.Have(c.manager.Tick(c.now))(c.t)
 	for _, a := range d.Assignments {
 		c.step(specon.Event{Kind: specon.Runs, Job: a.Job, Worker: a.Worker})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/growth/speedup"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func BenchmarkFit(b *testing.B) {
@@ -21,9 +22,7 @@ func BenchmarkFit(b *testing.B) {
 			b.Run(fmt.Sprintf("model=%v/configurations=%d", model, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := speedup.Fit(observations, &speedup.Options{Model: model}); err != nil {
-						b.Fatal(err)
-					}
+					must.Have(speedup.Fit(observations, &speedup.Options{Model: model}))(b)
 				}
 			})
 		}

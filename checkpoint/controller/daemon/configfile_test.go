@@ -14,15 +14,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/controller"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // inFile writes a configuration.
 func inFile(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "c.json")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -65,9 +64,7 @@ func TestSchema(t *testing.T) {
 	p, _ := on(nil)
 	p.Flags = func(flags *flag.FlagSet) { flags.Bool("own", true, "a flag of the manager") }
 	var text strings.Builder
-	if err := p.Run(t.Context(), []string{"-schema"}, &text, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Run(t.Context(), []string{"-schema"}, &text, io.Discard))
 	var schema struct {
 		Additional bool `json:"additionalProperties"`
 		Properties map[string]struct {

@@ -10,16 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // unit is the file that is shipped.
 const unit = "deploy/apportion@.service"
 
 func TestUnit(t *testing.T) {
-	text, err := os.ReadFile(unit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(unit))(t)
 	lines := strings.Split(string(text), "\n")
 	for _, want := range []string{"User=apportion", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ReadWritePaths=/mnt/shared", "Restart=always", "SystemCallFilter=@system-service"} {
 		if !slices.Contains(lines, want) {
@@ -41,18 +40,13 @@ func TestSystemd(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip(err)
 	}
-	text, err := os.ReadFile(unit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(unit))(t)
 	program, err := os.Executable() // the program is to be there
 	if err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "apportion@slurm.service")
-	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "/usr/local/bin/apportion-%i", program, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(strings.Replace(string(text), "/usr/local/bin/apportion-%i", program, 1)), 0o600))
 	for _, args := range [][]string{{"verify", "--recursive-errors=no", "--man=no"}, {"security", "--offline=true", "--no-pager", "--threshold=25"}} {
 		out, err := exec.Command("systemd-analyze", append(args, name)...).CombinedOutput()
 		if err != nil {

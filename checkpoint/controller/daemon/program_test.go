@@ -21,6 +21,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller/controllertest"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // idle is a cluster of one server with one job, and a fault of its looks.
@@ -187,16 +188,10 @@ func TestAdvise(t *testing.T) {
 		ended <- p.Run(ctx, []string{"-advise", "-shared", t.TempDir(), "-listen", "127.0.0.1:0", "-look", "1ms"}, out, os.Stderr)
 	}()
 	url, file, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(<-out.seen), "decisions: "), "\ntoken: ")
-	token, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Have(os.ReadFile(file))(t)
 	var taken controller.Taken
 	for end := time.Now().Add(20 * time.Second); taken.Decision == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		request, err := http.NewRequest(http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Have(http.NewRequest(http.MethodGet, url, nil))(t)
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {

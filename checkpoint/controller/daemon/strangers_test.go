@@ -26,6 +26,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // began is a controller that was started, with what it has said of itself.
@@ -80,17 +81,14 @@ func (b *began) claims(t *testing.T, scheme, private string, client *http.Client
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		found[name] = string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -162,9 +160,7 @@ func TestSlowStrangers(t *testing.T) {
 		if i%2 == 0 {
 			head += "Content-Length: 1000\r\n\r\n{"
 		}
-		if _, err := io.WriteString(stranger, head); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(io.WriteString(stranger, head))(t)
 		go func() {
 			_, err := io.Copy(io.Discard, stranger)
 			over <- err
@@ -192,10 +188,7 @@ func TestTLS(t *testing.T) {
 	private := t.TempDir()
 	b := begin(t, p, "-shared", t.TempDir(), "-private", private, "-tls-cert", cert, "-tls-key", key, "-tls-ca", cert)
 	defer b.stop()
-	config, err := wire.ReadAuthorities(cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Have(wire.ReadAuthorities(cert))(t)
 	if !strings.HasPrefix(b.page, "https://") || b.token != filepath.Join(private, "user.token") {
 		t.Errorf("page %s, token in %s", b.page, b.token)
 	}
@@ -218,19 +211,10 @@ func TestTLS(t *testing.T) {
 // certificate makes a certificate for 127.0.0.1 that is its own authority, and returns its files.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must.Have(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Have(x509.CreateCertificate(rand.Reader, template, template, private.Public(), private))(t)
+	text := must.Have(x509.MarshalPKCS8PrivateKey(private))(t)
 	dir := t.TempDir()
 	for name, block := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: der}, "key": {Type: "PRIVATE KEY", Bytes: text}} {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {

@@ -69,9 +69,7 @@ func TestRead(t *testing.T) {
 	long := strings.Repeat("a long environment ", 2000)
 	child := exec.Command("sleep", "60")
 	child.Env = []string{"FIRST=1", "LONG=" + long}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	t.Cleanup(func() { child.Process.Kill(); child.Wait() })
 	name := "/proc/" + strconv.Itoa(child.Process.Pid) + "/environ"
 	want := "begin FIRST=1\x00LONG=" + long + "\x00"

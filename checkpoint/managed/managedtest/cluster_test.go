@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // length is that of leases here, by a clock that the tests move.
@@ -43,9 +44,7 @@ func (b *bench) start(attempt int64, servers ...string) string {
 	b.Helper()
 	dir := b.TempDir()
 	run := runner.Run{Job: "lr", Attempt: attempt, Containers: servers, Dir: dir}
-	if err := b.Start(b.Context(), managed.Task{Run: run, Epoch: 1}); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, b.Start(b.Context(), managed.Task{Run: run, Epoch: 1}))
 	return dir
 }
 
@@ -61,9 +60,7 @@ func (b *bench) stop(job string, attempt int64, server string) {
 func (b *bench) step(after time.Duration) {
 	b.Helper()
 	b.now = b.now.Add(after)
-	if err := b.Step(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, b.Step())
 }
 
 // stands is how every container of job lr stands.
@@ -234,9 +231,7 @@ func TestSave(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 		// It is asked for with every grant, and written once.
-		if err := os.Remove(filepath.Join(dir, ack.Files[0])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, ack.Files[0])))
 		b.step(0)
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			t.Errorf("%v, %v", entries, err)
@@ -245,9 +240,7 @@ func TestSave(t *testing.T) {
 	if seen, _ := b.desk.Seen(second); seen.Claim.State.Checkpoint != nil {
 		t.Errorf("a mute trainer has saved: %+v", seen.Claim.State.Checkpoint)
 	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
 	b.desk.AskSave(first)
 	if err := b.Step(); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

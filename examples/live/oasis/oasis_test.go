@@ -68,10 +68,7 @@ func terms(workerSlots, most, fixed int64, worth float64) *Terms {
 
 func (w *world) submit(name string, t *Terms) {
 	w.t.Helper()
-	policy, err := json.Marshal(t)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	policy := must.Have(json.Marshal(t))(w.t)
 	w.state.Jobs = append(w.state.Jobs, master.JobState{Application: alloc.Application{ID: name, Form: alloc.Form{Demand: apportion.Resources{1}}}, Policy: policy, Job: checkpoint.Job{Name: name}})
 }
 
@@ -82,10 +79,7 @@ func (w *world) end(name string) {
 // decide takes a decision, carries it out, and checks that it is then at rest.
 func (w *world) decide() *master.Verdict {
 	w.t.Helper()
-	v, err := w.decider.Decide(w.t.Context(), &w.state)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	v := must.Have(w.decider.Decide(w.t.Context(), &w.state))(w.t)
 	for i := range w.state.Jobs {
 		if to, ok := v.Targets[w.state.Jobs[i].Application.ID]; ok {
 			w.state.Jobs[i].Job.Target = to

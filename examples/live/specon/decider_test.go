@@ -85,10 +85,7 @@ func (w *world) end(name string) {
 // decide takes one decision and carries it out.
 func (w *world) decide() *master.Verdict {
 	w.t.Helper()
-	v, err := w.decider.Decide(w.t.Context(), w.state)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	v := must.Have(w.decider.Decide(w.t.Context(), w.state))(w.t)
 	for i := range w.state.Jobs {
 		job := &w.state.Jobs[i].Job
 		target, ok := v.Targets[job.Name]

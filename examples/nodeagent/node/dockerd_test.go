@@ -43,10 +43,7 @@ func startDaemon(t *testing.T) (host string) {
 	}
 	dir := shortFolder(t)
 	host = "unix://" + filepath.Join(dir, "d.sock")
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Have(os.Create(filepath.Join(dir, "log")))(t)
 	defer log.Close()
 	cmd := exec.Command(program, "--host", host, "--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"),
 		"--pidfile", filepath.Join(dir, "pid"), "--bridge", "none", "--iptables=false", "--storage-driver", "vfs")

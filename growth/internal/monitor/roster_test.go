@@ -115,9 +115,7 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	id := func(i int) string { return ids[i] }
 	fresh := func() *int { return new(int) }
 	run := func() {
-		if err := r.Match(len(ids), id, fresh); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Match(len(ids), id, fresh))
 	}
 	run()
 	if n := testing.AllocsPerRun(20, run); n > 0 {

@@ -118,9 +118,7 @@ func (b *bench) call(path string, question, answer any) error {
 func (b *bench) register() {
 	b.t.Helper()
 	r := Registration{URL: b.agent.http.URL, Server: apportion.Server{ID: "only", Capacity: apportion.Resources{4}}}
-	if err := b.as(agentOf("only"), "/register", r); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, b.as(agentOf("only"), "/register", r))
 }
 
 // agentOf is the agent of a server.
@@ -164,9 +162,7 @@ func (b *bench) await(what string, is func(View) bool) View {
 	b.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 		var l List
-		if err := b.call("/list", Nothing{}, &l); err != nil {
-			b.t.Fatal(err)
-		}
+		must.Do(b.t, b.call("/list", Nothing{}, &l))
 		if len(l.Jobs) == 1 && is(l.Jobs[0]) {
 			return l.Jobs[0]
 		}
@@ -181,9 +177,7 @@ func ended(v View) bool { return v.Job.Phase == checkpoint.Ended }
 
 func (b *bench) submit() {
 	b.t.Helper()
-	if err := b.call("/submit", app, &Nothing{}); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, b.call("/submit", app, &Nothing{}))
 }
 
 func TestJobRunsAndEnds(t *testing.T) {
@@ -299,15 +293,9 @@ func TestSubmitRefuses(t *testing.T) {
 // page asks for the status page.
 func (b *bench) page(query string) (status int, text string) {
 	b.t.Helper()
-	response, err := http.Get(b.client.Base + "/" + query)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	response := must.Have(http.Get(b.client.Base + "/" + query))(b.t)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	body := must.Have(io.ReadAll(response.Body))(b.t)
 	return response.StatusCode, string(body)
 }
 
