@@ -38,7 +38,6 @@ func (m *Machine) submit(s Submit) error {
 	return nil
 }
 
-// add puts a job into the books.
 func (m *Machine) add(j *Job) {
 	if i, found := slices.BinarySearch(m.names, j.Name); !found {
 		m.names = slices.Insert(m.names, i, j.Name)

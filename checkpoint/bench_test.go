@@ -87,7 +87,6 @@ func (d *benchDriver) adjust(server string) {
 	d.drive(checkpoint.Adjust{Targets: map[string][]string{"job0000": {server, server}}})
 }
 
-// drive appends the records of each round of events together.
 func (d *benchDriver) drive(events ...checkpoint.Event) {
 	for len(events) > 0 {
 		for _, e := range events {

@@ -82,7 +82,6 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// onServer counts the containers on a server.
 func onServer(containers []string, server string) int64 {
 	count := int64(0)
 	for _, id := range containers {

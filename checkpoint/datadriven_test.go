@@ -219,7 +219,6 @@ func (s *script) issued(effects []checkpoint.Effect) {
 	}
 }
 
-// play answers at most n effects.
 func (s *script) play(n int) {
 	for ; n > 0 && len(s.open) > 0; n-- {
 		e := s.open[0]
@@ -253,7 +252,6 @@ func (s *script) recover() {
 	s.step(checkpoint.Tick{Now: s.now})
 }
 
-// line is a job in a line.
 func line(j *checkpoint.Job) string {
 	text := fmt.Sprintf("%s %s", j.Name, j.Phase)
 	add := func(show bool, format string, args ...any) {

@@ -29,7 +29,6 @@ type node struct {
 // budget is what may still happen.
 type budget struct{ Faults, Crashes, Ticks, Again, Kills, Losses, Cancels, Targets, Silences, Hurries, Drains, Stalls int }
 
-// moves returns the states that can follow.
 func (n *node) moves(targets []map[string][]string) []*node {
 	var next []*node
 	try := func(spend func(*budget) *int, move func(*node)) {

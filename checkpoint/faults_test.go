@@ -47,7 +47,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// testsOf returns the test files of a folder.
 func testsOf(t *testing.T, folder string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))

@@ -97,7 +97,6 @@ var live = map[Phase]bool{
 	Creating: true, Resuming: true, Confirming: true, Running: true, Saving: true, Verifying: true, Stopping: true,
 }
 
-// ascending reports whether the numbers of checkpoints rise.
 func ascending(checkpoints []Confirmed) bool {
 	for i := 1; i < len(checkpoints); i++ {
 		if checkpoints[i-1].Number >= checkpoints[i].Number {

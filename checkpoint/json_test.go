@@ -19,7 +19,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// roundTrip writes a value and reads it again.
 func roundTrip[T any](value T) (T, error) {
 	var back T
 	text, err := json.Marshal(value)
@@ -74,7 +73,6 @@ func text() *rapid.Generator[string] {
 
 func numbers() *rapid.Generator[int64] { return rapid.Int64() }
 
-// events draws every type of event with any fields.
 func events() *rapid.Generator[checkpoint.Event] {
 	servers := rapid.OneOf(rapid.Just[[]string](nil), rapid.SliceOf(text()))
 	return rapid.Custom(func(t *rapid.T) checkpoint.Event {

@@ -12,7 +12,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// accepted recovers a machine and accepts the loss of its journal.
 func accepted(t *testing.T, epoch int64, lost, fresh string, records ...checkpoint.Record) *checkpoint.Machine {
 	t.Helper()
 	m := recovered(t, epoch, records...)

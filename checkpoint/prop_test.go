@@ -80,7 +80,6 @@ func (c *chaos) actions() map[string]func(*rapid.T) {
 	}
 }
 
-// begin has two jobs running.
 func (c *chaos) begin() {
 	ms := c.open()
 	c.poll(ms)
@@ -103,7 +102,6 @@ func (c *chaos) invariants(t *rapid.T) {
 	}
 }
 
-// master draws one of those alive.
 func (c *chaos) master(t *rapid.T) *master {
 	for range 2 { // a crash may hit the opening, but only one
 		if c.alive() == nil {

@@ -66,7 +66,6 @@ func (m *Machine) Snapshot() Record {
 	return Record{Next: m.next, Journal: m.journal, Gaps: slices.Clone(m.gaps), Former: slices.Clone(m.former), Lift: m.lift, Store: m.store, Jobs: m.Jobs(), Servers: m.Hosts()}
 }
 
-// fold adds a record to the state.
 func (m *Machine) fold(r Record) {
 	// Records of one machine never go back. The maximum makes the fold safe against a snapshot that
 	// follows its own records.

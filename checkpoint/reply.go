@@ -38,7 +38,6 @@ func (m *Machine) reply(r Reply) error {
 	return nil
 }
 
-// done goes on to the next phase.
 func (m *Machine) done(j *Job, r Reply) {
 	switch j.Phase {
 	case Saving:

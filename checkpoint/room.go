@@ -58,7 +58,6 @@ func (r room) take(containers []string, demand apportion.Resources) {
 	}
 }
 
-// give takes back a take.
 func (r room) give(containers []string, demand apportion.Resources) {
 	for _, server := range containers {
 		for k := range r[server] {

@@ -165,7 +165,6 @@ func (s *sim) flush(ms *master) {
 	}
 }
 
-// compare checks that the records say what the machine knows.
 func (s *sim) compare(ms *master) {
 	if fold, state := fmt.Sprint(ms.fold.Snapshot()), fmt.Sprint(ms.m.Snapshot()); fold != state {
 		s.world.fault("the records say\n%s\nand the machine\n%s", fold, state)
@@ -232,14 +231,12 @@ func (s *sim) again(msg *message) {
 	}
 }
 
-// answer gives the i-th reply to its master.
 func (s *sim) answer(i int) {
 	a := s.replies[i]
 	s.replies = slices.Delete(s.replies, i, i+1)
 	_ = s.step(a.owner, a.r) // replies are never refused
 }
 
-// tick lets time pass.
 func (s *sim) tick(d time.Duration) {
 	s.now = s.now.Add(d)
 	for _, ms := range slices.Clone(s.masters) {
@@ -247,7 +244,6 @@ func (s *sim) tick(d time.Duration) {
 	}
 }
 
-// fell takes a server down.
 func (s *sim) fell(id string) { s.world.fell(id) }
 
 // raise brings a server back, which remembers nothing and does nothing that was sent to it before.
@@ -258,7 +254,6 @@ func (s *sim) raise(id string) {
 	}
 }
 
-// poll tells a master what it can see of the world.
 func (s *sim) poll(ms *master) {
 	if ms.dead {
 		return

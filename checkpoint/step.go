@@ -105,7 +105,6 @@ func (m *Machine) Ready() Ready {
 	return ready
 }
 
-// forgetChanges begins the next record.
 func (m *Machine) forgetChanges() {
 	m.ready = changes{
 		jobs: make(map[string]bool), gone: make(map[string]bool),

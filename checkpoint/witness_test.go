@@ -20,7 +20,6 @@ func recovered(t *testing.T, epoch int64, records ...checkpoint.Record) *checkpo
 	return m
 }
 
-// named is the first record of a journal.
 func named(journal string) checkpoint.Record { return checkpoint.Record{Journal: journal} }
 
 // steps gives events to a machine, all of which it must take.

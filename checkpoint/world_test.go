@@ -143,7 +143,6 @@ func (w *world) perform(e checkpoint.Effect, fail map[string]bool) checkpoint.Re
 	return reply
 }
 
-// act does an effect on one server.
 func (w *world) act(e checkpoint.Effect, server string, fail bool) checkpoint.Outcome {
 	a := w.agents[server]
 	if a == nil || fail || w.deaf[server] {
@@ -251,7 +250,6 @@ func (w *world) whole(job string, attempt int64) bool {
 	})
 }
 
-// alive returns the attempts of a job that have processes.
 func (w *world) alive(job string) []int64 {
 	var attempts []int64
 	for _, a := range w.agents {
@@ -263,7 +261,6 @@ func (w *world) alive(job string) []int64 {
 	return slices.Compact(attempts)
 }
 
-// work lets every whole run do a step.
 func (w *world) work() {
 	for job, runs := range w.runs {
 		for attempt, r := range runs {
@@ -274,7 +271,6 @@ func (w *world) work() {
 	}
 }
 
-// kill ends the processes of a job on a server.
 func (w *world) kill(job, server string) {
 	if a := w.agents[server]; a != nil && a.jobs[job] != nil {
 		a.jobs[job].running = 0
@@ -304,7 +300,6 @@ func (w *world) watch() {
 	}
 }
 
-// durable is told each record that has become durable.
 func (w *world) durable(r checkpoint.Record) {
 	for _, job := range r.Gone {
 		delete(w.best, job)
@@ -373,7 +368,6 @@ func (w *world) settledJob(j *checkpoint.Job) string {
 	return ""
 }
 
-// on counts the containers on a server.
 func on(containers []string, server string) int64 {
 	count := int64(0)
 	for _, id := range containers {
@@ -390,7 +384,6 @@ var (
 	slotKinds = apportion.Kinds{"slot"}
 )
 
-// slotted is the event of a server with one slot.
 func slotted(id string) checkpoint.Event {
 	return checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{1}}}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/apportion/apportion/growth"
 )
 
-// seriesOf adds values every 10 s at full usage.
 func seriesOf(values ...float64) *growth.Series {
 	var s growth.Series
 	for i, v := range values {
@@ -50,7 +49,6 @@ func TestThresholdAndDecline(t *testing.T) {
 	}
 }
 
-// seriesToward is seriesOf with a direction.
 func seriesToward(better growth.Direction, values ...float64) *growth.Series {
 	var s growth.Series
 	s.Toward(better)

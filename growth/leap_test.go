@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// taken returns leaps that have counted values.
 func taken(values ...float64) *leaps {
 	l := &leaps{}
 	for _, v := range values {

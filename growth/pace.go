@@ -20,7 +20,6 @@ type pace struct {
 	Largest float64 `json:"largest"`
 }
 
-// add adds a reading that counts.
 func (p *pace) add(work, value float64) {
 	p.Newest[p.N%pacers] = Point{work, value}
 	p.N++

@@ -23,10 +23,8 @@ func (always) Judge(*growth.Series) growth.Verdict { return growth.Growing }
 
 var anyTest = &growth.Test{Classifier: always{}}
 
-// all lets go-cmp look into every type.
 func all(reflect.Type) bool { return true }
 
-// used compares an average usage.
 func used(t *testing.T, track *growth.Track, what string, want float64) {
 	t.Helper()
 	if got, measured := track.Usage(0).Share(); !measured || math.Abs(got-want) > 1e-12 {

@@ -132,7 +132,6 @@ func (a *average) of(kind int) Usage {
 	return Used(a.Mean[kind])
 }
 
-// usableAll reports whether every usage can be a measurement.
 func usableAll(usage []float64) bool {
 	for _, u := range usage {
 		if !Used(u).Valid() {

@@ -17,7 +17,6 @@ func TestChunksDoneRounding(t *testing.T) {
 	}
 }
 
-// oneSlot returns a schedule of one slot.
 func oneSlot(workers int64) Schedule {
 	return Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: workers}}}}
 }

@@ -99,7 +99,6 @@ func (c *Cluster) clone() *Cluster {
 	}
 }
 
-// cloneServers returns servers with capacities and labels of their own.
 func cloneServers(servers []apportion.Server) []apportion.Server {
 	out := make([]apportion.Server, len(servers))
 	for h, server := range servers {

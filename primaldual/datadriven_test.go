@@ -67,7 +67,6 @@ func (sc *script) run(t *testing.T, d *datadriven.TestData) string {
 	return out.String()
 }
 
-// event runs a transition other than offer.
 func (sc *script) event(t *testing.T, d *datadriven.TestData, out *strings.Builder) {
 	var id string
 	var slot int

@@ -87,7 +87,6 @@ func (g *greedy) pop() candidate {
 	return top
 }
 
-// sift moves candidate i down to its place.
 func (g *greedy) sift(i int) {
 	h := g.heap
 	for {

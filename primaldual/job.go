@@ -207,7 +207,6 @@ func (j *Job) requires(side Side) []apportion.Requirement {
 	return j.WorkerRequires
 }
 
-// demand returns the demand of one worker or one parameter server.
 func (j *Job) demand(side Side) apportion.Resources {
 	if side == ParameterServers {
 		return j.PS

@@ -99,7 +99,6 @@ func (l *Ledger) locate(side Side, slot, server int) (int, error) {
 	return l.machine(side, server) * l.kinds, nil
 }
 
-// checkSlot refuses slots outside the horizon.
 func (l *Ledger) checkSlot(slot int) error {
 	if slot >= l.first && slot <= l.last() {
 		return nil

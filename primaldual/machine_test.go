@@ -48,7 +48,6 @@ func newMachine(draw source) *machine {
 	return m
 }
 
-// start makes the scheduler.
 func (m *machine) start() {
 	var err error
 	if m.s, err = NewScheduler(m.cluster, &m.bounds, nil); err != nil {

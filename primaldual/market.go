@@ -18,7 +18,6 @@ type park struct {
 	curves   []curve // by side*kinds + kind
 }
 
-// newPark copies the cluster and makes its price functions.
 func newPark(cluster *Cluster, bounds *Bounds) *park {
 	p := &park{cluster: cluster.clone(), bounds: bounds.clone(), kinds: len(cluster.Kinds)}
 	for _, ends := range [][2][]float64{{bounds.UWorker, bounds.LWorker}, {bounds.UPS, bounds.LPS}} {
@@ -80,7 +79,6 @@ type market struct {
 	cheapest []float64
 }
 
-// last returns the last slot of the horizon.
 func (m *market) last() int { return m.first + len(m.slots) - 1 }
 
 func (m *market) slot(slot int) *slotState { return &m.slots[slot-m.first] }

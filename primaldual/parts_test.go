@@ -14,7 +14,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// drawMarket draws the state of one slot of a small cluster.
 func drawMarket(t *rapid.T) (*Ledger, apportion.Resources) {
 	draw := fromRapid(t)
 	cluster := size{slots: 1, servers: 5, kinds: 3, capacity: 9}.cluster(draw)

@@ -131,7 +131,6 @@ func (s *Scheduler) Quote(job Job) (Decision, error) {
 	return s.quote(&job)
 }
 
-// quote decides about a job that is offered.
 func (s *Scheduler) quote(job *Job) (decision Decision, err error) {
 	if err := s.checkOffer(job); err != nil {
 		return Decision{}, err
@@ -217,7 +216,6 @@ func (s *Scheduler) Cancel(id string) error {
 	return nil
 }
 
-// running returns a job that runs.
 func (s *Scheduler) running(id string) (*running, error) {
 	r := s.jobs[id]
 	if r == nil {

@@ -102,12 +102,10 @@ func snapshotFault(field string, sort error, detail string) error {
 	return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
 }
 
-// seal returns the snapshot of a state.
 func (p *park) seal(text []byte) ([]byte, error) {
 	return json.Marshal(envelope{snapshotVersion, p.fingerprint(), crc32.Checksum(text, castagnoli), text})
 }
 
-// unseal returns the state that a snapshot is of.
 func (p *park) unseal(data []byte) ([]byte, error) {
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {

@@ -174,7 +174,6 @@ func take[T any](t testing.TB, what string, from <-chan T) (v T) {
 	return v
 }
 
-// eventually waits until something is so.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
@@ -204,7 +203,6 @@ func (b *bench) awaitHeard() {
 	b.t.Fatalf("%s is not on the disk, %v", want, err)
 }
 
-// subject shows the bench to the suite.
 func (b *bench) subject() *agenttest.Subject {
 	return &agenttest.Subject{
 		Agent: b.agent, Server: "here", Store: b.config.Store, Elapse: b.elapse,
@@ -400,7 +398,6 @@ func TestStopPassesHungStore(t *testing.T) {
 	}
 }
 
-// awaitStop waits until the agent has ended the processes.
 func (b *bench) awaitStop() {
 	b.t.Helper()
 	for limit := time.Now().Add(10 * time.Second); !strings.Contains(b.fake.said(), "stop 1"); time.Sleep(time.Millisecond) {
@@ -459,7 +456,6 @@ func (b *bench) await(told chan error, text string) {
 	}
 }
 
-// eventually waits until something is so.
 func (b *bench) eventually(what string, is func() bool) {
 	b.t.Helper()
 	eventually(b.t, what, is)

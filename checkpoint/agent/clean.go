@@ -23,7 +23,6 @@ type Ended struct {
 	Attempt int64  `json:"attempt"`
 }
 
-// newest is the highest attempt that a page tells of.
 func (m *Marks) newest() int64 { return max(m.Created, m.Resumed, m.Stopped, m.Lapsed) }
 
 // over reports whether nothing of a page lives, or is on its way to life.

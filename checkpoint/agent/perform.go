@@ -171,7 +171,6 @@ func (a *Agent) save(ctx context.Context, order Order) (int64, error) {
 	return saved.Step, err
 }
 
-// verify reads the server's share of a checkpoint.
 func (a *Agent) verify(ctx context.Context, order Order) error {
 	e := order.Effect
 	if err := store.Expect(ctx, a.config.Store, store.Identity(e.Store)); err != nil {

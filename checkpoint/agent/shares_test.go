@@ -65,7 +65,6 @@ func crew(t *testing.T, s store.Store) (map[string]*bench, map[string]*ranked) {
 	return benches, runners
 }
 
-// tell gives an order to the agent.
 func (b *bench) tell(action checkpoint.Action, attempt, number int64, share store.Share, containers ...string) checkpoint.Reply {
 	b.t.Helper()
 	reply := must.Have(b.agent.Do(b.t.Context(), agent.Order{Share: share, Heard: b.heard, Effect: checkpoint.Effect{

@@ -19,7 +19,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// start begins an attempt of each job.
 func (b *bench) start(attempt int64, jobs ...string) {
 	b.t.Helper()
 	for _, job := range jobs {

@@ -28,7 +28,6 @@ type requestLog struct {
 	lines []string
 }
 
-// ServeHTTP implements http.Handler.
 func (l *requestLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	l.lines = append(l.lines, fmt.Sprint(r.Method, " ", r.URL.Path[strings.LastIndex(r.URL.Path, "/"):], " ", r.Header.Get("If-None-Match")))

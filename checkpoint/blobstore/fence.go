@@ -35,7 +35,6 @@ const (
 	settledEnding = ".settled"
 )
 
-// fenceKey returns the key of the first object.
 func fenceKey(folder store.Folder, number int64) string {
 	return path.Join(string(folder), fenceFolder, strconv.FormatInt(number, 10))
 }

@@ -124,7 +124,6 @@ func explain(ctx context.Context, err error) error {
 	return err
 }
 
-// record reads and checks a manifest.
 func (s *bucket) record(ctx context.Context, folder store.Folder, number int64) (store.Stored, error) {
 	r, err := s.NewReader(ctx, manifestKey(folder, number), nil)
 	if err != nil {
@@ -153,7 +152,6 @@ func (s *bucket) numbers(ctx context.Context, folder store.Folder) (numbers []in
 	return numbers, err
 }
 
-// lookForNumbers lists what lies directly below the keys of a job.
 func (s *bucket) lookForNumbers(ctx context.Context, prefix string) ([]int64, error) {
 	objects := s.Bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
 	var numbers []int64

@@ -50,7 +50,6 @@ type inMemory struct{ subject }
 
 func (inMemory) InMemory() {}
 
-// Damage implements storetest.Damager.
 func (s subject) Damage(t testing.TB, job string, number int64, part int, how storetest.Damage) {
 	t.Helper()
 	key := manifestKey(store.FolderOf(job), number)
@@ -74,7 +73,6 @@ func (s subject) Damage(t testing.TB, job string, number int64, part int, how st
 	noError(t, err)
 }
 
-// damageInline damages a part that is kept with the manifest.
 func (s subject) damageInline(t testing.TB, key string, contents [][]byte, at int, how storetest.Damage) {
 	t.Helper()
 	data, err := s.on.Bucket.ReadAll(t.Context(), key)
@@ -92,7 +90,6 @@ func (s subject) Restart(t testing.TB) store.Store {
 	return subject{next, s.shift}
 }
 
-// Leftovers implements storetest.Restarter.
 func (s subject) Leftovers(t testing.TB) int {
 	count := 0
 	for _, key := range keys(t, s.on.Bucket) {
@@ -106,7 +103,6 @@ func (s subject) Leftovers(t testing.TB) int {
 	return count
 }
 
-// keys returns the keys of all objects.
 func keys(t testing.TB, bucket *blob.Bucket) []string {
 	t.Helper()
 	var all []string
@@ -141,10 +137,8 @@ type withShares struct {
 
 func sharded(s subject) withShares { return withShares{store.NewShards(s), s} }
 
-// Restart implements storetest.Restarter.
 func (w withShares) Restart(t testing.TB) store.Store { return sharded(w.under.Restart(t).(subject)) }
 
-// Leftovers implements storetest.Restarter.
 func (w withShares) Leftovers(t testing.TB) int { return w.under.Leftovers(t) }
 
 // TestShares lets several writers write a checkpoint into a bucket, each its share.

@@ -69,7 +69,6 @@ func TestPrevious(t *testing.T) {
 	}
 }
 
-// problem is one with these applications.
 func problem(ids ...string) *alloc.Problem {
 	p := &alloc.Problem{Kinds: apportion.Kinds{"slot"}, Servers: servers, Theta1: 1, Theta2: 1}
 	for _, id := range ids {

@@ -53,14 +53,12 @@ func (r *run) step(t *rapid.T, event checkpoint.Event) {
 	}
 }
 
-// reply answers one of the effects.
 func (r *run) reply(t *rapid.T, at int, outcome checkpoint.Outcome) {
 	e := r.pending[at]
 	r.pending = slices.Delete(r.pending, at, at+1)
 	r.step(t, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: outcome})
 }
 
-// rest lets all go well until nothing moves.
 func (r *run) rest(t *rapid.T) {
 	for len(r.pending) > 0 {
 		r.reply(t, 0, checkpoint.Done)
@@ -79,7 +77,6 @@ func (r *run) tick(t *rapid.T, d time.Duration) {
 	r.step(t, checkpoint.Tick{Now: r.now})
 }
 
-// fitting draws an allocation that fits the servers.
 func (r *run) fitting(t *rapid.T) alloc.Allocation {
 	next := alloc.Allocation{}
 	for _, s := range servers {
@@ -99,7 +96,6 @@ func (r *run) fitting(t *rapid.T) alloc.Allocation {
 	return next
 }
 
-// adjust hands an allocation over.
 func (r *run) adjust(t *rapid.T, next alloc.Allocation) {
 	event := must.Have(bridge.Targets(r.p, next, r.m.Jobs()))(t)
 	r.step(t, event)

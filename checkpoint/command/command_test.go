@@ -68,7 +68,6 @@ func (s *site) run(attempt int64) runner.Run {
 	return runner.Run{Job: "job", Attempt: attempt, Containers: []string{"here"}, Dir: s.dir}
 }
 
-// sweep leaves nothing behind.
 func (s *site) sweep(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), long)
@@ -145,7 +144,6 @@ func (s *site) progress(t *testing.T, run runner.Run) runner.Progress {
 	return p
 }
 
-// reaches waits until the job has reported a step.
 func (s *site) reaches(t *testing.T, run runner.Run, step int64) {
 	t.Helper()
 	eventually(t, "step "+strconv.FormatInt(step, 10), func() bool {

@@ -72,12 +72,10 @@ func orExit(err error) {
 	}
 }
 
-// own returns the path of a file in the checkpoint directory.
 func own(name string) string { return filepath.Join(os.Getenv(command.EnvCheckpointDir), name) }
 
 func report(step int) { fmt.Printf("{\"step\":%d,\"value\":%g}\n", step, 1/float64(step+1)) }
 
-// acknowledge answers a request.
 func acknowledge(request, step int64, files ...string) {
 	text, err := json.Marshal(command.Acknowledgement{Request: request, Step: &step, Files: files})
 	orExit(err)

@@ -99,7 +99,6 @@ func (a *Runner) recorded(folder runFolder, rank int) (bool, error) {
 	return err == nil && a.alive(p), err
 }
 
-// running reports whether anything of the run is alive.
 func (a *Runner) running(ctx context.Context, j jobFolder, folder runFolder, ranks []int) (bool, error) {
 	// The cheap signs come first: a record costs one file, the search through all processes costs thousands.
 	for _, rank := range ranks {

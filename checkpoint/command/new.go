@@ -66,7 +66,6 @@ func (a *Runner) Close() error {
 	return nil
 }
 
-// check lists the faults in the settings.
 func (a *Runner) check() error {
 	var faults apportion.Faults
 	start, resume := a.commands.Start, a.commands.Resume

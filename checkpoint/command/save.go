@@ -210,7 +210,6 @@ func (s *saving) look(alive bool) (runner.Saved, error) {
 	return saved, s.owned(saved.Files)
 }
 
-// listed checks the files that the job names.
 func (s *saving) listed(files []string) error {
 	// The names come from the job. The root keeps them, and links below it, inside of the directory.
 	root, err := os.OpenRoot(s.run.Dir)
@@ -304,7 +303,6 @@ func (l listing) equal(other listing) bool {
 	return slices.Equal(l.names, other.names) && same(l.infos, other.infos)
 }
 
-// files returns the names of the regular files.
 func (l listing) files() []string {
 	var files []string
 	for i, info := range l.infos {

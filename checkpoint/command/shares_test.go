@@ -36,7 +36,6 @@ import (
 // are divided by n.
 const parted = 6
 
-// holds reports whether a process holds a shard.
 func holds(shard, rank, ranks int) bool { return shard%ranks == rank }
 
 // shard trains the shards of its rank: a step is one more in each. It steps when it is asked to save, so that all ranks have
@@ -111,7 +110,6 @@ func (m *mortal) Status(ctx context.Context, q agent.Question) (agent.Status, er
 	return m.Agent.Status(ctx, q)
 }
 
-// disk is a folder.
 func disk(t *testing.T, dir string) vfs.FS {
 	t.Helper()
 	must.Do(t, os.MkdirAll(dir, 0o700))

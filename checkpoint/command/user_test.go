@@ -107,7 +107,6 @@ func newUsersSite(t *testing.T) *usersSite {
 	return &usersSite{t, dir}
 }
 
-// userOf is the user of the n-th job.
 func userOf(n uint32) *command.User {
 	return &command.User{UID: 64010 + n, GID: 64020 + n, Groups: []uint32{64030}}
 }

@@ -84,7 +84,6 @@ func (a *Advisor) decide(ctx context.Context, last *shape) (*Taken, error) {
 	return taken, nil
 }
 
-// count leaves of what waits in a view what counts.
 func (a *Advisor) count(view *View) {
 	last := a.Last()
 	a.waits.count(view, last.hasRoom, a.config.Hold, time.Now())

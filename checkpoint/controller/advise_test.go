@@ -65,7 +65,6 @@ func (d *advised) submit(id string, most int64) {
 	})
 }
 
-// says waits until the advisor says what is wanted.
 func (d *advised) says(what string, is func(controller.Taken) bool) controller.Taken {
 	d.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -102,7 +102,6 @@ func (c *Controller) Explain() (string, error) {
 	return last.explain()
 }
 
-// explain is the decision in words.
 func (t *Taken) explain() (string, error) {
 	// No decision is no error: a controller that has just begun has none, and one that cannot decide says why.
 	if t.Decision == nil {

@@ -50,7 +50,6 @@ type fake struct {
 	forgotten []string
 }
 
-// Start notes what a job is to run.
 func (f *fake) Start(ctx context.Context, task managed.Task) error {
 	f.mu.Lock()
 	if f.specs == nil {
@@ -89,7 +88,6 @@ func (f *fake) Forget(_ context.Context, job string) error {
 	return nil
 }
 
-// change changes the view.
 func (f *fake) change(how func(*controller.View)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,7 +144,6 @@ func (b *bench) now() *controller.Controller {
 	return b.c
 }
 
-// begin starts a controller on the journal that is there.
 func (b *bench) begin() {
 	b.Helper()
 	machine, records, err := journal.Open(b.disk, checkpoint.Config{Kinds: b.config.Problem.Kinds, Backoff: 10 * time.Millisecond, SaveLimit: b.saveLimit})
@@ -172,7 +169,6 @@ func (b *bench) begin() {
 	}
 }
 
-// submit adds jobs that want 1 to most containers.
 func (b *bench) submit(most int64, ids ...string) {
 	b.fake.change(func(v *controller.View) {
 		for _, id := range ids {

@@ -97,7 +97,6 @@ func (c *Controller) problem(view *View, state *driver.State) (made *alloc.Probl
 	return &p, len(waiting)
 }
 
-// least is the smaller of two capacities in each kind.
 func least(a, b apportion.Resources) apportion.Resources {
 	c := a.Clone()
 	for k := range min(len(a), len(b)) {

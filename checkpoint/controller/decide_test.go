@@ -19,7 +19,6 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
-// host is a server of a view.
 func host(id string, change func(*Server)) Server {
 	s := Server{Server: apportion.Server{ID: id, Capacity: apportion.Resources{9}}}
 	change(&s)

@@ -132,7 +132,6 @@ func (e exposition) add(name, suffix string, value float64, labels ...string) {
 // escape writes a value of a label as the format has it, which knows these three escapes alone.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// histogram adds the parts of a histogram.
 func (e exposition) histogram(name string, h *histogram, labels ...string) {
 	all := int64(0)
 	for i, end := range h.ends {
@@ -221,7 +220,6 @@ func (m *meters) tell(e exposition) {
 var words = map[solver.Constraint]string{solver.Capacity: "capacity", solver.Minimum: "minimum", solver.Fairness: "fairness", solver.Adjust: "adjustment",
 	solver.Ceiling: "ceiling", solver.Options: "options", alloc.Maximum: "maximum"}
 
-// tell tells the newest decision.
 func (t *Taken) tell(e exposition) {
 	if !t.At.IsZero() {
 		e.add("apportion_last_decision_timestamp_seconds", "", clockOf(t.At))

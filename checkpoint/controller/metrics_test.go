@@ -246,7 +246,6 @@ func said(t *testing.T, folder string, lines map[string][]string) {
 	}
 }
 
-// isLogger reports whether an expression is called log.
 func isLogger(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -87,7 +87,6 @@ func (r *Report) stateOf(s *Server) string {
 	return ""
 }
 
-// limits are those that jobs run under.
 func (c *Controller) limits() []string {
 	stall := driver.DefaultStallAfter
 	if o := c.config.Options; o != nil && o.StallAfter != 0 {

@@ -42,7 +42,6 @@ type shown struct {
 	Decisions []page.Decision
 }
 
-// shown reads the page.
 func (b *bench) shown() (s shown) {
 	b.Helper()
 	text := b.get("/").Body.String()

@@ -65,7 +65,6 @@ func (c *Config) headroom(now time.Time) []Headroom {
 	return most
 }
 
-// check adds what is wrong with it.
 func (r *Reserve) check(faults *apportion.Faults, item apportion.Item, kinds int) {
 	for _, h := range r.Headroom {
 		check.NotNegative(faults, item, map[string]int64{"Reserve": h.Amount})

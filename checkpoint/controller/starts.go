@@ -140,7 +140,6 @@ func (s *starts) becomes(one *runs, j *checkpoint.Job, now time.Time) {
 	}
 }
 
-// recent are the moves that count.
 func (r *runs) recent(now time.Time) []time.Time {
 	return slices.DeleteFunc(r.moves, func(t time.Time) bool { return now.Sub(t) >= movesAge })
 }

@@ -144,7 +144,6 @@ func (w *waits) begun(view *View, demand apportion.Resources) bool {
 	})
 }
 
-// waitingID is the name of what waits among applications.
 func waitingID(id string) string { return "waiting: " + id }
 
 // hasRoom reports whether a decision has room for what waits.

@@ -71,7 +71,6 @@ func (d *day) draw(n int) int {
 	return d.rng.IntN(n)
 }
 
-// upTo is a time up to a limit.
 func (d *day) upTo(limit time.Duration) time.Duration { return time.Duration(d.draw(int(limit) + 1)) }
 
 var errAway = errors.New("the manager does not answer")
@@ -122,7 +121,6 @@ func (d *day) Ended(ctx context.Context, job string, how checkpoint.Ending, why 
 	return d.Cluster.Ended(ctx, job, how, why)
 }
 
-// begin starts a controller on the journal.
 func (d *day) begin() {
 	machine, records, err := journal.Open(d.disk, checkpoint.Config{Kinds: d.config.Problem.Kinds})
 	if err != nil {
@@ -307,7 +305,6 @@ func playDay(t *testing.T, m manner, seed uint64, shared, dir string) {
 	under.Wait()
 }
 
-// shownJobs are the jobs that the manager has.
 func (d *day) shownJobs() (jobs []string) {
 	d.Change(func(v *controller.View) error {
 		for _, j := range v.Jobs {

@@ -20,7 +20,6 @@ func (w *world) remembered(id string) []agent.Ended {
 	return s.Ended
 }
 
-// knows reports whether the driver knows a job.
 func (w *world) knows(job string) bool {
 	s := w.d.State()
 	_, known := s.Job(job)

@@ -112,7 +112,6 @@ func placesText(containers []string) string {
 	return strings.Join(places, " ")
 }
 
-// server says what has become of a server.
 func (l *logger) server(h *checkpoint.Host) {
 	said, known := l.hosts[h.ID]
 	switch {
@@ -139,7 +138,6 @@ func (l *logger) failed(e checkpoint.Effect, r checkpoint.Reply) {
 	}
 }
 
-// ended says how a driver has ended.
 func (l *logger) ended(epoch int64, err error) {
 	if err != nil {
 		l.log.Error("leads no more", "epoch", epoch, "fault", err)

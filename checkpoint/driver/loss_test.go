@@ -46,7 +46,6 @@ func (w *world) lost() (name string, attempt int64) {
 	return m.Journal(), attempt
 }
 
-// joinAll has all servers join.
 func (w *world) joinAll() (err error) {
 	for _, id := range []string{"s1", "s2", "s3"} {
 		err = errors.Join(err, w.join(id))

@@ -44,7 +44,6 @@ func (m *member) met(s agent.Status) {
 	m.seen, m.last, m.self = time.Now(), s.Clock, s.Incarnation
 }
 
-// answered is when the member has last answered.
 func (m *member) answered() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +119,6 @@ func (ms *members) put(id string, m *member) {
 	ms.all[id] = m
 }
 
-// drop removes servers that are lost.
 func (ms *members) drop(ids []string) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()

@@ -66,7 +66,6 @@ func sharded(t *testing.T, test func(t *testing.T, w *world, master *meter)) {
 	})
 }
 
-// trains does steps on all servers and has them saved.
 func (w *world) trains(job string, steps int64, on ...string) checkpoint.Confirmed {
 	w.t.Helper()
 	for _, server := range on[1:] {
@@ -90,7 +89,6 @@ func (w *world) wantShares(number int64, servers ...string) {
 	}
 }
 
-// shareThere reports whether a share is in the store.
 func (w *world) shareThere(shard string, number int64) bool {
 	r, err := w.store.Open(context.Background(), shard+"/lr", number)
 	if err == nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// quiet waits until exactly these servers are silent.
 func (w *world) quiet(servers ...string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)

@@ -69,21 +69,18 @@ func (s *watched) state() (silent chan struct{}, dead error) {
 	return s.silent, s.dead
 }
 
-// set changes how the agent behaves.
 func (s *watched) set(silent chan struct{}, dead error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.silent, s.dead = silent, dead
 }
 
-// replace puts another server at the address of this one.
 func (s *watched) replace(by *agenttest.Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Server = by
 }
 
-// here returns the server that answers.
 func (s *watched) here() *agenttest.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,7 +249,6 @@ func (w *world) await(job string, is func(*driver.JobState) bool) driver.JobStat
 	return j
 }
 
-// on says that a job runs on exactly these servers.
 func on(servers ...string) func(*driver.JobState) bool {
 	return func(j *driver.JobState) bool {
 		return j.Job.Phase == checkpoint.Running && j.Job.Order == 0 && slices.Equal(j.Job.Containers, servers)
@@ -269,7 +265,6 @@ func adjust(job string, servers ...string) checkpoint.Event {
 	return checkpoint.Adjust{Targets: map[string][]string{job: servers}}
 }
 
-// runs brings a job up.
 func (w *world) runs(job string, servers ...string) driver.JobState {
 	w.t.Helper()
 	w.must(submit(job), adjust(job, servers...))

@@ -30,7 +30,6 @@ type cluster struct {
 	members []*embed.Etcd // nil: it is down
 }
 
-// newCluster starts three members on the loopback.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{t: t, members: make([]*embed.Etcd, 3)}
@@ -154,7 +153,6 @@ func (c *cluster) machine(members ...int) *machine {
 	return m
 }
 
-// each does something to every road of a machine.
 func (m *machine) each(change func(*road)) {
 	for _, r := range m.roads {
 		r.mu.Lock()
@@ -279,7 +277,6 @@ func open(t *testing.T, at *machine, prefix string) *master {
 	return &master{m, j}
 }
 
-// append steps the machine and appends the record.
 func (ms *master) append(e checkpoint.Event) error {
 	if err := ms.m.Step(e); err != nil {
 		return err
@@ -287,7 +284,6 @@ func (ms *master) append(e checkpoint.Event) error {
 	return ms.j.Append(ms.m.Ready().Record)
 }
 
-// servers are those that a machine knows.
 func servers(m *checkpoint.Machine) map[string]bool {
 	known := map[string]bool{}
 	for _, s := range m.Servers() {

@@ -30,7 +30,6 @@ func drive(ctx context.Context, t *testing.T, at *machine, prefix string, agents
 	return d, ended
 }
 
-// awaitRun waits until a job runs on servers.
 func awaitRun(t *testing.T, d *driver.Driver, job string, on ...string) checkpoint.Job {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -81,7 +81,6 @@ func (j *Journal) renew(ctx context.Context) error {
 	return nil
 }
 
-// lose notes that the leadership is lost.
 func (j *Journal) lose() {
 	j.term.mu.Lock()
 	defer j.term.mu.Unlock()

@@ -57,7 +57,6 @@ func Open(ctx context.Context, client *clientv3.Client, config checkpoint.Config
 	return m, j, nil
 }
 
-// campaign stands in line until this master leads.
 func (j *Journal) campaign(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, j.options.Limit)
 	defer cancel()
@@ -137,7 +136,6 @@ func (j *Journal) read(ctx context.Context) ([]checkpoint.Record, error) {
 	return records, nil
 }
 
-// decode reads the record that comes next.
 func (j *Journal) decode(ctx context.Context, key string, value []byte, revision int64) (checkpoint.Record, error) {
 	corrupt := func(err error) (checkpoint.Record, error) {
 		return checkpoint.Record{}, fmt.Errorf("etcdjournal: %s: %w: %w", key, err, checkpoint.ErrCorrupt)

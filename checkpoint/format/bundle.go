@@ -288,7 +288,6 @@ func stringLengths(c *cursor, elements uint64) (uint32, error) {
 	return crc32.Update(crc, castagnoli, fixed[:4]), err
 }
 
-// checksum continues a CRC-32C over all bytes up to the end.
 func (c *cursor) checksum(crc uint32) (uint32, error) {
 	// The window is reused, so a tensor of any size costs 64 KiB.
 	for c.left() > 0 {

@@ -134,7 +134,6 @@ func elements(f field, single protowire.Type, width uint64) int64 {
 	}
 }
 
-// shapeOf multiplies the dimensions of a BlobShape.
 func shapeOf(c *cursor, f field) (product int64, err error) {
 	product = 1
 	if f.kind != protowire.BytesType {

@@ -157,7 +157,6 @@ func (c *cursor) uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(bytes), nil
 }
 
-// varint reads a variable-length number of protocol buffers.
 func (c *cursor) varint() (uint64, error) {
 	// peek returns fewer bytes at the end. A number that needs more than there are is an error of
 	// ConsumeVarint.

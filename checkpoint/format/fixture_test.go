@@ -27,7 +27,6 @@ type file struct {
 
 func (f *file) add(b ...byte) { f.bytes = append(f.bytes, b...) }
 
-// addFree appends bytes that nothing protects.
 func (f *file) addFree(b ...byte) {
 	if f.free == nil {
 		f.free = map[int]bool{}
@@ -112,7 +111,6 @@ func text(key string, values ...string) tensor {
 	return tensor{key, 7, data, uint64(len(values)), masked(crc32.Checksum(plain, castagnoli))}
 }
 
-// entry returns a BundleEntryProto.
 func (t *tensor) entry(shard int, offset int) []byte {
 	dimension := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), t.count)
 	shape := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), dimension)
@@ -126,7 +124,6 @@ func (t *tensor) entry(shard int, offset int) []byte {
 	return protowire.AppendFixed32(protowire.AppendTag(b, 6, protowire.Fixed32Type), t.crc)
 }
 
-// addBlock appends a block with its trailer and returns its handle.
 func (f *file) addBlock(entries [][2]string) []byte {
 	at := len(f.bytes)
 	previous := ""
@@ -215,7 +212,6 @@ func objectFixture() *fixture {
 	return f
 }
 
-// torchFixture is what torch.save leaves.
 func torchFixture() *fixture {
 	f := &fixture{format: format.PyTorch{StepsPerNumber: 50}, old: "model-2.pt", new: "model-3.pt", step: 150, files: map[string]*file{}}
 	for _, n := range []int{2, 3} {
@@ -249,7 +245,6 @@ func archive(root string, method uint16, more ...string) []byte {
 	return out.Bytes()
 }
 
-// mxnetFixture is what Module.save_checkpoint leaves.
 func mxnetFixture() *fixture {
 	f := &fixture{format: format.MXNet{StepsPerNumber: 1}, old: "net-0099", new: "net-10000", step: 10000, files: map[string]*file{}}
 	for _, name := range []string{f.old, f.new} {
@@ -376,7 +371,6 @@ func netParameter(blobs ...[]byte) []byte {
 	return net
 }
 
-// solverState returns a SolverState.
 func solverState(iter uint64, model string, history ...[]byte) []byte {
 	state := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), iter)
 	state = protowire.AppendString(protowire.AppendTag(state, 2, protowire.BytesType), model)

@@ -146,7 +146,6 @@ func (f *folder) hasAny(patterns ...string) bool {
 	})
 }
 
-// within returns the folders below that a pattern takes.
 func (f *folder) within(pattern string) []string {
 	var below []string
 	for _, file := range f.files {

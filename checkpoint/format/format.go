@@ -156,7 +156,6 @@ func names(fsys fs.FS) ([]string, error) {
 	return list, nil
 }
 
-// incomplete says what is wrong with a file of a checkpoint.
 func incomplete(file, reason string, args ...any) error {
 	return fmt.Errorf("%s %w: %s", file, ErrIncomplete, fmt.Sprintf(reason, args...))
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/format"
 )
 
-// directory returns a directory with whole archives of these names.
 func directory(names ...string) fstest.MapFS {
 	dir := fstest.MapFS{}
 	for _, name := range names {

@@ -62,7 +62,6 @@ func watched(c *cursor, watch func(op byte) error) error {
 	}
 }
 
-// skipOperand moves over what follows an opcode.
 func (c *cursor) skipOperand(op byte) error {
 	switch {
 	// GLOBAL has a module and a name, each with an end of line.

@@ -45,7 +45,6 @@ type PyTorch struct {
 // Name returns "pytorch".
 func (PyTorch) Name() string { return "pytorch" }
 
-// loose returns the search among loose files.
 func (f PyTorch) loose() *loose {
 	l := &loose{patterns: f.Patterns, together: f.Together, files: f.Files, steps: f.StepsPerNumber, verify: verifyArchive}
 	if l.patterns == nil {
@@ -68,7 +67,6 @@ func (f PyTorch) Newest(fsys fs.FS) (Found, error) { return f.loose().newest(f, 
 // Verify implements [Format]; name is the file that torch.save wrote.
 func (f PyTorch) Verify(fsys fs.FS, name string) (Found, error) { return f.loose().found(fsys, name) }
 
-// verifyArchive reads all records of an archive of torch.save.
 func verifyArchive(fsys fs.FS, name string) error {
 	return inArchive(fsys, name, func(file *opened, files []*zip.File) error { return records(file, files) })
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// over returns a cursor over bytes.
 func over(data []byte) *cursor { return newCursor(bytes.NewReader(data), int64(len(data))) }
 
 // bytesOf returns n bytes that do not repeat soon.
@@ -254,7 +253,6 @@ func encode(keys, values []string) []byte {
 	return binary.LittleEndian.AppendUint32(block, uint32(len(restarts)))
 }
 
-// storeBlock appends a block with its trailer and returns its handle.
 func storeBlock(file *[]byte, block []byte) []byte {
 	handle := protowire.AppendVarint(protowire.AppendVarint(nil, uint64(len(*file))), uint64(len(block)))
 	*file = append(append(*file, block...), 0)
@@ -499,7 +497,6 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// dimension returns a field of a shape.
 func dimension(size uint64) field { return field{number: 1, kind: protowire.VarintType, value: size} }
 
 // Products of dimensions are exact or refused, and never wrap.

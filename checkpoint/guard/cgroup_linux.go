@@ -91,7 +91,6 @@ func (g *cgroup) start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// enter moves this thread into a group of version 1.
 func enter(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "tasks"), []byte(strconv.Itoa(syscall.Gettid())), 0)
 }

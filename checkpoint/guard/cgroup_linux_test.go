@@ -53,7 +53,6 @@ func inCgroups(t *testing.T, test func(t *testing.T, held guard.Containment, bel
 	}
 }
 
-// made returns the one group below a folder.
 func made(t *testing.T, below string) string {
 	t.Helper()
 	found, _ := filepath.Glob(filepath.Join(below, "apportion-*"))

@@ -61,7 +61,6 @@ func asked(c guard.Claim) guard.Claim {
 	return c
 }
 
-// saved is such a claim with a save that was acknowledged.
 func saved(c guard.Claim, step *int64) guard.Claim {
 	c.State.Checkpoint = &command.Acknowledgement{Request: 1, Step: step, Files: []string{"f"}}
 	return asked(c)

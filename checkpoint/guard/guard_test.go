@@ -116,7 +116,6 @@ type bench struct {
 
 func newBench(t *testing.T, length time.Duration) *bench { return newSlackBench(t, length, length/2) }
 
-// newSlackBench is newBench with a slack of the desk.
 func newSlackBench(t *testing.T, length, slack time.Duration) *bench {
 	b := &bench{t: t, length: length, dir: t.TempDir(), desk: guard.NewDesk(3, length, slack, nil)}
 	b.desk.Admit("lr", 5)
@@ -134,7 +133,6 @@ func newSlackBench(t *testing.T, length, slack time.Duration) *bench {
 	return b
 }
 
-// start starts the guard of a script.
 func (b *bench) start(script string) {
 	b.t.Helper()
 	b.set.Script = script
@@ -216,7 +214,6 @@ func (b *bench) keeper() int {
 	return 0
 }
 
-// eventually waits until something is so.
 func (b *bench) eventually(what string, is func() bool) {
 	b.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -255,7 +252,6 @@ const family = `sleep 300 & (setsid sleep 300 &) ; while :; do sleep 0.05; done`
 // familySize is how many processes it has, but for those that sleep for a moment.
 const familySize = 3
 
-// begins starts a family and waits until all of it lives.
 func (b *bench) begins() {
 	b.t.Helper()
 	b.start(family)
@@ -299,7 +295,6 @@ func TestSaveIsAskedFor(t *testing.T) {
 	newBench(t, time.Minute).saves()
 }
 
-// saves starts a trainer and has it save twice.
 func (b *bench) saves() {
 	b.t.Helper()
 	id := guard.ID{Job: "lr", Attempt: 5, Server: "s1"}

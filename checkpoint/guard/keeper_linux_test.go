@@ -86,7 +86,6 @@ func TestLateKeeper(t *testing.T) {
 	}
 }
 
-// give gives a keeper its order.
 func give(t *testing.T, k *kept, o order) {
 	t.Helper()
 	must.Do(t, json.NewEncoder(k.words).Encode(o))

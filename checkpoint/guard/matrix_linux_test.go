@@ -91,7 +91,6 @@ type hosted struct {
 	until time.Duration // of its lease, by monotonic
 }
 
-// Vouch implements guard.Voucher.
 func (h *hosted) Vouch(string, int64) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -23,7 +23,6 @@ type says struct {
 	answer func(Claim) (Grant, error)
 }
 
-// Renew implements Authority.
 func (s *says) Renew(_ context.Context, c Claim) (Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +30,6 @@ func (s *says) Renew(_ context.Context, c Claim) (Grant, error) {
 	return s.answer(c)
 }
 
-// claimed are the claims until now.
 func (s *says) claimed() []Claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -217,7 +217,6 @@ func (g *guard) startKeeper() (*kept, error) {
 	return k, nil
 }
 
-// hear hands on what the keeper reports.
 func (k *kept) hear(from io.ReadCloser) {
 	defer close(k.reports)
 	defer from.Close()

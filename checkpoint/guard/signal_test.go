@@ -17,7 +17,6 @@ type (
 	request     = *http.Request
 )
 
-// notify ends a context with SIGTERM.
 func notify(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGTERM)
 }

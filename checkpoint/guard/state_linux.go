@@ -39,7 +39,6 @@ func (g *guard) change(how func(*State)) {
 	how(&g.state)
 }
 
-// word is what the keeper is told of the lease.
 func (g *guard) word() word {
 	g.mu.Lock()
 	defer g.mu.Unlock()

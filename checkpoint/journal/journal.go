@@ -37,7 +37,7 @@ type Journal struct {
 	gone bool
 	// own is number for whoever asks Leads; while the next number is being taken it is that one already.
 	own atomic.Int64
-	err    error // of the first call that failed; the journal is of no use from then on
+	err error // of the first call that failed; the journal is of no use from then on
 }
 
 // The endings of names: a journal that is being made, and one that is valid.

@@ -18,7 +18,6 @@ import (
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
-// server is an event whose record tells masters apart.
 func server(id string) checkpoint.Event {
 	return checkpoint.ServerUp{Server: apportion.Server{ID: id, Capacity: apportion.Resources{1}}}
 }
@@ -26,12 +25,10 @@ func server(id string) checkpoint.Event {
 // oneKind is the Config of all machines here.
 func oneKind() checkpoint.Config { return checkpoint.Config{Kinds: apportion.Kinds{"slot"}} }
 
-// knows reports whether a server is there.
 func knows(m *checkpoint.Machine, id string) bool {
 	return slices.ContainsFunc(m.Servers(), func(s apportion.Server) bool { return s.ID == id })
 }
 
-// appendEvent steps a machine and appends the record.
 func appendEvent(m *checkpoint.Machine, j *Journal, e checkpoint.Event) error {
 	if err := m.Step(e); err != nil {
 		return err
@@ -275,7 +272,6 @@ func TestManyFrames(t *testing.T) {
 	}
 }
 
-// someJournal returns a journal and the ends of header and frames.
 func someJournal(t *testing.T) (data []byte, ends []int) {
 	t.Helper()
 	mem := vfstest.NewMem()
@@ -292,7 +288,6 @@ func someJournal(t *testing.T) (data []byte, ends []int) {
 	return data, ends
 }
 
-// put makes data the journal of a new file system.
 func put(t *testing.T, data []byte) vfs.FS {
 	t.Helper()
 	mem := vfstest.NewMem()

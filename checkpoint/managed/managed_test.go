@@ -64,7 +64,6 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// begin starts a master on what is there.
 func (b *bench) begin() {
 	b.Helper()
 	var jobs []checkpoint.Job
@@ -89,7 +88,6 @@ func (b *bench) begin() {
 	b.fleet, b.agent = fleet, a
 }
 
-// desk is the desk of the master of today.
 func (b *bench) desk() *guard.Desk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +151,6 @@ func (b *bench) take(what string, from <-chan checkpoint.Reply) (r checkpoint.Re
 	return r
 }
 
-// do gives the agent an effect.
 func (b *bench) do(action checkpoint.Action, attempt int64, more func(*checkpoint.Effect)) checkpoint.Reply {
 	b.Helper()
 	e := checkpoint.Effect{ID: 1, Epoch: 1, Job: "lr", Action: action, Attempt: attempt, Containers: []string{"here", "here", "there"}, Servers: []string{"here"}}
@@ -231,7 +228,6 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// start brings attempt 1 up on both servers.
 func (b *bench) start() {
 	b.Helper()
 	b.fleet.Desk().Reached("there")

@@ -71,7 +71,6 @@ func (t *Task) WriteScript(name string, text []byte) error {
 	return owner.ReplaceScript(filepath.Join(t.Dir, name), text, u.UID, u.GID)
 }
 
-// ownerOf is whom the files of a user's run belong to.
 func ownerOf(u *command.User) command.User {
 	if u == nil {
 		return command.User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}

@@ -59,7 +59,6 @@ func (p *processes) Stop(ctx context.Context, run runner.Run) error {
 	return errors.Join(err, <-asked)
 }
 
-// until waits until something is so.
 func until(ctx context.Context, pause time.Duration, is func() (bool, error)) error {
 	for {
 		if so, err := is(); so || err != nil {

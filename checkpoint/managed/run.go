@@ -41,7 +41,6 @@ func (f *Fleet) runOf(job, dir string) *run {
 // percent signs.
 const askedFolder = "%asked"
 
-// asked is the folder with the notes of a job.
 func (f *Fleet) asked(job string) string {
 	return filepath.Join(f.config.Dir, askedFolder, string(store.FolderOf(job)))
 }

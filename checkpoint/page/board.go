@@ -115,14 +115,12 @@ func (b *Board) join() (*watcher, error) {
 	return w, nil
 }
 
-// leave ends watching.
 func (b *Board) leave(w *watcher) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.watchers, w)
 }
 
-// run tells watchers what changes until there are none.
 func (b *Board) run() {
 	for {
 		time.Sleep(b.config.Every)

@@ -138,7 +138,6 @@ func (b *browser) eval(expression string) any {
 	return answer.Result.Value
 }
 
-// until waits until an expression is true.
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); b.eval(expression) != true; time.Sleep(20 * time.Millisecond) {
@@ -148,7 +147,6 @@ func (b *browser) until(expression string) {
 	}
 }
 
-// press presses and releases a key.
 func (b *browser) press(key string, code int) {
 	b.t.Helper()
 	for _, kind := range []string{"rawKeyDown", "keyUp"} {

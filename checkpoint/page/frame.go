@@ -38,7 +38,6 @@ func newFrame(s *State, decisions []Decision) (*frame, error) {
 	return f, err
 }
 
-// newList writes items. Of two with one ID the last counts.
 func newList[T any](items []T, id func(*T) string) (list, error) {
 	l := list{items: make(map[string][]byte, len(items))}
 	for i := range items {

@@ -25,7 +25,6 @@ import (
 
 var shots = flag.String("shots", "", "write pictures of the page into this folder; empty: none")
 
-// problemOf is a cluster with jobs of three queues.
 func problemOf(servers, jobs int) *alloc.Problem {
 	random := rand.New(rand.NewPCG(1, 2))
 	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu", "cpu"}, Theta1: 1, Theta2: 1}
@@ -80,7 +79,6 @@ type bench struct {
 
 var secret = wire.NewSecret()
 
-// serve serves a page of a state.
 func serve(t testing.TB, state State, ask func(context.Context, Question) (string, error)) *bench {
 	t.Helper()
 	b := &bench{shown: &shown{state: state}}

@@ -12,7 +12,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
-// again writes a value and reads it.
 func again[T any](t *testing.T, value T, want string) {
 	t.Helper()
 	text, err := json.Marshal(value)

@@ -24,7 +24,6 @@ func record(names ...string) Stored {
 	return r
 }
 
-// seal puts the right first line in front of any body.
 func seal(body string) []byte {
 	return []byte(magic + "1 " + Digest(sha256.Sum256([]byte(body))).String() + "\n" + body)
 }

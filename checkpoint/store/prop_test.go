@@ -18,7 +18,6 @@ import (
 // pieces make names in which everything meets that escaping, cutting and paths could mistake.
 var pieces = []string{"a", "b", "%", "%%", "/", `\`, ".", "..", "%2F", "%2f", "%25", "2F", "ü", "模", "~", " ", strings.Repeat("x", 40)}
 
-// name returns a random name.
 func name(rng *rand.Rand) string {
 	var text strings.Builder
 	for range 1 + rng.IntN(8) {

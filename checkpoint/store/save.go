@@ -84,7 +84,6 @@ type moved struct {
 	file *os.File
 }
 
-// save makes a file the part of its name.
 func (s *source) save(ctx context.Context, writer Writer, name string) error {
 	// The job may have swapped it since it was acknowledged, for a pipe that is never written to.
 	file, err := regular.OpenIn(s.root, filepath.FromSlash(name))
@@ -138,7 +137,6 @@ func (s *source) forget() {
 	}
 }
 
-// close lets go of the files that were taken.
 func (s *source) close() {
 	for _, m := range s.moved {
 		_ = m.file.Close() // it was read only

@@ -75,7 +75,6 @@ func (c *counting) Open(ctx context.Context, job string, number int64) (store.Re
 	return c.MemStore.Open(ctx, job, number)
 }
 
-// save commits a checkpoint of three shares with one part each.
 func save(t testing.TB, s *store.Shards, number int64) {
 	t.Helper()
 	for i, name := range []string{"a", "b", "c"} {

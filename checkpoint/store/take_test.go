@@ -58,14 +58,12 @@ func (c *content) Read(p []byte) (int, error) {
 
 func (c *content) Close() error { return c.s.do("end") }
 
-// file opens a file with a text.
 func file(t *testing.T, text string) fs.File {
 	t.Helper()
 	f := must.Have(fstest.MapFS{"file": {Data: []byte(text)}}.Open("file"))(t)
 	return f
 }
 
-// taking returns a writer that has written one part.
 func taking(t *testing.T, ctx context.Context, s Draft, form Form) Taker {
 	t.Helper()
 	w := newWriter(ctx, "job", 1, form, s)

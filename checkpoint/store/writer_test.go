@@ -73,7 +73,6 @@ func (o *fakeObject) Write(p []byte) (int, error) {
 func (o *fakeObject) Close() error   { return o.f.do("close") }
 func (o *fakeObject) Discard() error { return o.f.do("discard") }
 
-// use writes two parts and commits.
 func use(w Writer) error {
 	for _, name := range []string{"a", "b"} {
 		part, err := w.Part(name)

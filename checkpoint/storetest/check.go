@@ -126,7 +126,6 @@ func Read(ctx context.Context, s store.Store, job string, number int64) (string,
 	return readOne(ctx, s, job, number, "part")
 }
 
-// readOne reads one part from Open to Close.
 func readOne(ctx context.Context, s store.Store, job string, number int64, name string) (string, error) {
 	r, err := s.Open(ctx, job, number)
 	if err != nil {
@@ -166,7 +165,6 @@ func (c check) refused(what string, err error) {
 	}
 }
 
-// write returns a writer that has written files and committed nothing.
 func (c check) write(job string, number int64, files ...file) store.Writer {
 	c.Helper()
 	w, err := write(c.Context(), c, job, number, files)
@@ -189,7 +187,6 @@ func (c check) save(job string, number int64, files ...file) store.Manifest {
 	return c.commits(c.write(job, number, files...), job, number, files...)
 }
 
-// open opens a checkpoint until the end of the test.
 func (c check) open(job string, number int64) store.Reader {
 	c.Helper()
 	r, err := c.Open(c.Context(), job, number)
@@ -198,7 +195,6 @@ func (c check) open(job string, number int64) store.Reader {
 	return r
 }
 
-// part opens a part until the end of the test.
 func (c check) part(r store.Reader, name string) io.ReadCloser {
 	c.Helper()
 	part, err := r.Part(name)
@@ -207,7 +203,6 @@ func (c check) part(r store.Reader, name string) io.ReadCloser {
 	return part
 }
 
-// remove deletes checkpoints.
 func (c check) remove(job string, numbers ...int64) {
 	c.Helper()
 	for _, number := range numbers {

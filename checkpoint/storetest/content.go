@@ -34,7 +34,6 @@ func testVisible(c check) {
 	c.absent("job", 8)
 }
 
-// testContents tries shapes that a store could mistake.
 func testContents(c check) {
 	// Longer than the buffers that copying uses.
 	block := make([]byte, 300_000)

@@ -54,7 +54,6 @@ func TestCrash(t *testing.T) {
 	save(t, s, 2, "next process")
 }
 
-// save commits one part.
 func save(t *testing.T, s store.Store, number int64, data string) {
 	t.Helper()
 	must.Do(t, trySave(t, s, number, data))

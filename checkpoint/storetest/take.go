@@ -92,7 +92,6 @@ func (c check) file() (string, *os.File) {
 	return name, opened
 }
 
-// contains demands that a file of the job has this content.
 func (c check) contains(name, want string) {
 	c.Helper()
 	if got, err := os.ReadFile(name); err != nil || string(got) != want {

@@ -36,7 +36,6 @@ func newHosted() *hosted {
 	return h
 }
 
-// serve serves the agent.
 func (h *hosted) serve() *httptest.Server {
 	mux := http.NewServeMux()
 	HandleAgent(mux, secret.Credential(north).Gate(), h)

@@ -25,7 +25,6 @@ const (
 	headerSignature = "Apportion-Signature"
 )
 
-// digest is the SHA-256 of a body.
 func digest(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
@@ -47,7 +46,6 @@ func (l *line) sign(r *http.Request, body []byte, challenge string) {
 	r.Header.Set(headerSignature, l.ofRequest(r))
 }
 
-// ofRequest is the signature of a request with its headers.
 func (l *line) ofRequest(r *http.Request) string {
 	return hex.EncodeToString(l.key.mac("apportion request 2", l.cluster, l.from.String(), l.to.String(), r.Method, r.URL.EscapedPath(),
 		r.Header.Get(headerChallenge), r.Header.Get(headerNonce), r.Header.Get(headerDigest)))

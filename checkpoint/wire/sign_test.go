@@ -125,7 +125,6 @@ func TestImpostor(t *testing.T) {
 // text is a key as its file has it.
 func (k Key) text() string { text, _ := k.MarshalText(); return string(text) }
 
-// serveAgent serves an agent in memory and returns its address.
 func serveAgent(t *testing.T, name string) (string, *agenttest.Server) {
 	s := &agenttest.Server{ID: name}
 	mux := http.NewServeMux()

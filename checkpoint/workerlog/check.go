@@ -115,7 +115,6 @@ func (c *checker) fault(kind, format string, args ...any) {
 	c.faults = append(c.faults, &Fault{kind, c.job, fmt.Sprintf(format, args...)})
 }
 
-// String names the process.
 func (l *life) String() string {
 	return fmt.Sprintf("attempt %d rank %d on %s (%s)", l.first.Attempt, l.first.Rank, l.first.Server, l.first.Life)
 }

@@ -64,7 +64,6 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// environment makes this process a worker.
 func environment(t *testing.T, attempt, rank string) {
 	t.Helper()
 	t.Setenv(command.EnvJob, "lr")

@@ -82,7 +82,6 @@ func together(lines []Line, slack int64) (pairs int) {
 	return pairs
 }
 
-// faultsOf counts the faults of a kind.
 func faultsOf(err error, kind string) (n int) {
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is {

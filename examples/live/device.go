@@ -67,7 +67,6 @@ func runDevice(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	return nil
 }
 
-// play runs one job through the faults.
 func (p *devicePlay) play(ctx context.Context, stdout io.Writer, width int64) error {
 	name := fmt.Sprintf("width-%d", width)
 	job := harness.Job{Name: name, Framework: harness.Device, Args: []string{"--device", p.device, "--width", fmt.Sprint(width)}, Steps: p.steps, Seed: 1,

@@ -40,7 +40,6 @@ func tell(cmd *exec.Cmd) error {
 	return nil
 }
 
-// ballast is the file that fills the disk.
 func (f *failing) ballast() string { return f.place.Join("store", "ballast") }
 
 // fill leaves no room on the disk of the store for a while.

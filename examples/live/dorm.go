@@ -81,7 +81,6 @@ func dorm(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	return harness.PrintTimes(stdout, jobs, []string{"Dorm", "static"}, [][]time.Duration{dorms, statics})
 }
 
-// playElastic plays the jobs under a policy and reports.
 func playElastic(ctx context.Context, dir cluster.Place, jobs []harness.Job, policy string, stdout io.Writer) (*harness.Record, []harness.Outcome, error) {
 	place := cluster.Place(dir.Join(policy))
 	if err := os.RemoveAll(string(place)); err != nil { // a play begins anew

@@ -68,7 +68,6 @@ var faults = []fault{
 	{"a trainer that ignores requests to save is to move", "deaf", move, false, false},
 }
 
-// unlucky are the jobs.
 func unlucky() []harness.Job {
 	const cost = 20 * time.Millisecond
 	demand := apportion.Resources{1, 2}
@@ -133,7 +132,6 @@ func (f *failing) run(ctx context.Context, stdout io.Writer, jobs []harness.Job)
 	return f.print(stdout, record)
 }
 
-// each lets the next fault happen when its time has come.
 func (f *failing) each(ctx context.Context) error {
 	if f.filled && f.sample.At >= f.cleared {
 		f.filled = false
@@ -164,7 +162,6 @@ func (f *failing) over(h *happened) bool {
 	return view.Job.Ending != "" || view.Job.Live() && view.Progress.Step > h.step+unseen && (view.Job.Attempt > h.attempt || !h.anew)
 }
 
-// view returns how a job stands.
 func (f *failing) view(job string) (*master.View, bool) {
 	for i := range f.sample.List.Jobs {
 		if v := &f.sample.List.Jobs[i]; v.Job.Name == job {
@@ -174,7 +171,6 @@ func (f *failing) view(job string) (*master.View, bool) {
 	return nil, false
 }
 
-// argv is the command of a job.
 func (f *failing) argv(job string) []string {
 	for i := range f.play.Arrivals {
 		if f.play.Arrivals[i].Job.ID == job {

@@ -25,7 +25,6 @@ func (w *worker) report(without, with []*trial) error {
 	return harness.PrintTimes(w.stdout, w.jobs, []string{"without limits", "FlowCon"}, times)
 }
 
-// median is that of a job's times over the runs.
 func median(trials []*trial, job int) time.Duration {
 	var times []time.Duration
 	for _, t := range trials {
@@ -56,7 +55,6 @@ func (w *worker) figures(without, with *trial) []*chart.Figure {
 	return []*chart.Figure{before, after, limits}
 }
 
-// of returns the samples of one job.
 func of(samples []node.Sample, job string) []node.Sample {
 	return slices.DeleteFunc(slices.Clone(samples), func(s node.Sample) bool { return s.Job != job })
 }

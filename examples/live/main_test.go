@@ -47,7 +47,6 @@ func frameworks(t *testing.T) context.Context {
 	return ctx
 }
 
-// small is a job of one or two processes.
 func small(name, framework string, steps int64, args ...string) harness.Job {
 	return harness.Job{Name: name, Framework: framework, Args: args, Steps: steps, Seed: 7, Cost: 5 * time.Millisecond,
 		Min: 1, Max: 2, Weight: 1, Demand: apportion.Resources{1, 2}}

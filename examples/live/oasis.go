@@ -169,7 +169,6 @@ type earned struct {
 	total   float64
 }
 
-// play simulates the stream and plays it.
 func (e *earned) play(ctx context.Context, stdout io.Writer, policy sim.Policy) error {
 	var err error
 	if e.simulated, err = simulate(ctx, policy, e.setting.slot); err != nil {
@@ -190,7 +189,6 @@ func (e *earned) play(ctx context.Context, stdout io.Writer, policy sim.Policy) 
 	return e.count()
 }
 
-// count sets what each job has earned.
 func (e *earned) count() error {
 	book, err := oasis.OpenBook(e.place.Join(bookFile))
 	if err != nil {

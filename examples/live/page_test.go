@@ -158,7 +158,6 @@ func text(n *html.Node) string {
 	return strings.Join(strings.Fields(all.String()), " ")
 }
 
-// rowOf is a job's row.
 func rowOf(t *testing.T, root *html.Node, job string) *html.Node {
 	t.Helper()
 	for _, row := range find(root, "tr", "") {
@@ -170,7 +169,6 @@ func rowOf(t *testing.T, root *html.Node, job string) *html.Node {
 	return nil
 }
 
-// cells are the texts of a job's row.
 func cells(t *testing.T, root *html.Node, job string) (texts []string) {
 	t.Helper()
 	for _, cell := range find(rowOf(t, root, job), "td", "") {
@@ -290,7 +288,6 @@ func curveInBox(t *testing.T, row *html.Node) {
 	}
 }
 
-// isLine reports whether a pixel has the colour of curves.
 func isLine(c color.Color) bool {
 	r, g, b, _ := c.RGBA()
 	near := func(have uint32, want int) bool { return max(int(have>>8)-want, want-int(have>>8)) < 24 }

@@ -104,7 +104,6 @@ func (s *show) spans() []chart.Span {
 	return spans
 }
 
-// load counts the jobs that run on a node over time.
 func (s *show) load(node int) plotter.XYs {
 	var points plotter.XYs
 	for _, sample := range s.record.Samples {

@@ -36,7 +36,6 @@ type Daemon struct {
 // more submits another job, which ends by itself after a while, so that arrivals and ends happen among the faults as well.
 func (b *Bench) more(c *Cluster, r *rand.Rand) { c.Submit(b.Another(r)) }
 
-// faultsOf are the faults of a cluster and of its users.
 func (b *Bench) faultsOf(c *Cluster) []Fault {
 	one := func(r *rand.Rand, of []string) string { return of[r.IntN(len(of))] }
 	list := []Fault{{Name: "a job is cancelled by its user, and another submitted", Of: "job", Do: func(r *rand.Rand) {

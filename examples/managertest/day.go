@@ -74,7 +74,6 @@ const (
 // steps is how many steps are as much work as a job has.
 func steps(j *day.Job) int { return max(1, int(math.Round(j.Work/(batch*cost).Seconds()))) }
 
-// argv is the command line of a container of a job.
 func (b *Bench) argv(j *day.Job) []string {
 	return []string{b.Trainer, "train", "-steps", strconv.Itoa(steps(j)), "-cost", cost.String()}
 }
@@ -134,7 +133,6 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	b.readLives(r, called, began)
 }
 
-// ended waits until every job has ended.
 func (b *Bench) ended(p Player, limit time.Duration) {
 	b.Helper()
 	processes.Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })

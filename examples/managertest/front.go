@@ -54,7 +54,6 @@ func (f *front) turn(to string) {
 	clear(f.open)
 }
 
-// accept hands on every connection.
 func (f *front) accept() {
 	for {
 		from, err := f.listener.Accept()

@@ -166,7 +166,6 @@ func medians(runs [][]time.Duration) []time.Duration {
 // endless makes this program a job that nobody waits for.
 var endless = arguments(train.Job{Epochs: math.MaxInt32, Hidden: 1, Rate: 0.01})
 
-// arguments make this program a job.
 func arguments(job train.Job) []string { return append([]string{"train"}, job.Arguments()...) }
 
 // schedule returns the thesis' fixed schedule in small: a long job that is soon as good as done, then

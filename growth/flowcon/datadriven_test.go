@@ -80,7 +80,6 @@ func newExecutor(t *testing.T, d *datadriven.TestData) (*flowcon.Executor, error
 	return flowcon.New(flowcon.Config{Interval: duration(t, d, "interval"), Alpha: number(t, d, "alpha"), Kinds: 1}, options)
 }
 
-// parse reads the jobs of a step.
 func parse(t *testing.T, d *datadriven.TestData, now time.Duration) (readings []flowcon.Reading) {
 	t.Helper()
 	float := func(text string) float64 {

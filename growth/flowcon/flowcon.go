@@ -110,7 +110,6 @@ func (e *Executor) checkUsage(faults *apportion.Faults, r *Reading, i int) {
 	}
 }
 
-// check returns what is wrong with the input of a step.
 func (e *Executor) check(now time.Duration, readings []Reading) error {
 	var faults apportion.Faults
 	monitor.CheckClock(&faults, e.now, now)
@@ -238,7 +237,6 @@ func (e *Executor) classify(out *Decision) {
 	}
 }
 
-// allConverged reports whether there are jobs and all are in CL.
 func (e *Executor) allConverged() bool {
 	for i := range e.roster.Members {
 		if e.roster.Members[i].State.category != growth.Converged {

@@ -292,7 +292,6 @@ func learner(id string, now time.Duration) flowcon.Reading {
 	return flowcon.Reading{Job: id, At: now, Value: 3 / math.Sqrt(1+now.Seconds()), Usage: []float64{0.5}}
 }
 
-// limitOf returns a job's limit.
 func limitOf(t *testing.T, e *flowcon.Executor, id string) float64 {
 	t.Helper()
 	standing, ok := e.Standing(id)

@@ -46,14 +46,12 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// text returns an argument of a case.
 func text(t *testing.T, d *datadriven.TestData, key string) (value string) {
 	t.Helper()
 	d.ScanArgs(t, key, &value)
 	return value
 }
 
-// duration returns an argument of a case.
 func duration(t *testing.T, d *datadriven.TestData, key string) time.Duration {
 	t.Helper()
 	x, err := time.ParseDuration(text(t, d, key))
@@ -63,7 +61,6 @@ func duration(t *testing.T, d *datadriven.TestData, key string) time.Duration {
 	return x
 }
 
-// parse reads the jobs of a step.
 func parse(t *testing.T, d *datadriven.TestData, now time.Duration) (observations []specon.Observation) {
 	t.Helper()
 	for _, line := range strings.Split(d.Input, "\n") {
@@ -84,7 +81,6 @@ func parse(t *testing.T, d *datadriven.TestData, now time.Duration) (observation
 	return observations
 }
 
-// play plays one step and prints what is reported.
 func play(t *testing.T, monitor *specon.Monitor, d *datadriven.TestData) string {
 	now := duration(t, d, "at")
 	observations := parse(t, d, now)

@@ -122,7 +122,6 @@ func (m *Manager) bounded(capacity, demand apportion.Resources) bool {
 	return ok
 }
 
-// has reports whether a worker is there with that capacity.
 func (m *Manager) has(id string, capacity apportion.Resources) bool {
 	w := m.worker(id)
 	return w >= 0 && m.workers[w].Capacity.Equal(capacity)

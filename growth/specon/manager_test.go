@@ -45,7 +45,6 @@ var (
 // sameNumber compares what may be no number.
 func sameNumber(a, b number.Float) bool { return a == b || a != a && b != b }
 
-// newCluster returns a cluster of workers of 8 CPUs.
 func newCluster(t testing.TB, options *specon.ManagerOptions, workers ...string) *cluster {
 	t.Helper()
 	m := must.Have(specon.NewManager(oneKind, options))(t)

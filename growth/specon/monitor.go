@@ -121,7 +121,6 @@ func NewMonitor(config Config, options *Options) (*Monitor, error) {
 
 func newJob() *jobState { return &jobState{verdict: growth.Unsure} }
 
-// check returns what is wrong with the input of a step.
 func (m *Monitor) check(now time.Duration, observations []Observation) error {
 	var faults apportion.Faults
 	monitor.CheckClock(&faults, m.now, now)

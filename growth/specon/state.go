@@ -52,7 +52,6 @@ type State struct {
 	Plan []Transfer
 }
 
-// clone returns an independent copy.
 func (j *Job) clone() Job {
 	c := *j
 	c.Demand, c.Readings = j.Demand.Clone(), j.Readings.Clone()

@@ -19,7 +19,6 @@ import (
 	"github.com/apportion/apportion/placement"
 )
 
-// anything lets go-cmp look into every type.
 func anything(reflect.Type) bool { return true }
 
 // throughJSON returns a value that was written and read, and refuses one that came back another.
@@ -57,7 +56,6 @@ var stories = rapid.Custom(func(t *rapid.T) story {
 	return s
 })
 
-// events draws an event until now.
 func events(now time.Duration) *rapid.Generator[specon.Event] {
 	return rapid.Custom(func(t *rapid.T) specon.Event {
 		kinds := []specon.EventKind{specon.Arrival, specon.Arrival, specon.Arrival, specon.Reading, specon.Reading, specon.Reading, specon.Reading,

@@ -21,7 +21,6 @@ const (
 	beyond = 2
 )
 
-// checkRequest adds to faults a request that is none.
 func checkRequest(faults *apportion.Faults, request int64) {
 	if request < 1 || request > mostContainers {
 		faults.Add(apportion.Item{}, "Request", apportion.ErrRange, strconv.FormatInt(request, 10))

@@ -14,7 +14,6 @@ import (
 // good is an observation without faults.
 var good = Observation{Containers: 4, Servers: 2, Samples: 128, Seconds: 0.5}
 
-// changed returns good with a change.
 func changed(change func(o *Observation)) Observation {
 	o := good
 	change(&o)

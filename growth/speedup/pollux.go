@@ -151,7 +151,6 @@ func (f *polluxFit) pack() (x []float64) {
 	return x
 }
 
-// unpack is the inverse of pack.
 func (f *polluxFit) unpack(x []float64) {
 	at := 0
 	for k, free := range f.free {

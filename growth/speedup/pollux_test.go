@@ -42,7 +42,6 @@ func TestTwoPhase(t *testing.T) {
 	}
 }
 
-// drawParams draws parameters of a plausible job.
 func drawParams(t *rapid.T) (p [polluxParams]float64) {
 	p[gradAlpha] = rapid.Float64Range(0.01, 0.1).Draw(t, "alpha grad")
 	p[gradBeta] = rapid.Float64Range(0.0005, 0.005).Draw(t, "beta grad")

@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
-// refusing lets every operation of one kind fail.
 func refusing(refused vfstest.Op) vfstest.Hook {
 	return func(op vfstest.Op, _ string) error {
 		if op == refused {

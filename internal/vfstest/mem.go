@@ -98,7 +98,6 @@ func (c *crash) node(n *node) *node {
 	return survivor
 }
 
-// content is what is left of a file.
 func (c *crash) content(n *node) []byte {
 	data, loose := bytes.Clone(n.data[:n.synced]), n.data[n.synced:]
 	// None of the bytes have arrived, or the first of them.
@@ -149,7 +148,6 @@ func (m *Mem) parent(op, name string) (*node, string, error) {
 	return dir, path.Base(name), err
 }
 
-// add puts a new node into its directory.
 func (m *Mem) add(op, name string, n *node) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +238,6 @@ func (m *Mem) Rename(from, to string) error {
 	return nil
 }
 
-// within reports whether a name lies below a directory.
 func within(dir, name string) bool { return strings.HasPrefix(name, dir+"/") }
 
 // Remove implements FS.

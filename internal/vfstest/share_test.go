@@ -14,7 +14,6 @@ import (
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
-// outside opens a file of the operating system.
 func outside(t *testing.T, text string) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "outside")

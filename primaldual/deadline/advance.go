@@ -137,7 +137,6 @@ func (s *Scheduler) from(by int) int {
 	return by - s.slot + 1
 }
 
-// reach returns how many slots the demand of jobs reaches over.
 func (s *Scheduler) reach(jobs []*planned) int {
 	slots := 1
 	for _, j := range jobs {
@@ -146,7 +145,6 @@ func (s *Scheduler) reach(jobs []*planned) int {
 	return slots
 }
 
-// value returns what a job earns that ends in a slot.
 func (h *held) value(slot int) float64 {
 	for _, d := range h.Deadlines {
 		if slot <= d.By {

@@ -67,7 +67,6 @@ func (s *Scheduler) waiting() []*planned {
 	return out
 }
 
-// measure returns a job in units.
 func (s *Scheduler) measure(h *held) *planned {
 	p := &planned{held: h, unit: s.pool.unit(h.Worker)}
 	p.left = h.Left * p.unit

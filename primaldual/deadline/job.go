@@ -73,7 +73,6 @@ func (j *Job) Validate(kinds apportion.Kinds) error {
 	return faults.Err()
 }
 
-// checkDeadlines adds the first fault of the deadlines.
 func (j *Job) checkDeadlines(faults *apportion.Faults, item apportion.Item) {
 	if len(j.Deadlines) == 0 {
 		faults.Add(item, "Deadlines", apportion.ErrEmpty, "")

@@ -62,7 +62,6 @@ func (p pool) share(need, have int64) int64 {
 	return min(p.capacity, int64(math.Ceil(float64(need)/float64(have)*float64(p.capacity)))+1)
 }
 
-// gcd returns the greatest common divisor.
 func gcd(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b

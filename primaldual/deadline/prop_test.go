@@ -54,7 +54,6 @@ func TestReserveAgainstAllSchedules(t *testing.T) {
 	})
 }
 
-// drawScheduler returns an empty one.
 func drawScheduler(t *rapid.T, kinds int, strength Strength) *Scheduler {
 	var capacity apportion.Resources
 	for range kinds {
@@ -67,7 +66,6 @@ func drawScheduler(t *rapid.T, kinds int, strength Strength) *Scheduler {
 	return s
 }
 
-// drawJob returns a job that arrives in a slot.
 func drawJob(t *rapid.T, i, slot, kinds int) Job {
 	job := Job{
 		ID: string(rune('a'+i%26)) + string(rune('a'+i/26)), Work: rapid.Int64Range(1, 12).Draw(t, "work"),

@@ -40,7 +40,6 @@ func parse(t *testing.T, text string) Job {
 	return job
 }
 
-// shares writes what a slot gives.
 func shares(s *Scheduler) string {
 	var out []string
 	for _, share := range s.Run() {

@@ -75,5 +75,4 @@ func stateFault(field string, sort error, detail string) error {
 	return &apportion.FieldError{Item: apportion.Item{ID: "snapshot"}, Field: field, Err: sort, Detail: detail}
 }
 
-// sortedKeys returns the keys of a map in order.
 func sortedKeys(m map[string]int64) []string { return slices.Sorted(maps.Keys(m)) }

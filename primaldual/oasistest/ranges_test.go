@@ -13,7 +13,6 @@ import (
 // span is a range of numbers that were seen.
 type span struct{ least, most int64 }
 
-// note widens the span.
 func (s *span) note(n int64) {
 	if *s == (span{}) {
 		*s = span{n, n}

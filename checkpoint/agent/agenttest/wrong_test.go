@@ -43,7 +43,6 @@ func (w *wrong) Status(ctx context.Context, q agent.Question) (agent.Status, err
 	return s, err
 }
 
-// its is what the Server has of the suite's job.
 func (w *wrong) its() *hosted { return w.host(job) }
 
 // done is the reply of an agent that says that it has done something.

@@ -17,7 +17,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// inFile writes a configuration.
 func inFile(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "c.json")

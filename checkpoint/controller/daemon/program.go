@@ -352,7 +352,6 @@ func (p *Program) advise(ctx context.Context, s *settings, config controller.Con
 	return nil
 }
 
-// scheme is how the address is spoken to.
 func (s *settings) scheme() string {
 	if s.cert != "" {
 		return "https://"

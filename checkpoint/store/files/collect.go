@@ -30,7 +30,6 @@ type leftover struct {
 	place  store.Place
 }
 
-// name is what the directory is called.
 func (l leftover) name() string {
 	return l.prefix + strconv.FormatInt(l.number, 10) + "-" + string(l.place)
 }

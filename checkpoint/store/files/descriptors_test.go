@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/store"
 )
 
-// descriptors returns what this process has open.
 func descriptors(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

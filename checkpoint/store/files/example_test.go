@@ -49,7 +49,6 @@ func Example() {
 	// 0.25 0.75 <nil>
 }
 
-// save commits a checkpoint of job lr that has one part.
 func save(ctx context.Context, s store.Store, number int64, weights string) (store.Manifest, error) {
 	writer, err := s.Begin(ctx, "lr", number)
 	if err != nil {

@@ -236,7 +236,6 @@ func staysVisible(t *testing.T, s *Store, mem *vfstest.Mem) error {
 	return nil
 }
 
-// compare reads every checkpoint that the script has touched.
 func (m model) compare(t *testing.T, s *Store) error {
 	list, err := s.List(t.Context(), "job")
 	if err != nil {

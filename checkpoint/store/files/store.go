@@ -75,7 +75,6 @@ type disk struct {
 // by their index: 0, 1, 2.
 const manifestName = "manifest"
 
-// folders returns the directories that can be those of jobs.
 func (s *disk) folders() ([]store.Folder, error) {
 	entries, err := s.fs.List(".")
 	if err != nil {

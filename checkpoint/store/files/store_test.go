@@ -58,14 +58,12 @@ func (s onDisk) Damage(t testing.TB, job string, number int64, part int, how sto
 	damage(t, filepath.Join(dir, strconv.Itoa(part)), how)
 }
 
-// damageInline damages a part that is kept with the manifest.
 func damageInline(t testing.TB, name string, contents [][]byte, at int, how storetest.Damage) {
 	t.Helper()
 	data := must.Have(os.ReadFile(name))(t)
 	must.Do(t, os.WriteFile(name, how.Inline(data, contents, at), 0o600))
 }
 
-// damage damages a file.
 func damage(t testing.TB, name string, how storetest.Damage) {
 	t.Helper()
 	if how == storetest.Remove {
@@ -117,20 +115,17 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// begin starts a checkpoint with one part.
 func begin(t testing.TB, s *Store, job string, number int64, data string) store.Writer {
 	t.Helper()
 	w := must.Have(storetest.Write(t.Context(), s, job, number, data))(t)
 	return w
 }
 
-// commit commits a checkpoint with one part.
 func commit(t testing.TB, s *Store, job string, number int64, data string) {
 	t.Helper()
 	must.Have(begin(t, s, job, number, data).Commit())(t)
 }
 
-// numbersOf lists a job.
 func numbersOf(t testing.TB, s *Store, job string) []int64 {
 	t.Helper()
 	list := must.Have(s.List(t.Context(), job))(t)

@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
-// taker begins a checkpoint.
 func taker(t *testing.T, s *Store, number int64) store.Taker {
 	t.Helper()
 	w := must.Have(s.Begin(t.Context(), "job", number))(t)
@@ -56,7 +55,6 @@ func TestTakeFaults(t *testing.T) {
 	}
 }
 
-// fault lets an operation on the file of a part fail.
 func fault(op vfstest.Op, base string, err error) vfstest.Hook {
 	return func(o vfstest.Op, name string) error {
 		if o == op && filepath.Base(name) == base {

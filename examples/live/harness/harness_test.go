@@ -38,7 +38,6 @@ func save(attempt, number, step int64, from float64) []driver.Traced {
 	return []driver.Traced{s, v}
 }
 
-// start are the effects that bring an attempt to life.
 func start(attempt int64, from float64) []driver.Traced {
 	return []driver.Traced{effect(checkpoint.Create, attempt, 0, from, from+1), effect(checkpoint.Resume, attempt, 0, from+1, from+2),
 		effect(checkpoint.Confirm, attempt, 0, from+2, from+4)}
@@ -114,7 +113,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// record writes a play with one job onto the disk.
 func record(t *testing.T, effects []driver.Traced, runs []master.Run) *Record {
 	t.Helper()
 	r := &Record{Place: cluster.Place(t.TempDir()), Jobs: []Job{{Name: "a", Framework: "mxnet"}}, Began: began,

@@ -36,7 +36,6 @@ type Record struct {
 	kit *Kit
 }
 
-// read fills in Effects.
 func (r *Record) read() error {
 	file, err := os.Open(r.Place.Join(cluster.TraceFile))
 	if err != nil {

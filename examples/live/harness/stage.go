@@ -28,7 +28,6 @@ type Stage struct {
 	Each func(*cluster.Play, *cluster.Sample) error
 }
 
-// programs are the processes of the cluster.
 func (s *Stage) programs() []cluster.Program {
 	all := cluster.Programs(s.Place, s.Servers, s.Master, s.Agent)
 	for i := range s.Servers {

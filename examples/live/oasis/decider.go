@@ -153,7 +153,6 @@ func on(servers []apportion.Server, placements []apportion.Placement) []string {
 	return all
 }
 
-// explain lists the schedules.
 func (d *Decider) explain() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "slot %d\n", d.book.Slot)

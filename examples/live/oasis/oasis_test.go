@@ -92,7 +92,6 @@ func (w *world) decide() *master.Verdict {
 	return v
 }
 
-// has checks what a job has.
 func (w *world) has(name, want string) {
 	w.t.Helper()
 	for i := range w.state.Jobs {

@@ -162,7 +162,6 @@ func (m *meter) event(now time.Duration, job *master.JobState, r Reading) specon
 	return e
 }
 
-// tellReadings tells the manager what the jobs that run say.
 func (d *Decider) tellReadings(s *master.State) error {
 	readings, err := d.config.Read(s)
 	if err != nil {

@@ -76,13 +76,11 @@ func (w *world) submit(name string, loss func(time.Duration) float64, on ...stri
 	}
 }
 
-// end takes a job away.
 func (w *world) end(name string) {
 	w.state.Jobs = slices.DeleteFunc(w.state.Jobs, func(j master.JobState) bool { return j.Job.Name == name })
 	delete(w.losses, name)
 }
 
-// decide takes one decision and carries it out.
 func (w *world) decide() *master.Verdict {
 	w.t.Helper()
 	v := must.Have(w.decider.Decide(w.t.Context(), w.state))(w.t)

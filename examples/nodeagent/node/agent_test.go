@@ -85,7 +85,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// training returns a job that is this test program.
 func training(t *testing.T, name string, job train.Job) Job {
 	t.Helper()
 	program := must.Have(os.Executable())(t)

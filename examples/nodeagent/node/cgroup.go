@@ -152,7 +152,6 @@ func newQuota(first bool) (*quota, error) {
 	return q, q.remove("probe")
 }
 
-// Name implements Writer.
 func (q *quota) Name() string { return "cgroup v1, cpu.cfs_quota_us" }
 
 // Shares matter only when more want the CPU than there is.

@@ -141,7 +141,6 @@ func TestDockerHolds(t *testing.T) {
 	clean(t, host)
 }
 
-// clean checks that a daemon has neither containers nor images.
 func clean(t *testing.T, host string) {
 	t.Helper()
 	c := must.Have(client.New(client.WithHost(host)))(t)

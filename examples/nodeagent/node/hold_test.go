@@ -85,7 +85,6 @@ func (g grouped) Close() error { return errors.Join(g.Writer.Close(), g.groups.C
 // window is what became of the time of a CPU: the shares that a process used and that nobody used.
 type window struct{ used, idle float64 }
 
-// look observes a process and its CPU over a second.
 func look(t *testing.T, pid, cpu int) window {
 	t.Helper()
 	began := time.Now() // so that a pause of this test makes shares smaller, not larger
@@ -102,7 +101,6 @@ func used(t *testing.T, pid int) time.Duration {
 	return used
 }
 
-// idle returns how long a CPU has had nothing to do.
 func idle(t *testing.T, cpu int) time.Duration {
 	t.Helper()
 	for _, line := range strings.Split(content(t, "/proc/stat"), "\n") {

@@ -56,7 +56,6 @@ func newDutyCycle() *dutyCycle {
 	return d
 }
 
-// Name implements Writer.
 func (d *dutyCycle) Name() string { return "duty cycle of SIGSTOP and SIGCONT" }
 
 // The time between two looks is measured, since a busy machine skips ticks.

@@ -113,7 +113,6 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// lastOf returns the CPU of all jobs here.
 func lastOf(t *testing.T) int {
 	t.Helper()
 	cpu := must.Have(LastCPU())(t)

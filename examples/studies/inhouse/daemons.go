@@ -63,7 +63,6 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	return cluster.RunAgent(ctx, *dir, o, stderr)
 }
 
-// programs are those of a demonstration.
 func programs(p cluster.Place, servers []apportion.Server) []cluster.Program {
 	return cluster.Programs(p, servers, []string{"-save-every", "2s"}, nil)
 }

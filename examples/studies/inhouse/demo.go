@@ -22,7 +22,6 @@ import (
 	"github.com/apportion/apportion/examples/studies/inhouse/train"
 )
 
-// newArrival makes a job whose processes are this program.
 func newArrival(at time.Duration, name string, job train.Job, weight float64, most int64) (arrival, error) {
 	program, err := os.Executable()
 	argv := []string{program, "train", "-model", job.Model, "-steps", strconv.FormatInt(job.Steps, 10),
@@ -97,7 +96,6 @@ func (d *drive) run(ctx context.Context) (err error) {
 	return d.report(ctx)
 }
 
-// killIfDue kills something every now and then.
 func (d *drive) killIfDue(s *cluster.Sample) error {
 	if d.killEvery > 0 && s.At >= d.kill && d.killed < d.killMost {
 		d.play.Say("killed %s", d.live.Kill(d.random))

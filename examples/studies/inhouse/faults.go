@@ -113,7 +113,6 @@ func (c *campaign) run(ctx context.Context, count int, disks bool) (err error) {
 	return nil
 }
 
-// submit submits the jobs.
 func (c *campaign) submit(ctx context.Context) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -259,7 +258,6 @@ func (c *campaign) rest(ctx context.Context) error {
 	}
 }
 
-// report prints what has happened.
 func (c *campaign) report() {
 	sum := 0
 	for _, what := range slices.Sorted(maps.Keys(c.done)) {

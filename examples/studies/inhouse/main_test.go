@@ -33,7 +33,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small is a demonstration with two jobs on two servers.
 func small(t *testing.T, steps int64, killEvery time.Duration) (*drive, *bytes.Buffer) {
 	t.Helper()
 	const cost = 200 * time.Microsecond

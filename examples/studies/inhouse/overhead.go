@@ -62,10 +62,8 @@ func overhead(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 // Both are from the first step to the end, so that the first start does not count.
 type times struct{ alone, moved time.Duration }
 
-// each is the time that one adjustment costs.
 func (t times) each() time.Duration { return (t.moved - t.alone) / moves }
 
-// measure runs the job of each duration both ways.
 func measure(ctx context.Context, p cluster.Place, durations []int64, stderr io.Writer) (measured []times, err error) {
 	c, err := cluster.Start(p, programs(p, pair))
 	if err != nil {

@@ -88,7 +88,6 @@ func (d *drive) report(ctx context.Context) error {
 	return nil
 }
 
-// figures draws the containers over time and the loss curves.
 func (d *drive) figures() []*chart.Figure {
 	containers := chart.New("containers", "Containers of each job", "time (s)", "containers")
 	loss := chart.New("loss", "Loss of each job, over all its runs", "step", "loss, mean of 10 steps")
@@ -107,7 +106,6 @@ func (d *drive) figures() []*chart.Figure {
 	return []*chart.Figure{containers, loss}
 }
 
-// means joins every n points of a curve.
 func means(points []master.Point, n int) plotter.XYs {
 	var joined plotter.XYs
 	for ; len(points) >= n; points = points[n:] {

@@ -20,7 +20,6 @@ func match(r *monitor.Roster[int], step int, ids []string) error {
 	return r.Match(len(ids), func(i int) string { return ids[i] }, func() *int { return &step })
 }
 
-// names returns the members of a roster.
 func names(members []monitor.Member[int]) (ids []string) {
 	for _, m := range members {
 		ids = append(ids, m.ID)

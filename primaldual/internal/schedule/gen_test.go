@@ -13,7 +13,6 @@ type ratio struct{ b, B int64 }
 
 func (r ratio) PSFor(y int64) int64 { return CeilMulDiv(y, r.b, r.B) }
 
-// fromSeed draws integers from a seed.
 func fromSeed(seed uint64) func(low, high int) int {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	return func(low, high int) int { return low + rng.IntN(high-low+1) }

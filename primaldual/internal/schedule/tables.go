@@ -51,7 +51,6 @@ func (t *Tables) Of(s int) []float64 { return t.table(t.of[s]) }
 
 func (t *Tables) table(i int) []float64 { return t.cost[t.from[i]:t.from[i+1]] }
 
-// distinct returns the number of tables.
 func (t *Tables) distinct() int { return len(t.from) - 1 }
 
 // fill resets t and adds n slots of the source, with no limit on what a slot may cost.

@@ -41,7 +41,6 @@ func text(name string) string {
 	return strings.TrimSpace(string(contents))
 }
 
-// replace puts a whole file into the place of another.
 func replace(name, contents string) {
 	must(os.WriteFile(name+".new", []byte(contents), 0o600))
 	must(os.Rename(name+".new", name))

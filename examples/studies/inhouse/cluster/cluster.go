@@ -86,7 +86,6 @@ func (c *Cluster) start(program Program) error {
 	return nil
 }
 
-// keep starts the program again and again.
 func (s *service) keep() {
 	defer close(s.done)
 	for {
@@ -178,7 +177,6 @@ func (c *Cluster) Signal(name string, sig os.Signal) {
 	})
 }
 
-// each does something with the programs of a name.
 func (c *Cluster) each(name string, do func(*service)) {
 	for _, s := range c.services {
 		if s.name == name {

@@ -48,7 +48,6 @@ func serveList(t *testing.T, p Place, goingDown bool, answer error) *atomic.Int6
 	return asked
 }
 
-// list asks the master of a place patiently.
 func list(t *testing.T, p Place, limit time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

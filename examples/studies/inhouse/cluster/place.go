@@ -85,7 +85,6 @@ func (p Place) publish(url string) error {
 	return vfs.WriteFile(p.Join(URLFile), []byte(url+"\n"))
 }
 
-// masterURL returns the address of the master that was started last.
 func (p Place) masterURL() (string, error) {
 	url, err := os.ReadFile(p.Join(URLFile))
 	return strings.TrimSpace(string(url)), err

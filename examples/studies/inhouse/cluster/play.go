@@ -115,7 +115,6 @@ func (p *Play) observe(ctx context.Context) (ended int, err error) {
 	return ended, p.Each(&p.Samples[len(p.Samples)-1])
 }
 
-// shown is what is worth a line when it changes.
 func shown(v *master.View) string {
 	switch {
 	case v.Job.Ending != "":

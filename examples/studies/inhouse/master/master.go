@@ -192,7 +192,6 @@ func (m *Master) decideOn(ctx context.Context, s *driver.State) (time.Duration, 
 	return wait, nil
 }
 
-// state is what the next decision is taken on.
 func (m *Master) state(now *driver.State) *State {
 	s := &State{Kinds: m.config.Protocol.Kinds, Servers: now.Servers}
 	// Nothing may be put on a server that is drained, and all that was there is leaving: as if it had nothing to give.
@@ -210,7 +209,6 @@ func (m *Master) state(now *driver.State) *State {
 	return s
 }
 
-// last returns the last verdict.
 func (m *Master) last() *Verdict {
 	m.mu.Lock()
 	defer m.mu.Unlock()

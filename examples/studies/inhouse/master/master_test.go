@@ -121,7 +121,6 @@ func (b *bench) register() {
 	must.Do(b.t, b.as(agentOf("only"), "/register", r))
 }
 
-// agentOf is the agent of a server.
 func agentOf(server string) wire.Party { return wire.Party{Role: wire.Agent, Name: server} }
 
 // as calls the master as somebody.

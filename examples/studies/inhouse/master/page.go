@@ -15,7 +15,6 @@ import (
 	"github.com/apportion/apportion/checkpoint/page"
 )
 
-// now is the clock of the page.
 func now() float64 { return float64(time.Now().UnixMilli()) / 1000 }
 
 // shown is what the page shows: servers, jobs with their containers and loss curves, and utilization and shares where the decider knows
@@ -34,7 +33,6 @@ func (m *Master) shown() page.State {
 	return s
 }
 
-// jobOf is a job with its curve.
 func (m *Master) jobOf(v *View) page.Job {
 	one := page.Job{ID: v.Job.Name, State: string(v.Job.Phase), On: bridge.Counts(v.Job.Containers), Demand: v.Job.Demand, Share: v.Share.Actual, Fair: v.Share.Theoretical,
 		Why: v.Waiting, Step: v.Progress.Step, Saved: v.Checkpoint.Step, Attempt: v.Job.Attempt}
@@ -56,7 +54,6 @@ func (m *Master) jobOf(v *View) page.Job {
 	return one
 }
 
-// summary is a list in a sentence.
 func (l *List) summary() string {
 	text := fmt.Sprintf("%d servers, %d jobs", len(l.Servers), len(l.Jobs))
 	if l.Bound != 0 {
@@ -81,7 +78,6 @@ func (m *Master) limits() []string {
 		"A job that gets on and tells no step is begun again: " + stall + ".", "A job that has ended is remembered " + retain + "."}
 }
 
-// decided shows a verdict that changes something.
 func (m *Master) decided(v *Verdict, took time.Duration, fault string) {
 	d := page.NewDecision(now(), took, v.Problem, v.Decision, fault)
 	if v.Decision == nil {

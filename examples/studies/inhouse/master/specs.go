@@ -53,7 +53,6 @@ type spec struct {
 	Application Submission `json:"application"`
 }
 
-// event makes the job known to the protocol.
 func (s *Submission) event() checkpoint.Event {
 	submit, _ := bridge.Submit(&s.Application) // its numbers were checked when it was submitted
 	return submit
@@ -120,7 +119,6 @@ func (s *specs) add(app Submission) error {
 	return nil
 }
 
-// name is the file of a job.
 func (s *specs) name(job string) string {
 	return filepath.Join(s.dir, string(store.FolderOf(job))+".json")
 }

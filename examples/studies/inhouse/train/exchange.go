@@ -146,7 +146,6 @@ func sum(peers []*peer, gradient []float64, loss float64) (float64, error) {
 	return loss, nil
 }
 
-// tell sends a task to every worker.
 func tell(peers []*peer, t task) error {
 	for rank, p := range peers {
 		if p == nil {

@@ -78,7 +78,6 @@ func (p *process) lead(ctx context.Context, s *state) error {
 	return tell(peers, task{Done: true})
 }
 
-// step does one step of the whole job.
 func (p *process) step(ctx context.Context, s *state, peers []*peer) error {
 	t := task{Step: s.Step, Params: s.Params}
 	if err := tell(peers, t); err != nil {
