@@ -43,6 +43,8 @@ type Annealer struct {
 	// Hope is how many mean values of a container an exchange may be behind at first; until the warm-up is over
 	// there is none.
 	Hope float64
+	// unlike is how many fitters more look at each server, since groups of them have been too many.
+	unlike int
 	// The move that is proposed, and a part of it that its repair tries: memory that is used again.
 	move, part *move
 	// Scratch of recreate.

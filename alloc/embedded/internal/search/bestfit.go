@@ -6,12 +6,14 @@ package search
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/internal/remainders"
 )
 
-// grouping is about as many looks at a server as it takes to put it into a group. It changes no answer.
-const grouping = 10
+// grouping is about as many looks at a server as it takes to put it into a group, and ungrouped how many fitters group none once most
+// servers have been unlike. They change no answer.
+const grouping, ungrouped = 10, 30
 
 // fitter finds servers while minima are placed, as long as nothing else changes the state.
 type fitter struct {
@@ -21,6 +23,17 @@ type fitter struct {
 	scans  int
 	looks  int // at servers, so far
 	key    []byte
+	full   []int32 // types for a container of which no server has room
+}
+
+// newFitter returns a fitter for the state as it is.
+func (a *Annealer) newFitter() *fitter {
+	f := &fitter{a: a}
+	if a.unlike > 0 {
+		a.unlike--
+		f.scans = grouping + 1
+	}
+	return f
 }
 
 // best returns the server on which a container of type t takes the largest part of what is left, ties to the lowest index after a
@@ -28,13 +41,29 @@ type fitter struct {
 // of equal ones would fill first in every state.
 func (f *fitter) best(t int32) int {
 	start := f.a.rng.Below(f.a.S.p.Servers)
+	if f.hopeless(t) {
+		return -1
+	}
 	if f.scans == grouping {
 		f.group()
 	}
+	var j int
 	if f.groups == nil {
-		return f.scan(t, start)
+		j = f.scan(t, start)
+	} else {
+		j = f.ofGroups(t, start)
 	}
-	return f.ofGroups(t, start)
+	// Containers only come, so that what has no room has none from now on.
+	if j < 0 && f.a.S.p.Plain {
+		f.full = append(f.full, t)
+	}
+	return j
+}
+
+// hopeless reports whether a container that is no larger than one of type t has found no room.
+func (f *fitter) hopeless(t int32) bool {
+	demand := f.a.S.p.DemandOf(t)
+	return slices.ContainsFunc(f.full, func(less int32) bool { return holdsOne(demand, f.a.S.p.DemandOf(less)) })
 }
 
 // home returns the server for the next of need containers of type t, -1 where none has room.
@@ -53,7 +82,7 @@ func (f *fitter) placed(j int) {
 	f.groups.Remove(j)
 	f.groups.Put(j, f.keyOf(j))
 	if !f.groups.Few() {
-		f.groups = nil
+		f.groups, f.a.unlike = nil, ungrouped
 	}
 }
 
@@ -64,6 +93,7 @@ func (f *fitter) group() {
 	groups := remainders.New(f.a.S.p.Servers)
 	for j := range f.a.S.p.Servers {
 		if groups.Put(j, f.keyOf(j)); !groups.Few() {
+			f.a.unlike = ungrouped
 			return
 		}
 	}

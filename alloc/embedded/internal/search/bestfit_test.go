@@ -70,6 +70,44 @@ func TestPropFitOfGroups(t *testing.T) {
 	}
 }
 
+// A fitter that remembers what has found no room names the servers that fitters without a memory name.
+func TestPropFitRemembers(t *testing.T) {
+	saved := 0
+	rapid.Check(t, func(t *rapid.T) {
+		inst := &solver.Instance{Total: apportion.Resources{0, 0}, LossBudget: 100}
+		for range rapid.IntRange(1, 30).Draw(t, "servers") {
+			c := apportion.Resources{rapid.Int64Range(1, 9).Draw(t, "cpu"), rapid.Int64Range(1, 9).Draw(t, "memory")}
+			inst.Capacity = append(inst.Capacity, c)
+			inst.Total[0], inst.Total[1] = inst.Total[0]+c[0], inst.Total[1]+c[1]
+		}
+		for range rapid.IntRange(2, 9).Draw(t, "types") {
+			demand := apportion.Resources{rapid.Int64Range(0, 5).Draw(t, "cpus"), rapid.Int64Range(1, 5).Draw(t, "memories")}
+			inst.Apps = append(inst.Apps, solver.App{Demand: demand, Min: 99, Max: 99, Value: 1, Delta: .01})
+		}
+		p := problem.New(inst)
+		a, b := New(NewState(p), 1, tuning.Standard()), New(NewState(p), 1, tuning.Standard())
+		on, beside, f := a.move.begin(a.S), b.move.begin(b.S), a.newFitter()
+		for range 60 {
+			typ := a.S.active[rapid.IntRange(0, len(a.S.active)-1).Draw(t, "type")]
+			if f.hopeless(typ) {
+				saved++
+			}
+			got, want := f.best(typ), b.newFitter().best(typ)
+			if got != want {
+				t.Fatalf("type %d goes to server %d, want %d", typ, got, want)
+			}
+			if got >= 0 {
+				on.place(got, typ, 1)
+				beside.place(want, typ, 1)
+				f.placed(got)
+			}
+		}
+	})
+	if saved == 0 {
+		t.Error("no look was saved")
+	}
+}
+
 // Twice the servers and containers take about twice the looks.
 func TestFitLooksAtFew(t *testing.T) {
 	looks := func(servers int) int {

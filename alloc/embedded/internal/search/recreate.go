@@ -38,7 +38,7 @@ func (a *Annealer) recreate(ctx context.Context, m *move) {
 	}
 	// Step 1: minima, (7). They come before any worth, because a state without them is no solution.
 	if s.missing > 0 {
-		a.placeMissing(ctx, m, &fitter{a: a})
+		a.placeMissing(ctx, m, a.newFitter())
 	}
 	// charge is drawn from tuning.Numbers.PriceShares for the whole move: fills of one move that
 	// differ in it would work against each other.

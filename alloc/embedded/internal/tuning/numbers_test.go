@@ -39,7 +39,7 @@ var constants = map[string]string{
 	"pattern mostCounts": size, "pattern mostResiduals": size, "pattern MostPatterns": size, "pattern mostRows": size,
 	"pattern mostResidents": size, "pattern mostSubsets": size, "pattern NoClass": layout,
 	"filling lookEvery": layout, "filling mostDead": size, "enumerate lookEvery": layout, "enumerate mostBegun": size, "enumerate mostKinds": size,
-	"search tieFreed": tolerance, "search unchecked": size, "search few": layout, "search grouping": layout,
+	"search tieFreed": tolerance, "search unchecked": size, "search few": layout, "search grouping": layout, "search ungrouped": layout,
 	"leaf ProofMargin": tolerance, "leaf mostSeenBytes": size, "leaf each": layout, "leaf mostSweeps": size, "leaf raises": size,
 	"leaf raise": method, "leaf leastRise": tolerance, "leaf unpacked": method, "leaf StatesPerSubproblem": layout,
 	"leaf patternsPerSubproblem": layout,
