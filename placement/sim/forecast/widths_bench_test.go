@@ -5,6 +5,7 @@ package forecast_test
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,9 +23,13 @@ import (
 // The stream: so many jobs on 8 servers of 8 GPUs, of widths that are as frequent as the inverse of their roots, and of exponential lengths of this
 // mean.
 const (
-	widthJobs    = 300
-	widthStreams = 20
-	meanLength   = time.Hour
+	widthJobs  = 300
+	meanLength = time.Hour
+)
+
+var (
+	widthStreams = flag.Uint64("streams", 20, "streams that BenchmarkWidths plays")
+	widthFirst   = flag.Uint64("firststream", 0, "the first of them")
 )
 
 var widths = []int64{1, 2, 4, 8, 16, 32}
@@ -103,7 +108,7 @@ func (w *waits) add(s *sim.Scenario, r *sim.Result) {
 // BenchmarkWidths plays streams of jobs of 1 to 32 of 64 GPUs: the mean of all waits and the longest, both of the jobs of half the cluster, in
 // minutes, in a hundred of the GPUs what is used and what is kept free of something that fits.
 func BenchmarkWidths(b *testing.B) {
-	one, four := 1.0, 4.0
+	none, one, four := 0.0, 1.0, 4.0
 	decisions := func(o alloc.Options) func(*sim.Scenario) sim.Policy {
 		return func(s *sim.Scenario) sim.Policy {
 			return &forecast.Decisions{Problem: &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: .1, Theta2: .1, Options: o}}
@@ -120,6 +125,7 @@ func BenchmarkWidths(b *testing.B) {
 			{"EASY/ends=1-5", 5, func(*sim.Scenario) sim.Policy { return &policies.EASY{} }},
 			{"submission", 0, decisions(alloc.Options{Order: alloc.BySubmission})},
 			{"fair/ends=none", 0, decisions(alloc.Options{})},
+			{"fair/patience=0/ends=none", 0, decisions(alloc.Options{Patience: &none})},
 			{"fair/patience=1/ends=none", 0, decisions(alloc.Options{Patience: &one})},
 			{"fair/patience=4/ends=none", 0, decisions(alloc.Options{Patience: &four})},
 			{"fair/ends=exact", 1, decisions(alloc.Options{})},
@@ -129,7 +135,7 @@ func BenchmarkWidths(b *testing.B) {
 				var w waits
 				for b.Loop() {
 					w = waits{}
-					for seed := range uint64(widthStreams) {
+					for seed := *widthFirst; seed < *widthFirst+*widthStreams; seed++ {
 						s := widthStream(seed, load, c.most)
 						r, err := sim.Run(b.Context(), s, c.policy(s))
 						if err != nil {
@@ -138,11 +144,11 @@ func BenchmarkWidths(b *testing.B) {
 						w.add(s, r)
 					}
 				}
-				b.ReportMetric(w.sum/widthStreams/widthJobs, "mean")
+				b.ReportMetric(w.sum/float64(*widthStreams)/widthJobs, "mean")
 				b.ReportMetric(w.longest, "longest")
 				b.ReportMetric(w.wide/float64(cmp.Or(w.wides, 1)), "mean-32")
 				b.ReportMetric(w.widest, "longest-32")
-				b.ReportMetric(w.each/widthStreams, "longest-32-of-each")
+				b.ReportMetric(w.each/float64(*widthStreams), "longest-32-of-each")
 				b.ReportMetric(100*w.used/w.all, "used-%")
 				b.ReportMetric(100*w.kept/w.all, "kept-%")
 			})
