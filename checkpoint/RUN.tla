@@ -1,9 +1,9 @@
 ---- MODULE RUN ----
-(* How it is kept that a job never runs twice, whatever becomes of messages: leases, the fence of a server, and orders that are late.      *)
-(* A master begins attempts of one job on servers, one at a time. Messages are lost, late, and come again: what was said once may be       *)
-(* heard at any moment from then on. A tick is the unit of time; the clocks of servers are that of the world here, for the grace of a      *)
-(* driver has what they drift apart beside it. The package internal/world/model has the same actions in Go, searches all states of a        *)
-(* small size, and names each action as here.                                                                                              *)
+(* How it is kept that a job never runs twice, whatever becomes of messages: leases, the fence of a server, and orders that are late.       *)
+(* A master begins attempts of one job on servers, one at a time. Messages are lost, late, and come again: what was said once may be        *)
+(* heard at any moment from then on. A tick is the unit of time; the clocks of servers are that of the world here, for the grace of a       *)
+(* driver has what they drift apart beside it. The package internal/world/model has the same actions in Go, names each as here, and         *)
+(* searches all states of a small size; its test has TLC do the same ("make tlc" fetches it), and both find as many.                        *)
 EXTENDS Integers, FiniteSets
 
 CONSTANTS Servers, Lease, Grace, MaxTime, MaxAttempt
@@ -31,8 +31,8 @@ VARIABLES
 vars == <<now, heard, runs, mark, known, said, got, lost, attempt, order, asked, ended, over>>
 
 Init ==
-  /\ now = 0 /\ attempt = 0 /\ order = [a \in Attempts |-> <<None, None>>] /\ asked = FALSE /\ ended = FALSE /\ over = TRUE
-  /\ heard = [s \in Servers |-> None] /\ known = [s \in Servers |-> None] /\ got = [s \in Servers |-> 0]
+  /\ now = Lease /\ attempt = 0 /\ order = [a \in Attempts |-> <<None, None>>] /\ asked = FALSE /\ ended = FALSE /\ over = TRUE
+  /\ heard = [s \in Servers |-> None] /\ known = [s \in Servers |-> None] /\ got = [s \in Servers |-> now]
   /\ runs = [s \in Servers |-> 0] /\ mark = [s \in Servers |-> 0] /\ said = [s \in Servers |-> {}] /\ lost = {}
 
 Max(a, b) == IF a > b THEN a ELSE b
@@ -45,9 +45,9 @@ Tick ==
   /\ runs' = [s \in Servers |-> IF Alive(heard[s], now + 1) THEN runs[s] ELSE 0]
   /\ UNCHANGED <<heard, known, said, got, lost, attempt, order, asked, ended, over>>
 
-\* The master has an answer of a server, with a stamp of some moment before.
+\* The master has an answer of a server, with a stamp of some moment before, which may be from before the beginning.
 Answer(s) == \E t \in Times :
-  /\ known[s] < t /\ t <= now
+  /\ known[s] <= t /\ t <= now
   /\ known' = [known EXCEPT ![s] = t] /\ said' = [said EXCEPT ![s] = @ \cup {t}] /\ got' = [got EXCEPT ![s] = now] /\ lost' = lost \ {s}
   /\ UNCHANGED <<now, heard, runs, mark, attempt, order, asked, ended, over>>
 
@@ -94,6 +94,14 @@ Follow ==
 Next == Tick \/ AskStop \/ Stop \/ Stopped \/ Follow \/ (\E s \in Servers : Answer(s) \/ Question(s) \/ Lose(s) \/ Begin(s)) \/ (\E a \in Attempts : Arrive(a))
 
 Spec == Init /\ [][Next]_vars
+
+\* What is older than a lease is never of use again, and of a silence that is longer than the grace no more is asked. States that differ in
+\* these alone are one to TLC, by VIEW, so that a search ends by itself; MaxTime has to be above its depth.
+Age(t) == IF t = None THEN None ELSE IF now - t > Lease THEN Lease ELSE now - t
+Silence(s) == IF now - got[s] > Grace THEN Grace + 1 ELSE now - got[s]
+Ages ==
+  <<[s \in Servers |-> <<Age(heard[s]), Age(known[s]), {Age(t) : t \in {u \in said[s] : Alive(u, now)}}, Silence(s)>>],
+    [a \in Attempts |-> <<order[a][1], Age(order[a][2])>>], runs, mark, lost, attempt, asked, ended, over>>
 
 NeverTwice == Cardinality({s \in Servers : runs[s] # 0}) <= 1
 ====

@@ -1,5 +1,5 @@
-// Package model searches all states of the run protocol, as checkpoint/RUN.tla declares it: that file says what each action means. TLC is a
-// program of Java's that this library's users need not have, so the search is here, and each action is written a second time, in Go.
+// Package model searches all states of the run protocol, as checkpoint/RUN.tla declares it: that file says what each action means. Each is
+// written a second time, in Go, so that the search needs no Java. Where TLC is there, a test asks it for the same.
 package model
 
 // This file implements the actions and the search.
@@ -43,6 +43,9 @@ func initial() state {
 	s := state{over: true}
 	for i := range servers {
 		s.heard[i], s.known[i] = none, none
+	}
+	for a := range s.stamp {
+		s.stamp[a] = none
 	}
 	return s
 }
@@ -105,7 +108,7 @@ func (c *Config) tick(t state) state {
 func (c *Config) talk(s *state, i int8, add func(string, int8, state)) {
 	for age := dead; age < c.Lease; age++ {
 		// An answer of long ago may come late.
-		if age == none || s.known[i] >= 0 && (age < 0 || age >= s.known[i]) {
+		if age == none || s.known[i] >= 0 && (age < 0 || age > s.known[i]) {
 			continue
 		}
 		t := *s

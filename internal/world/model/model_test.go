@@ -2,7 +2,16 @@
 
 package model
 
-import "testing"
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
 
 func TestNeverTwice(t *testing.T) {
 	c := Config{Lease: 2, Grace: 2, Attempts: 2}
@@ -25,4 +34,65 @@ func TestNeverTwice(t *testing.T) {
 	if _, twice := c.Search(); twice == nil {
 		t.Error("with a grace that is shorter than the lease the job never runs twice")
 	}
+}
+
+// rules are the edits of RUN.tla that take a rule away, as Config.Without does.
+var rules = map[string][]string{
+	"":      nil,
+	"stamp": {"Alive(order[a][2], now)", "Alive(Max(heard[s], order[a][2]), now)"},
+	"mark":  {"ELSE Max(mark[s], runs[s])]", "ELSE mark[s]]", "![s] = Max(@, attempt)]", "![s] = @]"},
+	"over":  {"/\\ over /\\ attempt <", "/\\ attempt <"},
+}
+
+// TLC finds as many states of the specification as the search does, and without a rule as short a way to a job that runs twice.
+func TestTLC(t *testing.T) {
+	jar := os.Getenv("APPORTION_TLC")
+	if jar == "" {
+		if os.Getenv("APPORTION_REQUIRE_TLC") != "" {
+			t.Fatal("APPORTION_TLC names no TLC: run make tlc")
+		}
+		t.Skip("APPORTION_TLC names no TLC: run make tlc")
+	}
+	for rule, edits := range rules {
+		t.Run("without "+cmp.Or(rule, "none"), func(t *testing.T) {
+			c := Config{Lease: 1, Grace: 1, Attempts: 2, Without: rule}
+			states, twice := c.Search()
+			out := tlc(t, jar, c, edits)
+			if rule == "" && !strings.Contains(out, fmt.Sprintf(" %d distinct states found, 0 states left", states)) {
+				t.Errorf("the search finds %d states; TLC:\n%s", states, out)
+			}
+			if steps := len(regexp.MustCompile(`(?m)^State \d+: <`).FindAllString(out, -1)) - 1; rule != "" && steps != len(twice) {
+				t.Errorf("the search finds %q, TLC a way of %d steps:\n%s", twice, steps, out)
+			}
+		})
+	}
+}
+
+// tlc returns what TLC says of the specification with these edits: pairs of a text that is there once, and what stands there instead.
+func tlc(t *testing.T, jar string, c Config, edits []string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../checkpoint/RUN.tla")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := string(text)
+	for ; len(edits) > 0; edits = edits[2:] {
+		if strings.Count(spec, edits[0]) != 1 {
+			t.Fatalf("%q is not there once in RUN.tla", edits[0])
+		}
+		spec = strings.Replace(spec, edits[0], edits[1], 1)
+	}
+	dir := t.TempDir()
+	config := fmt.Sprintf("CONSTANTS Servers = {1, 2} Lease = %d Grace = %d MaxTime = 60 MaxAttempt = %d\nSPECIFICATION Spec\nVIEW Ages\nINVARIANT NeverTwice\n",
+		c.Lease, c.Grace, c.Attempts)
+	for name, text := range map[string]string{"RUN.tla": spec, "RUN.cfg": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One worker goes breadth first. A violation is an exit status of its own, and what it prints is looked at.
+	run := exec.Command("java", "-XX:+UseSerialGC", "-Djava.io.tmpdir="+dir, "-cp", jar, "tlc2.TLC", "-deadlock", "-workers", "1", "RUN.tla")
+	run.Dir = dir
+	out, _ := run.CombinedOutput()
+	return string(out)
 }
