@@ -12,8 +12,8 @@ import (
 const (
 	// defaultPatience is how many times its own least counts an application lets others pass. Jobs of 1 to 32 of 64 GPUs at loads of 0.8 and 1: at
 	// half of it the mean wait is 6 and 9 % longer, and that of the jobs of 32 8 and 4 % shorter (BenchmarkWidths). No patience brings the
-	// longest waits of the jobs of 32 to first in, first out: of 100 streams 1.16 and 1.09 times as long at 2, 1.11 and 1.08 at 0, where
-	// the mean wait is 12 and 17 % longer and twice as much or more is kept free (-streams 100 -firststream 3000).
+	// longest waits of the jobs of 32 to first in, first out: of 100 streams 1.16 and 1.09 times as long at 2, 1.11 and 1.06 at 0, where
+	// the mean wait is 12 and 15 % longer and twice as much or more is kept free (-streams 100 -firststream 3000).
 	defaultPatience = 2
 	// widest is the part of the cluster that counts of an application that needs more: no two of that size fit beside each other, so
 	// that at the default it is due once a whole cluster was let in past it.
