@@ -167,6 +167,11 @@ func (d *draft) sharesCeiling(i, v int) bool {
 // exchange places n containers of application i, and then the victims anew at their fewest. It changes nothing
 // and returns false where that does not fit, or costs more than is left of the budget.
 func (d *draft) exchange(i int, n int64, victims []int) bool {
+	return !d.short(i, n, victims) && d.exchanged(i, n, victims)
+}
+
+// exchanged is exchange where the room is enough as one server.
+func (d *draft) exchanged(i int, n int64, victims []int) bool {
 	// What each had is kept, so that a failure can put it back just there.
 	cost := int64(0)
 	before := make([][]apportion.Placement, len(victims))
@@ -208,6 +213,21 @@ func (d *draft) exchange(i int, n int64, victims []int) bool {
 	d.remove(i)
 	for at, v := range victims {
 		d.put(v, before[at])
+	}
+	return false
+}
+
+// short reports whether the cluster as one server has too little of a kind for n containers of application i and the fewest of each victim:
+// it is known then that there is no exchange. O(victims x kinds).
+func (d *draft) short(i int, n int64, victims []int) bool {
+	for k, q := range d.r.problem.Applications[i].Demand {
+		left := d.free(k) - n*q
+		for _, v := range victims {
+			left += solver.Containers(d.counts[v])*d.r.problem.Applications[v].Demand[k] - d.leastOf(v, k)
+		}
+		if left < 0 {
+			return true
+		}
 	}
 	return false
 }

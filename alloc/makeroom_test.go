@@ -10,11 +10,11 @@ import (
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
-// What is refused without a look at others is refused by the looks too: where the cluster lacks a kind no victims make room, and without a
-// right to anything nothing is taken.
+// What is refused without a look at others is refused by the looks too: where the cluster lacks a kind no victims make room, nor those
+// beside whose fewest containers too little of it is left, and without a right to anything nothing is taken.
 func TestPropRefusedUnasked(t *testing.T) {
-	var lacked, rightless int
-	rapidtest.Until(t, "a case is missing", func() bool { return lacked > 0 && rightless > 0 }, func(t *rapid.T) {
+	var lacked, short, rightless int
+	rapidtest.Until(t, "a case is missing", func() bool { return lacked > 0 && short > 0 && rightless > 0 }, func(t *rapid.T) {
 		p := genTeams(t, rapid.IntRange(1, 2).Draw(t, "servers"))
 		p.Theta2 = 1 // so that no budget is in the way
 		i := len(p.Applications) - 1
@@ -31,6 +31,15 @@ func TestPropRefusedUnasked(t *testing.T) {
 		lacks := a.lacks(i, n)
 		if lacks {
 			lacked++
+		}
+		for last := range a.victims(i) {
+			victims := a.victims(i)[:last+1]
+			if !a.short(i, n, victims) {
+				continue
+			}
+			if short++; a.exchanged(i, n, victims) {
+				t.Fatalf("%d victims made room where there is said to be too little", len(victims))
+			}
 		}
 		if a.roomByVictims(i, n) && lacks {
 			t.Fatal("others made room where there is said to be too little")
