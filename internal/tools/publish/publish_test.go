@@ -51,7 +51,7 @@ func publish(t *testing.T) *stranger {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kit", library + "/examples/kubernetes", library + "/examples/kubernetes/deploy", library + "/examples/live", library + "/examples/managertest", library + "/examples/nodeagent",
+	want := []string{library, library + "/checkpoint/blobstore", library + "/checkpoint/etcdjournal", library + "/examples", library + "/examples/kit", library + "/examples/kubernetes", library + "/examples/kubernetes/deploy", library + "/examples/kubernetes/victims", library + "/examples/live", library + "/examples/managertest", library + "/examples/nodeagent",
 		library + "/examples/nomad", library + "/examples/nomad/strategy", library + "/examples/slurm", library + "/examples/studies", library + "/examples/yarn",
 		library + "/internal/site", library + "/internal/tools", library + "/internal/world"}
 	if !slices.Equal(names, want) {
