@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,6 +78,14 @@ func (d Daily) Hours(t *testing.T) {
 				r.Jobs = day.Plain(r.Jobs)
 			}
 			core, memory := playHours(d.Bench(t), r, speed)
+			// A manager whose daemons are killed may forget a job of its own, with or without a controller beside it.
+			r.Jobs = slices.DeleteFunc(r.Jobs, func(j day.Job) bool {
+				lost := *faultsFlag > 0 && j.Max == j.Fixed && j.Ended == 0
+				if lost {
+					t.Logf("%s has lost %s", d.Manager, j.Name)
+				}
+				return lost
+			})
 			m, err := r.Measure()
 			if err != nil {
 				t.Fatal(err)
