@@ -28,9 +28,11 @@ type view struct {
 	tallies map[string]*tally              // by what is asked
 	reasons map[string]apportion.Reason    // of those left out, by what is asked
 	kept    []keeper                       // settings that keep anybody from giving room; nil before the first question
-	worths  []float64                      // by application; nil before the first question
-	trials  int                            // how many were tried with a budget without limit
-	sought  int                            // for how many remedies were looked for
+	ranks   []ranked                       // nil before the first question
+	dear    *int64                         // what changing all takes, whoever asks; nil before the first question
+	scratch apportion.Resources
+	trials  int // how many were tried with a budget without limit
+	sought  int // for how many remedies were looked for
 }
 
 // emptyView is the servers without anything on them.

@@ -33,20 +33,24 @@ func (p *Problem) Instance() (inst *solver.Instance, apps []int, err error) {
 // r.problem, ascending, and become positions 0, 1, ... of the instance; options of one application are neighbours in both.
 // Slices are shared with the problem, and no solver writes to them. O(applications x kinds), and the cost of DRF.
 func (r *resolved) instance(apps []int) *solver.Instance {
-	// Shares are those among apps alone: an application that is left out of P2 claims nothing of
-	// the cluster.
-	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Class: r.open.classes(), Apps: make([]solver.App, len(apps))}
-	shares := r.shares(apps)
-	for a, i := range apps {
-		inst.Apps[a] = r.app(i)
-		inst.Apps[a].Share = shares[a]
-	}
-	r.setLosses(apps, inst.Apps, r.fairSpeeds(apps, inst.Apps))
+	inst := &solver.Instance{Capacity: r.capacity, Total: r.total, Class: r.open.classes(), Apps: r.dense(apps)}
 	inst.Groups, inst.Choices = r.groups(apps), r.choices(apps)
 	inst.LossBudget = r.lossBudget(apps, inst.Apps)
 	inst.AdjustBudget = r.adjustBudget()
 	r.keepIn(inst, apps)
 	return inst
+}
+
+// dense returns the forms that applications have in P2 for those in apps, with what they lose. Shares are those among apps alone: an
+// application that is left out of P2 claims nothing of the cluster.
+func (r *resolved) dense(apps []int) []solver.App {
+	dense, shares := make([]solver.App, len(apps)), r.shares(apps)
+	for a, i := range apps {
+		dense[a] = r.app(i)
+		dense[a].Share = shares[a]
+	}
+	r.setLosses(apps, dense, r.fairSpeeds(apps, dense))
+	return dense
 }
 
 // instanceOfAll is P2 over every application, with the theoretical share of those that are not in sharing set

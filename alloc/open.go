@@ -68,7 +68,8 @@ func (r *resolved) waitingLoss(sharing []int, counts solver.Counts) float64 {
 	if r.problem.Options.Paper || len(all) == len(sharing) {
 		return 0
 	}
-	return r.instance(all).FairnessLoss(gather(all, counts))
+	inst := &solver.Instance{Apps: r.dense(all), Choices: r.choices(all)}
+	return inst.FairnessLoss(gather(all, counts))
 }
 
 // orderText says what the order of asking costs at most, and whose place is worth most to others by their prices; empty where it costs

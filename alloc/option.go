@@ -132,8 +132,12 @@ func (r *resolved) inUse(o int, counts solver.Counts) int {
 
 // fitting lists the options of the application of entry i that the empty cluster could hold.
 func (r *resolved) fitting(i int) []int {
+	options := r.options(i)
+	if len(options) == 1 && r.fits(options[0]) {
+		return options // the usual application, of which nothing is copied
+	}
 	var fitting []int
-	for _, e := range r.options(i) {
+	for _, e := range options {
 		if r.fits(e) {
 			fitting = append(fitting, e)
 		}

@@ -142,16 +142,17 @@ func (r *resolved) belowCeilings(i int, left func(c int) apportion.Resources) in
 // groups returns the ceilings over apps: one group for each, in their order, with positions in apps. A group may have no
 // application; it is there all the same, so that positions of groups and ceilings agree.
 func (r *resolved) groups(apps []int) []solver.Group {
-	// O(ceilings x applications x depth); queues are few.
-	var groups []solver.Group
-	for c := range r.limited {
-		group := solver.Group{Ceiling: r.ceiling(c)}
-		for a, i := range apps {
-			if slices.Contains(r.above[i], c) {
-				group.Apps = append(group.Apps, a)
-			}
+	if len(r.limited) == 0 {
+		return nil
+	}
+	groups := make([]solver.Group, len(r.limited))
+	for c := range groups {
+		groups[c].Ceiling = r.ceiling(c)
+	}
+	for a, i := range apps {
+		for _, c := range r.above[i] {
+			groups[c].Apps = append(groups[c].Apps, a)
 		}
-		groups = append(groups, group)
 	}
 	return groups
 }
@@ -159,14 +160,21 @@ func (r *resolved) groups(apps []int) []solver.Group {
 // forceBelowCeilings finds the cheapest that cannot stay where a ceiling is below what is used: those of the least
 // cost first, of equal ones the largest, and none without need. The pinned go last.
 func (r *resolved) forceBelowCeilings() {
-	// Ceilings are taken from the lowest up: whoever is forced below one counts above it no more.
-	for c := range r.limited {
-		var left, gone []int
-		for i := range r.previous {
-			if r.running(i) && !r.forced[i] && slices.Contains(r.above[i], c) {
-				left = append(left, i)
+	run := make([][]int, len(r.limited)) // by ceiling
+	for i := range r.previous {
+		if r.running(i) && len(r.limited) > 0 {
+			for _, c := range r.above[i] {
+				run[c] = append(run[c], i)
 			}
 		}
+	}
+	// Ceilings are taken from the lowest up: whoever is forced below one counts above it no more.
+	for c := range run {
+		left := slices.DeleteFunc(run[c], func(i int) bool { return r.forced[i] })
+		if !r.exceeds(c, left) {
+			continue
+		}
+		var gone []int
 		slices.SortStableFunc(left, func(a, b int) int {
 			if r.pinned[a] != r.pinned[b] {
 				return map[bool]int{true: 1, false: -1}[r.pinned[a]]

@@ -185,11 +185,14 @@ func (v *view) keepers() []keeper {
 	}
 	r := v.r
 	v.kept = []keeper{}
-	for _, k := range []keeper{
+	list := []keeper{
 		{ByPin, "applications.pinned", nil, func(_, w int) bool { return r.pinned[w] }},
 		{ByMinRun, "options.min_run", nil, func(_, w int) bool { return r.recent(w) && !r.pinned[w] }},
-		{ByPreempt, "options.preempt", nil, v.couldBePreempted},
-	} {
+	}
+	if !r.problem.Options.Preempt {
+		list = append(list, keeper{ByPreempt, "options.preempt", nil, v.couldBePreempted})
+	}
+	for _, k := range list {
 		for w := range v.draft.counts {
 			if k.cause == ByPreempt && r.problem.Applications[w].Preemptible || k.cause != ByPreempt && k.keeps(w, w) {
 				k.of = append(k.of, w)
@@ -219,11 +222,19 @@ func generalText(b *apportion.Blocker) string {
 
 // dearer reports whether to change all that may be changed for application i takes more than is left of the budget.
 func (v *view) dearer(i int) bool {
-	d, sum := v.draft, int64(0)
+	d := v.draft
+	if v.dear != nil && v.from == nil {
+		return *v.dear > d.budget-d.spent
+	}
+	sum, n := int64(0), max(0, d.least(i))
 	for w := range d.counts {
 		if d.in[w] && !v.r.stays(w) && len(d.counts[w]) > 0 {
-			sum += d.charge(i, w, max(0, d.least(i))) // Validate has seen that all costs fit int64
+			sum += d.charge(i, w, n) // Validate has seen that all costs fit int64
 		}
+	}
+	// Only a guarantee makes a change free for one and not for another; off its servers one counts for nobody.
+	if !v.r.guaranteed && v.from == nil {
+		v.dear = &sum
 	}
 	return sum > d.budget-d.spent
 }

@@ -153,26 +153,22 @@ func (v *view) another(i int, n int64, t *tally) []apportion.Remedy {
 
 // suspensions are the cheapest job without which there is room, and the cheapest that Options.Preempt would let go.
 func (v *view) suspensions(i int, n int64, t *tally) (list []apportion.Remedy) {
-	type candidate struct {
-		w     int
-		price float64
-	}
-	var could []candidate
 	d := v.draft
 	capped := d.ceilingRoom(i) < d.least(i)
-	for w, placed := range d.counts {
-		if len(placed) > 0 && v.r.of[w] != v.r.of[i] && (capped && d.sharesCeiling(i, w) || v.gives(i, w, t) >= n) {
-			could = append(could, candidate{w, v.worth(v.r.of[w])})
+	found, preempted, tried := false, false, 0
+	for _, c := range v.byWorth() {
+		if tried == mostSuspended {
+			break
 		}
-	}
-	slices.SortStableFunc(could, func(a, b candidate) int { return cmp.Compare(a.price, b.price) })
-	found, preempted := false, false
-	for _, c := range could[:min(len(could), mostSuspended)] {
+		if v.r.of[c.w] == v.r.of[i] || !(capped && d.sharesCeiling(i, c.w)) && v.gives(i, c.w, t) < n {
+			continue
+		}
+		tried++
 		preempt := !preempted && v.couldBePreempted(i, c.w)
 		if found && !preempt || !v.roomWithout(i, n, c.w) {
 			continue
 		}
-		one := apportion.Remedy{Change: Suspend, Applications: []string{v.r.problem.Applications[c.w].ID}, Price: max(0, c.price)}
+		one := apportion.Remedy{Change: Suspend, Applications: []string{v.r.problem.Applications[c.w].ID}, Price: max(0, c.worth)}
 		if !found {
 			list = append(list, one)
 		}
@@ -185,12 +181,25 @@ func (v *view) suspensions(i int, n int64, t *tally) (list []apportion.Remedy) {
 	return list
 }
 
-// worth returns what application o brings under the allocation of the view. All are asked for the first question: thousands follow it.
-func (v *view) worth(o int) float64 {
-	for at := len(v.worths); at < len(v.r.entries); at++ {
-		v.worths = append(v.worths, v.r.netWorth(at, v.draft.counts))
+// ranked is an application with containers, and what it brings.
+type ranked struct {
+	w     int
+	worth float64
+}
+
+// byWorth lists the applications with containers, those that bring least under the allocation of the view first, and of equals in their
+// order. It is put together for the first question: thousands follow it.
+func (v *view) byWorth() []ranked {
+	if v.ranks == nil {
+		v.ranks = []ranked{}
+		for w, placed := range v.draft.counts {
+			if len(placed) > 0 {
+				v.ranks = append(v.ranks, ranked{w, v.r.netWorth(v.r.of[w], v.draft.counts)})
+			}
+		}
+		slices.SortStableFunc(v.ranks, func(a, b ranked) int { return cmp.Compare(a.worth, b.worth) })
 	}
-	return v.worths[o]
+	return v.ranks
 }
 
 // gives returns at most how many containers of entry i have room once application w has none.
@@ -205,11 +214,11 @@ func (v *view) gives(i, w int, t *tally) int64 {
 		if app.MaxServers > 0 {
 			before = 0
 		}
-		room = room.Clone()
+		v.scratch = append(v.scratch[:0], room...)
 		for k, q := range v.r.problem.Applications[w].Demand {
-			room[k] += p.Count * q
+			v.scratch[k] += p.Count * q
 		}
-		sum += v.onOne(i, room) - before
+		sum += v.onOne(i, v.scratch) - before
 	}
 	return sum
 }

@@ -42,9 +42,12 @@ func (p *Problem) digest(run Allocation, told bool) string {
 	asked.Applications, asked.Queues = slices.Clone(p.Applications), slices.Clone(p.Queues)
 	for i := range asked.Applications {
 		app := &asked.Applications[i]
-		most, begins := app.Most, p.Previous.Containers(app.ID) == 0
+		most := app.Most
 		app.Passed, app.Ends, app.Held, app.Option, app.Most = 0, nil, nil, "", 0
-		if n := run.Containers(app.ID); n > 0 && (most > 0 || told && begins) {
+		if most == 0 && (!told || p.Previous.Containers(app.ID) > 0) {
+			continue
+		}
+		if n := run.Containers(app.ID); n > 0 {
 			app.Most = max(most, n)
 		}
 	}

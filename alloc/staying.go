@@ -69,6 +69,7 @@ func (v *view) stays(i int) apportion.Reason {
 
 // off asks about the servers without application i. What it has on cordoned ones is nobody's, and no ceiling counts it.
 func (v *view) off(i int, ask func(at *view) apportion.Reason) apportion.Reason {
+	v.byWorth() // of all, with what it has
 	at, d := *v, v.draft
 	at.from = d.counts[i]
 	var elsewhere []apportion.Placement
