@@ -155,7 +155,11 @@ func (a *admission) together(options []int, t *turn) bool {
 		group = append(group, i)
 		a.enter(i)
 	}
-	if a.solve(options[0], embedded.Default) {
+	effort := embedded.Default
+	if len(group) > manyTogether {
+		effort = embedded.Quick
+	}
+	if a.solve(options[0], effort) {
 		return true
 	}
 	for _, i := range group {
@@ -186,6 +190,10 @@ func (a *admission) search(options []int) bool {
 	a.leaveOut(options[0])
 	return false
 }
+
+// manyTogether is beyond how many newcomers all together are searched for with less effort: five times as much lets in nobody more in 144
+// draws of tasks on 5 to 50 servers, and two of 102 in four of 60 newcomers.
+const manyTogether = 64
 
 // manyChoices is beyond how many applications with options a question tries no ways to choose but those that prices prefer.
 const manyChoices = 64

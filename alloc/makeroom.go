@@ -41,10 +41,10 @@ func (d *draft) makeRoom(i int, n int64) bool {
 
 // roomByVictims is makeRoom where all that others could give up is enough.
 func (d *draft) roomByVictims(i int, n int64) bool {
-	victims := d.victims(i)
+	victims, tight := d.victims(i), make(map[string]bool)
 	// One alone is tried first, so that as few as possible are adjusted.
 	for _, v := range victims {
-		if d.exchange(i, n, []int{v}) {
+		if !d.stuck(i, n, v, tight) && d.exchange(i, n, []int{v}) {
 			return true
 		}
 	}
@@ -56,6 +56,23 @@ func (d *draft) roomByVictims(i int, n int64) bool {
 		last += last/2 - 1
 	}
 	return len(victims) > 2 && d.exchange(i, n, victims)
+}
+
+// stuck reports whether the single container of application v is known to have no place but the one that a single one of i, which has room
+// nowhere, would take: neither has room beside the other there. tight has what was found by request.
+func (d *draft) stuck(i int, n int64, v int, tight map[string]bool) bool {
+	single := n == 1 && d.least(v) == 1 && solver.Containers(d.counts[v]) == 1 && len(d.r.options(v)) == 1
+	if !single || d.r.tree != nil || len(d.reserved) > 0 || d.r.wishes[i] != nil || d.r.wishes[v] != nil {
+		return false
+	}
+	key := d.request(v)
+	no, known := tight[key]
+	if !known {
+		j, _ := d.bestServer(v, 1, nil)
+		no = j < 0
+		tight[key] = no
+	}
+	return no
 }
 
 // lacks reports whether the cluster as one server had too little of a kind for n containers of application i if all others went down to

@@ -55,6 +55,42 @@ func TestPropRefusedUnasked(t *testing.T) {
 	})
 }
 
+// An application of one container that is said to be stuck makes no room for another of one.
+func TestPropStuck(t *testing.T) {
+	stuck, made := 0, 0
+	rapidtest.Until(t, "a case is missing", func() bool { return stuck > 0 && made > 0 }, func(t *rapid.T) {
+		p := &Problem{Kinds: apportion.Kinds{"cpu", "memory"}, Theta1: 1, Theta2: 1, Previous: Allocation{}}
+		for j := range rapid.IntRange(1, 3).Draw(t, "servers") {
+			p.Servers = append(p.Servers, apportion.Server{ID: string(rune('a' + j)), Capacity: apportion.Resources{8, 8}})
+		}
+		for n := range rapid.IntRange(3, 9).Draw(t, "apps") {
+			demand := apportion.Resources{rapid.Int64Range(1, 6).Draw(t, "cpu"), rapid.Int64Range(1, 6).Draw(t, "memory")}
+			p.Applications = append(p.Applications, Application{ID: string(rune('a' + n)), Weight: 1, Form: Form{Demand: demand, Min: 1, Max: 1}})
+		}
+		d := newDraft(resolve(p))
+		for i := range p.Applications {
+			if d.place(i, 1) {
+				d.enter(i)
+				continue
+			}
+			tight := make(map[string]bool)
+			for _, v := range d.victims(i) {
+				is := d.stuck(i, 1, v, tight)
+				if !d.exchange(i, 1, []int{v}) {
+					stuck += map[bool]int{true: 1}[is]
+					continue
+				}
+				if is {
+					t.Fatalf("%s makes room for %s", p.Applications[v].ID, p.Applications[i].ID)
+				}
+				d.enter(i)
+				made++
+				break
+			}
+		}
+	})
+}
+
 // By level a queue may take without a guarantee.
 func TestMayTakeByLevel(t *testing.T) {
 	p := gpuProblem(4)
