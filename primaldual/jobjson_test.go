@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -35,9 +36,7 @@ func TestJobJSON(t *testing.T) {
 			t.Errorf("%v is written as %s, %v", utility, text, err)
 		}
 		var got primaldual.Job
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, json.Unmarshal(text, &got))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-written +read):\n%s", form, diff)
 		}

@@ -187,9 +187,7 @@ func TestEndOfJob(t *testing.T) {
 	if got := mustPrices(t, s, Workers, 4, 0)[0]; got != empty {
 		t.Errorf("price %g after a cancelled job, want %g", got, empty)
 	}
-	if err := s.recount(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.recount())
 }
 
 // A search that would exceed the limit on memory costs the job its place; the failure is recorded.
@@ -205,9 +203,7 @@ func TestFailTooLarge(t *testing.T) {
 	if _, ok := s.Schedule("j"); ok {
 		t.Error("the job still runs")
 	}
-	if err := s.recount(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.recount())
 	if down := s.ledger.slot(1).down; down == nil || !down[s.ledger.machine(ParameterServers, 0)] {
 		t.Error("the server is not down")
 	}

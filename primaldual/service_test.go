@@ -54,9 +54,7 @@ func TestLongRun(t *testing.T) {
 	if admitted < steps/4 || refused < steps/20 || most > 40_000 {
 		t.Errorf("admitted %d, refused %d, largest snapshot %d bytes", admitted, refused, most)
 	}
-	if err := s.recount(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.recount())
 }
 
 // firstFit runs each job as early as it fits, whatever it is worth: a policy that knows no prices.

@@ -136,9 +136,7 @@ func TestRestoreRefusesOthers(t *testing.T) {
 	}
 	scaled := *bounds
 	scaled.EtaWorker++ // takes no part in prices
-	if _, err := RestoreScheduler(cluster, &scaled, nil, data); err != nil {
-		t.Error(err)
-	}
+	must.Have(RestoreScheduler(cluster, &scaled, nil, data))(t)
 }
 
 // A snapshot whose ledger and jobs agree, but in which a job has more workers than chunks.

@@ -243,9 +243,7 @@ func TestInputsAreNotKept(t *testing.T) {
 	if after := snapshotOf(t, s); !cmp.Equal(before, after) {
 		t.Error("the caller's changes reached the scheduler")
 	}
-	if err := s.Cancel("j"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Cancel("j"))
 }
 
 // A decision allocates what it returns and little else, however large the tables.

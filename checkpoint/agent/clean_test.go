@@ -83,9 +83,7 @@ func TestForgetKeepsOutput(t *testing.T) {
 	b.must(checkpoint.Stop, 3, 0)
 	b.status(ended(3)...)
 	time.Sleep(20 * time.Millisecond)
-	if _, err := os.Stat(filepath.Join(b.config.Shared, "lr", "3")); err != nil {
-		t.Error(err)
-	}
+	must.Have(os.Stat(filepath.Join(b.config.Shared, "lr", "3")))(t)
 }
 
 // One answer does not grow with all that ever ran.

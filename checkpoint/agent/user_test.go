@@ -81,12 +81,8 @@ func TestJobsOfOtherUsers(t *testing.T) {
 			t.Errorf("%s belongs to %d", name, owner)
 		}
 	}
-	if _, err := agent.OpenBook(b.config.Disk, "here"); err != nil {
-		t.Error(err)
-	}
-	if err := disk.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Have(agent.OpenBook(b.config.Disk, "here"))(t)
+	must.Do(t, disk.Close())
 }
 
 // scriptOfUser is a trainer that adds its user to what it begins from, tries to read what is the agent's, and saves.

@@ -67,9 +67,7 @@ func TestFenceNotSettled(t *testing.T) {
 	if !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a writer below a fence that is not settled: %v", err)
 	}
-	if err := w.Abort(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Abort())
 	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
 		t.Errorf("%q, %v", data, err)
 	}

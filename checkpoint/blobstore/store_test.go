@@ -22,6 +22,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // apart are the options of a store that has an object for each part.
@@ -36,9 +37,7 @@ type subject struct {
 
 func newSubject(t testing.TB, s *Store) subject {
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 	})
 	shift := new(time.Duration)
 	s.on.now = func() time.Time { return time.Now().Add(*shift) }

@@ -40,31 +40,6 @@ func benchSite(b *testing.B, start ...string) (*command.Runner, runner.Run) {
 	return a, runner.Run{Job: "job", Containers: []string{"here"}, Dir: b.TempDir()}
 }
 
-func BenchmarkResumeStop(b *testing.B) {
-	for _, containers := range []int{1, 8} {
-		b.Run(fmt.Sprintf("containers=%d", containers), func(b *testing.B) {
-			a, run := benchSite(b, "/bin/sleep", "3600")
-			for len(run.Containers) < containers {
-				run.Containers = append(run.Containers, "here")
-			}
-			for b.Loop() {
-				run.Attempt++
-				must.Do(b, a.Resume(context.Background(), run))
-				must.Do(b, a.Stop(context.Background(), run))
-			}
-		})
-	}
-	// The same without the runner: what the system takes.
-	b.Run("plain", func(b *testing.B) {
-		for b.Loop() {
-			cmd := exec.Command("/bin/sleep", "3600")
-			must.Do(b, cmd.Start())
-			_ = cmd.Process.Kill() // the end is seen below
-			_ = cmd.Wait()
-		}
-	})
-}
-
 func BenchmarkSave(b *testing.B) {
 	program := must.Have(os.Executable())(b)
 	a, run := benchSite(b, program, "job:train", "1000000000")
@@ -72,17 +47,6 @@ func BenchmarkSave(b *testing.B) {
 	must.Do(b, a.Resume(context.Background(), run))
 	for b.Loop() {
 		must.Have(a.Save(context.Background(), run))(b)
-	}
-	must.Do(b, a.Stop(context.Background(), run))
-}
-
-func BenchmarkProgress(b *testing.B) {
-	a, run := benchSite(b, "/bin/sleep", "3600")
-	run.Attempt = 1
-	must.Do(b, a.Resume(context.Background(), run))
-	b.ReportAllocs()
-	for b.Loop() {
-		must.Have(a.Progress(context.Background(), run))(b)
 	}
 	must.Do(b, a.Stop(context.Background(), run))
 }
@@ -216,9 +180,7 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 		_ = d.Apply(ctx, checkpoint.Cancel{Job: "job"})
 		_, _ = d.Await(ctx, func(s *driver.State) bool { j, _ := s.Job("job"); return j.Job.Phase == checkpoint.Ended })
 		end()
-		if err := errors.Join(<-ended, server.Close(), a.Close(), steps.Close(), os.RemoveAll(dir)); err != nil {
-			b.Error(err)
-		}
+		must.Do(b, errors.Join(<-ended, server.Close(), a.Close(), steps.Close(), os.RemoveAll(dir)))
 	})
 	must.Do(b, d.Join(ctx, apportion.Server{ID: "here", Capacity: apportion.Resources{2}}, a))
 	return d, steps

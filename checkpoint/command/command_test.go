@@ -72,9 +72,7 @@ func (s *site) sweep(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	defer cancel()
-	if err := s.Stop(ctx, s.run(1<<60)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Stop(ctx, s.run(1<<60)))
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive after Stop: %v", left)
 	}

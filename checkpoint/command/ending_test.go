@@ -109,9 +109,7 @@ func TestPipesInThePlaceOfRecords(t *testing.T) {
 	if err := within("save", func(ctx context.Context) error { _, err := s.Save(ctx, run); return err }); err == nil {
 		t.Error("it was saved")
 	}
-	if err := within("stop", func(ctx context.Context) error { return s.Stop(ctx, run) }); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, within("stop", func(ctx context.Context) error { return s.Stop(ctx, run) }))
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)
 	}

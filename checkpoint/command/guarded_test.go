@@ -114,9 +114,7 @@ func TestGuardedStop(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), long)
 		defer cancel()
-		if err := s.Stop(ctx, run); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Stop(ctx, run))
 		if left := s.processes(t); len(left) > 0 {
 			t.Errorf("alive: %v", left)
 		}

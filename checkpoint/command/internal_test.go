@@ -297,9 +297,7 @@ func TestAttempts(t *testing.T) {
 // pause ends with its context, and not before the interval otherwise.
 func TestPause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := (&Runner{options: Options{Poll: time.Millisecond}}).paced(nil).pause(ctx); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, (&Runner{options: Options{Poll: time.Millisecond}}).paced(nil).pause(ctx))
 	cancel()
 	if err := (&Runner{options: Options{Poll: time.Hour}}).paced(nil).pause(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the context: %v", err)

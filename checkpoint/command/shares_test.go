@@ -169,9 +169,7 @@ func newShardedCluster(t *testing.T) shardedCluster {
 	}
 	t.Cleanup(func() {
 		end()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must.Do(t, <-ended)
 	})
 	return shardedCluster{d, servers, master, dir}
 }

@@ -174,9 +174,7 @@ func TestUser(t *testing.T) {
 			t.Fatalf("%+v, %v", saved, err)
 		}
 	}
-	if err := a.Stop(t.Context(), run); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, a.Stop(t.Context(), run))
 	if p, err := a.Progress(t.Context(), run); err != nil || p.Running {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -210,9 +208,7 @@ func TestUsersAreApart(t *testing.T) {
 	if refused, _ := os.ReadFile(filepath.Join(run.Dir, "refused")); len(strings.Fields(string(refused))) != len(tries) {
 		t.Errorf("%d of %d were refused", len(strings.Fields(string(refused))), len(tries))
 	}
-	if err := syscall.Kill(os.Getpid(), 0); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, syscall.Kill(os.Getpid(), 0))
 }
 
 // Another's file under a name in the job's directory, by a link of either kind, makes no checkpoint: the runner could read it, the job

@@ -735,9 +735,7 @@ func TestPlan(t *testing.T) {
 	if err != nil || d.Allocation.Containers("a") != 4 || d.Allocation["a"]["n1"] != 4 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	if _, err := alloc.Verify(p, d); err != nil {
-		t.Error(err)
-	}
+	must.Have(alloc.Verify(p, d))(t)
 	f.blind = true
 	if _, _, err := controller.Plan(t.Context(), config, nil); err == nil {
 		t.Error("a plan for a cluster that is not seen")

@@ -73,9 +73,7 @@ func newFleet(b *testing.B, jobs, servers int, syncs *atomic.Int64) *fleet {
 	go func() { ended <- f.d.Run(ctx) }()
 	b.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
+		must.Do(b, <-ended)
 	})
 	for i := range servers {
 		id := fmt.Sprintf("s%04d", i)

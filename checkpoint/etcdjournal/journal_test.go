@@ -237,12 +237,8 @@ func testPaused(t *testing.T, c *cluster, prefix string) {
 	if err := first.append(server("c")); !errors.Is(err, checkpoint.ErrFenced) {
 		t.Errorf("the first, back again: %v", err)
 	}
-	if err := second.append(server("d")); err != nil {
-		t.Error(err)
-	}
-	if err := second.j.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, second.append(server("d")))
+	must.Do(t, second.j.Close())
 	third := open(t, at, prefix)
 	if got := servers(third.m); len(got) != 3 || got["c"] {
 		t.Errorf("%v, want a, b and d", got)
@@ -386,7 +382,5 @@ func testMajority(t *testing.T, c *cluster, prefix string) {
 	if !servers(second.m)["a"] {
 		t.Error("what was answered is lost")
 	}
-	if err := second.append(server("c")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, second.append(server("c")))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func directory(names ...string) fstest.MapFS {
@@ -114,9 +115,7 @@ func TestNamed(t *testing.T) {
 		t.Errorf("a name leads out: %+v, %v", found, err)
 	}
 	// Where no file is one of the format's, they are found as without the list.
-	if _, err := format.Of(f, []string{"notes.json"}).Newest(directory("m-1.pt")); err != nil {
-		t.Error(err)
-	}
+	must.Have(format.Of(f, []string{"notes.json"}).Newest(directory("m-1.pt")))(t)
 	// A format that sees what belongs together is not told.
 	if got := format.Of(format.MXNet{}, named); got != (format.MXNet{}) {
 		t.Errorf("%+v", got)

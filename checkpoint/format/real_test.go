@@ -189,8 +189,6 @@ func TestMXNetSorts(t *testing.T) {
 	folder := t.TempDir()
 	must.Do(t, script(t, "mxnet", folder).Run())
 	for _, name := range []string{"sparse-0001", "shapes-0001"} {
-		if _, err := (format.MXNet{}).Verify(os.DirFS(folder), name); err != nil {
-			t.Error(err)
-		}
+		must.Have((format.MXNet{}).Verify(os.DirFS(folder), name))(t)
 	}
 }

@@ -22,7 +22,5 @@ func TestParseHeld(t *testing.T) {
 	if err != nil || c.Held == nil || c.Held.Fd() != uintptr(held) || c.Save != syscall.SIGUSR2 {
 		t.Fatalf("%v, %v, %v", c.Held, c.Save, err)
 	}
-	if err := c.Held.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, c.Held.Close())
 }

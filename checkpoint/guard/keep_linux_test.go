@@ -143,9 +143,7 @@ func TestRecordIsReadBack(t *testing.T) {
 		t.Error("a record was written where there is no folder")
 	}
 	g.config.Record = ""
-	if err := g.record(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, g.record(t.Context()))
 }
 
 // What has changed is written down within moments, and what could not be written is written later; the end of the guard is the end.

@@ -37,9 +37,7 @@ func keeperOf(t *testing.T, of *syscall.SysProcAttr) (*kept, *json.Decoder) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // by the kill
-		if err := errors.Join(orders.Close(), reports.Close()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(orders.Close(), reports.Close()))
 	})
 	return &kept{cmd: cmd, words: orders}, json.NewDecoder(reports)
 }
@@ -139,9 +137,7 @@ func TestFrost(t *testing.T) {
 	}
 	runtime.LockOSThread()
 	t.Cleanup(func() {
-		if err := errors.Join(enter(filepath.Dir(below)), os.Remove(below)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(enter(filepath.Dir(below)), os.Remove(below)))
 	})
 	g := newCgroup(below)
 	if g == nil {

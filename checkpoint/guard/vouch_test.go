@@ -70,9 +70,7 @@ func TestVouching(t *testing.T) {
 	if _, err := a.Renew(t.Context(), guard.Claim{}); err == nil {
 		t.Error("a claim of nobody")
 	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, server.Close())
 	if _, err := a.Renew(t.Context(), claim(5, "x")); err == nil {
 		t.Error("nobody is there, and somebody vouches")
 	}

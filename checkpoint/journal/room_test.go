@@ -184,9 +184,7 @@ func TestLongSnapshot(t *testing.T) {
 	if after := m.Jobs(); len(after) != 80 || !slices.Equal(after[79].Target, before[79].Target) {
 		t.Errorf("%d jobs", len(after))
 	}
-	if err := appendEvent(m, j, server("late")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, appendEvent(m, j, server("late")))
 }
 
 // A Config that the records do not fit, a damaged journal, and a disk that cannot be read fence nobody off.

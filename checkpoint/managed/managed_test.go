@@ -454,9 +454,7 @@ func TestSaveFails(t *testing.T) {
 	if reply := b.take("the reply to the save", saving); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "exit status 1") {
 		t.Errorf("%+v", reply)
 	}
-	if _, err := os.Stat(filepath.Join(b.config.Shared, "runs", "lr", "1")); err != nil {
-		t.Error(err)
-	}
+	must.Have(os.Stat(filepath.Join(b.config.Shared, "runs", "lr", "1")))(t)
 }
 
 func TestConfigFaults(t *testing.T) {

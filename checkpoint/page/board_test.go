@@ -261,21 +261,3 @@ func TestQueues(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
-
-func BenchmarkFrame(b *testing.B) {
-	for _, servers := range []int{10, 100, 1000} {
-		state, _, _ := decided(b, servers, servers*2/3)
-		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
-			before := must.Have(newFrame(&state, nil))(b)
-			all, _, _ := before.since(nil)
-			for b.Loop() {
-				state.Jobs[0].Step++
-				next := must.Have(newFrame(&state, nil))(b)
-				if _, changed, err := next.since(before); !changed || err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(len(all)), "bytes")
-		})
-	}
-}

@@ -191,6 +191,20 @@ func TestStarts(t *testing.T) {
 	}
 }
 
+// A curve fills its box, and nothing of it is outside.
+func TestCurve(t *testing.T) {
+	b := newBrowser(t)
+	s := State{Head: Head{Title: "jobs", Kinds: []string{"gpu"}, Rate: 1}, Jobs: []Job{{ID: "a", State: "running", Loss: "0.125", Curve: "0,60.0 160,30.0 320,0.0"}}}
+	b.open(serve(t, s, nil).url, 1200, 900)
+	const margins = `(() => {
+		const line = document.querySelector("[data-job=a] polyline"), box = line.closest("svg").getBoundingClientRect(), own = line.getBoundingClientRect()
+		return [own.left - box.left, own.top - box.top, box.right - own.right, box.bottom - own.bottom].map(n => n >= -1 && n < 8).join() + line.closest("td").textContent
+	})()`
+	if got := b.eval(margins); got != "true,true,true,true0.125" {
+		t.Errorf("left, top, right, bottom are narrow margins, and the loss: %v", got)
+	}
+}
+
 // Names that are markup are shown as they are, and a browser obeys none of them.
 func TestNames(t *testing.T) {
 	names := []string{`<img src=x onerror="document.title='owned'">`, `"><script>document.title='owned'</script>`, "</script><script>document.title='owned'</script>", "{{state}}", "{{script}}", "&lt;b&gt;", "a/b", "..", "%s", "\u2028", "é", "__proto__", "constructor"}

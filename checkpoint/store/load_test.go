@@ -3,7 +3,6 @@
 package store_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -142,18 +141,5 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	if _, err := store.Save(ctx, &storetest.MemStore{}, "lr", 1, filesOf(t, contents)); !errors.Is(err, context.Canceled) {
 		t.Errorf("save: %v", err)
-	}
-}
-
-// A checkpoint larger than the buffer passes through it.
-func BenchmarkRoundTrip(b *testing.B) {
-	saved := store.Files{Dir: b.TempDir(), Names: []string{"model"}}
-	must.Do(b, os.WriteFile(filepath.Join(saved.Dir, "model"), bytes.Repeat([]byte("weights "), 1<<20), 0o600))
-	b.SetBytes(8 << 20)
-	b.ReportAllocs()
-	for b.Loop() {
-		s := &storetest.MemStore{}
-		must.Have(store.Save(b.Context(), s, "lr", 1, saved))(b)
-		must.Have(store.Load(b.Context(), s, "lr", 1, filepath.Join(b.TempDir(), "restored")))(b)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The first fault is told, whichever was found first, and no piece is begun long after it.
@@ -28,7 +30,5 @@ func TestInParallel(t *testing.T) {
 	if err == nil || err.Error() != "fault of 3" || done.Load() > 3+2*maxReaders {
 		t.Errorf("%v, after %d pieces", err, done.Load())
 	}
-	if err := inParallel(nil, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, inParallel(nil, nil))
 }

@@ -174,16 +174,12 @@ func TestShareIsOpenedOnce(t *testing.T) {
 		if text, err := io.ReadAll(piece); err != nil || string(text) != "b" {
 			t.Errorf("%q, %v", text, err)
 		}
-		if err := errors.Join(part.Close(), piece.Close()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(part.Close(), piece.Close()))
 	}
 	if want := []string{"open lr", "open apportion-shard-1/lr"}; !slices.Equal(b.calls, want) {
 		t.Errorf("calls %q, want %q", b.calls, want)
 	}
-	if err := errors.Join(r.Close(), r.Close()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(r.Close(), r.Close()))
 	if _, err := r.Part("b"); err == nil || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a part of a reader that is closed: %v", err)
 	}
@@ -246,8 +242,6 @@ func TestTakenShares(t *testing.T) {
 		} else if !errors.Is(err, errors.ErrUnsupported) {
 			t.Error(err)
 		}
-		if err := w.Abort(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, w.Abort())
 	}
 }

@@ -209,15 +209,11 @@ func TestReadDamaged(t *testing.T) {
 func TestReaderClosed(t *testing.T) {
 	r := readerOf(t.Context(), "0123456789", strings.NewReader("0123456789"))
 	part := must.Have(r.Part("a"))(t)
-	if err := errors.Join(r.Close(), r.Close()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(r.Close(), r.Close()))
 	if _, err := r.Part("a"); err == nil {
 		t.Error("Part after Close succeeded")
 	}
-	if err := part.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, part.Close())
 	if _, err := part.Read(make([]byte, 1)); err == nil {
 		t.Error("Read after Close succeeded")
 	}

@@ -151,9 +151,7 @@ func TestOnDisk(t *testing.T) {
 // A folder that is not there cannot be made durable, and one that is there can.
 func TestSyncFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := vfs.SyncFolder(dir); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, vfs.SyncFolder(dir))
 	if err := vfs.SyncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}

@@ -77,9 +77,7 @@ func TestAdopt(t *testing.T) {
 	if err := adopted.Sync(); !errors.Is(err, vfs.ErrTouched) {
 		t.Errorf("somebody wants to write: %v", err)
 	}
-	if err := errors.Join(adopted.Close(), file.Close(), os.Remove(name)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(adopted.Close(), file.Close(), os.Remove(name)))
 	if !mayWrite(t, filepath.Join(dir, "d", "0")) {
 		t.Error("the lease outlives the file")
 	}

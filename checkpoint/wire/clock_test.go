@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -93,9 +94,7 @@ func TestTimesOfDay(t *testing.T) {
 		server := h.serve()
 		defer server.Close()
 		synctest.Test(t, func(t *testing.T) {
-			if err := h.runs(server.URL); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, h.runs(server.URL))
 		})
 	})
 	t.Run("the master is ahead", func(t *testing.T) {
@@ -105,9 +104,7 @@ func TestTimesOfDay(t *testing.T) {
 			server := h.serve()
 			defer server.Close()
 			at <- server.URL
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+			must.Do(t, <-ended)
 		})
 	})
 }

@@ -142,9 +142,7 @@ func TestTLS(t *testing.T) {
 		client.HTTP = ask
 		return client.Call(t.Context(), "/ask", question{"hello"}, new(string))
 	}
-	if err := call("https", HTTP(config)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, call("https", HTTP(config)))
 	another := must.Have(ReadTLS(certificate(t)))(t)
 	for name, err := range map[string]error{"in clear": call("http", nil), "of another authority": call("https", HTTP(another)), "of this machine's": call("https", nil)} {
 		if err == nil {

@@ -52,9 +52,7 @@ func start(t *testing.T) *Client {
 	go func() { served <- Serve(ctx, listener, mux) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must.Do(t, <-served)
 	})
 	return secret.Credential(ann).Client("http://" + listener.Addr().String())
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // history makes logs: its clock goes on by a millisecond with every line.
@@ -42,21 +44,13 @@ func (h *history) find(attempt int64, worker string, step int64) int {
 
 func TestGood(t *testing.T) {
 	h := good()
-	if err := Check(h.lines, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(h.lines, nil))
 	confirmed := []Confirmed{{"lr", 2, h.lines[h.find(2, Start, 2)].At - 1}, {"lr", 4, h.lines[h.find(5, Start, 4)].At - 1}, {"other", 9, 1}}
-	if err := Check(h.lines, &Options{Confirmed: confirmed}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(h.lines, &Options{Confirmed: confirmed}))
 	// Logs come file by file, in any order of the files.
 	slices.SortStableFunc(h.lines, func(a, b Line) int { return cmp.Compare(b.Attempt, a.Attempt) })
-	if err := Check(h.lines, nil); err != nil {
-		t.Error(err)
-	}
-	if err := Check(nil, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(h.lines, nil))
+	must.Do(t, Check(nil, nil))
 }
 
 // spoiled are histories that cannot be, and what is said of them.
@@ -153,9 +147,7 @@ func TestEvery(t *testing.T) {
 	h.worker(1, 0, "north", Start, 0, Step, 10, Step, 20, Saved, 23)
 	h.worker(2, 0, "north", Start, 23, Step, 30, Step, 40)
 	h.worker(2, 1, "south", Start, -1, Step, 30, Step, 40)
-	if err := Check(h.lines, &Options{Every: 10}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(h.lines, &Options{Every: 10}))
 	if err := Check(h.lines, &Options{Every: 9}); err == nil {
 		t.Error("ten steps between two lines pass for nine")
 	}
@@ -168,15 +160,11 @@ func TestRanksOfOneAttempt(t *testing.T) {
 	h.worker(1, 0, "north", Start, 0, Step, 1, Saved, 1, Step, 2, Saved, 2)
 	h.worker(2, 0, "north", Start, 2, Step, 3, Saved, 3)
 	h.worker(2, 1, "south", Start, 1, Step, 2)
-	if err := Check(h.lines, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(h.lines, nil))
 	// What an earlier attempt has saved stays its own, though a rank of this one has saved the same step again.
 	h.worker(2, 3, "east", Start, 1, Step, 2, Saved, 2)
 	h.worker(2, 4, "west", Start, 2, Step, 3)
-	if err := Check(h.lines, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(h.lines, nil))
 	h.worker(2, 2, "south", Start, 3, Step, 4)
 	if err := Check(h.lines, nil); err == nil || !strings.Contains(err.Error(), "begins with step 3, of which no earlier attempt has saved") {
 		t.Error(err)

@@ -90,9 +90,7 @@ func written(t *testing.T, dir string, attempt int64, rank int) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := Check(lines, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Check(lines, nil))
 }
 
 func TestWriter(t *testing.T) {

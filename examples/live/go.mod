@@ -9,7 +9,6 @@ require (
 	github.com/apportion/apportion/examples/studies v0.1.0
 	github.com/johannesboyne/gofakes3 v1.2.0
 	gocloud.dev v0.46.0
-	golang.org/x/net v0.52.0
 	gonum.org/v1/plot v0.17.0
 )
 
@@ -79,6 +78,7 @@ require (
 	go.shabbyrobe.org/gocovmerge v0.0.0-20230507111327-fa4f82cfbf4d // indirect
 	golang.org/x/exp v0.0.0-20241108190413-2d47ceb2692f // indirect
 	golang.org/x/image v0.30.0 // indirect
+	golang.org/x/net v0.52.0 // indirect
 	golang.org/x/sys v0.42.0 // indirect
 	golang.org/x/term v0.41.0 // indirect
 	golang.org/x/text v0.35.0 // indirect

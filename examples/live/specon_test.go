@@ -64,9 +64,7 @@ func TestSpeCon(t *testing.T) {
 	ctx := frameworks(t)
 	stop := must.Have(serveS3())(t)
 	defer func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, stop())
 	}()
 	job := func(name, framework, option, value string, steps int64) harness.Job {
 		j := small(name, framework, steps, option, value)
@@ -137,12 +135,8 @@ func TestServeS3(t *testing.T) {
 	two, err2 := storeFromEnvironment(t.Context())
 	must.Do(t, errors.Join(err1, err2))
 	must.Have(store.Save(t.Context(), one, "job", 1, store.Files{Dir: dir, Names: []string{"weights"}}))(t)
-	if _, err := store.Load(t.Context(), two, "job", 1, dir+"/again"); err != nil {
-		t.Error(err)
-	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
+	must.Have(store.Load(t.Context(), two, "job", 1, dir+"/again"))(t)
+	must.Do(t, stop())
 	if os.Getenv(storeVariable) != "" || os.Getenv("AWS_ACCESS_KEY_ID") != "mine" {
 		t.Error("the environment is not as before")
 	}

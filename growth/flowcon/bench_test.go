@@ -31,26 +31,6 @@ func advance(readings []flowcon.Reading, at time.Duration) {
 	}
 }
 
-func BenchmarkStep(b *testing.B) {
-	for _, order := range []string{"sorted", "reversed"} {
-		for _, n := range []int{10, 1_000, 10_000} {
-			b.Run(fmt.Sprintf("order=%s/jobs=%d", order, n), func(b *testing.B) {
-				f := must.Have(flowcon.New(flowcon.Config{Interval: second, Alpha: 1e-4, Kinds: 1}, &flowcon.Options{MaxInterval: second}))(b)
-				readings := worker(n)
-				if order == "reversed" {
-					for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
-						readings[i], readings[j] = readings[j], readings[i]
-					}
-				}
-				var d flowcon.Decision
-				perJob(b, n, func(now time.Duration) { advance(readings, now) }, func(now time.Duration) error {
-					return f.Step(now, readings, &d)
-				})
-			})
-		}
-	}
-}
-
 // perJob measures step once a second, prepare left out, after four runs to warm up.
 func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
 	now := time.Duration(0)

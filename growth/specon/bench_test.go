@@ -34,25 +34,6 @@ func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now 
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
 }
 
-func BenchmarkMonitorStep(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
-			s := must.Have(specon.NewMonitor(specon.Config{Interval: second, Alpha: 0.01}, nil))(b)
-			observations := make([]specon.Observation, n)
-			for i := range observations {
-				observations[i] = specon.Observation{Job: "job" + strconv.Itoa(1_000_000+i), Worker: "worker" + strconv.Itoa(i%64)}
-			}
-			var report specon.Report
-			perJob(b, n, func(now time.Duration) {
-				for i := range observations {
-					observations[i].At = now
-					observations[i].Value = float64(1+i%13) / (1 + now.Seconds())
-				}
-			}, func(now time.Duration) error { return s.Step(now, observations, &report) })
-		})
-	}
-}
-
 // TestStepsDoNotAllocate holds the steps to what their documentation says.
 func TestStepsDoNotAllocate(t *testing.T) {
 	m := monitor(t, nil)

@@ -118,9 +118,7 @@ func TestStoreFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	must.Do(t, errors.Join(s.greet(ctx), s.start(ctx, 1)))
 	cancel()
-	if err := s.expect(ctx, "failed", numbered(9, of("save", 1))); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.expect(ctx, "failed", numbered(9, of("save", 1))))
 }
 
 // mixesUp answers with the number of another effect.

@@ -90,9 +90,7 @@ func TestNeedsProcesses(t *testing.T) {
 	server, s := running(t)
 	server.Kill(job)
 	for _, e := range []checkpoint.Effect{numbered(9, of(checkpoint.Save, 1)), of(checkpoint.Confirm, 1), of(checkpoint.Prune, 1)} {
-		if err := s.expect(t.Context(), checkpoint.Failed, e); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.expect(t.Context(), checkpoint.Failed, e))
 	}
 	if _, err := server.Store.Open(t.Context(), job, 9); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a dead process has saved: %v", err)
@@ -114,9 +112,7 @@ func TestMeet(t *testing.T) {
 	if _, err := s.do(t.Context(), of(checkpoint.Stop, 1)); !errors.Is(err, lost) {
 		t.Errorf("%v, want %v", err, lost)
 	}
-	if err := errors.Join(s.alive(1), s.all(t.Context(), of(checkpoint.Confirm, 1))); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(s.alive(1), s.all(t.Context(), of(checkpoint.Confirm, 1))))
 	if diff := cmp.Diff([]string{"stop 1", "confirm 1"}, met); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -147,9 +143,7 @@ func TestLeaseToTheMoment(t *testing.T) {
 	now = time.Second
 	must.Do(t, errors.Join(s.greet(t.Context()), s.start(t.Context(), 1)))
 	now += lease - 1
-	if err := s.alive(1); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.alive(1))
 	now++
 	if err := s.alive(); err != nil || server.Containers(job) != 0 {
 		t.Errorf("%v, and %d containers", err, server.Containers(job))

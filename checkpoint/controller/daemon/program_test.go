@@ -93,9 +93,7 @@ func TestDiary(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond)
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 	if text := has("job=lr"); strings.Count(text, "job is to change") != 3 {
 		t.Errorf("%s", text)
 	}
@@ -141,18 +139,14 @@ func TestLead(t *testing.T) {
 	case <-time.After(300 * time.Millisecond):
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 	again := <-next.seen
 	token, err := os.ReadFile(filepath.Join(shared, "master", "user.token"))
 	if err != nil || strings.Contains(again, strings.TrimSpace(string(token))) || !strings.Contains(again, "master/user.token") {
 		t.Errorf("%v: it says the token, or not where it is: %s", err, again)
 	}
 	end()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 	if len(*connected) != 2 || (*connected)[1].Shared != shared {
 		t.Errorf("%+v", *connected)
 	}
@@ -257,9 +251,7 @@ func TestOwnWays(t *testing.T) {
 	if err := <-ended; err != nil || given != "x" || !released {
 		t.Errorf("%v, %q, released: %v", err, given, released)
 	}
-	if _, err := os.Stat(filepath.Join(private, "user.token")); err != nil {
-		t.Error(err)
-	}
+	must.Have(os.Stat(filepath.Join(private, "user.token")))(t)
 	if _, err := os.Stat(filepath.Join(shared, "master")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the shared folder has a part of the program's own: %v", err)
 	}

@@ -55,9 +55,7 @@ func TestPass(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
 		}
 	}
-	if err := Pass(above); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Pass(above))
 	if info, err := os.Stat(above); err != nil || info.Mode().Perm() != Passed {
 		t.Errorf("one that was there: %v, %v", info.Mode(), err)
 	}

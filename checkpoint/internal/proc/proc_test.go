@@ -35,9 +35,7 @@ func TestStat(t *testing.T) {
 			t.Fatal("a process that has ended, and was not waited for, counts as alive")
 		}
 	}
-	if err := dead.Wait(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, dead.Wait())
 }
 
 func TestDescendants(t *testing.T) {

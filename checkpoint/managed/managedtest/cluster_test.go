@@ -316,7 +316,5 @@ func TestRun(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-ended)
 }

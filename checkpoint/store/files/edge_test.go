@@ -59,9 +59,7 @@ func TestOpenBesideCommit(t *testing.T) {
 	if err != nil || !committed {
 		t.Fatalf("Open while the checkpoint is committed (it was: %t): %v", committed, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.Close())
 }
 
 func TestKeep(t *testing.T) {
@@ -338,9 +336,7 @@ func TestEndsBeforeRename(t *testing.T) {
 		if _, err := w.Commit(); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends at %s: %v", at, err)
 		}
-		if err := w.Abort(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, w.Abort())
 		if got := numbersOf(t, s, "job"); len(got) > 0 {
 			t.Errorf("it ends at %s: visible are %d", at, got)
 		}
@@ -437,9 +433,7 @@ func TestOneSync(t *testing.T) {
 		if at != fails || (err != nil) != errors.Is(err, syscall.EIO) || syncs["0"] > 1 || syncs["1"] > 1 {
 			t.Errorf("the sync of part %d fails %s with %v, want %s, after %v", index, at, err, fails, syncs)
 		}
-		if err := w.Abort(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, w.Abort())
 		if got := numbersOf(t, s, "job"); (len(got) > 0) != (fails == "no more") {
 			t.Errorf("visible are %d", got)
 		}

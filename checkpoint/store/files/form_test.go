@@ -53,9 +53,7 @@ func TestOldCheckpoints(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 	for number := range int64(3) {
-		if err := s.Delete(t.Context(), "job", number+1); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Delete(t.Context(), "job", number+1))
 	}
 	if got := numbersOf(t, s, "job"); len(got) != 0 {
 		t.Errorf("%d", got)
@@ -82,17 +80,13 @@ func TestOneFile(t *testing.T) {
 			if _, err := w.Commit(); !errors.Is(err, store.ErrExists) {
 				t.Errorf("another content: %v", err)
 			}
-			if err := w.Abort(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, w.Abort())
 		}
 	}
 	if left := leftovers(t, dir); len(left) != 0 {
 		t.Errorf("left: %q", left)
 	}
-	if err := errors.Join(apart.Delete(t.Context(), "job", 1), slim.Delete(t.Context(), "job", 2)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(apart.Delete(t.Context(), "job", 1), slim.Delete(t.Context(), "job", 2)))
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("left: %v, %v", entries, err)
 	}

@@ -78,9 +78,7 @@ func TestProcesses(t *testing.T) {
 		must.Do(t, c.Start())
 		commands[i] = c
 	}
-	if err := errors.Join(gate.Close(), start.Close()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(gate.Close(), start.Close()))
 	winners := make(map[string]int)
 	for i, c := range commands {
 		if err := c.Wait(); err != nil {

@@ -32,9 +32,7 @@ func open(t testing.TB, dir string, o *Options) *Store {
 	}
 	s := must.Have(Open(dir, o))(t)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 	})
 	return s
 }

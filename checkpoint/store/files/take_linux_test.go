@@ -52,9 +52,7 @@ func TestAdopted(t *testing.T) {
 	if _, commit := w.Commit(); !errors.Is(err, vfs.ErrTouched) || !errors.Is(commit, vfs.ErrTouched) {
 		t.Errorf("it was touched: %v, Commit: %v", err, commit)
 	}
-	if err := w.Abort(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Abort())
 	if got := numbersOf(t, s, "job"); len(got) != 1 {
 		t.Errorf("visible are %d", got)
 	}

@@ -46,9 +46,7 @@ func TestTakeFaults(t *testing.T) {
 		if c.want != nil && (!errors.Is(commit, c.want) || !errors.Is(again, c.want)) || c.want == nil && commit != nil {
 			t.Errorf("%s fails, and then: %v, Commit: %v", c.what, again, commit)
 		}
-		if err := errors.Join(w.Abort(), file.Close()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(w.Abort(), file.Close()))
 		if got := numbersOf(t, s, "job"); (len(got) > 0) != (c.want == nil) {
 			t.Errorf("%s fails: visible are %d", c.what, got)
 		}
@@ -87,9 +85,7 @@ func TestTakeUnsupported(t *testing.T) {
 		if !errors.Is(err, errors.ErrUnsupported) || moved || madeOf(mem) != before {
 			t.Errorf("%s: %t, %v, %s", what, moved, err, vfstest.Tree(mem, "."))
 		}
-		if err := errors.Join(w.Abort(), file.Close()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(w.Abort(), file.Close()))
 		if _, err := w.Take("part", file, true); err == nil || errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s, of a writer that was given up: %v", what, err)
 		}

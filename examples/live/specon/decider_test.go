@@ -266,19 +266,6 @@ func TestDamagedNotes(t *testing.T) {
 	}
 }
 
-// Three converged jobs are more to do than one that grows.
-func TestLeastScore(t *testing.T) {
-	w := newWorld(t, false)
-	w.state.Servers = append(w.state.Servers, apportion.Server{ID: "third", Capacity: apportion.Resources{8}})
-	w.crowd()
-	for _, name := range []string{"x", "y", "z"} {
-		w.submit(name, flat, "right")
-	}
-	w.submit("single", steady, "third")
-	w.pass(20 * time.Second)
-	w.moved("done third")
-}
-
 // What is told of a job: the first value until a check has taken it, and the CPU time of its newest attempt.
 func TestEvent(t *testing.T) {
 	job := &master.JobState{Application: alloc.Application{ID: "a"}, Job: checkpoint.Job{Phase: checkpoint.Running, Attempt: 1}}
@@ -330,57 +317,6 @@ func TestOneAtATime(t *testing.T) {
 			t.Errorf("%s: afterwards moves %v, want %v", name, w.moves, want)
 		}
 	}
-}
-
-// When all have converged, an idle node takes its part of them, one after the other and each once.
-func TestRebalances(t *testing.T) {
-	w := newWorld(t, false)
-	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		w.submit(name, flat, "left")
-	}
-	w.submit("guest", steady, "right")
-	w.pass(10 * time.Second)
-	if len(w.moves) > 0 {
-		t.Fatalf("moves %v while one grows", w.moves)
-	}
-	w.end("guest")
-	w.pass(10 * time.Second)
-	w.moved("a right", "b right", "c right")
-}
-
-// A plan that is under way ends with what it was made for.
-func TestPlanIsDropped(t *testing.T) {
-	for name, change := range map[string]func(w *world){
-		"the job has ended":  func(w *world) { w.end("b") },
-		"a young job comes":  func(w *world) { w.submit("young", steady, "left") },
-		"the server is full": func(w *world) { w.state.Servers[1].Capacity = apportion.Resources{1} },
-	} {
-		w := newWorld(t, false)
-		for _, job := range []string{"a", "b", "c", "d"} {
-			w.submit(job, flat, "left")
-		}
-		for deadline := time.Minute; len(w.moves) == 0 && w.now < deadline; {
-			w.pass(100 * time.Millisecond)
-		}
-		change(w)
-		w.pass(500 * time.Millisecond)
-		if want := []string{"a right"}; !slices.Equal(w.moves, want) {
-			t.Errorf("%s: moves %v, want %v", name, w.moves, want)
-		}
-	}
-}
-
-// A job that says nothing for a while, as one that was moved and loads its framework, changes nothing.
-func TestSilence(t *testing.T) {
-	w := newWorld(t, false)
-	for _, name := range []string{"mute", "young", "younger"} {
-		w.submit(name, steady, "left")
-	}
-	delete(w.losses, "mute")
-	w.pass(10 * time.Second)
-	w.losses["mute"] = func(now time.Duration) float64 { return flat(now - 10*time.Second) }
-	w.pass(10 * time.Second)
-	w.moved("mute right")
 }
 
 // What a job has gained before the first check counts: otherwise a job that learns fast would be judged by

@@ -254,15 +254,11 @@ func TestGroup(t *testing.T) {
 	eventually(t, "joins", func() bool { return content(t, g.Procs) == fmt.Sprint(cmd.Process.Pid) })
 	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
-	if err := g.Join(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, g.Join())
 	if got := content(t, g.Procs); got != fmt.Sprint(os.Getpid()) {
 		t.Errorf("processes %q, want this one, %d", got, os.Getpid())
 	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, g.Close())
 	if _, err := os.Stat(g.Procs); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the group is still there: %v", err)
 	}

@@ -105,9 +105,7 @@ func TestDockerCalls(t *testing.T) {
 	if err := p.finish(); err != nil || p.value != 0.25 || p.values != 2 {
 		t.Errorf("loss %v after %d values, %v; want 0.25 after 2", p.value, p.values, err)
 	}
-	if err := errors.Join(d.remove("a"), d.Close()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(d.remove("a"), d.Close()))
 	if calls, want := fake.heard("DELETE"), []string{"DELETE /containers/" + fake.id, "DELETE /images/" + d.image}; !slices.Equal(calls, want) {
 		t.Errorf("removed %v, want %v", calls, want)
 	}

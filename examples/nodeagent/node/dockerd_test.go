@@ -135,9 +135,7 @@ func TestDockerHolds(t *testing.T) {
 	if err != nil || !strings.Contains(string(output), "limits by Docker ") || !strings.Contains(string(output), "makespan") {
 		t.Errorf("%v\n%s", err, output)
 	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, d.Close())
 	clean(t, host)
 }
 

@@ -63,9 +63,7 @@ func shortFolder(t *testing.T) string {
 	t.Helper()
 	path := must.Have(os.MkdirTemp("", "nodeagent"))(t)
 	t.Cleanup(func() {
-		if err := os.RemoveAll(path); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, os.RemoveAll(path))
 	})
 	return path
 }

@@ -178,9 +178,7 @@ func holds(t *testing.T, w Writer, r Runner) {
 		}
 	}
 	kill()
-	if err := w.remove(p.Name); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.remove(p.Name))
 }
 
 func TestDutyCycleHolds(t *testing.T) {
@@ -192,9 +190,7 @@ func TestDutyCycleHolds(t *testing.T) {
 		}
 	}
 	holds(t, w, local{lastOf(t)})
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Close())
 }
 
 func TestQuotaHolds(t *testing.T) {
@@ -203,9 +199,7 @@ func TestQuotaHolds(t *testing.T) {
 		t.Skip(err)
 	}
 	holds(t, q, local{lastOf(t)})
-	if err := q.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, q.Close())
 }
 
 func TestUnifiedHolds(t *testing.T) {
@@ -214,9 +208,7 @@ func TestUnifiedHolds(t *testing.T) {
 		t.Skip(err)
 	}
 	holds(t, u, local{lastOf(t)})
-	if err := u.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, u.Close())
 }
 
 // eventually waits for a condition that a fault would keep away.

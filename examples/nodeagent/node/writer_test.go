@@ -108,9 +108,7 @@ func TestChoose(t *testing.T) {
 		t.Fatalf("auto: %v, %v", notes, err)
 	}
 	t.Logf("%s; %v", w.Name(), notes)
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Close())
 }
 
 func lastOf(t *testing.T) int {
@@ -125,9 +123,7 @@ func TestQuotaWritesQuota(t *testing.T) {
 		t.Skip(err)
 	}
 	defer func() {
-		if err := q.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, q.Close())
 	}()
 	p, kill := spin(t, local{lastOf(t)})
 	defer kill() // before the group goes

@@ -37,9 +37,7 @@ func startAlone(t *testing.T) *alone {
 	c := must.Have(cluster.Start(p, cluster.Programs(p, pair, []string{"-save-every", "300ms", "-grace", shortGrace}, []string{"-lease", shortLease})))(t)
 	a := &alone{T: t, Cluster: c}
 	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, c.Stop())
 	})
 	must.Do(t, c.Await(t.Context(), pair))
 	program := must.Have(os.Executable())(t)
@@ -100,9 +98,7 @@ func TestAgentGone(t *testing.T) {
 			}
 			a.Signal(server, syscall.SIGCONT)
 			time.Sleep(300 * time.Millisecond)
-			if err := a.Place.CheckWorkers(a.samples); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, a.Place.CheckWorkers(a.samples))
 			if name == "cannot read its book" && !strings.Contains(a.Log(server), "book.json") {
 				t.Errorf("its agent lives: %s", a.Log(server))
 			}

@@ -85,9 +85,7 @@ func TestCommandLine(t *testing.T) {
 	p := cluster.Place(t.TempDir())
 	c := must.Have(cluster.Start(p, programs(p, servers[:1])))(t)
 	defer func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, c.Stop())
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -124,12 +122,8 @@ func TestCommandLine(t *testing.T) {
 	}
 	await("running  north north north", "list")
 	await("it has its maximum of 3", "explain")
-	if _, err := do("move", "-name", "lr", "-to", "north"); err != nil {
-		t.Error(err)
-	}
-	if _, err := do("cancel", "-name", "lr"); err != nil {
-		t.Error(err)
-	}
+	must.Have(do("move", "-name", "lr", "-to", "north"))(t)
+	must.Have(do("cancel", "-name", "lr"))(t)
 	await("cancelled", "list")
 	if _, err := do("cancel", "-name", "nobody"); err == nil {
 		t.Error("cancelled a job that is not there")

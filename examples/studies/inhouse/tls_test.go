@@ -67,9 +67,7 @@ func TestTLS(t *testing.T) {
 	}
 	cancel()
 	for range 2 {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must.Do(t, <-ended)
 	}
 	for _, args := range [][]string{{"-tls-cert", cert}, {"-tls-key", key}, {"-tls-cert", key, "-tls-key", key}} {
 		if err := runMaster(t.Context(), io.Discard, io.Discard, append([]string{"-dir", t.TempDir()}, args...)); err == nil {

@@ -110,9 +110,7 @@ func TestServerNeedsAName(t *testing.T) {
 // Two processes in one place are told of with what they said.
 func TestTwice(t *testing.T) {
 	p := Place(t.TempDir())
-	if err := p.Twice("lr"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, p.Twice("lr"))
 	folder := filepath.Join(p.Shared(), "lr")
 	must.Do(t, os.MkdirAll(folder, 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(folder, TwiceFile), []byte("rank 3\n"), 0o600))

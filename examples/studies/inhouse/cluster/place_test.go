@@ -146,9 +146,7 @@ func TestGuardOf(t *testing.T) {
 		listener := must.Have(listenForGuards(folder))(t)
 		// A process that dies leaves the file behind, which Close would remove.
 		listener.(interface{ SetUnlinkOnClose(bool) }).SetUnlinkOnClose(false)
-		if err := listener.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, listener.Close())
 	}
 	if _, err := os.Stat(argv[3]); err != nil {
 		t.Errorf("the socket is elsewhere: %v", err)

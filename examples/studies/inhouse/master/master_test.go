@@ -197,50 +197,6 @@ func TestJobRunsAndEnds(t *testing.T) {
 	}
 }
 
-// A process that dies is resumed from the checkpoint. An agent that has lost its memory is another one: its server counts
-// as lost after the grace, and comes back with the next registration.
-func TestDeathsAreNoticed(t *testing.T) {
-	b := newBench(t)
-	b.stop()
-	b.config.Grace = time.Second
-	b.start()
-	b.register()
-	b.submit()
-	first := b.await("runs", runs).Job.Attempt
-	b.agent.Kill("lr")
-	second := b.await("is resumed", func(v View) bool { return runs(v) && v.Job.Attempt > first })
-	if second.Job.Reason.Constraint != checkpoint.Died || !strings.Contains(second.Job.Reason.Text, "killed") {
-		t.Errorf("%+v", second.Job.Reason)
-	}
-	b.agent.Forget()
-	b.await("has lost its server", func(v View) bool { return v.Job.Reason.Constraint == checkpoint.LostServer })
-	b.register()
-	b.await("is resumed again", func(v View) bool { return runs(v) && v.Job.Attempt > second.Job.Attempt })
-}
-
-func TestSavesNowAndThen(t *testing.T) {
-	b := newBench(t)
-	b.stop()
-	b.config.SaveEvery = 20 * time.Millisecond
-	b.start()
-	b.register()
-	b.submit()
-	b.await("runs", runs)
-	b.agent.Work(5)
-	v := b.await("has checkpoints", func(v View) bool { return len(v.Job.Checkpoints) == 2 && v.Checkpoint.Step == 5 })
-	newest := v.Checkpoint.Number
-	b.await("has newer ones", func(v View) bool { return v.Job.Checkpoints[0].Number > newest })
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) { // old ones are deleted
-		list := must.Have(b.config.Store.List(t.Context(), "lr"))(t)
-		if len(list) > 0 && list[0].Number > newest {
-			return
-		}
-		if time.Now().After(limit) {
-			t.Fatalf("never pruned: %v", list)
-		}
-	}
-}
-
 // What was acknowledged is there after the master was stopped.
 func TestMasterRestarts(t *testing.T) {
 	b := newBench(t)
