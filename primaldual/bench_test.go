@@ -166,10 +166,7 @@ func BenchmarkCertify(b *testing.B) {
 	var c primaldual.Certificate
 	b.ReportAllocs()
 	for b.Loop() {
-		var err error
-		if c, err = primaldual.Certify(s.Ledger(), jobs, earned, nil); err != nil {
-			b.Fatal(err)
-		}
+		c = must.Have(primaldual.Certify(s.Ledger(), jobs, earned, nil))(b)
 	}
 	b.ReportMetric(c.Ratio, "ratio")
 	b.ReportMetric(c.Zero/earned, "zero/earned")

@@ -169,10 +169,7 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := driver.New(m, j, driver.Config{Store: store, Grace: 2 * time.Minute}, &driver.Options{Trace: trace})
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := must.Have(driver.New(m, j, driver.Config{Store: store, Grace: 2 * time.Minute}, &driver.Options{Trace: trace}))(b)
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()

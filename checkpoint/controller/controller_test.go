@@ -429,9 +429,7 @@ func (b *bench) beginIdle() (idle *controller.Controller, ended <-chan error) {
 	}
 	config := b.config
 	config.Machine, config.Journal = machine, records
-	if idle, err = controller.New(config); err != nil {
-		b.Fatal(err)
-	}
+	idle = must.Have(controller.New(config))(b)
 	b.mu.Lock()
 	b.c, b.stop = idle, func() {}
 	b.mu.Unlock()

@@ -65,9 +65,7 @@ func newFleet(b *testing.B, jobs, servers int, syncs *atomic.Int64) *fleet {
 	}
 	memory := &storetest.MemStore{}
 	f := &fleet{}
-	if f.d, err = driver.New(m, j, driver.Config{Store: memory, Grace: time.Minute}, nil); err != nil {
-		b.Fatal(err)
-	}
+	f.d = must.Have(driver.New(m, j, driver.Config{Store: memory, Grace: time.Minute}, nil))(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.d.Run(ctx) }()

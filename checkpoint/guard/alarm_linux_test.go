@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // left returns how long a timer has; 0: it is off.
@@ -23,10 +25,7 @@ func (a alarm) left(t *testing.T) time.Duration {
 func TestOneTimerIsOn(t *testing.T) {
 	var g guard
 	for _, a := range []*alarm{&g.alarm, &g.waker} {
-		var err error
-		if *a, err = newAlarm(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		*a = must.Have(newAlarm(syscall.SIGCONT))(t)
 	}
 	g.alarm.set(time.Hour, 0)
 	// An even number says that the guard is about its wake, an odd one that this test puts the timers back, a negative one that it has ended.

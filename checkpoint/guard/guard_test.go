@@ -137,15 +137,10 @@ func (b *bench) start(script string) {
 	b.t.Helper()
 	b.set.Script = script
 	text := must.Have(json.Marshal(b.set))(b.t)
-	self, err := os.Executable()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(b.t)
 	b.cmd = exec.Command(cmp.Or(b.program, self), string(text))
 	b.cmd.Env = append(os.Environ(), role+"=guard", "DIR="+b.dir, "MARK="+b.mark())
-	if b.said, err = os.Create(filepath.Join(b.dir, "stderr")); err != nil {
-		b.t.Fatal(err)
-	}
+	b.said = must.Have(os.Create(filepath.Join(b.dir, "stderr")))(b.t)
 	b.cmd.Stderr, b.cmd.SysProcAttr = b.said, &syscall.SysProcAttr{Credential: b.user}
 	must.Do(b.t, errors.Join(b.cmd.Start(), b.said.Close()))
 	b.waited = make(chan error, 1)

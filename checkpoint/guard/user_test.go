@@ -32,11 +32,8 @@ func newUserBench(t *testing.T, length time.Duration) *bench {
 		t.Skip("only root starts processes of another user")
 	}
 	b := newBench(t, length)
-	var err error
 	// The folders of package testing are closed to others.
-	if b.dir, err = os.MkdirTemp("", "guard-user-"); err != nil {
-		t.Fatal(err)
-	}
+	b.dir = must.Have(os.MkdirTemp("", "guard-user-"))(t)
 	t.Cleanup(func() { os.RemoveAll(b.dir) })
 	own := filepath.Join(b.dir, "own")
 	must.Do(t, errors.Join(os.Chmod(b.dir, 0o711), os.Mkdir(own, 0o700), os.Chown(own, int(stranger.UID), int(stranger.GID))))

@@ -51,10 +51,7 @@ func live(t *testing.T, bytes int64) life {
 			l.ends, l.heard = append(l.ends, int(j.Bytes())), append(l.heard, heard)
 		}
 	}
-	var err error
-	if l.data, err = read(mem, name(1, valid)); err != nil {
-		t.Fatal(err)
-	}
+	l.data = must.Have(read(mem, name(1, valid)))(t)
 	return l
 }
 

@@ -252,11 +252,8 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.ReportAllocs()
 	var list []store.Manifest
-	var err error
 	for b.Loop() {
-		if list, err = s.List(b.Context(), "job"); err != nil {
-			b.Fatal(err)
-		}
+		list = must.Have(s.List(b.Context(), "job"))(b)
 	}
 	if len(list) != 100 {
 		b.Fatalf("%d are listed", len(list))

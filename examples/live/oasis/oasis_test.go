@@ -55,10 +55,7 @@ func newWorld(t *testing.T, fifo bool) *world {
 // restart makes a new decider from the book, as a new master does.
 func (w *world) restart() {
 	w.t.Helper()
-	var err error
-	if w.decider, err = w.again(); err != nil {
-		w.t.Fatal(err)
-	}
+	w.decider = must.Have(w.again())(w.t)
 }
 
 // terms are those of a job: 10 steps make a worker-slot.

@@ -49,10 +49,7 @@ func newWorld(t *testing.T, stay bool) *world {
 // restart makes a new decider, as a new master does.
 func (w *world) restart() {
 	w.t.Helper()
-	var err error
-	if w.decider, err = New(w.config); err != nil {
-		w.t.Fatal(err)
-	}
+	w.decider = must.Have(New(w.config))(w.t)
 }
 
 func (w *world) read(*master.State) (map[string]Reading, error) {
