@@ -21,81 +21,6 @@ func searchOf(tables [][]float64, work int64, values ...float64) (*Search, *Prob
 	return b, p
 }
 
-// A hull has the corners below every chord: of costs 0, 1, 4, 5 the points at 0, 1 and 3.
-func TestHullByHand(t *testing.T) {
-	for _, test := range []struct {
-		table []float64
-		nu    float64
-		want  []vertex
-	}{
-		{[]float64{0, 1, 4, 5}, 0, []vertex{{0, 0}, {1, 1}, {3, 5}}},
-		{[]float64{0, 1, 2, 3}, 0, []vertex{{0, 0}, {3, 3}}}, // a straight line has no corners between
-		{[]float64{0, 5, 6, 7}, 0, []vertex{{0, 0}, {3, 7}}},
-		{[]float64{0}, 0, []vertex{{0, 0}}},
-		// Less 3 for each parameter server, of which one serves two units: 0, -2, -1, -1.
-		{[]float64{0, 1, 2, 5}, 3, []vertex{{0, 0}, {1, -2}, {3, -1}}},
-	} {
-		var h hulls
-		h.reset()
-		h.add(test.table, ratio{1, 2}, test.nu)
-		if got := h.of(0); !slices.Equal(got, test.want) {
-			t.Errorf("%v less %g: %v, want %v", test.table, test.nu, got, test.want)
-		}
-	}
-	// Several hulls lie one after the other.
-	var h hulls
-	h.reset()
-	h.add([]float64{0, 2}, ratio{1, 1}, 0)
-	h.add([]float64{0, 1, 4}, ratio{1, 1}, 0)
-	if got := h.of(1); len(got) != 3 || len(h.of(0)) != 2 || got[2] != (vertex{2, 4}) {
-		t.Errorf("%v and %v", h.of(0), got)
-	}
-}
-
-// The least cost over hulls: the cheapest stretches that do the work, of the dearest one as much as is needed.
-func TestRelaxationByHand(t *testing.T) {
-	for _, test := range []struct {
-		work         int
-		cost, lambda float64
-		ok           bool
-	}{
-		{1, 1, 1, true},
-		{2, 3, 2, true}, {3, 5, 2, true}, {4, 7, 2, true}, {5, 9, 2, true}, // the edges of slope 2 are as good as each other
-		{6, inf, 0, false},
-	} {
-		var h hulls
-		var x relaxation
-		h.reset()
-		x.reset()
-		for i, table := range convexSlots {
-			h.add(table, ratio{1, 1}, 0)
-			x.add(h.of(i), test.work)
-		}
-		cost, lambda, ok := x.bound(test.work)
-		if cost != test.cost || lambda != test.lambda || ok != test.ok {
-			t.Errorf("work %d: %g at %g, %t; want %g at %g, %t", test.work, cost, lambda, ok, test.cost, test.lambda, test.ok)
-		}
-	}
-}
-
-// Rounding does exactly the work, and here at the least cost: two units are one in each slot, for 3, three are all of the first
-// for 5 or one and two for 5.
-func TestRoundByHand(t *testing.T) {
-	for work, want := range map[int64]float64{1: 1, 2: 3, 3: 5, 4: 7, 5: 9} {
-		b, p := searchOf(convexSlots, work, 100, 100)
-		p.Shortest = 2
-		last := b.prefix(p, 1)
-		got := b.trial.round(last, &b.hulls, b.bounds[1].lambda)
-		done := int64(0)
-		for _, y := range b.trial.workers {
-			done += y
-		}
-		if got != want || done != work || math.Abs(last.cost(b.trial.workers)-got) > 1e-12 {
-			t.Errorf("work %d: %v for %g, want %g", work, b.trial.workers, got, want)
-		}
-	}
-}
-
 // What one more, or one less, costs in a slot, and that there is no room below nothing and beyond the table.
 func TestChange(t *testing.T) {
 	b, p := searchOf(convexSlots, 3, 100, 100)
@@ -193,32 +118,6 @@ func TestFindByHand(t *testing.T) {
 			}
 			if got.Last != test.last || math.Abs(cost-test.cost) > 1e-12 || got.Value != test.values[test.last] {
 				t.Errorf("%s, plain %t: %+v for %g, want completion in slot %d for %g", test.name, plain, got, cost, test.last, test.cost)
-			}
-		}
-	}
-}
-
-// The plain dynamic program by hand: what the work costs by each slot, and the units that cost it.
-func TestCappedDPByHand(t *testing.T) {
-	for work, want := range map[int64][]float64{0: {0, 0}, 1: {1, 1}, 2: {4, 3}, 3: {5, 5}, 4: {inf, 7}, 5: {inf, 9}, 6: {inf, inf}} {
-		var d cappedDP
-		b := &Search{Limit: DefaultMaxCells}
-		b.Tables.fill(&listed{tables: convexSlots}, 2)
-		if err := d.run(b.prefix(&Problem{Work: work, Values: []float64{1, 1}}, 1)); err != nil || !slices.Equal(d.least, want) {
-			t.Errorf("work %d: %v, %v; want %v", work, d.least, err, want)
-		}
-		for last, cost := range want {
-			if cost == inf {
-				continue
-			}
-			units := make([]int64, last+1)
-			d.trace(units, last)
-			done, sum := int64(0), 0.0
-			for s, y := range units {
-				done, sum = done+y, sum+convexSlots[s][y]
-			}
-			if done != work || sum != cost {
-				t.Errorf("work %d by slot %d: %v for %g, want %g", work, last, units, sum, cost)
 			}
 		}
 	}
