@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
@@ -26,44 +25,6 @@ func roundTrip[T any](value T) (T, error) {
 		return back, err
 	}
 	return back, json.Unmarshal(text, &back)
-}
-
-// TestEveryValueSurvivesJSON lives through the day of crash_test.go with a fault in two of seven
-// effects, and reads again whatever the machine has handed over.
-func TestEveryValueSurvivesJSON(t *testing.T) {
-	seen := map[checkpoint.Phase]int{}
-	reasons, effects := 0, map[checkpoint.Action]bool{}
-	s := daySim()
-	count := 0
-	s.fate = func(*message) fate {
-		count++
-		return []fate{well, refused, well, well, unanswered, well, well}[count%7]
-	}
-	s.hand = func(ready checkpoint.Ready) {
-		back, err := roundTrip(ready)
-		if diff := cmp.Diff(ready, back); diff != "" || err != nil || back.Record.Empty() != ready.Record.Empty() {
-			t.Fatalf("%v\n%s", err, diff)
-		}
-		for _, j := range ready.Record.Jobs {
-			seen[j.Phase]++
-			if j.Reason.Constraint != "" {
-				reasons++
-			}
-		}
-		for _, e := range ready.Effects {
-			effects[e.Action] = true
-		}
-	}
-	if fault := s.play(); fault != "" {
-		t.Fatal(fault)
-	}
-	snapshot := s.alive().m.Snapshot()
-	if back, err := roundTrip(snapshot); err != nil || !reflect.DeepEqual(snapshot, back) {
-		t.Errorf("%v\n%s", err, cmp.Diff(snapshot, back))
-	}
-	if len(seen) != 11 || len(effects) != 8 || reasons == 0 {
-		t.Errorf("%d phases of 11, %d actions of 8, %d reasons were seen", len(seen), len(effects), reasons)
-	}
 }
 
 // text draws strings that JSON must quote, among others.

@@ -34,8 +34,6 @@ type sim struct {
 
 	late []*message // delayed
 	fate func(*message) fate
-	// hand is shown what every step leads to; nil: nobody looks.
-	hand func(checkpoint.Ready)
 	// down says that the machine has crashed: no master gets anything out of its disk until it is opened again.
 	down bool
 	// crash is asked at every point where a master could crash; true: it does.
@@ -141,9 +139,6 @@ func (s *sim) step(ms *master, event checkpoint.Event) error {
 
 func (s *sim) flush(ms *master) {
 	ready := ms.m.Ready()
-	if s.hand != nil {
-		s.hand(ready)
-	}
 	if err := ms.j.Append(ready.Record); err != nil {
 		ms.dead = true
 		return

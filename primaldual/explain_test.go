@@ -3,12 +3,9 @@
 package primaldual
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -45,25 +42,4 @@ func TestReasonsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stream(t, tinySize, fromRapid(t), func(_ *Scheduler, _ Job, d Decision) { checkReason(t, &d) })
 	})
-}
-
-// What a stream of jobs is answered reads back from JSON as it was written.
-func TestDecisionsSurviveJSON(t *testing.T) {
-	verdicts := map[Verdict]int{}
-	for seed := range uint64(40) {
-		stream(t, tinySize, fromSeed(seed), func(_ *Scheduler, _ Job, d Decision) {
-			verdicts[d.Verdict]++
-			text, err := json.Marshal(d)
-			var read Decision
-			if err == nil {
-				err = json.Unmarshal(text, &read)
-			}
-			if diff := cmp.Diff(d, read, cmpopts.EquateEmpty()); diff != "" || err != nil {
-				t.Fatalf("%s: %v (-written +read):\n%s", text, err, diff)
-			}
-		})
-	}
-	if len(verdicts) < 4 || verdicts[Admitted] == 0 {
-		t.Errorf("verdicts %v: the streams are too much alike", verdicts)
-	}
 }

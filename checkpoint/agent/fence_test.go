@@ -121,19 +121,8 @@ func TestFenceProperties(t *testing.T) {
 	})
 }
 
-// Every value survives JSON, and a ruling is a word in it.
+// A ruling is a word in JSON.
 func TestJSON(t *testing.T) {
-	_, denied := fence.Admit(checkpoint.Effect{Epoch: 1, Action: checkpoint.Stop, Job: "lr"})
-	for _, v := range []agent.Verdict{{Ruling: agent.Perform}, {Ruling: agent.Repeated}, denied} {
-		text, err := json.Marshal(v)
-		var again agent.Verdict
-		if err == nil {
-			err = json.Unmarshal(text, &again)
-		}
-		if err != nil || again.Ruling != v.Ruling || again.Reason.Text != v.Reason.Text || again.Reason.Have != v.Reason.Have {
-			t.Errorf("%s, %v: %+v", text, err, again)
-		}
-	}
 	if text, err := json.Marshal(agent.Verdict{Ruling: agent.Perform}); string(text) != `{"ruling":"perform"}` {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -5,7 +5,6 @@ package format_test
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -379,23 +378,6 @@ func ExampleTensorFlow_Newest() {
 	// model.ckpt-90 90 <nil>
 	// passed over: model.ckpt-100.data-00000-of-00001 is not complete: tensor at 0: 8 bytes at 0 reach beyond the end: unexpected EOF
 	// /jobs/vae/checkpoints [model.ckpt-90.data-00000-of-00001 model.ckpt-90.index]
-}
-
-// TestFoundSurvivesJSON writes what was found, candidates that were passed over included, and reads it
-// again.
-func TestFoundSurvivesJSON(t *testing.T) {
-	for name, f := range fixtures() {
-		found, err := f.format.Newest(f.dir())
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		found.Skipped = append(found.Skipped, format.Skip{Name: "a/\u2028", Reason: "\"<&>\" is not complete"})
-		text := must.Have(json.Marshal(found))(t)
-		var back format.Found
-		if err := json.Unmarshal(text, &back); err != nil || !cmp.Equal(found, back) {
-			t.Errorf("%s: %s is read as %+v, %v", name, text, back, err)
-		}
-	}
 }
 
 // BenchmarkVerify reads a checkpoint of 64 MiB with checksums.
