@@ -96,7 +96,9 @@ func (a *admission) reclaimLeast(i int) bool {
 	if !a.r.mustBeIn(i) && !a.mayTake(i, a.least(i)) {
 		return false
 	}
-	return a.inDomains(i, func(i int) bool { return a.reclaim(i, a.least(i)) })
+	n := a.least(i)
+	return a.inDomains(i, func(i int) bool { return a.reclaim(i, n) }) ||
+		a.r.sliced(i) && a.reclaimBy(i, n, func(list []offer) bool { return a.takeSlices(i, n, list) })
 }
 
 // request is what application i asks for: two with the same request fit, or do not, alike. It has all that place and

@@ -151,6 +151,36 @@ func gathered(all [][]bundle, n, most int64) (places []apportion.Placement, cost
 	return places, cost
 }
 
+// takeSlices takes application i, which has slices, in with n containers: in the domains that Choose finds if all that is offered were
+// taken, in each with what is cheapest there. Where it returns false nothing has changed.
+func (a *admission) takeSlices(i int, n int64, list []offer) bool {
+	tree, w := a.r.topology, a.r.wishes[i]
+	all, room := make([][]bundle, len(a.left)), make([]int64, tree.Domains(w.Leaf()))
+	for j := range all {
+		if at := tree.Of(w.Leaf(), j); at >= 0 {
+			all[j] = a.bundles(i, j, n, list)
+			room[at] += max(0, int64(len(all[j]))-1)
+		}
+	}
+	var places []apportion.Placement
+	for _, part := range tree.Choose(w, room, n, n) {
+		here := make([][]bundle, len(all))
+		for j := range all {
+			if tree.Of(w.Leaf(), j) == part.Domain {
+				here[j] = all[j]
+			}
+		}
+		some, _ := gathered(here, part.Containers, 0)
+		places = append(places, some...)
+	}
+	most := a.r.problem.Applications[i].MaxServers
+	if len(places) == 0 || most > 0 && int64(len(places)) > most {
+		return false
+	}
+	slices.SortFunc(places, func(x, y apportion.Placement) int { return x.Server - y.Server })
+	return a.carryOut(i, places, all)
+}
+
 // takeAny takes application i in with n containers by any set of what is offered, the cheapest first, where one of few offers: on several
 // servers each may give less than on any of them. Where it returns false nothing has changed. O(2^offers servers).
 func (a *admission) takeAny(i int, n int64, list []offer) bool {

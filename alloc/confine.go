@@ -113,7 +113,7 @@ func (d *draft) bind(list []*reserved) {
 }
 
 // inDomains tries to take application i in by how, in each domain that it could be within, those with the most room first, and anywhere
-// where it need not be within one. What has slices must find them in one domain.
+// where it need not be within one; what has slices finds all of them in one domain, or it is for another way to take them.
 func (d *draft) inDomains(i int, how func(i int) bool) bool {
 	if !d.r.mustBeIn(i) {
 		return how(i)

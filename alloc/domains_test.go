@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/oracle/domainoracle"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
@@ -180,6 +181,45 @@ func TestSlices(t *testing.T) {
 	if d = verified(t, p); d.Allocation.Containers("a") != 64 || d.Allocation.Containers("b") != 8 {
 		t.Errorf("%v", d.Allocation)
 	}
+}
+
+// Slices have the room of others in as many domains as it takes: what has the highest priority waits only where nobody that may be
+// suspended leaves the slices domains, by the twin of the choice.
+func TestSlicesBySuspension(t *testing.T) {
+	taken, waits, several := 0, 0, 0
+	met := func() bool { return taken > 0 && waits > 0 && several > 0 }
+	rapidtest.Until(t, "none let in, none that waits, or one rack each time", met, func(t *rapid.T) {
+		p := racked(rapid.SliceOfN(rapid.IntRange(1, 2), 2, 4).Draw(t, "racks")...)
+		p.Options.Preempt = true
+		q := domainoracle.Question{Within: domainoracle.None, SliceWithin: 1, Slice: rapid.Int64Range(3, 8).Draw(t, "slice")}
+		for j, server := range p.Servers {
+			q.Paths, q.Room = append(q.Paths, []string{server.Labels["zone"], server.Labels["rack"], server.ID}), append(q.Room, 8)
+			for left := int64(8); left > 0; {
+				n, id := rapid.Int64Range(1, left).Draw(t, "containers"), fmt.Sprint("old", len(p.Applications))
+				leaves := rapid.IntRange(0, 3).Draw(t, "leaves") > 0
+				if left -= n; rapid.IntRange(0, 4).Draw(t, "free") == 0 {
+					continue
+				}
+				ask(p, id, n, n, func(a *alloc.Application) { a.Preemptible, a.Pinned = leaves, !leaves })
+				if p.Previous[id] = map[string]int64{server.ID: n}; !leaves {
+					q.Room[j] -= n
+				}
+			}
+		}
+		q.N = q.Slice * rapid.Int64Range(1, 4).Draw(t, "slices")
+		ask(p, "a", q.N, q.N, func(a *alloc.Application) { inSlices(q.Slice, "rack")(a); a.Priority = 1 })
+		d := verified(t, p)
+		racks := perRack(p, d.Allocation["a"], "rack")
+		if got, want := len(racks) > 0, domainoracle.Best(&q) != nil; got != want {
+			t.Fatalf("%d in slices of %d, rooms %v: let in %t, want %t", q.N, q.Slice, q.Room, got, want)
+		}
+		if waits++; len(racks) > 0 {
+			taken, waits = taken+1, waits-1
+		}
+		if len(racks) > 1 && d.Metrics.Preempted > 1 {
+			several++
+		}
+	})
 }
 
 // The fewest zones, then the fewest racks, where best fit and the largest racks do not find them.

@@ -59,6 +59,11 @@ func (r *resolved) mayBePreempted(i int) bool {
 // the cheapest that there is, among r.limits.offers offers, beyond them one after the other; over several servers it is put together greedily, and
 // where that fails all sets of so many offers are tried. That counts against no budget. Where it returns false nothing has changed. O(servers 2^offers).
 func (a *admission) reclaim(i int, n int64) bool {
+	return a.reclaimBy(i, n, func(list []offer) bool { return a.take(i, n, list) || a.takeAny(i, n, list) })
+}
+
+// reclaimBy is reclaim by one way to take what is offered.
+func (a *admission) reclaimBy(i int, n int64, take func(list []offer) bool) bool {
 	if n <= 0 || n > a.r.room[i] {
 		return false
 	}
@@ -67,7 +72,7 @@ func (a *admission) reclaim(i int, n int64) bool {
 		if last+1 < len(list) && list[last+1].rank == list[last].rank {
 			continue
 		}
-		if a.enough(i, n, list[:last+1]) && (a.take(i, n, list[:last+1]) || a.takeAny(i, n, list[:last+1])) {
+		if a.enough(i, n, list[:last+1]) && take(list[:last+1]) {
 			return true
 		}
 	}
