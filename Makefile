@@ -92,7 +92,7 @@ shots: ## the pictures of the page in the README, by Chromium
 MANAGER ?= slurm
 
 .PHONY: hours
-hours: ## two hours of ten users' plain and elastic jobs on a real cluster of MANAGER, in FOR: what plain jobs wait, restarts, what the controller takes; ARGS='-nodes 100' for Slurm
+hours: ## two hours of ten users' plain and elastic jobs on a real cluster of MANAGER, in FOR: what plain jobs wait, restarts, what the controller takes; ARGS='-faults 6' has things die meanwhile, '-nodes 100' is for Slurm
 	cd examples/$(MANAGER) && go test -count 1 -timeout 0 -run '^TestHours$$|^TestYARN$$/^hours$$' -v . -args -hours $(FOR) $(ARGS)
 
 .PHONY: fuzz

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,7 +61,7 @@ func hoursOf(slots int64, length time.Duration) []day.Job {
 }
 
 // Hours plays the plain jobs alone, without a controller, then the same beside the elastic ones, and logs a table of both. With -faults
-// daemons and the controller die meanwhile, and nodes are drained.
+// daemons and the controller die meanwhile, and nodes are drained: not where plain jobs are alone, which managers lose then.
 func (d Daily) Hours(t *testing.T) {
 	length := *hoursFlag
 	if length <= 0 {
@@ -78,14 +77,6 @@ func (d Daily) Hours(t *testing.T) {
 				r.Jobs = day.Plain(r.Jobs)
 			}
 			core, memory := playHours(d.Bench(t), r, speed)
-			// A manager whose daemons are killed may forget a job of its own, with or without a controller beside it.
-			r.Jobs = slices.DeleteFunc(r.Jobs, func(j day.Job) bool {
-				lost := *faultsFlag > 0 && j.Max == j.Fixed && j.Ended == 0
-				if lost {
-					t.Logf("%s has lost %s", d.Manager, j.Name)
-				}
-				return lost
-			})
 			m, err := r.Measure()
 			if err != nil {
 				t.Fatal(err)
@@ -118,18 +109,18 @@ func playHours(p Player, r *day.Record, speed float64) (core float64, memory int
 	b.Set("-theta1", "0.2", "-theta2", "0.3", "-lease", "30s", "-every", "500ms", "-look", "1s", "-look-idle", "5s",
 		"-min-run", shorter(time.Minute, 0), "-save", shorter(10*time.Minute, 5*time.Second), "-job-moves", strconv.Itoa(int(6*speed)))
 	b.Set(strings.Fields(*moreFlags)...)
-	used, faults := &usage{}, p.Verbs()
 	if r.Policy == Fixed {
 		b.End()
-		used = nil
 	}
-	began := time.Now()
 	var harm sync.WaitGroup
-	harm.Go(func() { b.harm(faults, used, time.Duration(float64(playedHours)/speed)) })
+	used, began := &usage{}, time.Now()
+	if r.Policy == Elastic {
+		harm.Go(func() { b.harm(p.Verbs(), used, time.Duration(float64(playedHours)/speed)) })
+	}
 	called := b.arrive(p, r, began, func(j *day.Job) bool { return j.Max > j.Fixed })
 	harm.Wait()
 	b.ended(p, time.Duration(2*float64(playedHours)/speed)+5*time.Minute)
-	if used != nil {
+	if r.Policy == Elastic {
 		used.add(b)
 		core, memory = used.cpu.Seconds()/time.Since(began).Seconds(), used.memory
 		b.Check()
@@ -139,23 +130,21 @@ func playHours(p Player, r *day.Record, speed float64) (core float64, memory int
 }
 
 // harm lets the faults that -faults asks for happen one after the other, as far apart as the length of the play allows: to daemons, to
-// nodes, and to the controller where one is used.
+// nodes, and to the controller.
 func (b *Bench) harm(c *Cluster, used *usage, length time.Duration) {
-	d := deck{all: b.faultsOf(c)[1:], r: rand.New(rand.NewPCG(cmp.Or(*seedFlag, 1), 0))} // not what users do
-	if used != nil {
-		d.all = append(d.all, Fault{Name: "the controller is killed", Do: func(r *rand.Rand) {
-			used.add(b)
-			b.End()
-			Wait(r, 0, 8*time.Second)
-			b.Begin()
-		}})
-	}
+	r := rand.New(rand.NewPCG(cmp.Or(*seedFlag, 1), 0))
+	d := deck{all: append(b.faultsOf(c)[1:], Fault{Name: "the controller is killed", Do: func(r *rand.Rand) { // the first is of users
+		used.add(b)
+		b.End()
+		Wait(r, 0, 8*time.Second)
+		b.Begin()
+	}}), r: r}
 	began := time.Now()
 	for n := range *faultsFlag {
 		time.Sleep(time.Until(began.Add(length * time.Duration(n+1) / time.Duration(*faultsFlag+1))))
 		one := d.draw(1)[0]
 		b.Logf("%3d %s, after %.1f s", n, one.Name, time.Since(began).Seconds())
-		one.Do(d.r)
+		one.Do(r)
 	}
 }
 
