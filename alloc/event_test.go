@@ -85,9 +85,30 @@ func servedOf(p *alloc.Problem, all alloc.Allocation) (in *alloc.Problem, suspen
 // agreed counts events and those that let in the same as the whole decision.
 type agreed struct{ events, same int }
 
+// checkGuarantees checks that an event has taken from no queue what it is guaranteed, and that nobody waits within a guarantee.
+func checkGuarantees(t failing, next *alloc.Problem, all alloc.Allocation) {
+	for _, q := range next.Queues {
+		for k, g := range q.Guarantee {
+			used, before, waits := int64(0), int64(0), int64(math.MaxInt64)
+			for _, a := range next.Applications {
+				if a.Queue == q.ID && all.Containers(a.ID) > 0 {
+					used, before = used+all.Containers(a.ID)*a.Demand[k], before+next.Previous.Containers(a.ID)*a.Demand[k]
+				}
+				if least := max(1, a.Min); a.Queue == q.ID && all.Containers(a.ID) == 0 && a.Counts == nil && a.Step == 0 && len(next.Kinds) == 2 && a.Demand[1-k] == 0 {
+					waits = min(waits, least*a.Demand[k])
+				}
+			}
+			if used < min(g, before) || waits <= g-used {
+				t.Fatalf("%s uses %d of kind %d, %d before, of %d guaranteed, and %d wait", q.ID, used, k, before, g, waits)
+			}
+		}
+	}
+}
+
 // checkEvent has the whole referee look at an event that was decided by itself, computes its figures anew, and compares it with the whole decision.
 func checkEvent(t failing, next *alloc.Problem, e *alloc.Event, whole *agreed) {
 	all := merged(next, e)
+	checkGuarantees(t, next, all)
 	present, suspended := servedOf(next, all)
 	inst, counts := instanceOf(t, present, all)
 	if err := inst.Check(counts); err != nil {
@@ -198,9 +219,21 @@ func maybeCrowded(r *rand.Rand) (p *alloc.Problem, crowd bool) {
 	p = smallCluster(r)
 	if crowd = r.IntN(2) == 0; crowd {
 		crowded(r, p)
-		p.Servers, p.Queues = p.Servers[:len(p.Servers)/2], nil
-		for i := range p.Applications {
-			p.Applications[i].Queue = ""
+		p.Servers = p.Servers[:len(p.Servers)/2]
+	}
+	// A third to all of the cluster is guaranteed.
+	if p.Queues != nil && r.IntN(3) > 0 {
+		parts := 3 + r.Int64N(6)
+		for _, q := range [...]int{1, 2} {
+			p.Queues[q].Guarantee = make(apportion.Resources, len(p.Kinds))
+			for _, s := range p.Servers {
+				for k, has := range s.Capacity {
+					p.Queues[q].Guarantee[k] += has
+				}
+			}
+			for k := range p.Kinds {
+				p.Queues[q].Guarantee[k] = p.Queues[q].Guarantee[k] * [...]int64{0, 2, 1}[q] / parts
+			}
 		}
 	}
 	return p, crowd
@@ -235,8 +268,8 @@ func checkRefusal(t *rapid.T, d *alloc.Decider, before alloc.Snapshot, changes [
 // A stream of changes through a Decider is, at each event, a solution of the whole program, with the figures of that, within its gap of a bound that holds;
 // a Decider restored in the middle goes on alike; a change that does not fit changes nothing.
 func TestPropEvents(t *testing.T) {
-	alone, whole, with := 0, make(map[string]int), agreed{}
-	rapidtest.Until(t, "no event was decided by itself", func() bool { return alone > 0 }, func(t *rapid.T) {
+	alone, guaranteed, whole, with := 0, 0, make(map[string]int), agreed{}
+	rapidtest.Until(t, "no event was decided by itself, or none beside a guarantee while others wait", func() bool { return alone > 0 && guaranteed > 0 }, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		p, crowd := maybeCrowded(r)
 		d := &alloc.Decider{Effort: embedded.Quick}
@@ -276,6 +309,9 @@ func TestPropEvents(t *testing.T) {
 				continue
 			}
 			alone++
+			if len(after.Problem.Previous) < len(after.Problem.Applications) && slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Guarantee != nil }) {
+				guaranteed++
+			}
 			if crowd || n%4 == 0 {
 				checkEvent(t, next, e, &with)
 			} else {
@@ -291,7 +327,7 @@ func TestPropEvents(t *testing.T) {
 			}
 		}
 	})
-	t.Log(alone, "events decided by themselves, and as a whole:", whole)
+	t.Log(alone, "events decided by themselves,", guaranteed, "of them beside a guarantee while others wait, and as a whole:", whole)
 	t.Log("the same are let in by", with.same, "of", with.events)
 	if with.same < with.events-2-with.events/15 {
 		t.Errorf("%d of %d events let in the same as the whole decision", with.same, with.events)
@@ -469,8 +505,11 @@ func TestEventElsewhere(t *testing.T) {
 		"pinned":          func(p *alloc.Problem) { p.Applications[1].Pinned = true },
 		"a worth":         func(p *alloc.Problem) { p.Applications[1].StayWorth = new(float64) },
 		"cost":            func(p *alloc.Problem) { two = 1 << 40; p.Applications[1].AdjustCost = &two },
-		"waits": func(p *alloc.Problem) {
-			p.Applications[1].Min, p.Applications[1].Max, p.Queues = 1<<20, 1<<20, []drf.Queue{{ID: "q", Weight: 1}}
+		"level": func(p *alloc.Problem) {
+			p.Options.ReclaimLevel, p.Queues = true, []drf.Queue{{ID: "q", Weight: 1}}
+		},
+		"guaranteed": func(p *alloc.Problem) {
+			p.Queues = []drf.Queue{{ID: "q", Weight: 1, Guarantee: apportion.Resources{1 << 30, 1 << 30, 1 << 30}}}
 		},
 	} {
 		p := clusterOf(12, 6)
@@ -492,22 +531,29 @@ func TestEventElsewhere(t *testing.T) {
 	}
 }
 
-// Events ask those that wait by priority, and keep what is reserved for its holder, which is asked first.
+// Events ask those that wait by guarantee, level and priority, and keep what is reserved for its holder, which is asked first.
 func TestEventsAskInOrder(t *testing.T) {
 	rigid := func(id string, demand, n, priority int64) alloc.Application {
 		return alloc.Application{ID: id, Weight: 1, Priority: priority, Form: alloc.Form{Demand: apportion.Resources{demand}, Min: n, Max: n}}
 	}
 	due := rigid("gang", 8, 2, 0)
 	due.Passed = 10
+	of := func(queue string, a alloc.Application) alloc.Application { a.Queue = queue; return a }
+	queues := []drf.Queue{{ID: "q", Weight: 1}, {ID: "r", Weight: 1}}
+	guaranteed := []drf.Queue{{ID: "q", Weight: 1}, {ID: "r", Weight: 1, Guarantee: apportion.Resources{16}}}
 	for says, c := range map[string]struct {
+		queues  []drf.Queue
+		of      [2]string // the queues of a0 and a1
 		waiting []alloc.Application
 		want    [2]string // let in when a0 ends, and then a1
 	}{
-		"priority":    {[]alloc.Application{rigid("low", 8, 1, 0), rigid("high", 8, 1, 1)}, [2]string{"high", "low"}},
-		"reservation": {[]alloc.Application{rigid("small", 4, 1, 0), due}, [2]string{"", "gang"}},
+		"priority":    {nil, [2]string{}, []alloc.Application{rigid("low", 8, 1, 0), rigid("high", 8, 1, 1)}, [2]string{"high", "low"}},
+		"reservation": {nil, [2]string{}, []alloc.Application{rigid("small", 4, 1, 0), due}, [2]string{"", "gang"}},
+		"level":       {queues, [2]string{"q", "q"}, []alloc.Application{of("q", rigid("x", 8, 1, 0)), of("r", rigid("y", 8, 1, 0))}, [2]string{"y", "x"}},
+		"guarantee":   {guaranteed, [2]string{"q", "r"}, []alloc.Application{of("q", rigid("x", 8, 1, 0)), of("r", rigid("y", 8, 1, 0))}, [2]string{"y", "x"}},
 	} {
-		p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Theta1: 1, Theta2: 1, Servers: []apportion.Server{{ID: "s0", Capacity: apportion.Resources{8}}, {ID: "s1", Capacity: apportion.Resources{8}}},
-			Applications: append([]alloc.Application{rigid("a0", 8, 1, 0), rigid("a1", 8, 1, 0)}, c.waiting...), Previous: alloc.Allocation{"a0": {"s0": 1}, "a1": {"s1": 1}}}
+		p := &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Theta1: 1, Theta2: 1, Queues: c.queues, Servers: []apportion.Server{{ID: "s0", Capacity: apportion.Resources{8}}, {ID: "s1", Capacity: apportion.Resources{8}}},
+			Applications: append([]alloc.Application{of(c.of[0], rigid("a0", 8, 1, 0)), of(c.of[1], rigid("a1", 8, 1, 0))}, c.waiting...), Previous: alloc.Allocation{"a0": {"s0": 1}, "a1": {"s1": 1}}}
 		var d alloc.Decider
 		decideBy(t, &d, p)
 		for n, want := range c.want {

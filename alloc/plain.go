@@ -19,8 +19,12 @@ func (p *Problem) plain() string {
 	switch o := &p.Options; {
 	case o.Paper:
 		return "the paper's rule is in force"
-	case slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Guarantee != nil || q.Ceiling != nil }):
-		return "a queue has a guarantee or a ceiling"
+	case slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Ceiling != nil }):
+		return "a queue has a ceiling"
+	case o.ReclaimLevel && p.Queues != nil:
+		return "queues may take what others have above their level"
+	case len(p.Reservations) > 0 && p.Queues != nil:
+		return "something is reserved, and there are queues"
 	case len(p.Derived) > 0:
 		return "there are derived kinds"
 	case len(p.Compact) > 0:
@@ -36,9 +40,6 @@ func (p *Problem) plain() string {
 		app := &p.Applications[i]
 		if reason := app.plain(); reason != "" {
 			return reason
-		}
-		if p.Previous.Containers(app.ID) == 0 && p.Queues != nil {
-			return "an application waits, and there are queues"
 		}
 	}
 	for j := range p.Servers {

@@ -75,7 +75,7 @@ func (p *Problem) rule() event.Rule {
 	rule := event.Rule{Theta1: p.Theta1, Theta2: p.Theta2, Printed: o.NoCeil15 || p.Theta1 == 1, Ceil15: !o.NoCeil15, Ceil16: !o.NoCeil16,
 		Queues: p.Queues, Restart: restartCost, Gain: o.MinGain, Patience: o.patience(), Widest: widest, Victims: standard.victims, Suspends: o.Preempt}
 	if o.Order != Fair {
-		rule.Patience = math.Inf(1)
+		rule.Patience, rule.Flat = math.Inf(1), true
 	}
 	if o.RestartCost != nil {
 		rule.Restart = *o.RestartCost

@@ -13,14 +13,20 @@ import (
 
 // admission is who is let in by an event.
 type admission struct {
-	fresh     []int           // those that came
-	suspended []int           // forced ones without room
-	refused   map[string]bool // by what is asked for
-	first     int             // the first that was refused, -1: none
-	then      float64         // what had been let in by then
-	entered   float64         // the least counts of those that came in, as parts of the cluster
-	members   int             // how often who is in has changed
-	stated    int             // members when the program was stated
+	fresh     []int                   // those that came
+	suspended []int                   // forced ones without room
+	refused   map[string]bool         // by what is asked for
+	first     map[string]refusedFirst // by queue: the first that was refused
+	owes      bool                    // one was refused what its queue is guaranteed
+	entered   float64                 // the least counts of those that came in, as parts of the cluster
+	members   int                     // how often who is in has changed
+	stated    int                     // members when the program was stated
+}
+
+// refusedFirst is an application that was refused, and what had been let in by then.
+type refusedFirst struct {
+	i    int
+	then float64
 }
 
 // unstated is admission.stated before a program was stated.
@@ -29,7 +35,7 @@ const unstated = -1
 // admit lets in who can be had: the forced, then those that wait, each at its fewest containers beside all that are in. Who cannot be had
 // blocks nobody. It returns a reason where that is not for an event to say.
 func (m *repairing) admit(ctx context.Context) string {
-	m.refused, m.first = make(map[string]bool), -1
+	m.refused, m.first = make(map[string]bool), make(map[string]refusedFirst)
 	for _, i := range m.fresh {
 		if l := m.apps[i].line; l != nil && !l.group.fits() {
 			return "an application does not fit the empty cluster"
@@ -52,11 +58,11 @@ func (m *repairing) admit(ctx context.Context) string {
 		}
 	}
 	switch {
-	case m.first < 0:
+	case len(m.first) == 0:
 	case m.rule.Suspends:
 		return "others may be suspended for an application that waits"
-	case m.rule.Queues != nil:
-		return "an application waits, and there are queues"
+	case m.owes:
+		return waitsWithin
 	}
 	for _, i := range m.order(m.leaving) {
 		if !m.have(i) {
@@ -66,10 +72,17 @@ func (m *repairing) admit(ctx context.Context) string {
 	return m.restate()
 }
 
-// refuse notes that application i is refused: what asks for the same is not asked any more, and what is let in from here on passes the first.
+// refuse notes that application i is refused: what asks for the same is not asked any more, and what is let in from here on passes the first
+// of its queue.
 func (m *repairing) refuse(i int) {
-	if m.refused[m.request(m.apps[i].line.group)] = true; m.first < 0 {
-		m.first, m.then = i, m.entered
+	g, leaf := m.apps[i].line.group, ""
+	m.refused[m.request(g)] = true
+	if m.tree != nil {
+		m.count()
+		m.owes, leaf = m.owes || m.waitsWithin(g), g.given.Queue
+	}
+	if _, known := m.first[leaf]; !known {
+		m.first[leaf] = refusedFirst{i, m.entered}
 	}
 }
 
@@ -86,6 +99,9 @@ func (m *repairing) order(of map[int]bool) (list []int) {
 
 // next returns who is asked next of those that wait, or -1. What asks for the same as one that was refused is not asked.
 func (m *repairing) next() int {
+	if m.tree != nil {
+		return m.nextOfQueues()
+	}
 	best := -1
 	for _, l := range m.lines {
 		if i := int(l.apps[0]); (best < 0 || m.compare(i, best) < 0) && l.group.fits() && !m.refused[m.request(l.group)] {
@@ -98,6 +114,9 @@ func (m *repairing) next() int {
 // request is what a member of g asks for: of two with the same request both can be had, or none.
 func (m *repairing) request(g *group) string {
 	m.key = appendVector(appendVector(m.key[:0], g.given.Demand), []int64{g.least()})
+	if m.tree != nil {
+		m.key = append(m.key, g.given.Queue...)
+	}
 	return string(m.key)
 }
 

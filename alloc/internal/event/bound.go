@@ -121,8 +121,8 @@ func (b *pricing) chargeStay(g *group, s *stay) {
 // countStays notes what those hold that may stay as they are, where a change has a price: all but newcomers and those that have to go.
 // O(applications x shapes + placements).
 func (b *pricing) countStays(m *repairing) {
-	if m.rule.Restart == 0 && m.rule.Gain == 0 {
-		return // at no price it is no worse to be free
+	if m.rule.Restart == 0 && m.rule.Gain == 0 || m.tree.guarantees() {
+		return // at no price, as that of what yields to a guarantee, it is no worse to be free
 	}
 	b.counted = true
 	for s, shape := range m.shapes {

@@ -20,8 +20,10 @@ type Rule struct {
 	Theta1, Theta2 float64
 	// Printed says that (15) is as the paper prints it, Ceil15 and Ceil16 that the budgets are rounded up.
 	Printed, Ceil15, Ceil16 bool
-	// Queues is the tree that gives shares, without guarantees and ceilings; nil: all share alike.
+	// Queues is the tree that gives shares, without ceilings; nil: all share alike.
 	Queues []drf.Queue
+	// Flat says that they are asked as if there were no queues.
+	Flat bool
 	// Restart is which part of what an application is worth a change of it takes, Gain how many of its containers it takes at least.
 	Restart, Gain float64
 	// Patience is how many times its own least counts an application that waits lets others pass.
@@ -47,6 +49,7 @@ type App struct {
 // Cluster is a cluster with what runs on it. The zero value is not ready; see New.
 type Cluster struct {
 	rule    Rule
+	tree    *tree // nil: all are asked as of one queue
 	kinds   int
 	servers []server
 	apps    []app
@@ -110,7 +113,11 @@ type level struct {
 
 // New returns an empty cluster of so many kinds, with room for so many servers.
 func New(kinds, servers int, rule Rule) *Cluster {
-	return &Cluster{rule: rule, kinds: kinds, remain: remainders.New(servers)}
+	c := &Cluster{rule: rule, kinds: kinds, remain: remainders.New(servers)}
+	if !rule.Flat {
+		c.tree = newTree(rule.Queues)
+	}
+	return c
 }
 
 // AddServer adds a server and returns its position. Its vector is shared and only read.
@@ -297,6 +304,9 @@ func (c *Cluster) shift(i, j int, delta int64) {
 		c.setKept(j)
 	}
 	c.regroup(j)
+	if c.tree != nil {
+		c.tree.used = nil
+	}
 }
 
 // regroup puts server j where it belongs by what it has left.

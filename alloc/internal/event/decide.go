@@ -74,6 +74,9 @@ func (c *Cluster) Decide(ctx context.Context) (*Result, string, error) {
 	if reason == "" {
 		reason = m.prove(r)
 	}
+	if reason == "" && m.tree != nil {
+		reason = m.owed()
+	}
 	if reason != "" {
 		c.Rollback()
 		return nil, reason, nil
@@ -94,6 +97,9 @@ func (c *Cluster) begin(used apportion.Resources) (reason string) {
 	m.total = used.Clone()
 	for _, s := range c.shapes {
 		_ = exact.AddTimesTo(m.total, m.total, s.count, s.capacity) // the door has seen that it fits
+	}
+	if c.tree != nil && !c.tree.promises(m.total) {
+		return "queues are guaranteed more than there is"
 	}
 	for _, g := range c.groups {
 		c.number(g, m.total)
@@ -195,12 +201,11 @@ func (m *repairing) result() *Result {
 	return r
 }
 
-// pass notes what was let in past the first that was refused, and how much others have grown.
+// pass notes what was let in past the first of each queue that was refused, and how much others have grown.
 func (m *repairing) pass(grown float64) {
-	if m.first < 0 {
-		return
+	for _, first := range m.first {
+		m.setPassed(first.i, m.apps[first.i].passed+m.entered-first.then+grown)
 	}
-	m.setPassed(m.first, m.apps[m.first].passed+m.entered-m.then+grown)
 }
 
 // extraServers returns on how many more servers all applications are, together, than the fewest empty ones that would hold each.
