@@ -249,16 +249,3 @@ func TestLedgerLargeQuantities(t *testing.T) {
 	prices, _ := l.Prices(Workers, 1, 0)
 	near(t, "price of a full server", prices, []float64{8})
 }
-
-func TestNames(t *testing.T) {
-	for _, test := range []struct{ got, want string }{
-		{Workers.String(), "worker"}, {ParameterServers.String(), "ps"},
-		{Admitted.String(), "admitted"}, {TooExpensive.String(), "too expensive"}, {Verdict(99).String(), "unknown 99"},
-		{BoundsFirst.String(), "bounds first"}, {ChunkDP.String(), "chunk dp"},
-		{Method(3).String(), "unknown 3"},
-	} {
-		if test.got != test.want {
-			t.Errorf("%q, want %q", test.got, test.want)
-		}
-	}
-}

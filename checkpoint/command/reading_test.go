@@ -5,13 +5,9 @@ package command
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/apportion/apportion/internal/must"
 )
 
 func TestParseLine(t *testing.T) {
@@ -76,39 +72,6 @@ func TestReadingSurvivesJSON(t *testing.T) {
 		r := Reading{Step: 7}
 		if err := json.Unmarshal([]byte(bad), &r); err == nil || r.Step != 7 {
 			t.Errorf("%s is read as %+v, %v", bad, r, err)
-		}
-	}
-}
-
-// TestPieces: the newest reading is the same in whatever pieces the output comes.
-func TestPieces(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		var text strings.Builder
-		last := int64(-1)
-		for i := range int64(1 + random.IntN(8)) {
-			switch random.IntN(4) {
-			case 0:
-				text.WriteString(strings.Repeat("x", random.IntN(2*maxLine)) + "\n")
-			case 1:
-				fmt.Fprintf(&text, "{\"step\":%d,\"note\":\"%s\"}\n", i, strings.Repeat("y", maxLine)) // too long
-			default:
-				fmt.Fprintf(&text, "{\"step\":%d}\n", i)
-				last = i
-			}
-		}
-		text.WriteString(`{"step":99}`) // has not ended
-		rest, r := text.String(), Readings{}
-		for len(rest) > 0 {
-			n := 1 + random.IntN(len(rest))
-			must.Have(r.Write([]byte(rest[:n])))(t)
-			rest = rest[n:]
-			if len(r.partial) > maxLine {
-				t.Fatalf("%d bytes are kept", len(r.partial))
-			}
-		}
-		if r.any != (last >= 0) || r.any && r.last.Step != last {
-			t.Fatalf("%+v, %v, want step %d", r.last, r.any, last)
 		}
 	}
 }
