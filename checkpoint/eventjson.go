@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
@@ -14,24 +16,10 @@ import (
 // tag is the key under which the name of an event stands.
 const tag = "event"
 
-var readers = map[string]func(keys map[string]json.RawMessage) (Event, error){
-	Tick{}.name():         read[Tick],
-	ServerUp{}.name():     read[ServerUp],
-	ServerSilent{}.name(): read[ServerSilent],
-	ServerFenced{}.name(): read[ServerFenced],
-	StoreNamed{}.name():   read[StoreNamed],
-	Submit{}.name():       read[Submit],
-	Adjust{}.name():       read[Adjust],
-	Checkpoint{}.name():   read[Checkpoint],
-	Cancel{}.name():       read[Cancel],
-	Forget{}.name():       read[Forget],
-	Finished{}.name():     read[Finished],
-	Exited{}.name():       read[Exited],
-	Drain{}.name():        read[Drain],
-	Cordon{}.name():       read[Cordon],
-	Stalled{}.name():      read[Stalled],
-	Orphan{}.name():       read[Orphan],
-	Reply{}.name():        read[Reply],
+// kinds has one of each event.
+var kinds = []Event{
+	Tick{}, ServerUp{}, ServerSilent{}, ServerFenced{}, StoreNamed{}, Submit{}, Adjust{}, Checkpoint{}, Cancel{}, Forget{}, Finished{}, Exited{},
+	Drain{}, Cordon{}, Stalled{}, Orphan{}, Reply{},
 }
 
 // UnmarshalEvent reads one event as MarshalEvent writes it, for instance
@@ -51,32 +39,23 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	if err := json.Unmarshal(keys[tag], &name); err != nil {
 		return nil, &apportion.FieldError{Field: tag, Err: apportion.ErrEmpty, Detail: "no text that names an event"}
 	}
-	reader, known := readers[name]
-	if !known {
+	at := slices.IndexFunc(kinds, func(e Event) bool { return e.name() == name })
+	if at < 0 {
 		return nil, &apportion.FieldError{Item: check.Item("event", name, 0), Field: tag, Err: apportion.ErrUnknown}
 	}
+	// A key that is left over is one that the type does not have.
 	delete(keys, tag)
-	event, err := reader(keys)
+	event := reflect.New(reflect.TypeOf(kinds[at]))
+	body, err := json.Marshal(keys)
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(event.Interface())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: event %q: %w", name, err)
 	}
-	return event, nil
-}
-
-// read reads the fields of one type of event.
-// The key that names the event is taken out before, so a key that is left over is one that the type does not have.
-func read[T Event](keys map[string]json.RawMessage) (Event, error) {
-	body, err := json.Marshal(keys)
-	if err != nil {
-		return nil, err
-	}
-	var event T
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&event); err != nil {
-		return nil, err
-	}
-	return event, nil
+	return event.Elem().Interface().(Event), nil
 }
 
 // MarshalEvent writes an event as UnmarshalEvent reads it: the key "event" first, then its fields.

@@ -30,9 +30,9 @@ func outOfRange(id, field string, n int64) error {
 		Detail: strconv.FormatInt(n, 10)}
 }
 
-// Containers returns the list of a job's containers: each server as often as counts says, ascending; nil if
+// listed returns the list of a job's containers: each server as often as counts says, ascending; nil if
 // there are none.
-func Containers(counts map[string]int64) []string {
+func listed(counts map[string]int64) []string {
 	var list []string
 	for server, n := range counts {
 		list = append(list, slices.Repeat([]string{server}, int(n))...)
@@ -87,7 +87,7 @@ func Targets(p *alloc.Problem, next alloc.Allocation, jobs []checkpoint.Job) (ch
 			faults.Add(item, "Allocation["+server+"]", apportion.ErrRange, strconv.FormatInt(n, 10))
 			continue
 		}
-		if target := Containers(next[id]); !slices.Equal(target, Goal(j)) {
+		if target := listed(next[id]); !slices.Equal(target, Goal(j)) {
 			adjust.Targets[id] = target
 		}
 	}

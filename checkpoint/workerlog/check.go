@@ -56,7 +56,7 @@ type life struct {
 }
 
 // Check returns all faults in the logs of all workers, joined, each a [*Fault]; nil: there is none. The lines of one
-// process are in the order in which they were written, as [Read] returns them.
+// process are in the order in which they were written, as [ReadAll] returns them.
 //
 // O(lines + processes of a job squared).
 func Check(lines []Line, o *Options) error {

@@ -42,9 +42,9 @@ const maxLine = 1 << 20
 // marker is in every line of a worker.
 var marker = []byte(`"worker"`)
 
-// Read reads one log: the lines of workers in it, in their order. A last line that is not whole is that of a process which
+// read reads one log: the lines of workers in it, in their order. A last line that is not whole is that of a process which
 // was killed. One that is not whole before it is an error: something is missing there.
-func Read(log io.Reader) ([]Line, error) {
+func read(log io.Reader) ([]Line, error) {
 	var lines []Line
 	var broken error
 	scanner := bufio.NewScanner(log)
@@ -96,7 +96,7 @@ func ReadAll(folder fs.FS) ([]Line, error) {
 			return err
 		}
 		defer file.Close()
-		lines, err := Read(file)
+		lines, err := read(file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

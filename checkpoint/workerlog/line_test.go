@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 		{"without an attempt", strings.Replace(whole, ":2,", ":0,", 1) + "\n" + whole, 0, "is missing"},
 		{"too long", strings.Repeat("x", maxLine+1), 0, "too long"},
 	} {
-		lines, err := Read(strings.NewReader(test.text))
+		lines, err := read(strings.NewReader(test.text))
 		if (err != nil) != (test.fault != "") || err != nil && !strings.Contains(err.Error(), test.fault) || len(lines) != test.lines {
 			t.Errorf("%s: %d lines, %v", test.name, len(lines), err)
 		}
