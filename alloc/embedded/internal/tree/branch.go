@@ -299,14 +299,21 @@ func (t *Tree) leaf(ctx context.Context, bound float64) {
 // step that is too short spends rounds on growing.
 const leafStep = 100
 
-// descend lowers the bound of a leaf until that is ruled out. It ends where half of the rounds have not made half of the way, as a
-// descent gets slower.
+// leafLook is after how many rounds at a leaf each its pace is looked at.
+const leafLook = 5
+
+// descend lowers the bound of a leaf until that is ruled out. It ends where the pace of the last rounds would not do in those that are left,
+// as a descent gets slower.
 func (t *Tree) descend(ctx context.Context) {
-	begin, half := t.Descent.Bound, t.LeafRounds/2
+	begin := t.Descent.Bound
 	target := begin - float64(leafStep*(begin-t.target()))
-	t.Descent.Run(ctx, half, target, t.Cut())
-	if left := t.Descent.Bound - t.Cut(); left > 0 && left < begin-t.Descent.Bound {
-		t.Descent.Run(ctx, t.LeafRounds-half, target, t.Cut())
+	for rounds := t.LeafRounds; rounds > 0; rounds -= leafLook {
+		before := t.Descent.Bound
+		t.Descent.Run(ctx, min(leafLook, rounds), target, t.Cut())
+		gained, left := before-t.Descent.Bound, t.Descent.Bound-t.Cut()
+		if left <= 0 || leafLook*left > float64(gained)*float64(rounds-leafLook) {
+			return
+		}
 	}
 }
 
