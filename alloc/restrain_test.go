@@ -4,11 +4,17 @@ package alloc_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/rapidtest"
 )
 
 // besideGang is two queues with 16 of 32 GPUs guaranteed each. b has four gangs of 5, one on each server, and an elastic application of 1 to 12; a gang
@@ -50,6 +56,53 @@ func TestGrowthWaitsForAGuarantee(t *testing.T) {
 			t.Errorf("%s: it has %d, want %d: %+v", c.name, got, c.want, d.Waiting)
 		}
 	}
+}
+
+// genCrowded draws servers on which a gang of queue a waits beside small applications of others that would grow, and below a ceiling that
+// some of these share.
+func genCrowded(t *rapid.T) *alloc.Problem {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{}, Queues: []drf.Queue{{ID: "top", Weight: 1, Guarantee: apportion.Resources{15}},
+		{ID: "a", Parent: "top", Weight: 1, Guarantee: apportion.Resources{9}}, {ID: "b", Parent: "top", Weight: 1, Guarantee: apportion.Resources{3}},
+		{ID: "c", Weight: 1}}}
+	run := func(queue string, n, most int64, server string) {
+		id := fmt.Sprint("j", len(p.Applications))
+		submit(p, queue, id, n, most)
+		p.Previous[id] = map[string]int64{server: n}
+	}
+	for j := range 3 {
+		server := fmt.Sprint("s", j)
+		p.Servers = append(p.Servers, apportion.Server{ID: server, Capacity: apportion.Resources{6}})
+		rigid := rapid.Int64Range(2, 4).Draw(t, "rigid")
+		run(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "queue"), rigid, rigid, server)
+		run(rapid.SampledFrom([]string{"b", "c"}).Draw(t, "queue"), 1, rapid.Int64Range(2, 4).Draw(t, "most"), server)
+	}
+	gang := rapid.Int64Range(3, 6).Draw(t, "gang")
+	submit(p, "a", "gang", gang, gang)
+	p.Applications[len(p.Applications)-1].MaxServers = 1
+	if rapid.Bool().Draw(t, "ceiling") {
+		p.Queues[0].Ceiling = drf.Ceiling{rapid.Int64Range(15, 18).Draw(t, "at most")}
+	}
+	return p
+}
+
+// With a ceiling above what waits or none, above what would grow or not, nothing grows beyond a guarantee that has to wait.
+func TestPropGrowthWaits(t *testing.T) {
+	held := 0
+	rapidtest.Until(t, "growth was seldom held back below a ceiling", func() bool { return held > 10 }, func(t *rapid.T) {
+		v := &division{p: genCrowded(t)}
+		before := v.p.Previous
+		d, err := alloc.Reallocate(t.Context(), v.p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.p.Previous = d.Allocation
+		if ids := v.passed(before, d.Reservations); ids != nil {
+			t.Fatalf("%v grow beyond their guarantees, and the gang waits: %v", ids, d.Allocation)
+		}
+		if slices.ContainsFunc(d.Shares, func(s alloc.Share) bool { return s.Most > 0 }) && v.p.Queues[0].Ceiling != nil {
+			held++
+		}
+	})
 }
 
 // The explanation says what stops it and what waits, and the referee refuses growth, a bound for nothing, and one below what it has.

@@ -120,8 +120,8 @@ func (w *World) Within(i int) bool {
 	return guaranteed
 }
 
-// Restrains reports whether application i, which waits below no ceiling, stays within its guarantee while v is beyond its own, and both demand a
-// kind: v may not have grown.
+// Restrains reports whether application i, which waits, stays within its guarantee, and so below all ceilings, while v is beyond its own, and both
+// demand a kind: v may not have grown.
 func (w *World) Restrains(i, v int) bool {
 	beyond, shared := true, false
 	for _, q := range w.above(v) {
@@ -131,11 +131,6 @@ func (w *World) Restrains(i, v int) bool {
 	}
 	for _, q := range w.above(v) {
 		beyond = beyond || w.guarantee(q) != nil && !w.holds(q, v, 0)
-	}
-	for _, q := range w.above(i) {
-		if w.Queues[q].Ceiling != nil {
-			return false
-		}
 	}
 	for k, d := range w.Apps[i].Demand {
 		shared = shared || d > 0 && w.Apps[v].Demand[k] > 0
