@@ -22,7 +22,8 @@ type Event struct {
 	// Allocation has the applications whose containers are others now, with all that they have; an empty entry says that one has none any
 	// more. One that has ended is not in it.
 	Allocation Allocation `json:"allocation"`
-	// Objective, Bound and Gap are as those of a Decision: the bound holds for every allocation in which all have their fewest containers.
+	// Objective, Bound and Gap are as those of a Decision: the bound holds for every allocation in which all have their fewest containers, and none of
+	// them on a drained server.
 	Objective float64 `json:"objective"`
 	Bound     float64 `json:"bound"`
 	Gap       float64 `json:"gap"`
