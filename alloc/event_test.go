@@ -566,3 +566,31 @@ func TestEventsAskInOrder(t *testing.T) {
 		}
 	}
 }
+
+// Where a queue may not have what it is guaranteed the whole cluster is decided.
+func TestEventsOweGuarantees(t *testing.T) {
+	app := func(queue, id string, least, most int64) alloc.Application {
+		return alloc.Application{ID: id, Queue: queue, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: least, Max: most}}
+	}
+	small, lost := "small", "s0"
+	for says, c := range map[string]struct {
+		rest   int64 // GPUs of a third server
+		apps   []alloc.Application
+		before alloc.Allocation
+		change alloc.Change
+	}{
+		"waits for what": {1, []alloc.Application{app("q", "a", 16, 16), app("q", small, 1, 1), app("r", "b", 8, 8)},
+			alloc.Allocation{"a": {"s0": 8, "s1": 8}, small: {"s2": 1}}, alloc.Change{End: &small}},
+		"lacks what": {800, []alloc.Application{app("r", "a", 2, 8), app("q", "b", 2, 808)},
+			alloc.Allocation{"a": {"s0": 8}, "b": {"s1": 8, "s2": 800}}, alloc.Change{Lose: &lost}},
+	} {
+		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Options: alloc.Options{RestartCost: new(float64)}, Queues: []drf.Queue{{ID: "q", Weight: 1}, {ID: "r", Weight: 1, Guarantee: apportion.Resources{8}}},
+			Servers:      []apportion.Server{{ID: "s0", Capacity: apportion.Resources{8}}, {ID: "s1", Capacity: apportion.Resources{8}}, {ID: "s2", Capacity: apportion.Resources{c.rest}}},
+			Applications: c.apps, Previous: c.before}
+		var d alloc.Decider
+		decideBy(t, &d, p)
+		if e, err := d.Apply(t.Context(), c.change); err != nil || !strings.Contains(e.Whole, says) {
+			t.Errorf("%s: %+v, %v", says, e, err)
+		}
+	}
+}
