@@ -358,6 +358,7 @@
     const lines = [`${job.state}, ${size(job)} containers${where(job) ? ` on ${where(job)}` : ""}`];
     if (job.queue) lines.push(`queue ${job.queue}${job.place ? `, place ${job.place}` : ""}`);
     if (job.why) lines.push(job.why);
+    if (job.early) lines.push(starts(job));
     open(id, lines, { job: id }, "What if it ended?");
     if (document.body.dataset.ask) ask(false);
   }

@@ -189,6 +189,10 @@ func TestStarts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", job, says, want)
 		}
 	}
+	b.eval(`document.querySelector("[data-job=sure] button.name").click()`)
+	if says := b.eval(`document.getElementById("detail").textContent`).(string); !strings.Contains(says, "starts at 22:14:20") {
+		t.Errorf("the job alone: %q", says)
+	}
 }
 
 // A curve fills its box, and nothing of it is outside.
