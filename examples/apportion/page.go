@@ -8,6 +8,8 @@ package main
 import (
 	"context"
 	"errors"
+
+	"github.com/apportion/apportion/alloc"
 )
 
 var errPage = errors.New("a page does not have this")
@@ -29,6 +31,8 @@ func answerAdjust(context.Context, *command) error { return errPage }
 func answerImport(context.Context, *command) error { return errPage }
 
 func answerWhen(context.Context, *command) error { return errPage }
+
+func starts(context.Context, *alloc.Problem, string) (string, error) { return "", nil }
 
 func answerSession(context.Context, *command) error { return errPage }
 

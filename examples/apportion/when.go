@@ -144,6 +144,18 @@ func (o *whenOptions) answer(ctx context.Context, p *alloc.Problem, job string, 
 	return out, nil
 }
 
+// starts says when an application that waits starts, from now on; empty: nothing is known of lengths, or the time was too short.
+func starts(ctx context.Context, p *alloc.Problem, job string) (string, error) {
+	f, err := forecast.New(ctx, p, nil, &replays{Asked: []string{job}, StartsOnly: true, Replays: 12})
+	if ctx.Err() != nil {
+		return "", nil
+	}
+	if err != nil || len(f.Jobs) == 0 {
+		return "", err
+	}
+	return forecast.Clock{Horizon: f.Horizon}.Between(f.Jobs[0].Start), nil
+}
+
 // print writes a sentence for each application.
 func (o *whenOutput) print(out io.Writer) error {
 	if o.Reason.Constraint != "" {

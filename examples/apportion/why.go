@@ -24,6 +24,8 @@ type whyOutput struct {
 	alloc.Stop
 	// Staying says why it is left on cordoned servers; empty: it is on none.
 	Staying string `json:"staying,omitempty"`
+	// Starts says when it starts, by replays of the decisions to come; empty: it has containers, or nothing is known of lengths.
+	Starts string `json:"starts,omitempty"`
 	// Tried is how many changes were tried, Helps has those that give it more, the most first.
 	Tried int    `json:"tried"`
 	Helps []help `json:"helps"`
@@ -73,6 +75,11 @@ func why(ctx context.Context, p *alloc.Problem, job string, by func() solver.Sol
 	out := &whyOutput{Stop: explanation.Applications[o], Helps: []help{}}
 	if at := slices.IndexFunc(decision.Staying, func(s alloc.Staying) bool { return s.ID == job }); at >= 0 {
 		out.Staying = decision.Staying[at].Reason.Text
+	}
+	if out.Containers == 0 {
+		if out.Starts, err = starts(ctx, p, job); err != nil {
+			return nil, err
+		}
 	}
 	for _, tries := range attempts(p, decision, o) {
 		for _, a := range tries {
@@ -204,6 +211,9 @@ func (o *whyOutput) print(out io.Writer) error {
 	printBlockers(w, o.Blockers)
 	if o.Staying != "" {
 		fmt.Fprintf(w, "%s: %s\n\n", o.ID, o.Staying)
+	}
+	if o.Starts != "" {
+		fmt.Fprintf(w, "%s starts %s\n\n", o.ID, o.Starts)
 	}
 	if len(o.Helps) == 0 {
 		fmt.Fprintf(w, "none of %d changes gives it more\n", o.Tried)

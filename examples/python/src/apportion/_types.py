@@ -994,6 +994,9 @@ class Why:
     blockers: What keeps it off the servers; absent: nobody has looked.
 
     remedies: Single changes that each are enough, the cheapest first; absent: none was found.
+
+    starts: When it starts from now on, by replays of the decisions to come; absent: it has containers, or nothing
+        is known of lengths.
     """
     id: str
     containers: int
@@ -1017,6 +1020,7 @@ class Why:
     fits: Optional[int] = None
     blockers: Optional[list[Blocker]] = None
     remedies: Optional[list[Remedy]] = None
+    starts: Optional[str] = None
 
 
 @dataclass
