@@ -33,7 +33,7 @@ var constants = map[string]string{
 	". slice": method, ". lastGain": tolerance, ". mostCopies": size, ". mostPairs": size, ". mostProgramRows": size,
 	". whole": tolerance, ". provenGap": tolerance, ". nodeRows": layout,
 	". mostPackWork": size, ". promise": large,
-	"tree mostOpenBytes": size, "tree node": layout, "tree leafStep": method,
+	"tree mostOpenBytes": size, "tree node": layout, "tree leafStep": method, "tree leafLook": method,
 	"colgen mostPricings": size, "colgen shortageCost": method, "colgen closeEnough": tolerance,
 	"colgen reducedCost": tolerance, "colgen pivotSize": tolerance, "colgen mostPivots": size,
 	"pattern mostCounts": size, "pattern mostResiduals": size, "pattern MostPatterns": size, "pattern mostRows": size,
