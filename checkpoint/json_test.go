@@ -18,15 +18,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-func roundTrip[T any](value T) (T, error) {
-	var back T
-	text, err := json.Marshal(value)
-	if err != nil {
-		return back, err
-	}
-	return back, json.Unmarshal(text, &back)
-}
-
 // text draws strings that JSON must quote, among others.
 func text() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.StringN(0, 12, -1), rapid.SampledFrom([]string{"", "a/b", `"`, "\u2028", "<&>", "größe"}))

@@ -31,26 +31,6 @@ func advance(readings []flowcon.Reading, at time.Duration) {
 	}
 }
 
-// perJob measures step once a second, prepare left out, after four runs to warm up.
-func perJob(b *testing.B, n int, prepare func(now time.Duration), step func(now time.Duration) error) {
-	now := time.Duration(0)
-	for range 4 {
-		prepare(now)
-		must.Do(b, step(now))
-		now += second
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for b.Loop() {
-		b.StopTimer()
-		prepare(now)
-		b.StartTimer()
-		must.Do(b, step(now))
-		now += second
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/job")
-}
-
 // BenchmarkArrival is a step in which one job arrives or leaves.
 func BenchmarkArrival(b *testing.B) {
 	for _, n := range []int{10, 1_000, 10_000} {
