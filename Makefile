@@ -201,7 +201,7 @@ rewrite: ## write the golden files again; read the difference before you commit 
 
 .PHONY: records
 records: ## runs the studies whose output the READMEs show, whole, and compares; ten minutes. With ARGS=-rewrite, writes them again
-	cd examples/studies && APPORTION_RECORDS=1 go test -timeout $(LIMIT) -run TestRecords ./dorm ./oasis ./elastic ./flowcon/... ./specon ./speedup ./clusters $(if $(ARGS),-args $(ARGS))
+	cd examples/studies && APPORTION_RECORDS=1 go test -timeout $(LIMIT) -run TestRecords ./dorm ./oasis ./elastic ./flowcon ./flowcon/judge ./specon ./speedup ./clusters $(if $(ARGS),-args $(ARGS))
 
 .PHONY: lint
 lint: format vet staticcheck tidy ## everything that looks at the source only
