@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/apportion/apportion/alloc/internal/queues"
 )
 
 // turn is the order in which applications ask to be taken in. It is drawn anew after each, since it depends on what queues have by
@@ -100,7 +102,7 @@ func (t *turn) rest() []int { return append(slices.Clip(t.forced), t.waiting[len
 // with the least part of its guarantee in use, those without one last; ties go to the earliest submission.
 func (t *turn) guaranteed(q int) int {
 	if children := t.r.nodes[q].children; children != nil {
-		return t.least(children, t.guaranteed, t.part)
+		return queues.Least(children, t.guaranteed, t.part)
 	}
 	for list := t.waiting[q]; t.passed[q] < len(list); t.passed[q]++ {
 		if i := list[t.passed[q]]; t.within(i, max(0, t.draft.least(i))) {
@@ -113,7 +115,7 @@ func (t *turn) guaranteed(q int) int {
 // lowest returns who is next below queue q, or -1: of children that of the least level, and of a leaf the first.
 func (t *turn) lowest(q int) int {
 	if children := t.r.nodes[q].children; children != nil {
-		return t.least(children, t.lowest, func(c int) float64 { return t.level(c, 0, 0) })
+		return queues.Least(children, t.lowest, func(c int) float64 { return t.level(c, 0, 0) })
 	}
 	if len(t.waiting[q]) == 0 {
 		return -1
@@ -122,36 +124,12 @@ func (t *turn) lowest(q int) int {
 	return t.waiting[q][0]
 }
 
-// least returns whom the child of the least rank sends, of those that send anybody.
-func (t *turn) least(children []int, sends func(q int) int, rank func(q int) float64) int {
-	first, least := -1, 0.0
-	for _, c := range children {
-		i := sends(c)
-		if i < 0 {
-			continue
-		}
-		if x := rank(c); first < 0 || x < least || x == least && i < first {
-			first, least = i, x
-		}
-	}
-	return first
-}
-
 // part returns how much of its guarantee queue q uses, of the kind of which the part is largest; of one without a guarantee more
 // than of any with one, in the order of levels.
 func (t *turn) part(q int) float64 {
 	guarantee := t.r.nodes[q].guarantee
 	if guarantee == nil {
-		return beyondParts + t.level(q, 0, 0)
+		return queues.Beyond + t.level(q, 0, 0)
 	}
-	part := 0.0
-	for k, g := range guarantee {
-		if g > 0 {
-			part = max(part, min(beyondParts, float64(t.used[q][k])/float64(g)))
-		}
-	}
-	return part
+	return queues.Part(t.used[q], guarantee)
 }
-
-// beyondParts is above the part of a guarantee that anybody uses who stays within it.
-const beyondParts = 2

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/internal/queues"
 	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/exact"
@@ -170,39 +171,21 @@ func (m *repairing) nextOfQueues() int {
 	return m.least(0, all, m.level)
 }
 
-// least returns whom queue q sends: of a leaf who is in of, else whom the child of the least rank sends; ties go to the earliest
-// submission. -1: nobody.
+// least returns which application queue q sends: a leaf that in of, any other that of the child of the least rank. -1: none.
 func (m *repairing) least(q int, of []int, rank func(q int) float64) int {
 	if m.tree.nodes[q].children == nil {
 		return of[q]
 	}
-	best, lowest := -1, 0.0
-	for _, c := range m.tree.nodes[q].children {
-		i := m.least(c, of, rank)
-		if i < 0 {
-			continue
-		}
-		if x := rank(c); best < 0 || x < lowest || x == lowest && i < best {
-			best, lowest = i, x
-		}
-	}
-	return best
+	return queues.Least(m.tree.nodes[q].children, func(c int) int { return m.least(c, of, rank) }, rank)
 }
 
 // part returns how much of its guarantee queue q uses, of the kind of which that is most; of one without a guarantee more than of any
 // with one, in the order of levels.
 func (m *repairing) part(q int) float64 {
-	const beyond = 2
 	if m.tree.nodes[q].guarantee == nil {
-		return beyond + m.level(q)
+		return queues.Beyond + m.level(q)
 	}
-	part := 0.0
-	for k, g := range m.tree.nodes[q].guarantee {
-		if g > 0 {
-			part = max(part, min(beyond, float64(m.tree.used[q][k])/float64(g)))
-		}
-	}
-	return part
+	return queues.Part(m.tree.used[q], m.tree.nodes[q].guarantee)
 }
 
 // level returns the largest part of the cluster that queue q has of any kind, and what it had before, over its weight.
