@@ -157,11 +157,7 @@ func (a *admission) together(options []int, t *turn) bool {
 		group = append(group, i)
 		a.enter(i)
 	}
-	effort := embedded.Default
-	if len(group) > manyTogether {
-		effort = embedded.Quick
-	}
-	if a.solve(options[0], effort) {
+	if a.solve(options[0], embedded.Default) {
 		return true
 	}
 	for _, i := range group {
@@ -192,10 +188,6 @@ func (a *admission) search(options []int) bool {
 	a.leaveOut(options[0])
 	return false
 }
-
-// manyTogether is beyond how many newcomers all together are searched for with less effort: five times as much let in nobody more in 84
-// draws of tasks on 5 and 20 servers, and 102 in place of 100 in four draws of 60 newcomers.
-const manyTogether = 64
 
 // manyChoices is beyond how many applications with options a question tries no ways to choose but those that prices prefer.
 const manyChoices = 64
