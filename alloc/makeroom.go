@@ -61,7 +61,7 @@ func (d *draft) roomByVictims(i int, n int64) bool {
 // stuck reports whether the single container of application v is known to have no place but the one that a single one of i, which has room
 // nowhere, would take: neither has room beside the other there. tight has what was found by request.
 func (d *draft) stuck(i int, n int64, v int, tight map[string]bool) bool {
-	single := n == 1 && d.least(v) == 1 && solver.Containers(d.counts[v]) == 1 && len(d.r.options(v)) == 1
+	single := n == 1 && solver.Containers(d.counts[v]) == 1 && len(d.r.options(v)) == 1
 	if !single || d.r.tree != nil || len(d.reserved) > 0 || d.r.wishes[i] != nil || d.r.wishes[v] != nil {
 		return false
 	}
