@@ -10,9 +10,11 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -36,7 +38,8 @@ func run(ctx context.Context, in io.Reader, out io.Writer, now time.Time) error 
 		admitted, waiting := c.of(c.queues[i].Name)
 		chosen, err := victims(ctx, &c.queues[i], admitted, waiting, now)
 		if err != nil {
-			fmt.Fprintf(out, "# %v\n", err)
+			// What is printed is for a shell: every line of an error is a comment.
+			fmt.Fprintf(out, "# %s\n", strings.ReplaceAll(err.Error(), "\n", "\n# "))
 			continue
 		}
 		for _, w := range append(admitted, waiting...) {
@@ -100,6 +103,9 @@ func read(in io.Reader) (*cluster, error) {
 			c.local[local.Namespace+"/"+local.Name] = string(local.Spec.ClusterQueue)
 		case "Workload":
 			err = json.Unmarshal(text, &workload)
+			if err == nil {
+				err = named(&workload)
+			}
 			c.workloads = append(c.workloads, workload)
 		}
 		if err != nil {
@@ -107,6 +113,16 @@ func read(in io.Reader) (*cluster, error) {
 		}
 	}
 	return c, nil
+}
+
+// named reports names that Kubernetes would not give: commands for a shell have them.
+func named(w *kueue.Workload) error {
+	for _, name := range []string{w.Namespace, w.Name} {
+		if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
+			return fmt.Errorf("name %q: %s", name, faults[0])
+		}
+	}
+	return nil
 }
 
 // of returns the workloads of a ClusterQueue that are admitted, and those that wait: not those that are over or inactive, nor those that are

@@ -205,7 +205,23 @@ func TestLeftAlone(t *testing.T) {
 	if want := "kubectl annotate workload -n ns old " + boost + "-\n# ClusterQueue shared: "; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
+	// What cannot be decided is told in comments: a shell reads the rest.
+	local.Spec.ClusterQueue = "q"
+	text = must.Have(json.Marshal(map[string]any{"items": []any{queue(4), local, old, old, old, head}}))(t)
+	out.Reset()
+	must.Do(t, run(t.Context(), bytes.NewReader(text), &out, now))
+	for line := range strings.Lines(out.String()) {
+		if !strings.HasPrefix(line, "# ") {
+			t.Errorf("%q of %q", line, out.String())
+		}
+	}
+	if out.Len() == 0 {
+		t.Error("a workload that is there twice is no fault")
+	}
 	if err := run(t.Context(), strings.NewReader(`{"items":[{"kind":"Workload","spec":3}]}`), &out, now); err == nil || !strings.Contains(err.Error(), `kind "Workload"`) {
 		t.Errorf("nonsense: %v", err)
+	}
+	if err := run(t.Context(), strings.NewReader(`{"items":[{"kind":"Workload","metadata":{"namespace":"ns","name":"x; reboot"}}]}`), &out, now); err == nil || !strings.Contains(err.Error(), `"x; reboot"`) {
+		t.Errorf("a name for a shell: %v", err)
 	}
 }
