@@ -16,8 +16,8 @@ import (
 // tag is the key under which the name of an event stands.
 const tag = "event"
 
-// kinds has one of each event.
-var kinds = []Event{
+// eventTypes has one event of each type.
+var eventTypes = []Event{
 	Tick{}, ServerUp{}, ServerSilent{}, ServerFenced{}, StoreNamed{}, Submit{}, Adjust{}, Checkpoint{}, Cancel{}, Forget{}, Finished{}, Exited{},
 	Drain{}, Cordon{}, Stalled{}, Orphan{}, Reply{},
 }
@@ -39,13 +39,13 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	if err := json.Unmarshal(keys[tag], &name); err != nil {
 		return nil, &apportion.FieldError{Field: tag, Err: apportion.ErrEmpty, Detail: "no text that names an event"}
 	}
-	at := slices.IndexFunc(kinds, func(e Event) bool { return e.name() == name })
+	at := slices.IndexFunc(eventTypes, func(e Event) bool { return e.name() == name })
 	if at < 0 {
 		return nil, &apportion.FieldError{Item: check.Item("event", name, 0), Field: tag, Err: apportion.ErrUnknown}
 	}
 	// A key that is left over is one that the type does not have.
 	delete(keys, tag)
-	event := reflect.New(reflect.TypeOf(kinds[at]))
+	event := reflect.New(reflect.TypeOf(eventTypes[at]))
 	body, err := json.Marshal(keys)
 	if err == nil {
 		decoder := json.NewDecoder(bytes.NewReader(body))
