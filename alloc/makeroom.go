@@ -58,8 +58,8 @@ func (d *draft) roomByVictims(i int, n int64) bool {
 	return len(victims) > 2 && d.exchange(i, n, victims)
 }
 
-// stuck reports whether the single container of application v is known to have no place but the one that a single one of i, which has room
-// nowhere, would take: neither has room beside the other there. tight has what was found by request.
+// stuck reports whether application v is known to make no room for application i, both of one container: i, which has room nowhere, would
+// take the place of v, beside which it had none, and no other server has room for v. tight has what was found, by request.
 func (d *draft) stuck(i int, n int64, v int, tight map[string]bool) bool {
 	single := n == 1 && solver.Containers(d.counts[v]) == 1 && len(d.r.options(v)) == 1
 	if !single || d.r.tree != nil || len(d.reserved) > 0 || d.r.wishes[i] != nil || d.r.wishes[v] != nil {

@@ -146,7 +146,7 @@ func (t *tree) above(g *group) (guaranteed, within int) {
 	return guaranteed, within
 }
 
-// nextOfQueues is next where there are queues: those with which all guarantees above them are kept come before the others.
+// nextOfQueues is next where there are queues: applications with which all guarantees above them are kept come before others.
 func (m *repairing) nextOfQueues() int {
 	m.count()
 	within, all := slices.Repeat([]int{-1}, len(m.tree.nodes)), slices.Repeat([]int{-1}, len(m.tree.nodes)) // by leaf: the first
@@ -171,7 +171,7 @@ func (m *repairing) nextOfQueues() int {
 	return m.least(0, all, m.level)
 }
 
-// least returns which application queue q sends: a leaf that in of, any other that of the child of the least rank. -1: none.
+// least returns which application queue q sends: of a leaf that in of, else that of the child of the least rank. -1: none.
 func (m *repairing) least(q int, of []int, rank func(q int) float64) int {
 	if m.tree.nodes[q].children == nil {
 		return of[q]
@@ -199,8 +199,8 @@ func (m *repairing) level(q int) float64 {
 	return (part + m.tree.nodes[q].usage) / m.tree.nodes[q].weight
 }
 
-// owed returns a reason where a queue lacks what it is guaranteed and could have: less than what ran before, or whole containers of the
-// shares, are of it, or what it waits for. O(groups x (levels + depth x kinds) + lines x depth x kinds).
+// owed returns a reason where a queue uses less of its guarantee than what ran before would, or than whole containers of the shares
+// would, and where an application waits within it. O(groups x (levels + depth x kinds) + lines x depth x kinds).
 func (m *repairing) owed() string {
 	m.count()
 	due := m.tree.none(m.kinds)
