@@ -10,6 +10,9 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
+// rest is for how many pauses a job that was moved runs before it is moved again, where no job waits: moves take an eleventh of its time.
+const rest = 10
+
 // rested returns a copy of a problem in which the jobs that may not be moved yet are pinned, and until when the last of these is. Its
 // price of a restart is the part of MinRun, which is how long a move lasts at least, that jobs do not run for one in the mean, and of a
 // job that was moved before, that its last move took; while no
@@ -40,6 +43,9 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 		rested.Options.RestartCost = &cost
 	}
 	rested.Applications = slices.Clone(p.Applications)
+	waits := slices.ContainsFunc(p.Applications, func(app alloc.Application) bool {
+		return s.jobs[app.ID] != nil && p.Previous.Containers(app.ID) == 0
+	})
 	for i := range rested.Applications {
 		app := &rested.Applications[i]
 		one := s.jobs[app.ID]
@@ -50,7 +56,11 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 		if one == nil || p.Previous.Containers(app.ID) == 0 || cordoned(p, app.ID) {
 			continue
 		}
-		end := later(enough, one.since.Add(config.MinRun))
+		run := config.MinRun
+		if run > 0 && !waits {
+			run = max(run, rest*one.pause)
+		}
+		end := later(enough, one.since.Add(run))
 		if n := len(one.moves); config.JobMoves > 0 && n >= config.JobMoves {
 			end = later(end, one.moves[n-config.JobMoves].Add(movesAge))
 		}

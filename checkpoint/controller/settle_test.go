@@ -107,6 +107,29 @@ func TestRested(t *testing.T) {
 	}
 }
 
+// Where no job waits one that was moved rests for ten times its pause, work of others notwithstanding.
+func TestRestsByItsPause(t *testing.T) {
+	now := time.Unix(10000, 0)
+	s := newStarts(nil)
+	s.jobs = map[string]*runs{"a": {since: now.Add(-4 * time.Minute), pause: 30 * time.Second}, "b": {since: now.Add(-5 * time.Minute), pause: 30 * time.Second}}
+	p := &alloc.Problem{Applications: []alloc.Application{{ID: "a"}, {ID: "b"}, {ID: waitingID("x")}}, Servers: []apportion.Server{{ID: "n1"}},
+		Previous: alloc.Allocation{"a": {"n1": 1}, "b": {"n1": 1}}}
+	ask := func(minRun time.Duration) string {
+		rested, until := s.rested(&Config{MinRun: minRun}, p, now)
+		return fmt.Sprint(rested.Applications[0].Pinned, rested.Applications[1].Pinned, max(0, until.Sub(now)))
+	}
+	if got := ask(time.Minute); got != "true false 1m0s" {
+		t.Error(got)
+	}
+	if got := ask(0); got != "false false 0s" {
+		t.Errorf("without a least run: %s", got)
+	}
+	s.jobs["c"], p.Applications = &runs{}, append(p.Applications, alloc.Application{ID: "c"})
+	if got := ask(time.Minute); got != "false false 0s" {
+		t.Errorf("a job waits: %s", got)
+	}
+}
+
 // A restart costs the mean pause as a part of the least run, and a job that was moved before its own; while no pause is known it costs what
 // the problem says.
 func TestPriceOfRestarts(t *testing.T) {

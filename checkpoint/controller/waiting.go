@@ -196,8 +196,8 @@ func outside(view *View, like *alloc.Problem, standing *int64) []alloc.Applicati
 }
 
 // decideBeside takes a decision on a problem whose last applications are work of others. Where that has no room the decision is taken
-// once more on the problem free, which pins no job that was moved a moment ago, with every job free to move and those that may be
-// suspended free to be. It returns the problem that was decided on as well.
+// once more with every job free to move that the problem free does not pin, one that was moved a moment ago as well, and those that may
+// be suspended free to be; restarts cost what they did. It returns the problem that was decided on as well.
 func decideBeside(ctx context.Context, decide Decide, p, free *alloc.Problem, others int) (*alloc.Problem, *alloc.Decision, error) {
 	decision, err := decide(ctx, p)
 	refused := func(d *alloc.Decision) (n int) {
@@ -211,8 +211,12 @@ func decideBeside(ctx context.Context, decide Decide, p, free *alloc.Problem, ot
 	if err != nil || refused(decision) == 0 {
 		return p, decision, err
 	}
-	wide := *free
+	wide := *p
 	wide.Theta2, wide.Options.Preempt = 1, true
+	wide.Applications = slices.Clone(p.Applications)
+	for i := range wide.Applications {
+		wide.Applications[i].Pinned = free.Applications[i].Pinned
+	}
 	again, err := decide(ctx, &wide)
 	if err != nil || refused(again) >= refused(decision) {
 		return p, decision, err

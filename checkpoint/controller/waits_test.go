@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -96,6 +97,29 @@ func TestOutside(t *testing.T) {
 	view.Servers[0].Capacity = apportion.Resources{1000}
 	if apps := outside(&view, &like, nil); len(apps) != mostWaiting {
 		t.Errorf("%d are decided at once", len(apps))
+	}
+}
+
+// Work of others that has no room moves jobs that rest, at the price that restarts have, and none that a problem pins.
+func TestDecideBeside(t *testing.T) {
+	price := 0.3
+	free := &alloc.Problem{Applications: []alloc.Application{{ID: "rests"}, {ID: "pinned", Pinned: true}, {ID: "waiting: x"}}}
+	p := *free
+	p.Options.RestartCost = &price
+	p.Applications = slices.Clone(free.Applications)
+	p.Applications[0].Pinned, p.Applications[0].RestartCost = true, &price
+	asked := 0
+	decided, _, err := decideBeside(t.Context(), func(_ context.Context, q *alloc.Problem) (*alloc.Decision, error) {
+		if asked++; asked == 1 {
+			return &alloc.Decision{}, nil
+		}
+		return &alloc.Decision{Allocation: alloc.Allocation{"waiting: x": {"n1": 1}}}, nil
+	}, &p, free, 1)
+	if err != nil || asked != 2 || decided.Theta2 != 1 || !decided.Options.Preempt {
+		t.Fatalf("%+v, %v", decided, err)
+	}
+	if a := decided.Applications; a[0].Pinned || !a[1].Pinned || a[0].RestartCost != &price || decided.Options.RestartCost != &price || !p.Applications[0].Pinned {
+		t.Errorf("%+v", decided)
 	}
 }
 
