@@ -48,8 +48,12 @@ func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]st
 		"command": "exec /bin/sh " + name, "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"})
 }
 
-// Left implements managertest.Player.
+// Left implements managertest.Player. Gangs that have failed, as with a node that dies, are submitted anew, as their users would.
 func (p *dayPlayer) Left() int {
+	for _, order := range p.fixed.failed() {
+		p.Verbs().Cancel(order["job"].(string))
+		p.fixed.play(order)
+	}
 	left := p.fixed.left() + len(p.held())
 	for _, a := range p.applications() {
 		if !a.isOver() {
@@ -65,8 +69,13 @@ type gangs struct {
 	in io.WriteCloser
 
 	mu      sync.Mutex
-	playing map[string]bool
+	playing map[string]map[string]any
+	faults  map[string][]string // of each that has failed
+	again   []string            // those that have failed and were not played anew
 }
+
+// mostFaults is how often a gang may fail.
+const mostFaults = 5
 
 // newGangs starts it. It ends with the test.
 func newGangs(t testing.TB, c *cluster) *gangs {
@@ -83,7 +92,7 @@ func newGangs(t testing.TB, c *cluster) *gangs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gangs{TB: t, in: in, playing: map[string]bool{}}
+	g := &gangs{TB: t, in: in, playing: map[string]map[string]any{}, faults: map[string][]string{}}
 	heard := make(chan struct{})
 	go func() { defer close(heard); g.hear(out) }()
 	t.Cleanup(func() {
@@ -101,7 +110,7 @@ func (g *gangs) play(order map[string]any) {
 	text, err := json.Marshal(order)
 	if err == nil {
 		g.mu.Lock()
-		g.playing[order["job"].(string)] = true
+		g.playing[order["job"].(string)] = order
 		g.mu.Unlock()
 		_, err = g.in.Write(append(text, '\n'))
 	}
@@ -118,13 +127,29 @@ func (g *gangs) hear(out io.Reader) {
 		if lines.Decode(&ended) != nil {
 			return
 		}
-		if ended.Fault != "" {
-			g.Errorf("job %s: %s", ended.Job, ended.Fault)
-		}
 		g.mu.Lock()
-		delete(g.playing, ended.Job)
+		switch faults := append(g.faults[ended.Job], ended.Fault); {
+		case ended.Fault == "":
+			delete(g.playing, ended.Job)
+		case len(faults) > mostFaults:
+			delete(g.playing, ended.Job)
+			g.Errorf("job %s: %s", ended.Job, faults)
+		default:
+			g.faults[ended.Job], g.again = faults, append(g.again, ended.Job)
+		}
 		g.mu.Unlock()
 	}
+}
+
+// failed returns the orders of those that have failed since it was asked last.
+func (g *gangs) failed() (orders []map[string]any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, job := range g.again {
+		orders = append(orders, g.playing[job])
+	}
+	g.again = nil
+	return orders
 }
 
 // left is how many jobs have not ended.

@@ -95,6 +95,10 @@ func TestPlainAndElastic(t *testing.T) {
 	if mean, longest := r.Waits(); mean != 4 || longest != 6 {
 		t.Errorf("they wait %g, and %g at most", mean, longest)
 	}
+	r.Lives = append(r.Lives, Life{"p", 31, 32})
+	if n, mean := r.Restarts(); n != 1 || mean != 10 {
+		t.Errorf("%d restarts of %g", n, mean)
+	}
 	if hours := r.Hours(60); hours != 2 {
 		t.Errorf("%g hours", hours)
 	}

@@ -145,6 +145,16 @@ func (r *Record) fair(at float64) (map[string]float64, error) {
 	return shares, nil
 }
 
+// Restarts are how often elastic jobs had no container at work between two that were, and how long on average, in seconds of the play.
+func (r *Record) Restarts() (n int, mean float64) {
+	plain := map[string]bool{}
+	for _, j := range Plain(r.Jobs) {
+		plain[j.Name] = true
+	}
+	elastic := Record{Lives: slices.DeleteFunc(slices.Clone(r.Lives), func(l Life) bool { return plain[l.Job] })}
+	return elastic.pauses()
+}
+
 // isElastic reports whether a job can use more than one number of containers.
 func (j *Job) isElastic() bool { return j.Max > j.Fixed }
 
