@@ -117,6 +117,10 @@ func (r *resolved) answer(a *attempt, sharing []int) (*Decision, error) {
 		Certificate: s.Certificate,
 		LeastLoss:   a.least,
 	}
+	// What domains cost is in no program that a solver has proven anything of.
+	if r.losesByDomains(all) {
+		d.Proven = solver.ByNothing
+	}
 	// A solver that stopped early may have reached its bound without noticing it.
 	if d.Bound-d.Objective <= solver.ObjectiveTolerance {
 		d.Proven = max(d.Proven, solver.ByUtilization)

@@ -430,6 +430,9 @@ func TestPropDomains(t *testing.T) {
 		p := racked(rapid.SliceOfN(rapid.IntRange(1, 3), 2, 5).Draw(t, "racks")...)
 		p.Theta1, p.Theta2 = .2, rapid.SampledFrom([]float64{.1, .3, 1}).Draw(t, "theta2")
 		p.Options.Preempt = rapid.Bool().Draw(t, "preempt")
+		if rapid.Bool().Draw(t, "compact") {
+			p.Compact = []string{"gpu"}
+		}
 		for step := range 8 {
 			least := rapid.Int64Range(0, 12).Draw(t, "least")
 			ask(p, fmt.Sprint("a", step), least, max(1, least+rapid.Int64Range(0, 8).Draw(t, "more")), func(a *alloc.Application) {

@@ -167,16 +167,9 @@ func (d *draft) isFewest(i int) bool {
 	parts := d.r.topology.Choose(d.r.wishes[i], d.domainRooms(i), n, n)
 	d.r.confined[i] = confined
 	d.put(i, placed)
-	leaf := d.r.wishes[i].Leaf()
-	for level := range leaf + 1 {
-		var could []int
-		for _, p := range parts {
-			could = append(could, d.r.topology.Above(level, leaf, p.Domain))
-		}
-		slices.Sort(could)
-		is, _ := d.r.domainsOf(level, placed)
-		if n := len(slices.Compact(could)); n != len(is) {
-			return n > len(is)
+	for level, could := range d.r.topology.Used(d.r.wishes[i].Leaf(), parts) {
+		if is, _ := d.r.domainsOf(level, placed); could != len(is) {
+			return could > len(is)
 		}
 	}
 	return true

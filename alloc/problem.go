@@ -76,7 +76,8 @@ type Application struct {
 	// admission has chosen them.
 	Slices *Slices `json:"slices,omitempty"`
 	// Prefer is a label of Topology: where its containers are placed anew they are in the fewest domains of the widest level that have
-	// room for them, of these in the fewest of the next, and so on down to this one. Empty: it does not matter.
+	// room for them, of these in the fewest of the next, and so on down to this one. Each domain beyond those that it would need on empty
+	// servers costs as SpreadCost says of a server, and with fewer containers it has none where that is worth more. Empty: it does not matter.
 	Prefer string `json:"prefer,omitempty"`
 	// Pinned: it must stay exactly as it is, for instance because it was just started or is being saved.
 	// Where it cannot stay it is moved all the same. It has no effect on one that does not run.
@@ -99,8 +100,8 @@ type Application struct {
 	// one. Finite and not negative; nil: what the options say. It has no effect with Rule.Paper.
 	RestartCost *float64 `json:"restart_cost,omitempty"`
 	// SpreadCost is which part of what its containers are worth is lost for each server that it is on beyond the fewest that could hold them,
-	// but no less than one container is worth: finite and not negative, at most solver.MaxWorth. nil: 0.13 where it uses a kind of
-	// Problem.Compact, else 0. It has no effect with Rule.Paper.
+	// but no less than one container is worth; of domains see Prefer. Finite and not negative, at most solver.MaxWorth. nil: 0.13 where it
+	// uses a kind of Problem.Compact, else 0. It has no effect with Rule.Paper.
 	SpreadCost *float64 `json:"spread_cost,omitempty"`
 	// Options are the ways in which it may run, of which one is in use while it has containers, the one it would rather
 	// have first: that gives its theoretical share. They stand in place of Form, of which Requires alone holds beside them.

@@ -61,6 +61,7 @@ func reallocate(ctx context.Context, p *Problem, by solver.Solver, version int) 
 	if ctx.Err() == nil {
 		r.consolidate(answer)
 		r.consolidateDomains(answer)
+		r.chooseNumbers(a.draft, answer)
 		r.makePieces(answer)
 	}
 	return r.concluded(answer, a)

@@ -13,11 +13,12 @@ import (
 	"github.com/apportion/apportion/alloc/solver"
 )
 
-// RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. Before version 5
-// certificates had no prices on pieces, and a server more cost a tenth where Application.SpreadCost says nothing; before version 4
-// reasons have other words and no blockers, and in version 1 worths have another gap, which Verify leaves unchecked; before version 3
-// the loss budget (15) was that of the paper, and a restart cost nothing where Options.RestartCost says nothing.
-const RecordVersion = 5
+// RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. Before version 6
+// domains beyond the fewest cost nothing; before version 5 certificates had no prices on pieces, and a server more cost a tenth where
+// Application.SpreadCost says nothing; before version 4 reasons have other words and no blockers, and in version 1 worths have another gap,
+// which Verify leaves unchecked; before version 3 the loss budget (15) was that of the paper, and a restart cost nothing where
+// Options.RestartCost says nothing.
+const RecordVersion = 6
 
 const (
 	ownWords      = 2 // from this version on gaps are those that are recomputed
@@ -26,12 +27,13 @@ const (
 	restartPrices = 3 // from this version on restarts have a price
 	// from this version on the absent spread cost is above that
 	spreadAboveRestarts = 5
+	domainPrices        = 6 // from this version on what prefers few domains loses by those beyond the fewest
 )
 
 // Record is one decision as a document: the problem with its options, and the decision, whose
 // Certificate says which solver took it with how much effort. In JSON it is
 //
-//	{"version": 5, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
+//	{"version": 6, "problem": {..}, "decision": {.., "certificate": {.., "by": {"solver": "embedded", ..}}}}
 //
 // The three fields are required when read: a record that lacks one is refused, not filled in.
 type Record struct {

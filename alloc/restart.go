@@ -71,14 +71,15 @@ func (r *resolved) price(o int) float64 {
 	return r.app(i).Stay
 }
 
-// netWorth returns what application o of the given problem is worth under counts, less the price of a restart where it is adjusted.
+// netWorth returns what application o of the given problem is worth under counts, less the price of a restart where it is adjusted, and what
+// it loses by its domains.
 func (r *resolved) netWorth(o int, counts solver.Counts) float64 {
 	e := r.inUse(o, counts)
 	app := r.app(e)
 	if r.problem.Applications[e].StayWorth == nil {
 		app.Stay = 0 // a price is charged, and no premium paid
 	}
-	worth := app.WorthOf(counts[e])
+	worth := app.WorthOf(counts[e]) - r.apart(e, counts[e])
 	// One that has changed for a reservation already is fixed, and has no choice.
 	if i := r.runs(o); i >= 0 && (r.fixed == nil || r.fixed[i] == nil) {
 		if ran := r.app(i); ran.Adjusted(counts[i]) {

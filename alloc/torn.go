@@ -42,16 +42,62 @@ func (s *stopper) tearing(a int, next int64, gain float64) apportion.Reason {
 	if app.Worth == nil {
 		gain += float64(app.Value * float64(more-1))
 	}
-	price := s.serverPrice(a, next)
+	price, where := s.serverPrice(a, next), "on a server more"
+	if domains := s.domainPrice(a, next); domains > 0 {
+		i := s.apps[a]
+		price, where = price+domains, "in a "+s.problem.Applications[i].Prefer+" more"
+	}
 	if price <= 0 || gain > price {
 		return apportion.Reason{}
 	}
 	return apportion.Reason{Constraint: Servers, Need: price, Have: gain,
-		Text: fmt.Sprintf("there is room, but on a server more, which costs %.4g, and %d more would bring %.4g", price, more, gain)}
+		Text: fmt.Sprintf("there is room, but %s, which costs %.4g, and %d more would bring %.4g", where, price, more, gain)}
 }
 
-// spreadText says what application a loses by its servers, and which other one would have to move to end that; empty where it loses nothing.
+// domainPrice returns what next containers of application a would lose by their domains beyond what it loses now: in those that it is in if
+// they have room, else in one more of the level that it prefers.
+func (s *stopper) domainPrice(a int, next int64) float64 {
+	i, placed := s.apps[a], s.counts[a]
+	if !s.r.prefers(i) || len(placed) == 0 {
+		return 0
+	}
+	level, used := s.r.wishes[i].Prefer, s.r.domainsUsedBy(i, placed)
+	in, _ := s.r.domainsOf(level, placed)
+	room := int64(0)
+	for j := range s.problem.Servers {
+		if slices.Contains(in, s.r.topology.Of(level, j)) {
+			room += s.more(a, j)
+		}
+	}
+	if room < next-solver.Containers(placed) {
+		used[level]++
+	}
+	return s.r.apartIn(i, next, used) - s.r.apart(i, placed)
+}
+
+// spreadText says what application a loses by its servers and by its domains, and which other one would have to move to end the former;
+// empty where it loses nothing.
 func (s *stopper) spreadText(a int) string {
+	texts := []string{s.serversText(a), s.apartText(a)}
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
+}
+
+// apartText is spreadText for domains.
+func (s *stopper) apartText(a int) string {
+	i := s.apps[a]
+	lost := s.r.apart(i, s.counts[a])
+	if lost == 0 {
+		return ""
+	}
+	var on []string
+	for level, used := range s.r.domainsUsedBy(i, s.counts[a]) {
+		on = append(on, count(int64(used), s.problem.Topology[level]))
+	}
+	return fmt.Sprintf("in %s, which is more than it needs: %.4g lost", strings.Join(on, " and "), lost)
+}
+
+// serversText is spreadText for servers.
+func (s *stopper) serversText(a int) string {
 	app, placed := &s.instance.Apps[a], s.counts[a]
 	if app.Spread == nil {
 		return ""

@@ -58,6 +58,19 @@ func (t *Tree) Choose(w *Wish, room []int64, n, most int64) []Part {
 	return c.parts(best)
 }
 
+// Used returns in how many domains of each level parts of level leaf are.
+func (t *Tree) Used(leaf int, parts []Part) []int {
+	used := make([]int, leaf+1)
+	for level := range used {
+		seen := make(map[int]bool, len(parts))
+		for _, p := range parts {
+			seen[t.Above(level, leaf, p.Domain)] = true
+		}
+		used[level] = len(seen)
+	}
+	return used
+}
+
 // Most returns how many containers fit at most, by the rooms of the domains of w.Leaf, and the domain of w.Within that holds them, None
 // where they need not be within one. O(domains).
 func (t *Tree) Most(w *Wish, room []int64) (most int64, domain int) {

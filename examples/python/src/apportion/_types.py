@@ -284,7 +284,8 @@ class Application:
     slices: Groups of its containers that are each in one domain.
 
     prefer: A label of topology: what is placed anew is in the fewest domains of the widest level, of these in the
-        fewest of the next, and so on down to this one.
+        fewest of the next, and so on down to this one. Each domain beyond those that it would need on empty
+        servers costs as spread_cost says of a server.
 
     requires: What the labels of its servers satisfy, all of it.
 
