@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestFieldErrorText(t *testing.T) {
@@ -20,9 +21,7 @@ func TestFieldErrorText(t *testing.T) {
 		{apportion.FieldError{Item: apportion.Item{Kind: "claim", Index: 3}, Err: apportion.ErrDuplicate}, "claim 3: is there twice"},
 		{apportion.FieldError{Err: apportion.ErrUnknown, Detail: "x"}, "is unknown: x"},
 	} {
-		if got := test.fault.Error(); got != test.want {
-			t.Errorf("Error() = %q, want %q", got, test.want)
-		}
+		must.Equal(t, test.fault.Error(), test.want, "Error()")
 	}
 }
 
@@ -36,15 +35,11 @@ func TestFaults(t *testing.T) {
 	err := fmt.Errorf("drf: %w", faults.Err())
 
 	const text = "drf: claim \"a\": Weight is not a finite number: NaN\nclaim \"b\": Min contradicts another field: 5 is above Max 3"
-	if err.Error() != text {
-		t.Errorf("Error() = %q, want %q", err, text)
-	}
+	must.Equal(t, err.Error(), text, "Error()", err)
 	for sort, want := range map[error]bool{
 		apportion.ErrNotFinite: true, apportion.ErrConflict: true, apportion.ErrRange: false,
 	} {
-		if got := errors.Is(err, sort); got != want {
-			t.Errorf("errors.Is(err, %q) = %v, want %v", sort, got, want)
-		}
+		must.Equal(t, errors.Is(err, sort), want, "errors.Is(err", sort)
 	}
 	var first *apportion.FieldError
 	if !errors.As(err, &first) || first != faults[0] {

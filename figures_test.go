@@ -173,25 +173,17 @@ func within(numbers []float64, decimal string) bool {
 // What is taken for output, for a figure and for a number of a sentence.
 func TestReadingFigures(t *testing.T) {
 	shown, prose := split("One 0.5.\n\n    $ run\n    a  3\n    go run x 4\n1. two\n     - three 3\n```text\nb 7 %\n```\n```sh\nc 8\n```\n| d | 9 |\n")
-	if want := []string{"a  3", "b 7 %"}; !slices.Equal(shown, want) {
-		t.Errorf("shown are %q, want %q", shown, want)
-	}
-	if want := []string{"One 0.5.", "", "1. two", "     - three 3", "| d | 9 |"}; !slices.Equal(prose, want) {
-		t.Errorf("prose is %q, want %q", prose, want)
-	}
+	must.Same(t, shown, []string{"a  3", "b 7 %"}, "shown")
+	must.Same(t, prose, []string{"One 0.5.", "", "1. two", "     - three 3", "| d | 9 |"}, "prose")
 	for line, want := range map[string]bool{"a 3": true, "3": true, "| 4.5 |": true, "(1,234)": true, "7 %": true, "v1": false, "job-7": true, "none": false} {
-		if figure.MatchString(line) != want {
-			t.Errorf("%q has a figure: %t", line, !want)
-		}
+		must.Equal(t, figure.MatchString(line), want, line, "has a figure", !want)
 	}
 	for line, want := range map[string]string{"is 1.50 times": "1.50", "0.5.": "0.5", "v0.1.0": "", "§6.1.3": "", "of 1.2.3": "", "(2.5)": "2.5", "x-0.5": ""} {
 		got := ""
 		if match := decimal.FindStringSubmatch(line); match != nil {
 			got = match[1]
 		}
-		if got != want {
-			t.Errorf("%q names %q, want %q", line, got, want)
-		}
+		must.Equal(t, got, want, line, "names")
 	}
 	if known := []float64{0.373, 2}; !within(known, "0.37") || !within(known, "2.0") || within(known, "0.38") || within(known, "0.3731") {
 		t.Error("numbers are compared as far as they are given")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzParse reads any text with any names. What Parse takes has the right length and no negative
@@ -29,9 +30,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if len(r) != len(kinds) {
-			t.Fatalf("%d quantities for %d kinds", len(r), len(kinds))
-		}
+		must.Equal(t, len(r), len(kinds), "quantities for", "kinds")
 		for k, q := range r {
 			if q < 0 {
 				t.Fatalf("%s = %d", kinds[k], q)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 var kinds = apportion.Kinds{"cpu", "gpu", "memory"}
@@ -40,29 +41,19 @@ func TestKindsValidate(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, messages(test.kinds.Validate())); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, messages(test.kinds.Validate())), "", "faults")
 		})
 	}
 }
 
 func TestKindsIndexAndName(t *testing.T) {
 	for k, name := range kinds {
-		if got := kinds.Index(name); got != k {
-			t.Errorf("Index(%q) = %d, want %d", name, got, k)
-		}
-		if got := kinds.Name(k); got != name {
-			t.Errorf("Name(%d) = %q, want %q", k, got, name)
-		}
+		must.Equal(t, kinds.Index(name), k, "Index(", name)
+		must.Equal(t, kinds.Name(k), name, "Name(", k)
 	}
-	if got := kinds.Index("disk"); got != -1 {
-		t.Errorf("Index(disk) = %d, want -1", got)
-	}
+	must.Equal(t, kinds.Index("disk"), -1, "Index(disk)")
 	for k, want := range map[int]string{-1: "kind -1", 3: "kind 3"} {
-		if got := kinds.Name(k); got != want {
-			t.Errorf("Name(%d) = %q, want %q", k, got, want)
-		}
+		must.Equal(t, kinds.Name(k), want, "Name(", k)
 	}
 }
 
@@ -76,9 +67,7 @@ func TestFormat(t *testing.T) {
 		{apportion.Resources{1, 2, 3, 4}, "cpu=1 gpu=2 memory=3 kind 3=4"},
 		{nil, ""},
 	} {
-		if got := kinds.Format(test.r); got != test.want {
-			t.Errorf("Format(%v) = %q, want %q", test.r, got, test.want)
-		}
+		must.Equal(t, kinds.Format(test.r), test.want, "Format(", test.r)
 	}
 }
 

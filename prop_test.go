@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func bigInt(x int64) *big.Int { return big.NewInt(x) }
@@ -20,17 +21,13 @@ func TestPropCountIn(t *testing.T) {
 		demand, room := pair(t)
 		n := demand.CountIn(room)
 		if demand.IsZero() {
-			if n != maxInt {
-				t.Fatalf("%v.CountIn(%v) = %d", demand, room, n)
-			}
+			must.Equal(t, n, maxInt, demand, ".CountIn(", room)
 			return
 		}
 		if n < 0 || !timesFits(n, demand, room) || timesFits(n+1, demand, room) {
 			t.Fatalf("%v.CountIn(%v) = %d is not the most", demand, room, n)
 		}
-		if (n >= 1) != demand.FitsIn(room) {
-			t.Fatalf("%v.CountIn(%v) = %d, FitsIn %v", demand, room, n, demand.FitsIn(room))
-		}
+		must.Equal(t, n >= 1, demand.FitsIn(room), demand, ".CountIn(", room, n, "FitsIn")
 	})
 }
 
@@ -60,16 +57,12 @@ func TestPropDominantShare(t *testing.T) {
 			}
 		}
 		share, kind := r.DominantShare(total)
-		if kind != want {
-			t.Fatalf("%v of %v: kind %d, want %d", r, total, kind, want)
-		}
+		must.Equal(t, kind, want, r, "of", total, "kind")
 		wantShare := 0.0
 		if want >= 0 {
 			wantShare = float64(r[want]) / float64(total[want])
 		}
-		if share != wantShare {
-			t.Fatalf("%v of %v: share %g, want %g", r, total, share, wantShare)
-		}
+		must.Equal(t, share, wantShare, r, "of", total, "share")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestSatisfies(t *testing.T) {
@@ -24,15 +25,9 @@ func TestSatisfies(t *testing.T) {
 		{apportion.Requirement{Key: "gpu", Op: apportion.NotExists}, false, true, "gpu not exists"},
 	} {
 		all := []apportion.Requirement{{Key: "zone", Op: apportion.NotExists}, test.requires}
-		if got := labelled.Satisfies(all); got != test.labelled {
-			t.Errorf("%v: %v on a labelled server", &test.requires, got)
-		}
-		if got := bare.Satisfies(all); got != test.bare {
-			t.Errorf("%v: %v on a bare server", &test.requires, got)
-		}
-		if got := test.requires.String(); got != test.text {
-			t.Errorf("%q, want %q", got, test.text)
-		}
+		must.Equal(t, labelled.Satisfies(all), test.labelled, &test.requires, "on a labelled server")
+		must.Equal(t, bare.Satisfies(all), test.bare, &test.requires, "on a bare server")
+		must.Equal(t, test.requires.String(), test.text)
 	}
 	if !bare.Satisfies(nil) {
 		t.Error("nothing is required, yet it is not satisfied")

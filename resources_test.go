@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const (
@@ -37,12 +38,8 @@ func TestFitsAndCountIn(t *testing.T) {
 		{"beyond 2^53", apportion.Resources{exactFloat + 1}, apportion.Resources{exactFloat}, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := test.demand.FitsIn(test.room); got != test.fits {
-				t.Errorf("%v.FitsIn(%v) = %v, want %v", test.demand, test.room, got, test.fits)
-			}
-			if got := test.demand.CountIn(test.room); got != test.count {
-				t.Errorf("%v.CountIn(%v) = %d, want %d", test.demand, test.room, got, test.count)
-			}
+			must.Equal(t, test.demand.FitsIn(test.room), test.fits, test.demand, ".FitsIn(", test.room)
+			must.Equal(t, test.demand.CountIn(test.room), test.count, test.demand, ".CountIn(", test.room)
 		})
 	}
 }
@@ -79,9 +76,7 @@ func TestCloneAndEqual(t *testing.T) {
 	r := apportion.Resources{1, 2}
 	c := r.Clone()
 	c[0] = 9
-	if r[0] != 1 {
-		t.Error("a change of the clone changed the original")
-	}
+	must.Equal(t, r[0], 1, "a change of the clone changed the original")
 	for _, test := range []struct {
 		name string
 		a, b apportion.Resources
@@ -106,8 +101,6 @@ func TestIsZero(t *testing.T) {
 		r    apportion.Resources
 		want bool
 	}{{nil, true}, {apportion.Resources{0, 0}, true}, {apportion.Resources{0, 1}, false}, {apportion.Resources{-1, 0}, false}} {
-		if got := test.r.IsZero(); got != test.want {
-			t.Errorf("%v.IsZero() = %v", test.r, got)
-		}
+		must.Equal(t, test.r.IsZero(), test.want, test.r, ".IsZero()")
 	}
 }

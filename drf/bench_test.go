@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // benchInstance has claims whose demands, weights and bounds all differ.
@@ -135,9 +136,7 @@ func BenchmarkSorterNext(b *testing.B) {
 			b.ReportAllocs()
 			start := cpuTime(b)
 			for i := 0; b.Loop(); i++ {
-				if err := sorter.Allocate(sorter.Next(), demands[i%clients]); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, sorter.Allocate(sorter.Next(), demands[i%clients]))
 			}
 			reportCPU(b, cpuTime(b)-start)
 		})
@@ -169,9 +168,7 @@ func BenchmarkSorterOrder(b *testing.B) {
 					b.StopTimer()
 					for range clients / every {
 						client := dst[random.IntN(clients)]
-						if err := sorter.Allocate(client, demands[random.IntN(clients)]); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, sorter.Allocate(client, demands[random.IntN(clients)]))
 					}
 					b.StartTimer()
 					start := cpuTime(b)

@@ -56,9 +56,7 @@ func TestDeriveRefuses(t *testing.T) {
 		}
 	}
 	d := derive(t, accelerators, equivalent)
-	if diff := cmp.Diff(apportion.Kinds{"t4", "a100", "cpu", "gpu_equivalent"}, d.Kinds()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(apportion.Kinds{"t4", "a100", "cpu", "gpu_equivalent"}, d.Kinds()), "")
 	for _, test := range []struct {
 		r    apportion.Resources
 		want error
@@ -69,12 +67,8 @@ func TestDeriveRefuses(t *testing.T) {
 		{apportion.Resources{math.MaxInt64/10 + 1, 0, 0}, apportion.ErrOverflow},
 		{apportion.Resources{math.MaxInt64 / 10, 1, 0}, apportion.ErrOverflow},
 	} {
-		if _, err := d.Extend(test.r); !errors.Is(err, test.want) {
-			t.Errorf("%v: %v", test.r, err)
-		}
-		if _, err := d.NewTree(test.r, nil); !errors.Is(err, test.want) {
-			t.Errorf("a tree of %v: %v", test.r, err)
-		}
+		must.Fail(d.Extend(test.r))(t, test.want, test.r)
+		must.Fail(d.NewTree(test.r, nil))(t, test.want, "a tree of", test.r)
 	}
 }
 
@@ -89,9 +83,7 @@ func TestDerivedTreeRefuses(t *testing.T) {
 		{"without the derived kind", node("q", "", 1, apportion.Resources{0, 0, 4}), apportion.ErrLength},
 		{"ceiling without it", node("q", "", 1, nil, 1, 2, 3), apportion.ErrLength},
 	} {
-		if _, err := d.NewTree(apportion.Resources{16, 4, 64}, []drf.Queue{test.queue}); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		must.Fail(d.NewTree(apportion.Resources{16, 4, 64}, []drf.Queue{test.queue}))(t, test.want, test.name)
 	}
 	tree := must.Have(d.NewTree(apportion.Resources{16, 4, 64}, nil))(t)
 	// What is not the sum of its parts is refused wherever it is told.
@@ -102,9 +94,7 @@ func TestDerivedTreeRefuses(t *testing.T) {
 	_, added := s.Add(claim("c", 1, 0, 4, wrong...))
 	c := must.Have(s.Add(claim("d", 1, 0, 4, right...)))(t)
 	for i, err := range []error{fill, whole, added, s.SetDemand(c, wrong), s.Allocate(c, wrong), s.Release(c, wrong), s.SetTotal(wrong)} {
-		if !errors.Is(err, apportion.ErrConflict) {
-			t.Errorf("%d: %v", i, err)
-		}
+		must.Err(t, err, apportion.ErrConflict, i)
 	}
 }
 
@@ -152,12 +142,8 @@ func TestDerivedQueues(t *testing.T) {
 	claims := []drf.Claim{claim("x", 1, 0, drf.NoMax, extend(t, d, 0, 1, 1)...), claim("y", 1, 0, drf.NoMax, extend(t, d, 1, 0, 1)...)}
 	claims[0].Queue, claims[1].Queue = "a", "b"
 	filling := must.Have(tree.FillWhole(claims))(t)
-	if got := containers(&filling.Filling); !slices.Equal(got, []int64{4, 6}) {
-		t.Errorf("%v", got)
-	}
-	if stop := filling.Claims[1].StoppedBy; stop != (drf.Stop{Cause: drf.AtCeiling, Kind: 3, Queue: "b"}) {
-		t.Errorf("%+v", stop)
-	}
+	must.Same(t, containers(&filling.Filling), []int64{4, 6})
+	must.Equal(t, filling.Claims[1].StoppedBy, (drf.Stop{Cause: drf.AtCeiling, Kind: 3, Queue: "b"}))
 	explained := must.Have(drf.ExplainTree(d.Kinds(), tree, claims, filling))(t)
 	if b := explained.Queues[1]; !slices.Equal(b.Borrowed, []int64{0, 0, 6, 60}) || !slices.Equal(b.Full, []string{"gpu_equivalent"}) {
 		t.Errorf("%+v", b)
@@ -194,9 +180,7 @@ func TestDerivedNextQueue(t *testing.T) {
 		{ID: "a", Borrowed: apportion.Resources{0, 0, 0, 722}, Lent: apportion.Resources{0, 0, 0, 0}},
 		{ID: "b", Borrowed: apportion.Resources{0, 0, 0, 700}, Lent: apportion.Resources{0, 0, 0, 0}},
 	}
-	if diff := cmp.Diff(want, s.Balances()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, s.Balances()), "")
 	// The shares of a larger cluster are smaller.
 	must.Do(t, s.SetTotal(extend(t, d, 760, 100, 2000)))
 	if share, kind := s.Lookup("a").Share(); kind != 3 || !isClose(share, 722./11400) {
@@ -225,9 +209,7 @@ func TestDerivedLeaps(t *testing.T) {
 	}
 	filling := must.Have(tree.FillWhole(claims))(t)
 	want := drforacle.WholeDerived(capacity, [][]int64{{10, 38, 0}}, nil, members)
-	if got := containers(&filling.Filling); !slices.Equal(got, want) {
-		t.Errorf("containers %v, want %v", got, want)
-	}
+	must.Same(t, containers(&filling.Filling), want, "containers")
 }
 
 // genDerived draws an organization with one or two derived kinds, which all vectors but the capacity have.
@@ -294,9 +276,7 @@ func TestPropDerivedEqualsOracle(t *testing.T) {
 			t.Fatalf("whole containers %v, want %v", got, want)
 		}
 		for _, q := range whole.Queues {
-			if !slices.Equal(q.Used, extend(t, d, q.Used[:base]...)) {
-				t.Fatalf("queue %s uses %v", q.ID, q.Used)
-			}
+			must.Same(t, q.Used, extend(t, d, q.Used[:base]...), "queue", q.ID, "uses")
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -42,9 +43,7 @@ func TestPropExactSum(t *testing.T) {
 		for _, term := range terms {
 			sum.sub(term)
 		}
-		if sum != (exactSum{}) {
-			t.Fatalf("%v is left of nothing", sum)
-		}
+		must.Equal(t, sum, (exactSum{}), "is left of nothing")
 	})
 }
 
@@ -62,9 +61,7 @@ func TestExactSumCarries(t *testing.T) {
 	for e := -263; e < 262; e++ {
 		sum.sub(math.Ldexp(1, e))
 	}
-	if sum != (exactSum{}) {
-		t.Errorf("%v is left of nothing", sum)
-	}
+	must.Equal(t, sum, (exactSum{}), "is left of nothing")
 }
 
 func TestPropCompareLevels(t *testing.T) {
@@ -138,9 +135,7 @@ func TestPropCountBelow(t *testing.T) {
 		if most := big.NewInt(math.MaxInt64); want.Cmp(most) > 0 {
 			want = most
 		}
-		if got := countBelow(bound, &u); got != want.Int64() {
-			t.Fatalf("%d containers of %v below %g, want %v", got, u, bound, want)
-		}
+		must.Equal(t, countBelow(bound, &u), want.Int64(), "containers of", u, "below", bound, want)
 	})
 }
 
@@ -159,9 +154,7 @@ func TestCountBelowEdges(t *testing.T) {
 		{1, newUnit(1, math.MaxInt64, 1), math.MaxInt64},
 		{0x1p200, newUnit(1, 1, 1), math.MaxInt64},
 	} {
-		if got := countBelow(test.bound, &test.unit); got != test.want {
-			t.Errorf("%d containers of %v below %g, want %d", got, test.unit, test.bound, test.want)
-		}
+		must.Equal(t, countBelow(test.bound, &test.unit), test.want, "containers of", test.unit, "below", test.bound)
 	}
 }
 

@@ -3,7 +3,6 @@
 package drf_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func claim(id string, weight float64, low, high int64, demand ...int64) drf.Claim {
@@ -162,9 +162,7 @@ func TestFillWholeEdges(t *testing.T) {
 			if got := containers(filling); !slices.Equal(got, test.counts) || filling.HaltedBy != test.halted {
 				t.Errorf("containers %v, halted by %d; want %v, %d", got, filling.HaltedBy, test.counts, test.halted)
 			}
-			if got := strings.Join(reasons, ", "); got != test.text {
-				t.Errorf("reasons %q, want %q", got, test.text)
-			}
+			must.Equal(t, strings.Join(reasons, ", "), test.text, "reasons")
 		})
 	}
 }
@@ -205,13 +203,9 @@ func TestFaults(t *testing.T) {
 		t.Errorf("Verify: %v", verify)
 	}
 	for _, sort := range []error{apportion.ErrEmpty, apportion.ErrDuplicate, apportion.ErrNotFinite, apportion.ErrConflict, apportion.ErrLength, apportion.ErrNoDemand} {
-		if !errors.Is(err, sort) {
-			t.Errorf("%v is not among the faults", sort)
-		}
+		must.Err(t, err, sort, "is not among the faults")
 	}
-	if _, err := drf.Fill(nil, nil); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("no kinds: %v", err)
-	}
+	must.Fail(drf.Fill(nil, nil))(t, apportion.ErrEmpty, "no kinds")
 }
 
 // Shuffled claims give the same answer, bit for bit.
@@ -224,12 +218,8 @@ func TestDeterministic(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 50 {
 		random.Shuffle(len(in.claims), func(i, j int) { in.claims[i], in.claims[j] = in.claims[j], in.claims[i] })
-		if got := byID(in.fill(t)); !slices.Equal(got, want) {
-			t.Fatal("Fill depends on the order of the claims")
-		}
-		if got := byID(in.whole(t, nil)); !slices.Equal(got, wantWhole) {
-			t.Fatal("FillWhole depends on the order of the claims")
-		}
+		must.Same(t, byID(in.fill(t)), want, "Fill depends on the order of the claims")
+		must.Same(t, byID(in.whole(t, nil)), wantWhole, "FillWhole depends on the order of the claims")
 	}
 }
 
@@ -274,8 +264,6 @@ func TestFillWholeRatio(t *testing.T) {
 	for _, size := range []int64{1, 1000, 400_000_000, 1 << 53} {
 		in := instance{apportion.Resources{size*10 + size/2}, []drf.Claim{claim("elephant", 1, 0, top, size), claim("mouse", 1, 0, top, 1)}}
 		want := []int64{5, size*5 + size/2}
-		if got := containers(in.whole(t, nil)); !slices.Equal(got, want) {
-			t.Errorf("size %d: %v containers, want %v", size, got, want)
-		}
+		must.Same(t, containers(in.whole(t, nil)), want, "size", size, "containers")
 	}
 }

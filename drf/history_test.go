@@ -54,9 +54,7 @@ func TestHistoryHalves(t *testing.T) {
 	h := newHistory(t, 2, 10)
 	advance(t, h, 10, use{"a": {8, 4}, "a/b": {8, 0}})
 	for _, want := range []float64{.5, .25, .125} {
-		if diff := cmp.Diff([]float64{want, want, 0}, usages(t, h, apportion.Resources{8, 8}, "a", "a/b", "c")); diff != "" {
-			t.Error(diff)
-		}
+		must.Equal(t, cmp.Diff([]float64{want, want, 0}, usages(t, h, apportion.Resources{8, 8}, "a", "a/b", "c")), "")
 		advance(t, h, 10, use{"a/b": {0, 0}})
 	}
 	// The largest part counts, and a kind of which there is none does not.
@@ -77,9 +75,7 @@ func TestHistoryRefuses(t *testing.T) {
 		halfLife int64
 		want     error
 	}{{0, 1, apportion.ErrEmpty}, {-1, 1, apportion.ErrEmpty}, {1, 0, apportion.ErrRange}, {1, -5, apportion.ErrRange}} {
-		if _, err := drf.NewHistory(test.kinds, test.halfLife); !errors.Is(err, test.want) {
-			t.Errorf("%d kinds, half-life %d: %v", test.kinds, test.halfLife, err)
-		}
+		must.Fail(drf.NewHistory(test.kinds, test.halfLife))(t, test.want, test.kinds, "kinds, half-life", test.halfLife)
 	}
 	h := newHistory(t, 2, 10)
 	advance(t, h, 5, use{"a": {1, 2}})
@@ -100,14 +96,10 @@ func TestHistoryRefuses(t *testing.T) {
 		if err := h.Advance(test.interval, test.used); !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if diff := cmp.Diff(before, h.Snapshot()); diff != "" {
-			t.Errorf("%s has changed the history: %s", test.name, diff)
-		}
+		must.Equal(t, cmp.Diff(before, h.Snapshot()), "", test.name, "has changed the history")
 	}
 	for _, capacity := range []apportion.Resources{{1}, {1, -1}} {
-		if _, err := h.Charge(nil, capacity); err == nil {
-			t.Errorf("a capacity of %v is taken", capacity)
-		}
+		must.Fail(h.Charge(nil, capacity))(t, must.Any, "a capacity of", capacity, "is taken")
 	}
 }
 
@@ -117,14 +109,10 @@ func TestHistoryForgets(t *testing.T) {
 	for _, interval := range []int64{1, 100, 86_400} {
 		h := newHistory(t, 1, 86_400)
 		advance(t, h, 1000, use{"gone": {1 << 20}, "quiet": {1 << 20}, "new": {0}})
-		if got := len(h.Snapshot().Queues); got != 2 {
-			t.Fatalf("%d queues have a history", got)
-		}
+		must.Equal(t, len(h.Snapshot().Queues), 2, "queues have a history")
 		before := h.Snapshot()
 		advance(t, h, 0, use{"other": {4}})
-		if diff := cmp.Diff(before, h.Snapshot()); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff(before, h.Snapshot()), "")
 		// 63 half-lives from 2^20 units to the last of 2^-40, and as long again as the last ones stand still.
 		for at := int64(0); at < 64*86_400 && len(h.Snapshot().Queues) == 2; at += interval {
 			for range 50 {
@@ -154,16 +142,12 @@ func TestHistoryState(t *testing.T) {
 	}
 	back := must.Have(read(text))(t)
 	for range 3 {
-		if diff := cmp.Diff(h.Snapshot(), back.Snapshot()); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff(h.Snapshot(), back.Snapshot()), "")
 		advance(t, h, 77, use{"a": {5, 5}})
 		advance(t, back, 77, use{"a": {5, 5}})
 	}
 	for cut := range text {
-		if _, err := read(text[:cut]); err == nil {
-			t.Errorf("cut at %d it is read", cut)
-		}
+		must.Fail(read(text[:cut]))(t, must.Any, "cut at", cut, "it is read")
 	}
 	for _, test := range []struct {
 		name   string
@@ -184,9 +168,7 @@ func TestHistoryState(t *testing.T) {
 	} {
 		state := h.Snapshot()
 		test.change(state)
-		if _, err := drf.RestoreHistory(state); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(drf.RestoreHistory(state))(t, test.want, test.name)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -42,9 +43,7 @@ func TestHistoryTwin(t *testing.T) {
 					want.Queues = append(want.Queues, state)
 				}
 			}
-			if diff := cmp.Diff(want, h.Snapshot()); diff != "" {
-				t.Fatal(diff)
-			}
+			must.Equal(t, cmp.Diff(want, h.Snapshot()), "")
 		}
 	})
 }

@@ -115,9 +115,7 @@ func TestSorterPaper(t *testing.T) {
 		first, second float64
 	}{{"user-1", 1. / 3, 0}, {"user-2", 1. / 3, 2. / 9}, {"user-2", 1. / 3, 4. / 9}, {"user-1", 2. / 3, 4. / 9}, {"user-2", 2. / 3, 2. / 3}} {
 		next := sorter.Next()
-		if next.ID() != want.id {
-			t.Fatalf("row %d: next is %s, want %s", row, next.ID(), want.id)
-		}
+		must.Equal(t, next.ID(), want.id, "row", row, "next")
 		must.Do(t, sorter.Allocate(next, demand[next.ID()]))
 		first, _ := sorter.Lookup("user-1").Share()
 		second, _ := sorter.Lookup("user-2").Share()

@@ -26,9 +26,7 @@ func TestPropFillEqualsOracle(t *testing.T) {
 		in := genInstance(t, limits{claims: 7, capacity: 60, demand: 9, min: 2, max: 12, empty: true})
 		filling := in.fill(t)
 		want, floors := drforacle.Fill(in.capacity, in.twin())
-		if floors != (filling.ShortOf < 0) {
-			t.Fatalf("ShortOf %d, but minima honoured is %v", filling.ShortOf, floors)
-		}
+		must.Equal(t, floors, (filling.ShortOf < 0), "ShortOf", filling.ShortOf, "but minima honoured")
 		for i, got := range filling.Claims {
 			if exact, _ := want[i].Float64(); !isClose(got.Containers, exact) {
 				t.Fatalf("%s has %.17g containers, want %.17g", got.ID, got.Containers, exact)
@@ -56,12 +54,8 @@ func TestPropFillWholeEqualsOracle(t *testing.T) {
 		stop := rapid.Bool().Draw(t, "stop")
 		filling := in.whole(t, &drf.WholeOptions{StopAtFirst: stop})
 		want, floors := drforacle.Whole(in.capacity, in.twin(), stop)
-		if floors != (filling.ShortOf < 0) {
-			t.Fatalf("ShortOf %d, but minima honoured is %v", filling.ShortOf, floors)
-		}
-		if got := containers(filling); !slices.Equal(got, want) {
-			t.Fatalf("containers %v, want %v", got, want)
-		}
+		must.Equal(t, floors, (filling.ShortOf < 0), "ShortOf", filling.ShortOf, "but minima honoured")
+		must.Same(t, containers(filling), want, "containers")
 	})
 }
 
@@ -171,12 +165,8 @@ func TestPropOrderIndependent(t *testing.T) {
 		}
 		a, b, wa, wb := in.fill(t), moved.fill(t), in.whole(t, nil), moved.whole(t, nil)
 		for to, from := range order {
-			if a.Claims[from] != b.Claims[to] {
-				t.Fatalf("%v becomes %v", a.Claims[from], b.Claims[to])
-			}
-			if wa.Claims[from] != wb.Claims[to] {
-				t.Fatalf("whole: %v becomes %v", wa.Claims[from], wb.Claims[to])
-			}
+			must.Equal(t, a.Claims[from], b.Claims[to], "becomes")
+			must.Equal(t, wa.Claims[from], wb.Claims[to], "whole", "becomes")
 		}
 		if !slices.Equal(a.Unused, b.Unused) || !slices.Equal(wa.Unused, wb.Unused) {
 			t.Fatalf("unused %v becomes %v, %v becomes %v", a.Unused, b.Unused, wa.Unused, wb.Unused)
@@ -204,9 +194,7 @@ func TestPropInputsUntouched(t *testing.T) {
 		must.Have(drf.Explain(nil, in.claims, filling))(t)
 		in.verify(t, containers(filling))
 		whole.Unused[0]++ // fresh, so capacity must not follow
-		if diff := cmp.Diff(instanceView{capacity, claims}, instanceView{in.capacity, in.claims}); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff(instanceView{capacity, claims}, instanceView{in.capacity, in.claims}), "")
 	})
 }
 
@@ -221,9 +209,7 @@ func TestPropFillWholeLeaps(t *testing.T) {
 		in := genInstance(t, limits{claims: 4, capacity: 250, demand: 5, min: 3, max: 60})
 		stop := rapid.Bool().Draw(t, "stop")
 		want, _ := drforacle.Whole(in.capacity, in.twin(), stop)
-		if got := containers(in.whole(t, &drf.WholeOptions{StopAtFirst: stop})); !slices.Equal(got, want) {
-			t.Fatalf("containers %v, want %v", got, want)
-		}
+		must.Same(t, containers(in.whole(t, &drf.WholeOptions{StopAtFirst: stop})), want, "containers")
 		if bulk, _ := drforacle.WholeInBulk(in.capacity, in.twin(), stop); !slices.Equal(bulk, want) {
 			t.Fatalf("the twin in bulk has %v, one by one %v", bulk, want)
 		}
@@ -246,12 +232,8 @@ func TestPropFillWholeRatios(t *testing.T) {
 		stop := rapid.Bool().Draw(t, "stop")
 		want, floors := drforacle.WholeInBulk(in.capacity, in.twin(), stop)
 		filling := in.whole(t, &drf.WholeOptions{StopAtFirst: stop})
-		if floors != (filling.ShortOf < 0) {
-			t.Fatalf("ShortOf %d, but minima honoured is %v", filling.ShortOf, floors)
-		}
-		if got := containers(filling); !slices.Equal(got, want) {
-			t.Fatalf("containers %v, want %v", got, want)
-		}
+		must.Equal(t, floors, (filling.ShortOf < 0), "ShortOf", filling.ShortOf, "but minima honoured")
+		must.Same(t, containers(filling), want, "containers")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // heapClient returns a client of a cluster of 100 that holds so much.
@@ -27,12 +28,8 @@ func checkHeap(t *testing.T, g *group, what string) {
 	list := g.rest.list
 	for i := root; i < len(list); i++ {
 		c := g.clients[list[i].slot]
-		if int(g.places[c.slot]) != i {
-			t.Fatalf("%s: %s is at %d and believes to be at %d", what, c.id, i, g.places[c.slot])
-		}
-		if list[i] != c.entry() {
-			t.Fatalf("%s: %s is %v, its entry %v", what, c.id, c.entry(), list[i])
-		}
+		must.Equal(t, int(g.places[c.slot]), i, what, c.id, "is at", "and believes to be at", g.places[c.slot])
+		must.Equal(t, list[i], c.entry(), what, c.id, "its entry")
 		if up := i/4 + 2; i > root && g.before(&list[i], &list[up]) {
 			t.Fatalf("%s: %s comes before %s, which is above it", what, c.id, g.clients[list[up].slot].id)
 		}
@@ -157,9 +154,7 @@ func TestLevelRounded(t *testing.T) {
 		exact := new(big.Rat).Quo(big.NewRat(a.amount, a.total), new(big.Rat).SetFloat64(weight))
 		want, _ := exact.Float64()
 		got, tells := a.rounded(weight)
-		if got != want {
-			t.Fatalf("%v rounds to %.17g, want %.17g", a, got, want)
-		}
+		must.Equal(t, got, want, a, "rounds to")
 		// A neighbour is the same float more often than not where numbers are large.
 		b := a
 		b.amount, b.total = max(1, a.amount+rng.Int64N(2)), max(1, a.total-rng.Int64N(2))

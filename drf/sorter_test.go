@@ -16,13 +16,11 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/internal/exact"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func newSorter(t fatal, total ...int64) *drf.Sorter {
-	tree, err := drf.NewTree(total, nil)
-	if err != nil {
-		t.Fatalf("NewTree: %v", err)
-	}
+	tree := must.Have(drf.NewTree(total, nil))(t)
 	return tree.NewSorter()
 }
 
@@ -65,9 +63,7 @@ func TestSorterExactTies(t *testing.T) {
 		s := newSorter(t, 100)
 		add(t, s, ids[0], 2, 10)
 		add(t, s, ids[1], 3, 15)
-		if got := order(s); got != "a b" {
-			t.Errorf("order %s, want a b", got)
-		}
+		must.Equal(t, order(s), "a b", "order")
 	}
 }
 
@@ -81,9 +77,7 @@ func TestSorterNearTies(t *testing.T) {
 		s := newSorter(t, math.MaxInt64, 7)
 		add(t, s, "a", 1, test.a, 0)
 		add(t, s, "b", 1, test.b, 0)
-		if got := order(s); got != test.want {
-			t.Errorf("%d against %d: order %s, want %s", test.a, test.b, got, test.want)
-		}
+		must.Equal(t, order(s), test.want, test.a, "against", test.b, "order")
 	}
 }
 
@@ -93,24 +87,18 @@ func TestSorterPrefixIDs(t *testing.T) {
 	for i, id := range []string{"scidev", "a/b", "sci", "a"} {
 		add(t, s, id, 1, int64(i), 0)
 	}
-	if got := order(s); got != "scidev a/b sci a" {
-		t.Errorf("order %s", got)
-	}
+	must.Equal(t, order(s), "scidev a/b sci a", "order")
 	s = newSorter(t, 100)
 	for _, id := range []string{"scidev", "a/b", "sci", "a"} {
 		add(t, s, id, 1)
 	}
-	if got := order(s); got != "a a/b sci scidev" {
-		t.Errorf("order of empty clients %s", got)
-	}
+	must.Equal(t, order(s), "a a/b sci scidev", "order of empty clients")
 }
 
 func TestSorterTotal(t *testing.T) {
 	s := newSorter(t, 10, 100)
 	a, b := add(t, s, "a", 1, 5, 0), add(t, s, "b", 1, 0, 40)
-	if got := order(s); got != "b a" {
-		t.Errorf("order %s, want b a", got)
-	}
+	must.Equal(t, order(s), "b a", "order")
 	steps := []struct {
 		total          apportion.Resources
 		order          string
@@ -123,9 +111,7 @@ func TestSorterTotal(t *testing.T) {
 		{apportion.Resources{10, 100}, "b a", .5, .4},
 	}
 	for _, step := range steps {
-		if err := s.SetTotal(step.total); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.SetTotal(step.total))
 		shareA, _ := a.Share()
 		shareB, _ := b.Share()
 		if order(s) != step.order || shareA != step.shareA || shareB != step.shareB {
@@ -145,12 +131,8 @@ func TestSorterTotalTurnsOrder(t *testing.T) {
 		at := i * 77 % n
 		add(t, s, fmt.Sprint(i), 1, at, at*at*1009%n)
 	}
-	if err := s.SetTotal(apportion.Resources{1_000_000_000, 1}); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Count(order(s), " "); got != n-1 {
-		t.Fatalf("%d spaces in the order: %s", got, order(s))
-	}
+	must.Do(t, s.SetTotal(apportion.Resources{1_000_000_000, 1}))
+	must.Equal(t, strings.Count(order(s), " "), n-1, "spaces in the order", order(s))
 	last := int64(-1)
 	for _, client := range s.Order(nil) {
 		if held := client.Held()[1]; held < last {
@@ -165,9 +147,7 @@ func TestSorterErrors(t *testing.T) {
 	s, other := newSorter(t, 10, 10), newSorter(t, 10, 10)
 	a := add(t, s, "a", 1, 3, 0)
 	gone, foreign := add(t, s, "gone", 1), add(t, other, "a", 1)
-	if err := s.Remove(gone); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Remove(gone))
 	addOnly := func(id string, weight float64) error {
 		_, err := s.Add(drf.Claim{ID: id, Weight: weight})
 		return err
@@ -201,9 +181,7 @@ func TestSorterErrors(t *testing.T) {
 		{"total short", s.SetTotal(apportion.Resources{1}), apportion.ErrLength},
 		{"total negative", s.SetTotal(apportion.Resources{1, -1}), apportion.ErrNegative},
 	} {
-		if !errors.Is(test.err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, test.err, test.want)
-		}
+		must.Err(t, test.err, test.want, test.name)
 	}
 	if got := a.Held(); order(s) != "a" || !got.Equal(apportion.Resources{3, 0}) || a.Weight() != 1 || s.Len() != 1 {
 		t.Errorf("refused calls changed something: order %s, a holds %v at weight %g", order(s), got, a.Weight())
@@ -317,17 +295,13 @@ func (m *machine) Remove(t *rapid.T) {
 func (m *machine) SetActive(t *rapid.T) {
 	c := m.pick(t)
 	c.active = rapid.Bool().Draw(t, "active")
-	if err := m.sorter.SetActive(c.client, c.active); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.sorter.SetActive(c.client, c.active))
 }
 
 func (m *machine) SetWeight(t *rapid.T) {
 	c := m.pick(t)
 	c.weight = drawWeight(t)
-	if err := m.sorter.SetWeight(c.client, c.weight); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.sorter.SetWeight(c.client, c.weight))
 }
 
 func (m *machine) Allocate(t *rapid.T) {
@@ -338,9 +312,7 @@ func (m *machine) Allocate(t *rapid.T) {
 	for _, o := range m.models {
 		overflow = errors.Join(overflow, exact.AddTo(all, all, o.held))
 	}
-	if (overflow != nil) != (err != nil) {
-		t.Fatalf("Allocate(%s, %v) on %v: %v", c.id, r, c.held, err)
-	}
+	must.Equal(t, overflow != nil, err != nil, "Allocate(", c.id, r, ") on", c.held, err)
 	for k := range r {
 		if overflow == nil {
 			c.held[k] += r[k]
@@ -367,9 +339,7 @@ func (m *machine) Release(t *rapid.T) {
 
 func (m *machine) SetTotal(t *rapid.T) {
 	m.total = drawAmounts(t, len(m.total))
-	if err := m.sorter.SetTotal(m.total); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.sorter.SetTotal(m.total))
 }
 
 // sorted lists the active clients as the sorter should.
@@ -398,9 +368,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 	if rapid.IntRange(0, 9).Draw(t, "full order") == 0 {
 		for i, client := range m.sorter.Order(nil) {
-			if client != want[i].client {
-				t.Fatalf("place %d of the order is %s, want %s", i, client.ID(), want[i].id)
-			}
+			must.Equal(t, client, want[i].client, "place", i, "of the order", client.ID(), want[i].id)
 		}
 	}
 }
@@ -417,12 +385,8 @@ func TestPropSorterDrains(t *testing.T) {
 		m.SetTotal(t)
 		for i, want := range m.sorted() {
 			next := m.sorter.Next()
-			if next != want.client {
-				t.Fatalf("client %d is %s, want %s", i, next.ID(), want.id)
-			}
-			if err := m.sorter.SetActive(next, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Equal(t, next, want.client, "client", i, next.ID(), want.id)
+			must.Do(t, m.sorter.SetActive(next, false))
 		}
 	})
 }
@@ -451,7 +415,5 @@ func TestSorterAllocatesNothing(t *testing.T) {
 			t.Error("a call failed")
 		}
 	})
-	if allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
+	must.Equal(t, allocs, 0, "allocations")
 }

@@ -69,9 +69,7 @@ func TestSnapshotOrder(t *testing.T) {
 		for i := range state.Clients {
 			got = append(got, state.Clients[i].ID)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "")
 		state.Total[0], state.Clients[0].Held[0] = 7, 9999
 	}
 	if state := s.Snapshot(); state.Total[0] != 100 || state.Clients[0].Held[0] == 9999 {
@@ -102,9 +100,7 @@ func TestApplyAllOrNothing(t *testing.T) {
 			changes := slices.Insert(slices.Clone(sound), at, test.bad)
 			looked := false
 			for _, err := range []error{s.Apply(changes), s.WhatIf(changes, func() { looked = true })} {
-				if !errors.Is(err, test.want) {
-					t.Errorf("%s at %d: %v, want %v", test.name, at, err, test.want)
-				}
+				must.Err(t, err, test.want, test.name, "at", at)
 			}
 			if diff := cmp.Diff(before, s.Snapshot()); diff != "" || looked {
 				t.Errorf("%s at %d: looked %t, and the sorter has become another: %s", test.name, at, looked, diff)

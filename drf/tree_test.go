@@ -135,9 +135,7 @@ func TestTreeStories(t *testing.T) {
 					t.Errorf("%s has %.17g, want %.17g", got.ID, got.Containers, test.want[i])
 				}
 			}
-			if got := strings.Join(stops, "; "); got != test.stops {
-				t.Errorf("stops %s\nwant %s", got, test.stops)
-			}
+			must.Equal(t, strings.Join(stops, "; "), test.stops, "stops")
 			if got := containers(&whole.Filling); !cmp.Equal(got, test.whole) {
 				t.Errorf("whole %v, want %v", got, test.whole)
 			}
@@ -185,22 +183,16 @@ func TestTreeErrors(t *testing.T) {
 		_, sorter := tree.NewSorter().Add(drf.Claim{ID: "a", Queue: test.queue, Weight: 1, Demand: two})
 		_, report := drf.VerifyTree(tree, []drf.Claim{in(test.queue, claim("a", 1, 0, 1, 1, 1))}, []int64{1})
 		for _, err := range []error{divisible, whole, sorter, report} {
-			if !errors.Is(err, test.want) {
-				t.Errorf("queue %s: %v, want %v", test.queue, err, test.want)
-			}
+			must.Err(t, err, test.want, "queue", test.queue)
 		}
 	}
-	if _, err := drf.Fill(two, []drf.Claim{in("x", claim("a", 1, 0, 1, 1, 1))}); !errors.Is(err, apportion.ErrUnknown) {
-		t.Errorf("a queue without a tree: %v", err)
-	}
+	must.Fail(drf.Fill(two, []drf.Claim{in("x", claim("a", 1, 0, 1, 1, 1))}))(t, apportion.ErrUnknown, "a queue without a tree")
 }
 
 // Containers of queues are handed out one by one, so that their number has an end.
 func TestTreeFillWholeRefusesDust(t *testing.T) {
 	tree := must.Have(drf.NewTree(apportion.Resources{1 << 60}, []drf.Queue{node("x", "", 1, nil)}))(t)
-	if _, err := tree.FillWhole([]drf.Claim{claim("a", 1, 0, top, 1)}); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(tree.FillWhole([]drf.Claim{claim("a", 1, 0, top, 1)}))(t, apportion.ErrRange, "error")
 	if _, err := tree.FillWhole([]drf.Claim{claim("a", 1, 0, 100, 1), claim("b", 1, 1<<59, 1<<59, 1)}); err != nil {
 		t.Errorf("few above their minima: %v", err)
 	}
@@ -247,9 +239,7 @@ func TestVerifyTreeFinds(t *testing.T) {
 			for _, v := range report {
 				fmt.Fprintln(&got, v)
 			}
-			if diff := cmp.Diff(test.want, got.String()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, got.String()), "")
 		})
 	}
 }
@@ -303,9 +293,7 @@ func TestQueueJSON(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, bad := range []string{`{"id":"x","ceiling":[1.5]}`, `{"id":"x","ceiling":3}`, `{"id":3}`} {
-		if err := json.Unmarshal([]byte(bad), &got); err == nil {
-			t.Errorf("%s is read", bad)
-		}
+		must.Err(t, json.Unmarshal([]byte(bad), &got), must.Any, bad, "is read")
 	}
 }
 

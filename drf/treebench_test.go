@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // benchOrganization has leaves claims below 10 queues of 10 queues each, depth 3 and with the claims 4.
@@ -47,19 +48,13 @@ func BenchmarkTreeSorter(b *testing.B) {
 			for _, c := range o.claims {
 				demand[s.Lookup(c.ID)] = c.Demand
 				served = append(served, s.Lookup(c.ID))
-				if err := s.Allocate(s.Lookup(c.ID), c.Demand); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, s.Allocate(s.Lookup(c.ID), c.Demand))
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				next, ends := s.Next(), served[i%len(served)]
-				if err := s.Allocate(next, demand[next]); err != nil {
-					b.Fatal(err)
-				}
-				if err := s.Release(ends, demand[ends]); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, s.Allocate(next, demand[next]))
+				must.Do(b, s.Release(ends, demand[ends]))
 				served[i%len(served)] = next
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/event")
@@ -136,9 +131,7 @@ func BenchmarkTreeFill(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			start := cpuTime(b)
 			for b.Loop() {
-				if _, err := tree.Fill(o.claims); err != nil {
-					b.Fatal(err)
-				}
+				must.Have(tree.Fill(o.claims))(b)
 			}
 			reportCPU(b, cpuTime(b)-start)
 		})
@@ -179,8 +172,6 @@ func BenchmarkTreeFillWhole(b *testing.B) {
 	tree := o.tree(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tree.FillWhole(o.claims); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(tree.FillWhole(o.claims))(b)
 	}
 }

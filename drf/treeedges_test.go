@@ -63,9 +63,7 @@ func TestTreeOfLargestCapacity(t *testing.T) {
 			t.Errorf("%s has %g, want %g; %v", got.ID, got.Containers, want, got.StoppedBy)
 		}
 	}
-	if filling.Unused[0] != 0 {
-		t.Errorf("%g are left", filling.Unused[0])
-	}
+	must.Equal(t, filling.Unused[0], 0, "are left")
 }
 
 // The order of queues and of claims leaves no trace, and neither do queues between that hold one queue alone.
@@ -117,10 +115,8 @@ func TestVerifyTolerance(t *testing.T) {
 	// Small numbers are compared as they are: a billionth is nothing, a thousandth is something.
 	small := []drf.Claim{claim("a", 1, 0, 1, 1)}
 	for more, holds := range map[float64]bool{1e-10: true, 1e-3: false} {
-		report, err := drf.Verify(apportion.Resources{10}, small, []float64{1 + more})
-		if err != nil || report.Holds(drf.WithinBounds) != holds {
-			t.Errorf("1 + %g: %v, %v", more, report, err)
-		}
+		report := must.Have(drf.Verify(apportion.Resources{10}, small, []float64{1 + more}))(t)
+		must.Equal(t, report.Holds(drf.WithinBounds), holds, "1 +", more, report)
 	}
 }
 
@@ -182,11 +178,7 @@ func TestReclaimOrder(t *testing.T) {
 	if want := "late x1 x2 x4 cheap a b dear "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if diff := cmp.Diff(before, holdings); diff != "" {
-		t.Errorf("the list was changed: %s", diff)
-	}
+	must.Equal(t, cmp.Diff(before, holdings), "", "the list was changed")
 	taken[0].Held[0] = 77
-	if holdings[0].Held[0] != 1 {
-		t.Error("what was returned shares its vector with what was given")
-	}
+	must.Equal(t, holdings[0].Held[0], 1, "what was returned shares its vector with what was given")
 }

@@ -70,18 +70,12 @@ func (o organization) tree(t fatal) *drf.Tree {
 }
 
 func (o organization) fillTree(t fatal) *drf.TreeFilling[float64] {
-	filling, err := o.tree(t).Fill(o.claims)
-	if err != nil {
-		t.Fatalf("Tree.Fill: %v", err)
-	}
+	filling := must.Have(o.tree(t).Fill(o.claims))(t)
 	return filling
 }
 
 func (o organization) wholeTree(t fatal) *drf.TreeFilling[int64] {
-	filling, err := o.tree(t).FillWhole(o.claims)
-	if err != nil {
-		t.Fatalf("Tree.FillWhole: %v", err)
-	}
+	filling := must.Have(o.tree(t).FillWhole(o.claims))(t)
 	return filling
 }
 

@@ -55,9 +55,7 @@ func TestPropTreeWholeEqualsOracle(t *testing.T) {
 		o := genOrganization(t, wholeOrganization)
 		queues, members := o.twins()
 		want := drforacle.WholeTree(o.capacity, queues, members)
-		if got := containers(&o.wholeTree(t).Filling); !slices.Equal(got, want) {
-			t.Fatalf("containers %v, want %v", got, want)
-		}
+		must.Same(t, containers(&o.wholeTree(t).Filling), want, "containers")
 	})
 }
 
@@ -197,15 +195,11 @@ func TestPropTreeOrder(t *testing.T) {
 		b := other.fillTree(t)
 		for _, want := range a.Claims {
 			at := slices.IndexFunc(b.Claims, func(f drf.Filled[float64]) bool { return f.ID == want.ID })
-			if b.Claims[at] != want {
-				t.Fatalf("%+v becomes %+v", want, b.Claims[at])
-			}
+			must.Equal(t, b.Claims[at], want, "becomes")
 		}
 		for _, want := range a.Queues {
 			at := slices.IndexFunc(b.Queues, func(f drf.FilledQueue[float64]) bool { return f.ID == want.ID })
-			if !slices.Equal(b.Queues[at].Used, want.Used) {
-				t.Fatalf("%+v becomes %+v", want, b.Queues[at])
-			}
+			must.Same(t, b.Queues[at].Used, want.Used, want, "becomes", b.Queues[at])
 		}
 	})
 }

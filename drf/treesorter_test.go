@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/drforacle"
 )
 
@@ -33,9 +34,7 @@ func treeOrder(s *drf.Sorter) []string {
 func sorterOf(t fatal, o organization) *drf.Sorter {
 	s := o.tree(t).NewSorter()
 	for _, c := range o.claims {
-		if _, err := s.Add(c); err != nil {
-			t.Fatalf("Add: %v", err)
-		}
+		must.Have(s.Add(c))(t)
 	}
 	return s
 }
@@ -79,9 +78,7 @@ func TestPropSorterOfTree(t *testing.T) {
 			if next := s.Next(); next != nil {
 				got = next.ID()
 			}
-			if got != want {
-				t.Fatalf("next is %q, want %q", got, want)
-			}
+			must.Equal(t, got, want, "next")
 		}
 		checkTreeOrder(t, o, s)
 	})
@@ -90,16 +87,9 @@ func TestPropSorterOfTree(t *testing.T) {
 // checkTreeOrder compares All, Next, Compare and a sorter that is built from the snapshot.
 func checkTreeOrder(t fatal, o organization, s *drf.Sorter) {
 	ids := treeOrder(s)
-	again, err := o.tree(t).RestoreSorter(s.Snapshot())
-	if err != nil {
-		t.Fatalf("RestoreSorter: %v", err)
-	}
-	if fresh := treeOrder(again); !slices.Equal(fresh, ids) {
-		t.Fatalf("order %v, built anew %v", ids, fresh)
-	}
-	if diff := cmp.Diff(s.Snapshot(), again.Snapshot()); diff != "" {
-		t.Fatalf("snapshots differ: %s", diff)
-	}
+	again := must.Have(o.tree(t).RestoreSorter(s.Snapshot()))(t)
+	must.Same(t, treeOrder(again), ids, "order", "built anew")
+	must.Equal(t, cmp.Diff(s.Snapshot(), again.Snapshot()), "", "snapshots differ")
 	for a := range ids {
 		for b := range ids {
 			if got := s.Compare(s.Lookup(ids[a]), s.Lookup(ids[b])); (got < 0) != (a < b) || (got > 0) != (a > b) {
@@ -122,15 +112,11 @@ func TestPropBatches(t *testing.T) {
 			i := rapid.IntRange(0, len(o.claims)-1).Draw(t, "claim")
 			changes = append(changes, drf.Change{Client: s.Lookup(o.claims[i].ID), Resources: o.claims[i].Demand, Release: rapid.IntRange(0, 4).Draw(t, "op") == 0})
 		}
-		if err := s.Skip(s.Lookup(o.claims[0].ID)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Skip(s.Lookup(o.claims[0].ID)))
 		before := s.Snapshot()
 		var during *drf.SorterState
 		failed := s.WhatIf(changes, func() { during = s.Snapshot() })
-		if diff := cmp.Diff(before, s.Snapshot()); diff != "" {
-			t.Fatalf("WhatIf has changed something: %s", diff)
-		}
+		must.Equal(t, cmp.Diff(before, s.Snapshot()), "", "WhatIf has changed something")
 		checkTreeOrder(t, o, s)
 		err := s.Apply(changes)
 		if (err != nil) != (failed != nil) || (err != nil) != (during == nil) {
@@ -138,9 +124,7 @@ func TestPropBatches(t *testing.T) {
 		}
 		after := s.Snapshot()
 		if err == nil {
-			if diff := cmp.Diff(during, after); diff != "" {
-				t.Fatal(diff)
-			}
+			must.Equal(t, cmp.Diff(during, after), "")
 			return
 		}
 		// A batch that fails may have woken those who were skipped; what is held is as before.
@@ -180,17 +164,10 @@ func TestSkip(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	s := newSorter(t, 10, 20)
 	add(t, s, "b", 2, 3, 4)
-	if err := errors.Join(s.Skip(add(t, s, "a", 1)), s.SetActive(add(t, s, "c", 1, 1, 0), false)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(s.Snapshot())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Skip(add(t, s, "a", 1)), s.SetActive(add(t, s, "c", 1, 1, 0), false)))
+	text := must.Have(json.Marshal(s.Snapshot()))(t)
 	var state drf.SorterState
-	if err := json.Unmarshal(text, &state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &state))
 	again, err := (organization{instance: instance{capacity: apportion.Resources{1, 1}}}).tree(t).RestoreSorter(&state)
 	if err != nil || !cmp.Equal(again.Snapshot(), s.Snapshot()) || order(again) != order(s) {
 		t.Fatalf("%v: %s", err, cmp.Diff(again.Snapshot(), s.Snapshot()))
@@ -219,9 +196,7 @@ func TestSorterOfTreeErrors(t *testing.T) {
 	a, foreign := s.Lookup("a"), other.Lookup("a")
 	flat := add(t, newSorter(t, 1, 1), "a", 1)
 	one := apportion.Resources{1, 1}
-	if err := s.Allocate(a, one); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Allocate(a, one))
 	addOnly := func(id string, demand apportion.Resources) error {
 		_, err := s.Add(drf.Claim{ID: id, Queue: "x", Weight: 1, Demand: demand})
 		return err
@@ -249,13 +224,9 @@ func TestSorterOfTreeErrors(t *testing.T) {
 		{"negative", s.Allocate(a, apportion.Resources{-1, 0}), apportion.ErrNegative},
 		{"short total", s.SetTotal(apportion.Resources{1}), apportion.ErrLength},
 	} {
-		if !errors.Is(test.err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, test.err, test.want)
-		}
+		must.Err(t, test.err, test.want, test.name)
 	}
-	if diff := cmp.Diff(before, s.Snapshot()); diff != "" {
-		t.Errorf("errors have changed something: %s", diff)
-	}
+	must.Equal(t, cmp.Diff(before, s.Snapshot()), "", "errors have changed something")
 }
 
 // Room says which limit lacks for one more container, the cluster first.
@@ -268,16 +239,10 @@ func TestSorterRoom(t *testing.T) {
 	a := s.Lookup("a")
 	for _, want := range []string{"-1 ", "0 xa", "0 "} {
 		kind, queue := s.Room(a)
-		if got := fmt.Sprint(kind, " ", queue); got != want {
-			t.Errorf("with %v: %s, want %s", a.Held(), got, want)
-		}
-		if err := s.Allocate(a, apportion.Resources{2, 0}); err != nil {
-			t.Fatal(err)
-		}
+		must.Equal(t, fmt.Sprint(kind, " ", queue), want, "with", a.Held())
+		must.Do(t, s.Allocate(a, apportion.Resources{2, 0}))
 	}
-	if err := errors.Join(s.Release(a, a.Held()), s.SetDemand(a, apportion.Resources{0, 2})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Release(a, a.Held()), s.SetDemand(a, apportion.Resources{0, 2})))
 	if kind, queue := s.Room(a); kind != 1 || queue != "xa" {
 		t.Errorf("%d %s", kind, queue)
 	}
@@ -319,18 +284,14 @@ func TestBalances(t *testing.T) {
 	}
 	s := sorterOf(t, o)
 	for id, n := range map[string]int64{"a": 5, "b": 3} {
-		if err := s.Allocate(s.Lookup(id), apportion.Resources{n, map[string]int64{"a": 0, "b": n}[id]}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Allocate(s.Lookup(id), apportion.Resources{n, map[string]int64{"a": 0, "b": n}[id]}))
 	}
 	want := []drf.Balance{
 		{ID: "y", Borrowed: apportion.Resources{2, 0}, Lent: apportion.Resources{0, 1}},
 		{ID: "x", Borrowed: apportion.Resources{3, 0}, Lent: apportion.Resources{0, 0}},
 		{ID: "xa", Borrowed: apportion.Resources{5, 0}, Lent: apportion.Resources{0, 0}},
 	}
-	if diff := cmp.Diff(want, s.Balances()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, s.Balances()), "")
 }
 
 // Last come first, then the least work lost; a queue is not taken below its guarantee.
@@ -348,18 +309,13 @@ func TestReclaim(t *testing.T) {
 		hold("a", "xa", 1, 5, 1, 0), hold("b", "xa", 2, 5, 2, 0), hold("c", "xb", 9, 0, 1, 0), hold("d", "xb", 9, 0, 1, 0),
 		hold("e", "y", 1, 7, 1, 1), hold("f", "y", 1, 6, 2, 1), hold("g", "", 0, 0, 1, 0),
 	}
-	taken, err := tree.Reclaim(holdings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Have(tree.Reclaim(holdings))(t)
 	var ids []string
 	for _, h := range taken {
 		ids = append(ids, h.ID)
 	}
 	// c and d are within xb's guarantee; without b, x is within its own.
-	if want := []string{"b", "f", "e", "g"}; !slices.Equal(ids, want) {
-		t.Errorf("%v, want %v", ids, want)
-	}
+	must.Same(t, ids, []string{"b", "f", "e", "g"})
 	taken[0].Held[0] = 99
 	if holdings[1].Held[0] == 99 {
 		t.Error("the answer is not the caller's alone")
@@ -368,14 +324,10 @@ func TestReclaim(t *testing.T) {
 		"queue": hold("a", "z", 0, 0, 1, 1), "length": hold("a", "x", 0, 0, 1), "NaN": hold("a", "x", 0, math.NaN(), 1, 1),
 		"infinite": hold("a", "x", 0, math.Inf(1), 1, 1), "negative": hold("a", "x", 0, -1, 1, 1), "no id": hold("", "x", 0, 0, 1, 1),
 	} {
-		if _, err := tree.Reclaim([]drf.Holding{bad}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		must.Fail(tree.Reclaim([]drf.Holding{bad}))(t, must.Any, name, "no error")
 	}
 	full := []drf.Holding{hold("a", "x", 0, 0, math.MaxInt64, 0), hold("b", "y", 0, 0, 1, 0)}
-	if _, err := tree.Reclaim(full); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("overflow: %v", err)
-	}
+	must.Fail(tree.Reclaim(full))(t, apportion.ErrOverflow, "overflow")
 }
 
 // What is taken back leaves every queue at least its guarantee, as far as it had it.
@@ -388,10 +340,7 @@ func TestPropReclaim(t *testing.T) {
 				holdings = append(holdings, drf.Holding{ID: fmt.Sprint(i, "/", n), Queue: c.Queue, Held: c.Demand, Since: rapid.Int64Range(0, 3).Draw(t, "since"), Loss: 1})
 			}
 		}
-		taken, err := o.tree(t).Reclaim(holdings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		taken := must.Have(o.tree(t).Reclaim(holdings))(t)
 		used := make(map[string]apportion.Resources)
 		book := func(h drf.Holding, sign int64) {
 			for _, q := range o.queues {

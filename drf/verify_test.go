@@ -3,7 +3,6 @@
 package drf_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -70,9 +69,7 @@ func TestVerifyFinds(t *testing.T) {
 					t.Errorf("Holds(%v) in spite of %v", v.Property, v)
 				}
 			}
-			if got != test.want {
-				t.Errorf("got:\n%swant:\n%s", got, test.want)
-			}
+			must.Equal(t, got, test.want)
 		})
 	}
 }
@@ -89,9 +86,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{[]float64{math.NaN()}, apportion.ErrNotFinite},
 		{[]float64{math.Inf(1)}, apportion.ErrNotFinite},
 	} {
-		if _, err := drf.Verify(capacity, claims, test.containers); !errors.Is(err, test.want) {
-			t.Errorf("%v: %v, want %v", test.containers, err, test.want)
-		}
+		must.Fail(drf.Verify(capacity, claims, test.containers))(t, test.want, test.containers)
 	}
 }
 
@@ -120,9 +115,7 @@ func TestStrings(t *testing.T) {
 		{drf.Property(9).String(), "unknown 9"},
 		{drf.Stop{Cause: drf.Exhausted, Kind: 1}.Text(apportion.Kinds{"cpu", "gpu"}), "short of gpu"},
 	} {
-		if test.got != test.want {
-			t.Errorf("%q, want %q", test.got, test.want)
-		}
+		must.Equal(t, test.got, test.want)
 	}
 }
 
@@ -138,8 +131,6 @@ func TestExplainReasons(t *testing.T) {
 		{Constraint: "exhausted", Kind: "cpu", Need: 4, Have: 2, Text: "short of cpu: one more needs 4, 2 left"},
 		{Constraint: "unservable", Kind: "gpu", Text: "cannot be served: there is no gpu"},
 	} {
-		if diff := cmp.Diff(want, explained.Claims[i].Reason); diff != "" {
-			t.Errorf("claim %s (-want +got):\n%s", claims[i].ID, diff)
-		}
+		must.Equal(t, cmp.Diff(want, explained.Claims[i].Reason), "", "claim", claims[i].ID)
 	}
 }

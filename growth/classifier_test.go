@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func seriesOf(values ...float64) *growth.Series {
@@ -40,12 +41,8 @@ func TestThresholdAndDecline(t *testing.T) {
 	} {
 		s := seriesOf(test.values...)
 		// A gain of 0.25 in 10 s is a growth efficiency of 0.025 a second.
-		if got := (growth.Threshold{Alpha: 0.025}).Judge(s); got != test.threshold {
-			t.Errorf("%s: Threshold says %v, want %v", test.name, got, test.threshold)
-		}
-		if got := (growth.Decline{Alpha: 0.25}).Judge(s); got != test.decline {
-			t.Errorf("%s: Decline says %v, want %v", test.name, got, test.decline)
-		}
+		must.Equal(t, (growth.Threshold{Alpha: 0.025}).Judge(s), test.threshold, test.name, "Threshold says")
+		must.Equal(t, (growth.Decline{Alpha: 0.25}).Judge(s), test.decline, test.name, "Decline says")
 	}
 }
 
@@ -194,9 +191,7 @@ func TestProspectWarmRestart(t *testing.T) {
 		}
 	}
 	for i, want := range map[int]growth.Verdict{59: growth.Slow, 62: growth.Growing, 70: growth.Growing, 199: growth.Slow} {
-		if verdicts[i] != want {
-			t.Errorf("reading %d: %v, want %v", i, verdicts[i], want)
-		}
+		must.Equal(t, verdicts[i], want, "reading", i)
 	}
 }
 
@@ -213,9 +208,7 @@ func TestPace(t *testing.T) {
 	if got := worse.Pace(growth.Raw); got != -0.1 || (growth.Prospect{Alpha: 0.05}).Rate(worse, growth.Raw) != 0 {
 		t.Errorf("pace %v of a loss that rises", got)
 	}
-	if got := seriesToward(growth.SmallerIsBetter, 1e-150, 1e99).Pace(growth.FirstValue); got != -1e200 {
-		t.Errorf("pace %v, want the largest", got)
-	}
+	must.Equal(t, seriesToward(growth.SmallerIsBetter, 1e-150, 1e99).Pace(growth.FirstValue), -1e200, "pace")
 	var noted growth.Series
 	noted.Add(0, 8, growth.Used(1))
 	for i, v := range []float64{99, 6, 5, 5.5, 6} { // the last four before the check count
@@ -226,9 +219,7 @@ func TestPace(t *testing.T) {
 		t.Errorf("pace %v over noted readings, want %v", got, want)
 	}
 	hangs := seriesOf(append(falls(5, 0, 1, 0.5), make([]float64, 40)...)...)
-	if got := (growth.Prospect{Alpha: 0.05}).Rate(hangs, growth.Raw); got != 0 {
-		t.Errorf("a job that hangs grows by %v", got)
-	}
+	must.Equal(t, (growth.Prospect{Alpha: 0.05}).Rate(hangs, growth.Raw), 0, "a job that hangs grows by")
 }
 
 // A test without an alpha would call nobody slow: it is refused, and so are numbers that are none.
@@ -241,9 +232,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	// A share of all improvement is below 1.
-	if err := (growth.Prospect{Alpha: 1}).Validate(); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("Prospect with alpha 1: %v", err)
-	}
+	must.Err(t, (growth.Prospect{Alpha: 1}).Validate(), apportion.ErrRange, "Prospect with alpha 1")
 	for confidence, good := range map[float64]bool{0: true, 2: true, -1: false, math.Inf(1): false} {
 		if err := (growth.Prospect{Alpha: 0.05, Confidence: confidence}).Validate(); (err == nil) != good {
 			t.Errorf("confidence %v: %v", confidence, err)
@@ -263,8 +252,6 @@ func TestJudge(t *testing.T) {
 		{measured, growth.Idle, growth.Unsure}, {measured, growth.Late, growth.Unsure}, {measured, growth.Unusable, growth.Unsure},
 		{empty, growth.Started, growth.Unsure}, {empty, growth.Diverged, growth.Unsure},
 	} {
-		if got := growth.Judge(always{}, test.series, test.outcome); got != test.want {
-			t.Errorf("%v: %v, want %v", test.outcome, got, test.want)
-		}
+		must.Equal(t, growth.Judge(always{}, test.series, test.outcome), test.want, test.outcome)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func taken(values ...float64) *leaps {
@@ -25,9 +27,7 @@ func TestMiddle(t *testing.T) {
 		{nil, 0}, {[]float64{4}, 4}, {[]float64{4, 7}, 7}, {[]float64{4, 9, 7}, 7}, {[]float64{9, 4, 7}, 7}, {[]float64{7, 9, 4}, 7},
 		{[]float64{1, 1, 5}, 1}, {[]float64{5, 1, 5}, 5}, {[]float64{100, 1, 2, 3}, 2}, {[]float64{1, 2, 3, 100, 101}, 100},
 	} {
-		if got := taken(test.values...).middle(); got != test.want {
-			t.Errorf("%v: %g, want %g", test.values, got, test.want)
-		}
+		must.Equal(t, taken(test.values...).middle(), test.want, test.values)
 	}
 }
 
@@ -109,9 +109,7 @@ func TestStrayStart(t *testing.T) {
 		{[]float64{100, 3, -2}, false}, // five apart: not twenty times closer
 		{[]float64{100, 3}, false}, {[]float64{100, 3, 2, 2}, false}, {[]float64{0, 0, 0}, false},
 	} {
-		if got := taken(test.values...).strayStart(); got != test.want {
-			t.Errorf("%v: %t", test.values, got)
-		}
+		must.Equal(t, taken(test.values...).strayStart(), test.want, test.values)
 	}
 	var c course
 	for i, v := range []float64{1000, 3, 2, 1.9, 1.8} {
@@ -151,9 +149,7 @@ func TestHangs(t *testing.T) {
 		for i := range test.repeats {
 			c.add(10*time.Second+time.Duration(i+1)*test.every, 4, test.usage)
 		}
-		if got := c.hangs(); got != test.want {
-			t.Errorf("%s: %t (%+v)", test.name, got, c)
-		}
+		must.Equal(t, c.hangs(), test.want, test.name, c)
 	}
 	// Before the first new value nobody knows how long one takes.
 	var c course
@@ -176,8 +172,6 @@ func TestSetsBack(t *testing.T) {
 		{LargerIsBetter, 18, 16.5, false}, {LargerIsBetter, 18, 16.3, true}, {LargerIsBetter, 18, 30, false},
 	} {
 		c := course{Start: 10, Direction: test.direction}
-		if got := c.setsBack(test.before, test.after); got != test.want {
-			t.Errorf("%v, from %g to %g: %t", test.direction, test.before, test.after, got)
-		}
+		must.Equal(t, c.setsBack(test.before, test.after), test.want, test.direction, "from", test.before, "to", test.after)
 	}
 }

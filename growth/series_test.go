@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestSeriesRule(t *testing.T) {
@@ -42,12 +43,8 @@ func TestSeriesRule(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var s growth.Series
 			for i, r := range test.readings {
-				if got := s.Add(time.Duration(r.at)*second, r.value, growth.Used(r.usage)); got != r.want {
-					t.Errorf("reading %d is %v, want %v", i, got, r.want)
-				}
-				if got := s.Gain(growth.Raw); got != r.gain {
-					t.Errorf("reading %d: gain %v, want %v", i, got, r.gain)
-				}
+				must.Equal(t, s.Add(time.Duration(r.at)*second, r.value, growth.Used(r.usage)), r.want, "reading", i)
+				must.Equal(t, s.Gain(growth.Raw), r.gain, "reading", i, "gain")
 				if got := s.Progress(growth.Raw); math.Abs(got-r.progress) > 1e-12*max(1, r.progress) {
 					t.Errorf("reading %d: progress %v, want %v", i, got, r.progress)
 				}
@@ -106,8 +103,6 @@ func TestNames(t *testing.T) {
 			"vae: progressing -> watching, grows slowly (0.04)"},
 		{growth.Change{Job: "vae", From: growth.Watching, To: growth.Outside, Cause: growth.Left}.String(), "vae: watching -> outside, left"},
 	} {
-		if test.got != test.want {
-			t.Errorf("%q, want %q", test.got, test.want)
-		}
+		must.Equal(t, test.got, test.want)
 	}
 }

@@ -91,9 +91,7 @@ func TestIdleProvesNothing(t *testing.T) {
 			}
 			// What it gains when it gets something again is measured from the end of the idleness.
 			s.Add(40*second, 1, growth.Used(1))
-			if got := s.Progress(growth.Raw); got != 0.1 {
-				t.Errorf("%s, usage %v: progress %v afterwards, want 1 in 10 s", row.name, test.usage, got)
-			}
+			must.Equal(t, s.Progress(growth.Raw), 0.1, row.name, "usage", test.usage, "progress", "afterwards")
 		}
 	}
 }
@@ -111,14 +109,10 @@ func TestCounter(t *testing.T) {
 		{30 * second, 10 * second, growth.Used(0)},
 		{40 * second, 4 * second, growth.Used(0.4)}, // began anew
 	} {
-		if got := c.Usage(row.at, row.used); got != row.want {
-			t.Errorf("reading %d: %v, want %v", i, got, row.want)
-		}
+		must.Equal(t, c.Usage(row.at, row.used), row.want, "reading", i)
 	}
 	c.Restart()
-	if got := c.Usage(50*second, 8*second); got != growth.Used(0.8) {
-		t.Errorf("after a restart %v, want 8 s of 10 s", got)
-	}
+	must.Equal(t, c.Usage(50*second, 8*second), growth.Used(0.8), "after a restart")
 }
 
 // A track that was written and read goes on as the one it was, also in the middle of an interval and
@@ -136,15 +130,11 @@ func TestTrackSurvivesJSON(t *testing.T) {
 		text := must.Have(json.Marshal(track))(t)
 		var read growth.Track
 		must.Do(t, json.Unmarshal(text, &read))
-		if diff := cmp.Diff(track.Clone(), read, cmp.Exporter(all)); diff != "" {
-			t.Fatalf("after %d readings (-written +read):\n%s", i+1, diff)
-		}
+		must.Equal(t, cmp.Diff(track.Clone(), read, cmp.Exporter(all)), "", "after", i+1, "readings (-written +read)")
 		track = read
 	}
-	text, err := json.Marshal([]growth.Usage{{}, growth.Used(0), growth.Used(0.25)})
-	if err != nil || string(text) != "[null,0,0.25]" {
-		t.Errorf("usages are written as %s, %v", text, err)
-	}
+	text := must.Have(json.Marshal([]growth.Usage{{}, growth.Used(0), growth.Used(0.25)}))(t)
+	must.Equal(t, string(text), "[null,0,0.25]", "usages are written as", text)
 	read := []growth.Usage{growth.Used(1)}
 	if err := json.Unmarshal([]byte("[null]"), &read); err != nil || read[0] != (growth.Usage{}) {
 		t.Errorf("null is read as %v, %v", read, err)
@@ -174,9 +164,7 @@ func TestTrackHistory(t *testing.T) {
 		}
 		track.Check(22*second, anyTest)
 		series := track.Series()
-		if got := series.History(); got != 12 {
-			t.Errorf("%d points of 12 readings", got)
-		}
+		must.Equal(t, series.History(), 12, "points of 12 readings")
 		if got := series.Work(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("steered by %d: work %v, want %v", steering, got, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -20,9 +21,7 @@ func BenchmarkChooseHost(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := placement.ChooseHost(request, nil); err != nil {
-					b.Fatal(err)
-				}
+				must.Have(placement.ChooseHost(request, nil))(b)
 			}
 		})
 	}
@@ -39,10 +38,7 @@ func BenchmarkRebalance(b *testing.B) {
 			transfers := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				plan, err := placement.Rebalance(request, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				plan := must.Have(placement.Rebalance(request, nil))(b)
 				transfers = len(plan.Transfers)
 			}
 			b.ReportMetric(float64(transfers), "transfers")
@@ -59,10 +55,7 @@ func BenchmarkPlace(b *testing.B) {
 				for j := range bins {
 					bins[j] = placement.Bin{Free: apportion.Resources{int64(12 + j%5), int64(j % 4), 128}}
 				}
-				packer, err := placement.NewPacker(rule, apportion.Kinds{"cpu", "gpu", "memory"}, bins)
-				if err != nil {
-					b.Fatal(err)
-				}
+				packer := must.Have(placement.NewPacker(rule, apportion.Kinds{"cpu", "gpu", "memory"}, bins))(b)
 				demand := apportion.Resources{2, 0, 8}
 				var placed []apportion.Placement
 				b.ReportAllocs()
@@ -72,9 +65,7 @@ func BenchmarkPlace(b *testing.B) {
 						b.Fatal("does not fit")
 					}
 					for _, p := range placed {
-						if err := packer.Release(p.Server, demand, p.Count); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, packer.Release(p.Server, demand, p.Count))
 					}
 				}
 			})

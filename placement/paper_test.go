@@ -91,9 +91,7 @@ func TestPaperRebalance(t *testing.T) {
 			if err != nil || !plan.Ready || plan.Factor != test.factor {
 				t.Errorf("%v, ready %v, factor %d, want %d", err, plan.Ready, plan.Factor, test.factor)
 			}
-			if diff := cmp.Diff(test.want, moves(test.containers, plan), cmpopts.EquateEmpty()); diff != "" {
-				t.Error(diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, moves(test.containers, plan), cmpopts.EquateEmpty()), "")
 		})
 	}
 }
@@ -118,7 +116,5 @@ func TestPaperStaticSwarm(t *testing.T) {
 		}
 		applications++
 	}
-	if applications != 15 {
-		t.Errorf("%d applications, want 15", applications)
-	}
+	must.Equal(t, applications, 15, "applications")
 }

@@ -83,9 +83,7 @@ func TestChooseHostFaults(t *testing.T) {
 		if test.change != nil {
 			test.change(&request)
 		}
-		if _, err := placement.ChooseHost(request, test.options); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(placement.ChooseHost(request, test.options))(t, test.want, test.name)
 	}
 }
 
@@ -161,9 +159,7 @@ func TestRebalanceFaults(t *testing.T) {
 	} {
 		request := placement.RebalanceRequest{Now: 100, Kinds: cpu, Free: free(2, 5), Containers: active(nil, nil, []string{"a", "b"})}
 		test.change(&request)
-		if _, err := placement.Rebalance(request, nil); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(placement.Rebalance(request, nil))(t, test.want, test.name)
 	}
 }
 
@@ -216,13 +212,9 @@ func TestPackLimits(t *testing.T) {
 		{"fewer than none", apportion.Resources{0}, -1, apportion.ErrRange},
 		{"more than was taken", apportion.Resources{math.MaxInt64}, 1, nil},
 	} {
-		if err := packer.Release(1, test.demand, test.count); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Err(t, packer.Release(1, test.demand, test.count), test.want, test.name)
 	}
-	if err := packer.Release(0, apportion.Resources{1}, 1); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("above 2^63: %v", err)
-	}
+	must.Err(t, packer.Release(0, apportion.Resources{1}, 1), apportion.ErrOverflow, "above 2^63")
 	crowded := must.Have(placement.NewPacker(placement.BestFit, cpu, []placement.Bin{{Free: apportion.Resources{1}, Containers: 5}, {Free: apportion.Resources{2}}}))(t)
 	if got, ok := crowded.Place(apportion.Resources{0}, math.MaxInt64, nil); !ok || !cmp.Equal(got, []apportion.Placement{{Server: 0, Count: math.MaxInt64 - 5}, {Server: 1, Count: 5}}) {
 		t.Errorf("more containers than can be counted: %v, %v", got, ok)
@@ -244,9 +236,7 @@ func TestNewPackerFaults(t *testing.T) {
 		{"free of no kind", placement.FirstFit, placement.Bin{}, apportion.ErrLength},
 		{"negative containers", placement.FirstFit, placement.Bin{Free: apportion.Resources{1}, Containers: -1}, apportion.ErrNegative},
 	} {
-		if _, err := placement.NewPacker(test.rule, cpu, []placement.Bin{test.bin}); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(placement.NewPacker(test.rule, cpu, []placement.Bin{test.bin}))(t, test.want, test.name)
 	}
 }
 
@@ -277,7 +267,5 @@ func TestTake(t *testing.T) {
 	if err := p.Release(0, demand, 3); err != nil || !p.Free(0).Equal(servers[0].Capacity) {
 		t.Errorf("given back: %v, free %v", err, p.Free(0))
 	}
-	if err := p.Release(0, demand, 1); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("one more given back: %v", err)
-	}
+	must.Err(t, p.Release(0, demand, 1), apportion.ErrRange, "one more given back")
 }

@@ -28,9 +28,7 @@ func TestPropRebalanceIsTheListing(t *testing.T) {
 		want := growthoracle.Rebalance(len(request.Free), containers)
 		got := apply(t, request, plan, true)
 		for i := range want {
-			if got.Containers[i].Worker != want[i].Worker {
-				t.Fatalf("%s is on %d, want %d; moves %v", want[i].ID, got.Containers[i].Worker, want[i].Worker, moves(request.Containers, plan))
-			}
+			must.Equal(t, got.Containers[i].Worker, want[i].Worker, want[i].ID, "is on", "moves", moves(request.Containers, plan))
 		}
 	})
 }
@@ -267,8 +265,6 @@ func TestDeterministic(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "")
 	}
 }

@@ -26,9 +26,7 @@ func TestPlacesOfJobs(t *testing.T) {
 	}
 	own := j.clone()
 	own.WorkerRequires[0].Values[0] = "v100"
-	if j.WorkerRequires[0].Values[0] != "a100" {
-		t.Error("a clone shares the values of its requirements")
-	}
+	must.Equal(t, j.WorkerRequires[0].Values[0], "a100", "a clone shares the values of its requirements")
 	for field, change := range map[string]func(*Job){
 		"WorkerRequires[0].Key": func(j *Job) { j.WorkerRequires[0].Key = "" },
 		"PSRequires[0].Op":      func(j *Job) { j.PSRequires[0].Op = "like" },
@@ -57,9 +55,7 @@ func TestRequires(t *testing.T) {
 	d := offer(t, s, j)
 	for _, plan := range d.Schedule {
 		for _, p := range plan.Workers {
-			if p.Server != 1 {
-				t.Errorf("slot %d: worker server %d", plan.Slot, p.Server)
-			}
+			must.Equal(t, p.Server, 1, "slot", plan.Slot, "worker server")
 		}
 	}
 	if !d.Admitted {

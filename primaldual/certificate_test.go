@@ -4,7 +4,6 @@ package primaldual
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -25,10 +24,8 @@ func certify(t failer, s *Scheduler, jobs []Job, achieved float64) Certificate {
 func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 	t.Helper()
 	offline := must.Have(NewOffline(cluster, jobs))(t)
-	solution, err := milp.Solve(context.Background(), bb.Solver{}, offline.Model, nil)
-	if err != nil || solution.Status != milp.Optimal {
-		t.Fatalf("status %v, error %v", solution.Status, err)
-	}
+	solution := must.Have(milp.Solve(context.Background(), bb.Solver{}, offline.Model, nil))(t)
+	must.Equal(t, solution.Status, milp.Optimal, "status", "error")
 	var none Bounds
 	none.UWorker, none.LWorker = make([]float64, len(cluster.Kinds)), make([]float64, len(cluster.Kinds))
 	none.UPS, none.LPS = none.UWorker, none.LWorker
@@ -210,9 +207,7 @@ func TestCertifyRefuses(t *testing.T) {
 		{"more than possible", jobs, 81, nil, apportion.ErrConflict},
 		{"too large", jobs, 0, &CertificateOptions{MaxCells: 11}, ErrTooLarge},
 	} {
-		if _, err := Certify(s.Ledger(), test.jobs, test.achieved, test.options); !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(Certify(s.Ledger(), test.jobs, test.achieved, test.options))(t, test.want, test.name, "error")
 	}
 	c, err := Certify(s.Ledger(), jobs, 0, &CertificateOptions{Steps: -1})
 	if err != nil || !math.IsInf(c.Ratio, 1) || c.Refined != c.Scaled {
@@ -234,15 +229,11 @@ func TestOfflineModel(t *testing.T) {
 	cluster, _, jobs := powersOfTwo()
 	late, never := arriving(jobs[1], 2), arriving(jobs[2], 9)
 	offline := must.Have(NewOffline(cluster, []Job{jobs[0], late, never}))(t)
-	if n := offline.Model.Variables(); n != 5*5 {
-		t.Fatalf("%d variables, want 5 in each of 3 and 2 slots", n)
-	}
+	must.Equal(t, offline.Model.Variables(), 5*5, "variables")
 	for index, want := range map[int]string{
 		0: "u[0,1]", 1: "y[0,0,1]", 2: "y[0,1,1]", 3: "z[0,0,1]", 4: "z[0,1,1]", 5: "u[0,2]", 15: "u[1,2]", 24: "z[1,1,3]",
 	} {
-		if got := offline.Model.VariableName(index); got != want {
-			t.Errorf("variable %d is %s, want %s", index, got, want)
-		}
+		must.Equal(t, offline.Model.VariableName(index), want, "variable", index)
 	}
 	// The second job takes two slots: it cannot end in the first of them.
 	if first, second := offline.Model.Variable(15), offline.Model.Variable(20); first.Upper != 0 || second.Upper != 1 || second.Cost != 32 {

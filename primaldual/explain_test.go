@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -28,9 +29,7 @@ func checkReason(t failer, d *Decision) {
 			t.Fatalf("%v: %g needed, %g there", d.Verdict, r.Need, r.Have)
 		}
 	case FitsNoWorkerServer, FitsNoPSServer:
-		if (r.Kind != "") != (r.Need > r.Have) {
-			t.Fatalf("%v: kind %q, %g needed, %g there", d.Verdict, r.Kind, r.Need, r.Have)
-		}
+		must.Equal(t, r.Kind != "", (r.Need > r.Have), d.Verdict, "kind", r.Kind, r.Need, "needed", r.Have, "there")
 	case TooExpensive:
 		if r.Need != d.Cost || r.Have != d.Utility || r.Need < r.Have-1e-9*math.Abs(r.Have) {
 			t.Fatalf("cost %g, utility %g, reason %+v", d.Cost, d.Utility, r)

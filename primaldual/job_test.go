@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCommSlots(t *testing.T) {
@@ -34,9 +35,7 @@ func TestWorkerSlots(t *testing.T) {
 		{1 << 52, 1, 1, 1, 0, 1 << 52}, // the slack is more than 1 here
 	} {
 		j := Job{Epochs: test.epochs, Chunks: test.chunks, Minibatches: test.minibatches, MinibatchSlots: test.tau, CommSlots: test.comm}
-		if got := j.WorkerSlots(); got != test.want {
-			t.Errorf("%+v: W = %d, want %d", test, got, test.want)
-		}
+		must.Equal(t, j.WorkerSlots(), test.want, test, "W")
 	}
 }
 
@@ -67,8 +66,6 @@ func TestPSFor(t *testing.T) {
 		{math.MaxInt64 - 1, math.MaxInt64, 1 << 40, 1 << 40}, {1, 3, 1 << 52, (1<<52)/3 + 1},
 	} {
 		j := Job{WorkerBandwidth: test.b, PSBandwidth: test.B}
-		if got := j.PSFor(test.workers); got != test.want {
-			t.Errorf("b %d, B %d: %d parameter servers for %d workers, want %d", test.b, test.B, got, test.workers, test.want)
-		}
+		must.Equal(t, j.PSFor(test.workers), test.want, "b", test.b, "B", test.B, "parameter servers for", test.workers, "workers")
 	}
 }

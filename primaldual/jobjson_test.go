@@ -31,19 +31,13 @@ func TestJobJSON(t *testing.T) {
 	} {
 		want := primaldual.Job{ID: "a", Arrival: 1, Epochs: 2, Chunks: 3, Minibatches: 4, MinibatchSlots: 0.5,
 			WorkerBandwidth: 1, PSBandwidth: 2, Worker: apportion.Resources{1}, PS: apportion.Resources{2}, Utility: utility}
-		text, err := json.Marshal(want)
-		if err != nil || string(text) != someJob+form+"}" {
-			t.Errorf("%v is written as %s, %v", utility, text, err)
-		}
+		text := must.Have(json.Marshal(want))(t)
+		must.Equal(t, string(text), someJob+form+"}", utility, "is written as", text)
 		var got primaldual.Job
 		must.Do(t, json.Unmarshal(text, &got))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-written +read):\n%s", form, diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "", form)
 	}
-	if _, err := json.Marshal(primaldual.Job{Utility: ownUtility{}}); err == nil {
-		t.Error("a function was written")
-	}
+	must.Fail(json.Marshal(primaldual.Job{Utility: ownUtility{}}))(t, must.Any, "a function was written")
 }
 
 // A utility that is none is refused with its field, and the job stays as it was.

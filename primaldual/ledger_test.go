@@ -67,9 +67,7 @@ func TestBoundsValidate(t *testing.T) {
 			{UWorker: test.upper, LWorker: test.lower, UPS: []float64{0, 0}, LPS: []float64{0, 0}},
 			{UPS: test.upper, LPS: test.lower, UWorker: []float64{0, 0}, LWorker: []float64{0, 0}},
 		} {
-			if err := b.Validate(kinds); !errors.Is(err, test.want) {
-				t.Errorf("%s: %v, want %v", test.name, err, test.want)
-			}
+			must.Err(t, b.Validate(kinds), test.want, test.name)
 		}
 	}
 }
@@ -92,9 +90,7 @@ func TestBoundsOfRefuses(t *testing.T) {
 		{"LFloorEps 1", jobs, &BoundsOptions{LFloorEps: 1}, apportion.ErrRange},
 		{"U infinite", jobs, &BoundsOptions{UScale: math.MaxFloat64}, apportion.ErrNotFinite},
 	} {
-		if _, err := BoundsOf(cluster, test.jobs, test.options); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(BoundsOf(cluster, test.jobs, test.options))(t, test.want, test.name)
 	}
 }
 
@@ -173,9 +169,7 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 	}
 	before := picture(l)
 	for _, test := range commits {
-		if err := l.Commit(&j, test.schedule); !errors.Is(err, test.want) {
-			t.Errorf("commit, %s: %v, want %v", test.name, err, test.want)
-		}
+		must.Err(t, l.Commit(&j, test.schedule), test.want, "commit", test.name)
 	}
 	for _, test := range []struct {
 		name     string
@@ -188,18 +182,12 @@ func TestLedgerRefusesSchedules(t *testing.T) {
 		{"count negative", one(2, 0, -1), apportion.ErrRange},
 		{"second slot", append(one(2, 0, 1), one(3, 0, 1)...), ErrNotTaken},
 	} {
-		if err := l.Release(&j, test.schedule, 0); !errors.Is(err, test.want) {
-			t.Errorf("release, %s: %v, want %v", test.name, err, test.want)
-		}
+		must.Err(t, l.Release(&j, test.schedule, 0), test.want, "release", test.name)
 	}
 	other := j
 	other.Worker = vec{1, 1}
-	if err := l.Commit(&other, good); !errors.Is(err, apportion.ErrLength) {
-		t.Errorf("a demand too many: %v", err)
-	}
-	if before != picture(l) {
-		t.Error("a refusal changed the ledger")
-	}
+	must.Err(t, l.Commit(&other, good), apportion.ErrLength, "a demand too many")
+	must.Equal(t, before, picture(l), "a refusal changed the ledger")
 	if err := l.Release(&j, good, 0); err != nil || l.slots[0].used != nil {
 		t.Errorf("release of everything: %v, %+v", err, l.slots[0])
 	}
@@ -239,9 +227,7 @@ func TestLedgerLargeQuantities(t *testing.T) {
 	plan := Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 1}}, PS: []apportion.Placement{{Server: 0, Count: 1}}}}
 	must.Do(t, l.Commit(&j, plan))
 	j.PS = vec{0}
-	if err := l.Commit(&j, plan); !errors.Is(err, ErrOverCapacity) {
-		t.Errorf("two halves and one more: %v", err)
-	}
+	must.Err(t, l.Commit(&j, plan), ErrOverCapacity, "two halves and one more")
 	j.Worker = vec{most / 2}
 	if err := l.Commit(&j, plan); err != nil {
 		t.Errorf("exactly full: %v", err)

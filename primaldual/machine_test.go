@@ -128,9 +128,7 @@ func (m *machine) advance(t failer) {
 		delete(m.jobs, f.ID)
 	}
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Fatalf("ended %v, want %v", got, want)
-	}
+	must.Same(t, got, want, "ended")
 	for fresh := before + 1; fresh <= m.s.Last(); fresh++ {
 		for key := range m.down {
 			if key.slot == before {
@@ -173,9 +171,7 @@ func (m *machine) loses(t failer, side, server, slot int, event func() ([]Displa
 		m.displaced(t, d, old[d.ID], slot)
 	}
 	slices.Sort(displaced)
-	if !slices.Equal(displaced, uses) {
-		t.Fatalf("displaced %v, want %v", displaced, uses)
-	}
+	must.Same(t, displaced, uses, "displaced")
 	m.named(t, out, old)
 }
 
@@ -196,9 +192,7 @@ func (m *machine) named(t failer, out []Displacement, old map[string]Schedule) {
 func (m *machine) displaced(t failer, d Displacement, old Schedule, slot int) {
 	now, running := m.s.Schedule(d.ID)
 	m.worth[d.ID] = d.Decision.Utility
-	if running != d.Decision.Admitted {
-		t.Fatalf("%+v, but running: %v", d, running)
-	}
+	must.Equal(t, running, d.Decision.Admitted, d, "but running")
 	if !running {
 		delete(m.jobs, d.ID)
 		return
@@ -235,9 +229,7 @@ func (m *machine) mistake(t failer) {
 	}
 	for _, j := range m.jobs {
 		j.Arrival = m.s.Last()
-		if _, err := m.s.Offer(j); !errors.Is(err, apportion.ErrDuplicate) {
-			t.Fatalf("offer of a job that runs: %v", err)
-		}
+		must.Fail(m.s.Offer(j))(t, apportion.ErrDuplicate, "offer of a job that runs")
 	}
 	if after, _ := m.s.Snapshot(); !bytes.Equal(before, after) {
 		t.Fatalf("a mistake changed the scheduler")

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // servers returns servers named prefix0, prefix1, ... of these capacities.
@@ -83,18 +84,14 @@ func TestPaperPowersOfTwo(t *testing.T) {
 		total := 0.0
 		for i, test := range tests {
 			name := fmt.Sprintf("%v, job %s", method, jobs[i].ID)
-			if got := jobs[i].WorkerSlots(); got != test.work {
-				t.Errorf("%s: W = %d, want %d", name, got, test.work)
-			}
+			must.Equal(t, jobs[i].WorkerSlots(), test.work, name, "W")
 			near(t, name+": least cost by completion", costsByCompletion(t, s, &jobs[i]), test.costs)
 			got := offer(t, s, jobs[i])
 			if method != BoundsFirst && i == 3 { // payoffs -1 twice: the plain pass takes the earlier one
 				test.decision.Completion, test.decision.Utility, test.decision.Cost = 2, 9, 10
 			}
 			got.Reason = apportion.Reason{} // TestOfferReasons looks at it
-			if diff := cmp.Diff(test.decision, got, approx); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
+			must.Equal(t, cmp.Diff(test.decision, got, approx), "", name)
 			if got.Admitted {
 				total += got.Utility
 			}
@@ -103,9 +100,7 @@ func TestPaperPowersOfTwo(t *testing.T) {
 				near(t, fmt.Sprint(name, ": q in slot ", slot), pricesOf(t, s, ParameterServers, slot, 0), test.psP[slot-1][:])
 			}
 		}
-		if total != 69 {
-			t.Errorf("%v: total utility %g, want 69", method, total)
-		}
+		must.Equal(t, total, 69, method, "total utility")
 	}
 }
 

@@ -99,9 +99,7 @@ func TestGreedyBudget(t *testing.T) {
 		}
 		all, some := sums(inf), sums(budget)
 		for n, cost := range some {
-			if cost != all[n] {
-				t.Fatalf("%v is no part of %v", some, all)
-			}
+			must.Equal(t, cost, all[n], some, "is no part of", all)
 		}
 		if len(some) < len(all) && all[len(some)] < budget {
 			t.Fatalf("budget %g: %v of %v", budget, some, all)

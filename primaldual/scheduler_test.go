@@ -34,9 +34,7 @@ func plainCluster(slots int, capacity int64) (*Cluster, *Bounds) {
 func unchanged(t *testing.T, s *Scheduler, name string, want error, action func() error) {
 	t.Helper()
 	before := must.Have(s.Snapshot())(t)
-	if err := action(); !errors.Is(err, want) {
-		t.Errorf("%s: error %v, want %v", name, err, want)
-	}
+	must.Err(t, action(), want, name, "error")
 	after, err := s.Snapshot()
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("%s: the scheduler has changed (%v)", name, err)
@@ -130,9 +128,7 @@ func TestOfferTies(t *testing.T) {
 	for _, method := range []Method{BoundsFirst, CappedDP, ChunkDP} {
 		d := offer(t, newScheduler(t, cluster, bounds, method), j)
 		want := Schedule{{Slot: 2, Price: 12, Workers: []apportion.Placement{{Server: 0, Count: 4}, {Server: 1, Count: 2}}, PS: []apportion.Placement{{Server: 0, Count: 4}, {Server: 1, Count: 2}}}}
-		if diff := cmp.Diff(want, d.Schedule); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", method, diff)
-		}
+		must.Equal(t, cmp.Diff(want, d.Schedule), "", method)
 	}
 }
 
@@ -177,16 +173,12 @@ func TestEndOfJob(t *testing.T) {
 	if want := (Finish{ID: "long", Slot: 2, Utility: 99}); err != nil || got != want {
 		t.Errorf("completed %v, %v, want %v", got, err, want)
 	}
-	if got := mustPrices(t, s, Workers, 3, 0)[0]; got != empty {
-		t.Errorf("price %g after the job, want %g", got, empty)
-	}
+	must.Equal(t, mustPrices(t, s, Workers, 3, 0)[0], empty, "price", "after the job")
 	offer(t, s, plainJob("short", 3))
 	must.Have(s.Advance(4))(t)
 	unchanged(t, s, "completion after the planned one", apportion.ErrRange, func() error { _, err := s.Complete("short", 5); return err })
 	must.Do(t, s.Cancel("short"))
-	if got := mustPrices(t, s, Workers, 4, 0)[0]; got != empty {
-		t.Errorf("price %g after a cancelled job, want %g", got, empty)
-	}
+	must.Equal(t, mustPrices(t, s, Workers, 4, 0)[0], empty, "price", "after a cancelled job")
 	must.Do(t, s.recount())
 }
 
@@ -214,24 +206,16 @@ func TestLimits(t *testing.T) {
 	cluster, bounds := plainCluster(1000, 1000)
 	huge := *cluster
 	for _, huge.Slots = range []int{1 << 30, math.MaxInt} {
-		if _, err := NewScheduler(&huge, bounds, nil); !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%d slots: %v", huge.Slots, err)
-		}
+		must.Fail(NewScheduler(&huge, bounds, nil))(t, ErrTooLarge, huge.Slots, "slots")
 	}
 	for _, err := range []error{
 		second(NewScheduler(cluster, bounds, &SchedulerOptions{MaxCells: -1})),
 		second(Certify(newScheduler(t, cluster, bounds, BoundsFirst).Ledger(), nil, 0, &CertificateOptions{MaxCells: -1})),
 	} {
-		if !errors.Is(err, apportion.ErrNegative) {
-			t.Errorf("a negative limit: %v", err)
-		}
+		must.Err(t, err, apportion.ErrNegative, "a negative limit")
 	}
-	if _, err := NewScheduler(cluster, bounds, &SchedulerOptions{MaxCells: 3999}); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("4000 cells where 3999 are allowed: %v", err)
-	}
-	if _, err := NewScheduler(cluster, bounds, &SchedulerOptions{Method: 3}); !errors.Is(err, apportion.ErrUnknown) {
-		t.Errorf("method 3: %v", err)
-	}
+	must.Fail(NewScheduler(cluster, bounds, &SchedulerOptions{MaxCells: 3999}))(t, ErrTooLarge, "4000 cells where 3999 are allowed")
+	must.Fail(NewScheduler(cluster, bounds, &SchedulerOptions{Method: 3}))(t, apportion.ErrUnknown, "method 3")
 	j := plainJob("j", 1)
 	j.Utility = Constant(1e9)
 	for _, test := range []struct {
@@ -255,9 +239,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	j.Minibatches, j.MinibatchSlots, j.Epochs, j.Chunks = 1, 1e-12, 1<<40, 1<<30
-	if _, err := newScheduler(t, cluster, bounds, ChunkDP).Offer(j); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("2^70 chunk trainings: %v", err)
-	}
+	must.Fail(newScheduler(t, cluster, bounds, ChunkDP).Offer(j))(t, apportion.ErrOverflow, "2^70 chunk trainings")
 }
 
 // second returns the error of a call.
@@ -297,9 +279,7 @@ func TestOfferReasons(t *testing.T) {
 			if err != nil || got.Verdict != test.want || got.Admitted != (test.want == Admitted) {
 				t.Errorf("%v, %s: %v (%v), want %v", method, test.name, got.Verdict, err, test.want)
 			}
-			if got.Reason.Text != test.text {
-				t.Errorf("%v, %s: %q, want %q", method, test.name, got.Reason.Text, test.text)
-			}
+			must.Equal(t, got.Reason.Text, test.text, method, test.name)
 		}
 	}
 }

@@ -45,9 +45,7 @@ func TestLongRun(t *testing.T) {
 			admitted++
 			promised[j.ID] = Finish{j.ID, d.Completion, d.Utility}
 		}
-		if len(s.jobs) != len(promised) {
-			t.Fatalf("slot %d: %d jobs run, %d were promised", slot, len(s.jobs), len(promised))
-		}
+		must.Equal(t, len(s.jobs), len(promised), "slot", slot, "jobs run", "were promised")
 		most = max(most, len(snapshotOf(t, s)))
 	}
 	t.Logf("admitted %d, refused %d, largest snapshot %d bytes", admitted, refused, most)

@@ -49,13 +49,9 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		} else if err != nil && (!errors.As(err, &fault) || fault.Item.ID != "snapshot") {
 			t.Fatalf("byte %d flipped: %v", i, err)
 		}
-		if _, err := RestoreScheduler(cluster, bounds, nil, data[:i]); !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("cut at %d: %v", i, err)
-		}
+		must.Fail(RestoreScheduler(cluster, bounds, nil, data[:i]))(t, ErrCorrupt, "cut at", i)
 	}
-	if _, err := RestoreScheduler(cluster, bounds, nil, append(bytes.Clone(data), '0')); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a byte too many: %v", err)
-	}
+	must.Fail(RestoreScheduler(cluster, bounds, nil, append(bytes.Clone(data), '0')))(t, ErrCorrupt, "a byte too many")
 	// Even with a checksum that fits, a state that makes no sense is refused, not taken.
 	for i := range text {
 		for _, by := range []byte{1, 2, 4, 8} {
@@ -112,9 +108,7 @@ func TestRestoreRefusesOthers(t *testing.T) {
 	cluster, bounds, s := busyScheduler(t)
 	data := snapshotOf(t, s)
 	newer := bytes.Replace(data, []byte(`"version":4`), []byte(`"version":5`), 1)
-	if _, err := RestoreScheduler(cluster, bounds, nil, newer); !errors.Is(err, apportion.ErrUnknown) {
-		t.Errorf("another version: %v", err)
-	}
+	must.Fail(RestoreScheduler(cluster, bounds, nil, newer))(t, apportion.ErrUnknown, "another version")
 	larger := cluster.clone()
 	larger.PSServers[1].Capacity[0]++
 	dearer := *bounds
@@ -124,16 +118,10 @@ func TestRestoreRefusesOthers(t *testing.T) {
 	longer := cluster.clone()
 	longer.Slots++
 	for _, c := range []*Cluster{larger, renamed, longer} {
-		if _, err := RestoreScheduler(c, bounds, nil, data); !errors.Is(err, apportion.ErrConflict) {
-			t.Errorf("another cluster: %v", err)
-		}
+		must.Fail(RestoreScheduler(c, bounds, nil, data))(t, apportion.ErrConflict, "another cluster")
 	}
-	if _, err := RestoreScheduler(cluster, &dearer, nil, data); !errors.Is(err, apportion.ErrConflict) {
-		t.Errorf("other bounds: %v", err)
-	}
-	if _, err := RestoreScheduler(&Cluster{}, bounds, nil, data); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("a bad cluster: %v", err)
-	}
+	must.Fail(RestoreScheduler(cluster, &dearer, nil, data))(t, apportion.ErrConflict, "other bounds")
+	must.Fail(RestoreScheduler(&Cluster{}, bounds, nil, data))(t, apportion.ErrEmpty, "a bad cluster")
 	scaled := *bounds
 	scaled.EtaWorker++ // takes no part in prices
 	must.Have(RestoreScheduler(cluster, &scaled, nil, data))(t)
@@ -146,7 +134,5 @@ func TestRestoreRefusesTooManyWorkers(t *testing.T) {
 	j := plainJob("j", 1)
 	plan := Schedule{{Slot: 1, Workers: []apportion.Placement{{Server: 0, Count: 2}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}}
 	s.admit(&j, Decision{Schedule: plan})
-	if _, err := RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(RestoreScheduler(cluster, bounds, nil, snapshotOf(t, s)))(t, ErrCorrupt)
 }

@@ -212,9 +212,7 @@ func TestTheoryMonotone(t *testing.T) {
 			}
 			renamed.WorkerServers[h].ID = fmt.Sprint("x", 9-h)
 		}
-		if after := payoff(renamed, j); after != before {
-			t.Fatalf("payoff %g, then %g under other names", before, after)
-		}
+		must.Equal(t, payoff(renamed, j), before, "payoff", "then", "under other names")
 	})
 }
 

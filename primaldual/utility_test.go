@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -67,11 +68,7 @@ func TestToleratedCountsFromTheStart(t *testing.T) {
 	}{{[]float64{9, 4, 8}, 4}, {[]float64{9, nan, 8}, 8}, {[]float64{9, -1, 10}, 9}, {[]float64{nan, math.Inf(1), 7}, 7}, {[]float64{5, 4, nan}, 0}} {
 		j := worthJob(utilityFunc(func(d int) float64 { return test.values[d] }))
 		last := len(test.values) - 1
-		if got := j.tolerated(nil, last, last)[0]; got != test.want {
-			t.Errorf("%v: %g in the end, want %g", test.values, got, test.want)
-		}
-		if got := j.earned(last, 6); got != max(6, test.want) {
-			t.Errorf("%v: earned %g, promised 6, want %g", test.values, got, max(6, test.want))
-		}
+		must.Equal(t, j.tolerated(nil, last, last)[0], test.want, test.values, "in the end")
+		must.Equal(t, j.earned(last, 6), max(6, test.want), test.values, "earned", "promised 6")
 	}
 }

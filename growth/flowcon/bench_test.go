@@ -63,7 +63,5 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	for range 10 {
 		run()
 	}
-	if n := testing.AllocsPerRun(50, run); n != 0 {
-		t.Errorf("%v allocations in a step", n)
-	}
+	must.Equal(t, testing.AllocsPerRun(50, run), 0, "allocations in a step")
 }

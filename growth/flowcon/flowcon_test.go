@@ -3,7 +3,6 @@
 package flowcon_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -47,9 +46,7 @@ func TestNewFaults(t *testing.T) {
 		{"negative silence", good, &flowcon.Options{Silence: -1}, apportion.ErrNegative},
 		{"negative least interval", good, &flowcon.Options{MinInterval: -1}, apportion.ErrNegative},
 	} {
-		if _, err := flowcon.New(test.config, test.options); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(flowcon.New(test.config, test.options))(t, test.want, test.name)
 	}
 }
 
@@ -72,9 +69,7 @@ func TestRefusesAndStays(t *testing.T) {
 		{"clock goes back", -1, []flowcon.Reading{{Job: "n", Usage: full}}, apportion.ErrRange},
 	} {
 		var d flowcon.Decision
-		if err := f.Step(test.now, test.readings, &d); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Err(t, f.Step(test.now, test.readings, &d), test.want, test.name)
 		if _, ok := f.Standing("n"); ok {
 			t.Errorf("%s: n was admitted", test.name)
 		}
@@ -89,9 +84,7 @@ func TestRefusesAndStays(t *testing.T) {
 		},
 		Limits: []flowcon.Limit{{Job: "b", Value: 1, Rule: flowcon.Unmeasured}},
 	}
-	if diff := cmp.Diff(want, got, near); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got, near), "")
 }
 
 func TestBackOff(t *testing.T) {
@@ -108,9 +101,7 @@ func TestBackOff(t *testing.T) {
 		a, now := &play{id: "a", value: 5}, time.Duration(0)
 		for i, want := range test.want {
 			d := step(t, f, now, a.reading(now, 0.01))
-			if d.Interval != want*second {
-				t.Errorf("%s: run %d: interval %v, want %v", test.name, i, d.Interval, want*second)
-			}
+			must.Equal(t, d.Interval, want*second, test.name, "run", i, "interval")
 			now = d.Next
 		}
 	}
@@ -258,9 +249,7 @@ func TestNames(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{flowcon.Limit{Job: "vae", Value: 0.25, Was: 1, Rule: flowcon.LowerBound}.String(), "vae: kind 0 limit 1 -> 0.25, lower bound"},
 	} {
-		if test.got != test.want {
-			t.Errorf("%q, want %q", test.got, test.want)
-		}
+		must.Equal(t, test.got, test.want)
 	}
 }
 
@@ -275,9 +264,7 @@ func TestNote(t *testing.T) {
 	} {
 		must.Do(t, e.Note(r))
 	}
-	if err := e.Note(flowcon.Reading{Job: "a", Usage: []float64{1, 1}}); !errors.Is(err, apportion.ErrLength) {
-		t.Errorf("two usages for one kind: %v", err)
-	}
+	must.Err(t, e.Note(flowcon.Reading{Job: "a", Usage: []float64{1, 1}}), apportion.ErrLength, "two usages for one kind")
 	step(t, e, 20*second, flowcon.Reading{Job: "a", At: 20 * second, Value: 80, Usage: []float64{0.5}})
 	if got, _ := e.Standing("a"); !cmp.Equal(got.Growth, []float64{0.2 / 20 / 0.5}, near) {
 		t.Errorf("growth %v: 0.2 in 20 s at 1 for 5 s, 0.25 for 10 s and 0.5 for 5 s", got.Growth)
@@ -312,9 +299,7 @@ func TestSilentJobsYield(t *testing.T) {
 			causes[c.Job] = c.Cause
 		}
 	}
-	if got := limitOf(t, e, "learns"); got != 1 {
-		t.Errorf("the job that learns has %v", got)
-	}
+	must.Equal(t, limitOf(t, e, "learns"), 1, "the job that learns")
 	for _, id := range []string{"stops", "never"} {
 		if got := limitOf(t, e, id); got != 1.0/6 || causes[id] != growth.FellSilent {
 			t.Errorf("%s has %v, %v", id, got, causes[id])

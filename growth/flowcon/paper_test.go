@@ -81,9 +81,7 @@ func TestPaperTrace(t *testing.T) {
 			limit    float64
 		}{{"vae", row.vaeIn, row.vaeLimit}, {"mnist", row.mnistIn, row.mnistLimit}} {
 			status, ok := f.Standing(want.id)
-			if ok != (want.category != growth.Outside) {
-				t.Errorf("%d s: %s is there: %v", row.at, want.id, ok)
-			}
+			must.Equal(t, ok, (want.category != growth.Outside), row.at, "s", want.id, "is there")
 			if ok && (status.Category != want.category || !cmp.Equal(status.Limits, []float64{want.limit}, near)) {
 				t.Errorf("%d s: %s is %v with limits %v, want %v, %v", row.at, want.id, status.Category, status.Limits, want.category, want.limit)
 			}

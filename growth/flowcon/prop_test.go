@@ -72,9 +72,7 @@ func TestDeterministic(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "")
 	}
 	limits := 0
 	for _, d := range want {

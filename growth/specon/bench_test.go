@@ -51,9 +51,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	for range 10 {
 		run()
 	}
-	if n := testing.AllocsPerRun(50, run); n != 0 {
-		t.Errorf("%v allocations in a step", n)
-	}
+	must.Equal(t, testing.AllocsPerRun(50, run), 0, "allocations in a step")
 }
 
 // names are those of 100 jobs.
@@ -68,10 +66,7 @@ var names = func() (names [100]string) {
 func BenchmarkManagerTick(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("jobs=%d", n), func(b *testing.B) {
-			m, err := specon.NewManager(oneKind, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Have(specon.NewManager(oneKind, nil))(b)
 			step := func(e specon.Event) {
 				must.Do(b, m.Step(e))
 			}

@@ -138,9 +138,7 @@ func TestManagerPlaces(t *testing.T) {
 	c.step(specon.Event{Kind: specon.Arrival, Job: "big", Demand: apportion.Resources{2}})
 	d := c.tick()
 	reason := apportion.Reason{Constraint: "room", Kind: "cpu", Need: 2, Have: 1, Text: "no worker has room: cpu: 2 needed, at most 1 free"}
-	if diff := cmp.Diff([]specon.Waiting{{Job: "big", Reason: reason}}, d.Waiting); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([]specon.Waiting{{Job: "big", Reason: reason}}, d.Waiting), "")
 	// The jobs of a worker that is gone are placed anew, as far as there is room.
 	c.step(specon.Event{Kind: specon.WorkerDown, Worker: "right"})
 	c.step(specon.Event{Kind: specon.WorkerUp, Worker: "new", Capacity: apportion.Resources{1}})
@@ -299,12 +297,8 @@ func TestManagerRefuses(t *testing.T) {
 		{"down twice", specon.Event{Kind: specon.WorkerDown, Worker: "w"}, apportion.ErrUnknown},
 	} {
 		before := c.manager.State()
-		if err := c.manager.Step(test.event); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
-		if diff := cmp.Diff(before, c.manager.State(), exported); diff != "" {
-			t.Errorf("%s changed the state:\n%s", test.name, diff)
-		}
+		must.Err(t, c.manager.Step(test.event), test.want, test.name)
+		must.Equal(t, cmp.Diff(before, c.manager.State(), exported), "", test.name, "changed the state")
 	}
 	before := c.manager.State()
 	if _, err := c.manager.Tick(c.now - 11*second); !errors.Is(err, apportion.ErrRange) || !cmp.Equal(before, c.manager.State(), exported) {
@@ -327,9 +321,7 @@ func TestNewManagerFaults(t *testing.T) {
 		"rising weights": {oneKind, &specon.ManagerOptions{Host: placement.HostOptions{Weights: placement.Weights{Progressing: 1, Watching: 2, Converged: 3}}}, apportion.ErrRange},
 		"no such rule":   {oneKind, &specon.ManagerOptions{Place: "widest"}, apportion.ErrUnknown},
 	} {
-		if _, err := specon.NewManager(test.config, test.options); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		must.Fail(specon.NewManager(test.config, test.options))(t, test.want, name)
 	}
 }
 

@@ -3,7 +3,6 @@
 package specon_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -45,9 +44,7 @@ func TestNewMonitorFaults(t *testing.T) {
 		{"no interval", specon.Config{Alpha: 0.01}, nil, apportion.ErrRange},
 		{"alpha NaN", specon.Config{Interval: second, Alpha: math.NaN()}, nil, apportion.ErrRange},
 	} {
-		if _, err := specon.NewMonitor(test.config, test.options); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(specon.NewMonitor(test.config, test.options))(t, test.want, test.name)
 	}
 }
 
@@ -66,9 +63,7 @@ func TestMonitorRefuses(t *testing.T) {
 		{"clock goes back", 9 * second, []specon.Observation{{Job: "b", Worker: "w"}}, apportion.ErrRange},
 	} {
 		var report specon.Report
-		if err := s.Step(test.now, test.observations, &report); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Err(t, s.Step(test.now, test.observations, &report), test.want, test.name)
 		if _, ok := s.Standing("a"); !ok {
 			t.Errorf("%s: a is gone", test.name)
 		}
@@ -93,13 +88,9 @@ func TestMonitorWorkers(t *testing.T) {
 			specon.Observation{Job: "old", Worker: "w0", Value: value, Migrated: true})
 	}
 	wantCounts := []specon.Counts{{Worker: "w0", Converged: 1}, {Worker: "w1", Progressing: 1, Converged: 1}, {Worker: "w2", Progressing: 2, Converged: 1}}
-	if diff := cmp.Diff(wantCounts, report.Workers); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(wantCounts, report.Workers), "")
 	want := []specon.Request{{Job: "crowded", Worker: "w2", Gain: 0.001}}
-	if diff := cmp.Diff(want, report.Requests, near); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, report.Requests, near), "")
 }
 
 // TestMonitorBetweenChecks checks that arrivals and exits are noted at once and measured when due.
@@ -109,9 +100,7 @@ func TestMonitorBetweenChecks(t *testing.T) {
 	got := observe(t, s, 5*second, specon.Observation{Job: "a", Worker: "w", Value: 0.4}, specon.Observation{Job: "b", Worker: "w", Value: 8})
 	want := specon.Report{Next: 20 * second, Changes: []growth.Change{{Job: "b", To: growth.Progressing, Cause: growth.Arrived}},
 		Workers: []specon.Counts{{Worker: "w", Progressing: 2}}}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "")
 	observe(t, s, 20*second, specon.Observation{Job: "a", Worker: "w", Value: 0.9}, specon.Observation{Job: "b", Worker: "w", Value: 4})
 	if status, _ := s.Standing("a"); math.Abs(status.Gain-0.1) > 1e-9 {
 		t.Errorf("a gained %v from 1 to 0.9; what it showed between the checks does not count", status.Gain)
@@ -119,9 +108,7 @@ func TestMonitorBetweenChecks(t *testing.T) {
 	got = observe(t, s, 40*second, specon.Observation{Job: "b", Worker: "w", Value: 0})
 	want = specon.Report{Ran: true, Next: 60 * second, Changes: []growth.Change{{Job: "a", From: growth.Progressing, Cause: growth.Left}},
 		Workers: []specon.Counts{{Worker: "w", Progressing: 1}}}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got, cmpopts.EquateEmpty()), "")
 	if status, _ := s.Standing("b"); !status.Measured || math.Abs(status.Gain-0.5) > 1e-9 {
 		t.Errorf("b gained %v, want half its first value", status.Gain)
 	}

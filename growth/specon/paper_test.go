@@ -57,9 +57,7 @@ func TestPaperMonitorTrace(t *testing.T) {
 					t.Errorf("check %d: %v, want %v", i, status.Category, test.category[i])
 				}
 				asked := len(report.Requests) == 1 && report.Requests[0].Job == "job" && report.Requests[0].Worker == "w"
-				if asked != test.request[i] {
-					t.Errorf("check %d: requests %v, want one: %v", i, report.Requests, test.request[i])
-				}
+				must.Equal(t, asked, test.request[i], "check", i, "requests", report.Requests)
 			}
 		})
 	}
@@ -103,15 +101,11 @@ func TestPaperManagerExample(t *testing.T) {
 		}
 	}
 	want := []specon.Move{{Job: "Job-1", From: "Worker-4", To: "Worker-2", Why: placement.LeastScore}}
-	if diff := cmp.Diff(want, d.Moves); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, d.Moves), "")
 	// Afterwards Worker-2 has Job-1 as well, which counts 1, and Worker-4 has it no more.
 	scores := map[string]float64{}
 	for _, w := range d.Workers {
 		scores[w.Worker] = float64(w.Score) / placement.ScoreUnit
 	}
-	if diff := cmp.Diff(map[string]float64{"Worker-1": 6, "Worker-2": 3.5 + 1, "Worker-3": 4, "Worker-4": 11 - 1}, scores); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(map[string]float64{"Worker-1": 6, "Worker-2": 3.5 + 1, "Worker-3": 4, "Worker-4": 11 - 1}, scores), "")
 }

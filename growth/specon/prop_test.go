@@ -32,9 +32,7 @@ func TestPropMonitorMigratesOnce(t *testing.T) {
 			for _, w := range report.Workers {
 				total += w.Progressing + w.Watching + w.Converged
 			}
-			if total != len(observations) {
-				t.Fatalf("%d jobs in the counts of %d", total, len(observations))
-			}
+			must.Equal(t, total, len(observations), "jobs in the counts of")
 			for id, was := range frozen {
 				if status, ok := s.Standing(id); ok && status.Category != was {
 					t.Fatalf("%s was migrated as %v and is %v", id, was, status.Category)

@@ -4,7 +4,6 @@ package specon_test
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -174,13 +173,9 @@ func TestRestoreRefuses(t *testing.T) {
 	} {
 		state := c.manager.State()
 		test.change(&state)
-		if _, err := specon.Restore(oneKind, inTurn, state); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		must.Fail(specon.Restore(oneKind, inTurn, state))(t, test.want, name)
 	}
-	if _, err := specon.Restore(specon.ManagerConfig{}, nil, specon.State{}); err == nil {
-		t.Error("settings are not checked")
-	}
+	must.Fail(specon.Restore(specon.ManagerConfig{}, nil, specon.State{}))(t, must.Any, "settings are not checked")
 }
 
 // An exit between the newest tick and the saving is reported by the restored manager.
@@ -206,7 +201,5 @@ func TestStateIsACopy(t *testing.T) {
 	s := c.manager.State()
 	s.Workers[0].Capacity[0], s.Jobs[0].Demand[0], s.Jobs[0].Worker = 99, 99, "x"
 	s.Jobs[0].Readings.Offer(c.now, 1, []float64{1})
-	if diff := cmp.Diff(want, c.manager.State(), exported); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, c.manager.State(), exported), "")
 }

@@ -3,7 +3,6 @@
 package speedup
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -24,9 +23,7 @@ func TestCold(t *testing.T) {
 		t.Errorf("%v, want %v (%v)", got, want, err)
 	}
 	for _, request := range []int64{0, -1, mostContainers + 1} {
-		if _, err := Cold(request); !errors.Is(err, apportion.ErrRange) {
-			t.Errorf("a request of %d: %v", request, err)
-		}
+		must.Fail(Cold(request))(t, apportion.ErrRange, "a request of", request)
 	}
 }
 
@@ -40,9 +37,7 @@ func TestSpeedFaults(t *testing.T) {
 		{"count beyond all", func() error { _, err := c.Speeds([]int64{mostContainers + 1}, 4); return err }},
 		{"nothing a server", func() error { _, err := c.Speeds(nil, 0); return err }},
 	} {
-		if err := test.err(); !errors.Is(err, apportion.ErrRange) {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		must.Err(t, test.err(), apportion.ErrRange, test.name)
 	}
 	for _, n := range [][2]int64{{0, 1}, {1, 0}, {2, 3}} {
 		if got := c.StepTime(n[0], n[1], 1); !math.IsInf(got, 1) {
@@ -104,10 +99,8 @@ func TestAuto(t *testing.T) {
 		{"a serial part", func(c configuration) float64 { return sum([]float64{0.01, 0.1}, c) }, Amdahl},
 		{"costs of servers", func(c configuration) float64 { return sum([]float64{0.01, 0.1, 0.02, 0.03, 0.2}, c) }, Optimus},
 	} {
-		c, err := Fit(grid(test.time), nil)
-		if err != nil || c.Model != test.want {
-			t.Errorf("%s: %v, want %v (%v)", test.name, c.Model, test.want, err)
-		}
+		c := must.Have(Fit(grid(test.time), nil))(t)
+		must.Equal(t, c.Model, test.want, test.name)
 	}
 }
 
@@ -181,9 +174,7 @@ func TestAutoNeedsMoreThanParameters(t *testing.T) {
 		observations = append(observations, Observation{n, c.servers, 512, twoPhase(&p, c)})
 	}
 	for known, want := range map[int]Model{3: Amdahl, 5: Amdahl, 10: Pollux} {
-		c, err := Fit(observations[:known], nil)
-		if err != nil || c.Model != want {
-			t.Errorf("%d measurements: %v, want %v (%v)", known, c.Model, want, err)
-		}
+		c := must.Have(Fit(observations[:known], nil))(t)
+		must.Equal(t, c.Model, want, known, "measurements")
 	}
 }

@@ -4,7 +4,6 @@ package speedup
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"testing"
 
@@ -81,9 +80,7 @@ func TestEstimatorIsBounded(t *testing.T) {
 	if len(e.Kept) != mostKept || !there[1] || there[2] || !there[1000] {
 		t.Errorf("%d kept: %v", len(e.Kept), there)
 	}
-	if len(e.Observations()) != mostKept+1 {
-		t.Errorf("%d observations", len(e.Observations()))
-	}
+	must.Equal(t, len(e.Observations()), mostKept+1, "observations")
 }
 
 // An estimator that was written and read goes on as if nothing had been.
@@ -104,15 +101,11 @@ func TestEstimatorJSON(t *testing.T) {
 	}
 	// Fields that somebody has spoilt are faults, not panics.
 	read.Kept[0].Seconds[0] = -1
-	if _, err := read.Curve(); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("a negative time: %v", err)
-	}
+	must.Fail(read.Curve())(t, apportion.ErrRange, "a negative time")
 	read.Kept[0].Seconds = nil
 	if _, err := read.Curve(); err != nil {
 		t.Errorf("a configuration without times: %v", err)
 	}
 	empty := Estimator{Kept: []Kept{{Containers: 1, Servers: 1, Samples: 1}}}
-	if _, err := empty.Curve(); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("no times at all: %v", err)
-	}
+	must.Fail(empty.Curve())(t, apportion.ErrEmpty, "no times at all")
 }

@@ -30,9 +30,7 @@ func TestParameters(t *testing.T) {
 		{Pollux, []Observation{one, two, four, spread, wide}, 7}, // all
 		{Table, []Observation{one, two}, 0},
 	} {
-		if got := parameters(test.model, test.seen); got != test.want {
-			t.Errorf("%v of %v: %d, want %d", test.model, test.seen, got, test.want)
-		}
+		must.Equal(t, parameters(test.model, test.seen), test.want, test.model, "of", test.seen)
 	}
 }
 
@@ -139,9 +137,7 @@ func TestReweigh(t *testing.T) {
 	}
 	// A prediction of nothing counts as a millionth of what was measured: no division by zero.
 	reweigh([]float64{0}, rows[:1])
-	if rows[0].scale != 1e-6*rows[0].seconds {
-		t.Errorf("a scale of %g", rows[0].scale)
-	}
+	must.Equal(t, rows[0].scale, 1e-6*rows[0].seconds, "a scale of")
 }
 
 // Terms that cannot be told apart have no weights of their own: the system is refused, not solved at random.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // good is an observation without faults.
@@ -70,9 +71,7 @@ func TestOptionFaults(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	if _, err := Fit(nil, nil); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("no observations: %v", err)
-	}
+	must.Fail(Fit(nil, nil))(t, apportion.ErrEmpty, "no observations")
 	// All faults at once, those of the options first.
 	_, err := Fit([]Observation{{}}, &Options{Request: -1})
 	var faults apportion.Faults
@@ -87,12 +86,8 @@ func TestTidy(t *testing.T) {
 	before := slices.Clone(in)
 	got := tidy(in)
 	want := []Observation{at(1, 2), {2, 1, 4, 7}, at(2, 2), {2, 2, 8, 5}}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if !slices.Equal(in, before) {
-		t.Error("the input was changed")
-	}
+	must.Same(t, got, want)
+	must.Same(t, in, before, "the input was changed")
 	if got[2].rate() != 4 || got[2].each() != 4 {
 		t.Errorf("rate %g, samples each %g", got[2].rate(), got[2].each())
 	}

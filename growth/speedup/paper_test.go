@@ -52,9 +52,7 @@ func TestPaperOverlap(t *testing.T) {
 			}
 		}
 		// One container does not synchronize: 1 + 0.2 x 20.
-		if got := c.StepTime(1, 1, 20); got != 5 {
-			t.Errorf("alone: %g", got)
-		}
+		must.Equal(t, c.StepTime(1, 1, 20), 5, "alone")
 	}
 }
 
@@ -95,8 +93,6 @@ func TestPaperPrior(t *testing.T) {
 		g := f
 		g.free = seen(test.seen)
 		g.complete()
-		if g.params != test.want {
-			t.Errorf("%s: %v, want %v", test.name, g.params, test.want)
-		}
+		must.Equal(t, g.params, test.want, test.name)
 	}
 }

@@ -37,9 +37,7 @@ func TestTwoPhase(t *testing.T) {
 			t.Errorf("%v: %g with gamma 10, want about the longer of %g and %g", test.c, got, grad, sync)
 		}
 	}
-	if got := twoPhase(&[polluxParams]float64{}, configuration{1, 1, 1}); got != 0 {
-		t.Errorf("%g without any cost", got)
-	}
+	must.Equal(t, twoPhase(&[polluxParams]float64{}, configuration{1, 1, 1}), 0, "without any cost")
 }
 
 func drawParams(t *rapid.T) (p [polluxParams]float64) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -98,9 +99,7 @@ func TestBegin(t *testing.T) {
 	f = polluxFit{observations: all[:1], free: seen(all[:1])}
 	f.begin(beginning{0.3, 4})
 	for k, p := range f.params[localAlpha:overlap] {
-		if p != 0 {
-			t.Errorf("parameter %d was not seen and begins at %g", k+localAlpha, p)
-		}
+		must.Equal(t, p, 0, "parameter", k+localAlpha, "was not seen and begins at")
 	}
 	// Times without any part that containers share begin with a twentieth of the mean all the same: 0 has no logarithm.
 	flat := []Observation{{1, 1, 100, 1}, {2, 1, 100, 1}, {4, 1, 100, 1}}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const maxInt = math.MaxInt64
@@ -86,9 +87,7 @@ func TestServers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var faults apportion.Faults
 			check.Servers(&faults, kinds, test.servers)
-			if diff := cmp.Diff(test.want, messages(faults.Err())); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, messages(faults.Err())), "", "faults")
 		})
 	}
 }
@@ -98,9 +97,7 @@ func TestServersAfterOtherFaults(t *testing.T) {
 	faults.Add(apportion.Item{}, "Theta1", apportion.ErrRange, "2")
 	check.Servers(&faults, apportion.Kinds{"cpu"}, []apportion.Server{{ID: "a", Capacity: apportion.Resources{maxInt}}, {ID: "b", Capacity: apportion.Resources{1}}})
 	want := []string{"Theta1 is out of range: 2", "Servers overflows int64: the capacities of all servers together"}
-	if diff := cmp.Diff(want, messages(faults.Err())); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, messages(faults.Err())), "", "faults")
 }
 
 func TestWeight(t *testing.T) {
@@ -121,9 +118,7 @@ func TestWeight(t *testing.T) {
 	} {
 		var faults apportion.Faults
 		check.Weight(&faults, test.weight, check.Item("claim", "a", 0))
-		if diff := cmp.Diff(test.want, messages(faults.Err())); diff != "" {
-			t.Errorf("weight %g: faults (-want +got):\n%s", test.weight, diff)
-		}
+		must.Equal(t, cmp.Diff(test.want, messages(faults.Err())), "", "weight", test.weight, "faults")
 	}
 }
 
@@ -142,7 +137,5 @@ func TestID(t *testing.T) {
 		`job 8: ID is out of range: "a\u0085" is not UTF-8, or has a control character`,
 		`job 9: ID is out of range: "a\xff" is not UTF-8, or has a control character`,
 	}
-	if diff := cmp.Diff(want, messages(faults.Err())); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, messages(faults.Err())), "", "faults")
 }

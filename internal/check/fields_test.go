@@ -3,12 +3,12 @@
 package check_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/check"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestFields(t *testing.T) {
@@ -19,8 +19,6 @@ func TestFields(t *testing.T) {
 		check.Required(&faults, item, map[string]bool{"Store": true, "Dir": true, "Shared": false})
 		check.NotNegative(&faults, item, map[string]time.Duration{"Poll": -time.Second, "Lease": -1, "Look": 0, "Settle": 1})
 		want := []string{`config: Dir is empty`, `config: Store is empty`, `config: Lease is negative: -1ns`, `config: Poll is negative: -1s`}
-		if got := messages(faults.Err()); !slices.Equal(got, want) {
-			t.Fatalf("%q, want %q", got, want)
-		}
+		must.Same(t, messages(faults.Err()), want)
 	}
 }

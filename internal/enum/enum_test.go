@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/internal/enum"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // size is an enumeration as every package writes it.
@@ -33,12 +34,8 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	if got := size(3).String(); got != "unknown 3" {
-		t.Errorf("%q", got)
-	}
-	if _, err := json.Marshal(size(3)); err == nil {
-		t.Error("a value without a text was written")
-	}
+	must.Equal(t, size(3).String(), "unknown 3")
+	must.Fail(json.Marshal(size(3)))(t, must.Any, "a value without a text was written")
 	s := size(2)
 	for _, text := range []string{`"large"`, `"Small"`, `2`} {
 		if err := json.Unmarshal([]byte(text), &s); err == nil || s != 2 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/internal/exact"
+	"github.com/apportion/apportion/internal/must"
 )
 
 const (
@@ -166,9 +167,7 @@ func checkInto(t *testing.T, test into, op func(dst, r, s []int64) error) {
 		if test.err != nil {
 			want = before[0]
 		}
-		if diff := cmp.Diff(want, dst); diff != "" {
-			t.Errorf("dst %s (-want +got):\n%s", alias, diff)
-		}
+		must.Equal(t, cmp.Diff(want, dst), "", "dst", alias)
 		if alias != "r" && !slices.Equal(r, before[1]) || alias != "s" && !slices.Equal(s, before[2]) {
 			t.Errorf("dst %s: operands changed to %v and %v", alias, r, s)
 		}

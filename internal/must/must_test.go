@@ -1,9 +1,10 @@
-// This file tests that an error ends a test, and a value does not.
+// This file tests that what a test does not expect ends it, and nothing else.
 
 package must_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/apportion/apportion/internal/must"
@@ -23,4 +24,23 @@ func TestHave(t *testing.T) {
 			t.Errorf("%v: %d, ended by %v", err, got, e.by)
 		}
 	}
+}
+
+func TestValues(t *testing.T) {
+	wrong := errors.New("wrong")
+	e := new(ends)
+	must.Equal(e, 7, 7)
+	must.Same(e, []int{7}, []int{7})
+	must.Same(e, nil, []int{})
+	must.Err(e, fmt.Errorf("so: %w", wrong), wrong)
+	must.Err(e, nil, nil)
+	must.Err(e, wrong, must.Any)
+	must.Fail(7, wrong)(e, wrong)
+	must.Same(t, e.by, nil)
+	must.Fail(7, wrong)(e, nil)
+	must.Err(e, nil, must.Any)
+	must.Equal(e, 7, 8, "seed", 3)
+	must.Same(e, []int{7}, nil)
+	must.Err(e, nil, wrong, "name")
+	must.Same(t, e.by, []any{"error wrong, want <nil>", "error <nil>, want an error", "seed 3: 7, want 8", "[7], want []", "name: error <nil>, want wrong"})
 }

@@ -37,9 +37,7 @@ func TestHookNames(t *testing.T) {
 	must.Do(t, errors.Join(fsys.Rename("d/a", "b"), fsys.Remove("b")))
 	must.Have(fsys.List("d"))(t)
 	want := "mkdir(d) syncdir(.) create(d/a) write(d/a) sync(d/a) close(d/a) open(d/a) rename(d/a) remove(b) list(d)"
-	if got := strings.Join(heard, " "); got != want {
-		t.Errorf("heard %s\nwant  %s", got, want)
-	}
+	must.Equal(t, strings.Join(heard, " "), want, "heard")
 }
 
 // An operation that fails by the hook has not happened, apart from half a write and a close.
@@ -57,15 +55,9 @@ func TestRefusedDoesNothing(t *testing.T) {
 		mem := vfstest.NewMem()
 		vfstest.WriteFile(t, mem, "a", "text", true)
 		before, durable := vfstest.Tree(mem, "."), vfstest.Tree(mem.Crash(nil), ".")
-		if err := use(vfstest.Hooked(mem, refusing(op))); !errors.Is(err, vfstest.ErrInjected) {
-			t.Errorf("%s: %v", op, err)
-		}
-		if after := vfstest.Tree(mem, "."); after != before {
-			t.Errorf("%s that failed made %q of %q", op, after, before)
-		}
-		if after := vfstest.Tree(mem.Crash(nil), "."); after != durable {
-			t.Errorf("%s that failed made %q durable", op, after)
-		}
+		must.Err(t, use(vfstest.Hooked(mem, refusing(op))), vfstest.ErrInjected, op)
+		must.Equal(t, vfstest.Tree(mem, "."), before, op, "that failed made", "of")
+		must.Equal(t, vfstest.Tree(mem.Crash(nil), "."), durable, op, "that failed made", "durable")
 	}
 }
 
@@ -83,20 +75,12 @@ func TestRefusedFile(t *testing.T) {
 	mem := vfstest.NewMem()
 	file := must.Have(vfstest.Hooked(mem, refusing(vfstest.Sync)).Create("a"))(t)
 	must.Have(io.WriteString(file, "text"))(t)
-	if err := errors.Join(file.Sync()); !errors.Is(err, vfstest.ErrInjected) {
-		t.Errorf("Sync: %v", err)
-	}
+	must.Err(t, errors.Join(file.Sync()), vfstest.ErrInjected, "Sync")
 	must.Do(t, mem.SyncDir("."))
-	if got := vfstest.Content(mem.Crash(nil), "a"); got != "" {
-		t.Errorf("a sync that failed kept %q", got)
-	}
+	must.Equal(t, vfstest.Content(mem.Crash(nil), "a"), "", "a sync that failed kept")
 	file = must.Have(vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b"))(t)
-	if err := file.Close(); !errors.Is(err, vfstest.ErrInjected) {
-		t.Errorf("Close: %v", err)
-	}
-	if _, err := file.Write([]byte("x")); err == nil {
-		t.Error("a file whose Close failed can be written to")
-	}
+	must.Err(t, file.Close(), vfstest.ErrInjected, "Close")
+	must.Fail(file.Write([]byte("x")))(t, must.Any, "a file whose Close failed can be written to")
 }
 
 // FailAt fails the k-th operation and none after it; a k that is not positive fails none.
@@ -105,9 +89,7 @@ func TestFailAtOnce(t *testing.T) {
 		fsys := vfstest.Hooked(vfstest.NewMem(), vfstest.FailAt(k, vfstest.ErrInjected))
 		for i := 1; i <= 6; i++ {
 			_, err := fsys.List(".")
-			if (err != nil) != (i == k) {
-				t.Errorf("operation %d with FailAt(%d): %v", i, k, err)
-			}
+			must.Equal(t, err != nil, i == k, "operation", i, "with FailAt(", k, err)
 		}
 	}
 }

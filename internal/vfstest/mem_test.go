@@ -47,9 +47,7 @@ func TestCrash(t *testing.T) {
 			for other := range met {
 				t.Errorf("%q is left", other)
 			}
-			if got := vfstest.Tree(mem, "."); got != replaced {
-				t.Errorf("without a crash: %q", got)
-			}
+			must.Equal(t, vfstest.Tree(mem, "."), replaced, "without a crash")
 		})
 	}
 }
@@ -65,8 +63,6 @@ func TestLinkAndCrash(t *testing.T) {
 		for _, dir := range strings.Fields(synced) {
 			must.Do(t, m.SyncDir(dir))
 		}
-		if got := vfstest.Tree(m.Crash(nil), "."); got != want {
-			t.Errorf("%q synced: %s, want %s", synced, got, want)
-		}
+		must.Equal(t, vfstest.Tree(m.Crash(nil), "."), want, synced, "synced")
 	}
 }

@@ -196,9 +196,7 @@ func TestCrashKeepsItsWord(t *testing.T) {
 			for range 5 {
 				model.check(t, mem.Crash(rng))
 			}
-			if after := vfstest.Tree(mem, "."); after != before {
-				t.Fatalf("a crash changed the one that goes on from %q to %q", before, after)
-			}
+			must.Equal(t, vfstest.Tree(mem, "."), before, "a crash changed the one that goes on from", "to")
 		}
 	}
 }
@@ -213,12 +211,8 @@ func TestCrashTwice(t *testing.T) {
 		}
 		left := mem.Crash(rng)
 		want := vfstest.Tree(left, ".")
-		if got := vfstest.Tree(left.Crash(nil), "."); got != want {
-			t.Fatalf("seed %d: a second crash leaves %q of %q", seed, got, want)
-		}
-		if got := vfstest.Tree(left.Crash(rng), "."); got != want {
-			t.Fatalf("seed %d: a second crash with luck leaves %q of %q", seed, got, want)
-		}
+		must.Equal(t, vfstest.Tree(left.Crash(nil), "."), want, "seed", seed, "a second crash leaves", "of")
+		must.Equal(t, vfstest.Tree(left.Crash(rng), "."), want, "seed", seed, "a second crash with luck leaves", "of")
 	}
 }
 
@@ -232,9 +226,7 @@ func TestCrashDeterministic(t *testing.T) {
 	}
 	want, others := vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."), 0
 	for range 50 {
-		if got := vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."); got != want {
-			t.Fatalf("%q, then %q", want, got)
-		}
+		must.Equal(t, vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(1, 2))), "."), want, "then")
 		if vfstest.Tree(mem.Crash(rand.New(rand.NewPCG(rand.Uint64(), 2))), ".") != want {
 			others++
 		}
@@ -258,15 +250,11 @@ func TestCrashLeavesBothNames(t *testing.T) {
 	must.Do(t, mem.Rename("x/f", "y/f"))
 	// The new directory is synced, the old one is not: the order that loses nothing.
 	must.Do(t, mem.SyncDir("y"))
-	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ x/f=content y/ y/f=content " {
-		t.Errorf("left: %s", got)
-	}
+	must.Equal(t, vfstest.Tree(mem.Crash(nil), "."), "x/ x/f=content y/ y/f=content ", "left")
 	// Synced the other way round, it is lost where both were to be kept.
 	mem = mem.Crash(nil)
 	must.Do(t, errors.Join(mem.Remove("y/f"), mem.SyncDir("y"), mem.Rename("x/f", "y/f"), mem.SyncDir("x")))
-	if got := vfstest.Tree(mem.Crash(nil), "."); got != "x/ y/ " {
-		t.Errorf("left after a sync of the old directory alone: %s", got)
-	}
+	must.Equal(t, vfstest.Tree(mem.Crash(nil), "."), "x/ y/ ", "left after a sync of the old directory alone")
 }
 
 // What is read is the file as it was when it was opened, and what is returned belongs to the caller.
@@ -284,7 +272,5 @@ func TestMemKeepsApart(t *testing.T) {
 	}
 	entries := must.Have(mem.List("."))(t)
 	entries[0].Name = "changed"
-	if got := vfstest.Tree(mem, "."); got != "a=first second " {
-		t.Errorf("a list belongs to the caller, and changed %q", got)
-	}
+	must.Equal(t, vfstest.Tree(mem, "."), "a=first second ", "a list belongs to the caller, and changed")
 }

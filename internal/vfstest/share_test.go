@@ -38,17 +38,11 @@ func TestShare(t *testing.T) {
 		if len(asked) != 1 || string(asked[0]) != how {
 			t.Errorf("%s: the hook was asked for %v", how, asked)
 		}
-		if got := vfstest.Tree(mem, "."); got != "a=content " {
-			t.Errorf("%s: %s", how, got)
-		}
+		must.Equal(t, vfstest.Tree(mem, "."), "a=content ", how)
 		must.Do(t, mem.SyncDir("."))
-		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a= " {
-			t.Errorf("%s: a crash leaves %s of what was not synced", how, got)
-		}
+		must.Equal(t, vfstest.Tree(mem.Crash(nil), "."), "a= ", how, "a crash leaves", "of what was not synced")
 		must.Do(t, errors.Join(file.Sync(), file.Close()))
-		if got := vfstest.Tree(mem.Crash(nil), "."); got != "a=content " {
-			t.Errorf("%s: a crash leaves %s", how, got)
-		}
+		must.Equal(t, vfstest.Tree(mem.Crash(nil), "."), "a=content ", how, "a crash leaves")
 		if _, err := share(hooked); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s to a name that is taken: %v", how, err)
 		}
@@ -57,16 +51,10 @@ func TestShare(t *testing.T) {
 			t.Errorf("%s that a hook refuses: %v", how, err)
 		}
 		plain := vfstest.Hooked(struct{ vfs.FS }{mem}, func(vfstest.Op, string) error { return nil }).(vfs.Sharer)
-		if _, err := share(plain); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s on a file system that cannot: %v", how, err)
-		}
+		must.Fail(share(plain))(t, errors.ErrUnsupported, how, "on a file system that cannot")
 	}
 	adopted := must.Have(vfstest.NewMem().Adopt(from, "a"))(t)
-	if _, err := adopted.Write([]byte("x")); err == nil {
-		t.Error("what was adopted is written")
-	}
+	must.Fail(adopted.Write([]byte("x")))(t, must.Any, "what was adopted is written")
 	must.Do(t, from.Close())
-	if _, err := vfstest.NewMem().Clone(from, "a"); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("clone of a closed file: %v", err)
-	}
+	must.Fail(vfstest.NewMem().Clone(from, "a"))(t, errors.ErrUnsupported, "clone of a closed file")
 }

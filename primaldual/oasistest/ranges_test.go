@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -57,9 +58,7 @@ func TestRanges(t *testing.T) {
 		"ps gpu": {0, 0}, "ps cpu": {1, 10}, "ps memory": {2, 32}, "ps disk": {5, 10},
 	}
 	for name, limits := range want {
-		if *seen[name] != limits {
-			t.Errorf("%s: %+v, want %+v", name, *seen[name], limits)
-		}
+		must.Equal(t, *seen[name], limits, name)
 	}
 }
 
@@ -73,9 +72,7 @@ func TestServers(t *testing.T) {
 		if c[3] < 200 || c[3] > 800 || c[4] < 20_000 || c[4] > 50_000 || c[4]%1000 != 0 {
 			t.Errorf("server %d: disk %d, network %d", i, c[3], c[4])
 		}
-		if (c[0] > 0) != (i < 200) {
-			t.Errorf("server %d has %d GPUs", i, c[0])
-		}
+		must.Equal(t, c[0] > 0, i < 200, "server", i, c[0], "GPUs")
 	}
 	if len(types) != 5 || types[cpuServers[0]] != 100 {
 		t.Errorf("types %v", types)

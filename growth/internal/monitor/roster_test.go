@@ -77,9 +77,7 @@ func checkRoster(t *rapid.T, r *monitor.Roster[int], admitted map[string]int, id
 		admitted[id] = step
 	}
 	for i, id := range ids {
-		if r.Members[r.Where[i]].ID != id {
-			t.Fatalf("%s is taken for %s", id, r.Members[r.Where[i]].ID)
-		}
+		must.Equal(t, r.Members[r.Where[i]].ID, id, "is taken for")
 	}
 	if !slices.IsSorted(r.Arrived) || !slices.IsSorted(names(r.Left)) {
 		t.Fatalf("arrived %q, left %q", r.Arrived, names(r.Left))
@@ -99,9 +97,7 @@ func TestMatchFaultsTellPlaces(t *testing.T) {
 	for _, fault := range faults {
 		places = append(places, fault.Item.Index)
 	}
-	if want := []int{1, 5, 3, 6}; !slices.Equal(places, want) {
-		t.Errorf("places %v, want %v: %v", places, want, err)
-	}
+	must.Same(t, places, []int{1, 5, 3, 6}, "places", err)
 }
 
 // A set that stays the same, or that lost one, is matched without allocating, in any order.

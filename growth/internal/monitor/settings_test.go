@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // longest is the longest duration there is.
@@ -20,9 +21,7 @@ func TestPlus(t *testing.T) {
 	for _, test := range []struct{ a, b, want time.Duration }{
 		{0, 0, 0}, {1, 2, 3}, {longest, 0, longest}, {longest - 1, 1, longest}, {longest - 1, 2, longest}, {longest, longest, longest}, {1, longest, longest},
 	} {
-		if got := Plus(test.a, test.b); got != test.want {
-			t.Errorf("%d + %d: %d, want %d", test.a, test.b, got, test.want)
-		}
+		must.Equal(t, Plus(test.a, test.b), test.want, test.a, test.b)
 	}
 }
 
@@ -31,9 +30,7 @@ func TestSilence(t *testing.T) {
 	for _, test := range []struct{ asked, interval, want time.Duration }{
 		{7, 10, 7}, {0, 10, 50}, {0, longest / 5, longest / 5 * 5}, {0, longest/5 + 1, longest}, {0, longest, longest}, {longest, 1, longest},
 	} {
-		if got := Silence(test.asked, test.interval); got != test.want {
-			t.Errorf("asked for %d, interval %d: %d, want %d", test.asked, test.interval, got, test.want)
-		}
+		must.Equal(t, Silence(test.asked, test.interval), test.want, "asked for", test.asked, "interval", test.interval)
 	}
 }
 

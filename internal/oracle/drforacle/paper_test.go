@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // unbounded is a Max that no cluster of these tests reaches.
@@ -116,8 +118,6 @@ func TestPaperWhole(t *testing.T) {
 		{"maximum", []Claim{claim("A", 1, 4), claim("B", 3, 1), small}, false, []int64{4, 1, 2}},
 	} {
 		got, _ := Whole([]int64{9, 18}, test.claims, test.stopAtFirst)
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
+		must.Same(t, got, test.want, test.name)
 	}
 }

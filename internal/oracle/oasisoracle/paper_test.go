@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // cluster is the state of the example: two worker servers of 4 and two parameter servers of 2 over three
@@ -77,9 +79,7 @@ func TestPaperOptimum(t *testing.T) {
 	}
 	in := &Instance{Slots: 3, Workers: [][]int64{{4}, {4}}, PS: [][]int64{{2}, {2}}}
 	in.Jobs = []Job{job(4, 4, 30, 20, 10), job(4, 8, 40, 32, 20), job(2, 2, 9, 7, 2), job(2, 2, 9, 9, 2)}
-	if got := Optimum(in); got != 78 {
-		t.Errorf("optimum %g, want 78", got)
-	}
+	must.Equal(t, Optimum(in), 78, "optimum")
 }
 
 // Reference: the counterexample to Theorem 4 without small demands: one server of 10, and two jobs of 6. Only one
@@ -92,7 +92,5 @@ func TestPaperLumpyJobs(t *testing.T) {
 		}
 	}
 	in := &Instance{Slots: 1, Workers: [][]int64{{10}}, PS: [][]int64{{2}}, Jobs: []Job{job(1), job(1000)}}
-	if got := Optimum(in); got != 1000 {
-		t.Errorf("optimum %g, want 1000", got)
-	}
+	must.Equal(t, Optimum(in), 1000, "optimum")
 }

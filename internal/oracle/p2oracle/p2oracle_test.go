@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // oneKind is one application of demand 1 on two servers of capacity 2.
@@ -56,9 +57,7 @@ func TestBestPrefersLessLoss(t *testing.T) {
 	inst.Capacity = []apportion.Resources{{4}}
 	got, _ := Best(inst)
 	want := solver.Counts{{{Server: 0, Count: 1}}, {{Server: 0, Count: 3}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 }
 
 // Each level decides only where those before it are equal: one application that moves far is better than two that

@@ -5,6 +5,8 @@ package schedule
 import (
 	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Completions come best bound first; of equal bounds the earliest, then the latest, and those that pay nothing not at all.
@@ -28,9 +30,7 @@ func TestRank(t *testing.T) {
 		for _, c := range b.orders {
 			got = append(got, c.last)
 		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("bounds %v: visited in the order %v, want %v", test.lower, got, test.want)
-		}
+		must.Same(t, got, test.want, "bounds", test.lower, "visited in the order")
 	}
 }
 
@@ -39,9 +39,7 @@ func TestProve(t *testing.T) {
 	b := &Search{bounds: []bound{{proven: 5}, {proven: 1}, {proven: 2}, {proven: 1}}}
 	b.prove(2, 3)
 	for s, want := range []float64{5, 3, 3, 1} {
-		if got := b.bounds[s].proven; got != want {
-			t.Errorf("slot %d: %g, want %g", s, got, want)
-		}
+		must.Equal(t, b.bounds[s].proven, want, "slot", s)
 	}
 }
 
@@ -80,9 +78,7 @@ func TestCollectEnds(t *testing.T) {
 			t.Errorf("%s: %+v, want completion in slot 1", test.name, got)
 		}
 		for _, budget := range source.budgets {
-			if budget != p.best() {
-				t.Errorf("%s: a budget of %g for a job worth %g", test.name, budget, p.best())
-			}
+			must.Equal(t, budget, p.best(), test.name, "a budget of", "for a job worth")
 		}
 	}
 }

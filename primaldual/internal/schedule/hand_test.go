@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // convexSlots are the tables of two slots: the first does one unit for 1, two for 4 and three for 5; the second costs 2 each.
@@ -29,9 +31,7 @@ func TestChange(t *testing.T) {
 		slot, n int
 		want    float64
 	}{{0, 1, 3}, {0, 2, 4}, {0, 3, inf}, {0, -1, -1}, {0, -2, inf}, {1, 1, inf}, {1, -2, -4}, {1, 0, 0}} {
-		if got := x.change(b.prefix(p, 1), test.slot, test.n); got != test.want {
-			t.Errorf("%d more in slot %d: %g, want %g", test.n, test.slot, got, test.want)
-		}
+		must.Equal(t, x.change(b.prefix(p, 1), test.slot, test.n), test.want, test.n, "more in slot", test.slot)
 	}
 }
 

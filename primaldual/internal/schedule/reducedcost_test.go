@@ -46,9 +46,7 @@ func checkExact(t *testing.T, b *Search, job ratio, work int, counts *searchCoun
 	r := problem(job, work)
 	must.Do(t, b.dp.run(b.prefix(r, b.Tables.Slots()-1)))
 	for last, want := range b.dp.least {
-		if (b.bounds[last].lower < inf) != (want < inf) {
-			t.Fatalf("bound %g, cost %g", b.bounds[last].lower, want)
-		}
+		must.Equal(t, b.bounds[last].lower < inf, want < inf, "bound", b.bounds[last].lower, "cost", want)
 		if want == inf {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"pgregory.net/rapid"
 )
 
@@ -63,9 +64,7 @@ func TestRoundProperty(t *testing.T) {
 			done += y
 			sum += p.tables.Of(s)[y]
 		}
-		if done != int64(p.work) {
-			t.Fatalf("%v do %d of %d worker-slots", b.trial.workers, done, p.work)
-		}
+		must.Equal(t, done, int64(p.work), b.trial.workers, "do", "of", p.work, "worker-slots")
 		if math.Abs(sum-cost) > 1e-9 || cost < want-1e-9 || lower > want+1e-9 {
 			t.Fatalf("%v cost %g, said %g; the least is %g, the bound %g", b.trial.workers, sum, cost, want, lower)
 		}

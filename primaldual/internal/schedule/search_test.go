@@ -4,7 +4,6 @@
 package schedule
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -138,8 +137,6 @@ func TestRest(t *testing.T) {
 			t.Fatalf("%+v, %v, then %+v", first, err, second)
 		}
 		b.Limit = 1
-		if _, err := b.rest(p, 0, -1); !errors.Is(err, ErrTooLarge) {
-			t.Fatalf("limit 1: %v", err)
-		}
+		must.Fail(b.rest(p, 0, -1))(t, ErrTooLarge, "limit 1")
 	}
 }
