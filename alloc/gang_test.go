@@ -80,7 +80,7 @@ func TestGangAmongSmallOnes(t *testing.T) {
 		options alloc.Options
 		hour    int // of its start, -1: never
 	}{
-		{4, alloc.Options{}, 6}, {8, alloc.Options{}, 12}, {16, alloc.Options{}, 24}, {32, alloc.Options{}, 32},
+		{4, alloc.Options{}, 4}, {8, alloc.Options{}, 8}, {16, alloc.Options{}, 16}, {32, alloc.Options{}, 24},
 		{4, alloc.Options{Reservations: &none}, -1}, {4, alloc.Options{Order: alloc.BySubmission}, -1},
 	} {
 		s := newStream()

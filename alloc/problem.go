@@ -237,7 +237,7 @@ type Options struct {
 	// higher a level than theirs without them: the largest part of the cluster over the weight.
 	ReclaimLevel bool `json:"reclaim_level,omitempty"`
 	// Patience is from when on an application is due, in multiples of its own least counts that were let in past it: finite and not
-	// negative; nil means 2. With 0 it is due once anything was. It has no effect by submission, nor with Rule.Paper.
+	// negative; nil means 1. With 0 it is due once anything was. It has no effect by submission, nor with Rule.Paper.
 	Patience *float64 `json:"patience,omitempty"`
 	// Reservations is for how many applications that are due room is kept at most, one a queue; nil means 1, and 0 is none.
 	Reservations *int64 `json:"reservations,omitempty"`

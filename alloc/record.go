@@ -14,10 +14,10 @@ import (
 )
 
 // RecordVersion is the version of the form that NewRecord writes. Older ones are read too and have the same fields. Before version 6
-// domains beyond the fewest cost nothing; before version 5 certificates had no prices on pieces, and a server more cost a tenth where
-// Application.SpreadCost says nothing; before version 4 reasons have other words and no blockers, and in version 1 worths have another gap,
-// which Verify leaves unchecked; before version 3 the loss budget (15) was that of the paper, and a restart cost nothing where
-// Options.RestartCost says nothing.
+// domains beyond the fewest cost nothing, and an application let twice its least counts pass where Options.Patience says nothing; before
+// version 5 certificates had no prices on pieces, and a server more cost a tenth where Application.SpreadCost says nothing; before version 4
+// reasons have other words and no blockers, and in version 1 worths have another gap, which Verify leaves unchecked; before version 3 the
+// loss budget (15) was that of the paper, and a restart cost nothing where Options.RestartCost says nothing.
 const RecordVersion = 6
 
 const (
@@ -28,6 +28,7 @@ const (
 	// from this version on the absent spread cost is above that
 	spreadAboveRestarts = 5
 	domainPrices        = 6 // from this version on what prefers few domains loses by those beyond the fewest
+	ownSizePasses       = 6 // from this version on an application lets as much pass as it needs itself
 )
 
 // Record is one decision as a document: the problem with its options, and the decision, whose

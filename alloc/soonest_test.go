@@ -120,6 +120,30 @@ func dueProblem() *Problem {
 	return p
 }
 
+// Records of before version 6 are of a patience twice as long where they state none: what was let in past the gang is more than it needs, and
+// less than twice that.
+func TestOldPatience(t *testing.T) {
+	p := dueProblem()
+	p.Applications[2].Passed = .75
+	stated, two := *p, 2.0
+	stated.Options.Patience = &two
+	d := mustReallocate(t, &stated)
+	d.Settled = nil // it is of another question
+	if len(d.Reservations) > 0 || len(mustReallocate(t, p).Reservations) != 1 {
+		t.Fatal("the gang is due at 2, or not at 1")
+	}
+	old := &Record{Version: 5, Problem: p, Decision: d}
+	if _, err := old.Verify(); err != nil {
+		t.Error(err)
+	}
+	if found, err := old.Replay(t.Context(), nil); err != nil || len(found) > 0 {
+		t.Error(found, err)
+	}
+	if found, err := (&Record{Version: RecordVersion, Problem: p, Decision: d}).Replay(t.Context(), nil); err == nil && len(found) == 0 {
+		t.Error("a new record has the old patience")
+	}
+}
+
 // An answer says what is reserved, for how long and for whom, and a small one may not have that room.
 func TestReservationIsTold(t *testing.T) {
 	p := dueProblem()

@@ -446,7 +446,7 @@ class Options:
         False.
 
     patience: From when on one that waits is due, in multiples of its own least counts that were let in past it;
-        absent: 2.
+        absent: 1.
 
     reservations: For how many applications that are due room is kept at most, one a queue; absent: 1; 0: none.
 
