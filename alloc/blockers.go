@@ -29,6 +29,7 @@ type view struct {
 	reasons map[string]apportion.Reason    // of those left out, by what is asked
 	kept    []keeper                       // settings that keep anybody from giving room; nil before the first question
 	ranks   []ranked                       // nil before the first question
+	gifts   map[int][]gift                 // by kind
 	dear    *int64                         // what changing all takes, whoever asks; nil before the first question
 	scratch apportion.Resources
 	trials  int // how many were tried with a budget without limit
@@ -69,6 +70,7 @@ func (v *view) groupByRoom() *view {
 func (v *view) group(key func(to []byte, j int) []byte) *view {
 	v.shapes, v.shapeOf = shapesOf(len(v.r.problem.Servers), key)
 	v.labels, v.tallies, v.reasons = make(map[string][]apportion.Blocker), make(map[string]*tally), make(map[string]apportion.Reason)
+	v.gifts = make(map[int][]gift)
 	return v
 }
 

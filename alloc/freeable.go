@@ -21,7 +21,11 @@ type gift struct {
 // choice that looks at kind k alone, and lists the first ones of that choice. kept says that what other queues are guaranteed
 // is why it is no more.
 func (d *draft) freeable(i, k int) (amount int64, from []int, kept bool) {
-	gifts := d.gifts(i, k)
+	return d.afforded(i, k, d.gifts(i, k))
+}
+
+// afforded is freeable of these gifts.
+func (d *draft) afforded(i, k int, gifts []gift) (amount int64, from []int, kept bool) {
 	amount, from = affordable(gifts, d.budget-d.spent)
 	if d.r.guaranteed && len(gifts) > 0 {
 		if spared := d.spared(i, k, gifts); spared < amount {

@@ -115,8 +115,9 @@ func (v *view) shortageOf(i int, n int64) *shortage {
 		if q == 0 {
 			continue
 		}
-		could, from, kept := d.freeable(i, k)
-		all, _ := affordable(d.gifts(i, k), math.MaxInt64)
+		gifts := v.giftsFor(i, k)
+		could, from, kept := d.afforded(i, k, gifts)
+		all, _ := affordable(gifts, math.MaxInt64)
 		s.short = s.short || n > (d.free(k)+could)/q
 		s.enough = s.enough && n <= (d.free(k)+all)/q
 		if part := float64(n) * float64(q) / math.Max(.5, float64(d.free(k)+could)); s.kind < 0 || part > worst {
@@ -130,6 +131,20 @@ func (v *view) shortageOf(i int, n int64) *shortage {
 		}
 	}
 	return s
+}
+
+// giftsFor is draft.gifts, found once for all that ask; the answer is only read. Only a guarantee makes a change free for one and not for
+// another; off its servers one counts for nobody.
+func (v *view) giftsFor(i, k int) []gift {
+	if v.r.guaranteed || v.from != nil {
+		return v.draft.gifts(i, k)
+	}
+	gifts, known := v.gifts[k]
+	if !known {
+		gifts = v.draft.gifts(i, k)
+		v.gifts[k] = gifts
+	}
+	return gifts
 }
 
 // givesText says how much others would give up within the budget, empty where that is nothing.
@@ -232,8 +247,7 @@ func (v *view) dearer(i int) bool {
 			sum += d.charge(i, w, n) // Validate has seen that all costs fit int64
 		}
 	}
-	// Only a guarantee makes a change free for one and not for another; off its servers one counts for nobody.
-	if !v.r.guaranteed && v.from == nil {
+	if !v.r.guaranteed && v.from == nil { // as in giftsFor
 		v.dear = &sum
 	}
 	return sum > d.budget-d.spent
@@ -290,8 +304,9 @@ func (d *draft) trial(f func(before solver.Counts)) {
 // guaranteed returns how much of kind k others would give entry i within the budget if nothing were guaranteed, beyond what they do.
 func (v *view) guaranteed(i, k int) int64 {
 	d := v.draft
-	all, _ := affordable(d.gifts(i, k), d.budget-d.spent)
-	could, _, _ := d.freeable(i, k)
+	gifts := v.giftsFor(i, k)
+	all, _ := affordable(gifts, d.budget-d.spent)
+	could, _, _ := d.afforded(i, k, gifts)
 	return all - could
 }
 
