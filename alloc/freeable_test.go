@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
@@ -93,6 +94,14 @@ func TestFreeableAgainstEnumeration(t *testing.T) {
 			}
 		}
 		try(0)
+		v := (&view{r: d.r, draft: d, room: d.room}).groupByRoom()
+		for i := range p.Applications {
+			for k := range most {
+				if diff := cmp.Diff(d.gifts(i, k), v.giftsFor(i, k), cmp.AllowUnexported(gift{})); diff != "" {
+					t.Fatalf("%s asks for %s: shared with others (-by itself +shared):\n%s", p.Applications[i].ID, p.Kinds[k], diff)
+				}
+			}
+		}
 		for k := range most {
 			amount, _, limited := d.freeable(i, k)
 			if most[k] > amount || kinds == 1 && most[k] < amount {
