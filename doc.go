@@ -107,6 +107,8 @@
 //	[borrowing and taking back, no paper]	drf/borrow.go	Sorter.Balances, Tree.Reclaim
 //	[Dorm §III-B]	alloc/problem.go	Problem, Application, Option
 //	[Program §2, (G), queues]	alloc/queue.go	Problem.limitedQueues, resolved.forceBelowCeilings
+//	[Gupta99, minimum bin slack]	alloc/internal/packing/packing.go	Task.Pack
+//	[Program §3, newcomers packed anew]	alloc/pack.go	admission.pack
 //	[Program §13, domains]	alloc/internal/domain/tree.go	New
 //	[Program §13, fewest domains]	alloc/internal/domain/choose.go	Tree.Choose
 //	[Program §13, sets of domains worth keeping]	alloc/internal/domain/frontier.go	chooser.frontier, prune
@@ -473,6 +475,8 @@
 //   - [Gu19] J. Gu et al. Tiresias: A GPU Cluster Manager for Distributed Deep Learning. NSDI 2019.
 //   - [Guignard87] M. Guignard, S. Kim. Lagrangean decomposition: a model yielding stronger Lagrangean bounds. Mathematical
 //     Programming 39, 1987.
+//   - [Gupta99] J. N. D. Gupta, J. C. Ho. A new heuristic algorithm for the one-dimensional bin-packing problem. Production
+//     Planning & Control 10(6), 1999.
 //   - [Horn74] W. A. Horn. Some simple scheduling algorithms. Naval Research Logistics Quarterly 21(1), 1974.
 //   - [HuangfuHall18] Q. Huangfu, J. A. J. Hall. Parallelizing the dual revised simplex method. Mathematical Programming
 //     Computation 10, 2018.

@@ -128,8 +128,8 @@ func (d *draft) request(i int) string {
 	return string(key)
 }
 
-// together asks the solver once, when best fit first fails, for all who ask, of whom the first has these options: where they all
-// fit nobody need be judged by himself. With queues each is asked in its turn, which depends on who is in by then, and so where any must
+// together looks once, when best fit first fails, for places for all who ask, of whom the first has these options, by packing and then by
+// the solver: where they all fit nobody need be judged by himself. With queues each is asked in its turn, which depends on who is in by then, and so where any must
 // be in domains, whose choice is no matter of the solver. Those for whom a kind is short beside those before them are not among them, and where the
 // first is not nobody is asked. It reports whether the first is in.
 func (a *admission) together(options []int, t *turn) bool {
@@ -157,7 +157,7 @@ func (a *admission) together(options []int, t *turn) bool {
 		group = append(group, i)
 		a.enter(i)
 	}
-	if a.solve(options[0], embedded.Default) {
+	if a.pack(group) || a.solve(options[0], embedded.Default) {
 		return true
 	}
 	for _, i := range group {
