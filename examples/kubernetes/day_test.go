@@ -41,7 +41,7 @@ func fieldOf(name, path string) corev1.EnvVar {
 
 // Fixed implements managertest.Player: a stock Indexed Job. Kubernetes' scheduler starts the pods that have room, whatever
 // becomes of the others; a gang is suspended until there is room for all of it.
-func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) {
+func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]string) string {
 	job := b.job(j.Name, int(j.Fixed), 0, nil)
 	completions, indexed, backoff, waits := int32(j.Fixed), batchv1.IndexedCompletion, int32(1000), policy == managertest.Gang
 	job.Spec.ManagedBy, job.Spec.Completions, job.Spec.CompletionMode = nil, &completions, &indexed
@@ -54,6 +54,7 @@ func (b *bench) Fixed(policy string, j *day.Job, argv []string, env map[string]s
 		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: env[name]})
 	}
 	b.submit(job)
+	return snapshot.ID(inNamespace, j.Name)
 }
 
 // Left implements managertest.Player.

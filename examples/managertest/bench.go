@@ -47,6 +47,8 @@ type Bench struct {
 	// workers' own logs with it.
 	confirmed []workerlog.Confirmed
 	unrest    string // what did not rest when it was last looked
+	// plain are the jobs with fixed containers, as Cancel calls them, by name.
+	plain map[string]string
 }
 
 // process is a controller in a process.
@@ -75,7 +77,7 @@ func Path(t testing.TB, below ...string) string {
 // every decision move everything, which is the hardest case for what carries it out.
 func New(t testing.TB, dir string, env ...string) *Bench {
 	t.Helper()
-	b := &Bench{TB: t, Dir: dir, Shared: filepath.Join(dir, "shared"), env: env}
+	b := &Bench{TB: t, Dir: dir, Shared: filepath.Join(dir, "shared"), env: env, plain: map[string]string{}}
 	if err := os.MkdirAll(b.Shared, 0o755); err != nil {
 		t.Fatal(err)
 	}

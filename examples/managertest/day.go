@@ -57,8 +57,8 @@ type Player interface {
 	// Elastic submits an elastic job whose containers run a command line, and returns what they are told that it is called.
 	Elastic(j *day.Job, argv []string) string
 	// Fixed submits a job with its fixed containers, each of which runs a command line with these variables, beside its own
-	// number, from 0, in APPORTION_RANK. The policy is Fixed, Gang or Preempt.
-	Fixed(policy string, j *day.Job, argv []string, env map[string]string)
+	// number, from 0, in APPORTION_RANK, and returns what Cancel calls it. The policy is Fixed, Gang or Preempt.
+	Fixed(policy string, j *day.Job, argv []string, env map[string]string) string
 	// Left is how many jobs have not ended.
 	Left() int
 }
@@ -126,16 +126,22 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
 	began := time.Now()
 	called := b.arrive(p, r, began, func(*day.Job) bool { return r.Policy == Elastic })
-	b.ended(p, limit)
+	b.ended(p, limit, func() {})
 	if r.Policy == Elastic {
 		b.Check()
 	}
 	b.readLives(r, called, began)
 }
 
-func (b *Bench) ended(p Player, limit time.Duration) {
+// ended waits until every job has ended; meanwhile is called again and again.
+func (b *Bench) ended(p Player, limit time.Duration, meanwhile func()) {
 	b.Helper()
-	processes.Eventually(b, "every job ends", limit, func() bool { b.Report(); time.Sleep(200 * time.Millisecond); return p.Left() == 0 })
+	processes.Eventually(b, "every job ends", limit, func() bool {
+		b.Report()
+		time.Sleep(200 * time.Millisecond)
+		meanwhile()
+		return p.Left() == 0
+	})
 }
 
 // arrive submits the jobs at their times, and returns them by the names that their workers write into their logs.
@@ -154,14 +160,20 @@ func (b *Bench) arrive(p Player, r *day.Record, began time.Time, elastic func(*d
 			continue
 		}
 		called[j.Name] = j
-		dir := filepath.Join(b.Shared, "runs", j.Name, "1")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		p.Fixed(r.Policy, j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
-			command.EnvContainers: strconv.FormatInt(j.Fixed, 10), command.EnvCheckpointDir: dir})
+		b.fixed(p, r.Policy, j)
 	}
 	return called
+}
+
+// fixed submits a job with its fixed containers, which has a folder by its name.
+func (b *Bench) fixed(p Player, policy string, j *day.Job) {
+	b.Helper()
+	dir := filepath.Join(b.Shared, "runs", j.Name, "1")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	b.plain[j.Name] = p.Fixed(policy, j, b.argv(j), map[string]string{command.EnvJob: j.Name, command.EnvAttempt: "1",
+		command.EnvContainers: strconv.FormatInt(j.Fixed, 10), command.EnvCheckpointDir: dir})
 }
 
 // readLives reads from the workers' logs who worked when, and when each job was done.

@@ -8,14 +8,17 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/checkpoint/workerlog"
 	"github.com/apportion/apportion/examples/managertest/day"
 )
 
@@ -121,7 +124,7 @@ func playHours(p Player, r *day.Record, speed float64) *usage {
 	}
 	called := b.arrive(p, r, began, func(j *day.Job) bool { return j.Max > j.Fixed })
 	harm.Wait()
-	b.ended(p, time.Duration(2*float64(playedHours)/speed)+5*time.Minute)
+	b.ended(p, time.Duration(2*float64(playedHours)/speed)+10*time.Minute, b.again(p, r.Policy, called))
 	if r.Policy == Elastic {
 		used.add(b)
 		used.took = time.Since(began)
@@ -129,6 +132,59 @@ func playHours(p Player, r *day.Record, speed float64) *usage {
 	}
 	b.readLives(r, called, began)
 	return used
+}
+
+// patience is how long a user looks at a plain job that gets nowhere: its containers wait half a minute for each other.
+const patience = 90 * time.Second
+
+// again returns what users do of whose plain jobs a fault has left nothing that ends, as managers may: where one has not got further for
+// patience, it is cancelled and submitted anew under another name.
+func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func() {
+	type reach struct {
+		step int64
+		at   time.Time
+	}
+	var looked time.Time
+	known := map[string]reach{}
+	return func() {
+		if time.Since(looked) < patience/9 {
+			return
+		}
+		looked = time.Now()
+		far, over := b.reached()
+		for name := range maps.Clone(b.plain) {
+			last, was := known[name]
+			switch {
+			case over[name] || was && last.step == far[name] && time.Since(last.at) < patience:
+			case !was || last.step != far[name]:
+				known[name] = reach{far[name], time.Now()}
+			default:
+				b.Logf("    %s gets nowhere, and is submitted anew", name)
+				p.Verbs().Cancel(b.plain[name])
+				delete(b.plain, name)
+				anew := *called[name]
+				anew.Name = name + "-anew"
+				called[anew.Name] = called[name]
+				b.fixed(p, policy, &anew)
+			}
+		}
+	}
+}
+
+// reached is how far jobs have come by their workers' logs, and which have done their work.
+func (b *Bench) reached() (far map[string]int64, over map[string]bool) {
+	b.Helper()
+	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))
+	if err != nil {
+		b.Fatal(err)
+	}
+	far, over = map[string]int64{}, map[string]bool{}
+	for i := range lines {
+		l := &lines[i]
+		far[l.Job] = max(far[l.Job], l.Step)
+		over[l.Job] = over[l.Job] || l.Worker == workerlog.End && l.Rank == 0
+	}
+	return far, over
 }
 
 // harm lets the faults that -faults asks for happen one after the other, as far apart as the length of the play allows: to daemons, to

@@ -23,10 +23,10 @@ func (b *bench) Elastic(j *day.Job, argv []string) string {
 }
 
 // Fixed implements managertest.Player. Its user asks for twice the time that it takes, in Slurm's whole minutes.
-func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
+func (b *bench) Fixed(_ string, j *day.Job, argv []string, env map[string]string) string {
 	script := managed.Export(env) + "exec srun sh -c " + managed.Quote("APPORTION_RANK=$SLURM_PROCID APPORTION_SERVER=$SLURMD_NODENAME exec "+strings.Join(argv, " "))
 	minutes := int(math.Ceil(2 * j.Work / float64(j.Fixed) / 60))
-	b.sbatch(j.Name, script, "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
+	return b.sbatch(j.Name, script, "--ntasks="+strconv.FormatInt(j.Fixed, 10), "--time="+strconv.Itoa(minutes), "--output=/dev/null")
 }
 
 // Left implements managertest.Player.

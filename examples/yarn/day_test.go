@@ -38,7 +38,7 @@ func (p *dayPlayer) Elastic(j *day.Job, argv []string) string {
 }
 
 // Fixed implements managertest.Player. The job begins when YARN has granted all its containers, wherever these are.
-func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]string) {
+func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]string) string {
 	script := managed.Export(env) + "exec " + strings.Join(argv, " ") + "\n"
 	name := filepath.Join(p.Shared, j.Name+".sh")
 	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
@@ -46,14 +46,11 @@ func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]st
 	}
 	p.fixed.play(map[string]any{"job": j.Name, "queue": "a", "containers": j.Fixed, "memory": 500, "vcores": 1,
 		"command": "exec /bin/sh " + name, "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"})
+	return j.Name
 }
 
-// Left implements managertest.Player. Gangs that have failed, as with a node that dies, are submitted anew, as their users would.
+// Left implements managertest.Player.
 func (p *dayPlayer) Left() int {
-	for _, order := range p.fixed.failed() {
-		p.Verbs().Cancel(order["job"].(string))
-		p.fixed.play(order)
-	}
 	left := p.fixed.left() + len(p.held())
 	for _, a := range p.applications() {
 		if !a.isOver() {
@@ -69,13 +66,8 @@ type gangs struct {
 	in io.WriteCloser
 
 	mu      sync.Mutex
-	playing map[string]map[string]any
-	faults  map[string][]string // of each that has failed
-	again   []string            // those that have failed and were not played anew
+	playing map[string]bool
 }
-
-// mostFaults is how often a gang may fail.
-const mostFaults = 5
 
 // newGangs starts it. It ends with the test.
 func newGangs(t testing.TB, c *cluster) *gangs {
@@ -92,7 +84,7 @@ func newGangs(t testing.TB, c *cluster) *gangs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gangs{TB: t, in: in, playing: map[string]map[string]any{}, faults: map[string][]string{}}
+	g := &gangs{TB: t, in: in, playing: map[string]bool{}}
 	heard := make(chan struct{})
 	go func() { defer close(heard); g.hear(out) }()
 	t.Cleanup(func() {
@@ -110,7 +102,7 @@ func (g *gangs) play(order map[string]any) {
 	text, err := json.Marshal(order)
 	if err == nil {
 		g.mu.Lock()
-		g.playing[order["job"].(string)] = order
+		g.playing[order["job"].(string)] = true
 		g.mu.Unlock()
 		_, err = g.in.Write(append(text, '\n'))
 	}
@@ -127,29 +119,13 @@ func (g *gangs) hear(out io.Reader) {
 		if lines.Decode(&ended) != nil {
 			return
 		}
-		g.mu.Lock()
-		switch faults := append(g.faults[ended.Job], ended.Fault); {
-		case ended.Fault == "":
-			delete(g.playing, ended.Job)
-		case len(faults) > mostFaults:
-			delete(g.playing, ended.Job)
-			g.Errorf("job %s: %s", ended.Job, faults)
-		default:
-			g.faults[ended.Job], g.again = faults, append(g.again, ended.Job)
+		if ended.Fault != "" {
+			g.Logf("job %s: %s", ended.Job, ended.Fault) // a job without an end is an error of the play
 		}
+		g.mu.Lock()
+		delete(g.playing, ended.Job)
 		g.mu.Unlock()
 	}
-}
-
-// failed returns the orders of those that have failed since it was asked last.
-func (g *gangs) failed() (orders []map[string]any) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, job := range g.again {
-		orders = append(orders, g.playing[job])
-	}
-	g.again = nil
-	return orders
 }
 
 // left is how many jobs have not ended.
