@@ -4,9 +4,11 @@
 package controller
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 )
 
@@ -69,7 +71,52 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 			until = later(until, end)
 		}
 	}
+	keepWhatFits(&rested, p)
 	return &rested, until
+}
+
+// keepWhatFits pins those that fit on servers that hold too much, for others have come there: a decision may move all that is on these
+// otherwise. As many as can be stay, those with few containers, and who does not fit is not pinned unless the problem free says so: it
+// may be enough that it shrinks.
+func keepWhatFits(p, free *alloc.Problem) {
+	room := map[string]apportion.Resources{}
+	for i := range p.Servers {
+		room[p.Servers[i].ID] = p.Servers[i].Capacity.Clone()
+	}
+	// take takes what a job has from the room of its servers, so often, and reports whether none of them lacks any.
+	take := func(app *alloc.Application, times int64) (fits bool) {
+		fits = true
+		for server, n := range p.Previous[app.ID] {
+			left := room[server]
+			for k := range min(len(left), len(app.Demand)) {
+				left[k] -= times * n * app.Demand[k]
+				fits = fits && left[k] >= 0
+			}
+		}
+		return fits
+	}
+	for i := range p.Applications {
+		take(&p.Applications[i], 1)
+	}
+	var torn []*alloc.Application // those with containers where too much is
+	for i := range p.Applications {
+		app := &p.Applications[i]
+		if !take(app, 0) && !free.Applications[i].Pinned {
+			torn = append(torn, app)
+		}
+	}
+	for _, app := range torn {
+		take(app, -1)
+	}
+	slices.SortStableFunc(torn, func(a, b *alloc.Application) int {
+		return cmp.Compare(p.Previous.Containers(a.ID), p.Previous.Containers(b.ID))
+	})
+	for _, app := range torn {
+		fits := take(app, 1)
+		if app.Pinned = fits && !cordoned(p, app.ID); !app.Pinned {
+			take(app, -1)
+		}
+	}
 }
 
 // priceOf is what a restart costs that pauses a job for so long: its part of a run that lasts no longer than it must.

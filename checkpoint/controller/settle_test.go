@@ -130,6 +130,39 @@ func TestRestsByItsPause(t *testing.T) {
 	}
 }
 
+// Where others have taken room from a server, as many jobs as fit stay there.
+func TestKeepWhatFits(t *testing.T) {
+	one := func(id string) alloc.Application {
+		return alloc.Application{ID: id, Form: alloc.Form{Demand: apportion.Resources{1}}}
+	}
+	for _, c := range []struct {
+		room   int64
+		pinned string // by the problem
+		closed bool
+		want   string
+	}{{5, "", false, "[]"}, {4, "", false, "[small wide]"}, {2, "", false, "[small wide]"}, {1, "", false, "[small]"}, {0, "", false, "[]"},
+		{4, "large", false, "[small large]"}, {3, "large", false, "[large]"}, {4, "", true, "[]"}} {
+		p := &alloc.Problem{Servers: []apportion.Server{{ID: "n1", Capacity: apportion.Resources{c.room}, Cordoned: c.closed}, {ID: "n2", Capacity: apportion.Resources{4}}},
+			Applications: []alloc.Application{one("wide"), one("small"), one("large"), one("else"), one(waitingID("x"))},
+			Previous:     alloc.Allocation{"small": {"n1": 1}, "wide": {"n1": 1, "n2": 1}, "large": {"n1": 3}, "else": {"n2": 1}}}
+		for i := range p.Applications {
+			p.Applications[i].Pinned = p.Applications[i].ID == c.pinned
+		}
+		rested, _ := newStarts(nil).rested(&Config{}, p, time.Unix(0, 0))
+		var pinned []string
+		for _, id := range []string{"small", "wide", "large", "else"} {
+			for i := range rested.Applications {
+				if a := &rested.Applications[i]; a.ID == id && a.Pinned {
+					pinned = append(pinned, id)
+				}
+			}
+		}
+		if fmt.Sprint(pinned) != c.want {
+			t.Errorf("room for %d, %q is pinned, closed %v: %v stay, want %s", c.room, c.pinned, c.closed, pinned, c.want)
+		}
+	}
+}
+
 // A restart costs the mean pause as a part of the least run, and a job that was moved before its own; while no pause is known it costs what
 // the problem says.
 func TestPriceOfRestarts(t *testing.T) {
