@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import decimal
 import doctest
+import fractions
 import json
 import os
 import pathlib
@@ -63,8 +65,20 @@ class Decisions(unittest.TestCase):
         self.assertEqual(found, {('application "a2"', "weight"), ('server "s1"', "capacity")})
         with self.assertRaisesRegex(ValueError, "'watts' is no kind"):
             ap.decide(ap.Problem(kinds=["gpu"], servers=[], applications=[ap.Application("a", demand={"watts": 1})], theta1=0, theta2=0))
-        with self.assertRaises(ValueError):
-            ap.decide(dataclasses.replace(p, theta1=float("nan")))
+        with self.assertRaisesRegex(ValueError, "positive"):
+            ap.decide(p, timeout=-1)
+
+    def test_values_that_json_does_not_have(self) -> None:
+        p = problem(1)
+        p.servers[0].id, p.servers[1].capacity = "\ud800", [{1}, 8]
+        p.theta1, p.previous = float("nan"), {"a0": {"\udfff": 1}}
+        with self.assertRaises(ap.BadInput) as raised:
+            ap.decide(p)
+        found = {(f.field, f.problem) for f in raised.exception.faults}
+        self.assertEqual(found, {("servers[0].id", "is out of range"), ("servers[1].capacity[0]", "has the wrong type"), ("theta1", "is not a finite number"),
+                                 ("previous.a0", "is out of range")})
+        same = ap.decide(dataclasses.replace(problem(1), theta1=fractions.Fraction(1, 4), theta2=decimal.Decimal("0.5")))
+        self.assertEqual(same, ap.decide(dataclasses.replace(problem(1), theta1=0.25, theta2=0.5)))
 
     def test_record(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ All functions are pure: the same input has the same answer, to the last bit, unl
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 from . import _types
@@ -52,6 +53,8 @@ def decide(problem: _types.Problem, *, effort: Optional[int] = None, timeout: Op
     if effort is not None:
         args += ["-effort", str(effort)]
     if timeout is not None:
+        if not 0 < timeout < math.inf:
+            raise ValueError(f"timeout is {timeout}, and must be positive and finite")
         args += ["-timeout", f"{timeout:.9f}s"]
     if record is not None:
         args += ["-record", record]

@@ -3,20 +3,68 @@
 from __future__ import annotations
 
 import dataclasses
+import decimal
 import functools
 import json
+import numbers
 import typing
-from typing import Any, Callable, Mapping, Optional, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Union
+
+from ._types import Fault
 
 
 def encode(value: Any) -> str:
     """The JSON of a value. Fields that are None are left out; quantities by the names of kinds become lists."""
-    return json.dumps(_plain(value, getattr(value, "kinds", None)), separators=(",", ":"), allow_nan=False)
+    return _dumps(_plain(value, getattr(value, "kinds", None)))
 
 
 def encode_line(value: Any, kinds: list[str]) -> str:
     """The JSON of a line of a stream whose first line has named the kinds."""
-    return json.dumps(_plain(value, kinds), separators=(",", ":"), allow_nan=False)
+    return _dumps(_plain(value, kinds))
+
+
+def _dumps(value: Any) -> str:
+    try:
+        return _json(value)
+    except (TypeError, ValueError):
+        from ._errors import BadInput
+
+        faults = list(_faults(value))
+        raise BadInput(f"faults in the input: {len(faults)}", faults) from None
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_number)
+    text.encode()  # half of a surrogate pair would come back as another name
+    return text
+
+
+def _number(value: Any) -> Any:
+    """The number of another type: of numpy, a Fraction, a Decimal."""
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, (numbers.Real, decimal.Decimal)):
+        return float(value)
+    raise TypeError
+
+
+def _faults(value: Any, field: str = "") -> Iterator[Fault]:
+    """What JSON does not have of a value, field by field."""
+    if isinstance(value, dict):
+        for k, v in value.items():
+            yield from _faults(v, f"{field}.{k}" if field else str(k))
+    elif isinstance(value, list):
+        for at, v in enumerate(value):
+            yield from _faults(v, f"{field}[{at}]")
+    for one in value if isinstance(value, dict) else [] if isinstance(value, list) else [value]:
+        try:
+            _json(one)
+        except TypeError:
+            yield Fault("", field, repr(one), "has the wrong type")
+        except UnicodeEncodeError:
+            yield Fault("", field, repr(one), "is out of range")
+        except ValueError:
+            yield Fault("", field, repr(one), "is not a finite number")
 
 
 def _plain(value: Any, kinds: Optional[list[str]]) -> Any:
