@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/backend"
 )
 
@@ -140,7 +141,7 @@ func TestTampered(t *testing.T) {
 		{plus(1), "problem applications 2 weight", "shares"},
 		{0.0, "problem theta2", "adjustments cost 1, budget 0"},
 		{nil, "problem previous", "multipliers"},
-		{6.0, "version", "version"},
+		{float64(alloc.RecordVersion + 1), "version", "version"},
 		{nil, "decision", "decision"},
 		{nil, "problem", "problem"},
 		{[]any{}, "decision certificate multipliers server", "multipliers"},
