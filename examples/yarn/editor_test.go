@@ -20,7 +20,7 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// The queue of the only application gets what the least of the others leaves. While nobody answers on the socket, or what is there hangs
+// The queue of the only application gets what the least of the others leaves, up to its maximum. While nobody answers on the socket, or what is there hangs
 // or answers nonsense, capacities stay, the log says why, and the monitor asks again.
 func TestEditor(t *testing.T) {
 	// The path of a socket is short, and its folder is there before the cluster.
@@ -42,7 +42,7 @@ func TestEditor(t *testing.T) {
 		}
 	}
 	before := map[string]float64{"root.a": 50, "root.b": 40, "root.closed": 5, "root.small": 5}
-	id, kill := c.rigid(t)
+	id, kill := c.rigid(t, "b")
 	processes.Eventually(t, "the application runs", 120*time.Second, func() bool {
 		list, err := c.manager.tenants(t.Context())
 		return err == nil && len(list) == 1 && list[0].ID == id && list[0].Containers == 1
@@ -88,6 +88,9 @@ func TestEditor(t *testing.T) {
 	}
 	c.Start("serve", processes.Build(t, c.Dir, "apportion", managertest.Path(t, "examples"), "./apportion"), "serve", "-listen", "unix:"+socket)
 	processes.Eventually(t, "its queue has what it deserves", 60*time.Second, capacities(map[string]float64{"root.a": 1, "root.b": 97, "root.closed": 1, "root.small": 1}))
+	kill()
+	_, kill = c.rigid(t, "small")
+	processes.Eventually(t, "its queue has what it may have", 120*time.Second, capacities(map[string]float64{"root.a": 73, "root.b": 1, "root.closed": 1, "root.small": 25}))
 	kill()
 }
 

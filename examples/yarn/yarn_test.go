@@ -125,7 +125,7 @@ func (c *cluster) makeWay(t *testing.T) {
 	b := newBench(t, c)
 	b.submit("a", 24, 100000, map[string]any{"queue": "b", "demand": map[string]any{memoryKind: 1024, vcoreKind: 2}})
 	b.Holds(map[string]int{"a": 12})
-	id, kill := c.rigid(t)
+	id, kill := c.rigid(t, "b")
 	processes.Eventually(b.Bench, "the other application has its container", 90*time.Second, func() bool {
 		b.Report()
 		list, err := c.manager.tenants(t.Context())
@@ -216,8 +216,8 @@ func (b *bench) sockets() []string {
 	return found
 }
 
-// rigid submits an application of one container that sleeps, and returns its ID and what ends it.
-func (c *cluster) rigid(t *testing.T) (id string, kill func()) {
+// rigid submits an application of one container that sleeps to a queue, and returns its ID and what ends it.
+func (c *cluster) rigid(t *testing.T, queue string) (id string, kill func()) {
 	t.Helper()
 	ctx := t.Context()
 	var made struct {
@@ -230,7 +230,7 @@ func (c *cluster) rigid(t *testing.T) (id string, kill func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := `<application-submission-context><application-id>` + made.ID + `</application-id><application-name>rigid</application-name><queue>b</queue>
+	body := `<application-submission-context><application-id>` + made.ID + `</application-id><application-name>rigid</application-name><queue>` + queue + `</queue>
 		<am-container-spec><commands><command>sleep 600</command></commands></am-container-spec>
 		<resource><memory>4096</memory><vCores>2</vCores></resource></application-submission-context>`
 	must.Have(c.manager.do(ctx, "POST", "/ws/v1/cluster/apps?user.name=root", []byte(body)))(t)
@@ -243,7 +243,7 @@ func (c *cluster) rigid(t *testing.T) (id string, kill func()) {
 // An application that nobody can resize has the queue that it deserves, by Dorm's shares.
 func (c *cluster) queues(t *testing.T) {
 	ctx := t.Context()
-	id, kill := c.rigid(t)
+	id, kill := c.rigid(t, "b")
 	processes.Eventually(t, "the application has its container", 90*time.Second, func() bool {
 		list, err := c.manager.tenants(ctx)
 		return err == nil && len(list) == 1 && list[0].Containers == 1

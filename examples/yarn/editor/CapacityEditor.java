@@ -13,6 +13,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -184,17 +185,16 @@ public final class CapacityEditor implements SchedulingEditPolicy {
 
   /**
    * Adds the capacities of all queues below one, as percentages of it which come to 100, and reports whether any of them is another one now.
-   * Where nobody below deserves anything all stays as it is.
+   * Where nobody below deserves anything, or all may not have 100 together, all stays as it is.
    */
   private static boolean capacities(CSQueue parent, Map<String, Double> parts, List<QueueConfigInfo> into) {
     boolean changes = false;
-    List<CSQueue> children = children(parent);
+    List<CSQueue> children = new ArrayList<>(children(parent));
+    children.sort(Comparator.comparingDouble((CSQueue child) -> -partOf(child, parts)).thenComparing(CSQueue::getQueuePath));
     double sum = 0;
-    CSQueue largest = null;
     for (CSQueue child : children) {
       changes |= capacities(child, parts, into);
       sum += partOf(child, parts);
-      largest = largest == null || partOf(child, parts) > partOf(largest, parts) ? child : largest;
     }
     int free = WHOLE - LEAST * children.size();
     if (sum == 0 || free < 0) {
@@ -203,17 +203,29 @@ public final class CapacityEditor implements SchedulingEditPolicy {
     int left = WHOLE;
     Map<CSQueue, Integer> wanted = new HashMap<>();
     for (CSQueue child : children) {
-      int part = LEAST + (int) Math.floor(free * partOf(child, parts) / sum);
+      int part = Math.min(most(child), LEAST + (int) Math.floor(free * partOf(child, parts) / sum));
       wanted.put(child, part);
       left -= part;
     }
-    wanted.merge(largest, left, Integer::sum); // what was rounded off
+    for (CSQueue child : children) { // what was rounded off, and what others may not have
+      int more = Math.min(left, most(child) - wanted.get(child));
+      wanted.merge(child, more, Integer::sum);
+      left -= more;
+    }
+    if (left > 0) {
+      return changes;
+    }
     for (CSQueue child : children) {
       int part = wanted.get(child);
       changes |= Math.abs(part - child.getCapacity() * WHOLE) >= CHANGE;
       into.add(new QueueConfigInfo(child.getQueuePath(), Map.of("capacity", String.format(Locale.ROOT, "%d.%02d", part / 100, part % 100))));
     }
     return changes;
+  }
+
+  /** The most that a queue may have of its parent: YARN refuses all capacities where one is above it. */
+  private static int most(CSQueue queue) {
+    return Math.round(queue.getMaximumCapacity() * WHOLE);
   }
 
   /** Sets capacities, all or none, as YARN's web service does it. */
