@@ -230,7 +230,7 @@
 //	[Horn74, test for deadlines, with widths]	primaldual/deadline/demand.go	demand.take
 //	[Ghodsi11 §4.1, several kinds as one]	primaldual/deadline/pool.go	pool.unit
 //	[Vepsalainen87 §2, apparent tardiness]	primaldual/deadline/choice.go	Scheduler.plan, Scheduler.index
-//	[a slot: what must be done now, no paper]	primaldual/deadline/slot.go	must
+//	[a slot: what must be done now, no paper]	primaldual/deadline/slot.go	urgent
 //	[Dantzig57, fluid price of promises]	primaldual/deadline/promise.go	Scheduler.fluidPrice, Scheduler.grant
 //	[jobs with deadlines, slot by slot, no paper]	primaldual/deadline/scheduler.go	Scheduler
 //	[promises that a change breaks, no paper]	primaldual/deadline/advance.go	Scheduler.Advance, Scheduler.SetCapacity

@@ -76,9 +76,7 @@ func BenchmarkPlace(b *testing.B) {
 // TestPlaceDoesNotAllocate holds Place to its documentation.
 func TestPlaceDoesNotAllocate(t *testing.T) {
 	packer, err := placement.NewPacker(placement.BestFit, cpu, []placement.Bin{{Free: apportion.Resources{9}}, {Free: apportion.Resources{9}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	placed := make([]apportion.Placement, 0, 8)
 	demand := apportion.Resources{3}
 	if n := testing.AllocsPerRun(100, func() {

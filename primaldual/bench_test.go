@@ -13,26 +13,24 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
-	"github.com/apportion/apportion/primaldual/oasistest"
 )
 
 // workload returns the cluster, the bounds and the jobs of a stream.
-func workload(b testing.TB, settings oasistest.Settings) (*primaldual.Cluster, *primaldual.Bounds, []primaldual.Job) {
+func workload(b testing.TB, settings primaldual.Workload) (*primaldual.Cluster, *primaldual.Bounds, []primaldual.Job) {
 	b.Helper()
-	cluster, jobs := oasistest.Generate(rand.New(rand.NewPCG(1, 2)), settings)
+	cluster, jobs := settings.Draw(rand.New(rand.NewPCG(1, 2)))
 	bounds := must.Have(primaldual.BoundsOf(cluster, jobs, nil))(b)
 	return cluster, &bounds, jobs
 }
 
 func scheduler(b testing.TB, cluster *primaldual.Cluster, bounds *primaldual.Bounds, method primaldual.Method) *primaldual.Scheduler {
 	b.Helper()
-	s := must.Have(primaldual.NewScheduler(cluster, bounds, &primaldual.SchedulerOptions{Method: method}))(b)
-	return s
+	return must.Have(primaldual.NewScheduler(cluster, bounds, &primaldual.SchedulerOptions{Method: method}))(b)
 }
 
 // BenchmarkOffer offers a stream of jobs; ns/op is the whole stream, the metrics are one decision.
 func BenchmarkOffer(b *testing.B) {
-	for _, settings := range []oasistest.Settings{
+	for _, settings := range []primaldual.Workload{
 		{Slots: 100, WorkerServers: 50, PSServers: 50, Jobs: 1000},
 		{Slots: 300, WorkerServers: 500, PSServers: 500, Jobs: 1000},
 		{Slots: 1000, WorkerServers: 2000, PSServers: 2000, Jobs: 1000},
@@ -49,9 +47,7 @@ func BenchmarkOffer(b *testing.B) {
 					d, err := s.Offer(job)
 					took := time.Since(start)
 					times = append(times, took)
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 					if d.Admitted {
 						admitted = append(admitted, took)
 					}
@@ -72,7 +68,7 @@ func BenchmarkOffer(b *testing.B) {
 // a scheduler restored to the state before the decision. One op is all of them.
 func BenchmarkMethods(b *testing.B) {
 	const decisions = 8
-	settings := oasistest.Settings{Slots: 100, WorkerServers: 50, PSServers: 50, Jobs: 1000}
+	settings := primaldual.Workload{Slots: 100, WorkerServers: 50, PSServers: 50, Jobs: 1000}
 	cluster, bounds, jobs := workload(b, settings)
 	methods := []primaldual.Method{primaldual.BoundsFirst, primaldual.CappedDP, primaldual.ChunkDP}
 	var total [3]time.Duration
@@ -136,7 +132,7 @@ func BenchmarkQuote(b *testing.B) {
 		name := fmt.Sprintf("slots=%d/servers=%d/chunks=%d/work=%d", c.slots, c.servers, c.chunks, c.chunks*c.epochs/10)
 		b.Run(name, func(b *testing.B) {
 			load := c.slots * c.servers / 100
-			cluster, bounds, jobs := workload(b, oasistest.Settings{Slots: c.slots, WorkerServers: c.servers, PSServers: c.servers, Jobs: load})
+			cluster, bounds, jobs := workload(b, primaldual.Workload{Slots: c.slots, WorkerServers: c.servers, PSServers: c.servers, Jobs: load})
 			s := scheduler(b, cluster, bounds, primaldual.BoundsFirst)
 			for _, job := range jobs {
 				job.Arrival = 1
@@ -153,7 +149,7 @@ func BenchmarkQuote(b *testing.B) {
 
 // BenchmarkCertify bounds a run; one op is the whole certificate.
 func BenchmarkCertify(b *testing.B) {
-	settings := oasistest.Settings{Slots: 50, WorkerServers: 10, PSServers: 10, Jobs: 50}
+	settings := primaldual.Workload{Slots: 50, WorkerServers: 10, PSServers: 10, Jobs: 50}
 	cluster, bounds, jobs := workload(b, settings)
 	s := scheduler(b, cluster, bounds, primaldual.BoundsFirst)
 	earned := 0.0

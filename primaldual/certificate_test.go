@@ -16,8 +16,7 @@ import (
 
 func certify(t failer, s *Scheduler, jobs []Job, achieved float64) Certificate {
 	t.Helper()
-	c := must.Have(Certify(s.Ledger(), jobs, achieved, nil))(t)
-	return c
+	return must.Have(Certify(s.Ledger(), jobs, achieved, nil))(t)
 }
 
 // offlineOptimum solves (1)-(13), checks the schedules and returns the optimum.
@@ -35,9 +34,7 @@ func offlineOptimum(t failer, cluster *Cluster, jobs []Job) float64 {
 		if schedule == nil {
 			continue
 		}
-		if err := ledger.Commit(&jobs[i], schedule); err != nil {
-			t.Errorf("the optimum does not fit: %v", err)
-		}
+		must.Do(t, ledger.Commit(&jobs[i], schedule), "the optimum does not fit")
 		checkConstraints(t, &jobs[i], schedule)
 		total += jobs[i].Utility.Value(schedule.completion() - jobs[i].Arrival)
 	}

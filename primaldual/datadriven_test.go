@@ -202,9 +202,7 @@ func setField(t *testing.T, j *Job, key, value string) {
 	default:
 		t.Fatalf("unknown field %q", key)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 func parseVector(t *testing.T, text string) apportion.Resources {

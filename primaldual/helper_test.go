@@ -22,20 +22,17 @@ var ignorePrice = cmpopts.IgnoreFields(SlotPlan{}, "Price")
 
 func newScheduler(t testing.TB, cluster *Cluster, bounds *Bounds, method Method) *Scheduler {
 	t.Helper()
-	s := must.Have(NewScheduler(cluster, bounds, &SchedulerOptions{Method: method}))(t)
-	return s
+	return must.Have(NewScheduler(cluster, bounds, &SchedulerOptions{Method: method}))(t)
 }
 
 func boundsOf(t testing.TB, cluster *Cluster, jobs []Job, options *BoundsOptions) Bounds {
 	t.Helper()
-	bounds := must.Have(BoundsOf(cluster, jobs, options))(t)
-	return bounds
+	return must.Have(BoundsOf(cluster, jobs, options))(t)
 }
 
 func offer(t testing.TB, s *Scheduler, job Job) Decision {
 	t.Helper()
-	d := must.Have(s.Offer(job))(t)
-	return d
+	return must.Have(s.Offer(job))(t)
 }
 
 // near checks numbers to 12 digits, near9 and near6 to 9 and 6 places.
@@ -105,8 +102,7 @@ func costsByCompletion(t testing.TB, s *Scheduler, job *Job) []float64 {
 
 func mustPrices(t testing.TB, s *Scheduler, side Side, slot, server int) []float64 {
 	t.Helper()
-	prices := must.Have(s.ledger.Prices(side, slot, server))(t)
-	return prices
+	return must.Have(s.ledger.Prices(side, slot, server))(t)
 }
 
 // pricesOf returns the price of one kind on each server of a side.

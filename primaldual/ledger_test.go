@@ -229,9 +229,7 @@ func TestLedgerLargeQuantities(t *testing.T) {
 	j.PS = vec{0}
 	must.Err(t, l.Commit(&j, plan), ErrOverCapacity, "two halves and one more")
 	j.Worker = vec{most / 2}
-	if err := l.Commit(&j, plan); err != nil {
-		t.Errorf("exactly full: %v", err)
-	}
+	must.Do(t, l.Commit(&j, plan), "exactly full")
 	prices, _ := l.Prices(Workers, 1, 0)
 	near(t, "price of a full server", prices, []float64{8})
 }

@@ -25,11 +25,7 @@ func quoteBy(t failer, s *Scheduler, job Job, method Method) Decision {
 	before := s.planner.method
 	s.planner.method = method
 	defer func() { s.planner.method = before }()
-	d, err := s.Quote(job)
-	if err != nil {
-		t.Fatalf("%v: %v", method, err)
-	}
-	return d
+	return must.Have(s.Quote(job))(t, method)
 }
 
 // checkConstraints checks a schedule against constraints (2), (3), (6), (7), (9) and (10).

@@ -31,8 +31,7 @@ func busyScheduler(t testing.TB) (*Cluster, *Bounds, *Scheduler) {
 
 func snapshotOf(t testing.TB, s *Scheduler) []byte {
 	t.Helper()
-	data := must.Have(s.Snapshot())(t)
-	return data
+	return must.Have(s.Snapshot())(t)
 }
 
 func TestRestoreRefusesDamage(t *testing.T) {
@@ -67,9 +66,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 			} else if errors.Is(err, ErrCorrupt) {
 				err = nil
 			}
-			if err != nil {
-				t.Fatalf("byte %d flipped, checksum repaired: %v", i, err)
-			}
+			must.Do(t, err, "byte", i, "flipped, checksum repaired")
 		}
 	}
 }

@@ -32,8 +32,7 @@ func theoryInstance(t *rapid.T, z size) (*Cluster, []Job) {
 }
 
 func boundsOfRapid(t *rapid.T, cluster *Cluster, jobs []Job, options *BoundsOptions) Bounds {
-	bounds := must.Have(BoundsOf(cluster, jobs, options))(t)
-	return bounds
+	return must.Have(BoundsOf(cluster, jobs, options))(t)
 }
 
 // Reference: [OASiS] §4.1: at the prices of the empty cluster every job is admitted that has room, if

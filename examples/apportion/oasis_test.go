@@ -21,8 +21,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
-	"github.com/apportion/apportion/primaldual/oasistest"
 )
 
 // certificateSteps keeps the upper bounds of tests cheap.
@@ -30,15 +30,12 @@ const certificateSteps = 2
 
 // workload returns a cluster and jobs of the paper's kind, as objects for JSON.
 func workload(seed uint64) (*primaldual.Cluster, []primaldual.Job) {
-	return oasistest.Generate(rand.New(rand.NewPCG(seed, 5)), oasistest.Settings{Slots: 30, WorkerServers: 8, PSServers: 8, Jobs: 20})
+	return primaldual.Workload{Slots: 30, WorkerServers: 8, PSServers: 8, Jobs: 20}.Draw(rand.New(rand.NewPCG(seed, 5)))
 }
 
 func encode(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(v))(t)
 	return string(text) + "\n"
 }
 
@@ -66,10 +63,7 @@ func workloadText(t *testing.T, seed uint64, given bool) string {
 	cluster, jobs := workload(seed)
 	var bounds *primaldual.Bounds
 	if given {
-		b, err := primaldual.BoundsOf(cluster, jobs, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Have(primaldual.BoundsOf(cluster, jobs, nil))(t)
 		bounds = &b
 	}
 	text := headerLine(t, cluster, bounds)
@@ -119,21 +113,12 @@ func TestOASiSAgainstLibrary(t *testing.T) {
 	}
 	for seed := range seeds {
 		cluster, jobs := workload(seed)
-		bounds, err := primaldual.BoundsOf(cluster, jobs, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scheduler, err := primaldual.NewScheduler(cluster, &bounds, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bounds := must.Have(primaldual.BoundsOf(cluster, jobs, nil))(t)
+		scheduler := must.Have(primaldual.NewScheduler(cluster, &bounds, nil))(t)
 		want, total := "", 0.0
 		o := oasis{oasisHeader: &oasisHeader{cluster: *cluster}}
 		for _, job := range jobs {
-			decision, err := scheduler.Offer(job)
-			if err != nil {
-				t.Fatal(err)
-			}
+			decision := must.Have(scheduler.Offer(job))(t)
 			if decision.Admitted {
 				total += decision.Utility
 				admitted++
@@ -143,9 +128,7 @@ func TestOASiSAgainstLibrary(t *testing.T) {
 			want += encode(t, o.decision(job.ID, &decision))
 		}
 		certificate, err := primaldual.Certify(scheduler.Ledger(), jobs, total, &primaldual.CertificateOptions{Steps: certificateSteps})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want += encode(t, oasisTotal{total, certificate.Bound, &certificate.Ratio})
 		for _, given := range []bool{false, true} {
 			code, out, errs := call(t, workloadText(t, seed, given), "oasis")
@@ -244,10 +227,7 @@ func stated(t *testing.T, path, text string) (code int, out, errs string) {
 
 func contents(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Have(os.ReadFile(path))(t)
 	return string(data)
 }
 
@@ -272,9 +252,7 @@ func TestDamagedState(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", good[:len(good)/2], good + "\n", good + good, "null", "[" + good + "]", strings.Replace(good, "\n", " ", 1)} {
-		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(bad), 0o600))
 		code, out, errs := stated(t, path, text)
 		if code != failed || out != "" || !strings.Contains(errs, `state \"`) || contents(t, path) != bad {
 			t.Errorf("%.20q: exit %d\n%s%s", bad, code, out, errs)
@@ -289,14 +267,9 @@ func TestForeignState(t *testing.T) {
 	open := workloadText(t, 1, false)
 	version := func(state string) string {
 		var file stateFile
-		if err := json.Unmarshal([]byte(state), &file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(state), &file))
 		file.Version++
-		data, err := file.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Have(file.encode())(t)
 		return string(data)
 	}
 	for _, test := range []struct {
@@ -319,9 +292,7 @@ func TestForeignState(t *testing.T) {
 				t.Fatal(errs)
 			}
 			if test.change != nil {
-				if err := os.WriteFile(path, []byte(test.change(contents(t, path))), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, []byte(test.change(contents(t, path))), 0o600))
 			}
 			code, _, errs := stated(t, path, test.after)
 			var answer failure
@@ -372,39 +343,22 @@ func TestKill(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state")
 		command := exec.Command(os.Args[0], "oasis", "-state", path)
 		command.Env = append(os.Environ(), asCommand+"=1")
-		in, err := command.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := command.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in := must.Have(command.StdinPipe())(t)
+		out := must.Have(command.StdoutPipe())(t)
+		must.Do(t, command.Start())
 		answers, got := bufio.NewReader(out), ""
 		for i := range k + 1 {
-			if _, err := io.WriteString(in, lines[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(io.WriteString(in, lines[i]))(t)
 			if i > 0 {
-				answer, err := answers.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
+				answer := must.Have(answers.ReadString('\n'))(t)
 				got += answer
 			}
 		}
 		waitForJobs(t, path, k)
-		if err := command.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, command.Process.Kill())
 		_ = command.Wait() // it was killed
 		_, rest, errs := stated(t, path, text)
-		if got+rest != want {
-			t.Errorf("killed after %d jobs: %s\n%s", k, errs, cmp.Diff(want, got+rest))
-		}
+		must.Equal(t, got+rest, want, "killed after", k, "jobs", errs, cmp.Diff(want, got+rest))
 	}
 }
 
@@ -438,10 +392,7 @@ func TestOASiSOptions(t *testing.T) {
 		`{"method": "chunk dp"}`:  {steps: defaultCertificateSteps, method: primaldual.ChunkDP},
 		`{"certificate_steps":0}`: {},
 	} {
-		header, err := readOASiSHeader(line(fullOASiS + `"options":` + options + `}`))
-		if err != nil {
-			t.Fatal(options, err)
-		}
+		header := must.Have(readOASiSHeader(line(fullOASiS+`"options":`+options+`}`)))(t, options)
 		if header.choice != want.choice || header.method != want.method || header.steps != want.steps {
 			t.Errorf("%s: %+v, want %+v", options, header, want)
 		}

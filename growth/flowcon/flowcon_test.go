@@ -17,8 +17,7 @@ import (
 
 func executor(t testing.TB, kinds int, options *flowcon.Options) *flowcon.Executor {
 	t.Helper()
-	f := must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: kinds}, options))(t)
-	return f
+	return must.Have(flowcon.New(flowcon.Config{Interval: 20 * second, Alpha: 0.05, Kinds: kinds}, options))(t)
 }
 
 func TestNewFaults(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 
 func monitor(t testing.TB, options *specon.Options) *specon.Monitor {
 	t.Helper()
-	s := must.Have(specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options))(t)
-	return s
+	return must.Have(specon.NewMonitor(specon.Config{Interval: 20 * second, Alpha: 0.05}, options))(t)
 }
 
 func observe(t testing.TB, s *specon.Monitor, now time.Duration, observations ...specon.Observation) specon.Report {

@@ -68,9 +68,7 @@ func TestPaperMonitorTrace(t *testing.T) {
 func TestPaperManagerExample(t *testing.T) {
 	config := specon.ManagerConfig{Config: specon.Config{Interval: 10 * second, Alpha: 1}}
 	m, err := specon.NewManager(config, &specon.ManagerOptions{Options: specon.Options{Normalization: growth.Raw}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	step := func(e specon.Event) {
 		must.Do(t, m.Step(e))
 	}

@@ -102,8 +102,7 @@ func TestPolluxUnseen(t *testing.T) {
 				observations = append(observations, Observation{n, 1, samples, twoPhase(&p, c)})
 			}
 		}
-		c := must.Have(Fit(observations, &Options{Model: Pollux}))(t)
-		return c
+		return must.Have(Fit(observations, &Options{Model: Pollux}))(t)
 	}
 	alone := fit(1)
 	if got, want := alone.StepTime(4, 4, 400), p[gradAlpha]+100*p[gradBeta]; math.Abs(got/want-1) > 1e-3 {

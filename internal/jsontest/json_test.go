@@ -62,12 +62,8 @@ func TestPropRoundTrip(t *testing.T) {
 					if d.infinite && errors.As(err, &unsupported) && !slices.Contains(infinite, rt) {
 						return
 					}
-					if err != nil {
-						t.Fatalf("%+v: %v\n%s", want, err, text)
-					}
-					if diff := cmp.Diff(want, got, same); diff != "" {
-						t.Fatalf("%s (-written +read):\n%s", text, diff)
-					}
+					must.Do(t, err, want, text)
+					must.Equal(t, cmp.Diff(want, got, same), "", text)
 				})
 			})
 		}

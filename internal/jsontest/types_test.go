@@ -187,7 +187,7 @@ var survivors = []reflect.Type{
 	reflect.TypeFor[primaldual.Finish](),
 	reflect.TypeFor[primaldual.Sigmoid](), reflect.TypeFor[primaldual.Constant](),
 	reflect.TypeFor[primaldual.Linear](), reflect.TypeFor[primaldual.Step](), reflect.TypeFor[primaldual.Steps](),
-	reflect.TypeFor[primaldual.Verdict](),
+	reflect.TypeFor[primaldual.Verdict](), reflect.TypeFor[primaldual.Workload](),
 
 	reflect.TypeFor[alloc.Form](), reflect.TypeFor[alloc.Rule](), reflect.TypeFor[alloc.QueueUse](), reflect.TypeFor[alloc.Reservation](), reflect.TypeFor[alloc.Settled](), reflect.TypeFor[alloc.Change](), reflect.TypeFor[alloc.Settings](), reflect.TypeFor[alloc.Event](), reflect.TypeFor[alloc.Snapshot](), reflect.TypeFor[alloc.OrderRule](),
 	reflect.TypeFor[apportion.Blocker](), reflect.TypeFor[apportion.Remedy](),

@@ -16,21 +16,19 @@ type TB interface {
 	Fatal(args ...any)
 }
 
-// Do ends the test if err is not nil.
-func Do(t TB, err error) {
+// Do ends the test if err is not nil; about says what it is of.
+func Do(t TB, err error, about ...any) {
 	if err != nil {
 		t.Helper()
-		t.Fatal(err)
+		t.Fatal(append(words(about), err)...)
 	}
 }
 
 // Have takes what a call returns: must.Have(call())(t) is its value, or the test ends with the call's error.
-func Have[T any](value T, err error) func(TB) T {
-	return func(t TB) T {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
+func Have[T any](value T, err error) func(t TB, about ...any) T {
+	return func(t TB, about ...any) T {
+		t.Helper()
+		Do(t, err, about...)
 		return value
 	}
 }
@@ -75,5 +73,16 @@ func label(about []any) string {
 	if len(about) == 0 {
 		return ""
 	}
-	return strings.TrimSuffix(fmt.Sprintln(about...), "\n") + ": "
+	return strings.TrimSuffix(fmt.Sprintln(words(about)...), "\n") + ": "
+}
+
+// words returns a list with strings for bytes.
+func words(about []any) []any {
+	list := slices.Clone(about)
+	for i, word := range list {
+		if text, ok := word.([]byte); ok {
+			list[i] = string(text)
+		}
+	}
+	return list
 }

@@ -41,6 +41,6 @@ func TestValues(t *testing.T) {
 	must.Err(e, nil, must.Any)
 	must.Equal(e, 7, 8, "seed", 3)
 	must.Same(e, []int{7}, nil)
-	must.Err(e, nil, wrong, "name")
+	must.Err(e, nil, wrong, []byte("name"))
 	must.Same(t, e.by, []any{"error wrong, want <nil>", "error <nil>, want an error", "seed 3: 7, want 8", "[7], want []", "name: error <nil>, want wrong"})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/placement/sim/simtest"
@@ -16,25 +17,14 @@ import (
 // Policies are compared on one scenario, each as if it were alone, in their order; the first error ends it.
 func TestCompare(t *testing.T) {
 	s := simtest.Scenario(simtest.Containers, 5)
-	results, err := sim.Compare(t.Context(), s, policies.Swarm{}, &script{}, policies.Swarm{})
-	if err != nil || len(results) != 3 {
-		t.Fatal(results, err)
-	}
+	results := must.Have(sim.Compare(t.Context(), s, policies.Swarm{}, &script{}, policies.Swarm{}))(t)
+	must.Equal(t, len(results), 3, results)
 	for i, want := range []string{"Swarm", "script", "Swarm"} {
-		if results[i].Policy != want {
-			t.Errorf("result %d is that of %s, want %s", i, results[i].Policy, want)
-		}
+		must.Equal(t, results[i].Policy, want, "result", i, "is that of")
 	}
-	if diff := cmp.Diff(results[0], results[2]); diff != "" {
-		t.Errorf("the first run and the last (-first +last):\n%s", diff)
-	}
-	alone, err := sim.Run(t.Context(), s, policies.Swarm{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(alone, results[0]); diff != "" {
-		t.Errorf("alone and compared:\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(results[0], results[2]), "", "the first run and the last (-first +last)")
+	alone := must.Have(sim.Run(t.Context(), s, policies.Swarm{}))(t)
+	must.Equal(t, cmp.Diff(alone, results[0]), "", "alone and compared")
 	failing := fmt.Errorf("no idea")
 	if results, err := sim.Compare(t.Context(), s, policies.Swarm{}, &script{err: failing}, policies.Swarm{}); err == nil || results != nil {
 		t.Errorf("%v, %v, though the second fails", results, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -35,9 +36,7 @@ func FuzzOrders(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := simtest.Check(s, r); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, simtest.Check(s, r))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -27,10 +28,7 @@ func running() *sim.Scenario {
 
 func TestHeld(t *testing.T) {
 	for _, policy := range []sim.Policy{&policies.FIFO{}, &policies.FIFO{Backfill: true}, &policies.DRF{}, &policies.Dorm{Label: "dorm"}} {
-		r, err := sim.Run(t.Context(), running(), policy)
-		if err != nil {
-			t.Fatal(policy.Name(), err)
-		}
+		r := must.Have(sim.Run(t.Context(), running(), policy))(t, policy.Name())
 		// Three containers do 30 s of work in ten.
 		if a, b := &r.Jobs[1], &r.Jobs[0]; a.Start != 0 || a.Completion != 10*second || b.Start != 10*second || a.Paused != 0 {
 			t.Errorf("%s: %+v, %+v", policy.Name(), a, b)
@@ -79,10 +77,7 @@ func TestStop(t *testing.T) {
 
 func TestUnmeasured(t *testing.T) {
 	s := running()
-	measured, err := sim.Run(t.Context(), s, &policies.FIFO{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	measured := must.Have(sim.Run(t.Context(), s, &policies.FIFO{}))(t)
 	s.Unmeasured = true
 	r, err := sim.Run(t.Context(), s, &policies.FIFO{})
 	if err != nil || len(r.Samples) > 0 || len(measured.Samples) == 0 || r.Jobs[0].Completion != measured.Jobs[0].Completion {

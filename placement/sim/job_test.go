@@ -3,7 +3,6 @@
 package sim
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // at returns a job that runs at a rate and has some millionths of a nanosecond left.
@@ -42,13 +42,9 @@ func TestNext(t *testing.T) {
 		}
 	}
 	for name, j := range map[string]*job{"sum": at(1, math.MaxInt64), "work": {Job: &Job{}, n: 1, rate: 1, left: work{hi: 1}}} {
-		if _, err := j.next(1, 0); !errors.Is(err, apportion.ErrOverflow) {
-			t.Errorf("%s: error %v, want %v", name, err, apportion.ErrOverflow)
-		}
+		must.Fail(j.next(1, 0))(t, apportion.ErrOverflow, name, "error")
 	}
-	if _, err := at(1, 5).next(math.MaxInt64-7, 100); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("the slot's end overflows: error %v", err)
-	}
+	must.Fail(at(1, 5).next(math.MaxInt64-7, 100))(t, apportion.ErrOverflow, "the slot's end overflows: error")
 }
 
 // A span ends when anything about it changes, and only then.
@@ -72,7 +68,5 @@ func TestNote(t *testing.T) {
 	for _, span := range j.outcome.Spans {
 		ends = append(ends, span.From, span.Until)
 	}
-	if diff := cmp.Diff([]time.Duration{0, 2, 2, 3, 3, 4, 4, 5, 5, 6}, ends); diff != "" {
-		t.Errorf("spans from and until (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff([]time.Duration{0, 2, 2, 3, 3, 4, 4, 5, 5, 6}, ends), "", "spans from and until")
 }

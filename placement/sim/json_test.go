@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -27,11 +28,6 @@ func TestJSON(t *testing.T) {
 	first, second := place("a", 0, 1), place("a", 0, 2)
 	first.Refused, first.Next, second.Places[0].Why = []string{"b"}, 4, "more"
 	r := run(t, s, &script{orders: []sim.Orders{first, second}})
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(wantJSON, string(text)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	text := must.Have(json.Marshal(r))(t)
+	must.Equal(t, cmp.Diff(wantJSON, string(text)), "")
 }

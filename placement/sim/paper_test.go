@@ -3,8 +3,9 @@
 package sim
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Reference: [Zheng] §6.1.3, the CPU usage of figures 6.5 and 6.6; §6.1.4, that of figure 6.9.
@@ -20,9 +21,7 @@ func TestDivideAsReported(t *testing.T) {
 		{"nobody else can use the rest", []float64{.25}, []float64{1}, []float64{1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Divide(Whole, shares(test.limits), shares(test.demands)); !slices.Equal(got, shares(test.want)) {
-				t.Errorf("Divide = %v, want %v", got, shares(test.want))
-			}
+			must.Same(t, Divide(Whole, shares(test.limits), shares(test.demands)), shares(test.want), "Divide")
 		})
 	}
 }

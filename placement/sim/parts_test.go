@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -53,9 +54,7 @@ func TestFill(t *testing.T) {
 		}
 	}
 	for i := range servers {
-		if servers[i].Capacity[0] != 4 {
-			t.Error("the capacity of a server has changed")
-		}
+		must.Equal(t, servers[i].Capacity[0], 4, "the capacity of a server has changed")
 	}
 }
 
@@ -69,14 +68,8 @@ func TestParts(t *testing.T) {
 		t.Error(err, diff)
 	}
 	training := &primaldual.Job{PS: apportion.Resources{2, 1}, WorkerBandwidth: 1, PSBandwidth: 3}
-	if diff := cmp.Diff(apportion.Resources{667, 334}, containerPart(training, 2)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(apportion.Resources{0, 0}, containerPart(nil, 2)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(apportion.Resources{667, 334}, containerPart(training, 2)), "")
+	must.Equal(t, cmp.Diff(apportion.Resources{0, 0}, containerPart(nil, 2)), "")
 	s.ParameterServers[0].Capacity[0] = math.MaxInt64 / 2
-	if _, err := serverPart(s); err == nil {
-		t.Error("thousandths that overflow are no error")
-	}
+	must.Fail(serverPart(s))(t, must.Any, "thousandths that overflow are no error")
 }

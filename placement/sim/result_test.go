@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -27,9 +28,7 @@ func TestMeanAndMax(t *testing.T) {
 		if got := r.Mean(test.from, test.to, total); math.Abs(got-test.mean) > 1e-12 {
 			t.Errorf("mean over [%d, %d): %v, want %v", test.from, test.to, got, test.mean)
 		}
-		if got := r.Max(test.from, test.to, total); got != test.max {
-			t.Errorf("max over [%d, %d): %v, want %v", test.from, test.to, got, test.max)
-		}
+		must.Equal(t, r.Max(test.from, test.to, total), test.max, "max over [", test.from, test.to)
 	}
 	if a, b := r.Adjusted(4), r.Adjusted(5); a != 1 || b != 3 {
 		t.Errorf("%d and %d adjusted, want 1 and 3", a, b)
@@ -56,9 +55,7 @@ func TestGains(t *testing.T) {
 	if diff := cmp.Diff(want, reductions); diff != "" || sooner != 2 {
 		t.Errorf("%d sooner, want 2; reductions (-want +got):\n%s", sooner, diff)
 	}
-	if got := base.MeanResponse(); got != 10*second {
-		t.Errorf("mean %v, want 10 s", got)
-	}
+	must.Equal(t, base.MeanResponse(), 10*second, "mean")
 }
 
 // A move is a change of places without a wait; a change of speed is none.
@@ -77,20 +74,14 @@ func TestTable(t *testing.T) {
 	refused := responses(9*second, 0)
 	refused.Jobs[1].Refused = true
 	var text bytes.Buffer
-	if err := sim.Table(&text, responses(10*second, 14*second), refused); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sim.Table(&text, responses(10*second, 14*second), refused))
 	want := `policy  completed  refused  wait  response  makespan  utilization  loss   adjusted  worth
 policy  2 of 2     0        1s    12s       15s       0.500        0.250  4         3.0
 policy  1 of 2     1        1s    9s        10s       0.500        0.250  4         3.0
 `
-	if diff := cmp.Diff(want, text.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, text.String()), "")
 	broken := errors.New("broken")
-	if err := sim.Table(failing{broken}, refused); !errors.Is(err, broken) {
-		t.Errorf("error %v, want %v", err, broken)
-	}
+	must.Err(t, sim.Table(failing{broken}, refused), broken, "error")
 }
 
 type failing struct{ err error }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 	"github.com/apportion/apportion/primaldual"
@@ -82,13 +83,8 @@ func whole(id string, arrival, work time.Duration) sim.Job {
 
 func run(t *testing.T, s *sim.Scenario, p sim.Policy) *sim.Result {
 	t.Helper()
-	r, err := sim.Run(t.Context(), s, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := simtest.Check(s, r); err != nil {
-		t.Error(err)
-	}
+	r := must.Have(sim.Run(t.Context(), s, p))(t)
+	must.Do(t, simtest.Check(s, r))
 	return r
 }
 
@@ -111,12 +107,8 @@ func TestMove(t *testing.T) {
 		{From: 9 * second, Until: 11 * second, Places: on(1), Rate: sim.Whole / 2, Limit: sim.Whole, Why: "slow"},
 		{From: 11 * second, Until: 16 * second, Places: on(1), Rate: sim.Whole, Limit: sim.Whole, Why: "slow"},
 	}
-	if diff := cmp.Diff(want, r.Jobs[0].Spans); diff != "" {
-		t.Errorf("spans (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]time.Duration{0, 4 * second, 11 * second, 16 * second}, p.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, r.Jobs[0].Spans), "", "spans")
+	must.Equal(t, cmp.Diff([]time.Duration{0, 4 * second, 11 * second, 16 * second}, p.asked), "", "asked")
 	if moves := r.Jobs[0].Moves(); len(moves) != 1 || moves[0].From != 4*second || moves[0].Why != "slow" {
 		t.Errorf("moves %+v, want one at 4 s", moves)
 	}
@@ -130,9 +122,7 @@ func TestInterference(t *testing.T) {
 	both := place("a", 0, 1)
 	both.Places = append(both.Places, place("b", 0, 1).Places...)
 	r := run(t, onWorkers(sim.Shared{Interference: 0.25}, whole("a", 0, 4*second), whole("b", 0, 4*second)), &script{orders: []sim.Orders{both}})
-	if got := r.Makespan(); got != 10*second {
-		t.Errorf("makespan %v, want 10 s", got)
-	}
+	must.Equal(t, r.Makespan(), 10*second, "makespan")
 	if got, want := r.Samples[0], 0.4; math.Abs(got.Total-want) > 1e-9 || math.Abs(got.FairnessLoss-2*(0.5-0.2)) > 1e-9 {
 		t.Errorf("sample %+v: want %v of two workers in use, and each job with a fifth of them instead of a half", got, want)
 	}
@@ -149,9 +139,7 @@ func TestSlots(t *testing.T) {
 	if got := r.Jobs[0]; got.Completion != 40*second || !got.Completed {
 		t.Errorf("completed at %v, want the end of the slot at 40 s", got.Completion)
 	}
-	if diff := cmp.Diff([]time.Duration{10 * second, 30 * second, 40 * second}, p.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff([]time.Duration{10 * second, 30 * second, 40 * second}, p.asked), "", "asked")
 }
 
 // What completes at the horizon counts, what arrives at it does not, and nothing is decided.
@@ -202,9 +190,7 @@ func (again) Decide(_ context.Context, state *sim.State) (sim.Orders, error) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sim.Run(ctx, onServers([]sim.Job{elastic("a", 0, second)}, 4), &script{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	must.Fail(sim.Run(ctx, onServers([]sim.Job{elastic("a", 0, second)}, 4), &script{}))(t, context.Canceled, "error")
 }
 
 func TestRunErrors(t *testing.T) {
@@ -230,9 +216,7 @@ func TestRunErrors(t *testing.T) {
 	} {
 		s := onServers([]sim.Job{test.job}, 4)
 		s.AdjustCost = test.cost
-		if _, err := sim.Run(t.Context(), s, test.p); !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(sim.Run(t.Context(), s, test.p))(t, test.want, test.name, "error")
 	}
 }
 
@@ -261,11 +245,7 @@ func inSlots(t *testing.T) *sim.Scenario {
 		ID: "A", Arrival: 1, Epochs: 1, Chunks: 2, Minibatches: 1, MinibatchSlots: 1, WorkerBandwidth: 1, PSBandwidth: 2,
 		Worker: apportion.Resources{1}, PS: apportion.Resources{1}, Utility: primaldual.Constant(7),
 	}
-	s, err := sim.FromSlots(cluster, []primaldual.Job{job}, []int64{9}, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Have(sim.FromSlots(cluster, []primaldual.Job{job}, []int64{9}, time.Minute))(t)
 }
 
 // What a job with Training ran is a schedule that a ledger takes, and it is worth its utility.
@@ -280,19 +260,12 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("worth %v, fixed %d; schedules (-want +got):\n%s", r.Worth(), s.Jobs[0].Fixed, diff)
 	}
 	bounds := &primaldual.Bounds{UWorker: []float64{2}, LWorker: []float64{1}, UPS: []float64{2}, LPS: []float64{1}}
-	ledger, err := sim.Ledger(s, r, bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ledger := must.Have(sim.Ledger(s, r, bounds))(t)
 	if used, err := ledger.Used(primaldual.Workers, 2, 0); err != nil || used[0] != 1 {
 		t.Errorf("slot 2 has %v in use (%v), want 1", used, err)
 	}
-	if diff := cmp.Diff([]float64{0.25, 0.5}, r.Samples[0].Utilization); diff != "" {
-		t.Errorf("utilization (-want +got):\n%s", diff)
-	}
-	if _, err := sim.Ledger(s, r, &primaldual.Bounds{}); err == nil {
-		t.Error("no error for bounds of another cluster")
-	}
+	must.Equal(t, cmp.Diff([]float64{0.25, 0.5}, r.Samples[0].Utilization), "", "utilization")
+	must.Fail(sim.Ledger(s, r, &primaldual.Bounds{}))(t, must.Any, "no error for bounds of another cluster")
 }
 
 // A job with Training may be slower than that says: on a worker of half the speed it runs twice as long, and ends late.

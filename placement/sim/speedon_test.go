@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -37,31 +38,21 @@ func TestSpeedOn(t *testing.T) {
 		{Places: []sim.Place{{Job: "a", On: []apportion.Placement{{Server: 1, Count: 2}}}}, Next: 4 * second},
 		{Places: []sim.Place{{Job: "a", On: []apportion.Placement{{Server: 1, Count: 1}, {Server: 0, Count: 1}}}}},
 	}}
-	r, err := sim.Run(t.Context(), s, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(sim.Run(t.Context(), s, p))(t)
 	// 2 s at 2, 2 s at 1/2 and the other 5 at 5/8.
 	if got, want := r.Jobs[0].Completion, 12*second; got != want {
 		t.Errorf("completed at %v, want %v: %+v", got, want, r.Jobs[0].Spans)
 	}
-	if err := simtest.Check(s, r); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, simtest.Check(s, r))
 }
 
 // The referee knows the speed of a place: a rate that is that of the number alone is refused.
 func TestRefereeSpeedOn(t *testing.T) {
 	job := elastic("a", 0, 10*second)
 	s := onServers([]sim.Job{job}, 4, 4)
-	r, err := sim.Run(t.Context(), s, &script{orders: []sim.Orders{place("a", 1, 2)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(sim.Run(t.Context(), s, &script{orders: []sim.Orders{place("a", 1, 2)}}))(t)
 	s.Jobs[0].SpeedOn = onTypes
-	if err := simtest.Check(s, r); err == nil {
-		t.Error("a rate of 2 containers is taken on a server where they have that of a half")
-	}
+	must.Err(t, simtest.Check(s, r), must.Any, "a rate of 2 containers is taken on a server where they have that of a half")
 }
 
 // RateOn is 0 on nothing, the rate by number without SpeedOn, and refuses what is no speed.

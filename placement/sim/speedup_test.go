@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestAmdahl(t *testing.T) {
@@ -21,18 +22,13 @@ func TestAmdahl(t *testing.T) {
 	}{
 		{0, 1, 1}, {0, 32, 32}, {1, 32, 1}, {0.1, 1, 1}, {0.1, 9, 5}, {0.5, 1 << 60, 2},
 	} {
-		s, err := Amdahl(test.serial)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(Amdahl(test.serial))(t)
 		if got := s(test.n); math.Abs(got-test.want) > 1e-12 {
 			t.Errorf("serial %v on %d: %v, want %v", test.serial, test.n, got, test.want)
 		}
 	}
 	for _, serial := range []float64{-0.1, 1.1, math.NaN()} {
-		if _, err := Amdahl(serial); !errors.Is(err, apportion.ErrRange) {
-			t.Errorf("serial %v: error %v, want %v", serial, err, apportion.ErrRange)
-		}
+		must.Fail(Amdahl(serial))(t, apportion.ErrRange, "serial", serial, "error")
 	}
 }
 
@@ -71,16 +67,12 @@ func TestWorkOnRefuses(t *testing.T) {
 		{"no speed", nothing, 1, 1, apportion.ErrRange},
 		{"too long", nil, 2, math.MaxInt64, apportion.ErrOverflow},
 	} {
-		if _, err := WorkOn(test.with, test.n, test.d); !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(WorkOn(test.with, test.n, test.d))(t, test.want, test.name, "error")
 	}
 	fault := (*apportion.FieldError)(nil)
 	if _, err := (&Job{Work: 1, Speedup: nothing}).TimeOn(3); !errors.As(err, &fault) || fault.Field != "Speedup(3)" {
 		t.Errorf("no speed: error %v, want one of Speedup(3)", err)
 	}
 	slow := func(int64) float64 { return 1e-3 }
-	if _, err := (&Job{Work: math.MaxInt64 / 2, Speedup: slow}).TimeOn(1); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("too long: error %v", err)
-	}
+	must.Fail((&Job{Work: math.MaxInt64 / 2, Speedup: slow}).TimeOn(1))(t, apportion.ErrOverflow, "too long: error")
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -79,10 +80,7 @@ func (c *twin) decide(t *rapid.T, policy sim.Policy) {
 		state.Jobs = append(state.Jobs, j.state)
 		j.state.New = false
 	}
-	orders, err := policy.Decide(context.Background(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := must.Have(policy.Decide(context.Background(), state))(t)
 	for _, p := range orders.Places {
 		j := c.jobs[slices.IndexFunc(c.jobs, func(j *twinJob) bool { return j.state.ID == p.Job })]
 		if slices.Equal(p.On, j.state.Places) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -67,9 +68,7 @@ func TestValidate(t *testing.T) {
 		{"Training", apportion.ErrRange, slots, func(s *sim.Scenario) { s.Jobs[0].Training.ID = "B" }},
 		{"Epochs", apportion.ErrRange, slots, func(s *sim.Scenario) { s.Jobs[0].Training.Epochs = 0 }},
 	} {
-		if err := test.good().Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, test.good().Validate())
 		s := test.good()
 		test.corrupt(s)
 		_, err := sim.Run(t.Context(), s, &script{})
@@ -124,8 +123,6 @@ func TestFromSlotsRefuses(t *testing.T) {
 		{"too many slots", cluster, job, []int64{1}, math.MaxInt64, apportion.ErrOverflow},
 		{"too late", cluster, late, []int64{1}, second, apportion.ErrOverflow},
 	} {
-		if _, err := sim.FromSlots(test.cluster, []primaldual.Job{test.job}, test.fixed, test.slot); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		must.Fail(sim.FromSlots(test.cluster, []primaldual.Job{test.job}, test.fixed, test.slot))(t, test.want, test.name)
 	}
 }

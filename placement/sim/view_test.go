@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -47,11 +48,7 @@ func measured(t *testing.T, state *sim.State) alloc.Metrics {
 	p := state.Problem()
 	held := p.Previous
 	p.Previous, p.Options.Paper = nil, true // jobs that wait have a share as well
-	metrics, err := alloc.Measure(p, held)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return metrics
+	return must.Have(alloc.Measure(p, held))(t)
 }
 
 // Losses and utilization of every sample are those of alloc.Measure, of all jobs and of those that hold
@@ -60,10 +57,7 @@ func TestPropSamplesAreMeasured(t *testing.T) {
 	for seed := range uint64(30) {
 		for _, world := range []simtest.World{simtest.Containers, simtest.Slots} {
 			s := simtest.Scenario(world, seed)
-			r, err := sim.Run(t.Context(), s, shuffler{seed, time.Hour})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Have(sim.Run(t.Context(), s, shuffler{seed, time.Hour}))(t)
 			for i := range r.Samples {
 				sample := &r.Samples[i]
 				state := stateAt(s, r, sample.At)
@@ -101,16 +95,12 @@ func TestProblem(t *testing.T) {
 		Kinds: s.Kinds, Servers: s.Servers, Applications: []alloc.Application{s.Jobs[1].Application, s.Jobs[0].Application},
 		Previous: alloc.Allocation{"early": {"s": 1, "t": 2}},
 	}
-	if diff := gocmp.Diff(want, p); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, gocmp.Diff(want, p), "")
 	bins := state.Bins()
 	if bins[0].Free[0] != 3 || bins[0].Containers != 1 || bins[1].Free[0] != 0 || bins[1].Containers != 2 {
 		t.Errorf("bins %+v, want 3 and 0 left", bins)
 	}
-	if s.Servers[0].Capacity[0] != 4 {
-		t.Error("the bins share the capacities of the scenario")
-	}
+	must.Equal(t, s.Servers[0].Capacity[0], 4, "the bins share the capacities of the scenario")
 }
 
 // Kinds come twice where there are parameter servers, and every server has its part of them.
@@ -119,18 +109,10 @@ func TestProblemInSlots(t *testing.T) {
 	s.Servers = append(s.Servers, apportion.Server{ID: "v", Capacity: apportion.Resources{1}})
 	p := (&sim.State{Scenario: s, Jobs: []sim.JobState{{Job: &s.Jobs[0]}}}).Problem()
 	want := []apportion.Server{{ID: "w", Capacity: apportion.Resources{4, 1000}}, {ID: "v", Capacity: apportion.Resources{1, 1000}}}
-	if diff := gocmp.Diff(want, p.Servers); diff != "" {
-		t.Errorf("servers (-want +got):\n%s", diff)
-	}
-	if diff := gocmp.Diff(apportion.Kinds{"worker-unit", "ps-unit"}, p.Kinds); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
-	if diff := gocmp.Diff(apportion.Resources{1, 500}, p.Applications[0].Demand); diff != "" {
-		t.Errorf("demand (-want +got):\n%s", diff)
-	}
-	if err := p.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Equal(t, gocmp.Diff(want, p.Servers), "", "servers")
+	must.Equal(t, gocmp.Diff(apportion.Kinds{"worker-unit", "ps-unit"}, p.Kinds), "", "kinds")
+	must.Equal(t, gocmp.Diff(apportion.Resources{1, 500}, p.Applications[0].Demand), "", "demand")
+	must.Do(t, p.Validate())
 }
 
 // Changes are of the jobs alone whose containers change, with the servers in the order of the scenario.
@@ -145,7 +127,5 @@ func TestChanges(t *testing.T) {
 	slices.SortFunc(state.Jobs, func(a, b sim.JobState) int { return cmp.Compare(a.ID, b.ID) })
 	got := state.Changes(alloc.Allocation{"a stays": {"t": 2}, "b moves": {"t": 1, "s": 2}, "e begins": {"s": 1}})
 	want := []sim.Place{{Job: "b moves", On: []apportion.Placement{on(0, 2), on(1, 1)}}, {Job: "c ends"}, {Job: "e begins", On: []apportion.Placement{on(0, 1)}}}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, gocmp.Diff(want, got), "")
 }

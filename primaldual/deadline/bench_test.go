@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/deadline"
-	"github.com/apportion/apportion/primaldual/oasistest"
 )
 
 // benchSlots is the span of the paper's workload.
@@ -21,7 +21,7 @@ const benchSlots = 100
 // workload returns jobs of the paper's workload on 50 + 50 servers with each of their five kinds on both sides, and the same jobs as
 // package deadline has them: ten kinds, a worker with its part of a parameter server.
 func workload(jobs int) (*primaldual.Cluster, []primaldual.Job, apportion.Resources, []deadline.Job) {
-	cluster, training := oasistest.Generate(rand.New(rand.NewPCG(1, 2)), oasistest.Settings{Slots: benchSlots, WorkerServers: 50, PSServers: 50, Jobs: jobs})
+	cluster, training := primaldual.Workload{Slots: benchSlots, WorkerServers: 50, PSServers: 50, Jobs: jobs}.Draw(rand.New(rand.NewPCG(1, 2)))
 	total := make(apportion.Resources, 2*len(cluster.Kinds))
 	for _, server := range cluster.WorkerServers {
 		for r, c := range server.Capacity {
@@ -53,26 +53,17 @@ func BenchmarkBeside(b *testing.B) {
 	for r := range kinds {
 		kinds[r] = fmt.Sprint("kind", r)
 	}
-	bounds, err := primaldual.BoundsOf(cluster, training, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	bounds := must.Have(primaldual.BoundsOf(cluster, training, nil))(b)
 	b.Run("deadline", func(b *testing.B) {
 		play(b, training, func() (offer, end func(int) error) {
-			s, err := deadline.New(kinds, total, 1, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Have(deadline.New(kinds, total, 1, nil))(b)
 			return func(i int) error { _, err := s.Offer(jobs[i]); return err },
 				func(int) error { s.Run(); _, err := s.Advance(nil); return err }
 		})
 	})
 	b.Run("oasis", func(b *testing.B) {
 		play(b, training, func() (offer, end func(int) error) {
-			s, err := primaldual.NewScheduler(cluster, &bounds, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Have(primaldual.NewScheduler(cluster, &bounds, nil))(b)
 			return func(i int) error { _, err := s.Offer(training[i]); return err }, func(int) error { return nil }
 		})
 	})
@@ -89,13 +80,9 @@ func play(b *testing.B, jobs []primaldual.Job, fresh func() (offer, end func(int
 		for slot := 1; slot <= benchSlots; slot++ {
 			start := time.Now()
 			for ; next < len(jobs) && jobs[next].Arrival == slot; next++ {
-				if err := offer(next); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, offer(next))
 			}
-			if err := end(slot); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, end(slot))
 			times = append(times, time.Since(start))
 			sum += times[len(times)-1]
 		}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 )
 
@@ -24,9 +25,7 @@ func TestDemandAgainstAllSchedules(t *testing.T) {
 				Width: rapid.Int64Range(1, capacity).Draw(t, "width"), By: rapid.IntRange(1, 4).Draw(t, "by"),
 			}
 			want := oasisoracle.InTime(append(slices.Clone(all), j), capacity)
-			if got := d.take(j.Left, j.Width, j.By); got != want {
-				t.Fatalf("%+v beside %+v with %d: take is %v", j, all, capacity, got)
-			}
+			must.Equal(t, d.take(j.Left, j.Width, j.By), want, j, "beside", all, "with", capacity, "take")
 			if want {
 				all = append(all, j)
 			}
@@ -60,9 +59,7 @@ func drawScheduler(t *rapid.T, kinds int, strength Strength) *Scheduler {
 		capacity = append(capacity, rapid.Int64Range(1, 12).Draw(t, "capacity"))
 	}
 	s, err := New(apportion.Kinds{"gpu", "cpu"}[:kinds], capacity, 1, &Options{Promise: strength, Stay: rapid.Bool().Draw(t, "stay")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
@@ -101,10 +98,7 @@ func TestPromisesAreKept(t *testing.T) {
 		for slot := 1; slot < 40; slot++ {
 			for range rapid.IntRange(0, 2).Draw(t, "arrivals") * min(1, max(0, 12-slot)) {
 				job := drawJob(t, len(jobs), slot, kinds)
-				decision, err := s.Offer(job)
-				if err != nil {
-					t.Fatal(err)
-				}
+				decision := must.Have(s.Offer(job))(t)
 				jobs[job.ID] = job
 				note(job.ID, decision.Promise)
 			}
@@ -142,18 +136,9 @@ func TestPromisesAreKept(t *testing.T) {
 
 // again returns the scheduler as its snapshot has it, and compares what both decide.
 func again(t *rapid.T, s *Scheduler) *Scheduler {
-	text, err := s.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	restored, err := Restore(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Restore(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(s.Snapshot())(t)
+	restored := must.Have(Restore(text))(t)
+	other := must.Have(Restore(text))(t)
 	if a, b := s.Run(), other.Run(); !reflect.DeepEqual(a, b) {
 		t.Fatalf("%v, restored %v", a, b)
 	}
@@ -166,18 +151,13 @@ func TestFailures(t *testing.T) {
 		s := drawScheduler(t, 1, OnAdmission)
 		promised := make(map[string]bool)
 		for i := range rapid.IntRange(1, 6).Draw(t, "jobs") {
-			decision, err := s.Offer(drawJob(t, i, 1, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			decision := must.Have(s.Offer(drawJob(t, i, 1, 1)))(t)
 			if id := string(rune('a'+i)) + "a"; decision.Promise != nil {
 				promised[id] = true
 			}
 		}
 		broken, err := s.SetCapacity(apportion.Resources{rapid.Int64Range(0, s.pool.capacity).Draw(t, "left")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, b := range broken {
 			if !promised[b.ID] {
 				t.Fatalf("%v had no promise", b)

@@ -179,9 +179,9 @@ func (s *Scheduler) Run() []Share {
 	jobs, total := s.plan()
 	firm := s.grant(jobs)
 	may := func(p *planned) bool { return p.firm() || s.options.Promise != OnStart || s.options.Stay }
-	room := must(byDeadline(jobs, (*planned).firm), firm, s.pool.capacity)
+	room := urgent(byDeadline(jobs, (*planned).firm), firm, s.pool.capacity)
 	due := byDeadline(jobs, may)
-	room = must(due, total, room)
+	room = urgent(due, total, room)
 	if s.options.ChangeLoss > 0 {
 		room = keep(due, room)
 	}

@@ -12,19 +12,15 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // newTest returns a scheduler of so many GPUs with jobs of "work x width by deadline value" on workers of one GPU.
 func newTest(t *testing.T, gpus int64, options Options, jobs ...string) *Scheduler {
 	t.Helper()
-	s, err := New(apportion.Kinds{"gpu"}, apportion.Resources{gpus}, 1, &options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(New(apportion.Kinds{"gpu"}, apportion.Resources{gpus}, 1, &options))(t)
 	for _, text := range jobs {
-		if _, err := s.Offer(parse(t, text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Offer(parse(t, text)))(t)
 	}
 	return s
 }
@@ -33,9 +29,7 @@ func newTest(t *testing.T, gpus int64, options Options, jobs ...string) *Schedul
 func parse(t *testing.T, text string) Job {
 	t.Helper()
 	job, d := Job{Worker: apportion.Resources{1}}, Deadline{}
-	if _, err := fmt.Sscan(text, &job.ID, &job.Work, &job.Width, &d.By, &d.Value); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(fmt.Sscan(text, &job.ID, &job.Work, &job.Width, &d.By, &d.Value))(t)
 	job.Deadlines = []Deadline{d}
 	return job
 }
@@ -62,9 +56,7 @@ func TestRun(t *testing.T) {
 		{"what is not planned takes what is free", 3, []string{"a 2 1 2 9", "b 4 2 2 1", "c 6 3 2 1"}, "a 1, b 2"},
 		{"wider than the cluster", 2, []string{"a 4 9 2 1"}, "a 2"},
 	} {
-		if got := shares(newTest(t, test.gpus, Options{}, test.jobs...)); got != test.want {
-			t.Errorf("%s: %q, not %q", test.name, got, test.want)
-		}
+		must.Equal(t, shares(newTest(t, test.gpus, Options{}, test.jobs...)), test.want, test.name)
 	}
 }
 
@@ -75,9 +67,7 @@ func TestApparentTardiness(t *testing.T) {
 		{ID: "waits", Work: 2, Width: 1, Worker: apportion.Resources{1}, Deadlines: []Deadline{{6, 4}, {8, 2}}},
 		{ID: "hurries", Work: 2, Width: 1, Worker: apportion.Resources{1}, Deadlines: []Deadline{{2, 4}, {8, 2}}},
 	} {
-		if _, err := s.Offer(job); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Offer(job))(t)
 	}
 	if jobs := s.waiting(); jobs[0].ID != "hurries" {
 		t.Errorf("first is %s", jobs[0].ID)
@@ -148,23 +138,15 @@ func TestChangeLoss(t *testing.T) {
 	for loss, want := range map[float64]string{0: "b 2", 0.1: "a 2"} {
 		s := newTest(t, 2, Options{ChangeLoss: loss}, "a 6 2 9 1")
 		s.Run()
-		if _, err := s.Advance(nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Offer(parse(t, "b 2 2 8 1")); err != nil {
-			t.Fatal(err)
-		}
-		if got := shares(s); got != want {
-			t.Errorf("loss %v: %q, not %q", loss, got, want)
-		}
+		must.Have(s.Advance(nil))(t)
+		must.Have(s.Offer(parse(t, "b 2 2 8 1")))(t)
+		must.Equal(t, shares(s), want, "loss", loss)
 	}
 }
 
 func TestDeadlines(t *testing.T) {
 	stepped := Deadlines(func(d int) float64 { return []float64{4, 4, 1, 0}[min(d, 3)] }, 5, 20)
-	if !slices.Equal(stepped, []Deadline{{6, 4}, {7, 1}}) {
-		t.Errorf("%v", stepped)
-	}
+	must.Same(t, stepped, []Deadline{{6, 4}, {7, 1}})
 	linear := Deadlines(func(d int) float64 { return max(0, 100-float64(d)) }, 1, 500)
 	if n := len(linear); n < 10 || n > steps+1 || linear[n-1].By != 100 {
 		t.Errorf("%v", linear)
@@ -217,17 +199,13 @@ func TestBadCalls(t *testing.T) {
 		{negative, apportion.ErrNegative}, {length, apportion.ErrLength}, {overflow, apportion.ErrOverflow}, {less, apportion.ErrNegative},
 		{more, apportion.ErrRange}, {unknown, apportion.ErrUnknown}, {loss, apportion.ErrRange}, {strength, apportion.ErrUnknown}, {s.Cancel("b"), apportion.ErrUnknown},
 	} {
-		if !errors.Is(pair[0], pair[1]) {
-			t.Errorf("%d: %v is not %v", i, pair[0], pair[1])
-		}
+		must.Err(t, pair[0], pair[1], i, "is")
 	}
 	if err := s.Cancel("a"); err != nil || s.Has("a") || s.Slot() != 1 {
 		t.Error(err)
 	}
 	for _, text := range []string{"", "{}", `{"kinds":["gpu"],"capacity":[1],"jobs":[{"id":"a"}]}`} {
-		if _, err := Restore([]byte(text)); err == nil {
-			t.Errorf("%q was restored", text)
-		}
+		must.Fail(Restore([]byte(text)))(t, must.Any, text, "was restored")
 	}
 }
 
@@ -239,10 +217,7 @@ func BenchmarkSlot(b *testing.B) {
 			for r := range kinds {
 				kinds[r], capacity[r] = fmt.Sprint("kind", r), int64(400+40*r)
 			}
-			s, err := New(kinds, capacity, 1, &Options{Promise: strength, Stay: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Have(New(kinds, capacity, 1, &Options{Promise: strength, Stay: true}))(b)
 			for i := range 200 {
 				worker := make(apportion.Resources, 10)
 				for r := range worker {
@@ -251,9 +226,7 @@ func BenchmarkSlot(b *testing.B) {
 				by := 10 + i*37%90
 				job := Job{ID: fmt.Sprint(i), Work: int64(20 + i*13%200), Width: int64(4 + i%30), Worker: worker,
 					Deadlines: []Deadline{{by, 3}, {by + 5, 2}, {by + 10, 1}}}
-				if _, err := s.Offer(job); err != nil {
-					b.Fatal(err)
-				}
+				must.Have(s.Offer(job))(b)
 			}
 			var took []time.Duration
 			b.ReportAllocs()
@@ -276,9 +249,7 @@ func TestReserve(t *testing.T) {
 		for _, unit := range units {
 			jobs = append(jobs, &planned{unit: unit})
 		}
-		if got := s.reserve(jobs); got != want {
-			t.Errorf("units %v leave %d, not %d", units, got, want)
-		}
+		must.Equal(t, s.reserve(jobs), want, "units", units, "leave")
 	}
 }
 
@@ -303,18 +274,11 @@ func TestShares(t *testing.T) {
 
 // Work that is taken can be added up in the units of any later capacity.
 func TestWorkOfOtherUnits(t *testing.T) {
-	s, err := New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{1, 1}, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{1, 1}, 1, nil))(t)
 	job := Job{ID: "a", Work: 1 << 32, Width: 1, Worker: apportion.Resources{1, 1}, Deadlines: []Deadline{{By: math.MaxInt, Value: 1}}}
-	if _, err := s.Offer(job); !errors.Is(err, apportion.ErrOverflow) {
-		t.Errorf("2^32 worker-slots: %v", err)
-	}
+	must.Fail(s.Offer(job))(t, apportion.ErrOverflow, "2^32 worker-slots")
 	job.Work = 1 << 31
-	if _, err := s.Offer(job); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(s.Offer(job))(t)
 	s.SetCapacity(apportion.Resources{1 << 30, 1<<30 - 1})
 	if p := s.measure(s.jobs[0]); p.left < 1 {
 		t.Errorf("%d units are left", p.left)
@@ -323,10 +287,7 @@ func TestWorkOfOtherUnits(t *testing.T) {
 
 // An index is finite for deadlines at the end of time, also from slots before 0.
 func TestIndexOfFarDeadlines(t *testing.T) {
-	s, err := New(apportion.Kinds{"gpu"}, apportion.Resources{4}, -5, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(New(apportion.Kinds{"gpu"}, apportion.Resources{4}, -5, nil))(t)
 	h := &held{Job: Job{ID: "a", Work: 8, Width: 2, Worker: apportion.Resources{1}, Deadlines: []Deadline{{0, 2}, {math.MaxInt, 1}}}, Left: 8}
 	if got := s.index(s.measure(h), 1); !(got > 0 && got < 1) {
 		t.Errorf("index %g", got)
@@ -336,10 +297,7 @@ func TestIndexOfFarDeadlines(t *testing.T) {
 // States that cannot be are refused by name.
 func TestRestoreRefuses(t *testing.T) {
 	s := newTest(t, 2, Options{Promise: OnAdmission}, "a 2 1 5 1")
-	text, err := s.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(s.Snapshot())(t)
 	for _, test := range []struct{ old, new, want string }{
 		{`"version":1`, `"version":2`, "version"},
 		{`"start":1`, `"start":2`, "start"},
@@ -387,15 +345,8 @@ func FuzzRestore(f *testing.F) {
 			return
 		}
 		s.Run()
-		if _, err := s.Advance(nil); err != nil {
-			t.Fatal(err)
-		}
-		again, err := s.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Restore(again); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Advance(nil))(t)
+		again := must.Have(s.Snapshot())(t)
+		must.Have(Restore(again))(t)
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// must gives workers to jobs, in order of deadline, until what is left of them can be done from the next slot on: for D
+// urgent gives workers to jobs, in order of deadline, until what is left of them can be done from the next slot on: for D
 // ascending, the pressing work of the first D slots less what the D - 1 slots behind this one can take. It returns
 // the units that remain of room. Which of the pressing jobs of a D get them does not matter for later D: what a job
 // must do grows with D. O(D x n) over the D that are short.
-func must(jobs []*planned, d *demand, room int64) int64 {
+func urgent(jobs []*planned, d *demand, room int64) int64 {
 	for i, free := range d.free {
 		need := d.capacity - free
 		if need <= 0 {

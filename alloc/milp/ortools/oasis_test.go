@@ -14,7 +14,6 @@ import (
 	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/oracle/oasisoracle"
 	"github.com/apportion/apportion/primaldual"
-	"github.com/apportion/apportion/primaldual/oasistest"
 )
 
 // smallCluster draws two worker servers and one for parameter servers over three slots, and three jobs
@@ -107,8 +106,7 @@ func TestOASiSWorkload(t *testing.T) {
 	}
 	all := engines(t)[:3]
 	for seed := range uint64(3) {
-		cluster, jobs := oasistest.Generate(rand.New(rand.NewPCG(seed, 0)),
-			oasistest.Settings{Slots: 8, WorkerServers: 3, PSServers: 3, Jobs: 9})
+		cluster, jobs := primaldual.Workload{Slots: 8, WorkerServers: 3, PSServers: 3, Jobs: 9}.Draw(rand.New(rand.NewPCG(seed, 0)))
 		offline := must.Have(primaldual.NewOffline(cluster, jobs))(t)
 		best, bound := math.Inf(-1), math.Inf(1)
 		for _, e := range all {

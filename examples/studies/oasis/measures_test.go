@@ -33,9 +33,7 @@ func TestMeanAndSpread(t *testing.T) {
 func TestAtMost(t *testing.T) {
 	values := []float64{-1, 0, 0, 2}
 	for limit, want := range map[float64]int{-2: 0, -1: 1, 0: 3, 1: 3, 2: 4} {
-		if got := atMost(values, limit); got != want {
-			t.Errorf("at most %v: %d, want %d", limit, got, want)
-		}
+		must.Equal(t, atMost(values, limit), want, "at most", limit)
 	}
 }
 
@@ -56,9 +54,7 @@ func handStudy() *study {
 
 func TestStudyMeasures(t *testing.T) {
 	s := handStudy()
-	if got := s.wins(0, 0, []int{1}); got != 1 {
-		t.Errorf("%d wins, want 1: the other is a tie", got)
-	}
+	must.Equal(t, s.wins(0, 0, []int{1}), 1, "wins")
 	for _, test := range []struct {
 		place int
 		of    class
@@ -86,9 +82,7 @@ func TestOptimum(t *testing.T) {
 		}
 		for _, p := range []sim.Policy{&policies.OASiS{Bounds: &bounds}, &policies.RRH{}, &policies.DRF{}, &policies.FIFO{Backfill: true}} {
 			_, result, err := w.run(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if result.Worth() > optimum*(1+1e-6) {
 				t.Errorf("workload %d: %s earns %v of %v", seed, p.Name(), result.Worth(), optimum)
 			}
@@ -120,9 +114,7 @@ func TestLeads(t *testing.T) {
 		{[]float64{0, 0, 0, 0, 0, 0, 0}, 1, "5: no", "NaN, NaN", 0, 0},
 	} {
 		s := claimStudy(test.totals...)
-		if got := s.lead(0, 0, 0); got != test.lead {
-			t.Errorf("%v: lead %v, want %v", test.totals, got, test.lead)
-		}
+		must.Equal(t, s.lead(0, 0, 0), test.lead, test.totals, "lead")
 		if s.leads(0) != test.leads || s.advantage(0) != test.advantage || s.best(0) != test.best || s.wins(0, 0, baselines) != int(test.wins) {
 			t.Errorf("%v: %s, %s, best %v, %d wins", test.totals, s.leads(0), s.advantage(0), s.best(0), s.wins(0, 0, baselines))
 		}
@@ -141,9 +133,7 @@ func TestRank(t *testing.T) {
 		s.runs[1][0] = append(s.runs[1][0], &played{jobs: []primaldual.Job{job}, completion: []int{completion}})
 	}
 	// Completion less arrival less target: 1 for OASiS, none for its second run, then 0, 1, 2, 6 and -1.
-	if got := s.rank(0, critical, mean); got != "3 of 6" {
-		t.Errorf("%s, want 3 of 6: two end earlier", got)
-	}
+	must.Equal(t, s.rank(0, critical, mean), "3 of 6")
 	if got := s.rank(1, critical, mean); got != "6 of 6" {
 		t.Errorf("%s, want 6 of 6: a policy none of whose jobs ends has no mean, and all are before it", got)
 	}
@@ -168,8 +158,6 @@ func TestTables(t *testing.T) {
 		part, whole int
 		want        string
 	}{{1, 3, "33 %"}, {2, 3, "67 %"}, {0, 5, "0 %"}, {0, 0, "-"}} {
-		if got := percent(test.part, test.whole); got != test.want {
-			t.Errorf("%d of %d is %s, want %s", test.part, test.whole, got, test.want)
-		}
+		must.Equal(t, percent(test.part, test.whole), test.want, test.part, "of", test.whole)
 	}
 }

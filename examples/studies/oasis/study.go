@@ -13,7 +13,6 @@ import (
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/primaldual"
-	"github.com/apportion/apportion/primaldual/oasistest"
 )
 
 // dormEffort is the search effort of a decision of Dorm, in moves for each server and application.
@@ -29,7 +28,7 @@ var policyNames = []string{"OASiS", "OASiS, 2nd run", "Dorm", "DRF", "RRH", "FIF
 
 // study is a number of workloads of each size, and what became of them.
 type study struct {
-	settings oasistest.Settings
+	settings primaldual.Workload
 	sizes    []int
 	seeds    int
 	// runs is by size, seed and policy.
@@ -88,11 +87,11 @@ func drawWorkers(rng *rand.Rand, jobs int) []int64 {
 // are for tests.
 func newStudy(o *options) *study {
 	s := &study{
-		settings: oasistest.Settings{Slots: 100, WorkerServers: 50, PSServers: 50},
+		settings: primaldual.Workload{Slots: 100, WorkerServers: 50, PSServers: 50},
 		sizes:    []int{50, 100, 200, 300}, seeds: o.seeds,
 	}
 	if o.small {
-		s.settings = oasistest.Settings{Slots: 30, WorkerServers: 8, PSServers: 8}
+		s.settings = primaldual.Workload{Slots: 30, WorkerServers: 8, PSServers: 8}
 		s.sizes = []int{10, 20, 30, 40}
 	}
 	for range s.sizes {
@@ -110,7 +109,7 @@ func (s *study) workload(size, seed int) *workload {
 	settings := s.settings
 	settings.Jobs = s.sizes[size]
 	rng := rand.New(rand.NewPCG(uint64(seed), uint64(settings.Jobs)))
-	cluster, jobs := oasistest.Generate(rng, settings)
+	cluster, jobs := settings.Draw(rng)
 	return &workload{cluster, jobs, drawWorkers(rng, len(jobs))}
 }
 

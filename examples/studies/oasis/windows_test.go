@@ -32,8 +32,7 @@ func earns(t *testing.T, w *window, name string, h hardship) float64 {
 	t.Helper()
 	for _, c := range contenders {
 		if c.name == name {
-			earned := must.Have(w.play(c.make(w, h), h))(t)
-			return earned
+			return must.Have(w.play(c.make(w, h), h))(t)
 		}
 	}
 	t.Fatal(name)
@@ -48,9 +47,7 @@ func TestRivals(t *testing.T) {
 		"no promise": {10, 5}, "earliest deadline": {2, 4}, "least laxity": {2, 5}, "shortest remaining": {10, 5}, "density": {10, 5},
 		"Lucier et al.": {9, 5}, "Jain et al.": {10, 5}, "apparent tardiness": {10, 5}, "DRF": {10, 5},
 	} {
-		if got := [2]float64{earns(t, overload, name, hardship{}), earns(t, narrow, name, hardship{})}; got != want {
-			t.Errorf("%s earns %v, not %v", name, got, want)
-		}
+		must.Equal(t, [2]float64{earns(t, overload, name, hardship{}), earns(t, narrow, name, hardship{})}, want, name, "earns")
 	}
 }
 
@@ -79,9 +76,7 @@ func TestBound(t *testing.T) {
 // A change of width costs a part of a slot, and a failed server its GPUs; both are the same for all policies.
 func TestHardship(t *testing.T) {
 	tight := handWindow([5]int{1, 8, 8, 1, 1})
-	if got := earns(t, tight, "earliest deadline", hardship{loss: 0.05}); got != 0 {
-		t.Errorf("with a loss it earns %v", got)
-	}
+	must.Equal(t, earns(t, tight, "earliest deadline", hardship{loss: 0.05}), 0, "with a loss it earns")
 	w := &window{gpus: 80, seed: 3}
 	at, again, least := w.capacities(hardship{failures: 0.1, repair: 5}), w.capacities(hardship{failures: 0.1, repair: 5}), int64(80)
 	for now := 1; now < 50; now++ {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/forecast"
 	"github.com/apportion/apportion/placement/sim/policies"
@@ -21,9 +22,7 @@ import (
 // used returns the time of the processor that this process has used.
 func used(b *testing.B) time.Duration {
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -63,10 +62,7 @@ func BenchmarkForecast(b *testing.B) {
 	for i := range runs {
 		runs[i] = forecast.Run{Length: float64(i * 36), Limit: 3600}
 	}
-	history, err := forecast.NewHistory(runs, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	history := must.Have(forecast.NewHistory(runs, nil))(b)
 	fifo := func() sim.Policy { return &policies.FIFO{Backfill: true} }
 	for _, row := range []struct {
 		name             string
@@ -93,9 +89,7 @@ func BenchmarkForecast(b *testing.B) {
 			before, n := used(b), 0
 			var f *forecast.Forecast
 			for b.Loop() {
-				if f, err = forecast.New(b.Context(), p, known, &row.options); err != nil {
-					b.Fatal(err)
-				}
+				f = must.Have(forecast.New(b.Context(), p, known, &row.options))(b)
 				n++
 			}
 			b.ReportMetric(float64((used(b)-before).Milliseconds())/float64(n), "cpu-ms/op")

@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/forecast"
 	"github.com/apportion/apportion/placement/sim/simtest"
@@ -58,15 +59,9 @@ func TestDecisionsTwin(t *testing.T) {
 	for seed := range uint64(60) {
 		s := rigid(seed)
 		p := &alloc.Problem{Kinds: s.Kinds, Servers: s.Servers, Theta1: 0.1, Theta2: 0.2}
-		want, err := sim.Run(t.Context(), s, &plain{0.1, 0.2, alloc.Decider{Effort: embedded.Quick}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(sim.Run(t.Context(), s, &plain{0.1, 0.2, alloc.Decider{Effort: embedded.Quick}}))(t)
 		every := &forecast.Decisions{Problem: p}
-		got, err := sim.Run(t.Context(), s, every)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(sim.Run(t.Context(), s, every))(t)
 		skipped += 2*len(s.Jobs) - every.Taken
 		for i := range want.Jobs {
 			if w, g := &want.Jobs[i], &got.Jobs[i]; w.Start != g.Start || w.Completion != g.Completion {
@@ -82,9 +77,7 @@ func TestDecisionsTwin(t *testing.T) {
 			t.Fatalf("seed %d: %d decisions, not %d: %v", seed, few.Taken, every.Taken, err)
 		}
 		for i := range want.Jobs {
-			if want.Jobs[i].Completed != bounded.Jobs[i].Completed {
-				t.Errorf("seed %d: %s completes %t", seed, want.Jobs[i].ID, bounded.Jobs[i].Completed)
-			}
+			must.Equal(t, want.Jobs[i].Completed, bounded.Jobs[i].Completed, "seed", seed, want.Jobs[i].ID, "completes")
 			if want.Jobs[i].Start != bounded.Jobs[i].Start {
 				late++
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/forecast"
 	"github.com/apportion/apportion/placement/sim/policies"
@@ -39,11 +40,7 @@ func cluster(ends ...float64) *alloc.Problem {
 
 func forecastOf(t *testing.T, p *alloc.Problem, known []forecast.Known, o *forecast.Options) *forecast.Forecast {
 	t.Helper()
-	f, err := forecast.New(t.Context(), p, known, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Have(forecast.New(t.Context(), p, known, o))(t)
 }
 
 // seconds returns a quantile as a number, infinity beyond the horizon.
@@ -101,9 +98,7 @@ func TestHistory(t *testing.T) {
 	history, err := forecast.NewHistory([]forecast.Run{
 		{User: "u", Length: 50, Limit: 50}, {User: "v", Length: 10, Limit: 100}, {User: "v", Length: 100, Limit: 100},
 	}, &forecast.Shrinkage{Strength: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	known := []forecast.Known{{ID: "a", User: "u", Ran: 60}, {ID: "b", User: "v"}, {ID: "c", User: "v"}}
 	f := forecastOf(t, cluster(40, 50, 20), known, &forecast.Options{Replays: 99, History: history})
 	b, c := f.Jobs[0], f.Jobs[1]
@@ -193,9 +188,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %v", test.field, err, test.want)
 		}
 	}
-	if _, err := forecast.New(t.Context(), &alloc.Problem{}, nil, nil); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("a problem that is none: %v", err)
-	}
+	must.Fail(forecast.New(t.Context(), &alloc.Problem{}, nil, nil))(t, apportion.ErrEmpty, "a problem that is none")
 }
 
 // drawn is a cluster of a few servers, full of applications of all sorts, of which some wait.
@@ -231,9 +224,7 @@ func drawn(seed uint64) (*alloc.Problem, []forecast.Known) {
 // The same input has the same forecast; quantiles ascend; whatever was given stays as it was.
 func TestProperties(t *testing.T) {
 	history, err := forecast.NewHistory([]forecast.Run{{User: "u0", Length: 10, Limit: 100}, {User: "u1", Length: 90, Limit: 100}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for seed := range uint64(30) {
 		p, known := drawn(seed)
 		o := &forecast.Options{Replays: 9, History: history, Seed: seed, Decisions: int(seed % 3 * 4)}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // runsOf returns runs of one user and queue.
@@ -63,10 +64,7 @@ func TestLength(t *testing.T) {
 		{"a larger part of its limit", limited, Known{User: "u", Ran: 3}, 10, draws{0, 0}, 5},
 		{"beyond its limit", limited, Known{User: "u", Ran: 12}, 10, draws{0, 0}, 12},
 	} {
-		h, err := NewHistory(test.runs, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Have(NewHistory(test.runs, nil))(t)
 		if got, known := h.length(&test.job, "q", test.limit, test.d); got != test.want || !known {
 			t.Errorf("%s: %g, %v, want %g", test.name, got, known, test.want)
 		}
@@ -84,10 +82,7 @@ func TestLength(t *testing.T) {
 // runs one by one, which knows of no levels.
 func TestShrinkage(t *testing.T) {
 	runs := append(append(runsOf("v", "r", 0, 1000, 1000, 3000, 5000), runsOf("v", "q", 0, 200, 400)...), runsOf("u", "q", 0, 10, 20)...)
-	h, err := NewHistory(runs, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Have(NewHistory(runs, nil))(t)
 	// Two runs of the user, four of the queue, eight of all.
 	user := 2.0 / 6
 	queue := (1 - user) * 4 / 8
@@ -122,10 +117,7 @@ func TestShrinkage(t *testing.T) {
 
 // Of a user the last runs count alone.
 func TestRecent(t *testing.T) {
-	h, err := NewHistory(runsOf("u", "q", 0, 1, 2, 3, 4), &Shrinkage{Recent: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Have(NewHistory(runsOf("u", "q", 0, 1, 2, 3, 4), &Shrinkage{Recent: 2}))(t)
 	if got := h.users[[2]string{"q", "u"}].seconds; len(got) != 2 || got[0] != 3 || len(h.queues["q"].seconds) != 4 {
 		t.Errorf("%v", got)
 	}

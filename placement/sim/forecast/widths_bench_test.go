@@ -15,6 +15,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/forecast"
 	"github.com/apportion/apportion/placement/sim/policies"
@@ -137,10 +138,7 @@ func BenchmarkWidths(b *testing.B) {
 					w = waits{}
 					for seed := *widthFirst; seed < *widthFirst+*widthStreams; seed++ {
 						s := widthStream(seed, load, c.most)
-						r, err := sim.Run(b.Context(), s, c.policy(s))
-						if err != nil {
-							b.Fatal(err)
-						}
+						r := must.Have(sim.Run(b.Context(), s, c.policy(s)))(b)
 						w.add(s, r)
 					}
 				}

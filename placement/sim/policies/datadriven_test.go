@@ -226,8 +226,8 @@ func shareCase(t *testing.T, d *datadriven.TestData) string {
 	d.MaybeScanArgs(t, "policy", &name)
 	choice := map[string]sim.Policy{
 		"default": &policies.Default{},
-		"flowcon": must(policies.NewFlowCon(flowcon.Config{Interval: 20 * time.Second, Alpha: 0.01}, nil)),
-		"specon":  must(policies.NewSpeCon(specon.Config{Interval: 20 * time.Second, Alpha: 0.05}, nil)),
+		"flowcon": sound(policies.NewFlowCon(flowcon.Config{Interval: 20 * time.Second, Alpha: 0.01}, nil)),
+		"specon":  sound(policies.NewSpeCon(specon.Config{Interval: 20 * time.Second, Alpha: 0.05}, nil)),
 	}
 	result, err := sim.Run(t.Context(), s, choice[name])
 	if err != nil {
@@ -264,7 +264,7 @@ func curve(values ...float64) *sim.Curve {
 	for i := range at {
 		at[i] = float64(i)
 	}
-	return must(sim.NewCurve(at, values))
+	return sound(sim.NewCurve(at, values))
 }
 
 // formatShares prints who uses what of which worker from each instant on, every move, and every

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/primaldual"
 	"github.com/apportion/apportion/primaldual/deadline"
@@ -69,9 +70,7 @@ func TestDeadlinePacks(t *testing.T) {
 func TestDeadlineNeedsTraining(t *testing.T) {
 	s, _ := opened(t, tinyJob("a", 1, 1, 4, always))
 	s.Jobs[0].Training = nil
-	if _, err := (&Deadline{}).offer(s, stateOf(s), apportion.Resources{1}); err == nil {
-		t.Error("it was offered")
-	}
+	must.Fail((&Deadline{}).offer(s, stateOf(s), apportion.Resources{1}))(t, must.Any, "it was offered")
 }
 
 // stateOf returns the state of the first job of a scenario at its arrival.

@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -58,10 +59,7 @@ func TestDormKeepsItsBudgets(t *testing.T) {
 			}
 		}
 		s := testbed(12, 1)
-		result, err := sim.Run(t.Context(), s, dorm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Have(sim.Run(t.Context(), s, dorm))(t)
 		if got := result.Adjusted(result.End + 1); got != adjusted || decided == 0 {
 			t.Errorf("%s: %d adjusted, announced %d in %d decisions", dorm.Label, got, adjusted, decided)
 		}
@@ -87,12 +85,8 @@ func TestDorm123(t *testing.T) {
 	for _, dorm := range policies.Dorm123(nil) {
 		var got [2]float64
 		dorm.Observe = func(d *alloc.Decision) { got = [2]float64{d.Metrics.LossBudget, float64(d.Metrics.AdjustBudget)} }
-		if _, err := dorm.Decide(t.Context(), &sim.State{Scenario: s, Jobs: jobs}); err != nil {
-			t.Fatal(err)
-		}
-		if got != want[dorm.Name()] {
-			t.Errorf("%s: budgets %v, want %v", dorm.Name(), got, want[dorm.Name()])
-		}
+		must.Have(dorm.Decide(t.Context(), &sim.State{Scenario: s, Jobs: jobs}))(t)
+		must.Equal(t, got, want[dorm.Name()], dorm.Name(), "budgets")
 	}
 }
 
@@ -105,7 +99,5 @@ func (b brokenSolver) Solve(context.Context, *solver.Instance) (*solver.Solution
 
 func TestDormReportsItsSolver(t *testing.T) {
 	broken := errors.New("no licence")
-	if _, err := sim.Run(t.Context(), testbed(1, 3), policies.Dorm123(brokenSolver{broken})[0]); !errors.Is(err, broken) {
-		t.Errorf("error %v, want %v", err, broken)
-	}
+	must.Fail(sim.Run(t.Context(), testbed(1, 3), policies.Dorm123(brokenSolver{broken})[0]))(t, broken, "error")
 }

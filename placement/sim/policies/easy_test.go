@@ -1,12 +1,12 @@
 package policies_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -31,16 +31,11 @@ func TestEASY(t *testing.T) {
 		// The widest of those that wait goes first, which is b as well.
 		{&policies.EASY{Score: func(_, _, containers float64) float64 { return containers }}, []int64{0, 50, 2, 100, 47, 100}},
 	} {
-		r, err := sim.Run(t.Context(), s, test.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(sim.Run(t.Context(), s, test.policy))(t)
 		var got []int64
 		for i := range r.Jobs {
 			got = append(got, int64(r.Jobs[i].Start.Seconds()))
 		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%+v: starts at %v, want %v", test.policy, got, test.want)
-		}
+		must.Same(t, got, test.want, test.policy, "starts at")
 	}
 }

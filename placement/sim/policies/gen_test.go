@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 	"github.com/apportion/apportion/primaldual"
@@ -58,14 +59,8 @@ type tiny struct {
 
 func runTiny(t *testing.T, policy sim.Policy, slots int, workers []int64, jobs ...primaldual.Job) *tiny {
 	t.Helper()
-	s, err := sim.FromSlots(tinyCluster(slots), jobs, workers, slot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := sim.Run(context.Background(), s, policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(sim.FromSlots(tinyCluster(slots), jobs, workers, slot))(t)
+	r := must.Have(sim.Run(context.Background(), s, policy))(t)
 	result := &tiny{Result: r, scenario: s, schedules: sim.Schedules(s, r)}
 	for i := range r.Jobs {
 		result.completion = append(result.completion, int(r.Jobs[i].Completion/slot))

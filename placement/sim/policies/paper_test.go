@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -29,10 +30,7 @@ func TestPaperPowersOfTwo(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 2, 2, 0}, r.completion); diff != "" || r.Worth() != 69 {
 		t.Errorf("total %v, want 69; completions (-want +got):\n%s", r.Worth(), diff)
 	}
-	ledger, err := sim.Ledger(r.scenario, r.Result, &tinyBounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ledger := must.Have(sim.Ledger(r.scenario, r.Result, &tinyBounds))(t)
 	var jobs []primaldual.Job
 	for i := range r.scenario.Jobs {
 		jobs = append(jobs, *r.scenario.Jobs[i].Training)
@@ -61,10 +59,7 @@ func thesisJobs() *sim.Scenario {
 
 // Reference: [Zheng] §6.1.3: makespan 394.0 s, overlap of two jobs 240.5 s, of three 84.7 s.
 func TestThreeJobsWithoutLimits(t *testing.T) {
-	result, err := sim.Run(t.Context(), thesisJobs(), &Default{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(sim.Run(t.Context(), thesisJobs(), &Default{}))(t)
 	for i, want := range []time.Duration{394 * second, 240500 * time.Millisecond, 84700 * time.Millisecond} {
 		if got := result.Jobs[i].Response(); (got - want).Abs() > 10*time.Millisecond {
 			t.Errorf("%s took %v, want %v", result.Jobs[i].ID, got, want)
@@ -74,14 +69,8 @@ func TestThreeJobsWithoutLimits(t *testing.T) {
 
 // Reference: [Zheng] §6.1.3: when MNIST-P is launched at 40 s, VAE's limit is 0.25 and it uses 25 %.
 func TestConvergedJobIsHeldAtAQuarter(t *testing.T) {
-	policy, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.05}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := sim.Run(t.Context(), thesisJobs(), policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Have(NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.05}, nil))(t)
+	result := must.Have(sim.Run(t.Context(), thesisJobs(), policy))(t)
 	for i, want := range []sim.Span{{Rate: 250_000, Limit: 250_000}, {Rate: 750_000, Limit: sim.Whole}} {
 		var got *sim.Span
 		for k := range result.Jobs[i].Spans {

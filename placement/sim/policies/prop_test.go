@@ -30,10 +30,10 @@ var made = map[simtest.World][]func() sim.Policy{
 		func() sim.Policy { return &policies.Default{} },
 		func() sim.Policy { return &policies.Default{Ties: rand.New(rand.NewPCG(1, 2))} },
 		func() sim.Policy {
-			return must(policies.NewFlowCon(flowcon.Config{Interval: 20 * time.Second, Alpha: 0.002}, nil))
+			return sound(policies.NewFlowCon(flowcon.Config{Interval: 20 * time.Second, Alpha: 0.002}, nil))
 		},
 		func() sim.Policy {
-			return must(policies.NewSpeCon(specon.Config{Interval: 20 * time.Second, Alpha: 0.05}, nil))
+			return sound(policies.NewSpeCon(specon.Config{Interval: 20 * time.Second, Alpha: 0.05}, nil))
 		},
 	},
 	simtest.Slots: {
@@ -47,7 +47,7 @@ var made = map[simtest.World][]func() sim.Policy{
 	},
 }
 
-func must[P any](made P, err error) P {
+func sound[P any](made P, err error) P {
 	if err != nil {
 		panic(err)
 	}

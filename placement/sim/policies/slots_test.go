@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/primaldual"
 )
@@ -24,12 +25,8 @@ func TestFIFO(t *testing.T) {
 		want   []int
 	}{{&FIFO{}, []int{2, 4, 3}}, {&FIFO{Backfill: true}, []int{2, 4, 2}}} {
 		r := runTiny(t, test.policy, 6, []int64{9, 6, 2}, jobs...)
-		if diff := cmp.Diff(test.want, r.completion); diff != "" {
-			t.Errorf("%s: completions (-want +got):\n%s", r.Policy, diff)
-		}
-		if r.Worth() != 3 {
-			t.Errorf("%s: total %v, want 3", r.Policy, r.Worth())
-		}
+		must.Equal(t, cmp.Diff(test.want, r.completion), "", r.Policy, "completions")
+		must.Equal(t, r.Worth(), 3, r.Policy, "total")
 		plan := r.schedules[0][0]
 		if !cmp.Equal(plan.Workers, placements{{Server: 0, Count: 2}, {Server: 1, Count: 2}}) || !cmp.Equal(plan.PS, placements{{Server: 0, Count: 1}, {Server: 1, Count: 1}}) {
 			t.Errorf("%s: %+v, want two workers and one parameter server on each server", r.Policy, plan)
@@ -57,9 +54,7 @@ func TestDRF(t *testing.T) {
 			t.Errorf("job %d, slot %d (-want +got):\n%s", test.job, plan.Slot, diff)
 		}
 	}
-	if diff := cmp.Diff([]int{1, 2}, r.completion); diff != "" {
-		t.Errorf("completions (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff([]int{1, 2}, r.completion), "", "completions")
 }
 
 // Of three equal jobs the first two get the only two workers that fit.
@@ -97,10 +92,7 @@ func opened(t *testing.T, jobs ...primaldual.Job) (*sim.Scenario, *desk) {
 	for i := range fixed {
 		fixed[i] = 30
 	}
-	s, err := sim.FromSlots(tinyCluster(1), jobs, fixed, slot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(sim.FromSlots(tinyCluster(1), jobs, fixed, slot))(t)
 	d := &desk{}
 	d.open(&sim.State{Scenario: s})
 	return s, d
@@ -148,13 +140,9 @@ func TestRRHTooLate(t *testing.T) {
 // A has all 8 containers in slot 1; in slot 2 it shares with B, half each.
 func TestDorm(t *testing.T) {
 	r := runTiny(t, DormInSlots(nil), 5, []int64{1, 1}, tinyJob("A", 1, 4, 8, always), tinyJob("B", 2, 2, 8, always))
-	if diff := cmp.Diff([]int{3, 3}, r.completion); diff != "" {
-		t.Errorf("completions (-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff([]int{3, 3}, r.completion), "", "completions")
 	for slot, want := range []int64{8, 4, 4} {
-		if got := r.schedules[0][slot].Total(); got != want {
-			t.Errorf("slot %d: %d workers, want %d", slot+1, got, want)
-		}
+		must.Equal(t, r.schedules[0][slot].Total(), want, "slot", slot+1, "workers")
 	}
 }
 
@@ -185,9 +173,7 @@ func TestUnservable(t *testing.T) {
 	heavy.PS = apportion.Resources{3}
 	for _, policy := range inSlots() {
 		r := runTiny(t, policy, 4, []int64{2, 2, 2, 2}, narrow, wide, heavy, tinyJob("B", 1, 2, 2, primaldual.Sigmoid{Gamma1: 1000}))
-		if diff := cmp.Diff([]int{0, 0, 0, 1}, r.completion); diff != "" {
-			t.Errorf("%s: completions (-want +got):\n%s", r.Policy, diff)
-		}
+		must.Equal(t, cmp.Diff([]int{0, 0, 0, 1}, r.completion), "", r.Policy, "completions")
 	}
 }
 
@@ -200,12 +186,8 @@ func TestFitting(t *testing.T) {
 	narrow.PSBandwidth, narrow.WorkerBandwidth = 1, 2
 	s, _ := opened(t, tinyJob("A", 1, 1, 30, always), heavy, short, light, narrow)
 	for i, want := range []int64{8, 4, 3, 8, 0} {
-		if got := fitting(s, &s.Jobs[i]); got != want {
-			t.Errorf("%s: %d workers, want %d", s.Jobs[i].ID, got, want)
-		}
+		must.Equal(t, fitting(s, &s.Jobs[i]), want, s.Jobs[i].ID, "workers")
 	}
 	s.Jobs[1].Min = 5
-	if got := fitting(s, &s.Jobs[1]); got != 0 {
-		t.Errorf("%d workers, fewer than the least", got)
-	}
+	must.Equal(t, fitting(s, &s.Jobs[1]), 0, "workers, fewer than the least")
 }

@@ -4,12 +4,12 @@ package policies_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 )
@@ -40,10 +40,7 @@ func elastic(id string, arrival, duration time.Duration) sim.Job {
 func TestSwarmPassesOverWhatNeverFits(t *testing.T) {
 	giant := elastic("giant", 0, time.Hour)
 	giant.Fixed, giant.Max = 5, 5
-	result, err := sim.Run(t.Context(), with(cluster("cpu", 4), giant, elastic("b", 0, time.Hour)), policies.Swarm{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(sim.Run(t.Context(), with(cluster("cpu", 4), giant, elastic("b", 0, time.Hour)), policies.Swarm{}))(t)
 	if g := result.Jobs[0]; g.Started || g.Completed {
 		t.Errorf("the giant ran: %+v", g)
 	}
@@ -60,14 +57,9 @@ func TestSwarmHeadOfLine(t *testing.T) {
 	first, head, small := elastic("first", 0, time.Hour), elastic("head", time.Second, time.Hour), elastic("small", 2*time.Second, time.Hour)
 	head.Fixed, small.Fixed = 4, 1
 	head.Work, small.Work = 4*time.Hour, time.Hour
-	result, err := sim.Run(t.Context(), with(cluster("cpu", 4), first, head, small), policies.Swarm{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(sim.Run(t.Context(), with(cluster("cpu", 4), first, head, small), policies.Swarm{}))(t)
 	for i, want := range []time.Duration{0, time.Hour, 2 * time.Hour} {
-		if got := result.Jobs[i].Start; got != want {
-			t.Errorf("%s started at %v, want %v", result.Jobs[i].ID, got, want)
-		}
+		must.Equal(t, result.Jobs[i].Start, want, result.Jobs[i].ID, "started at")
 	}
 }
 
@@ -76,15 +68,10 @@ func TestSwarmSpreads(t *testing.T) {
 	a := elastic("a", 0, time.Hour)
 	a.Fixed = 4
 	s := cluster("cpu", 0, 9, 9, 1)
-	orders, err := policies.Swarm{}.Decide(t.Context(), &sim.State{Scenario: s, Jobs: []sim.JobState{{Job: &a}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := must.Have(policies.Swarm{}.Decide(t.Context(), &sim.State{Scenario: s, Jobs: []sim.JobState{{Job: &a}}}))(t)
 	got := make([]int64, 4)
 	for _, p := range orders.Places[0].On {
 		got[p.Server] += p.Count
 	}
-	if want := []int64{0, 2, 1, 1}; !slices.Equal(got, want) {
-		t.Errorf("containers %v, want %v", got, want)
-	}
+	must.Same(t, got, []int64{0, 2, 1, 1}, "containers")
 }

@@ -3,7 +3,6 @@
 package policies
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -12,16 +11,14 @@ import (
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/flowcon"
 	"github.com/apportion/apportion/growth/specon"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
 
 // What happens on another worker between two runs must not cut a measurement short.
 func TestFlowConMeasuresWholeIntervals(t *testing.T) {
-	policy, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Have(NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.1}, nil))(t)
 	var slow []growth.Change
 	policy.Observe = func(_ time.Duration, move growth.Change) {
 		if move.Cause == growth.GrowsSlowly {
@@ -36,9 +33,7 @@ func TestFlowConMeasuresWholeIntervals(t *testing.T) {
 		if now > 0 {
 			state.Jobs = append(state.Jobs, sim.JobState{Job: &b, Index: 1, Places: on(1), Left: b.Work})
 		}
-		if _, err := policy.Decide(t.Context(), state); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(policy.Decide(t.Context(), state))(t)
 	}
 	// 0.02 a second at a usage of a quarter.
 	if len(slow) != 1 || slow[0].Job != "a" || slow[0].Growth < 0.07999 || slow[0].Growth > 0.08001 {
@@ -48,10 +43,7 @@ func TestFlowConMeasuresWholeIntervals(t *testing.T) {
 
 // Workers run at intervals of their own; the policy is asked when the first of them is due.
 func TestFlowConWakesForTheFirst(t *testing.T) {
-	policy, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Have(NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.1}, nil))(t)
 	a, b := whole("a", 0, 100*second), whole("b", 10*second, 100*second)
 	state := &sim.State{Scenario: onWorkers(2), Jobs: []sim.JobState{{Job: &a, Index: 0, Places: on(0), Left: a.Work}}}
 	if orders, err := policy.Decide(t.Context(), state); err != nil || orders.Next != 20*second {
@@ -68,10 +60,7 @@ func TestFlowConWakesForTheFirst(t *testing.T) {
 // job at a check. It returns the orders of each check.
 func stage(t *testing.T, checks int, workers []int, value func(index, check int) float64) (*SpeCon, *sim.State, []sim.Orders) {
 	t.Helper()
-	policy, err := NewSpeCon(specon.Config{Interval: 10 * second, Alpha: 0.05}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Have(NewSpeCon(specon.Config{Interval: 10 * second, Alpha: 0.05}, nil))(t)
 	state := &sim.State{Scenario: onWorkers(2)}
 	for i, w := range workers {
 		j := whole(string(rune('a'+i)), 0, 1000*second)
@@ -83,10 +72,7 @@ func stage(t *testing.T, checks int, workers []int, value func(index, check int)
 		for i := range state.Jobs {
 			state.Jobs[i].Value, state.Jobs[i].New = value(state.Jobs[i].Index, check), check == 0
 		}
-		orders, err := policy.Decide(t.Context(), state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		orders := must.Have(policy.Decide(t.Context(), state))(t)
 		all = append(all, orders)
 		for _, p := range orders.Places {
 			state.Jobs[p.Job[0]-'a'].Places = p.On // jobs are called a, b, ...
@@ -123,9 +109,7 @@ func TestSpeConDecidesOnce(t *testing.T) {
 		if !reflect.DeepEqual(orders.Places, want) {
 			t.Errorf("check %d: %v, want %v", check, orders.Places, want)
 		}
-		if orders.Next != time.Duration(check+1)*10*second {
-			t.Errorf("check %d: next %v", check, orders.Next)
-		}
+		must.Equal(t, orders.Next, time.Duration(check+1)*10*second, "check", check, "next")
 	}
 	if job := policy.manager.State().Jobs[0]; !job.Decided || job.Since != 40*second {
 		t.Errorf("decided %v at %v, want only at 40 s", job.Decided, job.Since)
@@ -148,10 +132,8 @@ func TestSpeConRebalances(t *testing.T) {
 	// The jobs of worker 0 leave: it is idle, and those of worker 1 have been moved before.
 	state.Jobs, state.Ended = state.Jobs[2:], []string{"a", "b"}
 	state.Now += second
-	orders, err := policy.Decide(t.Context(), state)
-	if err != nil || len(orders.Places) != 0 {
-		t.Errorf("moved again: %v (%v)", orders.Places, err)
-	}
+	orders := must.Have(policy.Decide(t.Context(), state))(t)
+	must.Equal(t, len(orders.Places), 0, "moved again", orders.Places)
 	if jobs := policy.manager.State().Jobs; len(jobs) != 2 {
 		t.Errorf("the manager knows %d jobs, want the two that are left", len(jobs))
 	}
@@ -183,10 +165,7 @@ func TestSpeConMovesTheSlowJob(t *testing.T) {
 		s.Jobs = append(s.Jobs, j)
 	}
 	s.Jobs[0].Curve = through(1, .9999, .99985, .99984, .999835, .999834, .9998339)
-	policy, err := NewSpeCon(specon.Config{Interval: 20 * second, Alpha: 0.01}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := must.Have(NewSpeCon(specon.Config{Interval: 20 * second, Alpha: 0.01}, nil))(t)
 	result, err := sim.Run(t.Context(), s, policy) // no requests: all start on the first worker
 	if err != nil {
 		t.Fatal(err)
@@ -202,13 +181,8 @@ func TestSpeConMovesTheSlowJob(t *testing.T) {
 			}
 		}
 	}
-	if slows != 1 {
-		t.Errorf("%d moves of slow jobs, want 1", slows)
-	}
-	base, err := sim.Run(t.Context(), s, &Default{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, slows, 1, "moves of slow jobs")
+	base := must.Have(sim.Run(t.Context(), s, &Default{}))(t)
 	if sooner, _ := result.Gains(base); sooner != 3 {
 		t.Errorf("%d jobs gain, want 3", sooner)
 	}
@@ -234,10 +208,7 @@ func TestDefaultPlacesByRequests(t *testing.T) {
 		j.Request = request
 		s.Jobs = append(s.Jobs, j)
 	}
-	result, err := sim.Run(t.Context(), s, &Default{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(sim.Run(t.Context(), s, &Default{}))(t)
 	for i, want := range []int{0, 1, 1, 1} {
 		job := &result.Jobs[i]
 		if got := job.Spans[0].Places[0].Server; got != want || job.Adjusted != 0 || job.Spans[0].Why != "arrived" {
@@ -256,16 +227,10 @@ func TestPropLimitsDoNotWaste(t *testing.T) {
 		for i := range s.Jobs {
 			s.Jobs[i].Demand[0] = sim.Whole
 		}
-		policy, err := NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.002}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		policy := must.Have(NewFlowCon(flowcon.Config{Interval: 20 * second, Alpha: 0.002}, nil))(t)
 		var spans []time.Duration
 		for _, policy := range []sim.Policy{&Default{}, policy} {
-			result, err := sim.Run(t.Context(), s, policy)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Have(sim.Run(t.Context(), s, policy))(t)
 			spans = append(spans, result.Makespan())
 		}
 		if slack := (spans[0] - spans[1]).Abs(); slack > time.Duration(len(s.Jobs)) {
@@ -275,10 +240,6 @@ func TestPropLimitsDoNotWaste(t *testing.T) {
 }
 
 func TestPoliciesRefuseWrongSettings(t *testing.T) {
-	if _, err := NewFlowCon(flowcon.Config{}, nil); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("FlowCon: %v", err)
-	}
-	if _, err := NewSpeCon(specon.Config{}, nil); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("SpeCon: %v", err)
-	}
+	must.Fail(NewFlowCon(flowcon.Config{}, nil))(t, apportion.ErrRange, "FlowCon")
+	must.Fail(NewSpeCon(specon.Config{}, nil))(t, apportion.ErrRange, "SpeCon")
 }

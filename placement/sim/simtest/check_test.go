@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 	"github.com/apportion/apportion/primaldual"
@@ -50,9 +51,7 @@ func containers() (*sim.Scenario, *sim.Result) {
 }
 
 func TestCheck(t *testing.T) {
-	if err := simtest.Check(containers()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, simtest.Check(containers()))
 	for name, test := range map[string]struct {
 		spoil func(s *sim.Scenario, r *sim.Result)
 		want  string
@@ -140,10 +139,7 @@ func TestCheckSlots(t *testing.T) {
 			ID: "a", Arrival: 1, Epochs: 5, Chunks: 4, Minibatches: 1, MinibatchSlots: .25, WorkerBandwidth: 1, PSBandwidth: 2,
 			Worker: apportion.Resources{1}, PS: apportion.Resources{1}, Utility: primaldual.Sigmoid{Gamma1: 10},
 		}
-		s, err := sim.FromSlots(cluster, []primaldual.Job{job}, []int64{3}, second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(sim.FromSlots(cluster, []primaldual.Job{job}, []int64{3}, second))(t)
 		three, two := []apportion.Placement{{Server: 0, Count: 3}}, []apportion.Placement{{Server: 0, Count: 2}}
 		return s, &sim.Result{
 			End: 2 * second, Samples: []sim.Sample{{Total: .75 + 1}, {At: 2 * second}},

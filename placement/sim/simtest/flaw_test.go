@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/policies"
 	"github.com/apportion/apportion/placement/sim/simtest"
@@ -93,16 +94,11 @@ func TestFlawed(t *testing.T) {
 
 // TestFlaws: every policy that breaks a promise fails, and is told what is wrong with it.
 func TestFlaws(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.timeout=60s")
 	child.Env = append(os.Environ(), flawVariable+"=1")
 	output, err := child.CombinedOutput()
-	if err == nil {
-		t.Fatal("flawed policies passed")
-	}
+	must.Err(t, err, must.Any, "flawed policies passed")
 	text := string(output)
 	for name, flaw := range flawedPolicies {
 		_, rest, found := strings.Cut(text, "=== RUN   TestFlawed/"+name)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/primaldual/oasistest"
+	"github.com/apportion/apportion/primaldual"
 )
 
 // World is a law and a time base.
@@ -127,9 +127,9 @@ func workers(rng *rand.Rand) *sim.Scenario {
 
 // slots draws a workload with the ranges of the paper, small enough for every policy.
 func slots(rng *rand.Rand) *sim.Scenario {
-	cluster, jobs := oasistest.Generate(rng, oasistest.Settings{
+	cluster, jobs := primaldual.Workload{
 		Slots: 20 + rng.IntN(21), WorkerServers: 1 + rng.IntN(5), PSServers: 1 + rng.IntN(4), Jobs: 1 + rng.IntN(15),
-	})
+	}.Draw(rng)
 	// A static scheduler's numbers are drawn from the range of [OASiS] §5; FromSlots cuts them to Chunks.
 	fixed := make([]int64, len(jobs))
 	for i := range fixed {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -19,9 +20,7 @@ func TestScenarios(t *testing.T) {
 	for _, world := range worlds {
 		for seed := range uint64(200) {
 			s := simtest.Scenario(world, seed)
-			if err := s.Validate(); err != nil {
-				t.Errorf("%v scenario %d: %v", world, seed, err)
-			}
+			must.Do(t, s.Validate(), world, "scenario", seed)
 			again := simtest.Scenario(world, seed)
 			if len(again.Jobs) != len(s.Jobs) || !cmp.Equal(s.Servers, again.Servers) {
 				t.Errorf("%v scenario %d is another one the second time", world, seed)
