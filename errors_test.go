@@ -27,9 +27,7 @@ func TestFieldErrorText(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	var faults apportion.Faults
-	if err := faults.Err(); err != nil {
-		t.Errorf("no fault, but Err() = %v", err)
-	}
+	must.Do(t, faults.Err(), "no fault, but Err()")
 	faults.Add(apportion.Item{Kind: "claim", ID: "a"}, "Weight", apportion.ErrNotFinite, "NaN")
 	faults.Add(apportion.Item{Kind: "claim", ID: "b", Index: 1}, "Min", apportion.ErrConflict, "5 is above Max 3")
 	err := fmt.Errorf("drf: %w", faults.Err())

@@ -90,9 +90,7 @@ func TestLinks(t *testing.T) {
 		if strings.HasPrefix(match[1], "/") {
 			folder = "." // a link from the root of the repository
 		}
-		if _, err := os.Stat(filepath.Join(folder, match[1])); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Have(os.Stat(filepath.Join(folder, match[1])))(t, name)
 	})
 }
 

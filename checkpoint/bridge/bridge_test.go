@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // servers has room for four containers on s1 and s2 and for one on s3.
@@ -63,9 +64,7 @@ func TestPrevious(t *testing.T) {
 		},
 		{"a server that is gone", []checkpoint.Job{job("a", "", "s9", "", 0)}, alloc.Allocation{}},
 	} {
-		if diff := cmp.Diff(c.want, bridge.Previous(c.jobs, servers)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		must.Equal(t, cmp.Diff(c.want, bridge.Previous(c.jobs, servers)), "", c.name)
 	}
 }
 
@@ -111,9 +110,7 @@ func TestSubmit(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	got.Demand[0] = 9
-	if app.Demand[0] != 1 {
-		t.Error("the demand is shared")
-	}
+	must.Equal(t, app.Demand[0], 1, "the demand is shared")
 	for _, least := range []int64{-1, bridge.MaxContainers + 1} {
 		app.Min = least
 		var field *apportion.FieldError

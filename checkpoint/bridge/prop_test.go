@@ -43,9 +43,7 @@ func newRun(t *rapid.T) *run {
 
 // step gives the machine an event and keeps what it asks for.
 func (r *run) step(t *rapid.T, event checkpoint.Event) {
-	if err := r.m.Step(event); err != nil {
-		t.Fatalf("%T: %v", event, err)
-	}
+	must.Do(t, r.m.Step(event), event)
 	for _, e := range r.m.Ready().Effects {
 		if e.Action != checkpoint.Prune {
 			r.pending = append(r.pending, e)
@@ -125,9 +123,7 @@ func (r *run) look(t *rapid.T) alloc.Allocation {
 	}
 	p := *r.p
 	p.Previous = previous
-	if err := p.Validate(); err != nil {
-		t.Fatalf("alloc does not take %v: %v", previous, err)
-	}
+	must.Do(t, p.Validate(), "alloc does not take", previous)
 	return previous
 }
 
@@ -161,9 +157,7 @@ func TestRoundTrip(t *testing.T) {
 		r.adjust(t, next)
 		r.look(t)
 		r.rest(t)
-		if diff := cmp.Diff(next, r.look(t)); diff != "" {
-			t.Fatalf("at rest (-decided +previous):\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(next, r.look(t)), "", "at rest (-decided +previous)")
 		event, err := bridge.Targets(r.p, next, r.m.Jobs())
 		if err != nil || len(event.Targets) > 0 {
 			t.Fatalf("the same again asks for %v, %v", event.Targets, err)

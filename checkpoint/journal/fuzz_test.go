@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // FuzzReadRecords reads anything as a journal: no panic, an error is ErrCorrupt, and the valid prefix is
@@ -55,15 +56,10 @@ func FuzzRecover(f *testing.F) {
 		}
 		m, err := checkpoint.Recover(oneKind(), 1, record)
 		if err != nil {
-			if !errors.Is(err, checkpoint.ErrCorrupt) {
-				t.Fatal(err)
-			}
+			must.Err(t, err, checkpoint.ErrCorrupt)
 			return
 		}
-		twice, err := checkpoint.Recover(oneKind(), 1, m.Snapshot())
-		if err != nil {
-			t.Fatalf("recovered once, and not again: %v", err)
-		}
+		twice := must.Have(checkpoint.Recover(oneKind(), 1, m.Snapshot()))(t)
 		if a, b := m.Ready(), twice.Ready(); len(a.Effects) != len(b.Effects) || !a.Record.Empty() || !b.Record.Empty() {
 			t.Fatalf("%v, then %v", a, b)
 		}

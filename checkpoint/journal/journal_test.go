@@ -151,15 +151,9 @@ func TestAppendAfterError(t *testing.T) {
 		return nil
 	}))
 	fail = true
-	if err := appendEvent(m, j, server("a")); !errors.Is(err, vfstest.ErrInjected) {
-		t.Errorf("append = %v", err)
-	}
-	if err := appendEvent(m, j, server("b")); !errors.Is(err, vfstest.ErrInjected) {
-		t.Errorf("append after an error = %v", err)
-	}
-	if err := j.Compact(m.Snapshot()); !errors.Is(err, vfstest.ErrInjected) {
-		t.Errorf("compact after an error = %v", err)
-	}
+	must.Err(t, appendEvent(m, j, server("a")), vfstest.ErrInjected, "append")
+	must.Err(t, appendEvent(m, j, server("b")), vfstest.ErrInjected, "append after an error")
+	must.Err(t, j.Compact(m.Snapshot()), vfstest.ErrInjected, "compact after an error")
 }
 
 // TestJournalOnDisk uses a real directory, with other files in it.
@@ -172,16 +166,12 @@ func TestJournalOnDisk(t *testing.T) {
 	defer fsys.Close()
 	for i := range 3 {
 		m, j := mustOpen(t, fsys)
-		if len(m.Servers()) != i {
-			t.Errorf("%d servers, want %d", len(m.Servers()), i)
-		}
+		must.Equal(t, len(m.Servers()), i, "servers")
 		must.Do(t, appendEvent(m, j, server(fmt.Sprint(i))))
 		must.Do(t, j.Close())
 	}
-	entries, err := fsys.List(".")
-	if err != nil || len(entries) != 7 {
-		t.Errorf("%v, %v: want the five others, one journal, and the room that it keeps", entries, err)
-	}
+	entries := must.Have(fsys.List("."))(t)
+	must.Equal(t, len(entries), 7, entries)
 }
 
 // TestDamage cuts a journal everywhere, puts zeros in the place of its end, and flips every bit of it. A cut and zeros are a
@@ -230,12 +220,8 @@ func TestTornInside(t *testing.T) {
 		return err
 	}
 	second := (at/sector + 2) * sector
-	if err := errors.Join(hole(second, second+sector), hole(at, at/sector*sector+sector)); err != nil {
-		t.Errorf("a sector that was not written: %v", err)
-	}
-	if err := hole(second, second+sector-1); !errors.Is(err, checkpoint.ErrCorrupt) {
-		t.Errorf("zeros that are no sector: %v", err)
-	}
+	must.Do(t, errors.Join(hole(second, second+sector), hole(at, at/sector*sector+sector)), "a sector that was not written")
+	must.Err(t, hole(second, second+sector-1), checkpoint.ErrCorrupt, "zeros that are no sector")
 }
 
 // A record of many frames is whole or not there, and a frame that survives behind one of the same record that does not is
@@ -281,10 +267,8 @@ func someJournal(t *testing.T) (data []byte, ends []int) {
 		must.Do(t, appendEvent(m, j, e))
 		ends = append(ends, int(j.Bytes()))
 	}
-	data, err := read(mem, name(1, valid))
-	if err != nil || len(data) != ends[len(ends)-1] {
-		t.Fatalf("%d bytes, %v", len(data), err)
-	}
+	data = must.Have(read(mem, name(1, valid)))(t)
+	must.Equal(t, len(data), ends[len(ends)-1], "bytes")
 	return data, ends
 }
 
@@ -315,10 +299,8 @@ func TestFormat(t *testing.T) {
 	m.Ready()
 	must.Do(t, m.Step(checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}}))
 	written := m.Ready().Record
-	payload, err := Encode(written)
-	if err != nil || string(payload) != example {
-		t.Errorf("a machine writes\n%s, %v\nand the example is\n%s", payload, err, example)
-	}
+	payload := must.Have(Encode(written))(t)
+	must.Equal(t, string(payload), example, "a machine writes", payload, "and the example")
 }
 
 // TestRecordTooLong: a record that no reader would take is not written.

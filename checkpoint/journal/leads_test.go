@@ -43,21 +43,11 @@ func TestLeads(t *testing.T) {
 	broken, first = nil, nil
 	// Another has taken the next number, and has not come to an end with it.
 	claim := must.Have(mem.Create(name(j.number+1, claimed)))(t)
-	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the first while another opens: %v", err)
-	}
+	must.Err(t, j.Leads(), checkpoint.ErrFenced, "the first while another opens")
 	must.Do(t, errors.Join(claim.Close(), mem.Remove(name(j.number+1, claimed))))
 	_, second := mustOpen(t, mem)
-	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the first after the second: %v", err)
-	}
-	if err := second.Leads(); err != nil {
-		t.Errorf("the second: %v", err)
-	}
-	if err := j.Compact(m.Snapshot()); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("a compaction of the first: %v", err)
-	}
-	if err := j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the first after it has tried: %v", err)
-	}
+	must.Err(t, j.Leads(), checkpoint.ErrFenced, "the first after the second")
+	must.Do(t, second.Leads(), "the second")
+	must.Err(t, j.Compact(m.Snapshot()), checkpoint.ErrFenced, "a compaction of the first")
+	must.Err(t, j.Leads(), checkpoint.ErrFenced, "the first after it has tried")
 }

@@ -64,9 +64,7 @@ func (l *life) noticed(t *testing.T, what string, at int, left []byte) {
 	if errors.Is(err, checkpoint.ErrCorrupt) {
 		return
 	}
-	if err != nil {
-		t.Fatalf("%s at %d: %v", what, at, err)
-	}
+	must.Do(t, err, what, "at", at)
 	kept := 0
 	for kept < len(l.ends) && l.ends[kept] <= at {
 		kept++
@@ -82,9 +80,7 @@ func (l *life) noticed(t *testing.T, what string, at int, left []byte) {
 		}
 		up := checkpoint.ServerUp{Server: apportion.Server{ID: "s3", Capacity: apportion.Resources{1}}, Witness: newest}
 		err := m.Step(up)
-		if lost != errors.Is(err, checkpoint.ErrBehind) {
-			t.Fatalf("%s at %d: a server that has heard of %v: %v", what, at, newest, err)
-		}
+		must.Equal(t, lost, errors.Is(err, checkpoint.ErrBehind), what, "at", at, "a server that has heard of", newest, err)
 		if again := m.Step(server("s9")); lost && !errors.Is(again, checkpoint.ErrBehind) {
 			t.Fatalf("%s at %d: the machine goes on: %v", what, at, again)
 		}
@@ -132,10 +128,6 @@ func TestOldCopy(t *testing.T) {
 	}
 	// A server of another journal is refused, and the machine goes on.
 	m, _ = mustOpen(t, vfstest.NewMem())
-	if err := m.Step(up); !errors.Is(err, apportion.ErrConflict) {
-		t.Errorf("an empty folder: %v", err)
-	}
-	if err := m.Step(server("s4")); err != nil {
-		t.Errorf("after that: %v", err)
-	}
+	must.Err(t, m.Step(up), apportion.ErrConflict, "an empty folder")
+	must.Do(t, m.Step(server("s4")), "after that")
 }

@@ -83,16 +83,12 @@ func TestFullDisk(t *testing.T) {
 	taken := disk.free - 10 // so that the next record is cut in the middle
 	disk.free = 10
 	for i := range 20 {
-		if err := appendEvent(m, j, server(fmt.Sprint("s", i))); err != nil {
-			t.Fatalf("record %d: %v", i, err)
-		}
+		must.Do(t, appendEvent(m, j, server(fmt.Sprint("s", i))), "record", i)
 	}
 	if j.Spare() {
 		t.Error("the room that was kept is there, and was used")
 	}
-	if err := j.Compact(m.Snapshot()); err != nil {
-		t.Errorf("compact: %v", err)
-	}
+	must.Do(t, j.Compact(m.Snapshot()), "compact")
 	disk.free += taken
 	if err := j.Compact(m.Snapshot()); err != nil || !j.Spare() {
 		t.Errorf("compact with room: %v, kept %v", err, j.Spare())
@@ -110,17 +106,11 @@ func TestFullInTheMiddleOfARecord(t *testing.T) {
 		m, j := mustOpen(t, disk)
 		disk.free = cut
 		for _, name := range []string{"a", "b"} {
-			if err := appendEvent(m, j, server(name)); err != nil {
-				t.Fatalf("%d bytes free: %v", cut, err)
-			}
+			must.Do(t, appendEvent(m, j, server(name)), cut, "bytes free")
 		}
 		again, _, err := Open(disk, oneKind())
-		if err != nil {
-			t.Fatalf("%d bytes free: %v", cut, err)
-		}
-		if n := len(again.Servers()); n != 2 {
-			t.Errorf("%d bytes free: %d servers are on record, want 2", cut, n)
-		}
+		must.Do(t, err, cut, "bytes free")
+		must.Equal(t, len(again.Servers()), 2, cut, "bytes free", "servers are on record")
 	}
 }
 
@@ -132,9 +122,7 @@ func TestNoRoomAtAll(t *testing.T) {
 	must.Do(t, disk.Remove(spare))
 	left := disk.free
 	disk.free = 30
-	if err := j.Compact(m.Snapshot()); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("compact on a full disk: %v", err)
-	}
+	must.Err(t, j.Compact(m.Snapshot()), syscall.ENOSPC, "compact on a full disk")
 	if _, _, err := Open(disk, oneKind()); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("open on a full disk: %v", err)
 	}
@@ -212,9 +200,7 @@ func TestOpenClaimsLast(t *testing.T) {
 	if _, _, err := Open(unreadable, oneKind()); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a disk that cannot be read: %v", err)
 	}
-	if err := appendEvent(m, j, server("b")); err != nil {
-		t.Errorf("the master that was running: %v", err)
-	}
+	must.Do(t, appendEvent(m, j, server("b")), "the master that was running")
 	// A number that is taken for a moment only would be enough to end the master that runs.
 	if created > 0 {
 		t.Errorf("%d files were made", created)

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -150,9 +149,7 @@ func TestSlowBrowser(t *testing.T) {
 	for range slow.tell { // closed: else this never ends
 		n++
 	}
-	if n != buffered {
-		t.Errorf("%d messages were kept for a browser that reads none, not %d", n, buffered)
-	}
+	must.Equal(t, n, buffered, "messages were kept for a browser that reads none")
 	s.close()
 	for limit := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		b.board.mu.Lock()
@@ -209,9 +206,7 @@ func TestAnswer(t *testing.T) {
 		t.Error("problem or decision were changed")
 	}
 	for _, q := range []Question{{Job: "nobody"}, {Server: "nowhere"}} {
-		if _, err := Answer(t.Context(), p, d, q); !errors.Is(err, apportion.ErrUnknown) {
-			t.Errorf("%+v: %v", q, err)
-		}
+		must.Fail(Answer(t.Context(), p, d, q))(t, apportion.ErrUnknown, q)
 	}
 	if text, err := Answer(t.Context(), nil, nil, Question{Job: "a"}); err != nil || text == "" {
 		t.Errorf("%q, %v", text, err)
@@ -248,9 +243,7 @@ func TestQueues(t *testing.T) {
 	}
 	free := unused(p, d)
 	for k := range total {
-		if total[k]+free[k] != []int64{80, 640}[k] {
-			t.Errorf("kind %d: %d used and %d free", k, total[k], free[k])
-		}
+		must.Equal(t, total[k]+free[k], []int64{80, 640}[k], "kind", k, total[k], "used and", free[k], "free")
 	}
 	// One queue has half guaranteed and asks for nothing: what the other has beyond what is free is lent.
 	q := p.Queues

@@ -33,9 +33,7 @@ func TestForesee(t *testing.T) {
 	for job, want := range map[string]string{
 		"a": "", "b": "it starts at 14:00; without a it would be 13:00", "c": "it starts at 14:30; without a it would be 13:30",
 	} {
-		if got := f.Text(job); got != want {
-			t.Errorf("%s: %q, want %q", job, got, want)
-		}
+		must.Equal(t, f.Text(job), want, job)
 	}
 	s := State{Head: Head{Wall: true}, Jobs: []Job{{ID: "a", On: map[string]int64{"n": 4}}, {ID: "b"}, {ID: "c"}}}
 	s.Decided(p, d)

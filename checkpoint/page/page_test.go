@@ -204,9 +204,7 @@ func TestCurve(t *testing.T) {
 		const line = document.querySelector("[data-job=a] polyline"), box = line.closest("svg").getBoundingClientRect(), own = line.getBoundingClientRect()
 		return [own.left - box.left, own.top - box.top, box.right - own.right, box.bottom - own.bottom].map(n => n >= -1 && n < 8).join() + line.closest("td").textContent
 	})()`
-	if got := b.eval(margins); got != "true,true,true,true0.125" {
-		t.Errorf("left, top, right, bottom are narrow margins, and the loss: %v", got)
-	}
+	must.Equal(t, b.eval(margins), "true,true,true,true0.125", "left, top, right, bottom are narrow margins, and the loss")
 }
 
 // Names that are markup are shown as they are, and a browser obeys none of them.
@@ -267,9 +265,7 @@ func TestHands(t *testing.T) {
 	for _, key := range []string{"ArrowRight", "ArrowRight", "ArrowLeft"} {
 		b.press(key, map[string]int{"ArrowRight": 39, "ArrowLeft": 37}[key])
 	}
-	if at := b.eval(`document.activeElement.dataset.server`); at != "n002" {
-		t.Errorf("the keys lead to %v", at)
-	}
+	must.Equal(t, b.eval(`document.activeElement.dataset.server`), "n002", "the keys lead to")
 	b.press("Enter", 13)
 	b.until(`document.getElementById("detail").open`)
 	b.eval(`document.getElementById("ask-if").click()`)
@@ -277,9 +273,7 @@ func TestHands(t *testing.T) {
 	b.press("Escape", 27)
 	b.until(`!document.getElementById("detail").open`)
 	b.press("Tab", 9)
-	if at := b.eval(`document.activeElement.id`); at != "filter" {
-		t.Errorf("the next stop is %v", at)
-	}
+	must.Equal(t, b.eval(`document.activeElement.id`), "filter", "the next stop")
 	b.eval(`document.getElementById("filter").value = "vision"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
 	if n := b.eval(`[...document.querySelectorAll("#jobs tbody tr")].filter(tr => !tr.textContent.includes("vision")).length`); n != 0.0 {
 		t.Errorf("%v rows of others", n)
@@ -289,9 +283,7 @@ func TestHands(t *testing.T) {
 	if b.eval(sorted) != true || b.eval(`document.querySelector("#jobs th").getAttribute("aria-sort")`) != "ascending" {
 		t.Error("a click on a head does not sort")
 	}
-	if b.eval(`window.same`) != true {
-		t.Error("the page was loaded again")
-	}
+	must.Equal(t, b.eval(`window.same`), true, "the page was loaded again")
 	// Each control has a name, whatever it is read by.
 	if bare := b.eval(`[...document.querySelectorAll("button, input")].filter(e => !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length)).length`); bare != 0.0 {
 		t.Errorf("%v controls have no name", bare)

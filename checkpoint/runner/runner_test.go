@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func again[T any](t *testing.T, value T, want string) {
 	t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil || string(text) != want {
-		t.Errorf("%+v is written as\n%s, %v, want\n%s", value, text, err, want)
-	}
+	text := must.Have(json.Marshal(value))(t)
+	must.Equal(t, string(text), want, value, "is written as", text)
 	var back T
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(value, back) {
 		t.Errorf("%s is read as %+v, %v", text, back, err)

@@ -4,7 +4,6 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/apportion/apportion/internal/must"
@@ -22,9 +21,7 @@ func FuzzDecode(f *testing.F) {
 		for _, input := range [][]byte{data, seal(string(data))} {
 			r, err := decodeOf(input, "lr", 7)
 			if err != nil {
-				if !errors.Is(err, ErrCorrupt) {
-					t.Fatalf("error %v, want ErrCorrupt", err)
-				}
+				must.Err(t, err, ErrCorrupt, "error")
 				continue
 			}
 			again, err := Encode(r)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestIdentity(t *testing.T) {
@@ -16,10 +17,8 @@ func TestIdentity(t *testing.T) {
 	if !id.Valid() || id == store.NewIdentity() {
 		t.Fatalf("%q is no identity, or that of two stores", id)
 	}
-	back, err := store.ReadIdentity(bytes.NewReader(id.Line()))
-	if err != nil || back != id {
-		t.Fatalf("%q reads as %q, %v", id.Line(), back, err)
-	}
+	back := must.Have(store.ReadIdentity(bytes.NewReader(id.Line())))(t)
+	must.Equal(t, back, id, id.Line(), "reads as")
 	// Every other line is damage: an identity that is nearly right would be that of another store.
 	line := string(id.Line())
 	for _, bad := range []string{

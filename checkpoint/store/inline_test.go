@@ -106,10 +106,8 @@ func TestKeptParts(t *testing.T) {
 			}
 			must.Do(t, part.Close())
 		}
-		m, err := w.Commit()
-		if err != nil || len(f.objects) != c.objects {
-			t.Errorf("limit %d, lengths %d: %d objects, %v; want %d", c.limit, c.lengths, len(f.objects), err, c.objects)
-		}
+		m := must.Have(w.Commit())(t)
+		must.Equal(t, len(f.objects), c.objects, "limit", c.limit, "lengths", c.lengths, "objects")
 		// Objects are created in the order of the parts that have one.
 		var apart []int
 		for i := range m.Parts {
@@ -126,9 +124,7 @@ func TestKeptParts(t *testing.T) {
 				t.Errorf("limit %d, lengths %d: part %+v", c.limit, c.lengths, listed)
 			}
 			part := must.Have(r.Part(listed.Name))(t)
-			if err := iotest.TestReader(part, data); err != nil {
-				t.Errorf("limit %d, part %s: %v", c.limit, listed.Name, err)
-			}
+			must.Do(t, iotest.TestReader(part, data), "limit", c.limit, "part", listed.Name)
 		}
 	}
 }

@@ -36,10 +36,8 @@ var contents = map[string]string{"model.index": "index", "shards/0": strings.Rep
 func TestRoundTrip(t *testing.T) {
 	s, saved := &storetest.MemStore{}, filesOf(t, contents)
 	for range 2 { // again: the same
-		manifest, err := store.Save(t.Context(), s, "lr", 3, saved)
-		if err != nil || len(manifest.Parts) != len(contents) {
-			t.Fatalf("%+v, %v", manifest, err)
-		}
+		manifest := must.Have(store.Save(t.Context(), s, "lr", 3, saved))(t)
+		must.Equal(t, len(manifest.Parts), len(contents), manifest)
 	}
 	must.Have(store.Verify(t.Context(), s, "lr", 3))(t)
 	dir := filepath.Join(t.TempDir(), "restored")
@@ -50,15 +48,11 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	for name, want := range contents {
-		got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil || string(got) != want {
-			t.Errorf("%s: %d bytes, %v", name, len(got), err)
-		}
+		got := must.Have(os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))))(t)
+		must.Equal(t, string(got), want, name, len(got), "bytes")
 	}
-	entries, err := os.ReadDir(filepath.Dir(dir))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("beside the directory: %v, %v", entries, err)
-	}
+	entries := must.Have(os.ReadDir(filepath.Dir(dir)))(t)
+	must.Equal(t, len(entries), 1, "beside the directory", entries)
 	if _, err := store.Save(t.Context(), s, "lr", 3, filesOf(t, map[string]string{"model.index": "other"})); !errors.Is(err, store.ErrExists) {
 		t.Errorf("other files under the same number: %v", err)
 	}
@@ -94,21 +88,13 @@ func TestLoadFromForeignStore(t *testing.T) {
 	dir := filepath.Join(parent, "restored")
 	for _, name := range []string{"../evil", "/evil", "a/../../evil", ""} {
 		s := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: name}}}}
-		if _, err := store.Load(t.Context(), s, "lr", 1, dir); !errors.Is(err, store.ErrName) {
-			t.Errorf("part %q: %v", name, err)
-		}
+		must.Fail(store.Load(t.Context(), s, "lr", 1, dir))(t, store.ErrName, "part", name)
 	}
 	twice := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}, {Name: "a"}}}}
-	if _, err := store.Load(t.Context(), twice, "lr", 1, dir); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("two parts of one name: %v", err)
-	}
+	must.Fail(store.Load(t.Context(), twice, "lr", 1, dir))(t, fs.ErrExist, "two parts of one name")
 	damaged := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "half", fail: store.ErrCorrupt}
-	if _, err := store.Load(t.Context(), damaged, "lr", 1, dir); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("damaged: %v", err)
-	}
-	if _, err := store.Verify(t.Context(), damaged, "lr", 1); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("verify damaged: %v", err)
-	}
+	must.Fail(store.Load(t.Context(), damaged, "lr", 1, dir))(t, store.ErrCorrupt, "damaged")
+	must.Fail(store.Verify(t.Context(), damaged, "lr", 1))(t, store.ErrCorrupt, "verify damaged")
 	if entries, err := os.ReadDir(parent); err != nil || len(entries) != 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
@@ -139,7 +125,5 @@ func TestEveryFailure(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := store.Save(ctx, &storetest.MemStore{}, "lr", 1, filesOf(t, contents)); !errors.Is(err, context.Canceled) {
-		t.Errorf("save: %v", err)
-	}
+	must.Fail(store.Save(ctx, &storetest.MemStore{}, "lr", 1, filesOf(t, contents)))(t, context.Canceled, "save")
 }

@@ -72,14 +72,10 @@ func TestKilledInALoad(t *testing.T) {
 	lives, words := loads("lives")
 	must.Do(t, killed.Process.Kill())
 	_ = killed.Wait() // by the kill
-	if got := listed(); got != ".loading .loading" {
-		t.Fatalf("there are %s", got)
-	}
+	must.Equal(t, listed(), ".loading .loading", "there")
 	whole := &foreign{manifest: store.Manifest{Parts: []store.Part{{Name: "a"}}}, text: "whole"}
 	must.Have(store.Load(t.Context(), whole, "lr", 2, filepath.Join(parent, "next")))(t)
-	if got := listed(); got != ".loading next" {
-		t.Errorf("there are %s, want what the process fills that lives", got)
-	}
+	must.Equal(t, listed(), ".loading next", "there")
 	must.Have(io.WriteString(words, "late"))(t)
 	must.Do(t, words.Close())
 	must.Do(t, lives.Wait())
@@ -105,7 +101,5 @@ func TestLoadsBesideEachOther(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if entries, err := os.ReadDir(parent); err != nil || len(entries) != 8 {
-		t.Errorf("%d directories, %v", len(entries), err)
-	}
+	must.Equal(t, len(must.Have(os.ReadDir(parent))(t)), 8, "directories")
 }

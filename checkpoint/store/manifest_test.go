@@ -4,7 +4,6 @@ package store
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +34,7 @@ func TestManifestForm(t *testing.T) {
 	const want = `apportion-checkpoint 1 b16fba4a953a69067da9ca436fafeb72c936ad18b98a20324ac9253934b24410
 {"job":"lr","number":7,"parts":[{"name":"weights","bytes":7,"sha256":"9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c"}]}
 `
-	if string(data) != want {
-		t.Errorf("Encode returns\n%s\nwant\n%s", data, want)
-	}
+	must.Equal(t, string(data), want, "Encode returns", data)
 }
 
 // TestManifestEveryBit flips each bit, cuts at each length, and doubles each byte of a manifest of either form.
@@ -46,9 +43,7 @@ func TestManifestEveryBit(t *testing.T) {
 		data := must.Have(Encode(r))(t)
 		refuse := func(what string, at int, damaged []byte) {
 			t.Helper()
-			if _, err := decodeOf(damaged, "lr", 7); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s form, %s %d: error %v, want ErrCorrupt", form, what, at, err)
-			}
+			must.Fail(decodeOf(damaged, "lr", 7))(t, ErrCorrupt, form, "form", what, at, "error", "want ErrCorrupt")
 		}
 		for i := range data {
 			for bit := range 8 {
@@ -74,17 +69,11 @@ func TestManifestSize(t *testing.T) {
 	for i := range maxManifestBytes / (6 * len(name)) {
 		r.Parts = append(r.Parts, Part{Name: fmt.Sprint(i, "/", name)})
 	}
-	if _, err := Encode(r); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("Encode of %d parts: error %v, want ErrRange", len(r.Parts), err)
-	}
+	must.Fail(Encode(r))(t, apportion.ErrRange, "Encode of", len(r.Parts), "parts: error", "want ErrRange")
 	r.Parts = r.Parts[:len(r.Parts)*9/10]
 	data := must.Have(Encode(r))(t)
-	if _, err := decodeOf(data, FolderOf(r.Job), r.Number); err != nil {
-		t.Errorf("a manifest of %d bytes: %v", len(data), err)
-	}
-	if _, err := decodeOf(make([]byte, maxManifestBytes+1), "lr", 7); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("too many bytes: error %v, want ErrCorrupt", err)
-	}
+	must.Have(decodeOf(data, FolderOf(r.Job), r.Number))(t, "a manifest of", len(data), "bytes")
+	must.Fail(decodeOf(make([]byte, maxManifestBytes+1), "lr", 7))(t, ErrCorrupt, "too many bytes: error", "want ErrCorrupt")
 }
 
 func TestPlace(t *testing.T) {
@@ -100,9 +89,7 @@ func TestPlace(t *testing.T) {
 		{0, 0, false}, {time.Hour, time.Hour, false}, {time.Hour + 1, time.Hour, true},
 		{-time.Hour, time.Hour, false}, {-time.Hour - 1, time.Hour, true}, {0, -1, true}, {100 * 365 * 24 * time.Hour, 24 * time.Hour, true},
 	} {
-		if got := p.Abandoned(now.Truncate(time.Second).Add(c.after), c.age); got != c.want {
-			t.Errorf("%v later, age %v: abandoned is %v, want %v", c.after, c.age, got, c.want)
-		}
+		must.Equal(t, p.Abandoned(now.Truncate(time.Second).Add(c.after), c.age), c.want, c.after, "later, age", c.age, "abandoned")
 	}
 	word := string(p[len("1700000000-"):])
 	for _, bad := range []Place{

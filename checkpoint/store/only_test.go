@@ -26,10 +26,8 @@ func TestOnly(t *testing.T) {
 	s.Damage(t, "lr", 1, 0, storetest.Flip)
 	dir := filepath.Join(t.TempDir(), "restored")
 	mine := func(name string) bool { return strings.HasPrefix(name, "rank1/") }
-	m, err := store.Load(t.Context(), store.Only(s, mine), "lr", 1, dir)
-	if err != nil || len(m.Parts) != 2 {
-		t.Fatalf("%+v, %v", m, err)
-	}
+	m := must.Have(store.Load(t.Context(), store.Only(s, mine), "lr", 1, dir))(t)
+	must.Equal(t, len(m.Parts), 2, m)
 	for _, name := range shards {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if mine(name) && (err != nil || string(text) != name) || !mine(name) && err == nil {
@@ -39,11 +37,7 @@ func TestOnly(t *testing.T) {
 	if m, err := store.Verify(t.Context(), store.Only(s, mine), "lr", 1); err != nil || len(m.Parts) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if _, err := store.Verify(t.Context(), store.Only(s, mine), "lr", 2); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("no such checkpoint: %v", err)
-	}
+	must.Fail(store.Verify(t.Context(), store.Only(s, mine), "lr", 2))(t, store.ErrNotFound, "no such checkpoint")
 	s.Damage(t, "lr", 1, 3, storetest.Flip)
-	if _, err := store.Load(t.Context(), store.Only(s, mine), "lr", 1, dir); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("its own is damaged: %v", err)
-	}
+	must.Fail(store.Load(t.Context(), store.Only(s, mine), "lr", 1, dir))(t, store.ErrCorrupt, "its own is damaged")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // pieces make names in which everything meets that escaping, cutting and paths could mistake.
@@ -37,9 +38,7 @@ func TestValidFoldersAreFolders(t *testing.T) {
 		valid++
 		// The dumb inverse: replace the four escapes that FolderOf writes, the percent sign last.
 		job := strings.NewReplacer("%2F", "/", "%5C", `\`, "%2E", ".", "%25", "%").Replace(string(folder))
-		if got := store.FolderOf(job); got != folder {
-			t.Fatalf("%q is valid, and job %q has the folder %q", folder, job, got)
-		}
+		must.Equal(t, store.FolderOf(job), folder, "is valid, and job", job, "has the folder")
 	}
 	if valid < 1000 {
 		t.Errorf("only %d names of 20,000 were valid: the test sees too little", valid)
@@ -81,9 +80,7 @@ func TestPartsStayInside(t *testing.T) {
 		if err == nil {
 			accepted++
 		}
-		if (err == nil) != safe {
-			t.Fatalf("part %q: %v, but as a path it is %q", part, err, clean)
-		}
+		must.Equal(t, err == nil, safe, "part", part, err, "but as a path it", clean)
 	}
 	if accepted < 1000 {
 		t.Errorf("only %d names were accepted", accepted)
@@ -98,10 +95,8 @@ func TestDigestTexts(t *testing.T) {
 		for i := range d {
 			d[i] = byte(rng.IntN(256))
 		}
-		text, err := d.MarshalText()
-		if err != nil || string(text) != fmt.Sprintf("%x", d[:]) {
-			t.Fatalf("%s, %v", text, err)
-		}
+		text := must.Have(d.MarshalText())(t)
+		must.Equal(t, string(text), fmt.Sprintf("%x", d[:]), text)
 		if err := back.UnmarshalText(text); err != nil || back != d {
 			t.Fatalf("%s became %s, %v", d, back, err)
 		}

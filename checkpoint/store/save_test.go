@@ -48,17 +48,13 @@ func left(t *testing.T, saved store.Files) string {
 func saves(t *testing.T, s store.Store, number int64, saved store.Files) {
 	t.Helper()
 	must.Have(store.Save(t.Context(), s, "lr", number, saved))(t)
-	m, err := store.Verify(t.Context(), s, "lr", number)
-	if err != nil || len(m.Parts) != len(saved.Names) {
-		t.Fatalf("%d parts, %v", len(m.Parts), err)
-	}
+	m := must.Have(store.Verify(t.Context(), s, "lr", number))(t)
+	must.Equal(t, len(m.Parts), len(saved.Names), "parts")
 	dir := filepath.Join(t.TempDir(), "restored")
 	must.Have(store.Load(t.Context(), s, "lr", number, dir))(t)
 	for _, part := range m.Parts {
-		info, err := os.Stat(filepath.Join(dir, part.Name))
-		if err != nil || info.Size() != part.Bytes {
-			t.Errorf("%s: %v, %v", part.Name, info, err)
-		}
+		info := must.Have(os.Stat(filepath.Join(dir, part.Name)))(t)
+		must.Equal(t, info.Size(), part.Bytes, part.Name, info)
 	}
 }
 
@@ -108,13 +104,9 @@ func TestSaveGivenRefused(t *testing.T) {
 			saved.Given = true
 			must.Do(t, prepare(filepath.Join(saved.Dir, "a/model")))
 			saves(t, s, 1, saved)
-			if got := left(t, saved); got != "a/model step" {
-				t.Errorf("%q is left", got)
-			}
+			must.Equal(t, left(t, saved), "a/model step", "is left")
 			must.Do(t, os.WriteFile(filepath.Join(saved.Dir, "a/model"), []byte("written over"), 0o600))
-			if _, err := store.Verify(t.Context(), s, "lr", 1); err != nil {
-				t.Errorf("the job goes on, and then: %v", err)
-			}
+			must.Have(store.Verify(t.Context(), s, "lr", 1))(t, "the job goes on, and then")
 		})
 	}
 }
@@ -171,17 +163,11 @@ func TestSaveGivenFails(t *testing.T) {
 	s, saved := disk(t)
 	saved.Given = true
 	_, err := store.Save(t.Context(), before{s, func() error {
-		if got := left(t, saved); got != "a/model b/model step" {
-			t.Errorf("before the commit %q is left", got)
-		}
+		must.Equal(t, left(t, saved), "a/model b/model step", "before the commit", "is left")
 		return errCommit
 	}}, "lr", 1, saved)
-	if !errors.Is(err, errCommit) {
-		t.Errorf("error %v", err)
-	}
-	if got := left(t, saved); got != "a/model b/model step" {
-		t.Errorf("after a save that failed %q is left", got)
-	}
+	must.Err(t, err, errCommit, "error")
+	must.Equal(t, left(t, saved), "a/model b/model step", "after a save that failed", "is left")
 	name := filepath.Join(saved.Dir, "a/model")
 	must.Do(t, os.WriteFile(name, []byte("it is the job's again"), 0o600))
 	must.Do(t, os.WriteFile(name, make([]byte, long), 0o600))
@@ -212,8 +198,6 @@ func TestSaveClosesAll(t *testing.T) {
 		if !errors.Is(failed, errCommit) || !errors.Is(absent, fs.ErrNotExist) {
 			t.Errorf("%v, %v", failed, absent)
 		}
-		if is := count(); is != was {
-			t.Errorf("given %t: %d descriptors, before it were %d", given, is, was)
-		}
+		must.Equal(t, count(), was, "given", given, "descriptors, before it")
 	}
 }

@@ -176,16 +176,12 @@ func TestShareIsOpenedOnce(t *testing.T) {
 		}
 		must.Do(t, errors.Join(part.Close(), piece.Close()))
 	}
-	if want := []string{"open lr", "open apportion-shard-1/lr"}; !slices.Equal(b.calls, want) {
-		t.Errorf("calls %q, want %q", b.calls, want)
-	}
+	must.Same(t, b.calls, []string{"open lr", "open apportion-shard-1/lr"}, "calls")
 	must.Do(t, errors.Join(r.Close(), r.Close()))
 	if _, err := r.Part("b"); err == nil || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a part of a reader that is closed: %v", err)
 	}
-	if _, err := r.Range("a", 0, 1); err == nil {
-		t.Error("a range of a reader that is closed")
-	}
+	must.Fail(r.Range("a", 0, 1))(t, must.Any, "a range of a reader that is closed")
 }
 
 // TestNamesOfShares: no job may be called as shares are kept, in any method, and no part as the list is, copied or taken.
@@ -198,26 +194,16 @@ func TestNamesOfShares(t *testing.T) {
 		_, joined := s.Join(t.Context(), job, 1, 3)
 		_, share := s.BeginShard(t.Context(), job, 1, store.Share{Of: 3})
 		for i, err := range []error{begun, opened, listed, joined, share, s.Delete(t.Context(), job, 1), s.Prune(t.Context(), job, 1), s.Fence(t.Context(), job, 1)} {
-			if !errors.Is(err, store.ErrName) {
-				t.Errorf("method %d of %q: %v", i, job, err)
-			}
+			must.Err(t, err, store.ErrName, "method", i, "of", job)
 		}
 	}
 	w := must.Have(s.Begin(t.Context(), "lr", 5))(t)
-	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
-		t.Errorf("a part called like the list: %v", err)
-	}
-	if _, err := w.(store.Taker).Take("apportion-shards", nil, true); !errors.Is(err, store.ErrName) {
-		t.Errorf("a file called like the list: %v", err)
-	}
+	must.Fail(w.Part("apportion-shards"))(t, store.ErrName, "a part called like the list")
+	must.Fail(w.(store.Taker).Take("apportion-shards", nil, true))(t, store.ErrName, "a file called like the list")
 	for _, share := range []store.Share{{Index: -1, Of: 3}, {Index: 3, Of: 3}, {}} {
-		if _, err := s.BeginShard(t.Context(), "lr", 5, share); !errors.Is(err, apportion.ErrRange) {
-			t.Errorf("share %+v: %v", share, err)
-		}
+		must.Fail(s.BeginShard(t.Context(), "lr", 5, share))(t, apportion.ErrRange, "share", share)
 	}
-	if _, err := s.Join(t.Context(), "lr", 5, 0); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("no shares: %v", err)
-	}
+	must.Fail(s.Join(t.Context(), "lr", 5, 0))(t, apportion.ErrRange, "no shares")
 }
 
 // TestTakenShares: a share takes files where the store behind does, and says so where it does not.

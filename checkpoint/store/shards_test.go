@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,12 +103,8 @@ func TestOthersAreNotOpened(t *testing.T) {
 	if m, err := store.Verify(t.Context(), only, "lr", 1); err != nil || len(m.Parts) != 1 {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if want := []string{"lr", "apportion-shard-1/lr"}; !slices.Equal(under.opened, want) {
-		t.Errorf("opened %q, want %q", under.opened, want)
-	}
-	if _, err := store.Verify(t.Context(), s, "lr", 1); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("with the others: %v", err)
-	}
+	must.Same(t, under.opened, []string{"lr", "apportion-shard-1/lr"}, "opened")
+	must.Fail(store.Verify(t.Context(), s, "lr", 1))(t, store.ErrCorrupt, "with the others")
 }
 
 // A share that is gone, or another than was joined, is damage, whatever it has become.
@@ -148,13 +143,9 @@ func TestOtherShares(t *testing.T) {
 		}
 	}
 	r := must.Have(s.Open(t.Context(), "lr", 1))(t)
-	if _, err := r.Part("d"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a part that is not listed: %v", err)
-	}
+	must.Fail(r.Part("d"))(t, store.ErrNotFound, "a part that is not listed")
 	must.Do(t, r.Close())
-	if _, err := r.Part("a"); err == nil {
-		t.Error("a reader that is closed opens a part")
-	}
+	must.Fail(r.Part("a"))(t, must.Any, "a reader that is closed opens a part")
 }
 
 // The names of shares are nobody else's.
@@ -167,16 +158,12 @@ func TestReservedNames(t *testing.T) {
 		_, joined := s.Join(t.Context(), job, 1, 1)
 		_, listed := s.List(t.Context(), job)
 		for _, err := range []error{err, share, opened, joined, listed, s.Delete(t.Context(), job, 1), s.Fence(t.Context(), job, 1), s.Prune(t.Context(), job, 1)} {
-			if !errors.Is(err, store.ErrName) {
-				t.Errorf("job %q: %v", job, err)
-			}
+			must.Err(t, err, store.ErrName, "job", job)
 		}
 	}
 	w := must.Have(s.Begin(t.Context(), "lr", 1))(t)
 	defer w.Abort()
-	if _, err := w.Part("apportion-shards"); !errors.Is(err, store.ErrName) {
-		t.Errorf("a part called like the list: %v", err)
-	}
+	must.Fail(w.Part("apportion-shards"))(t, store.ErrName, "a part called like the list")
 }
 
 // deleting deletes a checkpoint between its being listed and its being opened.

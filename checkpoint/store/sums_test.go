@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestSums(t *testing.T) {
@@ -19,9 +20,7 @@ func TestSums(t *testing.T) {
 		{"01234567", store.ChunkBytes + 1, false}, {"0123456789abcdef", store.ChunkBytes + 1, true}, {"0123456", 1, false},
 		{"012345678", 1, false}, {"0123456G", 1, false}, {"0123456A", 1, false}, {"01234567", math.MaxInt64, false},
 	} {
-		if got := c.sums.Of(c.bytes); got != c.of {
-			t.Errorf("%q of %d bytes: %v", c.sums, c.bytes, got)
-		}
+		must.Equal(t, c.sums.Of(c.bytes), c.of, c.sums, "of", c.bytes, "bytes")
 	}
 	sums := store.Sums("01234567" + "89abcdef")
 	if sums.At(0) != 0x01234567 || sums.At(1) != 0x89abcdef {

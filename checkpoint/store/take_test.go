@@ -60,8 +60,7 @@ func (c *content) Close() error { return c.s.do("end") }
 
 func file(t *testing.T, text string) fs.File {
 	t.Helper()
-	f := must.Have(fstest.MapFS{"file": {Data: []byte(text)}}.Open("file"))(t)
-	return f
+	return must.Have(fstest.MapFS{"file": {Data: []byte(text)}}.Open("file"))(t)
 }
 
 func taking(t *testing.T, ctx context.Context, s Draft, form Form) Taker {
@@ -92,10 +91,8 @@ func TestTakeSums(t *testing.T) {
 			must.Do(t, errors.Join(err, failed))
 			s := &sharing{moves: moves}
 			w := taking(t, t.Context(), s, form)
-			moved, err := w.Take("file", file(t, text), true)
-			if err != nil || moved != moves {
-				t.Fatalf("moved %t, %v", moved, err)
-			}
+			moved := must.Have(w.Take("file", file(t, text), true))(t)
+			must.Equal(t, moved, moves, "moved")
 			got, err := w.Commit()
 			if err != nil || !slices.Equal(got.Parts, want.Parts) {
 				t.Errorf("%+v: the manifests differ, %v", form, err)
@@ -130,12 +127,8 @@ func TestTakeCalls(t *testing.T) {
 		if (err == nil) != (fail == "") || wrong || (committed == nil) != (fail == "") {
 			t.Errorf("%q failing: %v, Commit: %v", fail, err, committed)
 		}
-		if err := w.Abort(); err != nil {
-			t.Errorf("%q failing: Abort: %v", fail, err)
-		}
-		if got := strings.Join(s.log, ", "); got != want {
-			t.Errorf("%q failing: %s, want %s", fail, got, want)
-		}
+		must.Do(t, w.Abort(), fail, "failing: Abort")
+		must.Equal(t, strings.Join(s.log, ", "), want, fail, "failing")
 		cancel()
 	}
 }
@@ -162,9 +155,7 @@ func TestTakeRefuses(t *testing.T) {
 		if err == nil {
 			err = part.Close()
 		}
-		if err != nil {
-			t.Errorf("%s, and then: %v", what, err)
-		}
+		must.Do(t, err, what, "and then")
 		if m, err := w.Commit(); err != nil || len(m.Parts) != 2 {
 			t.Errorf("%s: %+v, %v", what, m, err)
 		}
@@ -174,14 +165,10 @@ func TestTakeRefuses(t *testing.T) {
 	}
 	w := taking(t, t.Context(), &sharing{}, apart)
 	for _, name := range []string{"first", "../file", ""} {
-		if _, err := w.Take(name, file(t, "a file"), true); !errors.Is(err, ErrName) {
-			t.Errorf("Take as %q: %v", name, err)
-		}
+		must.Fail(w.Take(name, file(t, "a file"), true))(t, ErrName, "Take as", name)
 	}
 	must.Have(w.Part("open"))(t)
-	if _, err := w.Take("file", file(t, "a file"), true); !errors.Is(err, errOpen) {
-		t.Errorf("Take beside a part that is open: %v", err)
-	}
+	must.Fail(w.Take("file", file(t, "a file"), true))(t, errOpen, "Take beside a part that is open")
 }
 
 // unseen is a file that cannot be looked at any more.

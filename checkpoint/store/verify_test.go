@@ -47,9 +47,7 @@ func TestVerifyEveryPiece(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := store.Verify(ctx, s, "lr", 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	must.Fail(store.Verify(ctx, s, "lr", 1))(t, context.Canceled, "cancelled")
 }
 
 // Shares are all of a checkpoint: a flipped bit is found by the one share that has its piece, whichever that is.

@@ -111,15 +111,9 @@ func TestWriterCalls(t *testing.T) {
 		if _, again := w.Commit(); (again == nil) != (fail == "") {
 			t.Errorf("%q failing: Commit afterwards returned %v", fail, again)
 		}
-		if _, err := w.Part("c"); err == nil {
-			t.Errorf("%q failing: Part afterwards succeeded", fail)
-		}
-		if err := w.Abort(); err != nil {
-			t.Errorf("%q failing: Abort: %v", fail, err)
-		}
-		if got := strings.Join(f.log, ", "); got != want {
-			t.Errorf("%q failing: the medium was asked for\n%s, want\n%s", fail, got, want)
-		}
+		must.Fail(w.Part("c"))(t, must.Any, fail, "failing: Part afterwards succeeded")
+		must.Do(t, w.Abort(), fail, "failing: Abort")
+		must.Equal(t, strings.Join(f.log, ", "), want, fail, "failing: the medium was asked for")
 	}
 }
 
@@ -127,22 +121,12 @@ func TestWriterAbort(t *testing.T) {
 	f := &fake{fail: "abort"}
 	w := newWriter(t.Context(), "job", 1, apart, f)
 	part := must.Have(w.Part("a"))(t)
-	if err := w.Abort(); !errors.Is(err, errMedium) {
-		t.Errorf("Abort: %v, want the error of the medium", err)
-	}
+	must.Err(t, w.Abort(), errMedium, "Abort")
 	f.fail = ""
-	if err := w.Abort(); err != nil {
-		t.Errorf("Abort again: %v", err)
-	}
-	if _, err := io.WriteString(part, "x"); err == nil {
-		t.Error("Write after Abort succeeded")
-	}
-	if err := part.Close(); err != nil {
-		t.Errorf("Close after Abort: %v", err)
-	}
-	if want := []string{"create 0", "discard", "abort", "abort"}; !slices.Equal(f.log, want) {
-		t.Errorf("the medium was asked for %q, want %q", f.log, want)
-	}
+	must.Do(t, w.Abort(), "Abort again")
+	must.Fail(io.WriteString(part, "x"))(t, must.Any, "Write after Abort succeeded")
+	must.Do(t, part.Close(), "Close after Abort")
+	must.Same(t, f.log, []string{"create 0", "discard", "abort", "abort"}, "the medium was asked for")
 }
 
 func digestOf(data []byte) Digest {
@@ -210,13 +194,9 @@ func TestReaderClosed(t *testing.T) {
 	r := readerOf(t.Context(), "0123456789", strings.NewReader("0123456789"))
 	part := must.Have(r.Part("a"))(t)
 	must.Do(t, errors.Join(r.Close(), r.Close()))
-	if _, err := r.Part("a"); err == nil {
-		t.Error("Part after Close succeeded")
-	}
+	must.Fail(r.Part("a"))(t, must.Any, "Part after Close succeeded")
 	must.Do(t, part.Close())
-	if _, err := part.Read(make([]byte, 1)); err == nil {
-		t.Error("Read after Close succeeded")
-	}
+	must.Fail(part.Read(make([]byte, 1)))(t, must.Any, "Read after Close succeeded")
 }
 
 // A part is what was written, in whatever pieces, on both sides of the length from which on the digest is

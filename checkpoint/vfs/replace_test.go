@@ -72,17 +72,13 @@ func TestCrashAtEveryOperation(t *testing.T) {
 		})
 		err := vfs.Write(hooked, "d/book", []byte(after))
 		done := left > 0
-		if (err == nil) != done {
-			t.Errorf("operation %d: Write = %v", k, err)
-		}
+		must.Equal(t, err == nil, done, "operation", k, "Write", err)
 		for i, survivor := range append(crashed, survivors(mem)...) {
 			got := content(t, survivor, "d/book")
 			if got != after && (got != before || done) {
 				t.Errorf("operation %d, crash %d: the file holds %q", k, i, got)
 			}
-			if content(t, survivor, "d/else") != "else" {
-				t.Errorf("operation %d, crash %d: the file beside it is gone", k, i)
-			}
+			must.Equal(t, content(t, survivor, "d/else"), "else", "operation", k, "crash", i, "the file beside it is gone")
 			if err := vfs.Write(survivor, "d/book", []byte("third")); err != nil || content(t, survivor, "d/book") != "third" {
 				t.Errorf("operation %d, crash %d: the next Write = %v", k, i, err)
 			}
@@ -93,9 +89,7 @@ func TestCrashAtEveryOperation(t *testing.T) {
 		}
 	}
 	t.Logf("%d operations, %d cases", k-1, cases)
-	if k-1 != 7 {
-		t.Errorf("%d operations were met, want remove, create, write, sync, close, rename, syncdir", k-1)
-	}
+	must.Equal(t, k-1, 7, "operations were met")
 }
 
 // TestRename gives a directory its name, so that a crash keeps it.
@@ -103,13 +97,9 @@ func TestRename(t *testing.T) {
 	mem := held(t)
 	must.Do(t, errors.Join(mem.Mkdir("half"), vfs.Write(mem, "half/part", []byte("whole")), vfs.Rename(mem, "half", "done")))
 	for i, survivor := range survivors(mem) {
-		if content(t, survivor, "done/part") != "whole" {
-			t.Errorf("crash %d lost the name", i)
-		}
+		must.Equal(t, content(t, survivor, "done/part"), "whole", "crash", i, "lost the name")
 	}
-	if err := vfs.Rename(mem, "nothing", "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Rename of nothing = %v", err)
-	}
+	must.Err(t, vfs.Rename(mem, "nothing", "x"), fs.ErrNotExist, "Rename of nothing")
 }
 
 // TestOnDisk replaces files of the operating system; a leftover and a link are in the way.
@@ -136,15 +126,11 @@ func TestOnDisk(t *testing.T) {
 		}
 		taken := filepath.Join(t.TempDir(), "taken")
 		must.Do(t, os.MkdirAll(filepath.Join(taken, "in"), 0o700))
-		if err := write(taken, nil); err == nil {
-			t.Errorf("%s replaced a directory", name)
-		}
+		must.Err(t, write(taken, nil), must.Any, name, "replaced a directory")
 		if entries, err := os.ReadDir(filepath.Dir(taken)); err != nil || len(entries) != 1 {
 			t.Errorf("%s has left %v, %v", name, entries, err)
 		}
-		if err := write(filepath.Join(dir, "nothing", "book"), nil); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s without a directory = %v", name, err)
-		}
+		must.Err(t, write(filepath.Join(dir, "nothing", "book"), nil), fs.ErrNotExist, name, "without a directory")
 	}
 }
 
@@ -152,7 +138,5 @@ func TestOnDisk(t *testing.T) {
 func TestSyncFolder(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, vfs.SyncFolder(dir))
-	if err := vfs.SyncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
+	must.Err(t, vfs.SyncFolder(filepath.Join(dir, "none")), fs.ErrNotExist)
 }

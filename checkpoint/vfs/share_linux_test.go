@@ -55,35 +55,25 @@ func TestAdopt(t *testing.T) {
 		t.Skip("no leases or no links here:", err)
 	}
 	must.Do(t, err)
-	if _, err := adopted.Write([]byte("more")); err == nil {
-		t.Error("what was adopted is written")
-	}
+	must.Fail(adopted.Write([]byte("more")))(t, must.Any, "what was adopted is written")
 	adopted.Flush()
-	if err := adopted.Sync(); err != nil {
-		t.Errorf("nobody has touched it: %v", err)
-	}
+	must.Do(t, adopted.Sync(), "nobody has touched it")
 	info, err := os.Stat(filepath.Join(dir, "d", "0"))
 	first, statErr := file.Stat()
 	if err := errors.Join(err, statErr); err != nil || !os.SameFile(info, first) || info.Mode().Perm() != 0o600 {
 		t.Errorf("it is %v, %v", info, err)
 	}
 	// Whoever wants to write waits, and is seen. Nobody who reads is kept from it.
-	if got := vfstest.Content(fsys, "d/0"); got != "content" {
-		t.Errorf("it holds %q", got)
-	}
+	must.Equal(t, vfstest.Content(fsys, "d/0"), "content", "it holds")
 	if mayWrite(t, name) {
 		t.Error("it is open for writing")
 	}
-	if err := adopted.Sync(); !errors.Is(err, vfs.ErrTouched) {
-		t.Errorf("somebody wants to write: %v", err)
-	}
+	must.Err(t, adopted.Sync(), vfs.ErrTouched, "somebody wants to write")
 	must.Do(t, errors.Join(adopted.Close(), file.Close(), os.Remove(name)))
 	if !mayWrite(t, filepath.Join(dir, "d", "0")) {
 		t.Error("the lease outlives the file")
 	}
-	if got := vfstest.Tree(fsys, "."); got != "d/ d/0=content " {
-		t.Errorf("in the end: %s", got)
-	}
+	must.Equal(t, vfstest.Tree(fsys, "."), "d/ d/0=content ", "in the end")
 }
 
 // TestAdoptRefuses: of a file that somebody could write to, or that has another name, nothing is made, and it is what it was.
@@ -145,9 +135,7 @@ func TestSharedNames(t *testing.T) {
 			}
 		}
 	}
-	if got := vfstest.Tree(fsys, "d"); got != "d/taken=old " {
-		t.Errorf("in the end: %s", got)
-	}
+	must.Equal(t, vfstest.Tree(fsys, "d"), "d/taken=old ", "in the end")
 	if !mayWrite(t, filepath.Join(dir, "outside")) {
 		t.Error("a refusal keeps the lease")
 	}
@@ -160,14 +148,10 @@ func TestClone(t *testing.T) {
 	file := given(t, name, "content")
 	cloned, err := fsys.Clone(file, "d/0")
 	if errors.Is(err, errors.ErrUnsupported) {
-		if _, err := fsys.Open("d/0"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("a clone that could not be made is there: %v", err)
-		}
+		must.Fail(fsys.Open("d/0"))(t, fs.ErrNotExist, "a clone that could not be made is there")
 		t.Skip("no reflinks here:", err)
 	}
 	must.Do(t, err)
 	must.Do(t, errors.Join(os.WriteFile(name, []byte("other content"), 0o600), cloned.Sync(), cloned.Close()))
-	if got := vfstest.Content(fsys, "d/0"); got != "content" {
-		t.Errorf("it holds %q", got)
-	}
+	must.Equal(t, vfstest.Content(fsys, "d/0"), "content", "it holds")
 }

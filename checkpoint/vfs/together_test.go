@@ -30,16 +30,12 @@ func TestSyncAllIsDurable(t *testing.T) {
 	mem := vfstest.NewMem()
 	must.Do(t, mem.Mkdir("d"))
 	one, two := create(t, mem, "d/one", "1"), create(t, mem, "two", "2")
-	if got := vfstest.Tree(mem.Crash(nil), "."); got != "" {
-		t.Errorf("before, a crash leaves %s", got)
-	}
+	must.Equal(t, vfstest.Tree(mem.Crash(nil), "."), "", "before, a crash leaves")
 	must.Do(t, vfs.SyncAll(mem, []string{"d", "."}, one, two))
 	if got, want := vfstest.Tree(mem.Crash(nil), "."), vfstest.Tree(mem, "."); got != want || got == "" {
 		t.Errorf("a crash leaves %s of %s", got, want)
 	}
-	if err := vfs.SyncAll(mem, nil); err != nil {
-		t.Errorf("nothing to sync: %v", err)
-	}
+	must.Do(t, vfs.SyncAll(mem, nil), "nothing to sync")
 }
 
 // One after the other: the files in their order, then the directories, and nothing behind the first that fails.
@@ -86,13 +82,9 @@ func TestSyncTogether(t *testing.T) {
 		{[]string{".", "absent"}, []vfs.File{closed, good}, []error{os.ErrClosed, fs.ErrNotExist}},
 	} {
 		err := vfs.SyncAll(fsys, c.dirs, c.files...)
-		if (err != nil) != (len(c.want) > 0) {
-			t.Errorf("%q and %d files: %v", c.dirs, len(c.files), err)
-		}
+		must.Equal(t, err != nil, (len(c.want) > 0), c.dirs, "and", len(c.files), "files", err)
 		for _, want := range c.want {
-			if !errors.Is(err, want) {
-				t.Errorf("%q and %d files: %v, want %v", c.dirs, len(c.files), err, want)
-			}
+			must.Err(t, err, want, c.dirs, "and", len(c.files), "files")
 		}
 	}
 }

@@ -34,9 +34,7 @@ func TestReplay(t *testing.T) {
 	if status := heard.repeat(t, base, same); status != http.StatusOK || *served != 2 {
 		t.Fatalf("as it was: %d, served %d", status, *served)
 	}
-	if status := heard.repeat(t, base, same); status != http.StatusUnauthorized {
-		t.Errorf("again: %d", status)
-	}
+	must.Equal(t, heard.repeat(t, base, same), http.StatusUnauthorized, "again")
 	another, reached := serveAsk(t, secret.Gate())
 	if status := heard.repeat(t, another, same); status != http.StatusMisdirectedRequest || *reached != 0 {
 		t.Errorf("after a restart, or at another master: %d, served %d times", status, *reached)
@@ -76,9 +74,7 @@ func TestChallenges(t *testing.T) {
 		{2*turn + 1, first, draw(), errStale}, {2*turn + 1, first, early, errStale}, {20 * turn, first, early, errStale},
 	} {
 		now = step.at
-		if err := c.take(step.challenge, step.nonce); !errors.Is(err, step.want) {
-			t.Errorf("after %v: %v, want %v", now, err, step.want)
-		}
+		must.Err(t, c.take(step.challenge, step.nonce), step.want, "after", now)
 	}
 	given := map[string]bool{}
 	for range 3*maxNonces + 1 {
@@ -97,7 +93,5 @@ func TestChallenges(t *testing.T) {
 	if err := c.take(old, draw()); !errors.Is(err, errStale) || old == c.current() {
 		t.Errorf("the challenge before lets in more than %d: %v", maxNonces, err)
 	}
-	if len(given) != 4 {
-		t.Errorf("%d challenges for three times and one more of what one lets in, want 4", len(given))
-	}
+	must.Equal(t, len(given), 4, "challenges for three times and one more of what one lets in")
 }

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // What a header holds is a party in the one form in which it is written, or none.
@@ -67,9 +69,7 @@ func TestSignatureCoversAll(t *testing.T) {
 			}
 		}
 	}
-	if len(answers) != 16 {
-		t.Errorf("16 answers have %d signatures", len(answers))
-	}
+	must.Equal(t, len(answers), 16, "16 answers", "signatures")
 }
 
 // A role that may not call a path is told so, by somebody who signs; the request has not been served.
@@ -91,9 +91,7 @@ func TestRoleIsRefused(t *testing.T) {
 			t.Errorf("%v: %v", p, err)
 		}
 	}
-	if served != 2 {
-		t.Errorf("served %d times, want 2", served)
-	}
+	must.Equal(t, served, 2, "served", "times")
 }
 
 // An answer that JSON cannot hold is a fault of the server, which it tells and signs.

@@ -70,9 +70,7 @@ func hear(t *testing.T, client *Client, path string, question any) heard {
 	if err := aside(client, base, nil).Call(t.Context(), path, question, &answer); !errors.Is(err, ErrUnsigned) || answer != "" {
 		t.Errorf("an impostor is believed: %q, %v", answer, err)
 	}
-	if len(*all) != 1 {
-		t.Fatalf("%d requests were heard", len(*all))
-	}
+	must.Equal(t, len(*all), 1, "requests were heard")
 	return (*all)[0]
 }
 
@@ -105,17 +103,11 @@ func TestImpostor(t *testing.T) {
 		"no signature":      func(h *heard) { h.header.Del(headerSignature) },
 		"another callee":    func(h *heard) { h.header.Set(headerTo, north.String()) },
 	} {
-		if status := h.repeat(t, client.Base, change); status != http.StatusUnauthorized {
-			t.Errorf("%s: %d", name, status)
-		}
+		must.Equal(t, h.repeat(t, client.Base, change), http.StatusUnauthorized, name)
 	}
 	same := func(*heard) {}
-	if status := h.repeat(t, client.Base, same); status != http.StatusOK {
-		t.Errorf("as it was: %d", status)
-	}
-	if status := h.repeat(t, client.Base, same); status != http.StatusUnauthorized {
-		t.Errorf("again: %d", status)
-	}
+	must.Equal(t, h.repeat(t, client.Base, same), http.StatusOK, "as it")
+	must.Equal(t, h.repeat(t, client.Base, same), http.StatusUnauthorized, "again")
 	h = hear(t, client, "/ask", question{"hello"})
 	if status := h.repeat(t, client.Base, func(h *heard) { h.body = []byte(`{"Text":"bye"}`) }); status != http.StatusUnauthorized {
 		t.Errorf("another body: %d", status)
@@ -146,9 +138,7 @@ func TestHugeEpoch(t *testing.T) {
 		"another agent":            secret.Credential(Party{Agent, "south"}).Client(base),
 	}
 	for name, client := range attacks {
-		if err := client.Call(t.Context(), "/effect", order, &checkpoint.Reply{}); !errors.Is(err, ErrUnsigned) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Err(t, client.Call(t.Context(), "/effect", order, &checkpoint.Reply{}), ErrUnsigned, name)
 	}
 	// The same order was said to another agent: it is not for this one.
 	h := hear(t, secret.Client(base, Party{Agent, "south"}), "/effect", order)
@@ -159,17 +149,13 @@ func TestHugeEpoch(t *testing.T) {
 	}
 	response := must.Have(http.Post(base+"/effect", "application/json", bytes.NewReader(text)))(t)
 	response.Body.Close()
-	if response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("nobody: %d", response.StatusCode)
-	}
+	must.Equal(t, response.StatusCode, http.StatusUnauthorized, "nobody")
 	later := &Remote{secret.Client(base, north)}
 	reply, err := later.Do(t.Context(), agent.Order{Effect: checkpoint.Effect{ID: 2, Epoch: 1, Action: checkpoint.Stop, Job: "lr", Attempt: 1}})
 	if err != nil || reply.Outcome == checkpoint.Fenced {
 		t.Errorf("the true master afterwards: %+v, %v", reply, err)
 	}
-	if _, err := later.Status(t.Context(), agent.Question{Epoch: 1}); err != nil {
-		t.Errorf("the true master's question: %v", err)
-	}
+	must.Have(later.Status(t.Context(), agent.Question{Epoch: 1}))(t, "the true master's question")
 }
 
 // An answer to one question is none to another, nor with another status.
@@ -209,9 +195,7 @@ func TestForgedAnswer(t *testing.T) {
 		},
 	} {
 		tap.HTTP = &http.Client{Transport: forge}
-		if err := tap.Call(t.Context(), "/ask", question{"fail"}, new(string)); !errors.Is(err, ErrUnsigned) {
-			t.Errorf("an answer %s: %v", name, err)
-		}
+		must.Err(t, tap.Call(t.Context(), "/ask", question{"fail"}, new(string)), ErrUnsigned, "an answer", name)
 	}
 }
 
@@ -251,14 +235,10 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	text := must.Have(json.Marshal(c))(t)
-	if again, err := ReadCredential(text); err != nil || again != c {
-		t.Errorf("%v", err)
-	}
+	must.Equal(t, must.Have(ReadCredential(text))(t), c)
 	for _, bad := range []string{"", "{}", `{"cluster":"x","party":{"role":"agent"}}`, strings.Replace(string(text), `"key":"`, `"key":"zz`, 1),
 		strings.Replace(string(text), `"agent"`, `"master"`, 1)} {
-		if _, err := ReadCredential([]byte(bad)); err == nil {
-			t.Errorf("%s is a credential", bad)
-		}
+		must.Fail(ReadCredential([]byte(bad)))(t, must.Any, bad, "is a credential")
 	}
 	var again Secret
 	written, _ := secret.MarshalText()
@@ -274,9 +254,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	for _, p := range []Party{ann, north, {Role: Master}, {User, "a/b\n"}} {
-		if got, err := readParty(p.String()); err != nil || got != p {
-			t.Errorf("%v: %v, %v", p, got, err)
-		}
+		must.Equal(t, must.Have(readParty(p.String()))(t), p)
 	}
 }
 
@@ -296,9 +274,7 @@ func TestLink(t *testing.T) {
 		{NewSecret().Link("/page", now.Add(time.Hour)), 0, false},
 	} {
 		address := must.Have(url.Parse(test.address))(t)
-		if got := secret.Opens(address, now.Add(test.passed)); got != test.want {
-			t.Errorf("%s after %v: %v", test.address, test.passed, got)
-		}
+		must.Equal(t, secret.Opens(address, now.Add(test.passed)), test.want, test.address, "after", test.passed)
 	}
 }
 

@@ -90,9 +90,7 @@ func TestCall(t *testing.T) {
 	if err := client.Call(t.Context(), "/ask", question{"long"}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("long answer: %v", err)
 	}
-	if err := client.Call(t.Context(), "/ask", func() {}, &answer); err == nil {
-		t.Error("no error for a question that is not JSON")
-	}
+	must.Err(t, client.Call(t.Context(), "/ask", func() {}, &answer), must.Any, "no error for a question that is not JSON")
 }
 
 // What fails because the server goes down is no refusal; what works is answered all the same.
@@ -126,9 +124,7 @@ func TestCallEndsWithContext(t *testing.T) {
 	client := start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := client.Call(ctx, "/ask", question{"wait"}, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
+	must.Err(t, client.Call(ctx, "/ask", question{"wait"}, nil), context.DeadlineExceeded)
 }
 
 func TestOneValueOnly(t *testing.T) {

@@ -148,9 +148,7 @@ func TestEvery(t *testing.T) {
 	h.worker(2, 0, "north", Start, 23, Step, 30, Step, 40)
 	h.worker(2, 1, "south", Start, -1, Step, 30, Step, 40)
 	must.Do(t, Check(h.lines, &Options{Every: 10}))
-	if err := Check(h.lines, &Options{Every: 9}); err == nil {
-		t.Error("ten steps between two lines pass for nine")
-	}
+	must.Err(t, Check(h.lines, &Options{Every: 9}), must.Any, "ten steps between two lines pass for nine")
 }
 
 // The ranks of one attempt are compared with earlier attempts and not with each other, and what one of them has saved is no
@@ -183,8 +181,6 @@ func TestConfirmedToTheMoment(t *testing.T) {
 		right     bool
 	}{{began, 0, true}, {began - 1, 0, false}, {began - 5, 5, true}, {began - 6, 5, false}} {
 		err := Check(h.lines, &Options{Slack: time.Duration(c.slack), Confirmed: []Confirmed{{"lr", 1, c.at}}})
-		if (err == nil) != c.right {
-			t.Errorf("%+v: %v", c, err)
-		}
+		must.Equal(t, err == nil, c.right, c, err)
 	}
 }

@@ -46,18 +46,14 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %d lines, %v", test.name, len(lines), err)
 		}
 		for _, l := range lines {
-			if l != want {
-				t.Errorf("%s: %+v", test.name, l)
-			}
+			must.Equal(t, l, want, test.name)
 		}
 	}
 }
 
 func TestReadAll(t *testing.T) {
 	folder := fstest.MapFS{"a/1/x" + Ending: {Data: []byte(whole)}, "b/y" + Ending: {Data: []byte(whole + "\n" + whole)}, "b/z.log": {Data: []byte(whole)}}
-	if lines, err := ReadAll(folder); err != nil || len(lines) != 3 {
-		t.Errorf("%d lines, %v", len(lines), err)
-	}
+	must.Equal(t, len(must.Have(ReadAll(folder))(t)), 3, "lines")
 	folder["b/bad"+Ending] = &fstest.MapFile{Data: []byte(whole[:50] + "\n" + whole)}
 	if _, err := ReadAll(folder); err == nil || !strings.Contains(err.Error(), "b/bad") {
 		t.Errorf("a log with a hole: %v", err)
@@ -87,9 +83,7 @@ func written(t *testing.T, dir string, attempt int64, rank int) {
 		}
 		got[i].Life, got[i].At = "", 0
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 	must.Do(t, Check(lines, nil))
 }
 
@@ -98,17 +92,11 @@ func TestWriter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	w := must.Have(Create(dir, 0))(t)
 	for _, err := range []error{w.Step(1), w.Saved(1), w.End(1)} {
-		if err != nil {
-			t.Error(err)
-		}
+		must.Do(t, err)
 	}
 	written(t, dir, 3, 2)
-	if err := w.Step(2); err == nil {
-		t.Error("a log that was closed takes a line")
-	}
-	if _, err := Create(dir, 0); err != nil {
-		t.Errorf("a second process: %v", err)
-	}
+	must.Err(t, w.Step(2), must.Any, "a log that was closed takes a line")
+	must.Have(Create(dir, 0))(t, "a second process")
 }
 
 // The Python beside the package writes the same.
@@ -126,8 +114,6 @@ w.step(1); w.saved(1); w.end(1)`, dir)
 	cmd.Env = append(os.Environ(), "PYTHONPATH=.")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, &errs)
-	}
+	must.Do(t, cmd.Run(), &errs)
 	written(t, dir, 4, 1)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // work is a worker which does a step every 50 ms, and hears that it should stop only so much later.
@@ -59,9 +61,7 @@ func TestMergedPhases(t *testing.T) {
 			time.Sleep(deaf)
 			synctest.Wait()
 			lines, err := ReadAll(os.DirFS(dir))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var fault *Fault
 			err = Check(lines, nil)
 			if !merged && err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/number"
 )
 
@@ -16,10 +17,8 @@ func TestFloat(t *testing.T) {
 		{0, "0"}, {-1.5, "-1.5"}, {0.1, "0.1"}, {1e300, "1e+300"}, {math.Copysign(0, -1), "-0"},
 		{math.Inf(1), `"+Inf"`}, {math.Inf(-1), `"-Inf"`}, {math.NaN(), `"NaN"`},
 	} {
-		text, err := json.Marshal(number.Float(c.value))
-		if err != nil || string(text) != c.text {
-			t.Errorf("%g is written as %s, %v; want %s", c.value, text, err, c.text)
-		}
+		text := must.Have(json.Marshal(number.Float(c.value)))(t)
+		must.Equal(t, string(text), c.text, c.value, "is written as", text)
 		var read number.Float
 		if err := json.Unmarshal(text, &read); err != nil || math.Float64bits(float64(read)) != math.Float64bits(c.value) {
 			t.Errorf("%s is read as %g, %v", text, float64(read), err)
@@ -30,9 +29,7 @@ func TestFloat(t *testing.T) {
 func TestFloatErrors(t *testing.T) {
 	for _, text := range []string{`"1"`, `"inf"`, `"+inf"`, `"Infinity"`, `""`, `true`, `{}`, `[1]`} {
 		var f number.Float
-		if err := json.Unmarshal([]byte(text), &f); err == nil {
-			t.Errorf("%s is read as %g", text, float64(f))
-		}
+		must.Err(t, json.Unmarshal([]byte(text), &f), must.Any, text, "is read as", float64(f))
 	}
 }
 
@@ -44,10 +41,8 @@ func TestFloatInPlace(t *testing.T) {
 		List  []number.Float          `json:"list,omitempty"`
 	}
 	want := gap{number.Float(math.Inf(1)), map[string]number.Float{"a": number.Float(math.Inf(-1))}, []number.Float{0.5, number.Float(math.Inf(1))}}
-	text, err := json.Marshal(want)
-	if err != nil || string(text) != `{"gap":"+Inf","other":{"a":"-Inf"},"list":[0.5,"+Inf"]}` {
-		t.Fatalf("%s, %v", text, err)
-	}
+	text := must.Have(json.Marshal(want))(t)
+	must.Equal(t, string(text), `{"gap":"+Inf","other":{"a":"-Inf"},"list":[0.5,"+Inf"]}`, text)
 	read := gap{Gap: 3}
 	if err := json.Unmarshal(text, &read); err != nil || read.Gap != want.Gap || read.Other["a"] != want.Other["a"] || read.List[1] != want.List[1] {
 		t.Errorf("%+v, %v", read, err)

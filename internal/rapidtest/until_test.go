@@ -28,8 +28,6 @@ func TestUntil(t *testing.T) {
 		if len(drawn) <= after[1]-after[0]+50 {
 			t.Errorf("seed %s: %d numbers in two runs", given, len(drawn))
 		}
-		if got := seed.String(); got != given {
-			t.Errorf("seed %s was left as %s", given, got)
-		}
+		must.Equal(t, seed.String(), given, "seed", "was left as")
 	}
 }

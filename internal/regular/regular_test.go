@@ -44,9 +44,7 @@ func place(t *testing.T) (string, *os.Root) {
 		os.Symlink("pipe", filepath.Join(dir, "to-pipe")),
 		os.Symlink("/dev/zero", filepath.Join(dir, "out")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	root := must.Have(os.OpenRoot(dir))(t)
 	t.Cleanup(func() { root.Close() })
@@ -61,9 +59,7 @@ func TestOpen(t *testing.T) {
 	} {
 		soon(t, name, func() {
 			check := func(how string, file io.ReadCloser, err error, want bool) {
-				if (err == nil) != want {
-					t.Errorf("%s %s: %v", how, name, err)
-				}
+				must.Equal(t, err == nil, want, how, name, err)
 				if err == nil {
 					file.Close()
 				}
@@ -93,12 +89,8 @@ func TestFS(t *testing.T) {
 	dir, root := place(t)
 	tree := regular.FS(root)
 	for _, name := range []string{"../file", "/file", "folder/"} {
-		if _, err := tree.Open(name); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("open %s: %v", name, err)
-		}
-		if _, err := fs.Stat(tree, name); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("stat %s: %v", name, err)
-		}
+		must.Fail(tree.Open(name))(t, fs.ErrInvalid, "open", name)
+		must.Fail(fs.Stat(tree, name))(t, fs.ErrInvalid, "stat", name)
 	}
 	soon(t, "stat", func() {
 		if info, err := fs.Stat(tree, "pipe"); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
@@ -111,16 +103,12 @@ func TestFS(t *testing.T) {
 	for _, name := range []string{"pipe", "to-pipe", "out"} {
 		must.Do(t, os.Remove(filepath.Join(dir, name)))
 	}
-	if err := fstest.TestFS(tree, "file", "folder/deep"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, fstest.TestFS(tree, "file", "folder/deep"))
 }
 
 func TestRead(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
-	if _, err := regular.Read(name, 9); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("nothing there: %v", err)
-	}
+	must.Fail(regular.Read(name, 9))(t, fs.ErrNotExist, "nothing there")
 	must.Do(t, os.WriteFile(name, []byte("0123456789"), 0o600))
 	for limit, want := range map[int64]string{4: "0123", 10: "0123456789", 99: "0123456789"} {
 		if text, err := regular.Read(name, limit); err != nil || string(text) != want {

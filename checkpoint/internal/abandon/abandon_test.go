@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/internal/abandon"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestReturns(t *testing.T) {
@@ -49,9 +50,7 @@ func TestEndedBefore(t *testing.T) {
 		begun <- struct{}{}
 		return 1, nil
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Err(t, err, context.Canceled)
 	select {
 	case <-begun:
 		t.Error("it was begun")

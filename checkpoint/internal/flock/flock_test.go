@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/internal/flock"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestTry(t *testing.T) {
@@ -21,9 +22,7 @@ func TestTry(t *testing.T) {
 				if os.IsNotExist(err) {
 					file, err = os.Create(path)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				defer file.Close()
 				files[i] = file
 			}

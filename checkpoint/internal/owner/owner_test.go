@@ -47,9 +47,7 @@ func TestPass(t *testing.T) {
 	old := syscall.Umask(0o077)
 	err := Pass(filepath.Join(above, "new"))
 	syscall.Umask(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for path, want := range map[string]os.FileMode{above: 0o700, filepath.Join(above, "new"): Passed} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
@@ -60,9 +58,7 @@ func TestPass(t *testing.T) {
 		t.Errorf("one that was there: %v, %v", info.Mode(), err)
 	}
 	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)))
-	if err := Pass(filepath.Join(dir, "file", "below")); err == nil {
-		t.Error("below a file")
-	}
+	must.Err(t, Pass(filepath.Join(dir, "file", "below")), must.Any, "below a file")
 }
 
 // A folder is handed over, made or found; of a link in its place the link alone is.
@@ -72,9 +68,7 @@ func TestFolder(t *testing.T) {
 	target := filepath.Join(dir, "target")
 	must.Do(t, errors.Join(os.Mkdir(target, 0o755), os.Chmod(target, 0o755), os.Symlink(target, filepath.Join(dir, "link"))))
 	for _, name := range []string{"new", "new", "link"} {
-		if err := Folder(filepath.Join(dir, name), uid, gid); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Do(t, Folder(filepath.Join(dir, name), uid, gid), name)
 	}
 	if got, want := is(t, filepath.Join(dir, "new")), "64201:64202 -rwx------"; got != want {
 		t.Errorf("it is %s, want %s", got, want)
@@ -82,9 +76,7 @@ func TestFolder(t *testing.T) {
 	if got, want := is(t, target), "0:0 -rwxr-xr-x"; got != want {
 		t.Errorf("what the link names is %s, want %s", got, want)
 	}
-	if err := Folder(filepath.Join(dir, "none", "new"), uid, gid); err == nil {
-		t.Error("below what is not there")
-	}
+	must.Err(t, Folder(filepath.Join(dir, "none", "new"), uid, gid), must.Any, "below what is not there")
 }
 
 // All of a tree is handed over, at any depth, and nothing that a link in it names.
@@ -106,9 +98,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("%s is %s", path, got)
 		}
 	}
-	if err := Tree(filepath.Join(dir, "none"), uid, gid); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what is not there: %v", err)
-	}
+	must.Err(t, Tree(filepath.Join(dir, "none"), uid, gid), os.ErrNotExist, "what is not there")
 }
 
 // A file is its reader's from the moment that it has its name, and a link in its place is replaced and not followed.
@@ -129,9 +119,7 @@ func TestReplaceFile(t *testing.T) {
 	if got, err := os.ReadFile(target); err != nil || string(got) != "kept" || is(t, target) != "0:0 -rw-------" {
 		t.Errorf("what the link named is %q, %s, %v", got, is(t, target), err)
 	}
-	if err := ReplaceFile(filepath.Join(dir, "none", "request"), nil, uid, gid); err == nil {
-		t.Error("in a folder that is not there")
-	}
+	must.Err(t, ReplaceFile(filepath.Join(dir, "none", "request"), nil, uid, gid), must.Any, "in a folder that is not there")
 }
 
 // What is started by Start has renounced, and nothing else that this process starts has.
@@ -145,16 +133,12 @@ func TestStart(t *testing.T) {
 		return strings.Join(strings.Fields(text.String()), " ")
 	}
 	before := privileges(func(start func() error) error { return start() })
-	if got := privileges(Start); got != "NoNewPrivs: 1" {
-		t.Errorf("what was started has %q", got)
-	}
+	must.Equal(t, privileges(Start), "NoNewPrivs: 1", "what was started")
 	for range 50 {
 		if got := privileges(func(start func() error) error { return start() }); got != before {
 			t.Fatalf("what is started after it has %q, before it was %q", got, before)
 		}
 	}
 	fault := errors.New("no such program")
-	if err := Start(func() error { return fault }); !errors.Is(err, fault) {
-		t.Error(err)
-	}
+	must.Err(t, Start(func() error { return fault }), fault)
 }

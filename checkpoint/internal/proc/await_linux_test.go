@@ -4,7 +4,6 @@ package proc_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -67,32 +66,20 @@ func TestAwaitWhatIsNotWaitedFor(t *testing.T) {
 	pid := grandchild(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
-	if err := proc.Await(ctx, pid, lives(pid)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the context has ended, and the process has not: %v", err)
-	}
-	if err := proc.Await(ctx, pid, lives(pid)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the context had ended before: %v", err)
-	}
+	must.Err(t, proc.Await(ctx, pid, lives(pid)), context.DeadlineExceeded, "the context has ended, and the process has")
+	must.Err(t, proc.Await(ctx, pid, lives(pid)), context.DeadlineExceeded, "the context had ended before")
 	// The number is another's by now.
-	if err := proc.Await(t.Context(), pid, func() bool { return false }); err != nil {
-		t.Errorf("of a process that is not meant: %v", err)
-	}
+	must.Do(t, proc.Await(t.Context(), pid, func() bool { return false }), "of a process that is not meant")
 	kill(pid)
 	for limit := time.Now().Add(time.Minute); lives(pid)(); time.Sleep(time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatal("it does not end")
 		}
 	}
-	if err := proc.Await(t.Context(), pid, lives(pid)); err != nil {
-		t.Errorf("after its end: %v", err)
-	}
-	if err := proc.Await(t.Context(), 1<<30, lives(1<<30)); err != nil {
-		t.Errorf("of a process that never was: %v", err)
-	}
+	must.Do(t, proc.Await(t.Context(), pid, lives(pid)), "after its end")
+	must.Do(t, proc.Await(t.Context(), 1<<30, lives(1<<30)), "of a process that never")
 	for _, none := range []int{0, -1} {
-		if err := proc.Await(t.Context(), none, lives(none)); err == nil {
-			t.Errorf("%d stands for no process", none)
-		}
+		must.Err(t, proc.Await(t.Context(), none, lives(none)), must.Any, none, "stands for no process")
 	}
 }
 
