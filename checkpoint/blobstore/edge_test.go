@@ -22,18 +22,12 @@ import (
 )
 
 func TestOpenRefuses(t *testing.T) {
-	if _, err := Open(t.Context(), "nobody://bucket", nil); err == nil {
-		t.Error("a scheme without a driver passes")
-	}
-	if _, err := Open(t.Context(), "file:///not/there", nil); err == nil {
-		t.Error("a directory that is not there passes")
-	}
+	must.Fail(Open(t.Context(), "nobody://bucket", nil))(t, must.Any, "a scheme without a driver passes")
+	must.Fail(Open(t.Context(), "file:///not/there", nil))(t, must.Any, "a directory that is not there passes")
 	bucket := memblob.OpenBucket(nil)
 	defer bucket.Close()
 	for _, o := range []Options{{Grace: -1}, {BlockBytes: -1}} {
-		if _, err := New(bucket, &o); !errors.Is(err, apportion.ErrNegative) {
-			t.Errorf("%+v: %v", o, err)
-		}
+		must.Fail(New(bucket, &o))(t, apportion.ErrNegative, o)
 	}
 }
 
@@ -43,9 +37,7 @@ func TestLoserCleansUp(t *testing.T) {
 	for _, data := range []string{"content 1", "content 1", "other content"} {
 		w, err := save(t.Context(), s, 1, data)
 		if data == "other content" {
-			if !errors.Is(err, store.ErrExists) {
-				t.Errorf("other content: %v, want ErrExists", err)
-			}
+			must.Err(t, err, store.ErrExists, "other content")
 			err = w.Abort()
 		}
 		noError(t, err)
@@ -63,18 +55,14 @@ func TestLockEnds(t *testing.T) {
 	noError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.on.lock(ctx, "key"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a lock that is taken: %v, want the context's error", err)
-	}
+	must.Fail(s.on.lock(ctx, "key"))(t, context.Canceled, "a lock that is taken", "want the context's error")
 	if other, err := s.on.lock(ctx, "another key"); err != nil {
 		t.Errorf("another lock: %v", err)
 	} else {
 		other()
 	}
 	unlock()
-	if len(s.on.committing) != 0 {
-		t.Errorf("%d locks stayed", len(s.on.committing))
-	}
+	must.Equal(t, len(s.on.committing), 0, "locks stayed")
 }
 
 func TestGrace(t *testing.T) {
@@ -94,14 +82,10 @@ func TestGrace(t *testing.T) {
 	count("at once", 1)
 	*s.shift = defaultGrace + time.Minute
 	count("after the grace", 1)
-	if _, err := late.Commit(); !errors.Is(err, errLate) {
-		t.Errorf("Commit after the grace: %v, want errLate", err)
-	}
+	must.Fail(late.Commit())(t, errLate, "Commit after the grace", "want errLate")
 	*s.shift = 2*defaultGrace + time.Minute
 	count("after twice the grace", 0)
-	if err := late.Abort(); err != nil {
-		t.Errorf("Abort of what was collected: %v", err)
-	}
+	must.Do(t, late.Abort(), "Abort of what was collected")
 }
 
 // TestStoresOfOneBucket lets stores that know nothing of each other commit under one number, as two
@@ -174,9 +158,7 @@ func TestCollectKeepsDamaged(t *testing.T) {
 	*s.shift = 3 * defaultGrace
 	for _, data := range [][]byte{[]byte("damaged"), nowhere} {
 		noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), data, nil))
-		if _, err := s.Open(t.Context(), "job", 1); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("Open: %v, want ErrCorrupt", err)
-		}
+		must.Fail(s.Open(t.Context(), "job", 1))(t, store.ErrCorrupt, "Open", "want ErrCorrupt")
 		noError(t, s.Collect(t.Context()))
 	}
 	noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 1), intact, nil))
@@ -190,9 +172,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 	r, err := s.Open(t.Context(), "job", 1)
 	noError(t, err)
 	noError(t, s.Delete(t.Context(), "job", 1))
-	if _, err := r.Part("part"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Part after Delete: %v, want ErrNotFound", err)
-	}
+	must.Fail(r.Part("part"))(t, store.ErrNotFound, "Part after Delete", "want ErrNotFound")
 	if all := keys(t, s.on.Bucket); len(all) > 0 {
 		t.Errorf("%q stayed", all)
 	}
@@ -212,7 +192,5 @@ func TestBlocks(t *testing.T) {
 // noError ends the test at an error.
 func noError(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

@@ -48,9 +48,7 @@ func TestManifestLast(t *testing.T) {
 	s, log := logged(t)
 	must.Have(save(t.Context(), s, 1, "content"))(t)
 	// The last one looks for a fence.
-	if want := []string{"PUT /0 ", "PUT /manifest *", "GET /checkpoints "}; !slices.Equal(log.lines, want) {
-		t.Errorf("the requests of a commit are %q, want %q", log.lines, want)
-	}
+	must.Same(t, log.lines, []string{"PUT /0 ", "PUT /manifest *", "GET /checkpoints "}, "the requests of a commit")
 }
 
 // TestAbortUploadsNothing gives a part up that was not closed.
@@ -71,16 +69,12 @@ func TestAbortUploadsNothing(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	driver := errors.New("connection closed")
-	if err := explain(ctx, driver); err != driver {
-		t.Errorf("with a live context: %v", err)
-	}
+	must.Equal(t, explain(ctx, driver), driver, "with a live context")
 	cancel()
 	if err := explain(ctx, driver); !errors.Is(err, context.Canceled) || !errors.Is(err, driver) {
 		t.Errorf("after the end of the context: %v", err)
 	}
-	if err := explain(ctx, nil); err != nil {
-		t.Errorf("no error became %v", err)
-	}
+	must.Do(t, explain(ctx, nil), "no error became")
 }
 
 // fault is what a server does with one request or with all from one on.

@@ -5,7 +5,6 @@ package blobstore
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
@@ -26,35 +25,25 @@ func TestManifestBehindFence(t *testing.T) {
 	noError(t, errors.Join(s.Delete(t.Context(), "job", 2), s.Fence(t.Context(), "job", 4)))
 	// The request that wrote number 2 is delivered again.
 	noError(t, s.on.Bucket.WriteAll(t.Context(), manifestKey("job", 2), second, nil))
-	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Open: %v", err)
-	}
+	must.Fail(s.Open(t.Context(), "job", 2))(t, store.ErrNotFound, "Open")
 	list, err := s.List(t.Context(), "job")
 	if err != nil || len(list) != 1 || list[0].Number != 1 {
 		t.Errorf("List: %v, %v", list, err)
 	}
 	// A higher fence takes nothing back, nor up: what was hidden stays so.
 	noError(t, s.Fence(t.Context(), "job", 9))
-	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Open behind the next fence: %v", err)
-	}
-	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Fail(s.Open(t.Context(), "job", 2))(t, store.ErrNotFound, "Open behind the next fence")
+	must.Equal(t, must.Have(storetest.Read(t.Context(), s, "job", 1))(t), "first")
 	var fences []string
 	for _, key := range keys(t, s.on.Bucket) {
 		if bytes.Contains([]byte(key), []byte("/fence/")) {
 			fences = append(fences, key)
 		}
 	}
-	if want := []string{"job/fence/9", "job/fence/9.settled"}; !slices.Equal(fences, want) {
-		t.Errorf("fences %q, want %q", fences, want)
-	}
+	must.Same(t, fences, []string{"job/fence/9", "job/fence/9.settled"}, "fences")
 	// The number is free below the fence, and stays so, once its checkpoint was deleted.
 	noError(t, s.Delete(t.Context(), "job", 1))
-	if _, err := save(t.Context(), s, 1, "first"); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("commit again: %v", err)
-	}
+	must.Fail(save(t.Context(), s, 1, "first"))(t, store.ErrFenced, "commit again")
 }
 
 // A fence that was raised and not settled ends writers all the same, hides nothing, and is settled by the next call,
@@ -64,21 +53,15 @@ func TestFenceNotSettled(t *testing.T) {
 	must.Have(save(t.Context(), s, 1, "first"))(t)
 	noError(t, s.on.writeOnce(t.Context(), fenceKey("job", 5), nil))
 	w, err := save(t.Context(), s, 2, "late")
-	if !errors.Is(err, store.ErrFenced) {
-		t.Errorf("a writer below a fence that is not settled: %v", err)
-	}
+	must.Err(t, err, store.ErrFenced, "a writer below a fence that is not settled")
 	must.Do(t, w.Abort())
-	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, must.Have(storetest.Read(t.Context(), s, "job", 1))(t), "first")
 	noError(t, s.Fence(t.Context(), "job", 3))
 	f, err := s.on.fence(t.Context(), "job")
 	if err != nil || f.settled != 5 || len(f.kept) != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "first" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, must.Have(storetest.Read(t.Context(), s, "job", 1))(t), "first")
 	// What the writer below has written is gone with its Abort.
 	if got := keys(t, s.on.Bucket); len(got) != 4 {
 		t.Errorf("%q", got)

@@ -10,6 +10,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestIdentityOfAnotherBucket(t *testing.T) {
@@ -19,10 +20,7 @@ func TestIdentityOfAnotherBucket(t *testing.T) {
 	if err != nil || s.Close() != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(t.Context(), url, &Options{Identity: id})
-	if err != nil {
-		t.Fatalf("the same bucket is refused: %v", err)
-	}
+	again := must.Have(Open(t.Context(), url, &Options{Identity: id}))(t)
 	defer again.Close()
 	// The bucket is emptied while the store is in use: from then on it is not the store any more.
 	noError(t, again.on.Bucket.Delete(t.Context(), identityKey))
@@ -33,9 +31,7 @@ func TestIdentityOfAnotherBucket(t *testing.T) {
 		t.Errorf("an emptied bucket got another identity: %q", got)
 	}
 	for what, other := range map[string]string{"empty": "mem://", "emptied": url} {
-		if _, err := Open(t.Context(), other, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
-			t.Errorf("%s bucket: %v", what, err)
-		}
+		must.Fail(Open(t.Context(), other, &Options{Identity: id}))(t, store.ErrIdentity, what, "bucket")
 	}
 }
 
@@ -59,9 +55,7 @@ func TestIdentityAtOnce(t *testing.T) {
 	// One that looked before the first wrote, and writes behind it, hears of the first.
 	late, err := New(bucket, nil)
 	noError(t, err)
-	if id, err := late.on.makeIdentity(t.Context()); err != nil || id != ids[0] {
-		t.Errorf("a late one makes %q, %v; the store is %q", id, err, ids[0])
-	}
+	must.Equal(t, must.Have(late.on.makeIdentity(t.Context()))(t), ids[0], "a late one makes", "the store")
 	noError(t, bucket.WriteAll(t.Context(), identityKey, []byte("apportion-store 9 x\n"), nil))
 	s, err := New(bucket, nil)
 	noError(t, err)

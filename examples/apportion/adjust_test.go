@@ -23,6 +23,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/workerlog"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // adjustHead opens the streams of this file.
@@ -45,9 +46,7 @@ func startAdjust(t *testing.T, folder string) *live {
 	l.cmd.Stderr = os.Stderr
 	in, err1 := l.cmd.StdinPipe()
 	out, err2 := l.cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, l.cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2, l.cmd.Start()))
 	t.Cleanup(func() { _ = l.cmd.Process.Kill(); _ = l.cmd.Wait() })
 	l.in, l.out = bufio.NewWriter(in), bufio.NewScanner(out)
 	l.out.Buffer(nil, 1<<20)
@@ -138,20 +137,14 @@ func TestAdjustKilled(t *testing.T) {
 		first := startAdjust(t, folder)
 		first.say(adjustHead)
 		first.play(played[:k])
-		if err := first.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, first.cmd.Process.Kill())
 		_ = first.cmd.Wait()
 		second := startAdjust(t, folder)
 		if a := second.say(adjustHead); a.Epoch != 2 {
 			t.Errorf("epoch %d", a.Epoch)
 		}
-		if diff := cmp.Diff(first.pending(), second.pending()); diff != "" {
-			t.Errorf("killed behind line %d: it asks for other effects:\n%s", k, diff)
-		}
-		if diff := cmp.Diff(first.jobs, second.jobs); diff != "" {
-			t.Errorf("killed behind line %d: it knows other jobs:\n%s", k, diff)
-		}
+		must.Equal(t, cmp.Diff(first.pending(), second.pending()), "", "killed behind line", k, "it asks for other effects")
+		must.Equal(t, cmp.Diff(first.jobs, second.jobs), "", "killed behind line", k, "it knows other jobs")
 		second.play(played[k:])
 		for name, j := range whole.jobs {
 			if got := second.jobs[name]; got.Phase != j.Phase || !slices.Equal(got.Containers, j.Containers) || len(got.Checkpoints) != len(j.Checkpoints) {
@@ -177,9 +170,7 @@ func TestAdjustRefuses(t *testing.T) {
 		`{"event":"server-up","server":{"id":"s","capacity":[9]}}`, `{"event":"adjust","totals":{"a":1}}`}
 	folder := t.TempDir()
 	code, out, errs := once(t, adjustHead+strings.Join(lines, "\n"), "adjust", "-journal", folder)
-	if code != answered {
-		t.Fatal(code, errs)
-	}
+	must.Equal(t, code, answered, errs)
 	answers := strings.Split(strings.TrimSpace(out), "\n")
 	for i, want := range map[int]string{3: "is unknown", 4: "invalid character", 5: "is there twice", 6: "out of range", 7: "targets", 8: "nobody", 11: "there are 2 servers"} {
 		if !strings.Contains(answers[i], `"error":{`) || !strings.Contains(answers[i], want) || !strings.Contains(answers[i], `"effects":[],"jobs":[],"gone":[]`) {
@@ -245,9 +236,7 @@ func TestAdjustFenced(t *testing.T) {
 	first.say(adjustHead)
 	startAdjust(t, folder).say(adjustHead)
 	fmt.Fprintln(first.in, played[0])
-	if err := first.in.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.in.Flush())
 	if first.out.Scan() {
 		t.Errorf("it answers %s", first.out.Text())
 	}
@@ -293,9 +282,7 @@ func TestPythonMaster(t *testing.T) {
 		var out, errs bytes.Buffer
 		cmd := exec.Command(python, "-B", "master.py", folder, "150", os.Args[0], "adjust", "-journal", filepath.Join(folder, "journal"))
 		cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), asCommand+"=1"), &out, &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		var kill <-chan struct{} // the last run has all the time that it needs
@@ -320,13 +307,8 @@ func TestPythonMaster(t *testing.T) {
 // checkLogs checks what the trainers have written, and that both have done all their steps.
 func checkLogs(t *testing.T, folder string) {
 	t.Helper()
-	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(folder, "logs")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := workerlog.Check(lines, nil); err != nil {
-		t.Error(err)
-	}
+	lines := must.Have(workerlog.ReadAll(os.DirFS(filepath.Join(folder, "logs"))))(t)
+	must.Do(t, workerlog.Check(lines, nil))
 	for _, job := range []string{"a", "b"} {
 		attempts := map[int64]bool{}
 		ended := false

@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/alloc/milp"
 	"github.com/apportion/apportion/alloc/problemtest"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // decided runs "dorm" and reads its output.
@@ -37,14 +38,8 @@ func TestDormAgainstLibrary(t *testing.T) {
 	for _, family := range alloctest.Families() {
 		for seed := range unlessShort(4, 1) {
 			p := problemtest.Draw(family, seed, 4, 6, seed%2 == 0)
-			decision, err := alloc.Reallocate(t.Context(), p, embedded.New(nil))
-			if err != nil {
-				t.Fatal(err)
-			}
-			explanation, err := alloc.Explain(p, decision)
-			if err != nil {
-				t.Fatal(err)
-			}
+			decision := must.Have(alloc.Reallocate(t.Context(), p, embedded.New(nil)))(t)
+			explanation := must.Have(alloc.Explain(p, decision))(t)
 			got := decided(t, encode(t, p))
 			want := dormOutput{
 				decision.Status, decision.Objective, finite(decision.Bound), finite(decision.Gap), decision.OpenBound, leftOut(decision), decision.Proven.String(), decision.Interrupted,
@@ -53,9 +48,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 				dormPrices{explanation.Kinds, explanation.Fairness, explanation.Adjustment, explanation.Order}, explanation.Domains, explanation.Warnings,
 			}
 			// Both are compared as JSON: what the library writes is the form that the schema has.
-			if diff := cmp.Diff(encode(t, want), encode(t, got)); diff != "" {
-				t.Errorf("%s, seed %d (-library +command)\n%s", family.Name, seed, diff)
-			}
+			must.Equal(t, cmp.Diff(encode(t, want), encode(t, got)), "", family.Name, "seed", seed)
 			held := int64(0)
 			for _, share := range got.Shares {
 				held += share.Containers
@@ -65,9 +58,7 @@ func TestDormAgainstLibrary(t *testing.T) {
 					held -= count
 				}
 			}
-			if held != 0 {
-				t.Errorf("%s, seed %d: shares and allocation differ by %d containers", family.Name, seed, held)
-			}
+			must.Equal(t, held, 0, family.Name, "seed", seed, "shares and allocation differ by", "containers")
 		}
 	}
 }
@@ -82,9 +73,7 @@ func TestDormKept(t *testing.T) {
 		t.Fatalf("exit %d, %v: %s", code, err, errs)
 	}
 	for field, want := range map[string]string{"status": `"kept"`, "bound": "", "gap": "", "plan": "[]", "interrupted": "false"} {
-		if got := string(fields[field]); got != want {
-			t.Errorf("%s is %s, want %s", field, got, want)
-		}
+		must.Equal(t, string(fields[field]), want, field)
 	}
 	if len(fields["reason"]) < 20 || !strings.Contains(string(fields["waiting"]), `"b"`) {
 		t.Errorf("reason %s, waiting %s", fields["reason"], fields["waiting"])
@@ -106,9 +95,7 @@ func TestMPSHasTheOptimum(t *testing.T) {
 		want := decided(t, text, "-solver", backend.BranchAndBound)
 		for _, form := range forms {
 			code, program, errs := call(t, text, "mps", "-form", string(form))
-			if code != answered {
-				t.Fatal(errs)
-			}
+			must.Equal(t, code, answered, errs)
 			got := solved(t, program)
 			if got.Status != milp.Optimal.String() || got.Objective == nil || math.Abs(*got.Objective-want.Objective) > 1e-6 {
 				t.Errorf("seed %d, %s: %+v, dorm has %g", seed, form, got, want.Objective)
@@ -161,9 +148,7 @@ func TestSolveStatuses(t *testing.T) {
 			if got.Status != test.status.String() || objective != test.objective || got.Sense != milp.Minimize.String() {
 				t.Errorf("%+v with objective %s, want %v with %s", got, objective, test.status, test.objective)
 			}
-			if diff := cmp.Diff(test.values, got.Values); diff != "" {
-				t.Errorf("values (-want +got)\n%s", diff)
-			}
+			must.Equal(t, cmp.Diff(test.values, got.Values), "", "values")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // randomDRF returns an input with claims of all sorts: bounded, paused, weighted, larger than the cluster.
@@ -71,18 +72,12 @@ func TestDRFAgainstLibrary(t *testing.T) {
 	short := 0
 	for range 150 {
 		in := randomDRF(rng)
-		fluid, err := drf.Fill(in.Capacity, in.Claims)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fluid := must.Have(drf.Fill(in.Capacity, in.Claims))(t)
 		checkFilling(t, in, fluid, answerOf[float64](t, in))
 		in.Filling = divisible
 		checkFilling(t, in, fluid, answerOf[float64](t, in))
 		in.Filling = whole
-		containers, err := drf.FillWhole(in.Capacity, in.Claims, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		containers := must.Have(drf.FillWhole(in.Capacity, in.Claims, nil))(t)
 		checkFilling(t, in, containers, answerOf[int64](t, in))
 		if containers.ShortOf >= 0 {
 			short++
@@ -116,9 +111,7 @@ func TestDRFFaults(t *testing.T) {
 			for _, fault := range faults {
 				got = append(got, fault.Item.String()+" "+fault.Field)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("%v (-want +got)\n%s", err, diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, got), "", err)
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // What worths.py prints is worth.json, but for the last digits of logarithms, and the command decides on it.
@@ -30,14 +31,9 @@ func TestWorthsInPython(t *testing.T) {
 	if err != nil {
 		t.Skip("NOT TESTED, there is no python3")
 	}
-	text, err := exec.Command(python, "-B", "worths.py").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(exec.Command(python, "-B", "worths.py").Output())(t)
 	got := &alloc.Problem{}
-	if err := json.Unmarshal(text, got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, got))
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
 		t.Errorf("worth.json against worths.py (-file +python):\n%s", diff)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // written returns what writeFailure makes of an error.
@@ -52,9 +53,7 @@ func TestWriteFailure(t *testing.T) {
 			if test.name == "a claim that does not hold" {
 				got.Faults[0].Field = "Metrics" // its name in JSON is a matter of the record
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, got), "")
 		})
 	}
 }
@@ -74,9 +73,7 @@ func TestFailureLines(t *testing.T) {
 	for _, fault := range written(t, err).Faults {
 		got[fault.Field] = fault.Line
 	}
-	if diff := cmp.Diff(map[string]int{"capacity[cpu]": 3, "luck": 6, "id": 0}, got); diff != "" {
-		t.Errorf("lines of the faults (-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(map[string]int{"capacity[cpu]": 3, "luck": 6, "id": 0}, got), "", "lines of the faults")
 	// Lines are those of an editor: a text that begins with blank lines has its faults below them.
 	_, err = readDRF(strings.NewReader("\n\n" + text))
 	for _, fault := range written(t, err).Faults {
@@ -107,9 +104,7 @@ func TestNamesAreNotEscaped(t *testing.T) {
 	const name = "a<b>&\u2028\"c\"\n"
 	for form, write := range map[string]func(*command, any) error{"indented": (*command).write, "line": (*command).writeLine} {
 		var out bytes.Buffer
-		if err := write(&command{out: &out}, map[string]any{"id": name, "list": []int{}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(&command{out: &out}, map[string]any{"id": name, "list": []int{}}))
 		text := out.String()
 		var back struct {
 			ID   string

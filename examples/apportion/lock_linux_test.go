@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // faultOf is the one fault of an answer.
@@ -86,17 +88,13 @@ func TestStateIsNoLink(t *testing.T) {
 	}
 	before := contents(t, elsewhere)
 	for _, name := range []string{"state", "other.lock"} {
-		if err := os.Symlink(elsewhere, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(elsewhere, filepath.Join(dir, name)))
 		code, _, errs := stated(t, filepath.Join(dir, strings.TrimSuffix(name, ".lock")), text)
 		if code != failed || errs == "" {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
-	if contents(t, elsewhere) != before {
-		t.Error("what a link leads to was changed")
-	}
+	must.Equal(t, contents(t, elsewhere), before, "what a link leads to was changed")
 }
 
 // TestOneListens begins many services at once on the socket that one left behind which was killed: one listens, and the others say so. The
@@ -109,10 +107,7 @@ func TestOneListens(t *testing.T) {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "s")
 	for range 50 {
-		stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		stale := must.Have(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 		stale.SetUnlinkOnClose(false)
 		_ = stale.Close()
 		const services = 8
@@ -129,12 +124,8 @@ func TestOneListens(t *testing.T) {
 			})
 		}
 		begun.Wait()
-		if n := len(listeners); n != 1 {
-			t.Fatalf("%d services listen on one socket", n)
-		}
-		if err := (<-listeners).Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Equal(t, len(listeners), 1, "services listen on one socket")
+		must.Do(t, (<-listeners).Close())
 		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 			t.Fatalf("it leaves %v, %v", left, err)
 		}

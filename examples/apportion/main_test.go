@@ -13,13 +13,12 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestUsage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
-	if err := os.WriteFile(file, []byte(smallDRF), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(smallDRF), 0o600))
 	for _, test := range []struct {
 		args      []string
 		code      int
@@ -58,10 +57,7 @@ func TestUsage(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	input, err := os.ReadFile("cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Have(os.ReadFile("cluster.json"))(t)
 	for _, solver := range []string{backend.Embedded, backend.BranchAndBound} {
 		var out, errs bytes.Buffer
 		if code := run(ctx, []string{"dorm", "-solver", solver}, bytes.NewReader(input), &out, &errs); code != answered {
@@ -71,9 +67,7 @@ func TestInterrupted(t *testing.T) {
 			Interrupted bool
 			Allocation  map[string]map[string]int64
 		}
-		if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(out.Bytes(), &answer))
 		if !answer.Interrupted || len(answer.Allocation) < 2 {
 			t.Errorf("%s: interrupted %v, allocation %v", solver, answer.Interrupted, answer.Allocation)
 		}
@@ -86,10 +80,7 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, errors.New("the pipe is closed") }
 
 func TestOutputFails(t *testing.T) {
-	input, err := os.ReadFile("cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Have(os.ReadFile("cluster.json"))(t)
 	for subcommand, input := range map[string]string{"help": "", "drf": smallDRF, "dorm": smallDorm, "mps": string(input), "solve": "NAME x\nROWS\n N z\nCOLUMNS\n a z 1\nENDATA\n",
 		"oasis": fullOASiS + `"options": {}}`, "flowcon": oneLine(fullFlowCon) + "\n{\"tick\": 1}", "specon": oneLine(fullSpeCon) + "\n{\"tick\": 1}"} {
 		var errs bytes.Buffer

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/growth/flowcon"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -30,10 +31,7 @@ func TestFlowConAgainstLibrary(t *testing.T) {
 	changed := 0
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		machine, err := flowcon.New(flowcon.Config{Interval: 10 * time.Second, Alpha: 0.01, Kinds: 2}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine := must.Have(flowcon.New(flowcon.Config{Interval: 10 * time.Second, Alpha: 0.01, Kinds: 2}, nil))(t)
 		text := `{"kinds": ["cpu", "gpu"], "interval": 10, "alpha": 0.01}` + "\n"
 		want := ""
 		for second := 0; second < 300; second += 10 {
@@ -52,9 +50,7 @@ func TestFlowConAgainstLibrary(t *testing.T) {
 			}
 			text += fmt.Sprintf("{\"tick\": %d}\n", second)
 			var decision flowcon.Decision
-			if err := machine.Step(time.Duration(second)*time.Second, readings, &decision); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, machine.Step(time.Duration(second)*time.Second, readings, &decision))
 			want += fmt.Sprintf("%d %v %g %g", second, decision.Trigger, decision.Interval.Seconds(), decision.Next.Seconds())
 			for _, l := range decision.Limits {
 				want += fmt.Sprintf(" %s/%d=%.9g (%v)", l.Job, l.Kind, l.Value, l.Rule)
@@ -66,12 +62,8 @@ func TestFlowConAgainstLibrary(t *testing.T) {
 			want += "\n"
 		}
 		code, out, errs := call(t, text, "flowcon")
-		if code != answered {
-			t.Fatal(errs)
-		}
-		if diff := cmp.Diff(want, flowconText(t, out)); diff != "" {
-			t.Fatalf("seed %d (-library +command)\n%s", seed, diff)
-		}
+		must.Equal(t, code, answered, errs)
+		must.Equal(t, cmp.Diff(want, flowconText(t, out)), "", "seed", seed)
 	}
 	if changed < 100 {
 		t.Errorf("%d limits changed: too few to show anything", changed)
@@ -83,9 +75,7 @@ func flowconText(t *testing.T, out string) string {
 	var text strings.Builder
 	for line := range strings.Lines(out) {
 		var a flowconAnswer
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &a))
 		fmt.Fprintf(&text, "%g %s %g %g", a.Time, a.Trigger, a.Interval, a.Next)
 		for _, l := range a.Limits {
 			fmt.Fprintf(&text, " %s/%d=%.9g (%s)", l.Container, map[string]int{"cpu": 0, "gpu": 1}[l.Kind], l.Limit, l.Reason)
@@ -122,9 +112,7 @@ func FuzzStreams(f *testing.F) {
 					t.Errorf("%s: %s is no JSON", command, line)
 				}
 			}
-			if (code == answered) != (errs.Len() == 0) {
-				t.Errorf("%s: exit %d with %q", command, code, &errs)
-			}
+			must.Equal(t, code == answered, (errs.Len() == 0), command, "exit", code, "with", &errs)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -37,9 +38,7 @@ func TestOASiSBounds(t *testing.T) {
 			t.Error(text, err)
 			continue
 		}
-		if diff := cmp.Diff(want, header.bounds); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", text, diff)
-		}
+		must.Equal(t, cmp.Diff(want, header.bounds), "", text)
 	}
 }
 
@@ -154,9 +153,7 @@ func TestTotalIsThatOfTheAnswers(t *testing.T) {
 			}
 			text += line
 			var answer map[string]json.RawMessage
-			if err := json.Unmarshal([]byte(answers[len(answers)-2]), &answer); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(answers[len(answers)-2]), &answer))
 			return answer
 		}
 		for i := range jobs[:12] {
@@ -191,9 +188,7 @@ func TestTotalIsThatOfTheAnswers(t *testing.T) {
 		_, out, _ := call(t, text, "oasis")
 		last := out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]
 		var total oasisTotal
-		if err := json.Unmarshal([]byte(last), &total); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(last), &total))
 		sum := 0.0
 		for _, utility := range earned {
 			sum += utility
@@ -217,8 +212,6 @@ func listOf[T any](t *testing.T, text json.RawMessage) (list []T) {
 
 func number(t *testing.T, text json.RawMessage) (x float64) {
 	t.Helper()
-	if err := json.Unmarshal(text, &x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &x))
 	return x
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -30,17 +31,12 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile("README.md"))(t)
 	want := console.ReplaceAllStringFunc(string(readme), func(block string) string { return transcript(t, block) })
 	switch {
 	case want == string(readme):
 	case flag.Lookup("rewrite").Value.String() == "true":
-		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("README.md", []byte(want), 0o644))
 	default:
 		t.Errorf("README.md against what the commands print (-README +now):\n%s", cmp.Diff(string(readme), want))
 	}
@@ -55,9 +51,7 @@ func transcript(t *testing.T, block string) string {
 			continue
 		}
 		out, err := exec.Command("sh", "-c", command).CombinedOutput()
-		if err != nil {
-			t.Errorf("%s%v\n%s", line, err, out)
-		}
+		must.Do(t, err, line, out)
 		text += line + strings.TrimSuffix(string(out), "\n") + "\n"
 	}
 	return text + "```"
@@ -65,10 +59,7 @@ func transcript(t *testing.T, block string) string {
 
 // TestReadmeFields looks for every field of every schema in a table of the README.
 func TestReadmeFields(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile("README.md"))(t)
 	fields := map[string]bool{}
 	for line := range strings.Lines(string(readme)) {
 		if strings.HasPrefix(line, "|") || strings.HasPrefix(line, "A reason") || strings.HasPrefix(line, "`kind`") {
@@ -84,14 +75,9 @@ func TestReadmeFields(t *testing.T) {
 		t.Fatal("no schemas", err)
 	}
 	for _, path := range paths {
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Have(os.ReadFile(path))(t)
 		var value any
-		if err := json.Unmarshal(source, &value); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		must.Do(t, json.Unmarshal(source, &value), path)
 		for _, name := range properties(value) {
 			if !fields[name] {
 				t.Errorf("%s has the field %q, which no table of the README has", path, name)

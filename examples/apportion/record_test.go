@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // recorded takes the decision of a problem and returns its document; "" where there is none.
@@ -56,10 +57,7 @@ func TestRecord(t *testing.T) {
 // clusterRecord is the document of the decision about cluster.json.
 func clusterRecord(t *testing.T) string {
 	t.Helper()
-	problem, err := os.ReadFile("cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	problem := must.Have(os.ReadFile("cluster.json"))(t)
 	return recorded(t, string(problem))
 }
 
@@ -68,9 +66,7 @@ func clusterRecord(t *testing.T) string {
 func altered(t *testing.T, record string, value any, path ...string) string {
 	t.Helper()
 	var document map[string]any
-	if err := json.Unmarshal([]byte(record), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(record), &document))
 	var at any = document
 	for _, key := range path[:len(path)-1] {
 		at = step(t, at, key)
@@ -88,10 +84,7 @@ func altered(t *testing.T, record string, value any, path ...string) string {
 	case []any:
 		at[last[0]-'0'] = value
 	}
-	text, err := json.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(document))(t)
 	return string(text)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/problemtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // decisions calls check with the document of a decision about a problem of each family.
@@ -30,17 +31,10 @@ func decisions(t *testing.T, check func(name string, p *alloc.Problem, record st
 // A document that is read and written again has not changed, and its problem is the one that was asked.
 func TestRecordReadsBack(t *testing.T) {
 	decisions(t, func(name string, p *alloc.Problem, record string) {
-		r, err := readRecord(strings.NewReader(record))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		again, err := json.MarshalIndent(r, "", "  ")
-		if err != nil || string(again)+"\n" != record {
-			t.Errorf("%s: %v (-written +again)\n%s", name, err, cmp.Diff(record, string(again)+"\n"))
-		}
-		if diff := cmp.Diff(encode(t, p), encode(t, r.Problem)); diff != "" {
-			t.Errorf("%s: another problem\n%s", name, diff)
-		}
+		r := must.Have(readRecord(strings.NewReader(record)))(t, name)
+		again := must.Have(json.MarshalIndent(r, "", "  "))(t)
+		must.Equal(t, string(again)+"\n", record, name, cmp.Diff(record, string(again)+"\n"))
+		must.Equal(t, cmp.Diff(encode(t, p), encode(t, r.Problem)), "", name, "another problem")
 	})
 }
 
@@ -49,14 +43,8 @@ func TestRecordReadsBack(t *testing.T) {
 func TestVerifyAgainstLibrary(t *testing.T) {
 	searched := map[bool]int{}
 	decisions(t, func(name string, p *alloc.Problem, record string) {
-		r, err := readRecord(strings.NewReader(record))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		proof, err := r.Verify()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		r := must.Have(readRecord(strings.NewReader(record)))(t, name)
+		proof := must.Have(r.Verify())(t, name)
 		code, out, errs := call(t, record, "verify")
 		var got verifyOutput
 		if err := json.Unmarshal([]byte(out), &got); code != answered || err != nil {
@@ -66,9 +54,7 @@ func TestVerifyAgainstLibrary(t *testing.T) {
 		for _, field := range proof.Unchecked {
 			want.Unchecked = append(want.Unchecked, recordNames.JSON("Decision."+field))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-library +command)\n%s", name, diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "", name)
 		if claimed := decided(t, encode(t, p)); *claimed.Bound != *got.Bound || claimed.Objective != got.Objective {
 			t.Errorf("%s: dorm prints %g and %g, its record has %g and %g", name, claimed.Objective, *claimed.Bound, got.Objective, *got.Bound)
 		}

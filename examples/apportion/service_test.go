@@ -21,16 +21,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // begin serves with these flags until the test ends, and returns a way to ask.
 func begin(t testing.TB, flags ...string) func(method, path, body string) (status int, answer string) {
 	t.Helper()
 	// The path of a socket is short: that of a test's folder may not be.
-	folder, err := os.MkdirTemp("", "serve")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Have(os.MkdirTemp("", "serve"))(t)
 	socket := filepath.Join(folder, "s")
 	stop := serveOn(t, append([]string{"serve", "-listen", socketPrefix + socket}, flags...)...)
 	t.Cleanup(func() {
@@ -49,19 +48,14 @@ func begin(t testing.TB, flags ...string) func(method, path, body string) (statu
 	t.Cleanup(client.CloseIdleConnections)
 	return func(method, path, body string) (int, string) {
 		request, err := http.NewRequestWithContext(context.Background(), method, "http://service"+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		response, err := client.Do(request)
 		if err != nil {
 			t.Error(err)
 			return 0, ""
 		}
 		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		text := must.Have(io.ReadAll(response.Body))(t)
 		return response.StatusCode, string(text)
 	}
 }
@@ -85,9 +79,7 @@ func serveOn(t testing.TB, args ...string) (stop func()) {
 	}
 	return func() {
 		cancel()
-		if code := <-ended; code != answered {
-			t.Errorf("exit %d: %s", code, &errs)
-		}
+		must.Equal(t, <-ended, answered, "exit", &errs)
 	}
 }
 
@@ -105,9 +97,7 @@ func TestService(t *testing.T) {
 				t.Errorf("%s %s: %s has no %s", method, path, answer, part)
 			}
 		}
-		if got != status {
-			t.Errorf("%s %s: %d, want %d: %s", method, path, got, status, answer)
-		}
+		must.Equal(t, got, status, method, path, answer)
 		return answer
 	}
 	want(200, "GET", "/healthz", "", "ok")
@@ -123,9 +113,7 @@ func TestService(t *testing.T) {
 	// A fault changes nothing, and neither does what nobody may ask.
 	want(422, "POST", "/v1/sessions/c", `{"changes":[{"end":"a"},{"lose":"s9"}]}`, `"changes[1].lose"`)
 	want(422, "PUT", "/v1/sessions/c", `{"kinds":["gpu"],"servers":[],"applications":[],"theta1":2,"theta2":1}`, "theta1")
-	if again := want(200, "POST", "/v1/sessions/c", `{"show":"problem"}`); again != shown {
-		t.Errorf("%s is not %s", again, shown)
-	}
+	must.Equal(t, want(200, "POST", "/v1/sessions/c", `{"show":"problem"}`), shown, "is")
 	// A session is a value: another service goes on with it.
 	other := begin(t)
 	if status, _ := other("PUT", "/v1/sessions/d", shown); status != 201 {
@@ -202,16 +190,11 @@ func TestServiceBusy(t *testing.T) {
 	s.turns <- struct{}{}
 	post := func(ctx context.Context, path, body string) int {
 		w := newRecorder()
-		r, err := http.NewRequestWithContext(ctx, "POST", path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(http.NewRequestWithContext(ctx, "POST", path, strings.NewReader(body)))(t)
 		s.handler().ServeHTTP(w, r)
 		return w.status
 	}
-	if got := post(t.Context(), "/v1/drf", smallDRF); got != 503 {
-		t.Error(got)
-	}
+	must.Equal(t, post(t.Context(), "/v1/drf", smallDRF), 503)
 	<-s.turns
 	// With as many bodies in memory as there may be no other is read, and what has none is answered.
 	for range cap(s.bodies) {
@@ -219,27 +202,19 @@ func TestServiceBusy(t *testing.T) {
 	}
 	waits, giveUp := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer giveUp()
-	if got := post(waits, "/v1/drf", smallDRF); got != 0 {
-		t.Error("a body too many is read:", got)
-	}
-	if got := post(t.Context(), "/v1/sessions/none", ""); got != 404 {
-		t.Error(got)
-	}
+	must.Equal(t, post(waits, "/v1/drf", smallDRF), 0, "a body too many is read")
+	must.Equal(t, post(t.Context(), "/v1/sessions/none", ""), 404)
 	for range cap(s.bodies) {
 		<-s.bodies
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	post(gone, "/v1/drf", smallDRF)
-	if got := post(t.Context(), "/v1/drf", smallDRF); got != 200 {
-		t.Error(got)
-	}
+	must.Equal(t, post(t.Context(), "/v1/drf", smallDRF), 200)
 	// A panic is that of one request: its turns are given back.
 	s.dispatch = func(context.Context, []string, io.Reader, io.Writer, io.Writer) error { panic("planted") }
 	for range 2 {
-		if got := post(t.Context(), "/v1/drf", smallDRF); got != 500 {
-			t.Error(got)
-		}
+		must.Equal(t, post(t.Context(), "/v1/drf", smallDRF), 500)
 	}
 	// What is begun goes on when its caller has gone.
 	leaving, leave := context.WithCancel(t.Context())
@@ -250,9 +225,7 @@ func TestServiceBusy(t *testing.T) {
 		}
 		return dispatch(ctx, args, in, out, errs)
 	}
-	if got := post(leaving, "/v1/drf", smallDRF); got != 200 {
-		t.Error(got)
-	}
+	must.Equal(t, post(leaving, "/v1/drf", smallDRF), 200)
 }
 
 // recorder records a status.
@@ -288,9 +261,7 @@ func TestServiceAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 	for _, answer := range answers[1:] {
-		if answer != answers[0] {
-			t.Errorf("%s\n%s", answer, answers[0])
-		}
+		must.Equal(t, answer, answers[0])
 	}
 	if _, shown := ask("POST", "/v1/sessions/shared", `{"show":"problem"}`); strings.Count(shown, `{"id":"b`) != 10*len(answers) {
 		t.Errorf("%s has not all of %d applications", shown, 10*len(answers))
@@ -299,32 +270,19 @@ func TestServiceAtOnce(t *testing.T) {
 
 // TestServiceHalfARequest ends connections at every point: others are answered as before.
 func TestServiceHalfARequest(t *testing.T) {
-	folder, err := os.MkdirTemp("", "serve")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Have(os.MkdirTemp("", "serve"))(t)
 	defer os.RemoveAll(folder)
 	socket := filepath.Join(folder, "s")
 	defer serveOn(t, "serve", "-listen", socketPrefix+socket)()
 	whole := fmt.Sprintf("PUT /v1/sessions/half HTTP/1.1\r\nHost: s\r\nContent-Length: %d\r\n\r\n%s", len(smallProblem), smallProblem)
 	for cut := 0; cut < len(whole); cut += 7 {
-		conn, err := net.Dial("unix", socket)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(conn, whole[:cut]); err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Have(net.Dial("unix", socket))(t)
+		must.Have(io.WriteString(conn, whole[:cut]))(t)
 		_ = conn.Close()
 	}
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Have(net.Dial("unix", socket))(t)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET /v1/sessions HTTP/1.1\r\nHost: s\r\nConnection: close\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(io.WriteString(conn, "GET /v1/sessions HTTP/1.1\r\nHost: s\r\nConnection: close\r\n\r\n"))(t)
 	if text, err := io.ReadAll(conn); err != nil || !strings.Contains(string(text), `{"sessions":[]}`) {
 		t.Errorf("%v: a part of a request has begun a session: %s", err, text)
 	}
@@ -341,24 +299,17 @@ func TestServiceToken(t *testing.T) {
 	write := func(text string, mode os.FileMode) {
 		t.Helper()
 		_ = os.Remove(path)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), mode))
 	}
 	const token = "a token that nobody guesses"
 	write(token+"\n", 0o600)
 	c := &command{dispatch: dispatch, service: serviceOptions{listen: "127.0.0.1:0", token: path, atOnce: 1, body: 100, most: 1, timeout: time.Second}}
-	read, err := c.service.readToken()
-	if err != nil || read != token {
-		t.Fatal(read, err)
-	}
+	read := must.Have(c.service.readToken())(t)
+	must.Equal(t, read, token)
 	s := newService(c, read)
 	for header, want := range map[string]int{"": 401, "Bearer": 401, "Bearer ": 401, token: 401, "Bearer " + token + "x": 401, "Basic " + token: 401, "Bearer " + token: 200} {
 		w := newRecorder()
-		r, err := http.NewRequestWithContext(t.Context(), "GET", "/v1/sessions", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(http.NewRequestWithContext(t.Context(), "GET", "/v1/sessions", nil))(t)
 		if header != "" {
 			r.Header.Set("Authorization", header)
 		}
@@ -384,9 +335,7 @@ func TestServiceToken(t *testing.T) {
 		if write(text, mode); runtime.GOOS == "windows" {
 			break
 		}
-		if _, err := c.service.readToken(); err == nil {
-			t.Errorf("a token %q of mode %o is taken", text, mode)
-		}
+		must.Fail(c.service.readToken())(t, must.Any, "a token", text, "of mode", mode, "is taken")
 	}
 }
 
@@ -407,10 +356,7 @@ func TestServiceReadme(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil || testing.Short() {
 		t.Skip("curl is needed, and time")
 	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Have(os.ReadFile("README.md"))(t)
 	_, text, _ := strings.Cut(string(readme), "## serve\n")
 	_, text, _ = strings.Cut(text, "```sh\n")
 	commands, _, found := strings.Cut(text, "```")
@@ -425,9 +371,7 @@ func TestServiceReadme(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "cluster.json"), cluster, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command("bash", "-c", "set -m\n"+commands+"wait\n")
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -463,9 +407,7 @@ func BenchmarkService(b *testing.B) {
 			before, kept := liveBytes(), make([]*session, 10)
 			for n := range kept {
 				s, _, err := newSession(b.Context(), []byte(drawnProblem(rand.New(rand.NewPCG(uint64(n), 1)), 1000, 500)), 20)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 				kept[n] = s
 			}
 			runtime.GC()

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // TestSessionAddsUp draws changes, right and wrong, and holds what the answers say to what the session shows.
@@ -27,9 +28,7 @@ func TestSessionAddsUp(t *testing.T) {
 	for seed := range unlessShort(12, 3) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s, _, err := newSession(t.Context(), []byte(drawnProblem(rng, 4, 5)), 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		has := maps.Clone(s.decision.Allocation)
 		for step := range 25 {
 			before := s.after()
@@ -40,9 +39,7 @@ func TestSessionAddsUp(t *testing.T) {
 				if !isFault(err) {
 					t.Fatal(line, err)
 				}
-				if diff := cmp.Diff(before, s.after()); diff != "" {
-					t.Fatalf("seed %d: %s was refused, and has changed (-before +after):\n%s", seed, line, diff)
-				}
+				must.Equal(t, cmp.Diff(before, s.after()), "", "seed", seed, line, "was refused, and has changed (-before +after)")
 				continue
 			}
 			decided++
@@ -56,15 +53,11 @@ func TestSessionAddsUp(t *testing.T) {
 					delete(has, name)
 				}
 			}
-			if diff := cmp.Diff(has, after.Previous); diff != "" {
-				t.Fatalf("seed %d: after %s the answers add up to (-what is shown):\n%s", seed, line, diff)
-			}
+			must.Equal(t, cmp.Diff(has, after.Previous), "", "seed", seed, "after", line, "the answers add up to (-what is shown)")
 			if answer.(*news).Whole == "" {
 				events++
 			}
-			if _, err := alloc.NewRecord(s.problem, s.decision).Verify(); err != nil {
-				t.Fatalf("seed %d: %s: %v", seed, line, err)
-			}
+			must.Have(alloc.NewRecord(s.problem, s.decision).Verify())(t, "seed", seed, line)
 			asValue(t, s)
 		}
 	}
@@ -76,18 +69,11 @@ func TestSessionAddsUp(t *testing.T) {
 // asValue begins another session with what s shows: it shows the same before anything has happened, and its decision is no worse.
 func asValue(t *testing.T, s *session) {
 	t.Helper()
-	text, err := json.Marshal(s.after())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(s.after()))(t)
 	other, _, err := newSession(t.Context(), text, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	again := *s // decides on its own: the decider is a value, too
-	if _, err := again.answer(t.Context(), []byte(`{"changes":[]}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(again.answer(t.Context(), []byte(`{"changes":[]}`)))(t)
 	for _, pair := range [][2]*session{{other, &again}, {&again, other}} {
 		if one, two := pair[0].decision, pair[1].decision; one.Objective > two.Bound*(1+1e-9) {
 			t.Fatalf("%s\n%v is above the bound %v of the same problem", text, one.Objective, two.Bound)
@@ -142,13 +128,9 @@ func BenchmarkSession(b *testing.B) {
 	const come, gone = `{"changes":[{"arrive":{"id":"new","demand":[2,0],"min":1,"max":4}}]}`, `{"changes":[{"end":"new"}]}`
 	events := func(b *testing.B, answer func(s *session, line string) error) {
 		s, _, err := newSession(b.Context(), []byte(problem), 20)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		for n := 0; b.Loop(); n++ {
-			if err := answer(s, [...]string{come, gone}[n%2]); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, answer(s, [...]string{come, gone}[n%2]))
 		}
 	}
 	b.Run("decision", func(b *testing.B) {

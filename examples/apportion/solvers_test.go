@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // askSolver runs a subcommand with a solver and reads its objective and bound. Without the library of
@@ -33,10 +34,7 @@ func askSolver(t *testing.T, input, subcommand, solver string) (objective, bound
 
 // Every solver decides the example of the README, whose optimum is 3.
 func TestDormSolvers(t *testing.T) {
-	input, err := os.ReadFile("cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Have(os.ReadFile("cluster.json"))(t)
 	for _, b := range backend.All() {
 		t.Run(b.Name, func(t *testing.T) {
 			objective, bound := askSolver(t, string(input), "dorm", b.Name)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/growth"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement"
 )
 
@@ -97,19 +98,13 @@ func TestSpeConFollowsContainers(t *testing.T) {
 		}
 		text, ticks := randomSpeCon(t, seed, 2, options)
 		code, out, errs := call(t, text, "specon")
-		if code != answered {
-			t.Fatal(errs)
-		}
+		must.Equal(t, code, answered, errs)
 		f := &follower{9, map[string]string{}, map[string]int64{}}
 		answers := slices.Collect(strings.Lines(out))
-		if len(answers) != len(ticks) {
-			t.Fatalf("seed %d: %d answers to %d ticks", seed, len(answers), len(ticks))
-		}
+		must.Equal(t, len(answers), len(ticks), "seed", seed, "answers to", "ticks")
 		for i, line := range answers {
 			var a speconAnswer
-			if err := json.Unmarshal([]byte(line), &a); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &a))
 			ticks[i](f)
 			if a.Migration != nil {
 				f.move(t, a.Migration)
@@ -151,9 +146,7 @@ func TestSpeConRebalance(t *testing.T) {
 			_, out, _ := call(t, strings.Replace(text, `"alpha":0.02`, `"alpha":5`, 1), "specon")
 			evened += strings.Count(out, "\n") - strings.Count(out, `"rebalance":[]`)
 		}
-		if (evened > 0) != want {
-			t.Errorf("%q: workers were evened out %d times", options, evened)
-		}
+		must.Equal(t, evened > 0, want, options, "workers were evened out", evened, "times")
 	}
 }
 
@@ -227,27 +220,19 @@ func TestMonitorEvents(t *testing.T) {
 		case (err == nil) != (test.want != nil):
 			t.Errorf("%s, placed %v: error %v", test.text, test.placed, err)
 		case err == nil:
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(monitorEvent{})); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", test.text, diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, got, cmp.AllowUnexported(monitorEvent{})), "", test.text)
 		}
 	}
 }
 
 // Every option of the first lines arrives where it belongs.
 func TestMonitorOptions(t *testing.T) {
-	f, err := readFlowCon(line(fullFlowCon))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Have(readFlowCon(line(fullFlowCon)))(t)
 	got := fmt.Sprintf("%v %+v", f.config, f.options)
 	if want := "{10s 0.1 2} {Steering:1 Beta:3 MaxInterval:20s MinInterval:1s Silence:1m10s Normalization:raw BoundConvergedOnly:true UnmeasuredIsZero:true MissingIsZero:true BoundOneMore:false Classifier:{Alpha:0.1 Confidence:2"; !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	s, err := readSpeCon(line(fullSpeCon))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(readSpeCon(line(fullSpeCon)))(t)
 	if s.config.Interval != 10*time.Second || s.config.Alpha != 0.1 || !s.options.Separate || !s.options.AtEntry || s.options.Classifier != nil || s.options.Silence != 70*time.Second ||
 		s.options.Host.Weights != (placement.Weights{Progressing: 8, Watching: 4, Converged: 2}) || !s.options.Host.IgnoreRoom || !s.options.NoRebalance ||
 		s.options.Rebalance != (placement.RebalanceOptions{IgnoreRoom: true, Literal: true, Ceiling: true}) {

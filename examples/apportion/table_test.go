@@ -7,19 +7,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A terminal gets a table, a file and -json get JSON.
 func TestTerminal(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := must.Have(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
 	defer null.Close()
-	file, err := os.Create(t.TempDir() + "/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(os.Create(t.TempDir() + "/out"))(t)
 	defer file.Close()
 	if isTerminal(null) || isTerminal(file) || isTerminal(&strings.Builder{}) {
 		t.Error("a file is no terminal")
@@ -50,9 +46,7 @@ func TestCompletion(t *testing.T) {
 		t.Skip(err)
 	}
 	code, script, errs := call(t, "", "completion")
-	if code != answered {
-		t.Fatal(errs)
-	}
+	must.Equal(t, code, answered, errs)
 	for words, want := range map[string]string{
 		"apportion wh":               "what-if when why",
 		"apportion why -j":           "-job -json",

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/page"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // tried is what the page of a trial has.
@@ -34,20 +35,13 @@ type tried struct {
 // readPage reads the page at an address.
 func readPage(t *testing.T, url string) (shown tried) {
 	t.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(http.Get(url))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s, %v", response.Status, err)
-	}
+	text := must.Have(io.ReadAll(response.Body))(t)
+	must.Equal(t, response.StatusCode, http.StatusOK, response.Status)
 	_, state, _ := bytes.Cut(text, []byte(`id="state">`))
 	state, _, _ = bytes.Cut(state, []byte("</script>"))
-	if err := json.Unmarshal(state, &shown); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(state, &shown))
 	return shown
 }
 
@@ -175,9 +169,7 @@ func TestTryTrace(t *testing.T) {
 		}
 		eventually(t, url, "all have gone", func(s *tried) bool { return len(s.Jobs.Set) == 0 })
 	}, "-servers", "2", "-speed", "3000", "-trace", file, "-from", "1000s")
-	if end.Ended != 3 {
-		t.Errorf("%+v", end)
-	}
+	must.Equal(t, end.Ended, 3, end)
 	if end := try(t, func(url string) {
 		eventually(t, url, "all have gone", func(s *tried) bool { return len(s.Decisions) > 1 && len(s.Jobs.Set) == 0 })
 	}, "-trace", "sim.jsonl"); end.Ended != 2 {

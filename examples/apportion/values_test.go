@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // parsed reads a text as a value and writes that with %v, or its error's sort.
@@ -117,9 +118,7 @@ func TestLineOfFaults(t *testing.T) {
 	if err := atLine(1, single); !errors.Is(err, apportion.ErrRange) || !strings.Contains(err.Error(), `line 1, job "b"`) {
 		t.Error(err)
 	}
-	if single.Item != job("b") {
-		t.Error("the fault that was given has changed")
-	}
+	must.Equal(t, single.Item, job("b"), "the fault that was given has changed")
 	if err := atLine(3, io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "line 3: ") {
 		t.Error(err)
 	}

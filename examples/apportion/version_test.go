@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestVersion(t *testing.T) {
@@ -29,9 +31,7 @@ func TestVersion(t *testing.T) {
 		{"", nil, "apportion (devel) (go1.25.0)"},
 	} {
 		info := &debug.BuildInfo{GoVersion: "go1.25.0", Main: debug.Module{Version: test.version}, Settings: test.settings}
-		if got := versionOf(info); got != test.want {
-			t.Errorf("%q with %v: %q, want %q", test.version, test.settings, got, test.want)
-		}
+		must.Equal(t, versionOf(info), test.want, test.version, "with", test.settings)
 	}
 	if code, out, errs := call(t, "", "version"); code != answered || !strings.HasPrefix(out, "apportion ") || errs != "" {
 		t.Errorf("exit %d, %q, %q", code, out, errs)

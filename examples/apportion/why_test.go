@@ -13,6 +13,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/embedded"
 	"github.com/apportion/apportion/alloc/problemtest"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // What helps is what a decision on the changed problem gives, and a change that is not told gives no more.
@@ -34,10 +35,7 @@ func TestWhyAgainstLibrary(t *testing.T) {
 			for _, other := range p.Applications {
 				changed := *p
 				changed.Applications = slices.DeleteFunc(slices.Clone(p.Applications), func(a alloc.Application) bool { return a.ID == other.ID })
-				d, err := alloc.Reallocate(t.Context(), &changed, embedded.New(nil))
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Have(alloc.Reallocate(t.Context(), &changed, embedded.New(nil)))(t)
 				n := d.Allocation.Containers(app.ID)
 				if got, is := told[other.ID+" ends"]; other.ID != app.ID && (is && got != n || !is && n > out.Containers && has(t, p, other.ID)) {
 					t.Errorf("seed %d: without %s %s has %d, and %v is told of %d", seed, other.ID, app.ID, n, out.Helps, out.Containers)
@@ -53,24 +51,16 @@ func TestWhyAgainstLibrary(t *testing.T) {
 // has reports whether an application has containers in the decision on p.
 func has(t *testing.T, p *alloc.Problem, id string) bool {
 	t.Helper()
-	d, err := alloc.Reallocate(t.Context(), p, embedded.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), p, embedded.New(nil)))(t)
 	return d.Allocation.Containers(id) > 0
 }
 
 // An application that arrives is read as it stands in a problem, and its faults name it.
 func TestWhatIfArrives(t *testing.T) {
-	cluster, err := os.ReadFile("cluster.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := must.Have(os.ReadFile("cluster.json"))(t)
 	path := filepath.Join(t.TempDir(), "app.json")
 	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write(`{"id": "new", "demand": [1, 0, 8], "max": 2}`)
 	code, text, errs := call(t, string(cluster), "what-if", "-arrive", path)

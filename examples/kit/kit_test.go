@@ -11,33 +11,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // The committed vectors are what the library answers.
 func TestVectors(t *testing.T) {
 	folder := t.TempDir()
-	if err := run(folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(folder))
 	for _, k := range kinds {
-		want, err := os.ReadFile(filepath.Join("vectors", k.name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join(folder, k.name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(os.ReadFile(filepath.Join("vectors", k.name+".json")))(t)
+		got := must.Have(os.ReadFile(filepath.Join(folder, k.name+".json")))(t)
 		old, now := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
 		for i := range min(len(old), len(now)) {
 			if !bytes.Equal(old[i], now[i]) {
 				t.Errorf("%s.json line %d: the library answers\n%s, not\n%s", k.name, i+1, now[i], old[i])
 			}
 		}
-		if len(old) != len(now) {
-			t.Errorf("%s.json: %d lines, now %d: go run -C examples/kit .", k.name, len(old), len(now))
-		}
+		must.Equal(t, len(old), len(now), k.name, ".json", "lines, now", "go run -C examples/kit .")
 	}
 }
 
@@ -45,15 +36,10 @@ func TestVectors(t *testing.T) {
 var enough = map[string]int{"shares": 60, "decisions": 15, "plans": 20, "lines": 15, "admission": 8, "limits": 6, "orders": 12, "leases": 8, "claims": 12}
 
 func TestSchema(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Have(jsonschema.NewCompiler().Compile("schema.json"))(t)
 	for _, k := range kinds {
 		value := load(t, k.name)
-		if err := schema.Validate(value); err != nil {
-			t.Errorf("%s: %v", k.name, err)
-		}
+		must.Do(t, schema.Validate(value), k.name)
 		if n := len(value["vectors"].([]any)); n < enough[k.name] {
 			t.Errorf("%s: only %d vectors", k.name, n)
 		}
@@ -68,14 +54,9 @@ func TestSchema(t *testing.T) {
 // load reads a file of vectors.
 func load(t *testing.T, kind string) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("vectors", kind+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join("vectors", kind+".json")))(t)
 	var value map[string]any
-	if err := json.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &value))
 	return value
 }
 
@@ -100,9 +81,7 @@ func need(t *testing.T, required string, err error) {
 	if err == nil {
 		return
 	}
-	if os.Getenv(required) != "" {
-		t.Fatal(err)
-	}
+	must.Equal(t, os.Getenv(required), "", err)
 	t.Skip("NOT TESTED: ", err)
 }
 
@@ -151,18 +130,11 @@ func TestDamage(t *testing.T) {
 	need(t, "APPORTION_REQUIRE_PYTHON", err)
 	for _, k := range kinds {
 		folder := t.TempDir()
-		if err := os.CopyFS(folder, os.DirFS("vectors")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(folder, os.DirFS("vectors")))
 		file := load(t, k.name)
 		damages[k.name](first(file)["output"])
-		text, err := json.Marshal(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, k.name+".json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(file))(t)
+		must.Do(t, os.WriteFile(filepath.Join(folder, k.name+".json"), text, 0o600))
 		want := k.name + ": "
 		if out, err := python(t, "", "check.py", folder); err == nil || !strings.Contains(out, "1 failed ['"+first(file)["name"].(string)+"']") {
 			t.Errorf("%s%v\n%s", want, err, out)

@@ -78,18 +78,14 @@ func TestTimeout(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range []string{"-scale 0", "-scale NaN", "-runs 0", "-timeout -1s", "extra", "-nothing"} {
-		if err := run(t.Context(), io.Discard, io.Discard, strings.Fields(args)); !errors.Is(err, errUsage) {
-			t.Errorf("%s: error %v, want %v", args, err, errUsage)
-		}
+		must.Err(t, run(t.Context(), io.Discard, io.Discard, strings.Fields(args)), errUsage, args, "error")
 	}
 	for _, args := range []string{"-writer nothing", "-interval 0s -runs 1 -scale 0.01", "train", "train 1 2 x 4", "train 0 1 0.1 1"} {
 		if err := run(t.Context(), io.Discard, io.Discard, strings.Fields(args)); err == nil || errors.Is(err, errUsage) {
 			t.Errorf("%s: error %v, want one", args, err)
 		}
 	}
-	if err := run(t.Context(), io.Discard, io.Discard, []string{"-h"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("help: %v", err)
-	}
+	must.Err(t, run(t.Context(), io.Discard, io.Discard, []string{"-h"}), flag.ErrHelp, "help")
 }
 
 func TestReport(t *testing.T) {
@@ -108,7 +104,5 @@ middle    1.5 s   3.50 s          3.50 s  +0.0 %
 short     3.0 s   2.00 s          1.00 s  -50.0 %
 makespan          8.50 s          8.50 s  +0.0 %
 `
-	if text.String() != want {
-		t.Errorf("got\n%swant\n%s", text.String(), want)
-	}
+	must.Equal(t, text.String(), want)
 }

@@ -9,23 +9,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestPackage(t *testing.T) {
 	for _, tool := range []string{"python3", "cc"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("APPORTION_REQUIRE_PYTHON") != "" {
-				t.Fatal(err)
-			}
+			must.Equal(t, os.Getenv("APPORTION_REQUIRE_PYTHON"), "", err)
 			t.Skip(err)
 		}
 	}
 	dist, site := t.TempDir(), t.TempDir()
 	built := python(t, "", "build.py", "--into", dist)
-	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
-	if err != nil || len(wheels) != 1 {
-		t.Fatalf("%v, %v\n%s", wheels, err, built)
-	}
+	wheels := must.Have(filepath.Glob(filepath.Join(dist, "*.whl")))(t)
+	must.Equal(t, len(wheels), 1, wheels, built)
 	python(t, "", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", site, wheels[0])
 	for _, tests := range []string{"test_apportion.py", "test_notebooks.py"} {
 		if out := python(t, site, tests, "-v"); !strings.Contains(out, "\nOK") {
@@ -40,8 +38,6 @@ func python(t *testing.T, site string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), "python3", args...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+site, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, out)
-	}
+	must.Do(t, err, args, out)
 	return string(out)
 }

@@ -47,8 +47,6 @@ func TestReadme(t *testing.T) {
 	if string(readme) == want {
 		return
 	}
-	if flag.Lookup("rewrite").Value.String() != "true" {
-		t.Fatal("README.md does not show what the example prints")
-	}
+	must.Equal(t, flag.Lookup("rewrite").Value.String(), "true", "README.md does not show what the example prints")
 	must.Do(t, os.WriteFile("README.md", []byte(want), 0o644))
 }

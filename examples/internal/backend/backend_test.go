@@ -12,16 +12,15 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Every solver finds the optimum of the same small problem, or says that its library is absent and
 // how to install it.
 func TestDecide(t *testing.T) {
 	inst := alloctest.Table2(1, 3, 5, true)
-	want, err := All()[0].P2(nil).Solve(t.Context(), inst)
-	if err != nil || want.Status != solver.Optimal {
-		t.Fatalf("%s: %v, %v", Embedded, want, err)
-	}
+	want := must.Have(All()[0].P2(nil).Solve(t.Context(), inst))(t)
+	must.Equal(t, want.Status, solver.Optimal, Embedded, want)
 	for _, b := range All() {
 		t.Run(b.Name, func(t *testing.T) {
 			if (b.Own == nil) == (b.General == nil) {
@@ -34,9 +33,7 @@ func TestDecide(t *testing.T) {
 				}
 				t.Skip(err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got.Status != solver.Optimal || math.Abs(got.Objective-want.Objective) > 1e-6 || inst.Check(got.Counts) != nil {
 				t.Errorf("%v, objective %v, want %v; check: %v", got.Status, got.Objective, want.Objective, inst.Check(got.Counts))
 			}
@@ -51,9 +48,7 @@ func TestAbsentLibrary(t *testing.T) {
 	t.Setenv(ortools.EnvLibrary, absent)
 	for _, b := range All()[2:] {
 		_, err := b.P2(nil).Solve(t.Context(), alloctest.Table2(1, 3, 5, false))
-		if !errors.Is(err, ortools.ErrUnavailable) {
-			t.Fatalf("%s: %v, want %v", b.Name, err, ortools.ErrUnavailable)
-		}
+		must.Err(t, err, ortools.ErrUnavailable, b.Name)
 		for _, part := range []string{"install OR-Tools", ortools.EnvLibrary} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%s: %v: no %q", b.Name, err, part)

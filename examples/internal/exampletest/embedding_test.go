@@ -53,9 +53,7 @@ func TestEmbedding(t *testing.T) {
 	readme := must.Have(os.ReadFile(filepath.Join(root, "README.md")))(t)
 	_, section, _ := strings.Cut(string(readme), "\n## Embedding it\n")
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(section, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("%d blocks of code, want 2", len(blocks))
-	}
+	must.Equal(t, len(blocks), 2, "blocks of code")
 	program := embedding
 	for _, block := range blocks {
 		program = strings.Replace(program, "BLOCK\n", block[1], 1)

@@ -60,12 +60,8 @@ func cleanIsRight[T any](t *testing.T, right string) {
 			continue
 		}
 		clean++
-		if err != nil {
-			t.Fatalf("%s\nis clean, and %v", text, err)
-		}
-		if diff := cmp.Diff(quick, slow, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
-			t.Fatalf("%s\n%s", text, diff)
-		}
+		must.Do(t, err, text, "is clean, and")
+		must.Equal(t, cmp.Diff(quick, slow, cmp.Exporter(func(reflect.Type) bool { return true })), "", text)
 	}
 	if clean < 500 || faulty < 500 {
 		t.Errorf("%v: %d clean, %d with faults that encoding/json lets pass", typ, clean, faulty)

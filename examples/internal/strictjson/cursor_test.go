@@ -5,9 +5,10 @@ package strictjson
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A field goes with its key and one comma, whichever it is; the element of a list becomes null.
@@ -53,8 +54,6 @@ func TestLinesOf(t *testing.T) {
 			faults[i].offset = rng.IntN(len(text))
 			want = append(want, 1+strings.Count(string(text[:faults[i].offset]), "\n"))
 		}
-		if got := linesOf(text, faults); !slices.Equal(got, want) {
-			t.Fatalf("lines %v, want %v", got, want)
-		}
+		must.Same(t, linesOf(text, faults), want, "lines")
 	}
 }

@@ -118,9 +118,7 @@ func TestManyFaultsAtOnce(t *testing.T) {
 				got = append(got, fmt.Sprintf("%d: %s", found.Lines[i], fault))
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%s\n(-want +got):\n%s", text, diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "", text)
 		most = max(most, len(want))
 		if isPart(want) {
 			continue
@@ -219,9 +217,7 @@ func TestOptionsByPath(t *testing.T) {
 		}}, "outer[x][y] has the wrong type: a string, not a whole number\nother.z has the wrong type: a string, not a whole number\nother.w is missing"},
 	} {
 		err := strictjson.Unmarshal([]byte(text), new(nested), &test.options)
-		if diff := cmp.Diff(test.want, fmt.Sprint(err)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Equal(t, cmp.Diff(test.want, fmt.Sprint(err)), "", name)
 	}
 }
 

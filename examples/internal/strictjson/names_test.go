@@ -7,6 +7,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/internal/strictjson"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/primaldual"
 )
 
@@ -29,11 +30,7 @@ func TestNames(t *testing.T) {
 		"Previous[A].Demand":             "previous[A].demand",
 		"previous[Some Server.X]":        "previous[Some Server.X]",
 	} {
-		if got := names.JSON(field); got != want {
-			t.Errorf("%q becomes %q, want %q", field, got, want)
-		}
-		if again := names.JSON(names.JSON(field)); again != want {
-			t.Errorf("%q becomes %q the second time", field, again)
-		}
+		must.Equal(t, names.JSON(field), want, field, "becomes")
+		must.Equal(t, names.JSON(names.JSON(field)), want, field, "becomes", "the second time")
 	}
 }

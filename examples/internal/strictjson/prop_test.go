@@ -33,9 +33,7 @@ func TestChangedTexts(t *testing.T) {
 
 func changed[T any](t *testing.T, text string) {
 	t.Helper()
-	if err := strictjson.Unmarshal([]byte(text), new(T), nil); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	must.Do(t, strictjson.Unmarshal([]byte(text), new(T), nil), text)
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

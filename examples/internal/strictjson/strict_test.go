@@ -126,9 +126,7 @@ func TestFaults(t *testing.T) {
 				got = append(got, fmt.Sprintf("%d: %s", found.Lines[i], strings.TrimSuffix(describe(fault), ": ")))
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
+		must.Equal(t, cmp.Diff(want, got), "", text)
 		if err == nil {
 			same(t, text, &thing)
 		}
@@ -160,9 +158,7 @@ func options(thing *Thing) *strictjson.Options {
 func same[T any](t *testing.T, text string, got *T) {
 	t.Helper()
 	var want T
-	if err := json.Unmarshal([]byte(text), &want); err != nil {
-		t.Errorf("%s: encoding/json refuses it: %v", text, err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &want), text, "encoding/json refuses it")
 	if !reflect.DeepEqual(want, *got) {
 		t.Errorf("%s: read as %+v, by encoding/json as %+v", text, *got, want)
 	}
@@ -191,9 +187,7 @@ func TestReadInSpite(t *testing.T) {
 		"has the wrong type: 3, not an object", "places is there twice", "places has the wrong type: a string, not a whole number",
 		"share is there twice", "z is unknown", "inner x small overflows int64", "unheard[Of] is unknown"}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != len(want) {
-		t.Errorf("%d faults, want %d", len(lines), len(want))
-	}
+	must.Equal(t, len(lines), len(want), "faults")
 	for i, line := range lines {
 		if i >= len(want) || !strings.HasSuffix(line, want[i]) {
 			t.Errorf("fault %d is %s", i, line)

@@ -56,9 +56,7 @@ func wantFault(t *testing.T, err, sort error, place Error) {
 	if !errors.As(err, &fault) {
 		t.Fatalf("error %v, want an *Error", err)
 	}
-	if !errors.Is(err, sort) {
-		t.Errorf("error %q, want %q", err, sort)
-	}
+	must.Err(t, err, sort, "error")
 	if fault.File != place.File || fault.Line != place.Line || fault.Column != place.Column {
 		t.Errorf("%q is at %s:%d %q, want %s:%d %q", err, fault.File, fault.Line, fault.Column, place.File, place.Line, place.Column)
 	}
@@ -129,10 +127,8 @@ func TestGzipBomb(t *testing.T) {
 
 func TestLongFileOfShortRows(t *testing.T) {
 	text := curveHeader + strings.Repeat("1,2,3\n", maxRow/2)
-	points, err := collect(Curve("c.csv", strings.NewReader(text)))
-	if err != nil || len(points) != maxRow/2 {
-		t.Errorf("%d points and %v, want %d", len(points), err, maxRow/2)
-	}
+	points := must.Have(collect(Curve("c.csv", strings.NewReader(text))))(t)
+	must.Equal(t, len(points), maxRow/2, "points and")
 }
 
 func TestReaderThatFails(t *testing.T) {

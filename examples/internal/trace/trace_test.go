@@ -33,9 +33,7 @@ func collect[T any](rows iter.Seq2[T, error]) ([]T, error) {
 func wantRows[T any](t *testing.T, rows iter.Seq2[T, error], want ...T) {
 	t.Helper()
 	got := must.Have(collect(rows))(t)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 }
 
 func zip(t *testing.T, text string) []byte {
@@ -68,9 +66,7 @@ func TestJobs(t *testing.T) {
 	for _, name := range []string{"testdata/files/jobs.csv", "testdata/files/jobs.csv.gz"} {
 		f := must.Have(os.Open(name))(t)
 		wantRows(t, Jobs(name, f), fixtureJobs...)
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, f.Close())
 	}
 }
 
@@ -99,9 +95,7 @@ func TestCurveKeepsDivergence(t *testing.T) {
 		t.Errorf("first value %v, want a known NaN", values[0])
 	}
 	want := []Maybe[float64]{Known(math.Inf(1)), Known(math.Inf(-1)), {}, Known(-1.5)}
-	if diff := cmp.Diff(want, values[1:]); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, values[1:]), "")
 }
 
 func TestCurveIndex(t *testing.T) {

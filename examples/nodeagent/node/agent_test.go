@@ -133,18 +133,14 @@ func TestAgentFails(t *testing.T) {
 	r := local{lastOf(t)}
 	good := training(t, "a", train.Job{Epochs: 100000, Hidden: 32, Rate: 0.01})
 	own := errors.New("own")
-	if _, err := newAgent(t, r, &noted{fails: own}).Run(t.Context(), []Job{good}); !errors.Is(err, own) {
-		t.Errorf("writer's error: %v", err)
-	}
+	must.Fail(newAgent(t, r, &noted{fails: own}).Run(t.Context(), []Job{good}))(t, own, "writer's error")
 	bad := training(t, "b", train.Job{})
 	if _, err := newAgent(t, r, &noted{}).Run(t.Context(), []Job{bad, good}); err == nil || !strings.Contains(err.Error(), "b: ") {
 		t.Errorf("job that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newAgent(t, r, &noted{}).Run(ctx, []Job{good}); err == nil {
-		t.Error("no error when cancelled")
-	}
+	must.Fail(newAgent(t, r, &noted{}).Run(ctx, []Job{good}))(t, must.Any, "no error when cancelled")
 }
 
 // A job whose output cannot be read is an error, and is not left waiting for its reader.
@@ -233,9 +229,7 @@ func TestNote(t *testing.T) {
 		return standing.Growth[0]
 	}
 	a.note(p, time.Minute) // not opened: the first value is the check's
-	if got := step(time.Hour); got != 0 {
-		t.Errorf("growth %v without a reading", got)
-	}
+	must.Equal(t, step(time.Hour), 0, "growth", "without a reading")
 	p.opened = true
 	a.note(p, 90*time.Minute)
 	if got := step(2 * time.Hour); !(got > 0) {
@@ -255,11 +249,7 @@ func TestGroup(t *testing.T) {
 	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 	must.Do(t, g.Join())
-	if got := content(t, g.Procs); got != fmt.Sprint(os.Getpid()) {
-		t.Errorf("processes %q, want this one, %d", got, os.Getpid())
-	}
+	must.Equal(t, content(t, g.Procs), fmt.Sprint(os.Getpid()), "processes", os.Getpid())
 	must.Do(t, g.Close())
-	if _, err := os.Stat(g.Procs); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the group is still there: %v", err)
-	}
+	must.Fail(os.Stat(g.Procs))(t, os.ErrNotExist, "the group is still there")
 }

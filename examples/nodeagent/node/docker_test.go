@@ -38,9 +38,7 @@ func executable(t *testing.T, segments ...elf.ProgType) string {
 	for _, segment := range segments {
 		err = errors.Join(err, binary.Write(file, binary.LittleEndian, elf.Prog64{Type: uint32(segment)}))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := filepath.Join(t.TempDir(), "program")
 	write(t, path, file.String())
 	return path
@@ -86,9 +84,7 @@ func TestDockerCalls(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("container %+v, want %+v", got, want)
 	}
-	if p.pid != os.Getpid() {
-		t.Errorf("process %d, want what the daemon said", p.pid)
-	}
+	must.Equal(t, p.pid, os.Getpid(), "process")
 	must.Do(t, d.add(p))
 	for _, share := range []float64{0.25, 1, 0.0001} {
 		must.Do(t, d.limit("a", share))
@@ -99,9 +95,7 @@ func TestDockerCalls(t *testing.T) {
 		must.Do(t, json.Unmarshal([]byte(call[strings.Index(call, "{"):]), &update))
 		cpus = append(cpus, update.NanoCpus)
 	}
-	if want := []int64{250_000_000, 1_000_000_000, 10_000_000}; !slices.Equal(cpus, want) {
-		t.Errorf("NanoCpus %v, want %v", cpus, want)
-	}
+	must.Same(t, cpus, []int64{250_000_000, 1_000_000_000, 10_000_000}, "NanoCpus")
 	if err := p.finish(); err != nil || p.value != 0.25 || p.values != 2 {
 		t.Errorf("loss %v after %d values, %v; want 0.25 after 2", p.value, p.values, err)
 	}
@@ -126,9 +120,7 @@ func TestDockerKills(t *testing.T) {
 	if err := p.finish(); err == nil || err.Error() != "exit status 1" {
 		t.Errorf("container that fails: %v", err)
 	}
-	if n := len(fake.heard("DELETE /containers/")); n != 2 {
-		t.Errorf("%d removals of two containers", n)
-	}
+	must.Equal(t, len(fake.heard("DELETE /containers/")), 2, "removals of two containers")
 }
 
 // What the daemon refuses to do.
@@ -143,13 +135,9 @@ func TestDockerFaults(t *testing.T) {
 		t.Errorf("update that fails: %v", err)
 	}
 	fake.fail(wait, fault{http.StatusNotFound, `{"message": "no such container"}`})
-	if err := d.limit("spin", 0.5); err != nil {
-		t.Errorf("update of a container that is gone: %v", err)
-	}
+	must.Do(t, d.limit("spin", 0.5), "update of a container that is gone")
 	fake.fail(wait, fault{http.StatusOK, `{"StatusCode": 0}`})
-	if err := d.limit("spin", 0.5); err != nil {
-		t.Errorf("update of a container that has ended: %v", err)
-	}
+	must.Do(t, d.limit("spin", 0.5), "update of a container that has ended")
 	kill()
 	for _, call := range []string{"/containers/create", "/containers/" + fake.id + "/attach", "/containers/" + fake.id + "/start"} {
 		fake.fail("POST "+call, fault{http.StatusConflict, `{"message": "not now"}`})
@@ -213,17 +201,13 @@ func TestArchive(t *testing.T) {
 	if err != nil || header.Name != "nodeagent" || header.Mode != 0o755 || !bytes.Equal(got, want) {
 		t.Errorf("%+v, %d bytes, %v", header, len(got), err)
 	}
-	if _, err := files.Next(); !errors.Is(err, io.EOF) {
-		t.Errorf("more than the program: %v", err)
-	}
+	must.Fail(files.Next())(t, io.EOF, "more than the program")
 	if _, err := archive(executable(t, elf.PT_LOAD, elf.PT_INTERP)); err == nil || !strings.Contains(err.Error(), "CGO_ENABLED=0") {
 		t.Errorf("program with an interpreter: %v", err)
 	}
 	text := filepath.Join(t.TempDir(), "text")
 	write(t, text, "not a program")
 	for _, path := range []string{text, filepath.Join(t.TempDir(), "nothing")} {
-		if _, err := archive(path); err == nil {
-			t.Errorf("%s: no error", path)
-		}
+		must.Fail(archive(path))(t, must.Any, path, "no error")
 	}
 }

@@ -123,12 +123,8 @@ func TestDockerHolds(t *testing.T) {
 	p, kill := spin(t, d)
 	must.Do(t, d.add(p))
 	kill()
-	if err := d.limit(p.Name, 0.5); err != nil {
-		t.Errorf("limit of a container that is gone: %v", err)
-	}
-	if err := d.limit("nobody", 0.5); err == nil {
-		t.Error("no error for an unknown container")
-	}
+	must.Do(t, d.limit(p.Name, 0.5), "limit of a container that is gone")
+	must.Err(t, d.limit("nobody", 0.5), must.Any, "no error for an unknown container")
 
 	cmd := exec.CommandContext(t.Context(), program, "-writer", "docker", "-docker-host", host, "-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m")
 	output, err := cmd.CombinedOutput()

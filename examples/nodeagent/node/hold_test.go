@@ -97,8 +97,7 @@ func look(t *testing.T, pid, cpu int) window {
 
 func used(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	used := must.Have(CPUTime(pid))(t)
-	return used
+	return must.Have(CPUTime(pid))(t)
 }
 
 func idle(t *testing.T, cpu int) time.Duration {
@@ -139,9 +138,7 @@ func TestWindow(t *testing.T) {
 		{window{0.97, 0.02}, 1, true, true},
 		{window{0.5, 0.5}, 1, false, false},
 	} {
-		if got := test.within(test.share, test.preferred); got != test.want {
-			t.Errorf("%+v at %v: %v", test.window, test.share, got)
-		}
+		must.Equal(t, test.within(test.share, test.preferred), test.want, test.window, "at", test.share)
 	}
 }
 
@@ -238,9 +235,7 @@ func TestDutyCycleContinues(t *testing.T) {
 	must.Do(t, d.Close())
 	before := used(t, p.pid)
 	eventually(t, "runs on", func() bool { return used(t, p.pid) > before+50*time.Millisecond })
-	if err := d.limit("nobody", 1); err == nil {
-		t.Error("no error for an unknown process")
-	}
+	must.Err(t, d.limit("nobody", 1), must.Any, "no error for an unknown process")
 }
 
 // What steer stops and continues, without a clock.

@@ -6,7 +6,6 @@
 package node
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -53,31 +52,21 @@ func TestUnifiedWritesCPUMax(t *testing.T) {
 	u := unifiedOn(t)
 	must.Do(t, u.add(&Process{Job: &Job{Name: "a"}, pid: 4321}))
 	group := filepath.Join(u.root, groupName("a"))
-	if got := content(t, u.root, "cgroup.subtree_control"); got != "+cpu" {
-		t.Errorf("subtree_control %q, want +cpu", got)
-	}
-	if got := content(t, group, "cgroup.procs"); got != "4321" {
-		t.Errorf("procs %q, want 4321", got)
-	}
+	must.Equal(t, content(t, u.root, "cgroup.subtree_control"), "+cpu", "subtree_control")
+	must.Equal(t, content(t, group, "cgroup.procs"), "4321", "procs")
 	for _, test := range []struct {
 		share float64
 		want  string
 	}{{0.25, "12500 50000"}, {1, "50000 50000"}, {0.0001, "1000 50000"}} {
 		must.Do(t, u.limit("a", test.share))
-		if got := content(t, group, "cpu.max"); got != test.want {
-			t.Errorf("share %v: cpu.max %q, want %q", test.share, got, test.want)
-		}
+		must.Equal(t, content(t, group, "cpu.max"), test.want, "share", test.share, "cpu.max")
 	}
 	for _, file := range []string{"cpu.max", "cgroup.procs"} { // the kernel does this
 		must.Do(t, os.Remove(filepath.Join(group, file)))
 	}
 	must.Do(t, u.remove("a"))
-	if _, err := os.Stat(group); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("group is still there: %v", err)
-	}
-	if err := u.remove("a"); err != nil {
-		t.Errorf("removed twice: %v", err)
-	}
+	must.Fail(os.Stat(group))(t, os.ErrNotExist, "group is still there")
+	must.Do(t, u.remove("a"), "removed twice")
 }
 
 func TestUnifiedRefuses(t *testing.T) {
@@ -89,9 +78,7 @@ func TestUnifiedRefuses(t *testing.T) {
 	}
 	root := fakeRoot(t, "cpu\n")
 	must.Do(t, os.Remove(filepath.Join(root, "cgroup.subtree_control")))
-	if _, err := newUnified(false, root); err == nil {
-		t.Error("no error where the controller cannot be handed down")
-	}
+	must.Fail(newUnified(false, root))(t, must.Any, "no error where the controller cannot be handed down")
 }
 
 func TestChoose(t *testing.T) {
@@ -104,17 +91,14 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	w, _, notes, err := Choose("auto", here)
-	if err != nil {
-		t.Fatalf("auto: %v, %v", notes, err)
-	}
+	must.Do(t, err, "auto", notes)
 	t.Logf("%s; %v", w.Name(), notes)
 	must.Do(t, w.Close())
 }
 
 func lastOf(t *testing.T) int {
 	t.Helper()
-	cpu := must.Have(LastCPU())(t)
-	return cpu
+	return must.Have(LastCPU())(t)
 }
 
 func TestQuotaWritesQuota(t *testing.T) {

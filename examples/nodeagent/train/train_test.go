@@ -18,13 +18,9 @@ func TestLossFalls(t *testing.T) {
 	for _, w := range []*bytes.Buffer{&first, &again} {
 		must.Do(t, Run(w, job))
 	}
-	if first.String() != again.String() {
-		t.Error("the same job printed something else")
-	}
+	must.Equal(t, first.String(), again.String(), "the same job printed something else")
 	lines := strings.Split(strings.TrimSpace(first.String()), "\n")
-	if len(lines) != job.Epochs {
-		t.Fatalf("%d lines, want %d", len(lines), job.Epochs)
-	}
+	must.Equal(t, len(lines), job.Epochs, "lines")
 	var losses []float64
 	for i, line := range lines {
 		var epoch int
@@ -55,11 +51,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
 func TestFaults(t *testing.T) {
 	for _, job := range []Job{{}, {Epochs: 1, Hidden: 1}, {Epochs: 1, Rate: 0.1}, {Hidden: 1, Rate: 0.1}, {Epochs: 1, Hidden: 1, Rate: 1}} {
-		if err := Run(&bytes.Buffer{}, job); err == nil {
-			t.Errorf("%+v: no error", job)
-		}
+		must.Err(t, Run(&bytes.Buffer{}, job), must.Any, job, "no error")
 	}
-	if err := Run(broken{}, Job{Epochs: 1, Hidden: 1, Rate: 0.1}); err == nil {
-		t.Error("no error from a writer that is broken")
-	}
+	must.Err(t, Run(broken{}, Job{Epochs: 1, Hidden: 1, Rate: 0.1}), must.Any, "no error from a writer that is broken")
 }
