@@ -54,6 +54,10 @@ func (q *packer) search(ctx context.Context, numbers []int64) solver.Counts {
 		}
 		all += float64(fixed.Apps[i].Value * float64(fixed.Apps[i].Max))
 	}
+	// Trying every way to fill the servers knows nothing of limits but room.
+	if placed := placedWith(q.inst, numbers, spread(q.fill(ctx, fixed), apps, len(numbers))); placed != nil && q.inst.Check(placed) == nil {
+		return placed
+	}
 	a := search.New(search.NewState(p), q.seed, q.tune)
 	a.Construct(ctx)
 	a.Run(ctx, mostPackWork, q.tune.Hot*a.Unit(), all-solver.ObjectiveTolerance)
@@ -61,6 +65,29 @@ func (q *packer) search(ctx context.Context, numbers []int64) solver.Counts {
 		return nil
 	}
 	return placedWith(q.inst, numbers, spread(p.Decode(&a.Best), apps, len(numbers)))
+}
+
+// fill returns a placement of as many containers of each application as it may have at most, by trying every way to fill the servers,
+// large containers first; nil where it finds none.
+func (q *packer) fill(ctx context.Context, fixed *solver.Instance) solver.Counts {
+	full, order := *fixed, make([]int, len(fixed.Apps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fixed.Apps[b].Value, fixed.Apps[a].Value) })
+	full.Apps = nil
+	for _, i := range order {
+		app := fixed.Apps[i]
+		app.Min = app.Max
+		full.Apps = append(full.Apps, app)
+	}
+	p := problem.New(&full)
+	a := search.New(search.NewState(p), q.seed, q.tune)
+	a.FillMinima(ctx, int64(q.tune.Filled))
+	if !a.Best.Found {
+		return nil
+	}
+	return spread(p.Decode(&a.Best), order, len(order))
 }
 
 // numbered returns an instance of what is left beside what stays, in which every other application has its number at most, and the
@@ -98,10 +125,10 @@ func numbered(inst *solver.Instance, numbers []int64) (left *solver.Instance, ap
 	return left, apps
 }
 
-// placedWith adds to what has been placed the placements of those that stay.
+// placedWith adds to what has been placed the placements of those that stay; nil for nil.
 func placedWith(inst *solver.Instance, numbers []int64, placed solver.Counts) solver.Counts {
 	for i, n := range numbers {
-		if n == lagrange.Stays {
+		if placed != nil && n == lagrange.Stays {
 			placed[i] = slices.Clone(inst.Apps[i].Previous)
 		}
 	}

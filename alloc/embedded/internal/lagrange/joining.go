@@ -4,6 +4,7 @@ package lagrange
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -15,7 +16,11 @@ import (
 func NewTotals(p *problem.Problem, choices []solver.Choice, losses float64) *Totals {
 	// A solution may use the tolerance up, and the bound must hold for it. Ceilings would need rows of their own.
 	t := &Totals{p: p, losses: losses + solver.LossTolerance}
-	if len(p.Ceilings) > 0 || !t.list(choices) || !t.compress() {
+	if len(p.Ceilings) > 0 || !t.list(choices) {
+		return nil
+	}
+	t.afford()
+	if !t.compress() {
 		return nil
 	}
 	t.slope = make([]float64, len(t.limits)+1)
@@ -90,6 +95,25 @@ func headOf(inst *solver.Instance, choice *solver.Choice) int {
 		}
 	}
 	return choice.Apps[0]
+}
+
+// afford leaves out the ways that lose more than (15) leaves beside the least that all others lose, and none where that is too much
+// already. O(ways).
+func (t *Totals) afford() {
+	least, left := make([]float64, len(t.takers)), t.losses+equal*max(1, t.losses)
+	for a := range t.takers {
+		least[a] = math.Inf(1)
+		for w := range t.takers[a].ways {
+			least[a] = min(least[a], t.takers[a].ways[w].loss)
+		}
+		left -= least[a]
+	}
+	if left < 0 {
+		return // for the ledger to prove
+	}
+	for a := range t.takers {
+		t.takers[a].ways = slices.DeleteFunc(t.takers[a].ways, func(way totalWay) bool { return way.loss > left+least[a] })
+	}
 }
 
 // compress leaves out the rows that no choice of ways exceeds, and reports whether few enough are left and everybody has

@@ -44,7 +44,9 @@ type Budgets struct {
 	// the largest clusters, and annealing gains nothing from more than MostEffort. Row "annealing".
 	Work, FreshWork, CeilingWork, DividedWork, Crowd, MostEffort float64
 	// Filled is how many steps of the last attempt to place all minima a unit of effort pays for: it is
-	// made where nothing else has found a solution, and full clusters are kept as they are without it.
+	// made where nothing else has found a solution, and full clusters are kept as they are without it. So many
+	// also look for room for the best numbers of joined servers: without them 4 of 100 decisions of twelve jobs
+	// on 16 equal servers take fifty times as long and are not proven.
 	Filled float64
 	// Enumerated is how many nodes of the enumeration a unit of effort pays for; it is tried on up to
 	// MostCells pairs of application and server: of 16 draws of tests with 31 to 60 it ended in 2.
