@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func containers() *rapid.Generator[[]string] {
@@ -28,9 +29,7 @@ func TestContainers(t *testing.T) {
 				"minus": {onServer(minus(a, b), server), max(0, inA-inB)},
 				"all":   {onServer(all, server), max(inA, inB)},
 			} {
-				if pair[0] != pair[1] {
-					t.Fatalf("%s of %v and %v has %d on %s, want %d", what, a, b, pair[0], server, pair[1])
-				}
+				must.Equal(t, pair[0], pair[1], what, "of", a, "and", b, "on", server)
 			}
 			if rest := without(a, server); onServer(rest, server) != 0 || int64(len(rest)) != int64(len(a))-inA || !slices.IsSorted(rest) {
 				t.Fatalf("%v without %s is %v", a, server, rest)
@@ -58,9 +57,7 @@ func TestRoom(t *testing.T) {
 		{[]string{"b"}, apportion.Resources{1, 0}, false},
 		{[]string{"c"}, apportion.Resources{0, 0}, false},
 	} {
-		if got := free.fits(test.containers, test.demand); got != test.want {
-			t.Errorf("fits(%v, %v) = %v", test.containers, test.demand, got)
-		}
+		must.Equal(t, free.fits(test.containers, test.demand), test.want, "fits(", test.containers, test.demand)
 	}
 	free.take([]string{"b", "b"}, apportion.Resources{5, 5})
 	if free["b"][0] != math.MinInt64 || free["b"][1] != -10 {
@@ -76,9 +73,7 @@ func TestPause(t *testing.T) {
 		}
 	}
 	for _, kind := range []Action{Save, Verify, Stop, Release, Create, Resume, Confirm} {
-		if config.timeout(kind) != DefaultTimeout {
-			t.Errorf("timeout(%s) = %v", kind, config.timeout(kind))
-		}
+		must.Equal(t, config.timeout(kind), DefaultTimeout, "timeout(", kind)
 	}
 }
 

@@ -34,9 +34,7 @@ func TestCordonOnRecord(t *testing.T) {
 		{checkpoint.Tick{Now: until.Add(-time.Second)}, closed, false},
 		{checkpoint.Tick{Now: until}, free, true},
 	} {
-		if err := m.Step(step.event); err != nil {
-			t.Fatalf("step %d: %v", i, err)
-		}
+		must.Do(t, m.Step(step.event), "step", i)
 		if host, _ := m.Host("s1"); !reflect.DeepEqual(host, step.want) {
 			t.Errorf("step %d: %+v, want %+v", i, host, step.want)
 		}
@@ -61,7 +59,5 @@ func TestCordonedPlaces(t *testing.T) {
 	mustStep(t, m, checkpoint.Cordon{ID: "s1"})
 	must.Do(t, ask("s1"))
 	must.Do(t, ask("s1", "s1"))
-	if err := ask("s1", "s1", "s1"); !errors.Is(err, apportion.ErrConflict) {
-		t.Errorf("more than the job has: %v", err)
-	}
+	must.Err(t, ask("s1", "s1", "s1"), apportion.ErrConflict, "more than the job")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -116,12 +117,8 @@ func daySim() *sim { return newSim(map[string]int64{"s1": 2, "s2": 2, "s3": 1}) 
 
 func TestDay(t *testing.T) {
 	s := daySim()
-	if fault := s.play(); fault != "" {
-		t.Fatal(fault)
-	}
-	if got := s.summary(); got != undisturbed {
-		t.Errorf("%s, want %s", got, undisturbed)
-	}
+	must.Equal(t, s.play(), "")
+	must.Equal(t, s.summary(), undisturbed)
 	t.Logf("%d effects, %d resumes, %d saves", s.world.tally.effects, s.world.tally.resumes, s.world.tally.saves)
 	if s.world.tally.resumes < 15 || s.world.tally.saves < 5 {
 		t.Errorf("too little happened")
@@ -143,9 +140,7 @@ func TestEveryOperationFails(t *testing.T) {
 				}
 				return nil
 			}
-			if fault := s.play(); fault != "" {
-				t.Fatalf("operation %d, lasting %v: %s", k, lasting, fault)
-			}
+			must.Equal(t, s.play(), "", "operation", k, "lasting", lasting)
 			if left > 0 {
 				break
 			}
@@ -183,9 +178,7 @@ func TestEveryEffectFails(t *testing.T) {
 					}
 					return way
 				}
-				if fault := s.play(); fault != "" {
-					t.Fatalf("effect %d (%s), %s, lasting %v: %s", k, kind, way, lasting, fault)
-				}
+				must.Equal(t, s.play(), "", "effect", k, kind, way, "lasting", lasting)
 				if count < k {
 					break
 				}
@@ -208,15 +201,11 @@ func TestCrashEverywhere(t *testing.T) {
 		for k := 1; ; k++ {
 			s := daySim()
 			point := s.crashAt(k, seed)
-			if fault := s.play(); fault != "" {
-				t.Fatalf("crash %d (%s), seed %d: %s", k, *point, seed, fault)
-			}
+			must.Equal(t, s.play(), "", "crash", k, *point, "), seed", seed)
 			if *point == "" {
 				break
 			}
-			if got := s.summary(); got != undisturbed {
-				t.Fatalf("crash %d (%s), seed %d: %s, want %s", k, *point, seed, got, undisturbed)
-			}
+			must.Equal(t, s.summary(), undisturbed, "crash", k, *point, "), seed", seed)
 			cases++
 			points[*point]++
 		}
@@ -274,15 +263,11 @@ func TestCrashInsideOperations(t *testing.T) {
 				}
 				return nil
 			}
-			if fault := s.play(); fault != "" {
-				t.Fatalf("operation %d, seed %d: %s", k, seed, fault)
-			}
+			must.Equal(t, s.play(), "", "operation", k, "seed", seed)
 			if left > 0 {
 				break
 			}
-			if got := s.summary(); got != undisturbed {
-				t.Fatalf("operation %d, seed %d: %s, want %s", k, seed, got, undisturbed)
-			}
+			must.Equal(t, s.summary(), undisturbed, "operation", k, "seed", seed)
 			cases++
 		}
 	}

@@ -284,8 +284,7 @@ func smallWorld(left budget) *node {
 // exploreLimit is how many states are visited at most: EXPLORE_LIMIT of the environment.
 func exploreLimit(t *testing.T) int {
 	if text := os.Getenv("EXPLORE_LIMIT"); text != "" {
-		limit := must.Have(strconv.Atoi(text))(t)
-		return limit
+		return must.Have(strconv.Atoi(text))(t)
 	}
 	if testing.Short() {
 		return 500
@@ -370,9 +369,7 @@ func TestExplore(t *testing.T) {
 			start := smallWorld(test.left)
 			start.done = nil // a matter for TestBrokenPromises
 			visited, fault := explore(start, test.targets, limit, sample)
-			if fault != "" {
-				t.Error(fault)
-			}
+			must.Equal(t, fault, "")
 			t.Logf("%d states, all: %v", visited, visited < limit)
 		})
 	}

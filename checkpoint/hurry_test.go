@@ -48,9 +48,7 @@ func saving(t *testing.T, change func(*checkpoint.Config), took int, event check
 			}
 		}
 		if j := m.Look("a"); j.Phase == checkpoint.Stopping {
-			if j.Reason.Constraint != checkpoint.Late {
-				t.Errorf("the reason is %+v", j.Reason)
-			}
+			must.Equal(t, j.Reason.Constraint, checkpoint.Late, "the reason", j.Reason)
 			return second
 		}
 		pass(1)
@@ -79,8 +77,6 @@ func TestHungSave(t *testing.T) {
 		"it stays where it is":            {same, 0, checkpoint.Checkpoint{Job: "a"}, false, 0},
 		"it answers, and cannot be saved": {same, 0, move, true, 0},
 	} {
-		if got := saving(t, c.change, c.took, c.event, c.answers); got != c.want {
-			t.Errorf("%s: stopped after %d s, want %d", name, got, c.want)
-		}
+		must.Equal(t, saving(t, c.change, c.took, c.event, c.answers), c.want, name, "stopped after", "s")
 	}
 }

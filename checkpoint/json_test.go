@@ -135,9 +135,7 @@ func TestEventRefused(t *testing.T) {
 			t.Errorf("%s: %#v, %v, want an error with %q", text, event, err, want)
 		}
 	}
-	if _, err := checkpoint.UnmarshalEvent([]byte(`{"event":"explode"}`)); !errors.Is(err, apportion.ErrUnknown) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(checkpoint.UnmarshalEvent([]byte(`{"event":"explode"}`)))(t, apportion.ErrUnknown)
 }
 
 // TestWords reads the words of the enumerations, and nothing else.
@@ -171,13 +169,9 @@ func TestRecoverRefusesContainers(t *testing.T) {
 		} {
 			j := checkpoint.Job{Name: "a", Demand: apportion.Resources{1}, Min: 1, Phase: checkpoint.Waiting, Target: []string{"s1", "s2"}}
 			record := checkpoint.Record{Next: 9, Servers: servers, Jobs: []checkpoint.Job{j}}
-			if _, err := checkpoint.Recover(simConfig(), 1, record); err != nil {
-				t.Fatalf("the right one: %v", err)
-			}
+			must.Have(checkpoint.Recover(simConfig(), 1, record))(t)
 			set(&record.Jobs[0])
-			if _, err := checkpoint.Recover(simConfig(), 1, record); !errors.Is(err, checkpoint.ErrCorrupt) {
-				t.Errorf("%s %s: %v", field, name, err)
-			}
+			must.Fail(checkpoint.Recover(simConfig(), 1, record))(t, checkpoint.ErrCorrupt, field, name)
 		}
 	}
 }

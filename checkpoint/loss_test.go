@@ -79,9 +79,7 @@ func TestAcceptLoss(t *testing.T) {
 			t.Errorf("journal %q: %v", wrong, err)
 		}
 	}
-	if err := m.AcceptLoss("l", "l"); !errors.Is(err, apportion.ErrConflict) {
-		t.Errorf("the same name: %v", err)
-	}
+	must.Err(t, m.AcceptLoss("l", "l"), apportion.ErrConflict, "the same name")
 	steps(t, m, slotted("s2"), checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s2"}}})
 	next := m.Snapshot().Next
 	for _, c := range []struct {
@@ -93,14 +91,10 @@ func TestAcceptLoss(t *testing.T) {
 		{"l", next, nil}, {"l", next + 1, checkpoint.ErrBehind}, {"x", 1, apportion.ErrConflict},
 	} {
 		again := recovered(t, 2, m.Snapshot())
-		if again.Snapshot().Next != next {
-			t.Fatalf("%d, want %d", again.Snapshot().Next, next)
-		}
+		must.Equal(t, again.Snapshot().Next, next)
 		up := slotted("s1").(checkpoint.ServerUp)
 		up.Witness = checkpoint.Witness{Journal: c.journal, Number: c.number}
-		if err := again.Step(up); !errors.Is(err, c.want) {
-			t.Errorf("%s %d: %v, want %v", c.journal, c.number, err, c.want)
-		}
+		must.Err(t, again.Step(up), c.want, c.journal, c.number)
 	}
 	// A server goes over to the new journal, and not back.
 	effect := func(journal string, id int64, former ...string) checkpoint.Effect {

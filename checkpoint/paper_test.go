@@ -43,14 +43,10 @@ func TestOrderOfSteps(t *testing.T) {
 		apportion.Server{ID: "slave2", Capacity: apportion.Resources{4, 4, 32}})
 	must.Do(t, m.Step(checkpoint.Submit{Job: "app", Demand: apportion.Resources{2, 1, 8}, Min: 0}))
 	start := order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app": {"slave1", "slave1"}}})
-	if want := []string{"create app", "resume app", "confirm app"}; !slices.Equal(start, want) {
-		t.Errorf("start: %v, want %v", start, want)
-	}
+	must.Same(t, start, []string{"create app", "resume app", "confirm app"}, "start")
 	resize := order(t, m, checkpoint.Adjust{Targets: map[string][]string{"app": {"slave1", "slave2"}}})
 	want := []string{"save app", "verify app", "stop app", "release app", "create app", "resume app", "confirm app"}
-	if !slices.Equal(resize, want) {
-		t.Errorf("resize: %v, want %v", resize, want)
-	}
+	must.Same(t, resize, want, "resize")
 }
 
 // Reference: [Dorm] §III-C3, Fig. 5: two containers of App2 on DormSlave 1 are destroyed, and two of

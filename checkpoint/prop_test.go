@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
@@ -26,9 +27,7 @@ func TestRandomSchedules(t *testing.T) {
 		for range 3 { // longer than a Repeat is
 			t.Repeat(c.actions())
 		}
-		if fault := c.drain(); fault != "" {
-			t.Fatal(fault)
-		}
+		must.Equal(t, c.drain(), "")
 		runs++
 		crashes, fenced = crashes+c.crashes, fenced+c.fenced
 		for _, ms := range c.masters {
@@ -96,9 +95,7 @@ func (c *chaos) invariants(t *rapid.T) {
 		t.Fatal(c.world.faults)
 	}
 	for _, ms := range c.masters {
-		if fault := ms.m.Audit(); fault != "" {
-			t.Fatal(fault)
-		}
+		must.Equal(t, ms.m.Audit(), "")
 	}
 }
 

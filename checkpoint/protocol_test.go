@@ -4,7 +4,6 @@ package checkpoint_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -52,9 +51,7 @@ func TestDeterministic(t *testing.T) {
 	}
 	first := run()
 	for range 50 {
-		if again := run(); again != first {
-			t.Fatalf("%s\nand then\n%s", first, again)
-		}
+		must.Equal(t, run(), first, "and then")
 	}
 }
 
@@ -69,9 +66,7 @@ func TestOwnership(t *testing.T) {
 	for _, e := range events {
 		must.Do(t, m.Step(e))
 	}
-	if target[0] != "s2" {
-		t.Error("the target was sorted in place")
-	}
+	must.Equal(t, target[0], "s2", "the target was sorted in place")
 	before := fmt.Sprint(m.Snapshot())
 	capacity[0], demand[0], target[0] = -1, -1, "x"
 	ready := m.Ready()
@@ -81,9 +76,7 @@ func TestOwnership(t *testing.T) {
 	j.Target[0], j.Demand[0] = "x", -1
 	m.Jobs()[0].Containers[0] = "x"
 	m.Servers()[0].Capacity[0] = -1
-	if after := fmt.Sprint(m.Snapshot()); after != before {
-		t.Errorf("%s\nhas become\n%s", before, after)
-	}
+	must.Equal(t, fmt.Sprint(m.Snapshot()), before, "has become")
 }
 
 // A job that is given up has failed, and says why for as long as it is known; what is over by then stays as it ended.
@@ -158,9 +151,7 @@ func TestNew(t *testing.T) {
 		{checkpoint.Config{Kinds: slotKinds, Timeouts: checkpoint.Timeouts{Room: -1}}, 1, apportion.ErrNegative},
 		{checkpoint.Config{Kinds: slotKinds, MaxTick: -1}, 1, apportion.ErrNegative},
 	} {
-		if _, err := checkpoint.New(test.config, test.epoch); !errors.Is(err, test.want) {
-			t.Errorf("New(%+v, %d) = %v, want %v", test.config, test.epoch, err, test.want)
-		}
+		must.Fail(checkpoint.New(test.config, test.epoch))(t, test.want, "New(", test.config, test.epoch)
 	}
 }
 

@@ -15,17 +15,14 @@ import (
 func mustStep(t *testing.T, m *checkpoint.Machine, events ...checkpoint.Event) {
 	t.Helper()
 	for _, e := range events {
-		if err := m.Step(e); err != nil {
-			t.Fatalf("%+v: %v", e, err)
-		}
+		must.Do(t, m.Step(e), e)
 	}
 }
 
 func newMachine(t *testing.T, config checkpoint.Config) *checkpoint.Machine {
 	t.Helper()
 	config.Kinds = slotKinds
-	m := must.Have(checkpoint.New(config, 1))(t)
-	return m
+	return must.Have(checkpoint.New(config, 1))(t)
 }
 
 func up(id string, slots int64, incarnation string) checkpoint.ServerUp {
@@ -50,13 +47,9 @@ func TestIncarnation(t *testing.T) {
 	next := must.Have(checkpoint.Recover(m.Config(), 2, m.Ready().Record))(t)
 	refused(next)
 	mustStep(t, next, checkpoint.ServerFenced{ID: "s1"}, up("s1", 4, "second"))
-	if got := next.Hosts()[0].Incarnation; got != "second" {
-		t.Errorf("after its loss the server is %q", got)
-	}
+	must.Equal(t, next.Hosts()[0].Incarnation, "second", "after its loss the server")
 	mustStep(t, next, up("s2", 1, ""), up("s2", 1, "named"))
-	if got := next.Hosts()[1].Incarnation; got != "named" {
-		t.Errorf("a server without a name has become %q", got)
-	}
+	must.Equal(t, next.Hosts()[1].Incarnation, "named", "a server without a name has become")
 }
 
 // What agents say again and again is written down once.
@@ -172,9 +165,7 @@ func TestNonsenseIsNoWitness(t *testing.T) {
 	}
 	// The same witness of a server that is one ends it.
 	bad.Server.Capacity = apportion.Resources{1}
-	if err := m.Step(bad); !errors.Is(err, checkpoint.ErrBehind) {
-		t.Errorf("%v, want %v", err, checkpoint.ErrBehind)
-	}
+	must.Err(t, m.Step(bad), checkpoint.ErrBehind)
 }
 
 // TestDrainHurriesWhoLeaves: a job that is already on its way from a server which is drained has the sooner of the two
@@ -204,9 +195,7 @@ func TestDrainHurriesWhoLeaves(t *testing.T) {
 			}
 		}
 		mustStep(t, m, checkpoint.Adjust{Targets: map[string][]string{"lr": {"s2"}}, Deadline: at(c.adjust)})
-		if phase := m.Look("lr").Phase; phase != checkpoint.Saving {
-			t.Fatalf("it is in %s", phase)
-		}
+		must.Equal(t, m.Look("lr").Phase, checkpoint.Saving, "it is in")
 		mustStep(t, m, checkpoint.Drain{ID: "s1", Deadline: at(c.drain)})
 		if got := m.Look("lr").Deadline; !got.Equal(at(c.want)) {
 			t.Errorf("adjusted by minute %d, drained by %d: its deadline is %v, want minute %d", c.adjust, c.drain, got, c.want)
@@ -220,9 +209,7 @@ func TestForgottenJobComesAgain(t *testing.T) {
 	mustStep(t, m, up("s1", 2, ""))
 	for round := range 3 {
 		mustStep(t, m, checkpoint.Submit{Job: "lr", Demand: apportion.Resources{1}}, checkpoint.Adjust{Targets: map[string][]string{"lr": {"s1"}}})
-		if what := m.Audit(); what != "" {
-			t.Fatalf("round %d, begun: %s", round, what)
-		}
+		must.Equal(t, m.Audit(), "", "round", round, "begun")
 		mustStep(t, m, checkpoint.Cancel{Job: "lr"})
 		for m.Look("lr").Phase != checkpoint.Ended {
 			for _, e := range m.Ready().Effects {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // The first name is on record, in the record of its step and in snapshots, and in the effects; another one is refused, also
@@ -17,9 +18,7 @@ func TestStoreNamed(t *testing.T) {
 	if m.Ready(); m.Store() != "" {
 		t.Errorf("a machine that begins has store %q", m.Store())
 	}
-	if err := m.Step(checkpoint.StoreNamed{}); !errors.Is(err, apportion.ErrEmpty) {
-		t.Errorf("no name: %v", err)
-	}
+	must.Err(t, m.Step(checkpoint.StoreNamed{}), apportion.ErrEmpty, "no name")
 	steps(t, m, checkpoint.StoreNamed{ID: "A"})
 	first := m.Ready().Record
 	if first.Store != "A" || m.Snapshot().Store != "A" {

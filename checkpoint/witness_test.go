@@ -16,8 +16,7 @@ import (
 // master recovers a machine, which must succeed.
 func recovered(t *testing.T, epoch int64, records ...checkpoint.Record) *checkpoint.Machine {
 	t.Helper()
-	m := must.Have(checkpoint.Recover(simConfig(), epoch, records...))(t)
-	return m
+	return must.Have(checkpoint.Recover(simConfig(), epoch, records...))(t)
 }
 
 func named(journal string) checkpoint.Record { return checkpoint.Record{Journal: journal} }
@@ -26,9 +25,7 @@ func named(journal string) checkpoint.Record { return checkpoint.Record{Journal:
 func steps(t *testing.T, m *checkpoint.Machine, events ...checkpoint.Event) {
 	t.Helper()
 	for _, e := range events {
-		if err := m.Step(e); err != nil {
-			t.Fatalf("%+v: %v", e, err)
-		}
+		must.Do(t, m.Step(e), e)
 	}
 }
 
@@ -36,9 +33,7 @@ func steps(t *testing.T, m *checkpoint.Machine, events ...checkpoint.Event) {
 func TestNumbersOfEpochs(t *testing.T) {
 	m := recovered(t, 1, named("j"))
 	steps(t, m, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}})
-	if next := m.Snapshot().Next; next != 3 {
-		t.Errorf("the first master is at %d, want 3: the order, the attempt, the effect", next)
-	}
+	must.Equal(t, m.Snapshot().Next, 3, "the first master is at")
 	for epoch := int64(3); epoch < 6; epoch++ {
 		m = recovered(t, epoch, m.Snapshot())
 		if !m.Ready().Record.Empty() {
@@ -56,9 +51,7 @@ func TestNumbersOfEpochs(t *testing.T) {
 		t.Errorf("%+v", s.Gaps)
 	}
 	for _, epoch := range []int64{0, 1 << 62} {
-		if _, err := checkpoint.New(simConfig(), epoch); !errors.Is(err, apportion.ErrRange) {
-			t.Errorf("epoch %d: %v", epoch, err)
-		}
+		must.Fail(checkpoint.New(simConfig(), epoch))(t, apportion.ErrRange, "epoch", epoch)
 	}
 }
 
@@ -122,9 +115,7 @@ func TestEffectsNameTheirJournal(t *testing.T) {
 		ready := m.Ready()
 		for _, e := range ready.Effects {
 			seen[e.Action] = true
-			if e.Journal != "j" {
-				t.Fatalf("%+v is on record nowhere", e)
-			}
+			must.Equal(t, e.Journal, "j", e, "is on record nowhere")
 			steps(t, m, checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done})
 		}
 		if len(ready.Effects) == 0 {

@@ -18,9 +18,7 @@ import (
 func refuses(t *testing.T, name string, err error, field string, want error) {
 	t.Helper()
 	if field == "" {
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Do(t, err, name)
 		return
 	}
 	var faults apportion.Faults
@@ -33,8 +31,7 @@ func refuses(t *testing.T, name string, err error, field string, want error) {
 func TestExplainOfOthers(t *testing.T) {
 	claims := []drf.Claim{claim("a", 1, 0, 2, 1, 0), claim("b", 1, 0, top, 1, 1)}
 	make2 := func() *drf.Filling[int64] {
-		filling := must.Have(drf.FillWhole(apportion.Resources{6, 3}, claims, nil))(t)
-		return filling
+		return must.Have(drf.FillWhole(apportion.Resources{6, 3}, claims, nil))(t)
 	}
 	for _, test := range []struct {
 		name   string
@@ -68,8 +65,7 @@ func TestExplainTreeOfOthers(t *testing.T) {
 	queues := []drf.Queue{node("x", "", 1, nil, 2, none), node("y", "", 1, nil)}
 	claims := []drf.Claim{in("x", claim("a", 1, 0, top, 1, 0)), in("y", claim("b", 1, 0, top, 1, 1))}
 	treeOf := func(capacity apportion.Resources, queues ...drf.Queue) *drf.Tree {
-		tree := must.Have(drf.NewTree(capacity, queues))(t)
-		return tree
+		return must.Have(drf.NewTree(capacity, queues))(t)
 	}
 	own := treeOf(capacity, queues...)
 	for _, test := range []struct {
@@ -91,9 +87,7 @@ func TestExplainTreeOfOthers(t *testing.T) {
 		{"claims of others", func(f *drf.TreeFilling[int64]) *drf.Tree { f.Claims[0].ID = "c"; return own }, "ID", apportion.ErrConflict},
 	} {
 		filling, err := own.FillWhole(claims)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, err = drf.ExplainTree(nil, test.change(filling), claims, filling)
 		refuses(t, test.name, err, test.field, test.want)
 	}

@@ -25,13 +25,11 @@ var (
 )
 
 func derive(t fatal, kinds apportion.Kinds, derived ...drf.Derived) *drf.Derivation {
-	d := must.Have(drf.Derive(kinds, derived))(t)
-	return d
+	return must.Have(drf.Derive(kinds, derived))(t)
 }
 
 func extend(t fatal, d *drf.Derivation, r ...int64) apportion.Resources {
-	extended := must.Have(d.Extend(r))(t)
-	return extended
+	return must.Have(d.Extend(r))(t)
 }
 
 func TestDeriveRefuses(t *testing.T) {
@@ -103,9 +101,7 @@ func TestDerivedTreeRefuses(t *testing.T) {
 func TestDerivedShares(t *testing.T) {
 	d := derive(t, accelerators, equivalent)
 	tree, err := d.NewTree(apportion.Resources{76, 20, 1000}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	claims := []drf.Claim{claim("a", 1, 0, drf.NoMax, extend(t, d, 1, 0, 1)...), claim("b", 1, 0, drf.NoMax, extend(t, d, 0, 1, 1)...), claim("c", 3, 0, drf.NoMax, extend(t, d, 0, 1, 1)...)}
 	filling := must.Have(tree.Fill(claims))(t)
 	for i, want := range []struct{ containers, share float64 }{{76, .5}, {5, .125}, {15, .375}} {

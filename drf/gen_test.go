@@ -74,18 +74,15 @@ func (in instance) twin() []drforacle.Claim {
 
 // fill and whole fill an instance that is known to be valid.
 func (in instance) fill(t fatal) *drf.Filling[float64] {
-	filling := must.Have(drf.Fill(in.capacity, in.claims))(t)
-	return filling
+	return must.Have(drf.Fill(in.capacity, in.claims))(t)
 }
 
 func (in instance) whole(t fatal, options *drf.WholeOptions) *drf.Filling[int64] {
-	filling := must.Have(drf.FillWhole(in.capacity, in.claims, options))(t)
-	return filling
+	return must.Have(drf.FillWhole(in.capacity, in.claims, options))(t)
 }
 
 func (in instance) verify(t fatal, containers []float64) drf.Report {
-	report := must.Have(drf.Verify(in.capacity, in.claims, containers))(t)
-	return report
+	return must.Have(drf.Verify(in.capacity, in.claims, containers))(t)
 }
 
 // fatal is what a test, a benchmark and a property have in common.

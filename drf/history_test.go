@@ -27,8 +27,7 @@ import (
 type use = map[string]apportion.Resources
 
 func newHistory(t fatal, kinds int, halfLife int64) *drf.History {
-	h := must.Have(drf.NewHistory(kinds, halfLife))(t)
-	return h
+	return must.Have(drf.NewHistory(kinds, halfLife))(t)
 }
 
 func advance(t fatal, h *drf.History, interval int64, used use) {

@@ -29,9 +29,7 @@ func add(t fatal, s *drf.Sorter, id string, weight float64, held ...int64) *drf.
 	if err == nil && held != nil {
 		err = s.Allocate(client, held)
 	}
-	if err != nil {
-		t.Fatalf("Add %s: %v", id, err)
-	}
+	must.Do(t, err, "Add", id)
 	return client
 }
 

@@ -48,9 +48,7 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
 		}
 	}
-	if _, err := tree.RestoreSorter(good()); err != nil {
-		t.Error(err)
-	}
+	must.Have(tree.RestoreSorter(good()))(t)
 }
 
 // Clients are written in the order of their IDs, whatever the order in which they came, and the state is a copy.
@@ -108,9 +106,7 @@ func TestApplyAllOrNothing(t *testing.T) {
 		}
 	}
 	// What a change takes a later one may give again: they are made in their order.
-	if err := s.Apply([]drf.Change{sound[0], {Client: a, Resources: apportion.Resources{3, 0}, Release: true}, sound[1]}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Apply([]drf.Change{sound[0], {Client: a, Resources: apportion.Resources{3, 0}, Release: true}, sound[1]}))
 	if err := s.Apply([]drf.Change{{Client: a, Resources: apportion.Resources{1, 0}, Release: true}, {Client: a, Resources: apportion.Resources{1, 0}}}); !errors.Is(err, drf.ErrNotHeld) {
 		t.Errorf("taken before it is there: %v", err)
 	}
@@ -141,8 +137,7 @@ func TestSkippedComesBackOnce(t *testing.T) {
 	tree := must.Have(drf.NewTree(apportion.Resources{10}, []drf.Queue{node("q", "", 1, nil)}))(t)
 	s := tree.NewSorter()
 	client := func(id string) *drf.Client {
-		c := must.Have(s.Add(drf.Claim{ID: id, Queue: "q", Weight: 1, Demand: apportion.Resources{2}}))(t)
-		return c
+		return must.Have(s.Add(drf.Claim{ID: id, Queue: "q", Weight: 1, Demand: apportion.Resources{2}}))(t)
 	}
 	a, b := client("a"), client("b")
 	must := func(errs ...error) {

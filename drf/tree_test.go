@@ -193,9 +193,7 @@ func TestTreeErrors(t *testing.T) {
 func TestTreeFillWholeRefusesDust(t *testing.T) {
 	tree := must.Have(drf.NewTree(apportion.Resources{1 << 60}, []drf.Queue{node("x", "", 1, nil)}))(t)
 	must.Fail(tree.FillWhole([]drf.Claim{claim("a", 1, 0, top, 1)}))(t, apportion.ErrRange, "error")
-	if _, err := tree.FillWhole([]drf.Claim{claim("a", 1, 0, 100, 1), claim("b", 1, 1<<59, 1<<59, 1)}); err != nil {
-		t.Errorf("few above their minima: %v", err)
-	}
+	must.Have(tree.FillWhole([]drf.Claim{claim("a", 1, 0, 100, 1), claim("b", 1, 1<<59, 1<<59, 1)}))(t, "few above their minima")
 }
 
 func TestVerifyTreeFinds(t *testing.T) {
@@ -232,9 +230,7 @@ func TestVerifyTreeFinds(t *testing.T) {
 			} else {
 				report, err = drf.VerifyTree(tree, claims, test.containers)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var got strings.Builder
 			for _, v := range report {
 				fmt.Fprintln(&got, v)
@@ -247,8 +243,7 @@ func TestVerifyTreeFinds(t *testing.T) {
 // explainTree explains the whole filling of an organization.
 func explainTree(t *testing.T, kinds apportion.Kinds, o organization) *drf.TreeExplanation[int64] {
 	t.Helper()
-	e := must.Have(drf.ExplainTree(kinds, o.tree(t), o.claims, o.wholeTree(t)))(t)
-	return e
+	return must.Have(drf.ExplainTree(kinds, o.tree(t), o.claims, o.wholeTree(t)))(t)
 }
 
 func TestExplainTree(t *testing.T) {

@@ -20,8 +20,7 @@ import (
 func shareOut(t *testing.T, capacity apportion.Resources, queues []drf.Queue, claims ...drf.Claim) *drf.TreeFilling[float64] {
 	t.Helper()
 	tree := must.Have(drf.NewTree(capacity, queues))(t)
-	filling := must.Have(tree.Fill(claims))(t)
-	return filling
+	return must.Have(tree.Fill(claims))(t)
 }
 
 // Reference: [Bhattacharya13] §3: a leaf that asks for both kinds beside a queue whose children ask for one kind each. A

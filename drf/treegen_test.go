@@ -65,18 +65,15 @@ func genOrganization(t *rapid.T, l treeLimits) organization {
 }
 
 func (o organization) tree(t fatal) *drf.Tree {
-	tree := must.Have(drf.NewTree(o.capacity, o.queues))(t)
-	return tree
+	return must.Have(drf.NewTree(o.capacity, o.queues))(t)
 }
 
 func (o organization) fillTree(t fatal) *drf.TreeFilling[float64] {
-	filling := must.Have(o.tree(t).Fill(o.claims))(t)
-	return filling
+	return must.Have(o.tree(t).Fill(o.claims))(t)
 }
 
 func (o organization) wholeTree(t fatal) *drf.TreeFilling[int64] {
-	filling := must.Have(o.tree(t).FillWhole(o.claims))(t)
-	return filling
+	return must.Have(o.tree(t).FillWhole(o.claims))(t)
 }
 
 // twins returns the queues and claims as the oracle takes them.

@@ -67,9 +67,7 @@ func TestPropSorterOfTree(t *testing.T) {
 				members[i].Weight = rapid.SampledFrom([]float64{1, 2, 5}).Draw(t, "weight")
 				err = s.SetWeight(client, members[i].Weight)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			want := ""
 			if at := drforacle.NextOfTree(o.capacity, queues, members, counts, idle); at >= 0 {
 				want = members[at].ID
@@ -299,9 +297,7 @@ func TestReclaim(t *testing.T) {
 	tree, err := drf.NewTree(apportion.Resources{10, 10}, []drf.Queue{
 		node("x", "", 1, apportion.Resources{3, 3}), node("xa", "x", 1, nil), node("xb", "x", 1, apportion.Resources{2, 0}), node("y", "", 1, nil),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	hold := func(id, queue string, since int64, loss float64, held ...int64) drf.Holding {
 		return drf.Holding{ID: id, Queue: queue, Held: held, Since: since, Loss: loss}
 	}

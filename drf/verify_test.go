@@ -59,9 +59,7 @@ func TestVerifyFinds(t *testing.T) {
 			} else {
 				report, err = drf.Verify(capacity, claims, test.containers)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := ""
 			for _, v := range report {
 				got += v.String() + "\n"

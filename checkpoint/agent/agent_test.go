@@ -321,9 +321,7 @@ func TestSaveStopResume(t *testing.T) {
 			t.Errorf("%s of job ../x: %+v, %v", action, r, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(b.config.Shared, "..%2Fx", "1")); err != nil {
-		t.Errorf("the folder of job ../x: %v", err)
-	}
+	must.Have(os.Stat(filepath.Join(b.config.Shared, "..%2Fx", "1")))(t, "the folder of job ../x")
 }
 
 // A stop does not wait for a resume that takes long, and no process is started after it.
@@ -339,9 +337,7 @@ func TestStopEndsResume(t *testing.T) {
 	if r := take(t, "the reply", ended); r.Outcome != checkpoint.Failed {
 		t.Errorf("the resume is %+v", r)
 	}
-	if got := b.fake.said(); got != "stop 1" {
-		t.Errorf("%s, want stop 1", got)
-	}
+	must.Equal(t, b.fake.said(), "stop 1")
 }
 
 // A runner that is starting processes, and does not listen, is stopped after it has started them: what was begun
@@ -483,9 +479,7 @@ func TestLapseOnce(t *testing.T) {
 	b.elapse(2)
 	b.awaitStop()
 	time.Sleep(b.config.Lease / 2) // ten more looks
-	if n := strings.Count(b.fake.said(), "stop"); n != 1 {
-		t.Errorf("stopped %d times", n)
-	}
+	must.Equal(t, strings.Count(b.fake.said(), "stop"), 1, "stopped", "times")
 }
 
 // A Stop and the end of the lease wait for each other, whoever comes first: the job ends, both succeed, and the
@@ -616,9 +610,7 @@ func write(t *testing.T, fsys vfs.FS, name, text string) {
 	if err == nil {
 		err = file.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // closer is a runner that is closed when it is not needed any more.

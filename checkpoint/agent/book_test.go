@@ -3,7 +3,6 @@
 package agent_test
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -18,8 +17,7 @@ import (
 
 func open(t *testing.T, fsys vfs.FS) *agent.Book {
 	t.Helper()
-	b := must.Have(agent.OpenBook(fsys, "here"))(t)
-	return b
+	return must.Have(agent.OpenBook(fsys, "here"))(t)
 }
 
 func effect(epoch int64, action checkpoint.Action, attempt int64) checkpoint.Effect {
@@ -77,9 +75,7 @@ func TestBookRecovers(t *testing.T) {
 		}
 		return nil
 	}))
-	if _, err := b.Admit(effect(1, checkpoint.Create, 1)); !errors.Is(err, vfstest.ErrInjected) {
-		t.Fatal(err)
-	}
+	must.Fail(b.Admit(effect(1, checkpoint.Create, 1)))(t, vfstest.ErrInjected)
 	fail = false
 	if v, err := b.Admit(effect(1, checkpoint.Create, 1)); err != nil || v.Ruling != agent.Perform {
 		t.Fatalf("%+v, %v", v, err)
@@ -106,9 +102,7 @@ func TestContainers(t *testing.T) {
 		e := effect(1, c.action, c.attempt)
 		e.Containers = strings.Fields(c.list)
 		must.Have(b.Admit(e))(t)
-		if got := b.Page("lr").Containers; got != c.want {
-			t.Errorf("%s of attempt %d with %s: %d containers, want %d", c.action, c.attempt, c.list, got, c.want)
-		}
+		must.Equal(t, b.Page("lr").Containers, c.want, c.action, "of attempt", c.attempt, "with", c.list, "containers")
 	}
 }
 
@@ -136,9 +130,7 @@ func TestBookSharesWrites(t *testing.T) {
 	admit := func(i int) {
 		e := effect(1, checkpoint.Create, int64(i+1))
 		e.Job = strings.Repeat("x", i+1)
-		if _, err := b.Admit(e); err != nil {
-			t.Error(err)
-		}
+		must.Have(b.Admit(e))(t)
 	}
 	all.Go(func() { admit(0) })
 	take(t, "the first write", first)

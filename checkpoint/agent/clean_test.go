@@ -98,9 +98,7 @@ func TestEndedIsBounded(t *testing.T) {
 		}
 	}
 	s := b.status()
-	if len(s.Ended) != 100 {
-		t.Fatalf("%d have ended", len(s.Ended))
-	}
+	must.Equal(t, len(s.Ended), 100, "have ended")
 	if s := b.status(s.Ended...); len(s.Ended) != 3 {
 		t.Errorf("%d are left", len(s.Ended))
 	}
@@ -144,7 +142,5 @@ func TestFetchesOfOthersStay(t *testing.T) {
 	}
 	b.must(checkpoint.Create, 2, 0)
 	b.must(checkpoint.Resume, 2, 7)
-	if _, err := os.Stat(part); err != nil {
-		t.Error("what another server fetches is gone:", err)
-	}
+	must.Have(os.Stat(part))(t, "what another server fetches is gone")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -129,9 +130,7 @@ func TestStopPassesHungSave(t *testing.T) {
 		if r := take(t, "the reply to the save", saved); r.Outcome != checkpoint.Failed {
 			t.Errorf("the save is %+v", r)
 		}
-		if got := b.fake.said(); got != "resume 1 anew; stop 1" {
-			t.Errorf("the runner was told to %s", got)
-		}
+		must.Equal(t, b.fake.said(), "resume 1 anew; stop 1", "the runner was told to")
 		close(thaw)
 	}
 }
@@ -191,9 +190,7 @@ func TestLapseOneHangs(t *testing.T) {
 	b.elapse(2)
 	ends("second")
 	time.Sleep(300 * time.Millisecond) // many looks, and longer than an end waits for its turn
-	if n := strings.Count(others["stuck"].said(), "stop"); n != 1 {
-		t.Errorf("%d calls hang", n)
-	}
+	must.Equal(t, strings.Count(others["stuck"].said(), "stop"), 1, "calls hang")
 }
 
 // The end of Run waits for no disk that hangs.

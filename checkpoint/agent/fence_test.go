@@ -11,6 +11,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // the fence of the table: attempt 3 was stopped, 5 is the newest and was resumed, 4 has lapsed.
@@ -72,9 +73,7 @@ func TestLapsedAttempt(t *testing.T) {
 // What is refused for its attempt leaves the marks as they are; that its master exists is known all the same.
 func TestRefusalChangesNothing(t *testing.T) {
 	after, _ := fence.Admit(checkpoint.Effect{Epoch: 1, Action: checkpoint.Create, Attempt: 9})
-	if after != fence {
-		t.Errorf("a lower epoch leaves %+v", after)
-	}
+	must.Equal(t, after, fence, "a lower epoch leaves")
 	after, _ = fence.Admit(checkpoint.Effect{Epoch: 7, Action: checkpoint.Resume, Attempt: 3})
 	if want := (agent.Fence{Epoch: 7, Marks: fence.Marks}); after != want {
 		t.Errorf("a higher epoch leaves %+v, want %+v", after, want)
@@ -127,7 +126,5 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	var r agent.Ruling
-	if err := json.Unmarshal([]byte(`"maybe"`), &r); err == nil {
-		t.Error("read a ruling that there is not")
-	}
+	must.Err(t, json.Unmarshal([]byte(`"maybe"`), &r), must.Any, "read a ruling that there is")
 }

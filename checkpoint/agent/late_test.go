@@ -20,9 +20,7 @@ func TestLateOrder(t *testing.T) {
 		return reply.Outcome
 	}
 	before := b.config.Clock()
-	if got := do(2, checkpoint.Create, 1, before); got != checkpoint.Done {
-		t.Fatalf("an order of this moment: %v", got)
-	}
+	must.Equal(t, do(2, checkpoint.Create, 1, before), checkpoint.Done, "an order of this moment")
 	// The server is silent for longer than its lease, and is heard again.
 	b.now.Add(int64(150 * time.Millisecond))
 	must.Have(b.agent.Status(context.Background(), agent.Question{Epoch: 2, Heard: b.config.Clock()}))(t)
@@ -44,8 +42,6 @@ func TestLateOrder(t *testing.T) {
 		if c.action == checkpoint.Stop {
 			attempt = 2
 		}
-		if got := do(c.epoch, c.action, attempt, c.heard); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		must.Equal(t, do(c.epoch, c.action, attempt, c.heard), c.want, c.name)
 	}
 }

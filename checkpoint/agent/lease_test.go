@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion/checkpoint/agent"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func at(seconds float64) agent.Stamp {
@@ -30,9 +31,7 @@ func TestLeft(t *testing.T) {
 		{"a clock that went back", at(99), 0},
 		{"another boot", agent.Stamp{Boot: "c", At: 105 * time.Second}, 0},
 	} {
-		if got := held.Left(c.now); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		must.Equal(t, held.Left(c.now), c.want, c.name)
 	}
 	if left := (agent.Lease{Length: time.Hour}).Left(at(1)); left != 0 {
 		t.Errorf("nobody was heard, and %v are left", left)
@@ -55,9 +54,7 @@ func TestRenew(t *testing.T) {
 		{"of the boot before, after a reboot", at(104), agent.Stamp{Boot: "c", At: 200 * time.Second}, at(100)},
 		{"none", agent.Stamp{}, at(105), at(100)},
 	} {
-		if got := held.Renew(c.echo, c.now).Heard; got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
-		}
+		must.Equal(t, held.Renew(c.echo, c.now).Heard, c.want, c.name)
 	}
 }
 

@@ -190,9 +190,7 @@ func TestNothingIsDoneBeforeTheBook(t *testing.T) {
 			t.Errorf("%s: %+v", e.Action, r)
 		}
 	}
-	if said := b.fake.said(); said != before {
-		t.Errorf("the runner was told to %q, before %q", said, before)
-	}
+	must.Equal(t, b.fake.said(), before, "the runner was told to", "before")
 }
 
 // An attempt that was created and not resumed has nothing to save and is not running.
@@ -218,8 +216,7 @@ func TestConfirmWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		e := checkpoint.Effect{Epoch: 1, Action: checkpoint.Confirm, Job: "lr", Attempt: 1}
-		r := must.Have(b.agent.Do(ctx, agent.Order{Effect: e, Heard: b.heard}))(t)
-		return r
+		return must.Have(b.agent.Do(ctx, agent.Order{Effect: e, Heard: b.heard}))(t)
 	}
 	if r := confirm(50 * time.Millisecond); r.Outcome != checkpoint.Failed || !strings.Contains(r.Detail, "deadline") {
 		t.Errorf("%+v", r)

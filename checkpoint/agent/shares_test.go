@@ -83,9 +83,7 @@ func TestSharesOfServers(t *testing.T) {
 			b.tell(checkpoint.Create, 1, 0, store.Share{}, all...), b.tell(checkpoint.Resume, 1, 0, store.Share{}, all...),
 			b.tell(checkpoint.Save, 1, 5, store.Share{Index: i, Of: 3}, all...), b.tell(checkpoint.Save, 1, 5, store.Share{Index: i, Of: 3}, all...),
 		} {
-			if reply.Outcome != checkpoint.Done {
-				t.Fatalf("%s: %+v", server, reply)
-			}
+			must.Equal(t, reply.Outcome, checkpoint.Done, server, reply)
 		}
 	}
 	if list, err := s.List(t.Context(), "lr"); err != nil || len(list) != 0 {
@@ -104,9 +102,7 @@ func TestSharesOfServers(t *testing.T) {
 		if created.Outcome != checkpoint.Done || resumed.Outcome != checkpoint.Done {
 			t.Fatalf("%s: %+v, %+v", server, created, resumed)
 		}
-		if got := runners[server].found; !slices.Equal(got, want) {
-			t.Errorf("%s begins from %q, want %q", server, got, want)
-		}
+		must.Same(t, runners[server].found, want, server, "begins from")
 	}
 }
 

@@ -116,9 +116,7 @@ func TestOneJobThatCannotBeLookedAt(t *testing.T) {
 	// A question that ends says nothing of any job.
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := b.agent.Status(ended, agent.Question{Epoch: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a question that has ended: %v", err)
-	}
+	must.Fail(b.agent.Status(ended, agent.Question{Epoch: 1}))(t, context.Canceled, "a question that has ended")
 }
 
 func TestOneRunnerThatCannotBeMade(t *testing.T) {
@@ -147,10 +145,8 @@ func TestOneRecordThatIsSpoilt(t *testing.T) {
 	p.restart()
 	t.Cleanup(func() { p.end(t) })
 	p.start(1, "bad", "good1", "good2")
-	records, err := filepath.Glob(filepath.Join(p.work, "bad", "run-1", "rank-0.json"))
-	if err != nil || len(records) != 1 {
-		t.Fatalf("%v, %v", records, err)
-	}
+	records := must.Have(filepath.Glob(filepath.Join(p.work, "bad", "run-1", "rank-0.json")))(t)
+	must.Equal(t, len(records), 1, records)
 	must.Do(t, os.WriteFile(records[0], []byte("x"), 0o600))
 	p.oneBad("rank-0.json")
 	stop := checkpoint.Effect{Action: checkpoint.Stop, Job: "bad", Epoch: 1, Attempt: 1, Containers: []string{"here"}}

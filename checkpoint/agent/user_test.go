@@ -35,9 +35,7 @@ func TestJobsOfOtherUsers(t *testing.T) {
 	if err == nil {
 		err = os.Chmod(dir, 0o711)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b := newBench(t)
 	p := &processes{bench: b, work: filepath.Join(dir, "work")}
 	t.Cleanup(func() { p.end(t); os.RemoveAll(dir) })

@@ -39,9 +39,7 @@ func awaitRun(t *testing.T, d *driver.Driver, job string, on ...string) checkpoi
 		return ok && j.Job.Phase == checkpoint.Running && slices.Equal(j.Job.Containers, on)
 	})
 	j, _ := s.Job(job)
-	if err != nil {
-		t.Fatalf("%v: %+v", err, j)
-	}
+	must.Do(t, err, j)
 	return j.Job
 }
 
@@ -79,9 +77,7 @@ func testDrivers(t *testing.T, c *cluster, prefix string) {
 		t.Errorf("the first ended with %v", err)
 	}
 	stop()
-	if err := <-ended2; err != nil {
-		t.Errorf("the second ended with %v", err)
-	}
+	must.Do(t, <-ended2, "the second ended with")
 	began := time.Now()
 	d, _ = drive(t.Context(), t, c.machine(), prefix, agents)
 	t.Logf("the third leads after %v", time.Since(began))

@@ -54,21 +54,15 @@ func testFollows(t *testing.T, c *cluster, prefix string) {
 		t.Fatal("the second does not wait")
 	case <-time.After(300 * time.Millisecond):
 	}
-	if err := errors.Join(first.j.Compact(first.m.Snapshot()), first.append(server("late"))); err != nil {
-		t.Fatalf("the first is disturbed: %v", err)
-	}
+	must.Do(t, errors.Join(first.j.Compact(first.m.Snapshot()), first.append(server("late"))))
 	must.Do(t, first.j.Close())
 	second := <-next
 	if n := len(second.m.Servers()); n != 6 || second.m.Epoch() <= first.m.Epoch() {
 		t.Errorf("%d servers in epoch %d after %d", n, second.m.Epoch(), first.m.Epoch())
 	}
-	if err := first.append(server("x")); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("append to a closed journal: %v", err)
-	}
+	must.Err(t, first.append(server("x")), fs.ErrClosed, "append to a closed journal")
 	first.j.err = nil // as a process would that has not heard of its end
-	if err := first.append(server("y")); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("append beside another: %v", err)
-	}
+	must.Err(t, first.append(server("y")), checkpoint.ErrFenced, "append beside another")
 	if again := first.append(server("z")); !errors.Is(again, checkpoint.ErrFenced) || errors.Is(first.j.Compact(first.m.Snapshot()), nil) {
 		t.Errorf("append after an error: %v", again)
 	}
@@ -102,9 +96,7 @@ func testRefuses(t *testing.T, c *cluster, prefix string) {
 	if _, _, err := Open(ctx, at.client, oneKind(), brisk(prefix)); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrNoAnswer) {
 		t.Errorf("who does not want to wait any more: %v", err)
 	}
-	if err := first.append(server("b")); err != nil {
-		t.Errorf("the first is disturbed: %v", err)
-	}
+	must.Do(t, first.append(server("b")), "the first is disturbed")
 }
 
 // A record of some pieces is whole or not there.
@@ -125,12 +117,8 @@ func testLong(t *testing.T, c *cluster, prefix string) {
 	}
 	must.Do(t, errors.Join(first.append(server("a")), first.j.Close()))
 	second := open(t, at, prefix)
-	if n := len(second.m.Servers()); n != 101 {
-		t.Errorf("%d servers", n)
-	}
-	if n := len(second.m.Jobs()); n != 6000 {
-		t.Errorf("%d jobs", n)
-	}
+	must.Equal(t, len(second.m.Servers()), 101, "servers")
+	must.Equal(t, len(second.m.Jobs()), 6000, "jobs")
 	// The records and pieces before the snapshot are gone.
 	got, err := at.client.Get(t.Context(), prefix+"record/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	pieces, err2 := at.client.Get(t.Context(), prefix+"piece/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
@@ -146,9 +134,7 @@ func testLeftPieces(t *testing.T, c *cluster, prefix string) {
 	must.Have(first.j.value(t.Context(), bytes.Repeat([]byte("?"), 2*maxPiece)))(t)
 	must.Do(t, first.j.Close())
 	second := open(t, at, prefix)
-	if _, err := second.j.value(t.Context(), bytes.Repeat([]byte("!"), 2*maxPiece)); err != nil {
-		t.Errorf("a piece under the same key: %v", err)
-	}
+	must.Have(second.j.value(t.Context(), bytes.Repeat([]byte("!"), 2*maxPiece)))(t, "a piece under the same key")
 }
 
 // etcd compacts its history while the journal is read and written.
@@ -210,9 +196,7 @@ func testLostAnswer(t *testing.T, c *cluster, prefix string) {
 		}
 		at.restore()
 		at.reset() // what was lost does not come late
-		if err := <-done; err != nil {
-			t.Fatalf("record %d: %v", i, err)
-		}
+		must.Do(t, <-done, "record", i)
 	}
 	must.Do(t, first.j.Close())
 	second := open(t, other, prefix)
@@ -234,9 +218,7 @@ func testPaused(t *testing.T, c *cluster, prefix string) {
 		t.Fatal(err)
 	}
 	at.restore()
-	if err := first.append(server("c")); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the first, back again: %v", err)
-	}
+	must.Err(t, first.append(server("c")), checkpoint.ErrFenced, "the first, back again")
 	must.Do(t, second.append(server("d")))
 	must.Do(t, second.j.Close())
 	third := open(t, at, prefix)
@@ -336,9 +318,7 @@ func (c *cluster) through(t *testing.T, at *machine, prefix string, happens func
 	if len(known) > len(k.acknowledged)+1 || len(k.acknowledged) < 10 {
 		t.Errorf("%d servers for %d records", len(known), len(k.acknowledged))
 	}
-	if err := errors.Join(second.append(server("after")), second.j.Close()); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	must.Do(t, errors.Join(second.append(server("after")), second.j.Close()), "afterwards")
 }
 
 // The leader of etcd is cut off from the other members, and the master with it or not.

@@ -23,12 +23,8 @@ func testLeads(t *testing.T, c *cluster, prefix string) {
 	}
 	at.cut()
 	second := open(t, c.machine(), prefix)
-	if err := first.j.Leads(); err == nil {
-		t.Error("two lead for certain")
-	}
-	if err := second.j.Leads(); err != nil {
-		t.Errorf("the second: %v", err)
-	}
+	must.Err(t, first.j.Leads(), must.Any, "two lead for certain")
+	must.Do(t, second.j.Leads(), "the second")
 	at.restore()
 	for end := time.Now().Add(60 * time.Second); !errors.Is(first.j.Leads(), checkpoint.ErrFenced); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -36,7 +32,5 @@ func testLeads(t *testing.T, c *cluster, prefix string) {
 		}
 	}
 	must.Do(t, second.j.Close())
-	if err := second.j.Leads(); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("closed: %v", err)
-	}
+	must.Err(t, second.j.Leads(), checkpoint.ErrFenced, "closed")
 }

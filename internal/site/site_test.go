@@ -21,6 +21,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // root is that of the repository.
@@ -29,14 +31,9 @@ const root = "../.."
 // made makes the site without the playground, for which a picture stands.
 func made(t *testing.T) (*site, string) {
 	t.Helper()
-	s, err := read(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(read(root))(t)
 	out := t.TempDir()
-	if err := errors.Join(s.write(out), put(out, "playground/index.html", []byte("<h1>playground</h1>"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.write(out), put(out, "playground/index.html", []byte("<h1>playground</h1>"))))
 	return s, out
 }
 
@@ -81,17 +78,12 @@ func TestPages(t *testing.T) {
 	s, out := made(t)
 	links := 0
 	for _, p := range s.pages {
-		text, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(p.Path)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(filepath.Join(out, filepath.FromSlash(p.Path))))(t)
 		links += len(target.FindAll(text, -1))
 		for _, fault := range faults(out, p.Path, string(text)) {
 			t.Error(fault)
 		}
-		if n := strings.Count(string(text), "<h1"); n != 1 {
-			t.Errorf("%s has %d headings of the first rank", p.Path, n)
-		}
+		must.Equal(t, strings.Count(string(text), "<h1"), 1, p.Path, "headings of the first rank")
 		if silent := regexp.MustCompile(`<img[^>]* alt=""|<svg [^>]*aria-label=""|<img [^>]*src="[^"]*"( />|>)`).FindString(string(text)); silent != "" {
 			t.Errorf("%s: a picture without words: %s", p.Path, silent)
 		}
@@ -104,9 +96,7 @@ func TestPages(t *testing.T) {
 // What leads nowhere, or elsewhere without being a link, is found.
 func TestFaults(t *testing.T) {
 	out := t.TempDir()
-	if err := put(out, "a.html", []byte(`<p id="here">`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, put(out, "a.html", []byte(`<p id="here">`)))
 	for text, want := range map[string]int{
 		`<a href="a.html#here">`: 0, `<a href="https://example.org">`: 0, `<img src="a.html">`: 0,
 		`<a href="b.html">`: 1, `<a href="a.html#there">`: 1, `<a href="mailto:a@example.org">`: 1, `<script src="https://example.org/a.js">`: 1,
@@ -163,15 +153,11 @@ func TestIncludeRefuses(t *testing.T) {
 	}
 	// A function that is no example is not run, whatever its comment says.
 	helper := &site{root: t.TempDir()}
-	if err := put(helper.root, "a_test.go", []byte("package a\n\nfunc help() {\n\t// Output: 1\n}\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, put(helper.root, "a_test.go", []byte("package a\n\nfunc help() {\n\t// Output: 1\n}\n")))
 	if _, err := helper.expand(&page{text: `{{example "a_test.go" "help"}}`}); err == nil {
 		t.Error("what help prints is shown, and nothing compares it")
 	}
-	if _, err := s.resolve(&page{source: "README.md", Path: "index.html"}, "nowhere.md"); err == nil {
-		t.Error("a link to nowhere is resolved")
-	}
+	must.Fail(s.resolve(&page{source: "README.md", Path: "index.html"}, "nowhere.md"))(t, must.Any, "a link to nowhere is resolved")
 }
 
 // The same repository makes the same site.
@@ -192,10 +178,7 @@ func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	sum := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		v, err := strconv.ParseUint(colour[2*i:2*i+2], 16, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Have(strconv.ParseUint(colour[2*i:2*i+2], 16, 8))(t)
 		c := float64(v) / 255
 		if c <= 0.04045 {
 			c /= 12.92
@@ -209,10 +192,7 @@ func luminance(t *testing.T, colour string) float64 {
 
 // Text can be read in the light and in the dark: at least 4.5 to 1, as WCAG 2 has it.
 func TestContrast(t *testing.T) {
-	text, err := web.ReadFile("web/site.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(web.ReadFile("web/site.css"))(t)
 	light, dark, _ := strings.Cut(string(text), "prefers-color-scheme: dark")
 	for name, sheet := range map[string]string{"light": light, "dark": dark} {
 		colours := map[string]float64{}
@@ -264,10 +244,7 @@ func TestPhone(t *testing.T) {
 	for _, p := range s.pages {
 		names = append(names, p.Path)
 	}
-	list, err := json.Marshal(names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Have(json.Marshal(names))(t)
 	reports := make(chan []string, 1)
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(out)))
@@ -286,9 +263,7 @@ func TestPhone(t *testing.T) {
 	browser := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), server.URL+"/measure")
 	browser.WaitDelay = 10 * time.Second
-	if err := browser.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, browser.Start())
 	defer func() { stop(); _ = browser.Wait() }() // it is killed
 	select {
 	case wide := <-reports:
@@ -306,12 +281,8 @@ func TestPlayground(t *testing.T) {
 		t.Skip("compiles the command for the browser")
 	}
 	out := t.TempDir()
-	if err := addPlayground(t.Context(), root, out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, addPlayground(t.Context(), root, out))
 	for _, name := range []string{"index.html", "apportion.wasm.gz"} {
-		if _, err := os.Stat(filepath.Join(out, "playground", name)); err != nil {
-			t.Error(err)
-		}
+		must.Have(os.Stat(filepath.Join(out, "playground", name)))(t)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/world"
 	"github.com/apportion/apportion/internal/world/summary"
 )
@@ -19,21 +20,14 @@ func open(t testing.TB) *world.World {
 	if !strings.HasPrefix(runtime.Version(), world.GoVersion) {
 		t.Skipf("the changes of overlay.go are to %s, and this is %s", world.GoVersion, runtime.Version())
 	}
-	w, err := world.New(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(world.New(context.Background()))(t)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
 
 func play(t testing.TB, w *world.World, seed uint64, out io.Writer, flags ...string) summary.Summary {
 	t.Helper()
-	s, err := w.Play(context.Background(), seed, out, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Have(w.Play(context.Background(), seed, out, flags...))(t)
 }
 
 // One world for all tests: to build it takes longer than a seed.

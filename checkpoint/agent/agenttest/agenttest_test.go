@@ -98,9 +98,7 @@ func TestMissing(t *testing.T) {
 			left++
 		}
 	}
-	if left != 4 {
-		t.Errorf("%d checks are left out, want 4", left)
-	}
+	must.Equal(t, left, 4, "checks are left out")
 }
 
 // A reply to another effect than the one that was given is a fault of the agent.

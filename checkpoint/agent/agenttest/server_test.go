@@ -32,10 +32,8 @@ func running(t *testing.T) (*Server, *Subject) {
 // told returns the progress that the server tells of the suite's job.
 func told(t *testing.T, s *Server) runner.Progress {
 	t.Helper()
-	status, err := s.Status(t.Context(), agent.Question{Epoch: 1})
-	if err != nil || len(status.Jobs) != 1 {
-		t.Fatalf("%+v, %v", status, err)
-	}
+	status := must.Have(s.Status(t.Context(), agent.Question{Epoch: 1}))(t)
+	must.Equal(t, len(status.Jobs), 1, status)
 	return status.Jobs[0].Progress
 }
 
@@ -78,9 +76,7 @@ func TestEnds(t *testing.T) {
 			server.Work(3)
 			test.end(server)
 			server.Work(2)
-			if diff := cmp.Diff(test.want, told(t, server)); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			must.Equal(t, cmp.Diff(test.want, told(t, server)), "")
 		})
 	}
 }
@@ -92,9 +88,7 @@ func TestNeedsProcesses(t *testing.T) {
 	for _, e := range []checkpoint.Effect{numbered(9, of(checkpoint.Save, 1)), of(checkpoint.Confirm, 1), of(checkpoint.Prune, 1)} {
 		must.Do(t, s.expect(t.Context(), checkpoint.Failed, e))
 	}
-	if _, err := server.Store.Open(t.Context(), job, 9); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a dead process has saved: %v", err)
-	}
+	must.Fail(server.Store.Open(t.Context(), job, 9))(t, store.ErrNotFound, "a dead process has saved")
 }
 
 // An order that is lost on the way has changed nothing, and its error is that of the way.
@@ -109,13 +103,9 @@ func TestMeet(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := s.do(t.Context(), of(checkpoint.Stop, 1)); !errors.Is(err, lost) {
-		t.Errorf("%v, want %v", err, lost)
-	}
+	must.Fail(s.do(t.Context(), of(checkpoint.Stop, 1)))(t, lost)
 	must.Do(t, errors.Join(s.alive(1), s.all(t.Context(), of(checkpoint.Confirm, 1))))
-	if diff := cmp.Diff([]string{"stop 1", "confirm 1"}, met); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff([]string{"stop 1", "confirm 1"}, met), "")
 }
 
 // Stamps of one server mean nothing to another, so a master that mixes them up renews no lease.
@@ -127,12 +117,8 @@ func TestStampsAreOwn(t *testing.T) {
 	status := must.Have(two.Status(t.Context(), agent.Question{Epoch: 1}))(t)
 	s := &Subject{Agent: one, Server: "one", Alive: one.Alive}
 	s.heard = status.Clock
-	if err := s.start(t.Context(), 1); err == nil {
-		t.Error("a stamp of another server has renewed the lease")
-	}
-	if err := errors.Join(s.greet(t.Context()), s.start(t.Context(), 2)); err != nil {
-		t.Errorf("with a stamp of its own: %v", err)
-	}
+	must.Err(t, s.start(t.Context(), 1), must.Any, "a stamp of another server has renewed the lease")
+	must.Do(t, errors.Join(s.greet(t.Context()), s.start(t.Context(), 2)), "with a stamp of its own")
 }
 
 // The lease is over at its very length and not a moment before, and takes containers along.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCheck(t *testing.T) {
@@ -31,9 +33,7 @@ func TestCheck(t *testing.T) {
 		{"nobody has asked", []Call{read(Live, 1, 2), unknown(Submit, 3)}, false},
 		{"of two that overlap the later first", []Call{read(Live, 0, 9), call(Submit, 1, 8)}, true},
 	} {
-		if got := Check(c.calls); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
-		}
+		must.Equal(t, Check(c.calls), c.want, c.name)
 	}
 }
 
@@ -69,9 +69,7 @@ func TestCheckAgainstAllOrders(t *testing.T) {
 			}
 		}
 		got := Check(calls)
-		if want := dumb(calls, Absent); got != want {
-			t.Fatalf("%v, and of all orders %v: %+v", got, want, calls)
-		}
+		must.Equal(t, got, dumb(calls, Absent), "and of all orders", calls)
 		answers[got]++
 	}
 	if answers[true] < 1000 || answers[false] < 1000 {

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestNeverTwice(t *testing.T) {
@@ -48,9 +50,7 @@ var rules = map[string][]string{
 func TestTLC(t *testing.T) {
 	jar := os.Getenv("APPORTION_TLC")
 	if jar == "" {
-		if os.Getenv("APPORTION_REQUIRE_TLC") != "" {
-			t.Fatal("APPORTION_TLC names no TLC: run make tlc")
-		}
+		must.Equal(t, os.Getenv("APPORTION_REQUIRE_TLC"), "", "APPORTION_TLC names no TLC: run make tlc")
 		t.Skip("APPORTION_TLC names no TLC: run make tlc")
 	}
 	for rule, edits := range rules {
@@ -71,24 +71,17 @@ func TestTLC(t *testing.T) {
 // tlc returns what TLC says of the specification with these edits: pairs of a text that is there once, and what stands there instead.
 func tlc(t *testing.T, jar string, c Config, edits []string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../checkpoint/RUN.tla")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("../../../checkpoint/RUN.tla"))(t)
 	spec := string(text)
 	for ; len(edits) > 0; edits = edits[2:] {
-		if strings.Count(spec, edits[0]) != 1 {
-			t.Fatalf("%q is not there once in RUN.tla", edits[0])
-		}
+		must.Equal(t, strings.Count(spec, edits[0]), 1, edits[0], "is not there once in RUN.tla")
 		spec = strings.Replace(spec, edits[0], edits[1], 1)
 	}
 	dir := t.TempDir()
 	config := fmt.Sprintf("CONSTANTS Servers = {1, 2} Lease = %d Grace = %d MaxTime = 60 MaxAttempt = %d\nSPECIFICATION Spec\nVIEW Ages\nINVARIANT NeverTwice\n",
 		c.Lease, c.Grace, c.Attempts)
 	for name, text := range map[string]string{"RUN.tla": spec, "RUN.cfg": config} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	// One worker goes breadth first. A violation is an exit status of its own, and what it prints is looked at.
 	run := exec.Command("java", "-XX:+UseSerialGC", "-Djava.io.tmpdir="+dir, "-cp", jar, "tlc2.TLC", "-deadlock", "-workers", "1", "RUN.tla")
