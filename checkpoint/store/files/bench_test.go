@@ -255,7 +255,5 @@ func BenchmarkList(b *testing.B) {
 	for b.Loop() {
 		list = must.Have(s.List(b.Context(), "job"))(b)
 	}
-	if len(list) != 100 {
-		b.Fatalf("%d are listed", len(list))
-	}
+	must.Equal(b, len(list), 100, "are listed")
 }

@@ -38,9 +38,7 @@ func TestCrashEverywhere(t *testing.T) {
 	hook := func(op vfstest.Op, name string) error {
 		operations++
 		for _, rng := range crashes(operations) {
-			if err := m.clone().verify(t, mem.Crash(rng)); err != nil {
-				t.Fatalf("crash before operation %d, %s of %s: %v", operations, op, name, err)
-			}
+			must.Do(t, m.clone().verify(t, mem.Crash(rng)), "crash before operation", operations, op, "of", name)
 			cases++
 		}
 		for _, fate := range m.fates {
@@ -74,9 +72,7 @@ func TestCrashWhileTaking(t *testing.T) {
 			operations++
 			seen[op]++
 			for _, rng := range crashes(operations) {
-				if err := m.clone().verify(t, mem.Crash(rng)); err != nil {
-					t.Fatalf("crash before operation %d, %s of %s: %v", operations, op, name, err)
-				}
+				must.Do(t, m.clone().verify(t, mem.Crash(rng)), "crash before operation", operations, op, "of", name)
 			}
 			return nil
 		}
@@ -162,9 +158,7 @@ func fail(t *testing.T, script []step, k int, fault error, applied bool) (cases 
 		left = append(left, mem.Crash(rng))
 	}
 	for _, mem := range slices.Backward(left) {
-		if err := m.clone().verify(t, mem); err != nil {
-			t.Fatalf("%v, operation %d failed (applied: %v): %v", script, k, applied, err)
-		}
+		must.Do(t, m.clone().verify(t, mem), script, "operation", k, "failed (applied", applied)
 		cases++
 	}
 	return cases
@@ -186,9 +180,7 @@ func TestTwin(t *testing.T) {
 			for k := range 12 {
 				broken := vfstest.Hooked(left, vfstest.FailAt(k+1, syscall.EIO))
 				_, _ = New(broken, &scriptOptions)
-				if err := m.compare(t, visible(left)); err != nil {
-					t.Fatalf("operation %d of New failed: %v", k+1, err)
-				}
+				must.Do(t, m.compare(t, visible(left)), "operation", k+1, "of New failed")
 			}
 		}
 		return nil

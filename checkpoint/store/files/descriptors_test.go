@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func descriptors(t *testing.T) []string {
@@ -94,11 +95,7 @@ func TestDescriptors(t *testing.T) {
 		if err == nil {
 			err = errors.Join(use(s), s.Close())
 		}
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		if after := descriptors(t); !slices.Equal(before, after) {
-			t.Errorf("%s leaves open\n%q, before it was\n%q", what, after, before)
-		}
+		must.Do(t, err, what)
+		must.Same(t, before, descriptors(t), what, "leaves open", "before it")
 	}
 }

@@ -28,17 +28,11 @@ import (
 
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(filepath.Join(dir, "not there"), nil); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a directory that is not there: %v", err)
-	}
+	must.Fail(Open(filepath.Join(dir, "not there"), nil))(t, os.ErrNotExist, "a directory that is not there")
 	file := filepath.Join(dir, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
-	if _, err := Open(file, nil); err == nil {
-		t.Error("a file passes as a directory")
-	}
-	if _, err := Open(dir, &Options{Keep: -1}); !errors.Is(err, apportion.ErrNegative) {
-		t.Errorf("negative Keep: %v", err)
-	}
+	must.Fail(Open(file, nil))(t, must.Any, "a file passes as a directory")
+	must.Fail(Open(dir, &Options{Keep: -1}))(t, apportion.ErrNegative, "negative Keep")
 }
 
 // TestOpenBesideCommit commits a checkpoint at the worst moment of a reader: after its manifest was looked for, before its
@@ -82,12 +76,8 @@ func TestKeep(t *testing.T) {
 		for _, n := range test.commits {
 			commit(t, s, "job", n, fmt.Sprint(n))
 		}
-		if got := numbersOf(t, s, "job"); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %d were kept, want %d", name, got, test.want)
-		}
-		if got := numbersOf(t, s, "neighbour"); len(got) != 1 {
-			t.Errorf("%s: another job lost its checkpoint", name)
-		}
+		must.Same(t, numbersOf(t, s, "job"), test.want, name, "were kept")
+		must.Equal(t, len(numbersOf(t, s, "neighbour")), 1, name, "another job lost its checkpoint")
 	}
 }
 
@@ -178,13 +168,9 @@ func TestForeign(t *testing.T) {
 	all := open(t, dir, &Options{Grace: -1, Keep: 1})
 	must.Do(t, all.Collect(t.Context()))
 	commit(t, all, "job", 2, "content")
-	if got := numbersOf(t, all, "job"); !slices.Equal(got, []int64{2}) {
-		t.Errorf("List has %d", got)
-	}
+	must.Same(t, numbersOf(t, all, "job"), []int64{2}, "List")
 	for _, name := range foreign {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-			t.Errorf("%s is gone: %v", name, err)
-		}
+		must.Have(os.Lstat(filepath.Join(dir, name)))(t, name, "is gone")
 	}
 }
 
@@ -194,15 +180,11 @@ func TestNumberIsFile(t *testing.T) {
 	s := open(t, dir, nil)
 	commit(t, s, "job", 1, "content")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "job", "2"), nil, 0o600))
-	if _, err := s.Open(t.Context(), "job", 2); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("Open: %v, want ErrCorrupt", err)
-	}
+	must.Fail(s.Open(t.Context(), "job", 2))(t, store.ErrCorrupt, "Open", "want ErrCorrupt")
 	if list, err := s.List(t.Context(), "job"); !errors.Is(err, store.ErrCorrupt) || len(list) != 1 {
 		t.Errorf("List: %v, %v; want number 1 and ErrCorrupt", list, err)
 	}
-	if _, err := begin(t, s, "job", 2, "content").Commit(); err == nil {
-		t.Error("Commit over a file succeeded")
-	}
+	must.Fail(begin(t, s, "job", 2, "content").Commit())(t, must.Any, "Commit over a file succeeded")
 	must.Do(t, s.Delete(t.Context(), "job", 2))
 	commit(t, s, "job", 2, "content")
 }
@@ -238,36 +220,22 @@ func TestGrace(t *testing.T) {
 	if err := other.Collect(t.Context()); err != nil || count() != 0 {
 		t.Fatalf("after the time: error %v, %d entries", err, count())
 	}
-	if _, err := live.Commit(); err == nil {
-		t.Error("Commit of what was collected succeeded")
-	}
+	must.Fail(live.Commit())(t, must.Any, "Commit of what was collected succeeded")
 	if got := numbersOf(t, other, "job"); len(got) != 0 {
 		t.Errorf("%d are visible", got)
 	}
-	if err := live.Abort(); err != nil {
-		t.Errorf("Abort of what was collected: %v", err)
-	}
+	must.Do(t, live.Abort(), "Abort of what was collected")
 }
 
 // TestReadOnly reads from a store that cannot be written to, first by way of the FS, then, where the test
 // may mount one, of a real file system.
 func TestReadOnly(t *testing.T) {
 	check := func(t *testing.T, s *Store) {
-		if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "content" {
-			t.Errorf("%q, %v", data, err)
-		}
-		if got := numbersOf(t, s, "job"); !slices.Equal(got, []int64{1}) {
-			t.Errorf("List has %d", got)
-		}
-		if _, err := s.Begin(t.Context(), "job", 2); !errors.Is(err, syscall.EROFS) {
-			t.Errorf("Begin: %v, want EROFS", err)
-		}
-		if err := s.Delete(t.Context(), "job", 1); !errors.Is(err, syscall.EROFS) {
-			t.Errorf("Delete: %v, want EROFS", err)
-		}
-		if err := s.Collect(t.Context()); !errors.Is(err, syscall.EROFS) {
-			t.Errorf("Collect: %v, want EROFS", err)
-		}
+		must.Equal(t, must.Have(storetest.Read(t.Context(), s, "job", 1))(t), "content")
+		must.Same(t, numbersOf(t, s, "job"), []int64{1}, "List")
+		must.Fail(s.Begin(t.Context(), "job", 2))(t, syscall.EROFS, "Begin", "want EROFS")
+		must.Err(t, s.Delete(t.Context(), "job", 1), syscall.EROFS, "Delete")
+		must.Err(t, s.Collect(t.Context()), syscall.EROFS, "Collect")
 	}
 	t.Run("FS", func(t *testing.T) {
 		mem := vfstest.NewMem()
@@ -303,21 +271,13 @@ func TestFullDisk(t *testing.T) {
 	commit(t, s, "job", 1, strings.Repeat("x", 300<<10))
 	for range 3 {
 		w, err := storetest.Write(t.Context(), s, "job", 2, strings.Repeat("y", 900<<10))
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("writing 900 KiB beside 300 on 1 MiB: %v, want ENOSPC", err)
-		}
-		if _, err := w.Commit(); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("Commit: %v, want ENOSPC", err)
-		}
-		if got := numbersOf(t, s, "job"); !slices.Equal(got, []int64{1}) {
-			t.Errorf("visible are %d", got)
-		}
+		must.Err(t, err, syscall.ENOSPC, "writing 900 KiB beside 300 on 1 MiB")
+		must.Fail(w.Commit())(t, syscall.ENOSPC, "Commit", "want ENOSPC")
+		must.Same(t, numbersOf(t, s, "job"), []int64{1}, "visible")
 		must.Do(t, w.Abort())
 	}
 	commit(t, s, "job", 2, strings.Repeat("y", 500<<10))
-	if data, err := storetest.Read(t.Context(), s, "job", 2); err != nil || len(data) != 500<<10 {
-		t.Errorf("%d bytes, %v", len(data), err)
-	}
+	must.Equal(t, len(must.Have(storetest.Read(t.Context(), s, "job", 2))(t)), 500<<10, "bytes")
 }
 
 // TestEndsBeforeRename: a context that ends while the manifest, or the names of the parts, are synced ends the commit; the number stays free.
@@ -333,9 +293,7 @@ func TestEndsBeforeRename(t *testing.T) {
 			return nil
 		}), &Options{Form: store.Form{InlineBytes: inline}}))(t)
 		w := must.Have(storetest.Write(ctx, s, "job", 1, "content"))(t)
-		if _, err := w.Commit(); !errors.Is(err, context.Canceled) {
-			t.Errorf("it ends at %s: %v", at, err)
-		}
+		must.Fail(w.Commit())(t, context.Canceled, "it ends at", at)
 		must.Do(t, w.Abort())
 		if got := numbersOf(t, s, "job"); len(got) > 0 {
 			t.Errorf("it ends at %s: visible are %d", at, got)
@@ -390,12 +348,8 @@ func TestFlush(t *testing.T) {
 		if failing {
 			want = syscall.EIO
 		}
-		if err := part.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-		if _, err := w.Commit(); !errors.Is(err, want) {
-			t.Errorf("Commit: %v, want %v", err, want)
-		}
+		must.Do(t, part.Close(), "Close")
+		must.Fail(w.Commit())(t, want, "Commit")
 		if got := numbersOf(t, s, "job"); (len(got) > 0) == failing {
 			t.Errorf("visible are %d", got)
 		}
@@ -482,9 +436,7 @@ func TestFenceWhileSpreading(t *testing.T) {
 		other := must.Have(New(mem, nil))(t)
 		s := must.Have(New(vfstest.Hooked(mem, func(vfstest.Op, string) error {
 			if operations++; operations == at {
-				if err := other.Fence(t.Context(), "job", 2); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, other.Fence(t.Context(), "job", 2))
 			}
 			return nil
 		}), &Options{Form: store.Form{InlineBytes: -1}}))(t)

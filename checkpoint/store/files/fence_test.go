@@ -38,9 +38,7 @@ func TestFenceBesideEveryStep(t *testing.T) {
 					return nil
 				}), nil))(t)
 				counting = true
-				if err := other.Fence(t.Context(), "job", 3); err != nil {
-					t.Fatalf("operation %d: %v", k, err)
-				}
+				must.Do(t, other.Fence(t.Context(), "job", 3), "operation", k)
 				if operations < k {
 					break
 				}
@@ -100,9 +98,7 @@ func TestFenceFails(t *testing.T) {
 			raised := s.Fence(t.Context(), "job", 3)
 			if raised == nil {
 				_, err := late.Commit()
-				if !errors.Is(err, store.ErrFenced) {
-					t.Errorf("operation %d failed, and the late writer says %v", k, err)
-				}
+				must.Err(t, err, store.ErrFenced, "operation", k, "failed, and the late writer says")
 			}
 			after := must.Have(New(mem.Crash(nil), nil))(t)
 			if raised != nil {
@@ -111,9 +107,7 @@ func TestFenceFails(t *testing.T) {
 			if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
 				t.Errorf("operation %d failed (%v), and behind the crash: %v", k, raised, err)
 			}
-			if err := commitLate(t.Context(), after, nil, 3); err != nil {
-				t.Errorf("operation %d failed: %v", k, err)
-			}
+			must.Do(t, commitLate(t.Context(), after, nil, 3), "operation", k, "failed")
 			if operations < k {
 				break
 			}
@@ -127,7 +121,5 @@ func TestFenceSurvives(t *testing.T) {
 	s := must.Have(New(mem, nil))(t)
 	must.Do(t, s.Fence(t.Context(), "job", 3))
 	after := must.Have(New(mem.Crash(nil), nil))(t)
-	if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
-		t.Errorf("behind the crash: %v", err)
-	}
+	must.Err(t, commitLate(t.Context(), after, nil, 2), store.ErrFenced, "behind the crash")
 }

@@ -35,9 +35,7 @@ func TestOldCheckpoints(t *testing.T) {
 	writeOld(t, dir, "job", 2, "damaged content")
 	damage(t, filepath.Join(dir, "job", "2", "0"), storetest.Flip)
 	s := open(t, dir, &Options{Form: store.Form{SHA256: true}})
-	if data, err := storetest.Read(t.Context(), s, "job", 1); err != nil || data != "old content" {
-		t.Fatalf("%q, %v", data, err)
-	}
+	must.Equal(t, must.Have(storetest.Read(t.Context(), s, "job", 1))(t), "old content")
 	if data, err := storetest.Read(t.Context(), s, "job", 2); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damage: %q, %v", data, err)
 	}
@@ -45,9 +43,7 @@ func TestOldCheckpoints(t *testing.T) {
 	if m, err := begin(t, s, "job", 1, "old content").Commit(); err != nil || m.Parts[0].CRC32C != "" {
 		t.Errorf("the same content: %+v, %v", m, err)
 	}
-	if _, err := begin(t, s, "job", 1, "new content").Commit(); !errors.Is(err, store.ErrExists) {
-		t.Errorf("another content: %v", err)
-	}
+	must.Fail(begin(t, s, "job", 1, "new content").Commit())(t, store.ErrExists, "another content")
 	commit(t, s, "job", 3, "new content")
 	if got := numbersOf(t, s, "job"); len(got) != 3 {
 		t.Errorf("%d", got)
@@ -67,19 +63,13 @@ func TestOneFile(t *testing.T) {
 	for number, writers := range [][2]*Store{{slim, apart}, {apart, slim}} {
 		number := int64(number + 1)
 		commit(t, writers[0], "job", number, "content")
-		info, err := os.Stat(filepath.Join(dir, "job", fmt.Sprint(number)))
-		if err != nil || info.Mode().IsRegular() != (writers[0] == slim) {
-			t.Fatalf("checkpoint %d is %v, %v", number, info, err)
-		}
+		info := must.Have(os.Stat(filepath.Join(dir, "job", fmt.Sprint(number))))(t)
+		must.Equal(t, info.Mode().IsRegular(), (writers[0] == slim), "checkpoint", number, info)
 		for _, s := range []*Store{slim, apart} {
-			if data, err := storetest.Read(t.Context(), s, "job", number); err != nil || data != "content" {
-				t.Errorf("%q, %v", data, err)
-			}
+			must.Equal(t, must.Have(storetest.Read(t.Context(), s, "job", number))(t), "content")
 			commit(t, s, "job", number, "content")
 			w := begin(t, s, "job", number, "another")
-			if _, err := w.Commit(); !errors.Is(err, store.ErrExists) {
-				t.Errorf("another content: %v", err)
-			}
+			must.Fail(w.Commit())(t, store.ErrExists, "another content")
 			must.Do(t, w.Abort())
 		}
 	}
@@ -103,9 +93,7 @@ func TestNoLinks(t *testing.T) {
 	}), nil))(t)
 	commit(t, s, "job", 1, "content")
 	after := must.Have(New(mem.Crash(nil), nil))(t)
-	if data, err := storetest.Read(t.Context(), after, "job", 1); err != nil || data != "content" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Equal(t, must.Have(storetest.Read(t.Context(), after, "job", 1))(t), "content")
 }
 
 // A commit of a short checkpoint syncs its file and the directory that has its name; the root has nothing new. One
@@ -131,8 +119,6 @@ func TestSyncs(t *testing.T) {
 		commit(t, s, "job", 1, "the first makes the directory of the job")
 		syncs = nil
 		commit(t, s, "job", 2, content)
-		if got := strings.Join(syncs, " "); got != want {
-			t.Errorf("%d bytes: %s, want %s", len(content), got, want)
-		}
+		must.Equal(t, strings.Join(syncs, " "), want, len(content), "bytes")
 	}
 }

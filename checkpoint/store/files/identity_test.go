@@ -32,25 +32,17 @@ func TestNotMounted(t *testing.T) {
 	leftover := filepath.Join(folder, "job", ".trash-1-1-AAAAAAAAAAAAAAAAAAAAAAAAAA")
 	must.Do(t, os.MkdirAll(leftover, 0o700))
 	for what, dir := range map[string]string{"not mounted": folder, "another": another} {
-		if _, err := Open(dir, &Options{Identity: id}); !errors.Is(err, store.ErrIdentity) {
-			t.Errorf("%s: %v", what, err)
-		}
+		must.Fail(Open(dir, &Options{Identity: id}))(t, store.ErrIdentity, what)
 	}
-	if _, err := os.Stat(filepath.Join(folder, identityName)); err == nil {
-		t.Error("a folder that was refused has an identity now")
-	}
-	if _, err := os.Stat(leftover); err != nil {
-		t.Errorf("a folder that was refused was collected: %v", err)
-	}
+	must.Fail(os.Stat(filepath.Join(folder, identityName)))(t, must.Any, "a folder that was refused has an identity now")
+	must.Have(os.Stat(leftover))(t, "a folder that was refused was collected")
 	// The identity goes while the store is open: whatever is asked then, it is not answered by a new one.
 	must.Do(t, os.RemoveAll(filepath.Join(disk, identityName)))
 	for _, s := range []*Store{s, again} {
 		if got, err := s.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("a lost identity is %q, %v", got, err)
 		}
-		if _, err := os.Stat(filepath.Join(disk, identityName)); err == nil {
-			t.Fatal("a store that has lost its identity got another one")
-		}
+		must.Fail(os.Stat(filepath.Join(disk, identityName)))(t, must.Any, "a store that has lost its identity got another one")
 	}
 }
 
@@ -59,12 +51,8 @@ func TestIdentityDamaged(t *testing.T) {
 	dir := t.TempDir()
 	id := must.Have(open(t, dir, nil).Identity(t.Context()))(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, identityName, identityFile), []byte(strings.ToLower(string(id.Line()))), 0o600))
-	if _, err := open(t, dir, nil).Identity(t.Context()); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("Identity: %v", err)
-	}
-	if _, err := Open(dir, &Options{Identity: id}); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("Open: %v", err)
-	}
+	must.Fail(open(t, dir, nil).Identity(t.Context()))(t, store.ErrCorrupt, "Identity")
+	must.Fail(Open(dir, &Options{Identity: id}))(t, store.ErrCorrupt, "Open")
 }
 
 func TestIdentityAtOnce(t *testing.T) {

@@ -163,8 +163,7 @@ func outside(t *testing.T, content string) *os.File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "outside")
 	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
-	file := must.Have(os.Open(name))(t)
-	return file
+	return must.Have(os.Open(name))(t)
 }
 
 // mayRetain notes what a commit may delete: all but number 1 that have enough above them.

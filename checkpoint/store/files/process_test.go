@@ -81,9 +81,7 @@ func TestProcesses(t *testing.T) {
 	must.Do(t, errors.Join(gate.Close(), start.Close()))
 	winners := make(map[string]int)
 	for i, c := range commands {
-		if err := c.Wait(); err != nil {
-			t.Errorf("process %d: %v", i, err)
-		}
+		must.Do(t, c.Wait(), "process", i)
 		for _, n := range strings.Fields(outputs[i].String()) {
 			if other, taken := winners[n]; taken {
 				t.Errorf("number %s was won by %d and %d", n, other, i)

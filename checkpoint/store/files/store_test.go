@@ -115,8 +115,7 @@ func TestStore(t *testing.T) {
 
 func begin(t testing.TB, s *Store, job string, number int64, data string) store.Writer {
 	t.Helper()
-	w := must.Have(storetest.Write(t.Context(), s, job, number, data))(t)
-	return w
+	return must.Have(storetest.Write(t.Context(), s, job, number, data))(t)
 }
 
 func commit(t testing.TB, s *Store, job string, number int64, data string) {

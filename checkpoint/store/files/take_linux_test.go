@@ -41,9 +41,7 @@ func TestAdopted(t *testing.T) {
 	touched := must.Have(New(vfstest.Hooked(disk, func(op vfstest.Op, name string) error {
 		if op == vfstest.Open && filepath.Base(name) == "0" {
 			_, err := os.OpenFile(file.Name(), os.O_WRONLY|syscall.O_NONBLOCK, 0)
-			if !errors.Is(err, syscall.EWOULDBLOCK) {
-				t.Errorf("it is opened for writing: %v", err)
-			}
+			must.Err(t, err, syscall.EWOULDBLOCK, "it is opened for writing")
 		}
 		return nil
 	}), nil))(t)

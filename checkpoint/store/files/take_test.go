@@ -93,9 +93,7 @@ func TestTakeUnsupported(t *testing.T) {
 	s := must.Have(New(mem, nil))(t)
 	w, file := taker(t, s, 1), outside(t, strings.Repeat("x", defaultInlineBytes+1))
 	must.Do(t, file.Close())
-	if _, err := w.Take("part", file, true); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a file that is closed: %v", err)
-	}
+	must.Fail(w.Take("part", file, true))(t, errors.ErrUnsupported, "a file that is closed")
 }
 
 // TestTakeBehindPart: a part that was written is durable before a file is taken, and synced no more afterwards.
