@@ -1,4 +1,5 @@
-// This file joins servers that have an application in common to a Totals, and leaves out what no choice of ways exceeds.
+// This file joins servers that have an application in common to a Totals, and leaves out ways that lose too much and rows that no choice
+// of ways exceeds.
 
 package lagrange
 
