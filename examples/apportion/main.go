@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/apportion/apportion/examples/internal/backend"
 )
@@ -79,7 +80,8 @@ const (
 func main() {
 	ctx := context.Background()
 	if len(os.Args) > 1 && subcommands[os.Args[1]].manner == searching {
-		ctx, _ = signal.NotifyContext(ctx, os.Interrupt) // the process ends with it
+		// Service managers end a process by SIGTERM.
+		ctx, _ = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/examples/internal/strictjson"
+	"github.com/apportion/apportion/internal/check"
 )
 
 // schemas are what requests and answers are described by.
@@ -79,11 +80,22 @@ var routes = []route{
 	{"POST", "/v1/replay", "Whether a recorded decision is the same when it is taken again.", "record", "replay.output", nil, alone("replay")},
 }
 
+// asked answers a request whose query has nothing but parameters of the route, each once.
+func (r *route) asked(s *service, w http.ResponseWriter, request *http.Request) error {
+	query := request.URL.Query()
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(r.parameters, name) || len(query[name]) > 1 {
+			return fmt.Errorf("the parameter %q is unknown, or there twice", name)
+		}
+	}
+	return r.answer(s, w, request)
+}
+
 // handler returns the handler of all routes.
 func (s *service) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes {
-		mux.Handle(r.method+" "+r.path, s.answering(r.answer))
+		mux.Handle(r.method+" "+r.path, s.answering(r.asked))
 	}
 	mux.Handle("GET /v1/schema/", http.StripPrefix("/v1/", http.FileServerFS(schemas)))
 	mux.Handle("GET /v1/openapi.json", s.answering((*service).describe))
@@ -201,6 +213,9 @@ func (s *service) put(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := r.PathValue("name")
+	if !check.Text(name) {
+		return fmt.Errorf("the name %q is not UTF-8, or has a control character", name)
+	}
 	if err := s.roomFor(name); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,6 +112,7 @@ func TestService(t *testing.T) {
 	want(200, "POST", "/v1/replay", record, `"differences"`)
 	shown := want(200, "POST", "/v1/sessions/c", `{"show":"problem"}`, `"previous"`)
 	// A fault changes nothing, and neither does what nobody may ask.
+	want(422, "POST", "/v1/sessions/c", `{"what_if":[]}`, `"what_if"`)
 	want(422, "POST", "/v1/sessions/c", `{"changes":[{"end":"a"},{"lose":"s9"}]}`, `"changes[1].lose"`)
 	want(422, "PUT", "/v1/sessions/c", `{"kinds":["gpu"],"servers":[],"applications":[],"theta1":2,"theta2":1}`, "theta1")
 	must.Equal(t, want(200, "POST", "/v1/sessions/c", `{"show":"problem"}`), shown, "is")
@@ -146,8 +148,11 @@ func TestService(t *testing.T) {
 		{422, "POST", "/v1/why?job=nobody", smallProblem},
 		{422, "POST", "/v1/why", smallProblem},
 		{413, "PUT", "/v1/sessions/c", strings.Repeat(" ", maxLine+1)},
+		{400, "POST", "/v1/why?job=a&job=b", smallProblem},
+		{400, "PUT", "/v1/sessions/%ff", smallProblem},
+		{400, "PUT", "/v1/sessions/%00", smallProblem},
 		// A query reaches no flag that writes or reads files.
-		{200, "POST", "/v1/dorm?record=" + filepath.Join(t.TempDir(), "record"), smallProblem},
+		{400, "POST", "/v1/dorm?record=" + filepath.Join(t.TempDir(), "record"), smallProblem},
 	} {
 		want(bad.status, bad.method, bad.path, bad.body)
 	}
@@ -415,4 +420,37 @@ func BenchmarkService(b *testing.B) {
 			runtime.KeepAlive(kept)
 		}
 	})
+}
+
+// TestServiceEndsBySignal ends a service as a service manager does: what it has made is gone.
+func TestServiceEndsBySignal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals")
+	}
+	folder, err := os.MkdirTemp("", "serve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	cmd := exec.Command(os.Args[0], "serve", "-listen", socketPrefix+filepath.Join(folder, "s"))
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(out).Decode(&struct{ Listening string }{}); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("the service leaves %v, %v", left, err)
+	}
 }

@@ -225,6 +225,9 @@ func (q *question) validate() error {
 	if q.Show != "" && q.Show != "problem" && q.Show != "record" {
 		faults.Add(apportion.Item{}, "show", apportion.ErrUnknown, q.Show+": problem or record")
 	}
+	if q.WhatIf != nil && len(q.WhatIf) == 0 {
+		faults.Add(apportion.Item{}, "what_if", apportion.ErrEmpty, "")
+	}
 	if q.Whole && q.Changes == nil {
 		faults.Add(apportion.Item{}, "whole", apportion.ErrConflict, "it is for changes")
 	}
