@@ -59,9 +59,7 @@ func TestCutJournalAndSilentServer(t *testing.T) {
 				w.servers["s2"].set(nil, nil)
 				close(silent)
 				_ = w.join("s2") // the driver ends by it
-				if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrBehind) {
-					t.Errorf("the driver ended with %v, want ErrBehind", err)
-				}
+				must.Err(t, over(t, w.ended), checkpoint.ErrBehind, "the driver ended with")
 			})
 		})
 		t.Run(name+" stays silent", func(t *testing.T) {

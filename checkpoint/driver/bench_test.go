@@ -60,9 +60,7 @@ func newFleet(b *testing.B, jobs, servers int, syncs *atomic.Int64) *fleet {
 		return nil
 	})
 	m, j, err := journal.Open(counting, checkpoint.Config{Kinds: apportion.Kinds{"slot"}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	memory := &storetest.MemStore{}
 	f := &fleet{}
 	f.d = must.Have(driver.New(m, j, driver.Config{Store: memory, Grace: time.Minute}, nil))(b)
@@ -108,9 +106,7 @@ func (f *fleet) move(b *testing.B) (peak int) {
 		}
 		return left == 0
 	})
-	if err != nil {
-		b.Fatalf("%d jobs are not there: %v", left, err)
-	}
+	must.Do(b, err, left, "jobs are not there")
 	f.rounds++
 	return peak
 }

@@ -51,10 +51,8 @@ func TestRetain(t *testing.T) {
 		}
 		time.Sleep(5 * time.Minute)
 		for job, want := range map[string]int{"done": 0, "runs": 1, "idle": 2} {
-			list, err := w.store.List(context.Background(), job)
-			if err != nil || len(list) != want {
-				t.Errorf("%s has %d checkpoints, want %d, %v", job, len(list), want, err)
-			}
+			list := must.Have(w.store.List(context.Background(), job))(t)
+			must.Equal(t, len(list), want, job, "checkpoints")
 		}
 		if s := w.d.State(); len(s.Jobs) != 2 || len(w.remembered("s3")) != 1 {
 			t.Errorf("%d jobs are left, and s3 remembers %v", len(s.Jobs), w.remembered("s3"))
@@ -96,9 +94,7 @@ func TestForgottenByTheCaller(t *testing.T) {
 		w.must(checkpoint.Cancel{Job: "done"})
 		w.await("done", in(checkpoint.Ended))
 		time.Sleep(time.Hour)
-		if len(w.remembered("s1")) != 1 {
-			t.Fatalf("s1 remembers %v", w.remembered("s1"))
-		}
+		must.Equal(t, len(w.remembered("s1")), 1, "s1 remembers", w.remembered("s1"))
 		w.must(checkpoint.Forget{Job: "done"})
 		time.Sleep(time.Second)
 		if got := w.remembered("s1"); len(got) != 0 {

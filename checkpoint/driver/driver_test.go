@@ -60,9 +60,7 @@ func TestJobRunsMovesAndEnds(t *testing.T) {
 		w.await("lr", func(j *driver.JobState) bool { return j.Progress.Step == 5 && j.Progress.Running })
 		w.must(adjust("lr", "s2", "s3"))
 		w.await("lr", on("s2", "s3"))
-		if n := w.servers["s1"].Containers("lr"); n != 0 {
-			t.Errorf("%d containers are left on s1", n)
-		}
+		must.Equal(t, w.servers["s1"].Containers("lr"), 0, "containers are left on s1")
 		w.servers["s2"].Work(4)
 		w.servers["s2"].Finish("lr")
 		if j := w.await("lr", in(checkpoint.Ended)); j.Job.Ending != checkpoint.Completed || j.Progress.Step != 9 || !j.Progress.Done {
@@ -74,9 +72,7 @@ func TestJobRunsMovesAndEnds(t *testing.T) {
 		}
 		w.close()
 		want := []checkpoint.Action{"create", "resume", "confirm", "save", "verify", "stop", "release", "create", "resume", "confirm", "stop", "release"}
-		if !slices.Equal(traced, want) {
-			t.Errorf("%v, want %v", traced, want)
-		}
+		must.Same(t, traced, want)
 	})
 }
 
@@ -273,9 +269,7 @@ func TestHungQuestion(t *testing.T) {
 		release := make(chan struct{})
 		w.servers["s1"].set(release, nil)
 		w.await("lr", on("s2"))
-		if err := w.join("s1"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("joined: %v", err)
-		}
+		must.Err(t, w.join("s1"), context.DeadlineExceeded, "joined")
 		w.servers["s2"].set(release, nil)
 		time.Sleep(time.Second)
 		began := time.Now()
@@ -335,9 +329,7 @@ func TestWorstReplyCounts(t *testing.T) {
 func TestFenced(t *testing.T) {
 	overtake := func(s *watched) {
 		e := checkpoint.Effect{Epoch: 9, Action: checkpoint.Stop, Job: "x", Attempt: 1}
-		if _, err := s.Server.Do(context.Background(), agent.Order{Effect: e}); err != nil {
-			t.Error(err)
-		}
+		must.Have(s.Server.Do(context.Background(), agent.Order{Effect: e}))(t)
 	}
 	for name, meet := range map[string]func(w *world){
 		"order": func(w *world) {
@@ -358,21 +350,15 @@ func TestFenced(t *testing.T) {
 		"join": func(w *world) {
 			s := &watched{Server: &agenttest.Server{ID: "s9", Store: w.store}, w: w}
 			overtake(s)
-			if err := join(w.d, apportion.Server{ID: "s9", Capacity: slot}, s); !errors.Is(err, checkpoint.ErrFenced) {
-				t.Errorf("joined: %v", err)
-			}
+			must.Err(t, join(w.d, apportion.Server{ID: "s9", Capacity: slot}, s), checkpoint.ErrFenced, "joined")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.open()
 				meet(w)
-				if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrFenced) {
-					t.Errorf("the driver ended with %v", err)
-				}
-				if err := w.d.Apply(t.Context(), submit("late")); !errors.Is(err, driver.ErrEnded) {
-					t.Errorf("applied after the end: %v", err)
-				}
+				must.Err(t, over(t, w.ended), checkpoint.ErrFenced, "the driver ended with")
+				must.Err(t, w.d.Apply(t.Context(), submit("late")), driver.ErrEnded, "applied after the end")
 				w.end()
 			})
 		})
@@ -385,12 +371,8 @@ func TestTwoDrivers(t *testing.T) {
 		w.runs("lr", "s1")
 		first, ended, end := w.d, w.ended, w.end
 		w.open()
-		if err := first.Apply(t.Context(), submit("late")); err == nil {
-			t.Error("a driver that was replaced has taken a job")
-		}
-		if err := over(t, ended); !errors.Is(err, checkpoint.ErrFenced) {
-			t.Errorf("the first driver ended with %v", err)
-		}
+		must.Err(t, first.Apply(t.Context(), submit("late")), must.Any, "a driver that was replaced has taken a job")
+		must.Err(t, over(t, ended), checkpoint.ErrFenced, "the first driver ended with")
 		end()
 		w.must(submit("late"))
 	})
@@ -430,16 +412,12 @@ func TestHungJournal(t *testing.T) {
 		w.must(submit("lr"))
 		hung.hangs.Store(true)
 		began := time.Now()
-		if err := w.d.Apply(t.Context(), adjust("lr", "s1")); !errors.Is(err, driver.ErrEnded) {
-			t.Errorf("applied: %v", err)
-		}
+		must.Err(t, w.d.Apply(t.Context(), adjust("lr", "s1")), driver.ErrEnded, "applied")
 		if err := over(t, w.ended); !errors.Is(err, driver.ErrHung) || time.Since(began) != w.options.AppendLimit {
 			t.Errorf("the driver ended with %v after %v", err, time.Since(began))
 		}
 		w.end()
-		if n := w.servers["s1"].Containers("lr"); n != 0 {
-			t.Errorf("%d containers were created", n)
-		}
+		must.Equal(t, w.servers["s1"].Containers("lr"), 0, "containers were created")
 		if hung.closed.Load() {
 			t.Error("the journal was closed in the middle of a call")
 		}
@@ -470,9 +448,7 @@ func TestHungStore(t *testing.T) {
 		w.runs("other", "s1", "s2")
 		j := w.await("lr", func(j *driver.JobState) bool { return on("s1")(j) && j.Job.Reason.Constraint != "" })
 		wantReason(t, j, "verify")
-		if j.Job.Attempt != first.Job.Attempt {
-			t.Errorf("attempt %d runs, %d did before", j.Job.Attempt, first.Job.Attempt)
-		}
+		must.Equal(t, j.Job.Attempt, first.Job.Attempt, "attempt", "runs", "did before")
 		w.close()
 		close(release)
 	})
@@ -497,10 +473,8 @@ func TestSavesNowAndThen(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		list, err := w.store.List(t.Context(), "lr")
-		if err != nil || len(list) != 2 {
-			t.Errorf("%d checkpoints are in the store, %v", len(list), err)
-		}
+		list := must.Have(w.store.List(t.Context(), "lr"))(t)
+		must.Equal(t, len(list), 2, "checkpoints are in the store")
 		w.close()
 	})
 }
@@ -592,9 +566,7 @@ func TestAwaitEnds(t *testing.T) {
 			t.Errorf("%+v, %v", s, err)
 		}
 		w.close()
-		if _, err := w.d.Await(t.Context(), never); !errors.Is(err, driver.ErrEnded) {
-			t.Errorf("%v", err)
-		}
+		must.Fail(w.d.Await(t.Context(), never))(t, driver.ErrEnded)
 	})
 }
 
@@ -648,9 +620,7 @@ func (c *counted) Compact(r checkpoint.Record) error {
 
 func TestConfig(t *testing.T) {
 	m, err := checkpoint.New(checkpoint.Config{Kinds: apportion.Kinds{"slot"}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	options := driver.Options{Poll: -1, SaveEvery: -1, CompactBytes: -1, AppendLimit: -1}
 	_, err = driver.New(m, nil, driver.Config{}, &options)
 	var faults apportion.Faults
@@ -672,9 +642,7 @@ func TestSpec(t *testing.T) {
 		}
 		w.open()
 		w.runs("lr", "s1")
-		if told != `resume"lr"` {
-			t.Errorf("agents were told %s", told)
-		}
+		must.Equal(t, told, `resume"lr"`, "agents were told")
 		w.close()
 	})
 }
@@ -707,14 +675,10 @@ func TestLeaseIsRenewed(t *testing.T) {
 		w.open()
 		j := w.runs("lr", "s1")
 		time.Sleep(10 * time.Minute)
-		if alive := s.Alive("lr"); !slices.Equal(alive, []int64{j.Job.Attempt}) {
-			t.Fatalf("attempts %v are alive", alive)
-		}
+		must.Same(t, s.Alive("lr"), []int64{j.Job.Attempt}, "attempts", "are alive")
 		w.close()
 		time.Sleep(9 * time.Second)
-		if alive := s.Alive("lr"); len(alive) != 1 {
-			t.Errorf("ended before the lease was over")
-		}
+		must.Equal(t, len(s.Alive("lr")), 1, "ended before the lease was over")
 		time.Sleep(2 * time.Second)
 		if alive := s.Alive("lr"); len(alive) != 0 {
 			t.Errorf("attempts %v live without a master", alive)
@@ -756,9 +720,7 @@ func TestPatience(t *testing.T) {
 		want := map[checkpoint.Action]time.Duration{checkpoint.Create: 90 * time.Second, checkpoint.Resume: 180 * time.Second,
 			checkpoint.Confirm: 270 * time.Second, checkpoint.Save: 360 * time.Second, checkpoint.Stop: 450 * time.Second}
 		for action, patience := range want {
-			if a.given[action] != patience {
-				t.Errorf("%s is given %v, want %v", action, a.given[action], patience)
-			}
+			must.Equal(t, a.given[action], patience, action, "is given")
 		}
 	})
 }

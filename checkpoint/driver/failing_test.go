@@ -78,13 +78,9 @@ func TestFailingServerIsCordoned(t *testing.T) {
 		if why := s.Cordons["s1"]; !strings.Contains(why, "resume") || !strings.Contains(why, "no disk") {
 			t.Errorf("the reason is %q", why)
 		}
-		if cordoned := []bool{s.Servers[0].Cordoned, s.Servers[1].Cordoned}; !slices.Equal(cordoned, []bool{true, false}) {
-			t.Errorf("s1 and s2 are cordoned: %v", cordoned)
-		}
+		must.Same(t, []bool{s.Servers[0].Cordoned, s.Servers[1].Cordoned}, []bool{true, false}, "s1 and s2 are cordoned")
 		w.must(submit("c"))
-		if err := w.d.Apply(t.Context(), adjust("c", "s1")); !errors.Is(err, apportion.ErrConflict) {
-			t.Errorf("a target on it: %v", err)
-		}
+		must.Err(t, w.d.Apply(t.Context(), adjust("c", "s1")), apportion.ErrConflict, "a target on it")
 		if took := w.cordoned(); took < 58*time.Second || took > 62*time.Second {
 			t.Errorf("it was cordoned for %v", took)
 		}

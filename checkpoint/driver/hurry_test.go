@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job that tells no new step for too long is resumed from its newest checkpoint; one that gets on slowly is not.
@@ -111,9 +112,7 @@ func TestSlowSaveIsNotStalled(t *testing.T) {
 		w.getsOn("slow", "s1")
 		w.must(checkpoint.Checkpoint{Job: "slow"})
 		j := w.await("slow", func(j *driver.JobState) bool { return j.Job.Newest().Number != 0 })
-		if j.Job.Attempt != first.Job.Attempt {
-			t.Errorf("%+v", j.Job)
-		}
+		must.Equal(t, j.Job.Attempt, first.Job.Attempt, j.Job)
 		w.close()
 	})
 }

@@ -71,9 +71,7 @@ func (m *mounted) commits(t *testing.T, job string, number int64) {
 	if err == nil {
 		_, err = writer.Commit()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // mount has servers and master see the store in a place where another one can be.
@@ -113,9 +111,7 @@ func TestAnotherStore(t *testing.T) {
 		}
 		w.servers["s1"].Kill("lr")
 		j = w.await("lr", in(checkpoint.Idle)) // tried as often as it may be
-		if !slices.Equal(j.Job.Checkpoints, confirmed) {
-			t.Fatalf("%v is confirmed, and was %v", j.Job.Checkpoints, confirmed)
-		}
+		must.Same(t, j.Job.Checkpoints, confirmed, "is confirmed")
 		wantEmpty(t, servers, "lr")
 		wantEmpty(t, master, "lr")
 		servers.away.Store(false)
@@ -204,9 +200,7 @@ func TestFenceInAnotherStore(t *testing.T) {
 		if n := w.servers["s1"].Starts("lr", 1); n > 0 {
 			t.Errorf("%d attempts were started", n)
 		}
-		if _, err := master.other.Begin(t.Context(), "lr", 1); err != nil {
-			t.Errorf("the other store is fenced: %v", err)
-		}
+		must.Have(master.other.Begin(t.Context(), "lr", 1))(t, "the other store is fenced")
 		master.away.Store(false)
 		w.must(adjust("lr", "s1"))
 		w.await("lr", on("s1"))
@@ -253,9 +247,7 @@ func TestMasterOnAnotherStore(t *testing.T) {
 		w.close()
 		master.away.Store(true)
 		must.Do(t, w.start())
-		if err := over(t, w.ended); !errors.Is(err, store.ErrIdentity) {
-			t.Errorf("the master ended with %v, want store.ErrIdentity", err)
-		}
+		must.Err(t, over(t, w.ended), store.ErrIdentity, "the master ended with")
 		master.away.Store(false)
 		w.open()
 		if j := w.await("lr", on("s1")); !slices.Equal(j.Job.Checkpoints, confirmed) {

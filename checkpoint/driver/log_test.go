@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Each start, stop and end has a line, saves do not end a run, and what was there before is not told.
@@ -78,9 +79,7 @@ level=WARN msg="effect has failed" job=a attempt=9 effect=create outcome=failed 
 level=INFO msg="leads no more" epoch=7
 level=ERROR msg="leads no more" epoch=7 fault=fenced
 `
-	if diff := cmp.Diff(want, text.String()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, text.String()), "")
 	if len(l.jobs) != 1 || len(l.hosts) != 1 {
 		t.Errorf("what is gone is remembered: %v, %v", l.jobs, l.hosts)
 	}

@@ -60,16 +60,12 @@ func TestAcceptLoss(t *testing.T) {
 		for range 3 {
 			must.Do(t, w.start())
 			_ = w.joinAll() // one of them ends the driver
-			if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrBehind) {
-				t.Fatalf("the driver ended with %v, want ErrBehind", err)
-			}
+			must.Err(t, over(t, w.ended), checkpoint.ErrBehind, "the driver ended with")
 		}
 		// 2. A slip of the pen accepts nothing.
 		w.options.AcceptLoss = "another"
 		must.Do(t, w.start())
-		if err := over(t, w.ended); !errors.Is(err, apportion.ErrConflict) {
-			t.Fatalf("another name: the driver ended with %v, want ErrConflict", err)
-		}
+		must.Err(t, over(t, w.ended), apportion.ErrConflict, "another name: the driver ended with")
 		// 3. The loss is accepted: after the grace all servers are let in, and lr goes on from what the store has.
 		w.options.AcceptLoss = name
 		began := time.Now()

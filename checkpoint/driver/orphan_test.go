@@ -4,7 +4,6 @@ package driver_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -27,9 +26,7 @@ func TestJournalPutBack(t *testing.T) {
 		w.mem = old
 		must.Do(t, w.start())
 		_ = w.join("s1")
-		if err := over(t, w.ended); !errors.Is(err, checkpoint.ErrBehind) {
-			t.Fatalf("the driver ended with %v, want ErrBehind", err)
-		}
+		must.Err(t, over(t, w.ended), checkpoint.ErrBehind, "the driver ended with")
 		if alive := w.servers["s2"].Alive("lr"); len(alive) != 1 || alive[0] != before.Job.Attempt {
 			t.Errorf("attempts %v run, want %d", alive, before.Job.Attempt)
 		}
@@ -45,9 +42,7 @@ func TestJournalGone(t *testing.T) {
 		w.mem = vfstest.NewMem()
 		for range 3 { // until its epoch is as high as that of the one before
 			must.Do(t, w.start())
-			if err := w.join("s1"); err == nil {
-				t.Error("a server of another journal has joined")
-			}
+			must.Err(t, w.join("s1"), must.Any, "a server of another journal has joined")
 			w.end()
 			_ = over(t, w.ended) // a lower epoch ends it
 		}
@@ -67,9 +62,7 @@ func TestOrphansAreStopped(t *testing.T) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		}
-		if len(s.Alive("ghost")) != 1 {
-			t.Fatal("it does not run")
-		}
+		must.Equal(t, len(s.Alive("ghost")), 1, "it does not run")
 		time.Sleep(5 * time.Second)
 		if alive := s.Alive("ghost"); len(alive) != 0 {
 			t.Errorf("attempts %v of a job that nobody knows run on", alive)

@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/store"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // blind is a store as one server, or the master, sees it: what it cannot read has an error.
@@ -75,9 +76,7 @@ func TestUnmountedOnOneServer(t *testing.T) {
 		servers.from.Store(1)
 		w.servers["s1"].Kill("lr")
 		j := w.await("lr", in(checkpoint.Idle)) // tried as often as it may be
-		if !slices.Equal(j.Job.Checkpoints, confirmed) {
-			t.Fatalf("%v is confirmed, and was %v", j.Job.Checkpoints, confirmed)
-		}
+		must.Same(t, j.Job.Checkpoints, confirmed, "is confirmed")
 		servers.from.Store(0)
 		w.must(adjust("lr", "s1"))
 		w.await("lr", on("s1"))

@@ -66,9 +66,7 @@ func TestReadme(t *testing.T) {
 		sample, _, _ := strings.Cut(block, "```")
 		samples = append(samples, statements(t, "README", "package p\nfunc sample() error {\n"+sample+"\n}\n", "sample"))
 	}
-	if len(samples) != 2 {
-		t.Fatalf("%d samples, want 2", len(samples))
-	}
+	must.Equal(t, len(samples), 2, "samples")
 	for i, name := range []string{"embed", "decide"} {
 		file := []string{"readme_test.go", "example_test.go"}[i]
 		code := must.Have(os.ReadFile(file))(t)

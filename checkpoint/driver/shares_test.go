@@ -103,9 +103,7 @@ func TestShares(t *testing.T) {
 		w.open()
 		w.runs("lr", "s1", "s2", "s3")
 		first := w.trains("lr", 10, "s1", "s2", "s3")
-		if first.Step != 10 {
-			t.Errorf("%+v", first)
-		}
+		must.Equal(t, first.Step, 10, first)
 		w.wantShares(first.Number, "s1", "s2", "s3")
 		for _, id := range []string{"s1", "s2", "s3"} {
 			w.servers[id].Work(5)
@@ -119,9 +117,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("%+v, and then %+v", moved, second)
 		}
 		w.wantShares(second.Number, "s1", "s2")
-		if n := master.read.Load(); n != 0 {
-			t.Errorf("the master has read %d parts", n)
-		}
+		must.Equal(t, master.read.Load(), 0, "the master has read", "parts")
 		w.close()
 	})
 }
@@ -150,9 +146,7 @@ func TestServerDiesBeforeJoin(t *testing.T) {
 		}
 		w.must(checkpoint.Checkpoint{Job: "lr"})
 		j := w.await("lr", func(j *driver.JobState) bool { return on("s1", "s3")(j) && j.Progress.Step == confirmed.Step })
-		if j.Job.Newest() != confirmed {
-			t.Errorf("it goes on with %+v, want %+v", j.Job.Newest(), confirmed)
-		}
+		must.Equal(t, j.Job.Newest(), confirmed, "it goes on with")
 		for _, shard := range []string{"apportion-shard-0", "apportion-shard-1", "apportion-shard-2"} {
 			if !w.shareThere(shard, lost.Load()) {
 				t.Errorf("%s of the lost save was never there", shard)

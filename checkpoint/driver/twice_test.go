@@ -33,17 +33,13 @@ func TestSecondAgentOfOneName(t *testing.T) {
 	running(t, func(t *testing.T, w *world) {
 		before := w.runs("lr", "s1", "s2")
 		twin := w.twin()
-		if err := w.joinAs("s1", twin); !errors.Is(err, driver.ErrTwice) {
-			t.Fatalf("the second agent of a name: %v, want ErrTwice", err)
-		}
+		must.Err(t, w.joinAs("s1", twin), driver.ErrTwice, "the second agent of a name")
 		time.Sleep(10 * time.Second)
 		if j := w.await("lr", on("s1", "s2")); j.Job.Attempt != before.Job.Attempt || len(w.servers["s1"].Alive("lr")) != 1 {
 			t.Fatalf("the job was disturbed: %+v", j.Job)
 		}
 		w.servers["s1"].set(nil, errors.New("connection refused"))
-		if err := w.joinAs("s1", twin); !errors.Is(err, apportion.ErrConflict) {
-			t.Fatalf("an agent with another memory: %v, want ErrConflict", err)
-		}
+		must.Err(t, w.joinAs("s1", twin), apportion.ErrConflict, "an agent with another memory")
 		w.close()
 		must.Do(t, w.start())
 		if err := w.joinAs("s1", twin); !errors.Is(err, apportion.ErrConflict) {
@@ -51,9 +47,7 @@ func TestSecondAgentOfOneName(t *testing.T) {
 		}
 		must.Do(t, errors.Join(w.join("s2"), w.join("s3")))
 		w.await("lr", on("s2")) // s1 is lost
-		if err := w.joinAs("s1", twin); err != nil {
-			t.Fatalf("when the server is lost: %v", err)
-		}
+		must.Do(t, w.joinAs("s1", twin))
 	})
 }
 
@@ -125,9 +119,7 @@ func TestOrdersNameTheMemory(t *testing.T) {
 		orders := 0
 		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
 			orders++
-			if o.Book != "s1 0" {
-				t.Errorf("%s is for %q", o.Effect.Action, o.Book)
-			}
+			must.Equal(t, o.Book, "s1 0", o.Effect.Action, "is for")
 			return nil
 		}
 		w.open()

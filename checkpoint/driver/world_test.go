@@ -274,7 +274,5 @@ func (w *world) runs(job string, servers ...string) driver.JobState {
 // wantReason checks why a job is not where it was asked to be.
 func wantReason(t testing.TB, j driver.JobState, constraint string) {
 	t.Helper()
-	if got := fmt.Sprint(j.Job.Reason.Constraint); got != constraint {
-		t.Errorf("the reason is %q, want %q: %+v", got, constraint, j.Job.Reason)
-	}
+	must.Equal(t, fmt.Sprint(j.Job.Reason.Constraint), constraint, "the reason", j.Job.Reason)
 }
