@@ -14,16 +14,18 @@ const (
 	packLooks, mostPackLooks = 1 << 14, 1 << 22
 )
 
-// pack finds places for all newcomers that are in, of which those in group have none, beside what runs, which stays where it is. Where it
-// returns false nothing has changed. Nobody is packed whose places depend on more than the room on each server.
-func (a *admission) pack(group []int) bool {
+// pack finds places for all newcomers that are in, of which those in group have none, beside what runs, which stays where it is. Where
+// found is false nothing has changed. Nobody is packed whose places depend on more than the room on each server. all: a packing was tried,
+// and nobody runs who could have been moved or shrunk besides.
+func (a *admission) pack(group []int) (found, all bool) {
 	task, newcomers, shapes := a.packingOf(group)
 	if task == nil {
-		return false
+		return false, false
 	}
+	all = len(newcomers) == len(a.taken())
 	placed := task.Pack(min(mostPackLooks, packLooks*len(a.left)))
 	if placed == nil {
-		return false
+		return false, all
 	}
 	for _, i := range newcomers {
 		a.remove(i)
@@ -42,7 +44,7 @@ func (a *admission) pack(group []int) bool {
 		a.put(i, own)
 	}
 	a.takings++
-	return true
+	return true, all
 }
 
 // packingOf states the question of pack; nil: somebody's places depend on more than room. shapes has that of each newcomer.

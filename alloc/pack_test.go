@@ -50,7 +50,7 @@ func TestPropPacked(t *testing.T) {
 				group = append(group, i)
 			}
 		}
-		if !a.pack(group) {
+		if found, _ := a.pack(group); !found {
 			return
 		}
 		packed++

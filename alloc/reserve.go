@@ -87,7 +87,7 @@ func (t *turn) nextHolder() int {
 func (t *turn) holder(within bool) int {
 	for _, v := range t.reserved {
 		first := t.r.options(v.i)[0]
-		if slices.Contains(t.waiting[t.r.leaf[first]], first) && t.within(first, max(0, t.draft.least(first))) == within {
+		if t.r.runs(t.r.of[first]) < 0 && !t.asked[first] && t.within(first, max(0, t.draft.least(first))) == within {
 			return first
 		}
 	}

@@ -17,6 +17,7 @@ type turn struct {
 	forced  []int // the first of all, in their order
 	due     []int // those that are due, by how long they have been
 	ctx     context.Context
+	asked   map[int]bool // those that next has returned
 	chosen  map[int]bool // the leaves in which it was chosen what comes first
 	tried   map[int]bool // for whom room was reserved, or could not be
 	waiting [][]int      // by queue: the newcomers of a leaf, in their order
@@ -29,7 +30,7 @@ type turn struct {
 // application that an earlier decision has suspended is a newcomer here: it has nothing in Previous.
 func newTurn(d *draft) *turn {
 	r := d.r
-	t := &turn{draft: d, waiting: make([][]int, len(r.nodes)), passed: make([]int, len(r.nodes)), tried: make(map[int]bool), chosen: make(map[int]bool), ctx: context.Background()}
+	t := &turn{draft: d, waiting: make([][]int, len(r.nodes)), passed: make([]int, len(r.nodes)), tried: make(map[int]bool), asked: make(map[int]bool), chosen: make(map[int]bool), ctx: context.Background()}
 	for o, entries := range r.entries {
 		if e := r.runs(o); e < 0 {
 			q := r.leaf[entries[0]]
@@ -84,6 +85,7 @@ func (t *turn) next() int {
 		i = t.lowest(0)
 	}
 	if i >= 0 {
+		t.asked[i] = true
 		q := t.r.leaf[i]
 		at := slices.Index(t.waiting[q], i)
 		if at == 0 {
