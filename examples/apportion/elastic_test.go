@@ -20,7 +20,7 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-// What worths.py prints is worth.json, but for the last digits of logarithms, and the command decides on it.
+// What worths.py prints is worth.json, but for the last digits of roots, and the command decides on it.
 func TestWorthsInPython(t *testing.T) {
 	want := problemIn(t, "worth.json")
 	d := decided(t, encode(t, want))

@@ -5,42 +5,46 @@ import json
 import math
 
 SERVERS, GPUS = 2, 4  # servers, and GPUs on each
-COUNTS = [1, 2, 3, 4, 8]  # numbers of GPUs that a job may have: within a server, or whole servers
+MEASURED = [1, 2, 3, 4, 8]  # numbers of GPUs with which speeds were measured; a job may have any number up to the last
 RESTART = 30  # seconds for which a job stands still when its GPUs change
-FLOOR = 0.01  # having no GPU counts as so much of the fair speed: a logarithm has no other worth for it
+HORIZON = 200  # seconds within which that must pay for itself
 SCALE = 7200  # GPU seconds after which a job counts as 1/sqrt(2) of a new one
 
-# Samples a second by COUNTS; seconds since submission, GPU seconds attained, restarts; the GPUs that it has now.
+# Samples a second as measured, GPU seconds attained, the GPUs that it has now.
 JOBS = [
-    {"id": "vision", "speed": [100, 190, 270, 340, 600], "age": 4000, "attained": 16000, "restarts": 1, "now": {"n0": 4}},
-    {"id": "speech", "speed": [80, 120, 140, 150, 150], "age": 900, "attained": 1800, "restarts": 0, "now": {"n1": 2}},
-    {"id": "text", "speed": [60, 115, 165, 215, 400], "age": 0, "attained": 0, "restarts": 0, "now": {}},
+    {"id": "vision", "speed": [100, 190, 270, 340, 600], "attained": 16000, "now": {"n0": 4}},
+    {"id": "speech", "speed": [80, 120, 140, 150, 150], "attained": 1800, "now": {"n1": 2}},
+    {"id": "text", "speed": [60, 115, 165, 215, 400], "attained": 0, "now": {}},
 ]
 
 
-def fair_speed(speeds, count):
+def speed_with(speeds, count):
     """The speed with a number of GPUs that need not be whole, on the line between its neighbours."""
     before, below = 0, 0
-    for n, speed in zip(COUNTS, speeds):
+    for n, speed in zip(MEASURED, speeds):
         if count <= n:
             return below + (speed - below) * (count - before) / (n - before)
         before, below = n, speed
     return below
 
 
+def utility(speed):
+    """Between the work done, which is the speed itself, and proportional fairness, which is its logarithm."""
+    return 2 * math.sqrt(speed)
+
+
 def application(job):
-    """A job by proportional fairness: w log(speed/fair speed), less for what a restart takes from one that runs."""
-    fair = fair_speed(job["speed"], SERVERS * GPUS / len(JOBS))
+    """A job by the square roots of its speeds in parts of its fair one, less for what a restart takes from one that runs."""
+    fair = speed_with(job["speed"], SERVERS * GPUS / len(JOBS))
     weight = (1 + job["attained"] / SCALE) ** -0.5
     held = sum(job["now"].values())
-    kept = (job["age"] - RESTART * job["restarts"]) / (job["age"] + RESTART) if held else 1
+    kept = 1 - RESTART / HORIZON if held else 1
     app = {
-        "id": job["id"], "demand": [1], "counts": COUNTS, "max": COUNTS[-1],
-        "worth": [weight * math.log(max(FLOOR, kept) * speed / fair) for speed in job["speed"]],
-        "idle_worth": weight * math.log(FLOOR),
+        "id": job["id"], "demand": [1], "min": 1, "max": MEASURED[-1],
+        "worth": [weight * utility(kept * speed_with(job["speed"], n + 1) / fair) for n in range(MEASURED[-1])],
     }
-    if held:  # a running job may have another number than those in COUNTS, and be worth what it is worth
-        app["stay_worth"] = weight * math.log(fair_speed(job["speed"], held) / fair)
+    if held:
+        app["stay_worth"] = weight * utility(speed_with(job["speed"], held) / fair)
     return app
 
 
