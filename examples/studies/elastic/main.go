@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/chart"
@@ -22,6 +23,8 @@ type options struct {
 	quality int
 	// others: the workloads that had no say, and nothing else.
 	others bool
+	// places: the table of what worths know of servers, and nothing else.
+	places bool
 	out    string
 }
 
@@ -32,6 +35,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.quick, "quick", false, "the first 25 jobs of one workload only")
 	flags.IntVar(&o.quality, "quality", 0, "instead of all this: how often to draw learning curves for each workload, with weights by growth")
 	flags.BoolVar(&o.others, "others", false, "instead of all this: ten stretches of traces that had no say in any setting")
+	flags.BoolVar(&o.places, "places", false, "instead of all this: worths that know nothing of servers, the measured speeds on them, or blocks of GPUs")
 	command.Out(flags, &o.out)
 	if err := command.Parse(flags, args); err != nil {
 		return nil, err
@@ -62,10 +66,14 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	// The tables by type and by part are made on these alone, as each is another run of every policy.
 	some := judged(loads)
+	published := loads[:4]
 	if o.quick {
 		loads = loads[2:3]
 		loads[0].jobs = loads[0].jobs[:quickJobs]
-		some = loads
+		some, published = loads, loads
+	}
+	if o.places {
+		return w.playPlaces(ctx, stdout, stderr, published)
 	}
 	if o.quality > 0 {
 		return w.reportQuality(ctx, stdout, stderr, some, o.quality)
@@ -86,6 +94,18 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	}
 	parts.reportParts(stdout)
 	return chart.Publish(stdout, o.out, figure(plain))
+}
+
+// playPlaces plays what worths know of servers, and prints that table.
+func (w *world) playPlaces(ctx context.Context, stdout, stderr io.Writer, loads []*workload) error {
+	t, err := w.playAll(ctx, loads, nil, places(), stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "Mean completion time in seconds by what worths know of servers; the reduction is against %q.\n\n", nameBlocks)
+	t.means(stdout, nameBlocks)
+	t.details(stdout)
+	return nil
 }
 
 // playOthers plays the workloads that had no say, with quick one of them, and prints their table.

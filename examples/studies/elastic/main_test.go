@@ -86,6 +86,20 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// What worths know of servers is played on the published workloads.
+func TestPlaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	var out bytes.Buffer
+	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-places"}))
+	for _, e := range places() {
+		if !strings.Contains(out.String(), e.name) {
+			t.Errorf("no %q in\n%s", e.name, out.String())
+		}
+	}
+}
+
 // small is the table of the policies without an optimizer on 25 jobs.
 const small = `
           policy  workload-3  less  worst

@@ -73,6 +73,8 @@ const (
 	nameMore  = "Dorm, n_max at 0.7"
 	nameGavel = "Gavel"
 	nameWorth = "worth"
+	// nameBlocks is the worth of blocks of 1, 2 and 4 GPUs.
+	nameBlocks = "roots, in blocks"
 )
 
 // contest is the list of all policies.
@@ -117,6 +119,20 @@ func ablation() []entry {
 		{"first growth charged too", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Theta2, p.ChargeGrowth = 0.1, 0.1, true })},
 		{"theta 0.1 of speed, 0.1", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Theta2, p.Loss = 0.1, 0.1, alloc.LossInWorth })},
 		{"theta 0.1 of speed, 1", byWorth(func(p *schedulers.Worth) { p.Theta1, p.Loss = 0.1, alloc.LossInWorth })},
+	}
+}
+
+// places is the worth by what it knows of servers, by square roots and by what a recipe of logarithms would have: containers of one GPU,
+// and blocks of 1, 2 and 4.
+func places() []entry {
+	return []entry{
+		{nameBlocks, byWorth(func(p *schedulers.Worth) { p.Place = schedulers.InBlocks })},
+		{"roots, by number", byWorth(func(*schedulers.Worth) {})},
+		{"roots, by servers", byWorth(func(p *schedulers.Worth) { p.Place = schedulers.ByServers })},
+		{"logs, by number", byWorth(func(p *schedulers.Worth) { p.Utility, p.Price, p.Any = worth.Fair, schedulers.Age, false })},
+		{"logs, by servers", byWorth(func(p *schedulers.Worth) {
+			p.Utility, p.Price, p.Place = worth.Fair, schedulers.Age, schedulers.ByServers
+		})},
 	}
 }
 

@@ -24,6 +24,8 @@ type record struct {
 	// speeds are by type and number of containers, from 1; see kind.speeds.
 	// A type that does not hold a single container has an empty list.
 	speeds [][]float64
+	// spreads are by type, number and servers; see kind.spreads. nil: nobody has asked yet.
+	spreads [][][]float64
 }
 
 // book remembers jobs. The zero value is of a run that has not begun.

@@ -92,6 +92,6 @@ func (o *optimizer) decide(ctx context.Context, state *sim.State, problem *alloc
 	if o.observe != nil {
 		o.observe(problem, decision)
 	}
-	orders.Places = state.Changes(decision.Allocation)
+	orders.Places = state.Changes(unblocked(decision))
 	return orders, nil
 }

@@ -61,7 +61,7 @@ func fresh() []sim.Policy {
 	return []sim.Policy{
 		&Static{}, &Tiresias{threshold: 500}, &Optimus{}, &Gavel{round: 100 * time.Second}, &Sia{},
 		&Dorm{Theta1: 0.1, Theta2: 0.1}, &Dorm{Threshold: 0.6, Theta1: 0.1, Theta2: 0.1},
-		&Worth{}, &Worth{Price: Age, Power: 0.5}, &Worth{Price: Free, Any: true},
+		&Worth{}, &Worth{Price: Age, Power: 0.5}, &Worth{Price: Free, Any: true}, &Worth{Any: true, Place: ByServers},
 	}
 }
 

@@ -42,6 +42,8 @@ type Worth struct {
 	Horizon time.Duration
 	// Any lets a job have any number of containers; without it one that needs more than a server gets whole servers.
 	Any bool
+	// Place is what worths know of servers. InBlocks has its own numbers, powers of two up to a server and whole servers.
+	Place Place
 	// Preempt lets a job that runs be suspended for others that gain more; without it each one that runs keeps its least
 	// number of containers, and who comes waits until he finds room for his.
 	Preempt bool
@@ -83,6 +85,9 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 		if err := p.state(state, i, &problem.Applications[i]); err != nil {
 			return sim.Orders{}, err
 		}
+		if p.Place == InBlocks {
+			hold(&problem.Applications[i], problem.Previous[state.Jobs[i].ID])
+		}
 	}
 	p.optimizer.observe = p.Observe
 	orders, err := p.optimizer.decide(ctx, state, problem)
@@ -90,10 +95,11 @@ func (p *Worth) Decide(ctx context.Context, state *sim.State) (sim.Orders, error
 	return orders, err
 }
 
-// way is a job on one type, which holds so many of its containers: the numbers that it may have there, and its speeds with
-// them.
+// way is a job on one type, which holds so many of its containers: the numbers of blocks that it may have there, and its speeds with
+// them. A block is one container but for InBlocks.
 type way struct {
 	kind   int
+	block  int64
 	holds  int64
 	counts []int64
 	speeds []float64
@@ -112,7 +118,7 @@ func (p *Worth) ways(state *sim.State, job *sim.JobState) (ways []way, fair floa
 		if int64(len(speeds)) < least {
 			continue
 		}
-		w := way{kind: k, holds: all, counts: p.counts(int64(len(speeds)), least, one)}
+		w := way{kind: k, block: 1, holds: all, counts: p.counts(int64(len(speeds)), least, one)}
 		up := rising(speeds)
 		for _, n := range w.counts {
 			speed := up[n-1]
@@ -126,6 +132,10 @@ func (p *Worth) ways(state *sim.State, job *sim.JobState) (ways []way, fair floa
 	part := float64(total) / float64(len(state.Jobs))
 	for _, w := range ways {
 		fair += float64(w.holds) / float64(total) * worth.FairSpeed(w.counts, w.speeds, part)
+	}
+	if p.Place == InBlocks && len(ways) > 0 {
+		_, one := p.book.kinds[0].holds(state.Scenario.Servers, job.Demand)
+		ways = inBlocks(&ways[0], rising(p.book.jobs[job.ID].speeds[0]), one)
 	}
 	return ways, fair
 }
@@ -158,6 +168,15 @@ func (p *Worth) state(state *sim.State, at int, app *alloc.Application) error {
 		app.StayWorth = worths.Stay
 		o := alloc.Option{ID: p.option(way.kind), Form: alloc.Form{Demand: job.Demand, Requires: p.book.requires(way.kind),
 			Min: max(1, job.Min), Counts: way.counts, Worth: worths.Worth}}
+		switch p.Place {
+		case ByServers:
+			o.Worth = nil
+			if o.WorthOn, err = p.worthOn(state, job, &way, w, utility); err != nil {
+				return err
+			}
+		case InBlocks:
+			o.ID, o.Min, o.Demand = block(way.block), 1, times(job.Demand, way.block)
+		}
 		// With Preempt nobody is guaranteed anything, and IdleWorth says what it is worth to wait.
 		if p.Preempt {
 			o.Min, app.IdleWorth = 0, worths.Idle
@@ -168,9 +187,10 @@ func (p *Worth) state(state *sim.State, at int, app *alloc.Application) error {
 		app.Options = append(app.Options, o)
 	}
 	// One option is the application itself, which the optimizer decides on sooner.
-	if len(p.book.kinds) == 1 {
+	if len(app.Options) == 1 {
 		o := &app.Options[0]
-		app.Min, app.Max, app.Counts, app.Worth, app.Speed, app.Options = o.Min, slices.Max(o.Counts), o.Counts, o.Worth, o.Speed, nil
+		app.Form, app.Options = o.Form, nil
+		app.Max = slices.Max(o.Counts)
 		return nil
 	}
 	app.Demand, app.Min, app.Max = nil, 0, 0
@@ -189,8 +209,8 @@ func (p *Worth) option(kind int) string { return Accelerator + "=" + p.book.kind
 func (p *Worth) held(job *sim.JobState, ways []way) float64 {
 	held := float64(job.Rate) / float64(sim.Whole)
 	for _, w := range ways {
-		if w.kind == p.book.kind(job) && (held == 0 || p.Linear) {
-			at, _ := slices.BinarySearch(w.counts, job.Containers)
+		if w.kind == p.book.kind(job) && job.Containers%w.block == 0 && (held == 0 || p.Linear) {
+			at, _ := slices.BinarySearch(w.counts, job.Containers/w.block)
 			held = w.speeds[min(at, len(w.speeds)-1)]
 		}
 	}
