@@ -65,10 +65,7 @@ func BenchmarkAdjust(b *testing.B) {
 }
 
 func benchAdjust(b *testing.B, trainer string, guarded bool) {
-	program, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	program := must.Have(os.Executable())(b)
 	argv, guardArgv := []string{program, "job:train", "1000000000"}, []string{program, "guard"}
 	if trainer == "small" {
 		argv, guardArgv = []string{build(b, "./testdata/trainer")}, []string{build(b, "../guard/apportion-guard")}
@@ -95,9 +92,7 @@ func benchAdjust(b *testing.B, trainer string, guarded bool) {
 		if err == nil {
 			_, err = steps.Read(make([]byte, 1))
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		note("begin", time.Since(confirmed))
 		note("whole", time.Since(began))
 	}
@@ -159,16 +154,12 @@ func benchDriver(b *testing.B, argv, guardArgv []string, trace func(driver.Trace
 		Store: store, Lease: time.Minute, Runner: func(string, json.RawMessage) (runner.Runner, error) {
 			return command.New(command.Commands{Start: argv, Resume: argv, Work: filepath.Join(dir, "work")}, options)
 		}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	listener := must.Have(net.Listen("unix", socket))(b)
 	server := &http.Server{Handler: guard.Vouching(a)}
 	go func() { _ = server.Serve(listener) }() // it ends with Close
 	m, j, err := journal.Open(disks[0], checkpoint.Config{Kinds: apportion.Kinds{"slot"}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	d := must.Have(driver.New(m, j, driver.Config{Store: store, Grace: 2 * time.Minute}, &driver.Options{Trace: trace}))(b)
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -38,8 +38,7 @@ const long = 2 * time.Minute
 
 func program(t *testing.T) string {
 	t.Helper()
-	path := must.Have(os.Executable())(t)
-	return path
+	return must.Have(os.Executable())(t)
 }
 
 // site is a place for jobs: a folder for the runner and one for checkpoints.
@@ -138,17 +137,14 @@ func (s *site) resume(t *testing.T, run runner.Run) {
 
 func (s *site) progress(t *testing.T, run runner.Run) runner.Progress {
 	t.Helper()
-	p := must.Have(s.Progress(t.Context(), run))(t)
-	return p
+	return must.Have(s.Progress(t.Context(), run))(t)
 }
 
 func (s *site) reaches(t *testing.T, run runner.Run, step int64) {
 	t.Helper()
 	eventually(t, "step "+strconv.FormatInt(step, 10), func() bool {
 		p := s.progress(t, run)
-		if p.Failed != "" {
-			t.Fatal(p.Failed)
-		}
+		must.Equal(t, p.Failed, "")
 		return p.Step >= step
 	})
 }
@@ -227,9 +223,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("arguments %s, %v, want %s", args, err, want)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(s.dir, "env-0")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a container of another node was started: %v", err)
-	}
+	must.Fail(os.Stat(filepath.Join(s.dir, "env-0")))(t, fs.ErrNotExist, "a container of another node was started")
 }
 
 // TestProcesses: one for each container, one for the job, none where no container is.
@@ -251,9 +245,7 @@ func TestProcesses(t *testing.T) {
 			run.Containers = []string{"a", "b", "b"}
 			s.resume(t, run)
 			s.resume(t, run) // nothing more
-			if got := len(s.processes(t)["run-1"]); got != test.want {
-				t.Errorf("%d processes, want %d", got, test.want)
-			}
+			must.Equal(t, len(s.processes(t)["run-1"]), test.want, "processes")
 			p := s.progress(t, run)
 			if p.Running != (test.want > 0) || p.Done || p.Failed != "" {
 				t.Errorf("%+v", p)
@@ -261,9 +253,7 @@ func TestProcesses(t *testing.T) {
 			if test.want > 0 {
 				return
 			}
-			if _, err := s.Save(t.Context(), run); !errors.Is(err, command.ErrNotStarted) {
-				t.Errorf("save of nothing: %v", err)
-			}
+			must.Fail(s.Save(t.Context(), run))(t, command.ErrNotStarted, "save of nothing")
 		})
 		if name == "each" && testing.Short() {
 			break
@@ -347,9 +337,7 @@ func TestSaveRefused(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
 			saved, err := s.Save(ctx, run)
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("%+v, %v", saved, err)
-			}
+			must.Err(t, err, context.DeadlineExceeded, saved)
 			if name != "half" && !strings.Contains(err.Error(), test.reason) { // half may not have been reached
 				t.Errorf("%v, want %q", err, test.reason)
 			}
@@ -499,9 +487,7 @@ func TestEnds(t *testing.T) {
 		s.resume(t, run)
 		s.runner(t, nil, job)
 		s.resume(t, run)
-		if got := s.progress(t, run); got != want {
-			t.Errorf("%s: %+v, want %+v", job, got, want)
-		}
+		must.Equal(t, s.progress(t, run), want, job)
 		if after, err := os.ReadFile(s.Log(run, 0)); err != nil || !bytes.Equal(log, after) {
 			t.Errorf("%s was started again: %q, %v", job, after, err)
 		}
@@ -515,9 +501,7 @@ func TestOneOfMany(t *testing.T) {
 	run.Containers = []string{"a", "b"}
 	s.resume(t, run)
 	pids := s.processes(t)["run-1"]
-	if len(pids) != 2 {
-		t.Fatal(pids)
-	}
+	must.Equal(t, len(pids), 2, pids)
 	must.Do(t, syscall.Kill(pids[1], syscall.SIGTERM))
 	eventually(t, "failure", func() bool { return s.progress(t, run).Failed != "" })
 	if p := s.progress(t, run); !p.Running || p.Done || !strings.Contains(p.Failed, "signal: terminated") {
@@ -533,19 +517,13 @@ func TestResumeFails(t *testing.T) {
 	unreadable := &command.Options{Format: format.PyTorch{}}
 	run := s.run(1)
 	for range 3 {
-		if err := absent.Resume(t.Context(), run); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("no such program: %v", err)
-		}
-		if _, err := absent.Progress(t.Context(), run); !errors.Is(err, command.ErrNotStarted) {
-			t.Errorf("progress of nothing: %v", err)
-		}
+		must.Err(t, absent.Resume(t.Context(), run), fs.ErrNotExist, "no such program")
+		must.Fail(absent.Progress(t.Context(), run))(t, command.ErrNotStarted, "progress of nothing")
 	}
 	s.runner(t, unreadable, "sleep")
 	run.Restore = t.TempDir()
 	for range 3 {
-		if err := s.Resume(t.Context(), run); !errors.Is(err, format.ErrNone) {
-			t.Errorf("no checkpoint to resume from: %v", err)
-		}
+		must.Err(t, s.Resume(t.Context(), run), format.ErrNone, "no checkpoint to resume from")
 	}
 	run.Restore = ""
 	run.Containers = []string{"here", "here", "here"}
@@ -609,9 +587,7 @@ func TestFenced(t *testing.T) {
 			for name, err := range map[string]error{
 				"resume": s.Resume(t.Context(), run), "stop": s.Stop(t.Context(), run), "save": saveErr, "progress": progressErr,
 			} {
-				if !errors.Is(err, checkpoint.ErrFenced) {
-					t.Errorf("%s of %d after 7: %v", name, attempt, err)
-				}
+				must.Err(t, err, checkpoint.ErrFenced, name, "of", attempt, "after 7")
 			}
 		}
 		if left := s.processes(t); len(left) != 1 || len(left["run-7"]) != 1 {
@@ -620,20 +596,14 @@ func TestFenced(t *testing.T) {
 	}
 	// A run that was stopped, even before it was started, does not start.
 	must.Do(t, s.Stop(t.Context(), s.run(9)))
-	if err := s.Resume(t.Context(), s.run(9)); !errors.Is(err, command.ErrStopped) {
-		t.Errorf("resume after stop: %v", err)
-	}
+	must.Err(t, s.Resume(t.Context(), s.run(9)), command.ErrStopped, "resume after stop")
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)
 	}
 	// Looking at a later attempt does not end the one that is there, and does not fence it either.
 	s.resume(t, s.run(10))
-	if _, err := s.Progress(t.Context(), s.run(11)); !errors.Is(err, command.ErrNotStarted) {
-		t.Errorf("progress of a later attempt: %v", err)
-	}
-	if err := s.Stop(t.Context(), s.run(10)); err != nil {
-		t.Errorf("stop after a look at a later attempt: %v", err)
-	}
+	must.Fail(s.Progress(t.Context(), s.run(11)))(t, command.ErrNotStarted, "progress of a later attempt")
+	must.Do(t, s.Stop(t.Context(), s.run(10)), "stop after a look at a later attempt")
 	if _, err := s.Save(t.Context(), s.run(10)); !errors.Is(err, checkpoint.ErrFenced) || !errors.Is(err, command.ErrStopped) {
 		t.Errorf("save after stop: %v", err)
 	}
@@ -654,9 +624,7 @@ func TestSaveIsFenced(t *testing.T) {
 		return err == nil
 	})
 	s.resume(t, s.run(2))
-	if err := <-result; !errors.Is(err, checkpoint.ErrFenced) {
-		t.Error(err)
-	}
+	must.Err(t, <-result, checkpoint.ErrFenced)
 }
 
 // startAgent starts an agent and returns when it has printed a line.
@@ -720,9 +688,7 @@ func TestEndUnwatched(t *testing.T) {
 		}
 		eventually(t, "end", func() bool { return !s.progress(t, run).Running })
 		// Where it ended before its agent did, its status is known.
-		if got := s.progress(t, run); got != want {
-			t.Errorf("%s: %+v, want %+v", job, got, want)
-		}
+		must.Equal(t, s.progress(t, run), want, job)
 	}
 }
 
@@ -787,9 +753,7 @@ func TestNumberReused(t *testing.T) {
 		if err := os.Remove(filepath.Join(filepath.Dir(s.Log(run, 0)), "over")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := s.Stop(t.Context(), run); err != nil {
-			t.Errorf("%s: %v", record, err)
-		}
+		must.Do(t, s.Stop(t.Context(), run), record)
 		if err := innocent.Process.Signal(syscall.Signal(0)); err != nil || dead("/proc/"+strconv.Itoa(innocent.Process.Pid)) {
 			t.Fatalf("%s: an innocent process was killed", record)
 		}
@@ -843,18 +807,12 @@ func TestJobNames(t *testing.T) {
 		runs[i] = run(i)
 		s.resume(t, runs[i])
 	}
-	folders, err := os.ReadDir(s.work)
-	if err != nil || len(folders) != len(names) {
-		t.Errorf("%d jobs have the folders %v, %v", len(names), folders, err)
-	}
+	folders := must.Have(os.ReadDir(s.work))(t)
+	must.Equal(t, len(folders), len(names), "jobs have the folders", folders)
 	for i, name := range names {
-		if err := s.Stop(t.Context(), runs[i]); err != nil {
-			t.Errorf("%.20q: %v", name, err)
-		}
+		must.Do(t, s.Stop(t.Context(), runs[i]), name)
 		for k := range names {
-			if alive := s.progress(t, runs[k]).Running; alive != (k > i) {
-				t.Errorf("after the stop of %.20q: %.20q runs: %v", name, names[k], alive)
-			}
+			must.Equal(t, s.progress(t, runs[k]).Running, k > i, "after the stop of", name, names[k], "runs")
 		}
 	}
 }
@@ -930,9 +888,7 @@ func TestFaults(t *testing.T) {
 	s.resume(t, s.run(1))
 	other := s.run(1)
 	other.Containers = []string{"here", "there"}
-	if err := s.Resume(t.Context(), other); !errors.Is(err, apportion.ErrConflict) {
-		t.Errorf("another run of the same number: %v", err)
-	}
+	must.Err(t, s.Resume(t.Context(), other), apportion.ErrConflict, "another run of the same number")
 }
 
 // TestDiskFails: what cannot be recorded is not started.
@@ -941,15 +897,11 @@ func TestDiskFails(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(s.work, "blocked"), nil, 0o600))
 	run := s.run(1)
 	run.Job = "blocked" // its folder cannot be made
-	if err := s.Resume(t.Context(), run); err == nil {
-		t.Error("resumed without a folder")
-	}
+	must.Err(t, s.Resume(t.Context(), run), must.Any, "resumed without a folder")
 	must.Do(t, os.MkdirAll(filepath.Join(s.work, "damaged"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(s.work, "damaged", "run-1"), []byte("no folder"), 0o600))
 	run.Job = "damaged" // nobody knows whether something of it is alive
-	if err := s.Resume(t.Context(), run); err == nil {
-		t.Error("resumed without knowing what was started before")
-	}
+	must.Err(t, s.Resume(t.Context(), run), must.Any, "resumed without knowing what was started before")
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)
 	}

@@ -43,9 +43,7 @@ func TestStopNeedsNoRecords(t *testing.T) {
 			spoil(t, s)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if err := s.Stop(ctx, run); err == nil {
-				t.Error("stopped, and nobody will know")
-			}
+			must.Err(t, s.Stop(ctx, run), must.Any, "stopped, and nobody will know")
 			if left := s.processes(t); len(left) > 0 {
 				t.Errorf("alive: %v", left)
 			}
@@ -57,9 +55,7 @@ func TestStopNeedsNoRecords(t *testing.T) {
 func TestStopSparesLater(t *testing.T) {
 	s := newSite(t, nil, "sleep")
 	s.resume(t, s.run(3))
-	if err := s.Stop(t.Context(), s.run(2)); err == nil {
-		t.Error("an old attempt was stopped")
-	}
+	must.Err(t, s.Stop(t.Context(), s.run(2)), must.Any, "an old attempt was stopped")
 	if left := s.processes(t); len(left["run-3"]) != 1 {
 		t.Errorf("alive: %v", left)
 	}
@@ -103,9 +99,7 @@ func TestPipesInThePlaceOfRecords(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	must.Do(t, err)
 	if err := within("save", func(ctx context.Context) error { _, err := s.Save(ctx, run); return err }); err == nil {
 		t.Error("it was saved")
 	}
@@ -138,9 +132,7 @@ func TestStopWithoutFirstThread(t *testing.T) {
 			t.Errorf("%+v, %v", p, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		if err := s.Stop(ctx, run); err != nil {
-			t.Errorf("restarted %t: %v", restarted, err)
-		}
+		must.Do(t, s.Stop(ctx, run), "restarted", restarted)
 		cancel()
 		if left := stat(); left != "" && !restarted {
 			t.Errorf("restarted %t: alive: %s", restarted, left)

@@ -74,10 +74,8 @@ func TestGuarded(t *testing.T) {
 	s, _ := guardedSite(t, command.Options{}, "train", "300")
 	run := s.run(1)
 	s.resume(t, run)
-	saved, err := s.Save(t.Context(), run)
-	if err != nil || len(saved.Files) != 1 {
-		t.Errorf("%+v, %v", saved, err)
-	}
+	saved := must.Have(s.Save(t.Context(), run))(t)
+	must.Equal(t, len(saved.Files), 1, saved)
 	if p := s.awaitProgress(t, run, over); !p.Done || p.Step != 300 {
 		t.Errorf("%+v", p)
 	}

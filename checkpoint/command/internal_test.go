@@ -37,9 +37,7 @@ func TestRanks(t *testing.T) {
 		{"", true, []int{0}}, {"a", true, []int{0}}, {"b", true, nil}, {"d", true, nil},
 	} {
 		a := &Runner{options: Options{Node: c.node, Single: c.single}}
-		if got := a.ranks(run); !slices.Equal(got, c.want) {
-			t.Errorf("node %q, single %v: %v, want %v", c.node, c.single, got, c.want)
-		}
+		must.Same(t, a.ranks(run), c.want, "node", c.node, "single", c.single)
 	}
 }
 
@@ -69,9 +67,7 @@ func TestCheckRun(t *testing.T) {
 			t.Errorf("%s is not told beside the others: %v", field, err)
 		}
 	}
-	if err := checkRun(&runner.Run{Job: "a\nb"}); !errors.Is(err, store.ErrName) {
-		t.Errorf("a job with a newline: %v", err)
-	}
+	must.Err(t, checkRun(&runner.Run{Job: "a\nb"}), store.ErrName, "a job with a newline")
 }
 
 // A run is done when every process ended well, failed by the first rank that did not, and both are told from
@@ -122,9 +118,7 @@ func TestFence(t *testing.T) {
 			t.Fatalf("raising to %d above %d: %v", attempt, highest, err)
 		}
 		highest = max(highest, attempt)
-		if got, err := j.highest(); err != nil || got != highest {
-			t.Fatalf("the highest is %d, %v; want %d", got, err, highest)
-		}
+		must.Equal(t, must.Have(j.highest())(t), highest, "the highest")
 		for _, n := range []int64{highest - 1, highest, highest + 1} {
 			if err := j.fence(n); errors.Is(err, checkpoint.ErrFenced) != (n < highest) {
 				t.Fatalf("fence of %d at %d: %v", n, highest, err)
@@ -135,9 +129,7 @@ func TestFence(t *testing.T) {
 	for _, other := range []string{"run-", "run-99x", "run--5", "99", "ran-99"} {
 		must.Do(t, os.Mkdir(filepath.Join(string(j), other), 0o700))
 	}
-	if got, err := j.highest(); err != nil || got != highest {
-		t.Errorf("beside other folders the highest is %d, %v; want %d", got, err, highest)
-	}
+	must.Equal(t, must.Have(j.highest())(t), highest, "beside other folders the highest")
 	// A folder that cannot be read fences everything: taken for none it would let an old attempt pass.
 	must.Do(t, os.RemoveAll(string(j)))
 	must.Do(t, os.WriteFile(string(j), nil, 0o600))
@@ -299,9 +291,7 @@ func TestPause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	must.Do(t, (&Runner{options: Options{Poll: time.Millisecond}}).paced(nil).pause(ctx))
 	cancel()
-	if err := (&Runner{options: Options{Poll: time.Hour}}).paced(nil).pause(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the context: %v", err)
-	}
+	must.Err(t, (&Runner{options: Options{Poll: time.Hour}}).paced(nil).pause(ctx), context.Canceled, "after the context")
 }
 
 // Pauses grow up to Poll, and stay there: nothing is looked at more often for long.
@@ -342,7 +332,5 @@ func TestRunningEndsWithItsContext(t *testing.T) {
 		t.Errorf("nothing was started: %v, %v", alive, err)
 	}
 	cancel()
-	if _, err := a.running(ctx, j, j.run(1), []int{0}); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the context: %v", err)
-	}
+	must.Fail(a.running(ctx, j, j.run(1), []int{0}))(t, context.Canceled, "after the context")
 }

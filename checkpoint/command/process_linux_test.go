@@ -24,9 +24,7 @@ func TestNames(t *testing.T) {
 		"\x00" + run + "\x00": true, "\x00A=1\x00" + run + "\x00B=2\x00": true, "\x00MY_" + run + "\x00": false, "\x00A=" + run + "\x00": false,
 		"\x00A=1\x00": false, "\x00": false,
 	} {
-		if got := j.names([]byte(text), 7); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
+		must.Equal(t, j.names([]byte(text), 7), want, text)
 		if j.names([]byte(text), 6) {
 			t.Errorf("%q is of an attempt up to 6", text)
 		}
@@ -157,9 +155,7 @@ func TestSweepCounts(t *testing.T) {
 		}
 		// Each look is told what the one before has found.
 		for i, found := range c.found {
-			if slices.Contains(given[i+1:i+2], 1) != found {
-				t.Errorf("%+v: looks were told of %v", c, given)
-			}
+			must.Equal(t, slices.Contains(given[i+1:i+2], 1), found, c, "looks were told of", given)
 		}
 	}
 }

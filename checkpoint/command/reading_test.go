@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestParseLine(t *testing.T) {
@@ -50,10 +52,8 @@ func TestReadingSurvivesJSON(t *testing.T) {
 		`{"step":9,"done":true}`:                       {9, nan, true},
 		`{"step":9223372036854775807,"value":-5e-324}`: {math.MaxInt64, -5e-324, false},
 	} {
-		text, err := json.Marshal(r)
-		if err != nil || string(text) != want {
-			t.Errorf("%+v is written as %s, %v, want %s", r, text, err, want)
-		}
+		text := must.Have(json.Marshal(r))(t)
+		must.Equal(t, string(text), want, r, "is written as", text)
 		var back Reading
 		if err := json.Unmarshal(text, &back); err != nil || !same(back, r) {
 			t.Errorf("%s is read as %+v, %v", text, back, err)

@@ -113,8 +113,7 @@ func (m *mortal) Status(ctx context.Context, q agent.Question) (agent.Status, er
 func disk(t *testing.T, dir string) vfs.FS {
 	t.Helper()
 	must.Do(t, os.MkdirAll(dir, 0o700))
-	d := must.Have(vfs.NewOS(dir))(t)
-	return d
+	return must.Have(vfs.NewOS(dir))(t)
 }
 
 // shardedCluster is a driver with three servers, and the folder of all. Each has a store of its own on the same directory, as
@@ -134,9 +133,7 @@ func newShardedCluster(t *testing.T) shardedCluster {
 		return store.NewShards(s)
 	}
 	m, j, err := journal.Open(disk(t, filepath.Join(dir, "journal")), checkpoint.Config{Kinds: apportion.Kinds{"slot"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	master := stored()
 	d := must.Have(driver.New(m, j, driver.Config{Store: master, Grace: time.Hour},
 		&driver.Options{Sharded: func(string) bool { return true }, VerifyOnServers: true, Poll: 10 * time.Millisecond}))(t)
@@ -181,9 +178,7 @@ func reaches(t *testing.T, d *driver.Driver, is func(j *checkpoint.Job) bool) ch
 	defer cancel()
 	s, err := d.Await(ctx, func(s *driver.State) bool { j, ok := s.Job("lr"); return ok && is(&j.Job) })
 	j, _ := s.Job("lr")
-	if err != nil {
-		t.Fatalf("%v: %+v", err, j)
-	}
+	must.Do(t, err, j)
 	return j.Job
 }
 
@@ -214,9 +209,7 @@ func TestShardsOfServers(t *testing.T) {
 	}
 	apply(checkpoint.ServerFenced{ID: "b"})
 	resized := reaches(t, d, func(j *checkpoint.Job) bool { return j.Attempt > saved.Attempt && runsOn("a", "c")(j) })
-	if resized.Newest() != confirmed {
-		t.Errorf("it goes on from %+v, want %+v", resized.Newest(), confirmed)
-	}
+	must.Equal(t, resized.Newest(), confirmed, "it goes on from")
 	for rank, want := range []string{"shard-0 shard-2 shard-4", "shard-1 shard-3 shard-5"} {
 		name := filepath.Join(c.dir, "shared", "lr", fmt.Sprint(resized.Attempt), fmt.Sprint("found-", rank))
 		eventually(t, "rank begins", func() bool { text, err := os.ReadFile(name); return err == nil && len(text) > 0 })
@@ -226,9 +219,7 @@ func TestShardsOfServers(t *testing.T) {
 	}
 	apply(checkpoint.Checkpoint{Job: "lr"})
 	again := reaches(t, d, func(j *checkpoint.Job) bool { return j.Newest() != confirmed && runsOn("a", "c")(j) })
-	if again.Newest().Step != confirmed.Step+1 {
-		t.Errorf("%+v behind %+v", again.Newest(), confirmed)
-	}
+	must.Equal(t, again.Newest().Step, confirmed.Step+1, again.Newest(), "behind", confirmed)
 	apply(checkpoint.Cancel{Job: "lr"})
 	reaches(t, d, func(j *checkpoint.Job) bool { return j.Phase == checkpoint.Ended })
 }

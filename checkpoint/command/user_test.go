@@ -37,9 +37,7 @@ func TestParseUser(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, %s", text, err, diff)
 		}
-		if got.String() != text {
-			t.Errorf("%s is written as %s", text, got)
-		}
+		must.Equal(t, got.String(), text, "is written as", got)
 		var back command.User
 		if data, err := json.Marshal(got); err != nil || json.Unmarshal(data, &back) != nil || cmp.Diff(want, back) != "" {
 			t.Errorf("%s: %v becomes %v, %v", data, got, back, err)
@@ -100,9 +98,7 @@ func newUsersSite(t *testing.T) *usersSite {
 	if err == nil {
 		err = os.Chmod(dir, 0o711)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return &usersSite{t, dir}
 }
@@ -162,9 +158,7 @@ func TestUser(t *testing.T) {
 	want := strings.Fields("64011 64021 64021 64030 old state NoNewPrivs: 1 CapEff: 0000000000000000 at home heard")
 	slices.Sort(got)
 	slices.Sort(want)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 	// A link in the copy is the user's, what it names is not.
 	if info, err := os.Stat("/etc/passwd"); err != nil || info.Sys().(*syscall.Stat_t).Uid == userOf(1).UID {
 		t.Errorf("a link was followed: %v", err)

@@ -4,7 +4,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -114,8 +113,6 @@ func TestPauseIsTold(t *testing.T) {
 	for _, told := range []bool{false, true} {
 		late := a.paced(w)
 		late.told, late.least = told, time.Hour
-		if err := late.pause(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("told %t: %v", told, err)
-		}
+		must.Err(t, late.pause(ctx), context.Canceled, "told", told)
 	}
 }
