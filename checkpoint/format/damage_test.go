@@ -23,9 +23,7 @@ func TestNewest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			found := must.Have(f.format.Newest(f.dir()))(t)
 			want := format.Found{Name: f.new, Files: f.newMembers, Step: f.step}
-			if diff := cmp.Diff(want, found); diff != "" {
-				t.Errorf("found (-want +got):\n%s", diff)
-			}
+			must.Equal(t, cmp.Diff(want, found), "", "found")
 			saved := found.Saved("/data")
 			if saved.Dir != "/data" || saved.Step != f.step || !slices.Equal(saved.Files, f.newMembers) {
 				t.Errorf("saved %+v", saved)

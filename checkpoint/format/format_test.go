@@ -60,10 +60,8 @@ func TestDeterministic(t *testing.T) {
 				}
 				must.Do(t, os.WriteFile(filepath.Join(folder, file), contents, 0o600))
 			}
-			found, err := f.format.Newest(os.DirFS(folder))
-			if err != nil || found.Name != f.new {
-				t.Fatalf("%s: %+v, %v", name, found, err)
-			}
+			found := must.Have(f.format.Newest(os.DirFS(folder)))(t)
+			must.Equal(t, found.Name, f.new, name, found)
 		}
 	}
 }
@@ -149,9 +147,7 @@ func TestTensorFlowBundles(t *testing.T) {
 	}
 	f := &fixture{files: map[string]*file{}}
 	f.bundle("m", two)
-	if _, err := (format.TensorFlow{Meta: true}).Verify(f.dir(), "m"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("demanded meta is missing: %v", err)
-	}
+	must.Fail((format.TensorFlow{Meta: true}).Verify(f.dir(), "m"))(t, fs.ErrNotExist, "demanded meta is missing")
 }
 
 func TestTensorFlowStep(t *testing.T) {
@@ -173,10 +169,8 @@ func TestTensorFlowStep(t *testing.T) {
 	} {
 		f := &fixture{files: map[string]*file{}}
 		f.bundle("m-5", test.tensors)
-		found, err := format.TensorFlow{}.Verify(f.dir(), "m-5")
-		if err != nil || found.Step != test.want {
-			t.Errorf("%s: %+v, %v, want step %d", name, found, err, test.want)
-		}
+		found := must.Have(format.TensorFlow{}.Verify(f.dir(), "m-5"))(t)
+		must.Equal(t, found.Step, test.want, name, found)
 	}
 }
 
@@ -229,9 +223,7 @@ func TestPyTorchNames(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
-	if _, err := (format.PyTorch{Patterns: []string{"["}}).Newest(dir); err == nil {
-		t.Error("a bad pattern is not refused")
-	}
+	must.Fail((format.PyTorch{Patterns: []string{"["}}).Newest(dir))(t, must.Any, "a bad pattern is not refused")
 }
 
 func TestCaffePairs(t *testing.T) {
@@ -282,18 +274,14 @@ func TestMXNetNames(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	delete(dir, "net-0099.states")
-	if _, err := (format.MXNet{States: true}).Newest(dir); !errors.Is(err, format.ErrNone) {
-		t.Errorf("demanded states are missing: %v", err)
-	}
+	must.Fail((format.MXNet{States: true}).Newest(dir))(t, format.ErrNone, "demanded states are missing")
 }
 
 // TestMXNetSymbol: what is no network, and numbers that would overflow.
 func TestMXNetSymbol(t *testing.T) {
 	whole := mxnetFixture()
 	for _, bad := range []string{"", "{}", "[]", `{"nodes":[{}],"heads":[[0]],"arg_nodes":[1]}`, `{"nodes":[{}],"heads":[[0]],"arg_nodes":[-1]}`, `{"nodes":[{}]}`} {
-		if _, err := whole.format.Verify(whole.with("net-symbol.json", []byte(bad)), whole.new); !errors.Is(err, format.ErrIncomplete) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		must.Fail(whole.format.Verify(whole.with("net-symbol.json", []byte(bad)), whole.new))(t, format.ErrIncomplete, bad)
 	}
 	huge := &file{}
 	huge.u64(0x112)

@@ -6,7 +6,6 @@ package format_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -111,9 +110,7 @@ func TestHugeClaims(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := test.format.Newest(os.DirFS(folder))
 		runtime.ReadMemStats(&after)
-		if !errors.Is(err, format.ErrNone) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Err(t, err, format.ErrNone, name)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<26 {
 			t.Errorf("%s: %d bytes of memory for %v", name, used, err)
 		}

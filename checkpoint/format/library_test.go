@@ -91,13 +91,9 @@ func TestLibraries(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, found.Files); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Equal(t, cmp.Diff(want, found.Files), "", name)
 		// A job that names the files of one checkpoint gets that one, and the runner resumes from it.
-		if _, err := format.Of(w.format, found.Files).Newest(only(dir, found.Files)); err != nil {
-			t.Errorf("%s, named: %v", name, err)
-		}
+		must.Have(format.Of(w.format, found.Files).Newest(only(dir, found.Files)))(t, name, "named")
 	}
 }
 
@@ -134,9 +130,7 @@ func TestLibrariesCut(t *testing.T) {
 				got, err := w.format.Newest(cut)
 				switch {
 				case w.older == "" || file == "latest":
-					if !errors.Is(err, format.ErrNone) {
-						t.Errorf("%s, %s cut to %d: %+v, %v", name, file, length, got, err)
-					}
+					must.Err(t, err, format.ErrNone, name, file, "cut to", length, got)
 				case err != nil || got.Name != w.older || len(got.Skipped) != 1 && length >= 0:
 					t.Errorf("%s, %s cut to %d: %+v, %v", name, file, length, got, err)
 				}

@@ -4,10 +4,11 @@ package format
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // shown returns the literals of a pickle as text.
@@ -42,13 +43,9 @@ func TestLiterals(t *testing.T) {
 		"\x80\x02U\x01aj\x00\x00\x00\x00.":                       `"a"`,
 		"\x80\x02U\x01ar\x00\x00\x01\x00K\x01j\x00\x00\x01\x00.": `"a" 1 "a"`,
 	} {
-		if got, err := shown(data); err != nil || got != want {
-			t.Errorf("%.60q: %.80s, %v, want %.80s", data, got, err, want)
-		}
+		must.Equal(t, must.Have(shown(data))(t), want, data)
 		for n := range min(len(data), 60) {
-			if _, err := shown(data[:n]); err == nil {
-				t.Errorf("%.60q cut to %d passes", data, n)
-			}
+			must.Fail(shown(data[:n]))(t, must.Any, data, "cut to", n, "passes")
 		}
 	}
 	// A text that is remembered again and again costs memory only up to a bound.
@@ -58,7 +55,5 @@ func TestLiterals(t *testing.T) {
 		greedy.WriteString("r" + string([]byte{byte(i), byte(i >> 8), byte(i >> 16), 0}))
 	}
 	greedy.WriteString(".")
-	if _, err := shown(greedy.String()); !errors.Is(err, errMalformed) {
-		t.Errorf("a pickle that remembers too much: %v", err)
-	}
+	must.Fail(shown(greedy.String()))(t, errMalformed, "a pickle that remembers too much")
 }

@@ -52,9 +52,7 @@ func TestAmbiguous(t *testing.T) {
 		{"model-13.pt"}, {"model-12.pt", "model-13.pt"}, {"optimal-13.pt"}, {"options.pt"}, {"frank-13.pt"}, {"epoch_9_step_120.pt", "epoch_10_step_90.pt"},
 		{"partial-1.pt"}, {"adapt-1.pt"}, {"top-5.pt"}, {"step13.pt"}, {"resnet50-epoch3.pt"},
 	} {
-		if _, err := (format.PyTorch{}).Newest(directory(names...)); err != nil {
-			t.Errorf("%q: %v", names, err)
-		}
+		must.Have((format.PyTorch{}).Newest(directory(names...)))(t, names)
 	}
 }
 
@@ -68,9 +66,7 @@ func TestTogether(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	found.Skipped = nil
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, found), "")
 	verified, err := f.Verify(dir, "model-12.pt")
 	if diff := cmp.Diff(want, verified); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

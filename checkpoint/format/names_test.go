@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apportion/apportion/checkpoint/format"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // odd are names that mean something else as patterns: wrong ones, and such as take their neighbours.
@@ -33,9 +34,7 @@ func TestOddNames(t *testing.T) {
 			if verified, err := w.format.Verify(dir, called); err != nil || !cmp.Equal(verified, found) {
 				t.Errorf("%s called %q: %+v, %v", name, called, verified, err)
 			}
-			if _, err := format.Of(w.format, found.Files).Newest(dir); err != nil {
-				t.Errorf("%s called %q, named by the job: %v", name, called, err)
-			}
+			must.Have(format.Of(w.format, found.Files).Newest(dir))(t, name, "called", called, "named by the job")
 		}
 	}
 }

@@ -158,9 +158,7 @@ func TestKilledFrameworks(t *testing.T) {
 				if found.Step < last || found.Step > last+1 {
 					t.Fatalf("%+v is the newest, but %d was saved", found, last)
 				}
-				if number := process.load(t, folder, found.Name); number != found.Step {
-					t.Fatalf("%+v holds step %d", found, number)
-				}
+				must.Equal(t, process.load(t, folder, found.Name), found.Step, found, "holds step")
 				skipped += len(found.Skipped)
 				interrupted += leftovers(t, folder, found)
 			}

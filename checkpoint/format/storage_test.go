@@ -21,10 +21,8 @@ func TestStorage(t *testing.T) {
 		data := must.Have(io.ReadAll(file))(t)
 		dir[name] = &fstest.MapFile{Data: data}
 	}
-	list, err := storage(dir, ".metadata")
-	if err != nil || len(list) != 3 {
-		t.Fatalf("%v, %v", list, err)
-	}
+	list := must.Have(storage(dir, ".metadata"))(t)
+	must.Equal(t, len(list), 3, list)
 	at := int64(0)
 	for _, s := range list {
 		if s.file != "__0_0.distcp" || s.offset != at || s.length <= 0 {
@@ -32,7 +30,5 @@ func TestStorage(t *testing.T) {
 		}
 		at += s.length
 	}
-	if size := int64(len(dir["__0_0.distcp"].Data)); at != size {
-		t.Errorf("%d bytes of %d are listed", at, size)
-	}
+	must.Equal(t, at, int64(len(dir["__0_0.distcp"].Data)), "bytes of", "are listed")
 }

@@ -49,9 +49,7 @@ func TestCursorReadsTheFile(t *testing.T) {
 			case 1:
 				got, err := c.take(n)
 				if at+n > len(data) {
-					if !errors.Is(err, io.ErrUnexpectedEOF) {
-						t.Fatalf("take of %d at %d: %v", n, at, err)
-					}
+					must.Err(t, err, io.ErrUnexpectedEOF, "take of", n, "at", at)
 					n = 0
 				} else if err != nil || !bytes.Equal(got, data[at:at+n]) {
 					t.Fatalf("take of %d at %d: %v", n, at, err)
@@ -65,9 +63,7 @@ func TestCursorReadsTheFile(t *testing.T) {
 					at += n
 				}
 			}
-			if c.pos != int64(at) {
-				t.Fatalf("the cursor is at %d, want %d", c.pos, at)
-			}
+			must.Equal(t, c.pos, int64(at), "the cursor is at", at)
 			if len(data)-at < windowBytes && rng.IntN(20) == 0 {
 				break // the end may never be hit exactly
 			}
@@ -83,18 +79,12 @@ func TestCursorWithin(t *testing.T) {
 			c := over(data)
 			must.Have(c.take(20))(t)
 			err := c.within(uint64(size), func() error {
-				if c.left() != int64(size) {
-					t.Errorf("%d bytes are left within %d", c.left(), size)
-				}
+				must.Equal(t, c.left(), int64(size), "bytes are left within", size)
 				return c.skip(uint64(used))
 			})
-			if (err != nil) != (used > size) {
-				t.Errorf("skipping %d of %d: %v", used, size, err)
-			}
-			next, err := c.take(1)
-			if err != nil || next[0] != data[20+size] {
-				t.Errorf("behind a part of %d: %v, %v", size, next, err)
-			}
+			must.Equal(t, err != nil, used > size, "skipping", used, "of", size, err)
+			next := must.Have(c.take(1))(t)
+			must.Equal(t, next[0], data[20+size], "behind a part of", size, next)
 		}
 	}
 	c := over(data)
@@ -118,9 +108,7 @@ func TestCursorOfAShrunkFile(t *testing.T) {
 	if got, err := c.peek(5); err == nil {
 		t.Errorf("a file that is shorter than its length gave %d bytes", len(got))
 	}
-	if _, err := c.take(1); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("again: %v", err)
-	}
+	must.Fail(c.take(1))(t, io.ErrUnexpectedEOF, "again")
 }
 
 // Numbers of every width are read as they were written, and none beyond the end.
@@ -140,9 +128,7 @@ func TestCursorNumbers(t *testing.T) {
 			}
 		}
 	}
-	if _, err := over(bytes.Repeat([]byte{0xff}, 11)).varint(); err == nil {
-		t.Error("a number of eleven bytes was read")
-	}
+	must.Fail(over(bytes.Repeat([]byte{0xff}, 11)).varint())(t, must.Any, "a number of eleven bytes was read")
 }
 
 // message returns random fields as bytes, and in words.
@@ -188,9 +174,7 @@ func TestFieldsAgainstWriter(t *testing.T) {
 			}
 		}
 		// The empty beginning is a message, and so is every one that ends with a field.
-		if whole != len(want)+1 {
-			t.Errorf("seed %d: %d beginnings of %d fields are taken for messages", seed, whole, len(want))
-		}
+		must.Equal(t, whole, len(want)+1, "seed", seed, "beginnings of", len(want), "fields are taken for messages")
 	}
 }
 
@@ -205,15 +189,11 @@ func TestFieldsRefused(t *testing.T) {
 		"type 7":      protowire.AppendVarint(nil, 1<<3|7),
 		"huge length": protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.BytesType), math.MaxUint64),
 	} {
-		if err := fields(over(data), func(field) error { return nil }); err == nil {
-			t.Errorf("%s: accepted", what)
-		}
+		must.Err(t, fields(over(data), func(field) error { return nil }), must.Any, what, "accepted")
 	}
 	stop := errors.New("stop")
 	data := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 7)
-	if err := fields(over(append(data, data...)), func(field) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("the error of visit: %v", err)
-	}
+	must.Err(t, fields(over(append(data, data...)), func(field) error { return stop }), stop, "the error of visit")
 }
 
 // sorted returns random keys, ascending, with values.
@@ -328,9 +308,7 @@ func TestEntriesRefused(t *testing.T) {
 		"both wrap together": entry(0, math.MaxUint64, 2, "ab"),
 		"cut in the lengths": {0x80, 0, 0, 0, 0},
 	} {
-		if err := entries(block, func(key, value []byte) error { return nil }); err == nil {
-			t.Errorf("%s: accepted", what)
-		}
+		must.Err(t, entries(block, func(key, value []byte) error { return nil }), must.Any, what, "accepted")
 	}
 }
 
@@ -429,9 +407,7 @@ func TestCoversAgainstSearch(t *testing.T) {
 			if half := len(history) / 2; half > 0 && len(history)%2 == 0 && slices.Equal(history[:half], history[half:]) {
 				want = want || subsequence(history[:half], weights)
 			}
-			if got := covers(weights, history); got != want {
-				t.Errorf("weights %v, history %v: %v, want %v", weights, history, got, want)
-			}
+			must.Equal(t, covers(weights, history), want, "weights", weights, "history", history)
 		}
 	}
 }
@@ -461,15 +437,9 @@ func TestNumbers(t *testing.T) {
 		{"net_iter_-1", 1, 1, -1},
 		{"net_iter_", -1, -1, -1},
 	} {
-		if got := number(c.name); got != c.last {
-			t.Errorf("last number of %q: %d, want %d", c.name, got, c.last)
-		}
-		if got := trailingNumber(c.name); got != c.trailing {
-			t.Errorf("number behind the last dash of %q: %d, want %d", c.name, got, c.trailing)
-		}
-		if got := iteration(c.name); got != c.caffes {
-			t.Errorf("iteration of %q: %d, want %d", c.name, got, c.caffes)
-		}
+		must.Equal(t, number(c.name), c.last, "last number of", c.name)
+		must.Equal(t, trailingNumber(c.name), c.trailing, "number behind the last dash of", c.name)
+		must.Equal(t, iteration(c.name), c.caffes, "iteration of", c.name)
 	}
 }
 
@@ -480,9 +450,7 @@ func TestSteps(t *testing.T) {
 		{1 << 62, 1, 1 << 62}, {1<<62 + 1, 1, -1}, {1 << 31, 1 << 31, 1 << 62}, {1<<31 + 1, 1 << 31, -1},
 		{math.MaxInt64, math.MaxInt64, -1}, {1, math.MaxInt64, -1}, {0, math.MaxInt64, 0},
 	} {
-		if got := steps(c.number, c.per); got != c.want {
-			t.Errorf("%d times %d: %d, want %d", c.number, c.per, got, c.want)
-		}
+		must.Equal(t, steps(c.number, c.per), c.want, c.number, "times", c.per)
 	}
 }
 
@@ -511,9 +479,7 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	if _, err := times(1, field{kind: protowire.BytesType, value: 1}); err == nil {
-		t.Error("a dimension that is no number was taken")
-	}
+	must.Fail(times(1, field{kind: protowire.BytesType, value: 1}))(t, must.Any, "a dimension that is no number was taken")
 }
 
 // The widths of what follows an opcode, from the protocol and not from our tables: a wrong one would lead the
@@ -530,12 +496,8 @@ func TestPickleWidths(t *testing.T) {
 	} {
 		name, op, _ := strings.Cut(opcode, " ")
 		// The stop is the last byte; the contents must not hold it, or a shorter width would find it.
-		if err := pickle(over([]byte("\x80\x04" + op + contents + "."))); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Do(t, pickle(over([]byte("\x80\x04"+op+contents+"."))), name)
 		// With a byte more the walk takes that for an opcode, which 0xff is not.
-		if err := pickle(over([]byte("\x80\x04" + op + contents + "\xff."))); !errors.Is(err, errMalformed) {
-			t.Errorf("%s with a byte more: %v", name, err)
-		}
+		must.Err(t, pickle(over([]byte("\x80\x04"+op+contents+"\xff."))), errMalformed, name, "with a byte more")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apportion/apportion/internal/must"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
@@ -22,9 +23,7 @@ func TestTicks(t *testing.T) {
 		{0, 189, "0 40 80 120 160"}, {0, 1.05, "0 0.2 0.4 0.6 0.8 1"}, {0, 8, "0 1 2 3 4 5 6 7 8"},
 		{1, 1, ""}, {0, math.Inf(1), ""}, {math.NaN(), 1, ""},
 	} {
-		if got := labels((ticks{}).Ticks(test.low, test.high)); got != test.want {
-			t.Errorf("%v to %v: %s, want %s", test.low, test.high, got, test.want)
-		}
+		must.Equal(t, labels((ticks{}).Ticks(test.low, test.high)), test.want, test.low, "to", test.high)
 	}
 }
 
@@ -40,9 +39,7 @@ func labels(marks []plot.Tick) string {
 func TestRowTicks(t *testing.T) {
 	for n, want := range map[int]int{3: 3, 16: 16, 30: 15, 50: 10, 160: 16} {
 		f := &Figure{rows: make([]string, n)}
-		if got := len(f.rowTicks()); got != want {
-			t.Errorf("%d rows: %d names, want %d", n, got, want)
-		}
+		must.Equal(t, len(f.rowTicks()), want, n, "rows", "names")
 	}
 }
 
@@ -63,21 +60,15 @@ func TestWrite(t *testing.T) {
 		t.Errorf("axes end at %v and %v, want room for 3", steps.plot.Y.Max, spans.plot.X.Max)
 	}
 	folder := filepath.Join(t.TempDir(), "new")
-	names, err := Write(folder, []*Figure{steps, bars, points, spans})
-	if err != nil || len(names) != 5 {
-		t.Fatalf("%v, %v; want 5 names", names, err)
-	}
+	names := must.Have(Write(folder, []*Figure{steps, bars, points, spans}))(t)
+	must.Equal(t, len(names), 5, names)
 	if points.plot.Y.Max < 7 || points.plot.X.Max != 4 {
 		t.Errorf("axes end at %v and %v, want 4 and room for 7", points.plot.X.Max, points.plot.Y.Max)
 	}
-	files, err := os.ReadDir(folder)
-	if err != nil || len(files) != 10 {
-		t.Errorf("%d files (%v), want 10", len(files), err)
-	}
+	files := must.Have(os.ReadDir(folder))(t)
+	must.Equal(t, len(files), 10, "files (", ")")
 	wrong := New("f", "", "", "")
 	wrong.Steps(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}})
 	wrong.Steps(0, "s", plotter.XYs{{X: 0, Y: 1}})
-	if _, err := Write(folder, []*Figure{steps, wrong}); err == nil {
-		t.Error("no error for a point that is no number")
-	}
+	must.Fail(Write(folder, []*Figure{steps, wrong}))(t, must.Any, "no error for a point that is no number")
 }

@@ -24,9 +24,7 @@ func TestLogLog(t *testing.T) {
 	if got := f.plot.X.Norm(100); math.Abs(got-0.5) > 1e-12 {
 		t.Errorf("100 is at %v of the way from 10 to 1000, want the middle", got)
 	}
-	if got := labels(f.plot.X.Tick.Marker.Ticks(10, 1000)); got != "ten thousand" {
-		t.Errorf("marks %q", got)
-	}
+	must.Equal(t, labels(f.plot.X.Tick.Marker.Ticks(10, 1000)), "ten thousand", "marks")
 	folder := t.TempDir()
 	must.Have(Write(folder, []*Figure{f}))(t)
 	if f.plot.Y.Max < 80 || f.plot.Y.Min != 0.001 {
@@ -37,7 +35,5 @@ func TestLogLog(t *testing.T) {
 		t.Errorf("%v; the picture has no mark", err)
 	}
 	f.Line(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}})
-	if _, err := Write(folder, []*Figure{f}); err == nil {
-		t.Error("no error for a point that is no number")
-	}
+	must.Fail(Write(folder, []*Figure{f}))(t, must.Any, "no error for a point that is no number")
 }

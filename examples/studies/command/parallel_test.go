@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync/atomic"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestInParallel(t *testing.T) {
@@ -19,9 +21,7 @@ func TestInParallel(t *testing.T) {
 			t.Errorf("%d was called %d times, error %v", i, n, err)
 		}
 	}
-	if err := InParallel(t.Context(), 0, io.Discard, "testing", nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, InParallel(t.Context(), 0, io.Discard, "testing", nil))
 }
 
 // An error ends the calls that are under way and those that have not begun; what they say of it does not
@@ -43,7 +43,5 @@ func TestInParallelEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	err = InParallel(ended, 3, io.Discard, "testing", func(context.Context, int) error { t.Error("called"); return nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
-	}
+	must.Err(t, err, context.Canceled, "error")
 }

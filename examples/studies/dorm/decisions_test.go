@@ -76,9 +76,7 @@ func TestNoted(t *testing.T) {
 func TestMoved(t *testing.T) {
 	before := alloc.Allocation{"stays": {"x": 2}, "moves": {"x": 3, "y": 1}, "suspended": {"y": 4}}
 	after := alloc.Allocation{"stays": {"x": 2}, "moves": {"x": 1, "z": 2}, "new": {"y": 5}}
-	if got := moved(before, after); got != 2+1+2+4 {
-		t.Errorf("%d containers moved, want 9", got)
-	}
+	must.Equal(t, moved(before, after), 2+1+2+4, "containers moved")
 }
 
 // Decisions behind the period do not count, a setting without any has no line, and one that never
@@ -99,7 +97,5 @@ Seconds: on this machine, with a run on every processor.
 Dorm-1  100        1     33.3 %  0.100 %      0.200 %  1.0          2     0.05             0.099  0.5
 Dorm-2  1          1     -       -            -        0.0          0     0.5              0.5    0.5
 `
-	if diff := cmp.Diff(want, text.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, text.String()), "")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/examples/studies/chart"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -41,13 +42,9 @@ func TestGroupSpeedup(t *testing.T) {
 		}
 	}
 	s.runs[0][1].Jobs[1].Completed = false
-	if got := s.groupSpeedup(1, "LR"); got != 2 {
-		t.Errorf("with one that never completed: %v, want 2", got)
-	}
+	must.Equal(t, s.groupSpeedup(1, "LR"), 2, "with one that never completed")
 	s.runs[0][0].Jobs[0].Completed = false
-	if got := s.groupSpeedup(1, "LR"); got != 0 {
-		t.Errorf("with one left in neither: %v, want 0", got)
-	}
+	must.Equal(t, s.groupSpeedup(1, "LR"), 0, "with one left in neither")
 	// Of a trace the groups are the numbers of GPUs.
 	s.paper = false
 	if got := s.groupSpeedup(1, gpus(3)); got != 3 || !slices.Equal(s.groups(), []string{"1 GPU", "2 GPU", "4 GPU", "8 GPU", everybody}) {
@@ -64,9 +61,7 @@ func TestStudyFigures(t *testing.T) {
 		}
 	}
 	figures := s.figures()
-	if len(figures) != 5 {
-		t.Fatalf("%d figures", len(figures))
-	}
+	must.Equal(t, len(figures), 5, "figures")
 	dir := t.TempDir()
 	names, err := chart.Write(dir, figures)
 	if err != nil || !slices.Equal(names, []string{"summary", "figure-6", "figure-7", "figure-8", "figure-8-total", "figure-9a"}) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -80,9 +81,7 @@ func TestQuantile(t *testing.T) {
 		{[]float64{3, 1, 2}, 0.5, 2}, {[]float64{4, 1}, 0.5, 1}, {[]float64{7}, 0.99, 7}, {[]float64{7}, 0, 7},
 		{hundred, 0.5, 50}, {hundred, 0.99, 99}, {hundred, 1, 100},
 	} {
-		if got := quantile(test.values, test.part); got != test.want {
-			t.Errorf("%v of %v: %v, want %v", test.part, test.values, got, test.want)
-		}
+		must.Equal(t, quantile(test.values, test.part), test.want, test.part, "of", test.values)
 	}
 	if got := quantile(nil, 0.5); !math.IsNaN(got) {
 		t.Errorf("median of nothing %v", got)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/apportion/apportion/alloc/milp/ortools"
 	"github.com/apportion/apportion/examples/internal/backend"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Three applications are decided by every solver, to proof by the general ones and nearly so by the
@@ -26,9 +27,7 @@ func TestSolvers(t *testing.T) {
 			if errors.Is(err, ortools.ErrUnavailable) && os.Getenv("APPORTION_REQUIRE_ORTOOLS") == "" {
 				t.Skip(err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if want := " by solver " + b.Name + "."; strings.Count(text.String(), want) != 2 {
 				t.Errorf("no two lines with %q in\n%s", want, &text)
 			}

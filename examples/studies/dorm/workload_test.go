@@ -41,16 +41,10 @@ func TestWorkloadIsTableII(t *testing.T) {
 		counts[modelOf(&scenario.Jobs[i])]++
 	}
 	for i := range tableII {
-		if got := counts[tableII[i].name]; got != tableII[i].number {
-			t.Errorf("%d applications of %s, want %d", got, tableII[i].name, tableII[i].number)
-		}
+		must.Equal(t, counts[tableII[i].name], tableII[i].number, "applications of", tableII[i].name)
 	}
-	if len(scenario.Jobs) != paperApps {
-		t.Errorf("%d applications, want %d", len(scenario.Jobs), paperApps)
-	}
-	if n := len(paperScenario(long(2*paperApps+1), 3).Jobs); n != 2*paperApps+1 {
-		t.Errorf("%d applications, want %d", n, 2*paperApps+1)
-	}
+	must.Equal(t, len(scenario.Jobs), paperApps, "applications")
+	must.Equal(t, len(paperScenario(long(2*paperApps+1), 3).Jobs), 2*paperApps+1, "applications")
 }
 
 // Reference: [Dorm] §V-B1: the baseline can only handle the first 15 submitted applications. True
@@ -105,9 +99,7 @@ func TestDurationsAndArrivals(t *testing.T) {
 func TestTraceScenario(t *testing.T) {
 	scenario := must.Have(traceScenario(itpDay, traceJobs))(t)
 	must.Do(t, scenario.Validate())
-	if len(scenario.Jobs) != traceJobs {
-		t.Fatalf("%d applications, want %d", len(scenario.Jobs), traceJobs)
-	}
+	must.Equal(t, len(scenario.Jobs), traceJobs, "applications")
 	// c07-1287,4599,6415,8: submitted after 4599 s, 6415 s on 8 GPUs.
 	if a := scenario.Jobs[1]; a.Arrival != 4599*time.Second || duration(&a) != 6415*time.Second || a.Fixed != 8 || a.Max != 32 || a.Min != 1 {
 		t.Errorf("%+v", a)
@@ -123,8 +115,6 @@ func TestTraceScenarioRefuses(t *testing.T) {
 		"j,0,100,0,,,,g,,,,,,,,",   // no GPU
 		"j,0,x,1,,,,g,,,,,,,,",     // no number
 	} {
-		if _, err := traceScenario([]byte(header+"\n"+line+"\n"), 5); err == nil {
-			t.Errorf("%s was made an application", line)
-		}
+		must.Fail(traceScenario([]byte(header+"\n"+line+"\n"), 5))(t, must.Any, line, "was made an application")
 	}
 }

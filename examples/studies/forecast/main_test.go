@@ -47,9 +47,7 @@ func TestHandOn(t *testing.T) {
 	o := &options{policy: "decisions", servers: 4, size: 8, days: 12, samples: 300}
 	jobs := must.Have(readJobs(o))(t)
 	moments, _, err := watch(t.Context(), o, jobs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	passed := 0
 	for _, m := range moments {
 		must.Do(t, m.problem.Validate())

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestFaults(t *testing.T) {
@@ -26,9 +28,7 @@ func TestFaults(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
-	if err := run(ctx, &out, &errs, args); err != nil {
-		t.Fatalf("%v\n%s%s", err, &out, &errs)
-	}
+	must.Do(t, run(ctx, &out, &errs, args), &out, &errs)
 	t.Logf("\n%s", &out)
 	if !strings.Contains(out.String(), "no job ran twice") {
 		t.Errorf("%s", &out)

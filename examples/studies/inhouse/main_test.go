@@ -48,9 +48,7 @@ func play(t *testing.T, d *drive, out *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	if err := d.run(ctx); err != nil {
-		t.Fatalf("%v\n%s\nmaster: %s", err, out, d.live.Log("master"))
-	}
+	must.Do(t, d.run(ctx), out, "master", d.live.Log("master"))
 	if left := d.place.Processes(); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
@@ -63,9 +61,7 @@ func TestResize(t *testing.T) {
 	if d.outcomes[0].runs < 2 {
 		t.Errorf("the first job was not resized: %d runs", d.outcomes[0].runs)
 	}
-	if n := len(d.figures()); n != 2 {
-		t.Errorf("%d figures", n)
-	}
+	must.Equal(t, len(d.figures()), 2, "figures")
 }
 
 // Programs and processes of jobs are killed; every job ends with the curve of an undisturbed run.
@@ -125,9 +121,7 @@ func TestCommandLine(t *testing.T) {
 	must.Have(do("move", "-name", "lr", "-to", "north"))(t)
 	must.Have(do("cancel", "-name", "lr"))(t)
 	await("cancelled", "list")
-	if _, err := do("cancel", "-name", "nobody"); err == nil {
-		t.Error("cancelled a job that is not there")
-	}
+	must.Fail(do("cancel", "-name", "nobody"))(t, must.Any, "cancelled a job that is not there")
 }
 
 // A second master takes over: the first one learns of it when it has something to write down, and ends.
@@ -160,19 +154,11 @@ func TestTwoMasters(t *testing.T) {
 	listening := httptest.NewServer(mux)
 	defer listening.Close()
 	server := master.Registration{URL: listening.URL, Server: servers[0]}
-	if err := first.Call(ctx, "/register", server, &master.Nothing{}); err == nil {
-		t.Error("a master that was replaced let an agent in")
-	}
-	if err := <-firstEnded; !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the first master ended with %v", err)
-	}
-	if err := second.Call(ctx, "/register", server, &master.Nothing{}); err != nil {
-		t.Errorf("the second master: %v", err)
-	}
+	must.Err(t, first.Call(ctx, "/register", server, &master.Nothing{}), must.Any, "a master that was replaced let an agent in")
+	must.Err(t, <-firstEnded, checkpoint.ErrFenced, "the first master ended with")
+	must.Do(t, second.Call(ctx, "/register", server, &master.Nothing{}), "the second master")
 	cancel()
-	if err := <-secondEnded; err != nil {
-		t.Errorf("the second master ended with %v", err)
-	}
+	must.Do(t, <-secondEnded, "the second master ended with")
 }
 
 func TestUnknownSubcommand(t *testing.T) {

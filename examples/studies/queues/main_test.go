@@ -29,17 +29,13 @@ func TestPlay(t *testing.T) {
 	jobs := madeUp(16)[:200]
 	for _, p := range policies {
 		o := must.Have(play(jobs, 16, p))(t)
-		if len(o.waiting) != len(jobs) {
-			t.Errorf("%s: %d of %d jobs have started", p.name, len(o.waiting), len(jobs))
-		}
+		must.Equal(t, len(o.waiting), len(jobs), p.name, "of", "jobs have started")
 		if p.reclaim != (o.taken > 0) || o.lost > float64(o.taken*16) {
 			t.Errorf("%s: %d taken back, %g GPU hours of work lost", p.name, o.taken, o.lost)
 		}
 		o = must.Have(play(jobs, 1000, p))(t)
 		for project, loss := range o.loss {
-			if loss != 0 {
-				t.Errorf("%s: %s loses %g where there is room for all", p.name, project, loss)
-			}
+			must.Equal(t, loss, 0, p.name, project, "loses", "where there is room for all")
 		}
 	}
 }
@@ -77,7 +73,5 @@ func TestReadMonth(t *testing.T) {
 	if err != nil || len(jobs) != 2 || jobs[0].gpus != 8 || jobs[1].submit-jobs[0].submit != 100 || jobs[0].submit > month {
 		t.Errorf("%+v, %v", jobs, err)
 	}
-	if _, err := readMonth(filepath.Join(t.TempDir(), "none"), 8); err == nil {
-		t.Error("a trace that is not there is read")
-	}
+	must.Fail(readMonth(filepath.Join(t.TempDir(), "none"), 8))(t, must.Any, "a trace that is not there is read")
 }

@@ -21,9 +21,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	must.Do(t, s.advance(3.5*hour))
 	r := s.running[0]
-	if got := s.unsaved(r); got != hour/2 {
-		t.Errorf("%v s are not saved, want half an hour", got)
-	}
+	must.Equal(t, s.unsaved(r), hour/2, "s are not saved")
 	s.takeBack(r)
 	if s.out.taken != 1 || s.out.lost != 1 || s.out.reclaimed != 1 || len(s.running) != 0 || r.left != hour {
 		t.Errorf("%+v, left %v h, running %v", s.out, r.left/hour, s.running)
@@ -114,9 +112,7 @@ func TestWindow(t *testing.T) {
 		for _, j := range window(all, start) {
 			got += j.id
 		}
-		if got != want {
-			t.Errorf("from %v: %q, want %q", start, got, want)
-		}
+		must.Equal(t, got, want, "from", start)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestAdjust(t *testing.T) {
@@ -18,9 +20,7 @@ func TestAdjust(t *testing.T) {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), &stdout, &stderr
 		if cmd.Run() != nil {
 			bad = &failure{}
-			if err := json.Unmarshal(stderr.Bytes(), bad); err != nil {
-				t.Fatalf("%s: %v", &stderr, err)
-			}
+			must.Do(t, json.Unmarshal(stderr.Bytes(), bad), &stderr)
 		}
 		return stdout.String(), bad
 	}

@@ -165,9 +165,7 @@ func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "apportion")
 	out, err := exec.Command("go", "build", "-o", bin, "github.com/apportion/apportion/examples/apportion").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	must.Do(t, err, out)
 	return bin
 }
 
@@ -184,9 +182,7 @@ func ask(t *testing.T, bin, subcommand, input string) *failure {
 		return nil
 	}
 	f := new(failure)
-	if err := json.Unmarshal([]byte(errs.String()), f); err != nil {
-		t.Fatalf("%v: %s", err, &errs)
-	}
+	must.Do(t, json.Unmarshal([]byte(errs.String()), f), &errs)
 	return f
 }
 
@@ -194,11 +190,7 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "") }
 
 func decode(t *testing.T, text string) any {
 	t.Helper()
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	return value
+	return must.Have(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t, "in", text)
 }
 
 // mutants returns value with one change each: something replaced, left out or added, at any depth.

@@ -77,13 +77,10 @@ func schema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	s := must.Have(compiler.Compile(filepath.Join(command, "schema", name)))(t)
-	return s
+	return must.Have(compiler.Compile(filepath.Join(command, "schema", name)))(t)
 }
 
 func check(t *testing.T, name, text string) {
 	t.Helper()
-	if err := schema(t, name).Validate(decode(t, text)); err != nil {
-		t.Errorf("%v\nin\n%s", err, text)
-	}
+	must.Do(t, schema(t, name).Validate(decode(t, text)), "in", text)
 }

@@ -105,9 +105,7 @@ func serve(t *testing.T, bin string) func(method, path, body string) (int, strin
 	cmd.Stderr = &errs
 	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // its context has ended
-	if err := json.NewDecoder(out).Decode(&struct{ Listening string }{}); err != nil {
-		t.Fatalf("%v: %s", err, &errs)
-	}
+	must.Do(t, json.NewDecoder(out).Decode(&struct{ Listening string }{}), &errs)
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}

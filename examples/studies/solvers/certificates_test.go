@@ -102,15 +102,11 @@ func TestAims(t *testing.T) {
 	var text bytes.Buffer
 	reportAims(&text, all)
 	const want = "\nBound above the relaxation: +0.500 % at most. Gap: 9.091 % at most. Of 2 that HiGHS proves 1 are proven no later.\n"
-	if text.String() != want {
-		t.Errorf("got %q, want %q", &text, want)
-	}
+	must.Equal(t, text.String(), want, &text)
 	text.Reset()
 	all[2].report(&text, time.Second)
 	if fields := strings.Fields(text.String()); len(fields) != 9 || fields[4] != noNumber || fields[8] != noNumber {
 		t.Errorf("%q", fields)
 	}
-	if _, err := recorded(alloctest.Reference{Objective: 1, Bound: 1, Relaxed: true}); !errors.Is(err, errNotRecorded) {
-		t.Errorf("of a relaxation: %v", err)
-	}
+	must.Fail(recorded(alloctest.Reference{Objective: 1, Bound: 1, Relaxed: true}))(t, errNotRecorded, "of a relaxation")
 }

@@ -18,9 +18,7 @@ func TestBinding(t *testing.T) {
 	for _, f := range features {
 		for seed := range uint64(4) {
 			p := binding(f, seed, 4, 6, seed > 1)
-			if err := p.Validate(); err != nil {
-				t.Errorf("%s, seed %d: %v", f.name, seed, err)
-			}
+			must.Do(t, p.Validate(), f.name, "seed", seed)
 		}
 	}
 }

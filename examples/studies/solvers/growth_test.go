@@ -17,9 +17,7 @@ import (
 // A curve ends with the first sample beyond the limit; the axes themselves are never empty.
 func TestGrowthLimit(t *testing.T) {
 	curves := must.Have(grow(t.Context(), io.Discard, time.Nanosecond))(t)
-	if len(curves) != 2*len(axes) {
-		t.Fatalf("%d curves", len(curves))
-	}
+	must.Equal(t, len(curves), 2*len(axes), "curves")
 	for _, c := range curves {
 		if len(c.samples) != 1 || c.samples[0].n != c.axis.values[0] || c.samples[0].took <= 0 || c.samples[0].megabytes <= 0 {
 			t.Errorf("%s, %s: %+v", c.axis.name, c.name(), c.samples)
@@ -38,9 +36,7 @@ func TestAxes(t *testing.T) {
 						running++
 					}
 				}
-				if full != (running > 0) {
-					t.Errorf("%s %d, full %v: %d run", x.name, n, full, running)
-				}
+				must.Equal(t, full, running > 0, x.name, n, "full", running, "run")
 			}
 		}
 	}
@@ -64,9 +60,7 @@ Kinds, 50 servers, 50 applications, 6 demands; full cluster
 kinds  seconds  gap      MB
 2      2        0.100 %  345
 `
-	if out.String() != want {
-		t.Errorf("%s", out.String())
-	}
+	must.Equal(t, out.String(), want)
 }
 
 // The command draws a figure for each axis.

@@ -53,9 +53,7 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || strings.Count(text.String(), "applications, best known") != 1 || !strings.Contains(text.String(), "Figures, PNG and SVG") {
 		t.Errorf("%v, want %v, and one of three instances:\n%s", err, context.Canceled, text)
 	}
-	if _, err := os.Stat(filepath.Join(out, "found-table2-fresh.svg")); err != nil {
-		t.Error(err)
-	}
+	must.Have(os.Stat(filepath.Join(out, "found-table2-fresh.svg")))(t)
 }
 
 // The embedded solver and branch and bound find the optimum, and the second proves it.

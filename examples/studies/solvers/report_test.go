@@ -89,9 +89,7 @@ func TestReport(t *testing.T) {
 		must.Do(t, i.report(&text, s.limit))
 	}
 	must.Do(t, s.reportAll(&text))
-	if diff := cmp.Diff(strings.Split(wantTables, "\n"), strings.Split(text.String(), "\n")); diff != "" {
-		t.Errorf("tables (-want +got):\n%s\n%s", diff, &text)
-	}
+	must.Equal(t, cmp.Diff(strings.Split(wantTables, "\n"), strings.Split(text.String(), "\n")), "", "tables", &text)
 }
 
 func TestFigures(t *testing.T) {
@@ -153,16 +151,12 @@ func TestSooner(t *testing.T) {
 		{time.Millisecond, time.Second, "1e+03"}, {time.Second, time.Millisecond, "0.001"},
 		{time.Second, never, "> 10"}, {never, time.Second, "-"}, {never, never, "-"},
 	} {
-		if got := against(test.own, test.other, 10*time.Second).String(); got != test.want {
-			t.Errorf("%v against %v: %s, want %s", test.own, test.other, got, test.want)
-		}
+		must.Equal(t, against(test.own, test.other, 10*time.Second).String(), test.want, test.own, "against", test.other)
 	}
 	none := sooner{times: math.NaN()}
 	for want, all := range map[string][]sooner{
 		"-": {none, none}, "> 3": {{9, false}, none, {3, true}, {1, false}}, "2": {{4, false}, {2, false}},
 	} {
-		if got := median(all).String(); got != want {
-			t.Errorf("median of %v: %s, want %s", all, got, want)
-		}
+		must.Equal(t, median(all).String(), want, "median of", all)
 	}
 }

@@ -51,10 +51,8 @@ const dumb = milp.CanContinuous | milp.CanInteger | milp.CanInfiniteBounds | mil
 func smallest(t *testing.T) (*solver.Instance, float64) {
 	t.Helper()
 	inst := alloctest.Table2(1, 3, 5, true)
-	answer, err := mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(t.Context(), inst)
-	if err != nil || answer.Status != solver.Optimal {
-		t.Fatal(answer, err)
-	}
+	answer := must.Have(mip.New(bb.Solver{}, mip.Disjunctive, nil).Solve(t.Context(), inst))(t)
+	must.Equal(t, answer.Status, solver.Optimal, answer)
 	return inst, answer.Objective
 }
 
@@ -99,9 +97,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s: asked %+v", form, asked)
 		}
 		if !reports {
-			if len(points) != 1 {
-				t.Errorf("%s: %+v", form, points)
-			}
+			must.Equal(t, len(points), 1, form, points)
 			continue
 		}
 		if len(points) != 3 || !math.IsNaN(points[0].objective) || points[0].bound != 3 || points[1].objective != 0.5 || points[1].proven {

@@ -18,13 +18,9 @@ import (
 // disjunctive form is left out where it is the verbatim one.
 func TestStudy(t *testing.T) {
 	o, err := parse([]string{"-instances", ".", "-solvers", "bb,embedded"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := must.Have(newStudy(o))(t)
-	if len(s.instances) != len(alloctest.References()) {
-		t.Fatalf("%d instances", len(s.instances))
-	}
+	must.Equal(t, len(s.instances), len(alloctest.References()), "instances")
 	for k, i := range s.instances {
 		if k > 0 && i.size() < s.instances[k-1].size() {
 			t.Errorf("%s comes after %s", i.Name, s.instances[k-1].Name)
@@ -40,9 +36,7 @@ func TestStudy(t *testing.T) {
 				want = append(want, "bb disjunctive")
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", i.Name, got, want)
-		}
+		must.Same(t, got, want, i.Name)
 		if running := slices.ContainsFunc(i.Instance.Apps, isRunning); running == i.fresh {
 			t.Errorf("%s: fresh is %v", i.Name, i.fresh)
 		}
@@ -89,7 +83,5 @@ func TestBest(t *testing.T) {
 		t.Errorf("%v and %v, want 2 and 1.5", exact.best(), relaxed.best())
 	}
 	exact.cells[0].points = demo
-	if exact.best() != 100 {
-		t.Errorf("%v, want 100", exact.best())
-	}
+	must.Equal(t, exact.best(), 100)
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // demo finds 90 after a second, 99.5 after two, the best, 100, after three, and proves it after four.
@@ -33,9 +35,7 @@ func TestTrace(t *testing.T) {
 		{"proven too early", demo[:4].proven(), never},
 		{"nothing", trace(nil).found(0), never},
 	} {
-		if test.got != test.want {
-			t.Errorf("%s: %v, want %v", test.what, test.got, test.want)
-		}
+		must.Equal(t, test.got, test.want, test.what)
 	}
 }
 

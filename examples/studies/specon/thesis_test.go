@@ -54,9 +54,7 @@ func TestScenarios(t *testing.T) {
 				t.Errorf("%s: job %d arrives at %v", s.title, j, job.Arrival)
 			}
 		}
-		if s.single != (len(names) == 1) {
-			t.Errorf("%s: models %v", s.title, names)
-		}
+		must.Equal(t, s.single, (len(names) == 1), s.title, "models", names)
 	}
 }
 
@@ -72,9 +70,7 @@ func TestEveryJobIsOnOneWorkerAtATime(t *testing.T) {
 			}
 			until = span.Until
 		}
-		if until != job.Completion {
-			t.Errorf("%s ends at %v, its spans at %v", job.ID, job.Completion, until)
-		}
+		must.Equal(t, until, job.Completion, job.ID, "ends at", "its spans at")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/growth/speedup"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // counted are measurements on 1 to n containers that halve with each doubling.
@@ -33,14 +34,10 @@ func TestSplit(t *testing.T) {
 // Of too many the first of each stretch is kept.
 func TestThin(t *testing.T) {
 	all := counted(10)
-	if got := thin(all, 10); len(got) != 10 {
-		t.Errorf("%d of 10", len(got))
-	}
+	must.Equal(t, len(thin(all, 10)), 10, "of 10")
 	got := thin(all, 4)
 	for i, want := range []int64{1, 3, 6, 8} {
-		if got[i].Containers != want {
-			t.Errorf("the %d-th is on %d containers, want %d", i, got[i].Containers, want)
-		}
+		must.Equal(t, got[i].Containers, want, "the", i, "-th is on", "containers")
 	}
 	if got[0].Containers = 99; all[0].Containers == 99 {
 		t.Error("the measurements themselves were changed")
@@ -50,10 +47,8 @@ func TestThin(t *testing.T) {
 // What a model is told it predicts nearly, and the rest of a job that halves with each doubling, too. The same seeds draw the same.
 func TestLearn(t *testing.T) {
 	j := &job{name: "a", small: counted(16)}
-	first, err := learn(j, 12, 2)
-	if err != nil || len(first) != len(models) {
-		t.Fatalf("%d models, %v", len(first), err)
-	}
+	first := must.Have(learn(j, 12, 2))(t)
+	must.Equal(t, len(first), len(models), "models")
 	for m, model := range models {
 		if off := first[m].off; off.n != 8 || math.IsNaN(off.percent()) {
 			t.Errorf("%v: %d predictions off by %v %%, want 4 of 2 draws", model, off.n, off.percent())

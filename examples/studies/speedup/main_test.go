@@ -28,10 +28,8 @@ func TestFigures(t *testing.T) {
 
 // The measurements are those of the files: a step of 16 GPUs on 4 servers, and a type that runs on every number of accelerators.
 func TestData(t *testing.T) {
-	jobs, err := readJobs()
-	if err != nil || len(jobs) != 3 {
-		t.Fatalf("%d jobs (%v)", len(jobs), err)
-	}
+	jobs := must.Have(readJobs())(t)
+	must.Equal(t, len(jobs), 3, "jobs (")
 	for i, want := range []struct {
 		name        string
 		small, wide int
@@ -43,10 +41,8 @@ func TestData(t *testing.T) {
 	if got, want := jobs[0].small[0], (speedup.Observation{Containers: 1, Servers: 1, Samples: 32, Seconds: 0.042789}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	types, err := readTypes()
-	if err != nil || len(types) != 111 {
-		t.Errorf("%d types on accelerators (%v)", len(types), err)
-	}
+	types := must.Have(readTypes())(t)
+	must.Equal(t, len(types), 111, "types on accelerators (")
 	if got := types[0].steps[1]; got.Containers != 2 || math.Abs(got.Samples/got.Seconds-8.758231) > 1e-9 {
 		t.Errorf("%+v of %s", got, types[0].name)
 	}

@@ -37,9 +37,7 @@ func TestLook(t *testing.T) {
 func TestPoint(t *testing.T) {
 	c := &curve{at: []float64{0, 0.25, 0.5, 1}}
 	for at, want := range map[float64]int{0: 0, 0.2: 0, 0.25: 1, 0.6: 2, 1: 3} {
-		if got := c.point(at); got != want {
-			t.Errorf("at %v point %d, want %d", at, got, want)
-		}
+		must.Equal(t, c.point(at), want, "at", at, "point")
 	}
 }
 
@@ -55,9 +53,7 @@ func TestAUC(t *testing.T) {
 		0:   func(i int) float64 { return -all[i].left },
 		0.5: func(i int) float64 { return -float64(all[i].part) },
 	} {
-		if got := auc(all, score, any); got != want {
-			t.Errorf("%v, want %v", got, want)
-		}
+		must.Equal(t, auc(all, score, any), want)
 	}
 }
 

@@ -48,9 +48,7 @@ func TestNoiseOf(t *testing.T) {
 			t.Errorf("%s: deviation %v", noise.Name, got)
 		}
 	}
-	if len(after) != 1 {
-		t.Error("noises take different numbers of draws")
-	}
+	must.Equal(t, len(after), 1, "noises take different numbers of draws")
 }
 
 // asked is a policy that notes what it is shown, and wants to be asked rarely.
@@ -93,9 +91,7 @@ func TestPolicy(t *testing.T) {
 		if want := 8 - 8*(at-10*time.Second).Seconds()/100; math.Abs(value-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", at, value, want)
 		}
-		if loud[at] != again[at] {
-			t.Errorf("%v: %v, then %v", at, loud[at], again[at])
-		}
+		must.Equal(t, loud[at], again[at], at, "then")
 		if loud[at] != value {
 			off++
 		}
@@ -122,9 +118,7 @@ func TestPart(t *testing.T) {
 		{[]float64{5, 10, 20, 25}, []float64{0, 96, 97, 100}, 0.25},
 		{[]float64{0, 1, 2}, []float64{3, 2, 1}, 1},
 	} {
-		if got := Part(test.steps, test.values); got != test.want {
-			t.Errorf("%v: %v, want %v", test.values, got, test.want)
-		}
+		must.Equal(t, Part(test.steps, test.values), test.want, test.values)
 	}
 }
 
@@ -145,9 +139,7 @@ func TestMoments(t *testing.T) {
 	for _, x := range []float64{1, 3, 1, 3} {
 		m.add(x)
 	}
-	if got := m.String(); got != "+2.0 (0.5)" {
-		t.Error(got)
-	}
+	must.Equal(t, m.String(), "+2.0 (0.5)")
 }
 
 // A contest of a policy with itself ends even.

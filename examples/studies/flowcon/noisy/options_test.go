@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/examples/studies/command"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestParse(t *testing.T) {
@@ -50,7 +51,5 @@ func TestPartsOf(t *testing.T) {
 	if err != nil || len(got) != 3 || got[0] != 1 || got[1] != 0.25 || got[2] != 1 {
 		t.Errorf("%v, %v, want 1, a quarter and 1", got, err)
 	}
-	if _, err := partsOf([]string{"a"}, map[string]string{"a": "none"}, half); err == nil {
-		t.Error("a curve that is not there has a part")
-	}
+	must.Fail(partsOf([]string{"a"}, map[string]string{"a": "none"}, half))(t, must.Any, "a curve that is not there has a part")
 }

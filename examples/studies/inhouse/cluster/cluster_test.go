@@ -74,9 +74,7 @@ func TestPatiently(t *testing.T) {
 		if err := <-ended; (err == nil) != (test.answer == nil) || err != nil && !strings.Contains(err.Error(), "own reason") {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if asked.Load() != 1 {
-			t.Errorf("%s: the second master was asked %d times", test.name, asked.Load())
-		}
+		must.Equal(t, asked.Load(), 1, test.name, "the second master was asked", "times")
 	}
 }
 
@@ -130,7 +128,5 @@ func TestPatienceEnds(t *testing.T) {
 		t.Errorf("no master: %v", err)
 	}
 	serveList(t, p, true, nil)
-	if err := list(t, p, 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a master that is going down for ever: %v", err)
-	}
+	must.Err(t, list(t, p, 100*time.Millisecond), context.DeadlineExceeded, "a master that is going down for ever")
 }

@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"io"
 	"io/fs"
@@ -54,17 +53,13 @@ func TestSecret(t *testing.T) {
 		t.Errorf("two clusters have the same secret, %v", err)
 	}
 	must.Do(t, os.WriteFile(p.Join("secret"), []byte("nonsense\n"), 0o600))
-	if _, err := p.Secret(); err == nil {
-		t.Error("a file that holds no secret is taken for one")
-	}
+	must.Fail(p.Secret())(t, must.Any, "a file that holds no secret is taken for one")
 }
 
 // The page's address is good for a day and for nothing else; there is none before a master was there.
 func TestPage(t *testing.T) {
 	p := Place(t.TempDir())
-	if _, err := p.Page(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a master: %v", err)
-	}
+	must.Fail(p.Page())(t, fs.ErrNotExist, "without a master")
 	must.Do(t, p.publish("http://127.0.0.1:7"))
 	address, err := p.Page()
 	if err != nil || !strings.HasPrefix(address, "http://127.0.0.1:7/") {
@@ -74,9 +69,7 @@ func TestPage(t *testing.T) {
 	link := must.Have(url.Parse(address))(t)
 	now := time.Now()
 	for after, want := range map[time.Duration]bool{0: true, 23 * time.Hour: true, 25 * time.Hour: false} {
-		if got := secret.Opens(link, now.Add(after)); got != want {
-			t.Errorf("after %v it opens: %t", after, got)
-		}
+		must.Equal(t, secret.Opens(link, now.Add(after)), want, "after", after, "it opens")
 	}
 	link.Path = "/list"
 	if secret.Opens(link, now) {
@@ -98,9 +91,7 @@ func TestFlagValues(t *testing.T) {
 		t.Errorf("%s, %v, %v", place, r, err)
 	}
 	for _, text := range []string{"", "1,", "x", "1.5", "99999999999999999999"} {
-		if err := flags.Parse([]string{"-demand", text}); err == nil {
-			t.Errorf("-demand %q is %v", text, r)
-		}
+		must.Err(t, flags.Parse([]string{"-demand", text}), must.Any, "-demand", text, r)
 	}
 }
 
@@ -127,9 +118,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatalf("%+v, want %+v", found, want)
 	}
 	found[0].Kill()
-	if err := own.Wait(); err == nil {
-		t.Error("it has ended as if nobody had killed it")
-	}
+	must.Err(t, own.Wait(), must.Any, "it has ended as if nobody had killed it")
 	if left := p.Processes(); len(left) > 0 {
 		t.Errorf("%+v are left", left)
 	}
@@ -148,9 +137,7 @@ func TestGuardOf(t *testing.T) {
 		listener.(interface{ SetUnlinkOnClose(bool) }).SetUnlinkOnClose(false)
 		must.Do(t, listener.Close())
 	}
-	if _, err := os.Stat(argv[3]); err != nil {
-		t.Errorf("the socket is elsewhere: %v", err)
-	}
+	must.Have(os.Stat(argv[3]))(t, "the socket is elsewhere")
 }
 
 // An agent's credential comes from its file where it has one, and otherwise from the secret: both speak for its server alone.
@@ -174,8 +161,6 @@ func TestCredential(t *testing.T) {
 	}
 	for _, broken := range []string{"", "{"} {
 		must.Do(t, os.WriteFile(file, []byte(broken), 0o600))
-		if _, err := (&AgentOptions{Key: file}).credential(p); err == nil {
-			t.Errorf("%q is a credential", broken)
-		}
+		must.Fail((&AgentOptions{Key: file}).credential(p))(t, must.Any, broken, "is a credential")
 	}
 }

@@ -37,9 +37,7 @@ func TestShown(t *testing.T) {
 		string(checkpoint.Waiting):               {Phase: checkpoint.Waiting},
 		"":                                       {Phase: checkpoint.Saving, Containers: []string{"n1"}},
 	} {
-		if got := shown(&master.View{Job: job}); got != want {
-			t.Errorf("%+v is shown as %q, want %q", job, got, want)
-		}
+		must.Equal(t, shown(&master.View{Job: job}), want, job, "is shown as")
 	}
 }
 
@@ -53,9 +51,7 @@ func TestIsDuplicate(t *testing.T) {
 		{fmt.Errorf("submit: %w", &wire.StatusError{Status: 422, Text: twice}), true},
 		{&wire.StatusError{Status: 500, Text: twice}, false}, {&wire.StatusError{Status: 422, Text: "job \"a\" is out of range"}, false},
 	} {
-		if got := isDuplicate(test.err); got != test.want {
-			t.Errorf("%v: %t, want %t", test.err, got, test.want)
-		}
+		must.Equal(t, isDuplicate(test.err), test.want, test.err)
 	}
 }
 
@@ -77,9 +73,7 @@ func TestConfirmed(t *testing.T) {
 	})
 	second := func(n int) int64 { return at.Add(time.Duration(n) * time.Second).UnixNano() }
 	want := []workerlog.Confirmed{{Job: "a", Step: 10, At: second(1)}, {Job: "b", Step: 20, At: second(2)}, {Job: "a", Step: 30, At: second(3)}}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("confirmed are %v, want %v", got, want)
-	}
+	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "confirmed", got, want)
 }
 
 // stand is a master that answers /submit and /list by functions.
@@ -164,9 +158,7 @@ func TestPlayEnds(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	play.Each = func(*Sample) error { return enough }
-	if err := play.Run(t.Context()); !errors.Is(err, enough) {
-		t.Errorf("%v, want what Each says", err)
-	}
+	must.Err(t, play.Run(t.Context()), enough)
 }
 
 func submission(id string) master.Submission {

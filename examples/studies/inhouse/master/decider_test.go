@@ -11,7 +11,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,9 +114,7 @@ func TestTrace(t *testing.T) {
 		}
 		kinds = append(kinds, traced.Effect.Action)
 	}
-	if want := []checkpoint.Action{checkpoint.Create, checkpoint.Resume, checkpoint.Confirm}; !slices.Equal(kinds, want) {
-		t.Errorf("%v, want %v", kinds, want)
-	}
+	must.Same(t, kinds, []checkpoint.Action{checkpoint.Create, checkpoint.Resume, checkpoint.Confirm})
 }
 
 // Runs come in the order of their numbers, without those that did no step.

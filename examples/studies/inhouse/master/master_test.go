@@ -205,9 +205,7 @@ func TestMasterRestarts(t *testing.T) {
 	b.stop()
 	b.start()
 	after := b.await("runs still", runs)
-	if after.Job.Attempt != before.Job.Attempt {
-		t.Errorf("attempt %d, before %d", after.Job.Attempt, before.Job.Attempt)
-	}
+	must.Equal(t, after.Job.Attempt, before.Job.Attempt, "attempt", "before")
 	if err := b.call("/submit", app, &Nothing{}); err == nil || !strings.Contains(err.Error(), "is there twice") {
 		t.Errorf("submitted again: %v", err)
 	}
@@ -276,9 +274,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%d, no %q:\n%s", status, want, text)
 		}
 	}
-	if n := strings.Count(text, "<script>"); n != 1 {
-		t.Errorf("%d scripts: a job's name is taken for HTML", n)
-	}
+	must.Equal(t, strings.Count(text, "<script>"), 1, "scripts: a job's name is taken for HTML")
 	_, ask, _ := strings.Cut(text, `data-ask="`)
 	ask, _, _ = strings.Cut(ask, `"`)
 	for question, want := range map[string]string{"": "it has its maximum of 3", "&if": "If <script> had ended"} {
@@ -316,9 +312,7 @@ func TestNamesOnThePage(t *testing.T) {
 	for i, name := range names {
 		named := app
 		named.ID, named.Max = name, 1
-		if err := b.call("/submit", named, &Nothing{}); err != nil {
-			t.Fatalf("%q: %v", name, err)
-		}
+		must.Do(t, b.call("/submit", named, &Nothing{}), name)
 		dir := filepath.Join(b.config.Shared, string(store.FolderOf(name)), "1")
 		must.Do(t, os.MkdirAll(dir, 0o700))
 		must.Do(t, os.WriteFile(filepath.Join(dir, CurveFile), fmt.Appendf(nil, `{"step":1,"value":%d}`+"\n", 100+i), 0o600))

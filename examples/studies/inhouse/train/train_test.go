@@ -110,9 +110,7 @@ func TestBatchIsDividedOnce(t *testing.T) {
 		x, y := d.batchOf(1, 9, rank, 5)
 		total += len(y)
 		for i := range y {
-			if x.At(i, 0) != whole.At(rank+i*5, 0) {
-				t.Errorf("rank %d has another sample at %d", rank, i)
-			}
+			must.Equal(t, x.At(i, 0), whole.At(rank+i*5, 0), "rank", rank, "has another sample at", i)
 		}
 	}
 	if rows != batch || total != batch {
@@ -152,7 +150,5 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	job := Job{Model: "logistic", Steps: 1 << 40, Size: 2, Dir: t.TempDir(), Rank: 1}
-	if err := Run(ctx, job); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("worker without process 0: %v", err)
-	}
+	must.Err(t, Run(ctx, job), context.DeadlineExceeded, "worker without process 0")
 }
