@@ -4,7 +4,6 @@ package strictjson
 
 import (
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -66,9 +65,6 @@ func (n *Names) add(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// word matches what may be the name of a Go field, at the beginning of a path or behind a dot or space.
-var word = regexp.MustCompile(`(^|[. ])[A-Z][A-Za-z0-9_]*`)
-
 // JSON returns a field of a fault with the names of JSON: "Options.Share" becomes "options.share",
 // "Demand[GPU]" becomes "demand[GPU]". The name of a field that no type has, for instance of a setting
 // that is computed, is written in small letters.
@@ -81,23 +77,40 @@ func (n *Names) JSON(field string) string {
 	return n.words(field[:from]) + field[from:to] + n.words(field[to:]) // what is in brackets is no field
 }
 
-// words returns text with the names of JSON for those of Go.
+// words returns text with the names of JSON for those of Go, which are at its beginning or behind a dot or space. It does without package
+// regexp, which a page would have to load.
 func (n *Names) words(text string) string {
-	return word.ReplaceAllStringFunc(text, func(match string) string {
-		before := ""
-		// The regular expression takes the character before along, because Go's has no look-behind.
-		if match[0] == '.' || match[0] == ' ' {
-			before, match = match[:1], match[1:]
+	var out strings.Builder
+	for at, end := 0, 0; at < len(text); at = end {
+		end = at + 1
+		if !isUpper(text[at]) || at > 0 && text[at-1] != '.' && text[at-1] != ' ' {
+			out.WriteByte(text[at])
+			continue
 		}
-		if name, ok := n.fields[match]; ok {
-			return before + name
+		for end < len(text) && isWord(text[end]) {
+			end++
 		}
-		// Names of Go have no underscore, and those of JSON may begin with a capital: "U_worker".
-		if strings.Contains(match, "_") {
-			return before + match // which is a name of JSON
-		}
-		return before + strings.ToLower(match)
-	})
+		out.WriteString(n.word(text[at:end]))
+	}
+	return out.String()
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func isWord(c byte) bool {
+	return isUpper(c) || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// word returns the name of JSON for what may be one of Go.
+func (n *Names) word(word string) string {
+	if name, ok := n.fields[word]; ok {
+		return name
+	}
+	// Names of Go have no underscore, and those of JSON may begin with a capital: "U_worker".
+	if strings.Contains(word, "_") {
+		return word // which is a name of JSON
+	}
+	return strings.ToLower(word)
 }
 
 // withKind turns the position of a quantity at the end of a path, as in "demand[1]", into the name of its
