@@ -76,17 +76,11 @@ func TestAdjustments(t *testing.T) {
 		{Job: job, Before: 2, After: 3, Stop: time.Second, Start: 4 * time.Second, Resume: 5 * time.Second, Redone: 5},
 		{Job: job, Before: 3, After: 3, Stop: time.Second, Start: 4 * time.Second, Resume: 2 * time.Second},
 	}
-	if len(got) != len(want) {
-		t.Fatalf("%+v", got)
-	}
+	must.Equal(t, len(got), len(want), got)
 	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%+v\nwant %+v", got[i], want[i])
-		}
+		must.Equal(t, got[i], want[i])
 	}
-	if total := got[0].Total(); total != 17*time.Second {
-		t.Errorf("together %v", total)
-	}
+	must.Equal(t, got[0].Total(), 17*time.Second, "together")
 	for _, first := range []int64{30, 33} { // one confirmed step done again, two left out
 		runs[2] = steps(3, first, 40, 80)
 		all := adjustments(job, effects, runs)
@@ -98,18 +92,14 @@ func TestAdjustments(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	good := steps(1, 1, 10, 0).Points
-	if off, err := compare(good, good, 10); err != nil || off != 0 {
-		t.Errorf("%v, %v", off, err)
-	}
+	must.Equal(t, must.Have(compare(good, good, 10))(t), 0)
 	twice := append(append([]master.Point{}, good[:5]...), good[4:9]...)
 	other := append([]master.Point{}, good...)
 	other[3].Value += 2 * Tolerance
 	nan := append([]master.Point{}, good...)
 	nan[3].Value = math.NaN()
 	for name, bad := range map[string][]master.Point{"short": good[:9], "a step twice": twice, "other losses": other, "no number": nan} {
-		if _, err := compare(bad, good, 10); err == nil {
-			t.Errorf("%s: taken", name)
-		}
+		must.Fail(compare(bad, good, 10))(t, must.Any, name, "taken")
 	}
 }
 
@@ -148,10 +138,8 @@ func TestRecord(t *testing.T) {
 	if err != nil || runs != 1 || next != 19*time.Second {
 		t.Errorf("%d runs, next step after %v, %v", runs, next, err)
 	}
-	all, err := r.Adjustments()
-	if err != nil || len(all) != 0 {
-		t.Errorf("%v, %v", all, err)
-	}
+	all := must.Have(r.Adjustments())(t)
+	must.Equal(t, len(all), 0, all)
 	list := master.List{Jobs: []master.View{{Job: checkpoint.Job{Name: "a", Demand: apportion.Resources{1, 1}, Containers: []string{"n", "n"}}, Share: alloc.Share{Theoretical: 0.75}}}}
 	if u, f := r.measure(&cluster.Sample{List: list}); u != 0.75 || f != 0.25 {
 		t.Errorf("utilization %v, fairness loss %v", u, f)
@@ -225,9 +213,7 @@ func TestRoundRobin(t *testing.T) {
 		t.Errorf("%v in room for four", got)
 	}
 	placed := room.RoundRobin(demand, 3)
-	if got := strings.Join(room.Names(placed), " "); got != "a b b" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, strings.Join(room.Names(placed), " "), "a b b")
 	if got := room.RoundRobin(demand, 2); got != nil || servers[1].Capacity[0] != 4 {
 		t.Errorf("%v in room for one; capacity %v", got, servers[1].Capacity)
 	}
@@ -245,7 +231,5 @@ func TestPrintTimes(t *testing.T) {
 	must.Do(t, PrintTimes(&out, jobs, []string{"x", "y"}, took, []string{"more", "1", "2"}))
 	want := "Seconds from arrival to end job framework steps arrived (s) x y a f 3 0 20.0 60.0 (+200.0 %) b g 0 10 30.0 15.0 (-50.0 %) " +
 		"mean 25.0 37.5 (+50.0 %) makespan 40.0 60.0 (+50.0 %) more 1 2"
-	if got := strings.Join(strings.Fields(out.String()), " "); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, strings.Join(strings.Fields(out.String()), " "), want)
 }

@@ -116,9 +116,7 @@ func TestSchedulesAreFollowed(t *testing.T) {
 	w.pass(lead)
 	v := w.decide()
 	w.has("large", "node1 node1 node2 node2 ps1 ps1")
-	if v.Again != slot {
-		t.Errorf("the next slot begins after %v", v.Again)
-	}
+	must.Equal(t, v.Again, slot, "the next slot begins after")
 	w.pass(slot / 2)
 	w.submit("second", terms(4, 2, 2, 60))
 	if v := w.decide(); v.Waiting["second"] == "" || v.Again != slot/2 {
@@ -221,9 +219,7 @@ func TestFIFO(t *testing.T) {
 
 func TestBadTerms(t *testing.T) {
 	for _, text := range []string{"", "{", `{"steps": 3}`} {
-		if _, err := read("a", json.RawMessage(text)); err == nil {
-			t.Errorf("%q was taken", text)
-		}
+		must.Fail(read("a", json.RawMessage(text)))(t, must.Any, text, "was taken")
 	}
 	_, err := read("a", json.RawMessage(`{"steps":1,"per_worker_slot":1,"most":0,"workers_per_ps":-1,"fixed":1}`))
 	if want := "job \"a\": most is out of range: 0\njob \"a\": workers_per_ps is out of range: -1"; !errors.Is(err, apportion.ErrRange) || err.Error() != want {
@@ -241,9 +237,7 @@ func TestDamagedBook(t *testing.T) {
 	book := must.Have(OpenBook(w.config.Book))(t)
 	book.Scheduler = book.Scheduler[:len(book.Scheduler)/2]
 	must.Do(t, book.write())
-	if _, err := w.again(); !errors.Is(err, primaldual.ErrCorrupt) {
-		t.Errorf("a damaged book: %v", err)
-	}
+	must.Fail(w.again())(t, primaldual.ErrCorrupt, "a damaged book")
 }
 
 func TestSlotAt(t *testing.T) {
@@ -252,8 +246,6 @@ func TestSlotAt(t *testing.T) {
 		at   int64
 		want int
 	}{{90, 0}, {99, 0}, {100, 1}, {109, 1}, {110, 2}, {135, 4}} {
-		if got := b.SlotAt(time.Unix(test.at, 0), slot); got != test.want {
-			t.Errorf("at %d: slot %d, want %d", test.at, got, test.want)
-		}
+		must.Equal(t, b.SlotAt(time.Unix(test.at, 0), slot), test.want, "at", test.at, "slot")
 	}
 }

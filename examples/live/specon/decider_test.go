@@ -310,9 +310,7 @@ func TestOneAtATime(t *testing.T) {
 		}
 		w.state.Jobs[3].Job = checkpoint.Job{Name: "other", Phase: checkpoint.Saving, Containers: []string{"left"}, Target: []string{"left"}, Attempt: 1}
 		w.pass(10 * time.Second)
-		if want := []string{"done right"}; !slices.Equal(w.moves, want) {
-			t.Errorf("%s: afterwards moves %v, want %v", name, w.moves, want)
-		}
+		must.Same(t, w.moves, []string{"done right"}, name, "afterwards moves")
 	}
 }
 
@@ -335,18 +333,14 @@ func TestFirstValue(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	if _, err := New(Config{}); err == nil {
-		t.Error("no error without an interval")
-	}
+	must.Fail(New(Config{}))(t, must.Any, "no error without an interval")
 	w := newWorld(t, false)
 	if v := w.decide(); v.Explanation == "" || len(v.Targets) > 0 {
 		t.Errorf("without jobs: %+v", v)
 	}
 	w.submit("a", steady, "left")
 	w.fails = errors.New("own")
-	if _, err := w.decider.Decide(t.Context(), w.state); !errors.Is(err, w.fails) {
-		t.Errorf("error %v, want the reader's", err)
-	}
+	must.Fail(w.decider.Decide(t.Context(), w.state))(t, w.fails, "error", "want the reader's")
 	w.fails, w.state.Servers = nil, nil
 	if v := w.decide(); len(v.Targets) > 0 {
 		t.Errorf("without servers: %v", v.Targets)
