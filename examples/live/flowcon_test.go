@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/examples/nodeagent/node"
 	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Jobs of three frameworks share a CPU; limits come and go, and change nothing of what is computed.
@@ -55,17 +56,13 @@ func TestEvaluation(t *testing.T) {
 	for range newest {
 		got, _ = read([]byte(`{"step": 5, "value": 1}`))
 	}
-	if got != 1 {
-		t.Errorf("mean %v, want that of the newest %d alone", got, newest)
-	}
+	must.Equal(t, got, 1, "mean", newest, "alone")
 }
 
 func TestUsageOfSamples(t *testing.T) {
 	points := usage([]node.Sample{{At: 1 * time.Second}, {At: 2 * time.Second, Used: time.Second / 2}, {At: 3 * time.Second, Used: time.Second}, {At: 5 * time.Second, Used: 3 * time.Second}})
 	want := []float64{0.5, 1, 0}
-	if len(points) != len(want) {
-		t.Fatalf("%v", points)
-	}
+	must.Equal(t, len(points), len(want), points)
 	for i, p := range points {
 		if p.Y != want[i] {
 			t.Errorf("usage %v, want %v", points, want)
@@ -96,9 +93,7 @@ func TestSame(t *testing.T) {
 
 func TestPolicyUsage(t *testing.T) {
 	for _, args := range []string{"flowcon -runs 0", "flowcon -scale NaN", "specon -stores tape", "specon -frameworks mxnet,caffe"} {
-		if err := run(t.Context(), io.Discard, io.Discard, strings.Fields(args)); !errors.Is(err, command.ErrUsage) {
-			t.Errorf("%s: %v", args, err)
-		}
+		must.Err(t, run(t.Context(), io.Discard, io.Discard, strings.Fields(args)), command.ErrUsage, args)
 	}
 	t.Setenv(harness.EnvFrameworks, "")
 	for _, play := range []string{"flowcon", "specon"} {
@@ -106,7 +101,5 @@ func TestPolicyUsage(t *testing.T) {
 			t.Errorf("%s: %v", play, err)
 		}
 	}
-	if _, err := speconDecider(&setting{}, false); err == nil {
-		t.Error("no error without an interval")
-	}
+	must.Fail(speconDecider(&setting{}, false))(t, must.Any, "no error without an interval")
 }

@@ -34,9 +34,7 @@ func TestMain(m *testing.M) {
 func frameworks(t *testing.T) context.Context {
 	t.Helper()
 	if os.Getenv(harness.EnvFrameworks) == "" {
-		if os.Getenv("APPORTION_REQUIRE_FRAMEWORKS") != "" {
-			t.Fatalf("%s is not set", harness.EnvFrameworks)
-		}
+		must.Equal(t, os.Getenv("APPORTION_REQUIRE_FRAMEWORKS"), "", harness.EnvFrameworks, "is not set")
 		t.Skipf("NOT TESTED, %s is not set: the frameworks are missing", harness.EnvFrameworks)
 	}
 	if testing.Short() {
@@ -64,14 +62,9 @@ func TestDorm(t *testing.T) {
 	var out bytes.Buffer
 	stage := &harness.Stage{Place: place, Jobs: jobs, Stdout: &out, Master: []string{"-policy", "dorm", "-save-every", "3s"},
 		Servers: []apportion.Server{{ID: "north", Capacity: apportion.Resources{2, 4}}, {ID: "south", Capacity: apportion.Resources{1, 2}}}}
-	record, err := stage.Run(ctx)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
-	outcomes, err := report(ctx, &out, record)
-	if err != nil || len(outcomes) != len(jobs) {
-		t.Fatalf("%d of %d jobs: %v\n%s", len(outcomes), len(jobs), err, &out)
-	}
+	record := must.Have(stage.Run(ctx))(t, &out)
+	outcomes := must.Have(report(ctx, &out, record))(t)
+	must.Equal(t, len(outcomes), len(jobs), "of", "jobs", &out)
 	adjustments, err := record.Adjustments()
 	if err != nil || len(adjustments) == 0 {
 		t.Errorf("nothing was adjusted: %v", err)
@@ -96,9 +89,7 @@ func TestFaults(t *testing.T) {
 		{"an agent", "network", killAgent, false, false}, {"the master", "network", killMaster, false, false},
 	}}
 	var out bytes.Buffer
-	if err := f.run(ctx, &out, []harness.Job{network}); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	must.Do(t, f.run(ctx, &out, []harness.Job{network}), &out)
 	t.Logf("\n%s", &out)
 }
 
@@ -107,9 +98,7 @@ func TestDevice(t *testing.T) {
 	ctx := frameworks(t)
 	var out bytes.Buffer
 	args := []string{"-dir", t.TempDir(), "-device", "cpu", "-widths", "64", "-steps", "900", "-cost", "20ms", "-patience", "4s", "-stall-after", "2s"}
-	if err := runDevice(ctx, &out, &out, args); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	must.Do(t, runDevice(ctx, &out, &out, args), &out)
 	if text := out.String(); !strings.Contains(text, "(stalled: ") {
 		t.Errorf("the job that hung was not ended:\n%s", text)
 	}
@@ -149,8 +138,6 @@ func TestNoFrameworks(t *testing.T) {
 	t.Setenv(harness.EnvFrameworks, "")
 	for _, play := range []string{"device", "dorm", "oasis", "faults"} {
 		err := run(t.Context(), io.Discard, io.Discard, []string{play, "-dir", t.TempDir(), "-out", t.TempDir()}[:3])
-		if !errors.Is(err, harness.ErrNoFrameworks) {
-			t.Errorf("%s: %v", play, err)
-		}
+		must.Err(t, err, harness.ErrNoFrameworks, play)
 	}
 }

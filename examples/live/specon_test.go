@@ -77,14 +77,9 @@ func TestSpeCon(t *testing.T) {
 	tell, kill := (&contest{}).tell(ctx), &afterMove{first: map[string]string{}}
 	stage := &harness.Stage{Place: cluster.Place(t.TempDir()), Servers: nodes, Jobs: jobs, Master: []string{"-policy", "SpeCon", "-slot", "500ms"}, Stdout: &out,
 		Each: func(p *cluster.Play, s *cluster.Sample) error { return errors.Join(tell(p, s), kill.each(ctx, p, s)) }}
-	record, err := stage.Run(ctx)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
-	outcomes, err := report(ctx, &out, record)
-	if err != nil || len(outcomes) != len(jobs) {
-		t.Fatalf("%d of %d jobs: %v\n%s", len(outcomes), len(jobs), err, &out)
-	}
+	record := must.Have(stage.Run(ctx))(t, &out)
+	outcomes := must.Have(report(ctx, &out, record))(t)
+	must.Equal(t, len(outcomes), len(jobs), "of", "jobs", &out)
 	t.Logf("\n%s", &out)
 	adjustments, err := record.Adjustments() // that nothing is lost has been checked
 	planned := slices.DeleteFunc(adjustments, func(a harness.Adjustment) bool { return !a.Planned })
@@ -112,9 +107,7 @@ func TestUneven(t *testing.T) {
 		for i, job := range uneven(1, strings.Split(frameworks, ",")) {
 			names = append(names, fmt.Sprint(job.Name, " ", job.Steps))
 			seeds[fmt.Sprint(job.Args, job.Seed)] = true
-			if job.At != time.Duration(i)*time.Second {
-				t.Errorf("%s: job %q comes at %v", frameworks, job.Name, job.At)
-			}
+			must.Equal(t, job.At, time.Duration(i)*time.Second, frameworks, "job", job.Name, "comes at")
 		}
 		if got := strings.Join(names, ", "); got != want || len(seeds) != 6 {
 			t.Errorf("%s: %s with %d seeds, want %s", frameworks, got, len(seeds), want)

@@ -38,9 +38,7 @@ func TestStatic(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	state.Jobs[1].Job.Target = []string{"north", "north", "south"}
-	if got := decide(); got != "" {
-		t.Errorf("%q while the large job waits", got)
-	}
+	must.Equal(t, decide(), "", "while the large job waits")
 	state.Jobs = append(state.Jobs[:1], state.Jobs[2:]...)
 	if got, want := decide(), "large: north north south south south, small: south"; got != want {
 		t.Errorf("%q, want %q", got, want)
