@@ -48,14 +48,35 @@ func (d *draft) roomByVictims(i int, n int64) bool {
 			return true
 		}
 	}
-	for last := 2; last <= len(victims); last++ {
-		// The set grows by half, so that many victims cost few tries.
+	givers := d.givers(victims)
+	return len(givers) > 0 && d.roomBySets(i, n, givers) || d.roomBySets(i, n, victims)
+}
+
+// givers lists those of the victims that have more than their fewest, the cheapest and of these those first that give most: what has gone
+// down already may only find another place, which in its domains is hard to find.
+func (d *draft) givers(victims []int) []int {
+	gives := func(v int) int64 { return solver.Containers(d.counts[v]) - max(0, d.least(v)) }
+	list := slices.DeleteFunc(slices.Clone(victims), func(v int) bool { return gives(v) <= 0 })
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(d.cost(a), d.cost(b)), cmp.Compare(gives(b), gives(a))) })
+	return list
+}
+
+// roomBySets is roomByVictims for more and more of these, up to as many as the budget pays for. The set grows by half, so that many victims
+// cost few tries.
+func (d *draft) roomBySets(i int, n int64, victims []int) bool {
+	if !d.r.guaranteed {
+		cost := int64(0)
+		if most := slices.IndexFunc(victims, func(v int) bool { cost += d.cost(v); return cost > d.budget-d.spent }); most >= 0 {
+			victims = victims[:most]
+		}
+	}
+	for last := 2; last < len(victims); last++ {
 		if d.exchange(i, n, victims[:last]) {
 			return true
 		}
 		last += last/2 - 1
 	}
-	return len(victims) > 2 && d.exchange(i, n, victims)
+	return len(victims) > 1 && d.exchange(i, n, victims)
 }
 
 // stuck reports whether application v is known to make no room for application i, both of one container: i, which has room nowhere, would
