@@ -22,9 +22,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/apportion/apportion/examples/internal/strictjson"
-	"github.com/apportion/apportion/internal/check"
 )
 
 // schemas are what requests and answers are described by.
@@ -213,7 +214,7 @@ func (s *service) put(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := r.PathValue("name")
-	if !check.Text(name) {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return fmt.Errorf("the name %q is not UTF-8, or has a control character", name)
 	}
 	if err := s.roomFor(name); err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -75,7 +76,7 @@ func change(w *kueue.Workload, to int64) string {
 	return fmt.Sprintf("kubectl annotate workload -n %s %s --overwrite %s=%d", w.Namespace, w.Name, boost, to)
 }
 
-// cluster is what was read. local are the ClusterQueues of LocalQueues, by namespace and name.
+// cluster is what was read. local are the ClusterQueues of LocalQueues that begin something, by namespace and name.
 type cluster struct {
 	queues    []kueue.ClusterQueue
 	workloads []kueue.Workload
@@ -100,7 +101,9 @@ func read(in io.Reader) (*cluster, error) {
 			c.queues = append(c.queues, queue)
 		case "LocalQueue":
 			err = json.Unmarshal(text, &local)
-			c.local[local.Namespace+"/"+local.Name] = string(local.Spec.ClusterQueue)
+			if !stops(local.Spec.StopPolicy) {
+				c.local[local.Namespace+"/"+local.Name] = string(local.Spec.ClusterQueue)
+			}
 		case "Workload":
 			err = json.Unmarshal(text, &workload)
 			if err == nil {
@@ -125,19 +128,20 @@ func named(w *kueue.Workload) error {
 	return nil
 }
 
+// stops reports whether a queue begins nothing.
+func stops(p *kueue.StopPolicy) bool { return p != nil && *p != kueue.None }
+
 // of returns the workloads of a ClusterQueue that are admitted, and those that wait: not those that are over or inactive, nor those that are
-// on their way out, whose quota counts as free.
+// on their way out, whose quota counts as free, nor those that Kueue does not queue now.
 func (c *cluster) of(queue string) (admitted, waiting []*kueue.Workload) {
 	for i := range c.workloads {
 		w := &c.workloads[i]
-		is := func(condition string) bool {
-			return slices.ContainsFunc(w.Status.Conditions, func(c metav1.Condition) bool { return c.Type == condition && c.Status == metav1.ConditionTrue })
-		}
+		is := func(condition string) bool { return meta.IsStatusConditionTrue(w.Status.Conditions, condition) }
 		switch {
 		case is(kueue.WorkloadFinished) || w.Status.Admission != nil && is(kueue.WorkloadEvicted) || w.Spec.Active != nil && !*w.Spec.Active:
 		case w.Status.Admission != nil && string(w.Status.Admission.ClusterQueue) == queue:
 			admitted = append(admitted, w)
-		case w.Status.Admission == nil && c.local[w.Namespace+"/"+string(w.Spec.QueueName)] == queue:
+		case w.Status.Admission == nil && !meta.IsStatusConditionFalse(w.Status.Conditions, kueue.WorkloadRequeued) && c.local[w.Namespace+"/"+string(w.Spec.QueueName)] == queue:
 			waiting = append(waiting, w)
 		}
 	}

@@ -30,7 +30,7 @@ const pool = "quota"
 // whose quota is enough together those that lose least, pods times seconds. None where the head fits or would not fit anyhow. Admitted
 // and waiting are those of the queue, which has one flavor for each resource and no cohort.
 func victims(ctx context.Context, q *kueue.ClusterQueue, admitted, waiting []*kueue.Workload, now time.Time) ([]string, error) {
-	if len(waiting) == 0 || q.Spec.Preemption == nil || q.Spec.Preemption.WithinClusterQueue == kueue.PreemptionPolicyNever {
+	if len(waiting) == 0 || stops(q.Spec.StopPolicy) || q.Spec.Preemption == nil || q.Spec.Preemption.WithinClusterQueue == kueue.PreemptionPolicyNever {
 		return nil, nil
 	}
 	quota, err := quotaOf(q)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -223,5 +224,34 @@ func TestLeftAlone(t *testing.T) {
 	}
 	if err := run(t.Context(), strings.NewReader(`{"items":[{"kind":"Workload","metadata":{"namespace":"ns","name":"x; reboot"}}]}`), &out, now); err == nil || !strings.Contains(err.Error(), `"x; reboot"`) {
 		t.Errorf("a name for a shell: %v", err)
+	}
+}
+
+// Nothing gives way to what Kueue does not queue now: it was evicted a moment ago, or its queue is stopped.
+func TestHeadIsQueued(t *testing.T) {
+	hold := kueue.Hold
+	for _, c := range []struct {
+		name   string
+		change func(*kueue.ClusterQueue, *kueue.LocalQueue, *kueue.Workload)
+		want   bool
+	}{
+		{"queued", func(*kueue.ClusterQueue, *kueue.LocalQueue, *kueue.Workload) {}, true},
+		{"its ClusterQueue is stopped", func(q *kueue.ClusterQueue, _ *kueue.LocalQueue, _ *kueue.Workload) { q.Spec.StopPolicy = &hold }, false},
+		{"its LocalQueue is stopped", func(_ *kueue.ClusterQueue, l *kueue.LocalQueue, _ *kueue.Workload) { l.Spec.StopPolicy = &hold }, false},
+		{"it waits to be queued again", func(_ *kueue.ClusterQueue, _ *kueue.LocalQueue, w *kueue.Workload) {
+			w.Status.Conditions = []metav1.Condition{{Type: kueue.WorkloadRequeued, Status: metav1.ConditionFalse}}
+		}, false},
+	} {
+		q, head := queue(4), (&job{name: "head", cpus: 2, priority: 10}).workload()
+		local := utiltestingapi.MakeLocalQueue("local", "ns").ClusterQueue("q").Obj()
+		local.Kind = "LocalQueue"
+		c.change(q, local, head)
+		admitted := []*kueue.Workload{(&job{name: "a", cpus: 2, priority: 1, admitted: 2 * time.Hour}).workload(), (&job{name: "b", cpus: 2, priority: 1, admitted: time.Hour}).workload()}
+		text := must.Have(json.Marshal(map[string]any{"items": []any{q, local, admitted[0], admitted[1], head}}))(t)
+		var out bytes.Buffer
+		must.Do(t, run(t.Context(), bytes.NewReader(text), &out, now))
+		if got := out.String(); strings.Contains(got, " b --overwrite "+boost+"=") != c.want || !c.want && got != "" {
+			t.Errorf("%s: %q", c.name, got)
+		}
 	}
 }
