@@ -98,7 +98,7 @@ func TestHistoryRefuses(t *testing.T) {
 		must.Equal(t, cmp.Diff(before, h.Snapshot()), "", test.name, "has changed the history")
 	}
 	for _, capacity := range []apportion.Resources{{1}, {1, -1}} {
-		must.Fail(h.Charge(nil, capacity))(t, must.Any, "a capacity of", capacity, "is taken")
+		must.Fail(h.Charge(nil, capacity))(t, must.ErrAny, "a capacity of", capacity, "is taken")
 	}
 }
 
@@ -146,7 +146,7 @@ func TestHistoryState(t *testing.T) {
 		advance(t, back, 77, use{"a": {5, 5}})
 	}
 	for cut := range text {
-		must.Fail(read(text[:cut]))(t, must.Any, "cut at", cut, "it is read")
+		must.Fail(read(text[:cut]))(t, must.ErrAny, "cut at", cut, "it is read")
 	}
 	for _, test := range []struct {
 		name   string

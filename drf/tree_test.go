@@ -288,7 +288,7 @@ func TestQueueJSON(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, bad := range []string{`{"id":"x","ceiling":[1.5]}`, `{"id":"x","ceiling":3}`, `{"id":3}`} {
-		must.Err(t, json.Unmarshal([]byte(bad), &got), must.Any, bad, "is read")
+		must.Err(t, json.Unmarshal([]byte(bad), &got), must.ErrAny, bad, "is read")
 	}
 }
 

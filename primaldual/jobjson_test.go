@@ -37,7 +37,7 @@ func TestJobJSON(t *testing.T) {
 		must.Do(t, json.Unmarshal(text, &got))
 		must.Equal(t, cmp.Diff(want, got), "", form)
 	}
-	must.Fail(json.Marshal(primaldual.Job{Utility: ownUtility{}}))(t, must.Any, "a function was written")
+	must.Fail(json.Marshal(primaldual.Job{Utility: ownUtility{}}))(t, must.ErrAny, "a function was written")
 }
 
 // A utility that is none is refused with its field, and the job stays as it was.

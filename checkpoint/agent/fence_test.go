@@ -126,5 +126,5 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	var r agent.Ruling
-	must.Err(t, json.Unmarshal([]byte(`"maybe"`), &r), must.Any, "read a ruling that there is")
+	must.Err(t, json.Unmarshal([]byte(`"maybe"`), &r), must.ErrAny, "read a ruling that there is")
 }

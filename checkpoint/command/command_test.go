@@ -897,11 +897,11 @@ func TestDiskFails(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(s.work, "blocked"), nil, 0o600))
 	run := s.run(1)
 	run.Job = "blocked" // its folder cannot be made
-	must.Err(t, s.Resume(t.Context(), run), must.Any, "resumed without a folder")
+	must.Err(t, s.Resume(t.Context(), run), must.ErrAny, "resumed without a folder")
 	must.Do(t, os.MkdirAll(filepath.Join(s.work, "damaged"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(s.work, "damaged", "run-1"), []byte("no folder"), 0o600))
 	run.Job = "damaged" // nobody knows whether something of it is alive
-	must.Err(t, s.Resume(t.Context(), run), must.Any, "resumed without knowing what was started before")
+	must.Err(t, s.Resume(t.Context(), run), must.ErrAny, "resumed without knowing what was started before")
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)
 	}

@@ -43,7 +43,7 @@ func TestStopNeedsNoRecords(t *testing.T) {
 			spoil(t, s)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			must.Err(t, s.Stop(ctx, run), must.Any, "stopped, and nobody will know")
+			must.Err(t, s.Stop(ctx, run), must.ErrAny, "stopped, and nobody will know")
 			if left := s.processes(t); len(left) > 0 {
 				t.Errorf("alive: %v", left)
 			}
@@ -55,7 +55,7 @@ func TestStopNeedsNoRecords(t *testing.T) {
 func TestStopSparesLater(t *testing.T) {
 	s := newSite(t, nil, "sleep")
 	s.resume(t, s.run(3))
-	must.Err(t, s.Stop(t.Context(), s.run(2)), must.Any, "an old attempt was stopped")
+	must.Err(t, s.Stop(t.Context(), s.run(2)), must.ErrAny, "an old attempt was stopped")
 	if left := s.processes(t); len(left["run-3"]) != 1 {
 		t.Errorf("alive: %v", left)
 	}

@@ -371,7 +371,7 @@ func TestTwoDrivers(t *testing.T) {
 		w.runs("lr", "s1")
 		first, ended, end := w.d, w.ended, w.end
 		w.open()
-		must.Err(t, first.Apply(t.Context(), submit("late")), must.Any, "a driver that was replaced has taken a job")
+		must.Err(t, first.Apply(t.Context(), submit("late")), must.ErrAny, "a driver that was replaced has taken a job")
 		must.Err(t, over(t, ended), checkpoint.ErrFenced, "the first driver ended with")
 		end()
 		w.must(submit("late"))

@@ -42,7 +42,7 @@ func TestJournalGone(t *testing.T) {
 		w.mem = vfstest.NewMem()
 		for range 3 { // until its epoch is as high as that of the one before
 			must.Do(t, w.start())
-			must.Err(t, w.join("s1"), must.Any, "a server of another journal has joined")
+			must.Err(t, w.join("s1"), must.ErrAny, "a server of another journal has joined")
 			w.end()
 			_ = over(t, w.ended) // a lower epoch ends it
 		}

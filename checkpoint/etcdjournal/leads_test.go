@@ -23,7 +23,7 @@ func testLeads(t *testing.T, c *cluster, prefix string) {
 	}
 	at.cut()
 	second := open(t, c.machine(), prefix)
-	must.Err(t, first.j.Leads(), must.Any, "two lead for certain")
+	must.Err(t, first.j.Leads(), must.ErrAny, "two lead for certain")
 	must.Do(t, second.j.Leads(), "the second")
 	at.restore()
 	for end := time.Now().Add(60 * time.Second); !errors.Is(first.j.Leads(), checkpoint.ErrFenced); time.Sleep(20 * time.Millisecond) {

@@ -223,7 +223,7 @@ func TestPyTorchNames(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
-	must.Fail((format.PyTorch{Patterns: []string{"["}}).Newest(dir))(t, must.Any, "a bad pattern is not refused")
+	must.Fail((format.PyTorch{Patterns: []string{"["}}).Newest(dir))(t, must.ErrAny, "a bad pattern is not refused")
 }
 
 func TestCaffePairs(t *testing.T) {

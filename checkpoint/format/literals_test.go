@@ -45,7 +45,7 @@ func TestLiterals(t *testing.T) {
 	} {
 		must.Equal(t, must.Have(shown(data))(t), want, data)
 		for n := range min(len(data), 60) {
-			must.Fail(shown(data[:n]))(t, must.Any, data, "cut to", n, "passes")
+			must.Fail(shown(data[:n]))(t, must.ErrAny, data, "cut to", n, "passes")
 		}
 	}
 	// A text that is remembered again and again costs memory only up to a bound.

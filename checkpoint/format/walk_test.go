@@ -128,7 +128,7 @@ func TestCursorNumbers(t *testing.T) {
 			}
 		}
 	}
-	must.Fail(over(bytes.Repeat([]byte{0xff}, 11)).varint())(t, must.Any, "a number of eleven bytes was read")
+	must.Fail(over(bytes.Repeat([]byte{0xff}, 11)).varint())(t, must.ErrAny, "a number of eleven bytes was read")
 }
 
 // message returns random fields as bytes, and in words.
@@ -189,7 +189,7 @@ func TestFieldsRefused(t *testing.T) {
 		"type 7":      protowire.AppendVarint(nil, 1<<3|7),
 		"huge length": protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.BytesType), math.MaxUint64),
 	} {
-		must.Err(t, fields(over(data), func(field) error { return nil }), must.Any, what, "accepted")
+		must.Err(t, fields(over(data), func(field) error { return nil }), must.ErrAny, what, "accepted")
 	}
 	stop := errors.New("stop")
 	data := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 7)
@@ -308,7 +308,7 @@ func TestEntriesRefused(t *testing.T) {
 		"both wrap together": entry(0, math.MaxUint64, 2, "ab"),
 		"cut in the lengths": {0x80, 0, 0, 0, 0},
 	} {
-		must.Err(t, entries(block, func(key, value []byte) error { return nil }), must.Any, what, "accepted")
+		must.Err(t, entries(block, func(key, value []byte) error { return nil }), must.ErrAny, what, "accepted")
 	}
 }
 
@@ -479,7 +479,7 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	must.Fail(times(1, field{kind: protowire.BytesType, value: 1}))(t, must.Any, "a dimension that is no number was taken")
+	must.Fail(times(1, field{kind: protowire.BytesType, value: 1}))(t, must.ErrAny, "a dimension that is no number was taken")
 }
 
 // The widths of what follows an opcode, from the protocol and not from our tables: a wrong one would lead the

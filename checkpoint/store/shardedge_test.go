@@ -181,7 +181,7 @@ func TestShareIsOpenedOnce(t *testing.T) {
 	if _, err := r.Part("b"); err == nil || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a part of a reader that is closed: %v", err)
 	}
-	must.Fail(r.Range("a", 0, 1))(t, must.Any, "a range of a reader that is closed")
+	must.Fail(r.Range("a", 0, 1))(t, must.ErrAny, "a range of a reader that is closed")
 }
 
 // TestNamesOfShares: no job may be called as shares are kept, in any method, and no part as the list is, copied or taken.

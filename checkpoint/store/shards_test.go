@@ -145,7 +145,7 @@ func TestOtherShares(t *testing.T) {
 	r := must.Have(s.Open(t.Context(), "lr", 1))(t)
 	must.Fail(r.Part("d"))(t, store.ErrNotFound, "a part that is not listed")
 	must.Do(t, r.Close())
-	must.Fail(r.Part("a"))(t, must.Any, "a reader that is closed opens a part")
+	must.Fail(r.Part("a"))(t, must.ErrAny, "a reader that is closed opens a part")
 }
 
 // The names of shares are nobody else's.

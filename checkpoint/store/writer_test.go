@@ -111,7 +111,7 @@ func TestWriterCalls(t *testing.T) {
 		if _, again := w.Commit(); (again == nil) != (fail == "") {
 			t.Errorf("%q failing: Commit afterwards returned %v", fail, again)
 		}
-		must.Fail(w.Part("c"))(t, must.Any, fail, "failing: Part afterwards succeeded")
+		must.Fail(w.Part("c"))(t, must.ErrAny, fail, "failing: Part afterwards succeeded")
 		must.Do(t, w.Abort(), fail, "failing: Abort")
 		must.Equal(t, strings.Join(f.log, ", "), want, fail, "failing: the medium was asked for")
 	}
@@ -124,7 +124,7 @@ func TestWriterAbort(t *testing.T) {
 	must.Err(t, w.Abort(), errMedium, "Abort")
 	f.fail = ""
 	must.Do(t, w.Abort(), "Abort again")
-	must.Fail(io.WriteString(part, "x"))(t, must.Any, "Write after Abort succeeded")
+	must.Fail(io.WriteString(part, "x"))(t, must.ErrAny, "Write after Abort succeeded")
 	must.Do(t, part.Close(), "Close after Abort")
 	must.Same(t, f.log, []string{"create 0", "discard", "abort", "abort"}, "the medium was asked for")
 }
@@ -194,9 +194,9 @@ func TestReaderClosed(t *testing.T) {
 	r := readerOf(t.Context(), "0123456789", strings.NewReader("0123456789"))
 	part := must.Have(r.Part("a"))(t)
 	must.Do(t, errors.Join(r.Close(), r.Close()))
-	must.Fail(r.Part("a"))(t, must.Any, "Part after Close succeeded")
+	must.Fail(r.Part("a"))(t, must.ErrAny, "Part after Close succeeded")
 	must.Do(t, part.Close())
-	must.Fail(part.Read(make([]byte, 1)))(t, must.Any, "Read after Close succeeded")
+	must.Fail(part.Read(make([]byte, 1)))(t, must.ErrAny, "Read after Close succeeded")
 }
 
 // A part is what was written, in whatever pieces, on both sides of the length from which on the digest is

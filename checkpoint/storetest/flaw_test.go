@@ -496,7 +496,7 @@ func TestFlaws(t *testing.T) {
 	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.short", "-test.timeout=300s")
 	child.Env = append(os.Environ(), flawVariable+"=1")
 	output, err := child.CombinedOutput()
-	must.Err(t, err, must.Any, "a suite over flawed stores passed")
+	must.Err(t, err, must.ErrAny, "a suite over flawed stores passed")
 	for _, end := range []string{"panic:", "fatal error:", "DATA RACE"} {
 		if _, told, found := strings.Cut(string(output), end); found {
 			t.Fatalf("the suite over flawed stores met %s%.2000s", end, told)

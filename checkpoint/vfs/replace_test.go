@@ -126,7 +126,7 @@ func TestOnDisk(t *testing.T) {
 		}
 		taken := filepath.Join(t.TempDir(), "taken")
 		must.Do(t, os.MkdirAll(filepath.Join(taken, "in"), 0o700))
-		must.Err(t, write(taken, nil), must.Any, name, "replaced a directory")
+		must.Err(t, write(taken, nil), must.ErrAny, name, "replaced a directory")
 		if entries, err := os.ReadDir(filepath.Dir(taken)); err != nil || len(entries) != 1 {
 			t.Errorf("%s has left %v, %v", name, entries, err)
 		}

@@ -55,7 +55,7 @@ func TestAdopt(t *testing.T) {
 		t.Skip("no leases or no links here:", err)
 	}
 	must.Do(t, err)
-	must.Fail(adopted.Write([]byte("more")))(t, must.Any, "what was adopted is written")
+	must.Fail(adopted.Write([]byte("more")))(t, must.ErrAny, "what was adopted is written")
 	adopted.Flush()
 	must.Do(t, adopted.Sync(), "nobody has touched it")
 	info, err := os.Stat(filepath.Join(dir, "d", "0"))

@@ -145,7 +145,7 @@ func TestTLS(t *testing.T) {
 	must.Do(t, call("https", HTTP(config)))
 	another := must.Have(ReadTLS(certificate(t)))(t)
 	for name, err := range map[string]error{"in clear": call("http", nil), "of another authority": call("https", HTTP(another)), "of this machine's": call("https", nil)} {
-		must.Err(t, err, must.Any, name, "got through")
+		must.Err(t, err, must.ErrAny, name, "got through")
 	}
 	for _, files := range [][2]string{{"/nowhere", "/nowhere"}, {os.DevNull, os.DevNull}} {
 		if _, err := ReadTLS(files[0], files[1]); err == nil || !strings.Contains(fmt.Sprint(err), files[0]) {

@@ -238,7 +238,7 @@ func TestKeys(t *testing.T) {
 	must.Equal(t, must.Have(ReadCredential(text))(t), c)
 	for _, bad := range []string{"", "{}", `{"cluster":"x","party":{"role":"agent"}}`, strings.Replace(string(text), `"key":"`, `"key":"zz`, 1),
 		strings.Replace(string(text), `"agent"`, `"master"`, 1)} {
-		must.Fail(ReadCredential([]byte(bad)))(t, must.Any, bad, "is a credential")
+		must.Fail(ReadCredential([]byte(bad)))(t, must.ErrAny, bad, "is a credential")
 	}
 	var again Secret
 	written, _ := secret.MarshalText()

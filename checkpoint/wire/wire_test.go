@@ -90,7 +90,7 @@ func TestCall(t *testing.T) {
 	if err := client.Call(t.Context(), "/ask", question{"long"}, &answer); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("long answer: %v", err)
 	}
-	must.Err(t, client.Call(t.Context(), "/ask", func() {}, &answer), must.Any, "no error for a question that is not JSON")
+	must.Err(t, client.Call(t.Context(), "/ask", func() {}, &answer), must.ErrAny, "no error for a question that is not JSON")
 }
 
 // What fails because the server goes down is no refusal; what works is answered all the same.

@@ -148,7 +148,7 @@ func TestEvery(t *testing.T) {
 	h.worker(2, 0, "north", Start, 23, Step, 30, Step, 40)
 	h.worker(2, 1, "south", Start, -1, Step, 30, Step, 40)
 	must.Do(t, Check(h.lines, &Options{Every: 10}))
-	must.Err(t, Check(h.lines, &Options{Every: 9}), must.Any, "ten steps between two lines pass for nine")
+	must.Err(t, Check(h.lines, &Options{Every: 9}), must.ErrAny, "ten steps between two lines pass for nine")
 }
 
 // The ranks of one attempt are compared with earlier attempts and not with each other, and what one of them has saved is no

@@ -95,7 +95,7 @@ func TestWriter(t *testing.T) {
 		must.Do(t, err)
 	}
 	written(t, dir, 3, 2)
-	must.Err(t, w.Step(2), must.Any, "a log that was closed takes a line")
+	must.Err(t, w.Step(2), must.ErrAny, "a log that was closed takes a line")
 	must.Have(Create(dir, 0))(t, "a second process")
 }
 

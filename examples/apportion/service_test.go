@@ -340,7 +340,7 @@ func TestServiceToken(t *testing.T) {
 		if write(text, mode); runtime.GOOS == "windows" {
 			break
 		}
-		must.Fail(c.service.readToken())(t, must.Any, "a token", text, "of mode", mode, "is taken")
+		must.Fail(c.service.readToken())(t, must.ErrAny, "a token", text, "of mode", mode, "is taken")
 	}
 }
 

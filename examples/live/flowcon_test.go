@@ -101,5 +101,5 @@ func TestPolicyUsage(t *testing.T) {
 			t.Errorf("%s: %v", play, err)
 		}
 	}
-	must.Fail(speconDecider(&setting{}, false))(t, must.Any, "no error without an interval")
+	must.Fail(speconDecider(&setting{}, false))(t, must.ErrAny, "no error without an interval")
 }

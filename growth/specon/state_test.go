@@ -175,7 +175,7 @@ func TestRestoreRefuses(t *testing.T) {
 		test.change(&state)
 		must.Fail(specon.Restore(oneKind, inTurn, state))(t, test.want, name)
 	}
-	must.Fail(specon.Restore(specon.ManagerConfig{}, nil, specon.State{}))(t, must.Any, "settings are not checked")
+	must.Fail(specon.Restore(specon.ManagerConfig{}, nil, specon.State{}))(t, must.ErrAny, "settings are not checked")
 }
 
 // An exit between the newest tick and the saving is reported by the restored manager.

@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	must.Equal(t, size(3).String(), "unknown 3")
-	must.Fail(json.Marshal(size(3)))(t, must.Any, "a value without a text was written")
+	must.Fail(json.Marshal(size(3)))(t, must.ErrAny, "a value without a text was written")
 	s := size(2)
 	for _, text := range []string{`"large"`, `"Small"`, `2`} {
 		if err := json.Unmarshal([]byte(text), &s); err == nil || s != 2 {

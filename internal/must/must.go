@@ -49,12 +49,12 @@ func Same[S ~[]E, E comparable](t TB, got, want S, about ...any) {
 	}
 }
 
-// Any stands for every error.
-var Any = errors.New("an error")
+// ErrAny stands for every error.
+var ErrAny = errors.New("an error")
 
 // Err ends the test if err does not wrap want; nil wraps nil alone.
 func Err(t TB, err, want error, about ...any) {
-	if !errors.Is(err, want) && (want != Any || err == nil) {
+	if !errors.Is(err, want) && (want != ErrAny || err == nil) {
 		t.Helper()
 		t.Fatal(label(about) + fmt.Sprintf("error %v, want %v", err, want))
 	}

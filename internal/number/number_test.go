@@ -29,7 +29,7 @@ func TestFloat(t *testing.T) {
 func TestFloatErrors(t *testing.T) {
 	for _, text := range []string{`"1"`, `"inf"`, `"+inf"`, `"Infinity"`, `""`, `true`, `{}`, `[1]`} {
 		var f number.Float
-		must.Err(t, json.Unmarshal([]byte(text), &f), must.Any, text, "is read as", float64(f))
+		must.Err(t, json.Unmarshal([]byte(text), &f), must.ErrAny, text, "is read as", float64(f))
 	}
 }
 

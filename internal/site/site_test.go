@@ -157,7 +157,7 @@ func TestIncludeRefuses(t *testing.T) {
 	if _, err := helper.expand(&page{text: `{{example "a_test.go" "help"}}`}); err == nil {
 		t.Error("what help prints is shown, and nothing compares it")
 	}
-	must.Fail(s.resolve(&page{source: "README.md", Path: "index.html"}, "nowhere.md"))(t, must.Any, "a link to nowhere is resolved")
+	must.Fail(s.resolve(&page{source: "README.md", Path: "index.html"}, "nowhere.md"))(t, must.ErrAny, "a link to nowhere is resolved")
 }
 
 // The same repository makes the same site.

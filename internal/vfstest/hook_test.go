@@ -80,7 +80,7 @@ func TestRefusedFile(t *testing.T) {
 	must.Equal(t, vfstest.Content(mem.Crash(nil), "a"), "", "a sync that failed kept")
 	file = must.Have(vfstest.Hooked(mem, refusing(vfstest.Close)).Create("b"))(t)
 	must.Err(t, file.Close(), vfstest.ErrInjected, "Close")
-	must.Fail(file.Write([]byte("x")))(t, must.Any, "a file whose Close failed can be written to")
+	must.Fail(file.Write([]byte("x")))(t, must.ErrAny, "a file whose Close failed can be written to")
 }
 
 // FailAt fails the k-th operation and none after it; a k that is not positive fails none.

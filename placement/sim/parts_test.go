@@ -71,5 +71,5 @@ func TestParts(t *testing.T) {
 	must.Equal(t, cmp.Diff(apportion.Resources{667, 334}, containerPart(training, 2)), "")
 	must.Equal(t, cmp.Diff(apportion.Resources{0, 0}, containerPart(nil, 2)), "")
 	s.ParameterServers[0].Capacity[0] = math.MaxInt64 / 2
-	must.Fail(serverPart(s))(t, must.Any, "thousandths that overflow are no error")
+	must.Fail(serverPart(s))(t, must.ErrAny, "thousandths that overflow are no error")
 }

@@ -265,7 +265,7 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("slot 2 has %v in use (%v), want 1", used, err)
 	}
 	must.Equal(t, cmp.Diff([]float64{0.25, 0.5}, r.Samples[0].Utilization), "", "utilization")
-	must.Fail(sim.Ledger(s, r, &primaldual.Bounds{}))(t, must.Any, "no error for bounds of another cluster")
+	must.Fail(sim.Ledger(s, r, &primaldual.Bounds{}))(t, must.ErrAny, "no error for bounds of another cluster")
 }
 
 // A job with Training may be slower than that says: on a worker of half the speed it runs twice as long, and ends late.

@@ -52,7 +52,7 @@ func TestRefereeSpeedOn(t *testing.T) {
 	s := onServers([]sim.Job{job}, 4, 4)
 	r := must.Have(sim.Run(t.Context(), s, &script{orders: []sim.Orders{place("a", 1, 2)}}))(t)
 	s.Jobs[0].SpeedOn = onTypes
-	must.Err(t, simtest.Check(s, r), must.Any, "a rate of 2 containers is taken on a server where they have that of a half")
+	must.Err(t, simtest.Check(s, r), must.ErrAny, "a rate of 2 containers is taken on a server where they have that of a half")
 }
 
 // RateOn is 0 on nothing, the rate by number without SpeedOn, and refuses what is no speed.

@@ -205,7 +205,7 @@ func TestBadCalls(t *testing.T) {
 		t.Error(err)
 	}
 	for _, text := range []string{"", "{}", `{"kinds":["gpu"],"capacity":[1],"jobs":[{"id":"a"}]}`} {
-		must.Fail(Restore([]byte(text)))(t, must.Any, text, "was restored")
+		must.Fail(Restore([]byte(text)))(t, must.ErrAny, text, "was restored")
 	}
 }
 

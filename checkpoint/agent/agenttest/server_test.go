@@ -117,7 +117,7 @@ func TestStampsAreOwn(t *testing.T) {
 	status := must.Have(two.Status(t.Context(), agent.Question{Epoch: 1}))(t)
 	s := &Subject{Agent: one, Server: "one", Alive: one.Alive}
 	s.heard = status.Clock
-	must.Err(t, s.start(t.Context(), 1), must.Any, "a stamp of another server has renewed the lease")
+	must.Err(t, s.start(t.Context(), 1), must.ErrAny, "a stamp of another server has renewed the lease")
 	must.Do(t, errors.Join(s.greet(t.Context()), s.start(t.Context(), 2)), "with a stamp of its own")
 }
 

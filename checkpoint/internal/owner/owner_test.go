@@ -58,7 +58,7 @@ func TestPass(t *testing.T) {
 		t.Errorf("one that was there: %v, %v", info.Mode(), err)
 	}
 	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)))
-	must.Err(t, Pass(filepath.Join(dir, "file", "below")), must.Any, "below a file")
+	must.Err(t, Pass(filepath.Join(dir, "file", "below")), must.ErrAny, "below a file")
 }
 
 // A folder is handed over, made or found; of a link in its place the link alone is.
@@ -76,7 +76,7 @@ func TestFolder(t *testing.T) {
 	if got, want := is(t, target), "0:0 -rwxr-xr-x"; got != want {
 		t.Errorf("what the link names is %s, want %s", got, want)
 	}
-	must.Err(t, Folder(filepath.Join(dir, "none", "new"), uid, gid), must.Any, "below what is not there")
+	must.Err(t, Folder(filepath.Join(dir, "none", "new"), uid, gid), must.ErrAny, "below what is not there")
 }
 
 // All of a tree is handed over, at any depth, and nothing that a link in it names.
@@ -119,7 +119,7 @@ func TestReplaceFile(t *testing.T) {
 	if got, err := os.ReadFile(target); err != nil || string(got) != "kept" || is(t, target) != "0:0 -rw-------" {
 		t.Errorf("what the link named is %q, %s, %v", got, is(t, target), err)
 	}
-	must.Err(t, ReplaceFile(filepath.Join(dir, "none", "request"), nil, uid, gid), must.Any, "in a folder that is not there")
+	must.Err(t, ReplaceFile(filepath.Join(dir, "none", "request"), nil, uid, gid), must.ErrAny, "in a folder that is not there")
 }
 
 // What is started by Start has renounced, and nothing else that this process starts has.

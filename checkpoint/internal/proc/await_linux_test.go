@@ -79,7 +79,7 @@ func TestAwaitWhatIsNotWaitedFor(t *testing.T) {
 	must.Do(t, proc.Await(t.Context(), pid, lives(pid)), "after its end")
 	must.Do(t, proc.Await(t.Context(), 1<<30, lives(1<<30)), "of a process that never")
 	for _, none := range []int{0, -1} {
-		must.Err(t, proc.Await(t.Context(), none, lives(none)), must.Any, none, "stands for no process")
+		must.Err(t, proc.Await(t.Context(), none, lives(none)), must.ErrAny, none, "stands for no process")
 	}
 }
 

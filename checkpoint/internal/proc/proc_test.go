@@ -89,5 +89,5 @@ func TestRead(t *testing.T) {
 	if _, err := proc.Read("/proc/1073741824/environ", nil); !os.IsNotExist(err) {
 		t.Errorf("of a process that is not there: %v", err)
 	}
-	must.Fail(proc.Read("/proc", nil))(t, must.Any, "a folder was read")
+	must.Fail(proc.Read("/proc", nil))(t, must.ErrAny, "a folder was read")
 }

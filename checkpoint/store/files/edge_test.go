@@ -31,7 +31,7 @@ func TestOpenRefuses(t *testing.T) {
 	must.Fail(Open(filepath.Join(dir, "not there"), nil))(t, os.ErrNotExist, "a directory that is not there")
 	file := filepath.Join(dir, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
-	must.Fail(Open(file, nil))(t, must.Any, "a file passes as a directory")
+	must.Fail(Open(file, nil))(t, must.ErrAny, "a file passes as a directory")
 	must.Fail(Open(dir, &Options{Keep: -1}))(t, apportion.ErrNegative, "negative Keep")
 }
 
@@ -184,7 +184,7 @@ func TestNumberIsFile(t *testing.T) {
 	if list, err := s.List(t.Context(), "job"); !errors.Is(err, store.ErrCorrupt) || len(list) != 1 {
 		t.Errorf("List: %v, %v; want number 1 and ErrCorrupt", list, err)
 	}
-	must.Fail(begin(t, s, "job", 2, "content").Commit())(t, must.Any, "Commit over a file succeeded")
+	must.Fail(begin(t, s, "job", 2, "content").Commit())(t, must.ErrAny, "Commit over a file succeeded")
 	must.Do(t, s.Delete(t.Context(), "job", 2))
 	commit(t, s, "job", 2, "content")
 }
@@ -220,7 +220,7 @@ func TestGrace(t *testing.T) {
 	if err := other.Collect(t.Context()); err != nil || count() != 0 {
 		t.Fatalf("after the time: error %v, %d entries", err, count())
 	}
-	must.Fail(live.Commit())(t, must.Any, "Commit of what was collected succeeded")
+	must.Fail(live.Commit())(t, must.ErrAny, "Commit of what was collected succeeded")
 	if got := numbersOf(t, other, "job"); len(got) != 0 {
 		t.Errorf("%d are visible", got)
 	}

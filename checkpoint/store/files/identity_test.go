@@ -34,7 +34,7 @@ func TestNotMounted(t *testing.T) {
 	for what, dir := range map[string]string{"not mounted": folder, "another": another} {
 		must.Fail(Open(dir, &Options{Identity: id}))(t, store.ErrIdentity, what)
 	}
-	must.Fail(os.Stat(filepath.Join(folder, identityName)))(t, must.Any, "a folder that was refused has an identity now")
+	must.Fail(os.Stat(filepath.Join(folder, identityName)))(t, must.ErrAny, "a folder that was refused has an identity now")
 	must.Have(os.Stat(leftover))(t, "a folder that was refused was collected")
 	// The identity goes while the store is open: whatever is asked then, it is not answered by a new one.
 	must.Do(t, os.RemoveAll(filepath.Join(disk, identityName)))
@@ -42,7 +42,7 @@ func TestNotMounted(t *testing.T) {
 		if got, err := s.Identity(t.Context()); !errors.Is(err, store.ErrIdentity) {
 			t.Errorf("a lost identity is %q, %v", got, err)
 		}
-		must.Fail(os.Stat(filepath.Join(disk, identityName)))(t, must.Any, "a store that has lost its identity got another one")
+		must.Fail(os.Stat(filepath.Join(disk, identityName)))(t, must.ErrAny, "a store that has lost its identity got another one")
 	}
 }
 

@@ -99,7 +99,7 @@ func TestCompare(t *testing.T) {
 	nan := append([]master.Point{}, good...)
 	nan[3].Value = math.NaN()
 	for name, bad := range map[string][]master.Point{"short": good[:9], "a step twice": twice, "other losses": other, "no number": nan} {
-		must.Fail(compare(bad, good, 10))(t, must.Any, name, "taken")
+		must.Fail(compare(bad, good, 10))(t, must.ErrAny, name, "taken")
 	}
 }
 

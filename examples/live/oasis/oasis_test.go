@@ -219,7 +219,7 @@ func TestFIFO(t *testing.T) {
 
 func TestBadTerms(t *testing.T) {
 	for _, text := range []string{"", "{", `{"steps": 3}`} {
-		must.Fail(read("a", json.RawMessage(text)))(t, must.Any, text, "was taken")
+		must.Fail(read("a", json.RawMessage(text)))(t, must.ErrAny, text, "was taken")
 	}
 	_, err := read("a", json.RawMessage(`{"steps":1,"per_worker_slot":1,"most":0,"workers_per_ps":-1,"fixed":1}`))
 	if want := "job \"a\": most is out of range: 0\njob \"a\": workers_per_ps is out of range: -1"; !errors.Is(err, apportion.ErrRange) || err.Error() != want {

@@ -333,7 +333,7 @@ func TestFirstValue(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	must.Fail(New(Config{}))(t, must.Any, "no error without an interval")
+	must.Fail(New(Config{}))(t, must.ErrAny, "no error without an interval")
 	w := newWorld(t, false)
 	if v := w.decide(); v.Explanation == "" || len(v.Targets) > 0 {
 		t.Errorf("without jobs: %+v", v)

@@ -140,7 +140,7 @@ func TestAgentFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	must.Fail(newAgent(t, r, &noted{}).Run(ctx, []Job{good}))(t, must.Any, "no error when cancelled")
+	must.Fail(newAgent(t, r, &noted{}).Run(ctx, []Job{good}))(t, must.ErrAny, "no error when cancelled")
 }
 
 // A job whose output cannot be read is an error, and is not left waiting for its reader.

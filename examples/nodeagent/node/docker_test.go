@@ -208,6 +208,6 @@ func TestArchive(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	write(t, text, "not a program")
 	for _, path := range []string{text, filepath.Join(t.TempDir(), "nothing")} {
-		must.Fail(archive(path))(t, must.Any, path, "no error")
+		must.Fail(archive(path))(t, must.ErrAny, path, "no error")
 	}
 }

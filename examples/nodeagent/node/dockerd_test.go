@@ -124,7 +124,7 @@ func TestDockerHolds(t *testing.T) {
 	must.Do(t, d.add(p))
 	kill()
 	must.Do(t, d.limit(p.Name, 0.5), "limit of a container that is gone")
-	must.Err(t, d.limit("nobody", 0.5), must.Any, "no error for an unknown container")
+	must.Err(t, d.limit("nobody", 0.5), must.ErrAny, "no error for an unknown container")
 
 	cmd := exec.CommandContext(t.Context(), program, "-writer", "docker", "-docker-host", host, "-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m")
 	output, err := cmd.CombinedOutput()

@@ -235,7 +235,7 @@ func TestDutyCycleContinues(t *testing.T) {
 	must.Do(t, d.Close())
 	before := used(t, p.pid)
 	eventually(t, "runs on", func() bool { return used(t, p.pid) > before+50*time.Millisecond })
-	must.Err(t, d.limit("nobody", 1), must.Any, "no error for an unknown process")
+	must.Err(t, d.limit("nobody", 1), must.ErrAny, "no error for an unknown process")
 }
 
 // What steer stops and continues, without a clock.

@@ -51,7 +51,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
 func TestFaults(t *testing.T) {
 	for _, job := range []Job{{}, {Epochs: 1, Hidden: 1}, {Epochs: 1, Rate: 0.1}, {Hidden: 1, Rate: 0.1}, {Epochs: 1, Hidden: 1, Rate: 1}} {
-		must.Err(t, Run(&bytes.Buffer{}, job), must.Any, job, "no error")
+		must.Err(t, Run(&bytes.Buffer{}, job), must.ErrAny, job, "no error")
 	}
-	must.Err(t, Run(broken{}, Job{Epochs: 1, Hidden: 1, Rate: 0.1}), must.Any, "no error from a writer that is broken")
+	must.Err(t, Run(broken{}, Job{Epochs: 1, Hidden: 1, Rate: 0.1}), must.ErrAny, "no error from a writer that is broken")
 }

@@ -70,5 +70,5 @@ func TestWrite(t *testing.T) {
 	wrong := New("f", "", "", "")
 	wrong.Steps(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}})
 	wrong.Steps(0, "s", plotter.XYs{{X: 0, Y: 1}})
-	must.Fail(Write(folder, []*Figure{steps, wrong}))(t, must.Any, "no error for a point that is no number")
+	must.Fail(Write(folder, []*Figure{steps, wrong}))(t, must.ErrAny, "no error for a point that is no number")
 }

@@ -115,6 +115,6 @@ func TestTraceScenarioRefuses(t *testing.T) {
 		"j,0,100,0,,,,g,,,,,,,,",   // no GPU
 		"j,0,x,1,,,,g,,,,,,,,",     // no number
 	} {
-		must.Fail(traceScenario([]byte(header+"\n"+line+"\n"), 5))(t, must.Any, line, "was made an application")
+		must.Fail(traceScenario([]byte(header+"\n"+line+"\n"), 5))(t, must.ErrAny, line, "was made an application")
 	}
 }

@@ -121,7 +121,7 @@ func TestCommandLine(t *testing.T) {
 	must.Have(do("move", "-name", "lr", "-to", "north"))(t)
 	must.Have(do("cancel", "-name", "lr"))(t)
 	await("cancelled", "list")
-	must.Fail(do("cancel", "-name", "nobody"))(t, must.Any, "cancelled a job that is not there")
+	must.Fail(do("cancel", "-name", "nobody"))(t, must.ErrAny, "cancelled a job that is not there")
 }
 
 // A second master takes over: the first one learns of it when it has something to write down, and ends.
@@ -154,7 +154,7 @@ func TestTwoMasters(t *testing.T) {
 	listening := httptest.NewServer(mux)
 	defer listening.Close()
 	server := master.Registration{URL: listening.URL, Server: servers[0]}
-	must.Err(t, first.Call(ctx, "/register", server, &master.Nothing{}), must.Any, "a master that was replaced let an agent in")
+	must.Err(t, first.Call(ctx, "/register", server, &master.Nothing{}), must.ErrAny, "a master that was replaced let an agent in")
 	must.Err(t, <-firstEnded, checkpoint.ErrFenced, "the first master ended with")
 	must.Do(t, second.Call(ctx, "/register", server, &master.Nothing{}), "the second master")
 	cancel()

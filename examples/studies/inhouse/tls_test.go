@@ -57,10 +57,10 @@ func TestTLS(t *testing.T) {
 	strange := must.Have(wire.ReadAuthorities(other))(t)
 	for name, ask := range map[string]*http.Client{"of another authority": wire.HTTP(strange), "without any": nil} {
 		client.HTTP = ask
-		must.Err(t, client.Call(ctx, "/list", master.Page{}, &master.List{}), must.Any, "a client", name, "got through")
+		must.Err(t, client.Call(ctx, "/list", master.Page{}, &master.List{}), must.ErrAny, "a client", name, "got through")
 	}
 	client.HTTP, client.Base = nil, strings.Replace(client.Base, "https", "http", 1)
-	must.Err(t, client.Call(ctx, "/list", master.Page{}, &master.List{}), must.Any, "a call in clear got through")
+	must.Err(t, client.Call(ctx, "/list", master.Page{}, &master.List{}), must.ErrAny, "a call in clear got through")
 	cancel()
 	for range 2 {
 		must.Do(t, <-ended)

@@ -49,7 +49,7 @@ func TestOwnTraceFaults(t *testing.T) {
 		{nil, []string{"there is no job"}},
 	} {
 		err := run(t.Context(), io.Discard, io.Discard, []string{"-trace", writeOwn(t, test.rows...)})
-		must.Err(t, err, must.Any, test.rows, "was played")
+		must.Err(t, err, must.ErrAny, test.rows, "was played")
 		for _, want := range test.want {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("no %q in %v", want, err)

@@ -73,5 +73,5 @@ func TestReadMonth(t *testing.T) {
 	if err != nil || len(jobs) != 2 || jobs[0].gpus != 8 || jobs[1].submit-jobs[0].submit != 100 || jobs[0].submit > month {
 		t.Errorf("%+v, %v", jobs, err)
 	}
-	must.Fail(readMonth(filepath.Join(t.TempDir(), "none"), 8))(t, must.Any, "a trace that is not there is read")
+	must.Fail(readMonth(filepath.Join(t.TempDir(), "none"), 8))(t, must.ErrAny, "a trace that is not there is read")
 }

@@ -70,7 +70,7 @@ func TestDeadlinePacks(t *testing.T) {
 func TestDeadlineNeedsTraining(t *testing.T) {
 	s, _ := opened(t, tinyJob("a", 1, 1, 4, always))
 	s.Jobs[0].Training = nil
-	must.Fail((&Deadline{}).offer(s, stateOf(s), apportion.Resources{1}))(t, must.Any, "it was offered")
+	must.Fail((&Deadline{}).offer(s, stateOf(s), apportion.Resources{1}))(t, must.ErrAny, "it was offered")
 }
 
 // stateOf returns the state of the first job of a scenario at its arrival.

@@ -98,7 +98,7 @@ func TestFlaws(t *testing.T) {
 	child := exec.CommandContext(t.Context(), program, "-test.run=^TestFlawed$", "-test.v", "-test.timeout=60s")
 	child.Env = append(os.Environ(), flawVariable+"=1")
 	output, err := child.CombinedOutput()
-	must.Err(t, err, must.Any, "flawed policies passed")
+	must.Err(t, err, must.ErrAny, "flawed policies passed")
 	text := string(output)
 	for name, flaw := range flawedPolicies {
 		_, rest, found := strings.Cut(text, "=== RUN   TestFlawed/"+name)

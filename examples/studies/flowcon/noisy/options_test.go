@@ -51,5 +51,5 @@ func TestPartsOf(t *testing.T) {
 	if err != nil || len(got) != 3 || got[0] != 1 || got[1] != 0.25 || got[2] != 1 {
 		t.Errorf("%v, %v, want 1, a quarter and 1", got, err)
 	}
-	must.Fail(partsOf([]string{"a"}, map[string]string{"a": "none"}, half))(t, must.Any, "a curve that is not there has a part")
+	must.Fail(partsOf([]string{"a"}, map[string]string{"a": "none"}, half))(t, must.ErrAny, "a curve that is not there has a part")
 }

@@ -53,7 +53,7 @@ func TestSecret(t *testing.T) {
 		t.Errorf("two clusters have the same secret, %v", err)
 	}
 	must.Do(t, os.WriteFile(p.Join("secret"), []byte("nonsense\n"), 0o600))
-	must.Fail(p.Secret())(t, must.Any, "a file that holds no secret is taken for one")
+	must.Fail(p.Secret())(t, must.ErrAny, "a file that holds no secret is taken for one")
 }
 
 // The page's address is good for a day and for nothing else; there is none before a master was there.
@@ -91,7 +91,7 @@ func TestFlagValues(t *testing.T) {
 		t.Errorf("%s, %v, %v", place, r, err)
 	}
 	for _, text := range []string{"", "1,", "x", "1.5", "99999999999999999999"} {
-		must.Err(t, flags.Parse([]string{"-demand", text}), must.Any, "-demand", text, r)
+		must.Err(t, flags.Parse([]string{"-demand", text}), must.ErrAny, "-demand", text, r)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatalf("%+v, want %+v", found, want)
 	}
 	found[0].Kill()
-	must.Err(t, own.Wait(), must.Any, "it has ended as if nobody had killed it")
+	must.Err(t, own.Wait(), must.ErrAny, "it has ended as if nobody had killed it")
 	if left := p.Processes(); len(left) > 0 {
 		t.Errorf("%+v are left", left)
 	}
@@ -161,6 +161,6 @@ func TestCredential(t *testing.T) {
 	}
 	for _, broken := range []string{"", "{"} {
 		must.Do(t, os.WriteFile(file, []byte(broken), 0o600))
-		must.Fail((&AgentOptions{Key: file}).credential(p))(t, must.Any, broken, "is a credential")
+		must.Fail((&AgentOptions{Key: file}).credential(p))(t, must.ErrAny, broken, "is a credential")
 	}
 }
