@@ -27,12 +27,9 @@ func (d *draft) soonest(i int, had *reserved) *reserved {
 	if v.at = p.earliest(); v.at < 0 {
 		return nil
 	}
-	for j := range p.on {
-		p.levels[j] = p.waiting(j, v.at)
-	}
 	// Each step doubles the number of those that may be waited for, so that few are found fast.
 	for limit := 1; limit < 4*(1+len(d.counts)*len(d.left)); limit *= 2 {
-		if places := p.pick(limit); places != nil {
+		if places := p.pick(limit, v.at); places != nil {
 			p.settle(v, places)
 			return p.kept(v, had)
 		}
@@ -112,7 +109,10 @@ func (p *picking) after(j int, ended []int) int64 {
 
 // earliest returns the least time by which enough has ended, 0 where there is room now, +Inf where nobody knows, -1 where never.
 func (p *picking) earliest() float64 {
-	times := []float64{-1, math.Inf(1)}
+	if p.enough(-1) {
+		return 0
+	}
+	times := []float64{math.Inf(1)}
 	for j := range p.on {
 		for _, v := range p.on[j] {
 			times = append(times, p.r.ends(v))
@@ -124,7 +124,7 @@ func (p *picking) earliest() float64 {
 	if at == len(times) {
 		return -1
 	}
-	return max(0, times[at])
+	return times[at]
 }
 
 // enough reports whether the containers have room once all has ended that ends by a time.
@@ -145,6 +145,9 @@ func (p *picking) endedBy(j int, time float64) []int {
 // for, each more than the one before. It tries all sets of those that give most, and beyond r.limits.offers one after the other.
 func (p *picking) waiting(j int, time float64) []level {
 	list := p.endedBy(j, time)
+	if len(list) == 0 {
+		return []level{{n: p.after(j, nil)}}
+	}
 	gives := make(map[int]int64, len(list))
 	for _, v := range list {
 		gives[v] = p.after(j, []int{v})
@@ -176,9 +179,10 @@ func (p *picking) waiting(j int, time float64) []level {
 	return levels
 }
 
-// pick returns a choice that has room for the containers and waits for at most limit, as few as possible; nil: there is none. It fills servers one after the other by dynamic programming: the most containers by how many
-// servers are used, where these are limited, and how many are waited for.
-func (p *picking) pick(limit int) *picked {
+// pick returns a choice that has room for the containers and waits for at most limit that end by a time, as few as possible; nil: there is
+// none. It fills servers one after the other by dynamic programming: the most containers by how many servers are used, where these are
+// limited, and how many are waited for. Where none need be waited for it looks at no more servers.
+func (p *picking) pick(limit int, time float64) *picked {
 	most := int(min(p.r.problem.Applications[p.i].MaxServers, int64(len(p.levels))))
 	limited := most > 0
 	layers := most + 1
@@ -187,7 +191,14 @@ func (p *picking) pick(limit int) *picked {
 		room[s] = make([]int64, limit+1)
 	}
 	chosen := make([][][]int16, len(p.levels)) // by server: the level, and -1 for none
-	for j, levels := range p.levels {
+	for j := range p.levels {
+		if room[layers-1][0] >= p.n {
+			break
+		}
+		if p.levels[j] == nil {
+			p.levels[j] = p.waiting(j, time)
+		}
+		levels := p.levels[j]
 		if levels[len(levels)-1].n == 0 {
 			continue
 		}
