@@ -199,6 +199,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w", errUsage, err)
+	case c.timeout < 0:
+		return fmt.Errorf("%w: -timeout %v is negative", errUsage, c.timeout)
 	// A second file would be left unread without a word; a flag behind the file would be taken for
 	// one.
 	case c.NArg() > 1:

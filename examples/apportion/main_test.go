@@ -36,6 +36,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"drf", filepath.Dir(file)}, failed, "", "directory"},
 		{[]string{"drf", "-timeout", "1s", file}, misused, "", "not defined: -timeout"},
 		{[]string{"dorm", "-timeout", "soon", file}, misused, "", "-timeout"},
+		{[]string{"dorm", "-timeout", "-1s", file}, misused, "", "-timeout -1s is negative"},
 		{[]string{"dorm", "-effort", "0", file}, misused, "", "-effort"},
 		{[]string{"oasis", "-h"}, answered, "-state", ""},
 		{[]string{"flowcon", "-state", "x", file}, misused, "", "not defined: -state"},
