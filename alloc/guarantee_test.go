@@ -316,6 +316,9 @@ func (v *division) passed(before alloc.Allocation, reserved []alloc.Reservation)
 	if w.Servers[0][0]+w.Servers[1][0] < 8 {
 		return nil
 	}
+	for _, of := range reserved {
+		w.Holders = append(w.Holders, slices.IndexFunc(v.p.Applications, func(app alloc.Application) bool { return app.ID == of.ID }))
+	}
 	for i, app := range v.p.Applications {
 		kept := slices.ContainsFunc(reserved, func(of alloc.Reservation) bool { return of.ID == app.ID && of.Servers != nil })
 		for o, other := range v.p.Applications {

@@ -2,7 +2,10 @@
 // order of admission in package alloc, and shares nothing with it.
 package queueoracle
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Queue is a node of a tree. Parent is the position of the queue above it, -1 where there is none.
 type Queue struct {
@@ -120,8 +123,8 @@ func (w *World) Within(i int) bool {
 	return guaranteed
 }
 
-// Restrains reports whether application i, which waits, stays within its guarantee, and so below all ceilings, while v is beyond its own, and both
-// demand a kind: v may not have grown.
+// Restrains reports whether application i, which waits, stays within its guarantee, and so below all ceilings but for what Holders have there,
+// while v is beyond its own, and both demand a kind: v may not have grown.
 func (w *World) Restrains(i, v int) bool {
 	beyond, shared := true, false
 	for _, q := range w.above(v) {
@@ -135,7 +138,24 @@ func (w *World) Restrains(i, v int) bool {
 	for k, d := range w.Apps[i].Demand {
 		shared = shared || d > 0 && w.Apps[v].Demand[k] > 0
 	}
-	return w.Apps[i].Places == nil && beyond && shared && w.Within(i)
+	return w.Apps[i].Places == nil && beyond && shared && w.Within(i) && !w.heldBelow(i, v)
+}
+
+// heldBelow reports whether one of the Holders leaves application i no room below a ceiling that is not above v.
+func (w *World) heldBelow(i, v int) bool {
+	for _, h := range w.Holders {
+		for _, q := range w.above(i) {
+			if h == i || w.Queues[q].Ceiling == nil || !slices.Contains(w.above(h), q) || slices.Contains(w.above(v), q) {
+				continue
+			}
+			for k, u := range w.used(q, h, w.Apps[h].Least) {
+				if d := w.Apps[i].Demand[k]; d > 0 && u+d*w.Apps[i].Least > w.Queues[q].Ceiling[k] {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // level is the largest part of the cluster that queue q has, over its weight.
