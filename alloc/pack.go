@@ -15,8 +15,8 @@ const (
 )
 
 // pack finds places for all newcomers that are in, of which those in group have none, beside what runs, which stays where it is. Where
-// found is false nothing has changed. Nobody is packed whose places depend on more than the room on each server. all: a packing was tried,
-// and nobody runs who could have been moved or shrunk besides.
+// found is false nothing has changed. No packing is tried where the places of one depend on more than the room on each server. all: a
+// packing was tried, and no application runs that could have been moved or shrunk besides.
 func (a *admission) pack(group []int) (found, all bool) {
 	task, newcomers, shapes := a.packingOf(group)
 	if task == nil {
@@ -47,7 +47,7 @@ func (a *admission) pack(group []int) (found, all bool) {
 	return true, all
 }
 
-// packingOf states the question of pack; nil: somebody's places depend on more than room. shapes has that of each newcomer.
+// packingOf states the question of pack; nil: the places of a newcomer depend on more than room. shapes has that of each newcomer.
 func (a *admission) packingOf(group []int) (task *packing.Task, newcomers, shapes []int) {
 	if a.r.tree != nil || len(a.reserved) > 0 {
 		return nil, nil, nil

@@ -60,36 +60,38 @@ func (r *resolved) consolidateDomains(a *attempt) {
 	if r.leafOf == nil {
 		return
 	}
-	d, moving := r.asPlaced(a)
-	all := slices.Clone(d.counts)
-	for _, i := range moving {
-		d.put(i, all[i])
-	}
+	d, moving := r.gathering(a)
 	moving = slices.DeleteFunc(moving, func(i int) bool { return !r.prefers(i) })
-	if d.gathers = true; len(moving) == 0 || !d.allInFewer(moving, all) && !d.eachInFewer(moving) {
+	if len(moving) == 0 || !d.allInFewer(moving, slices.Clone(d.counts)) && !d.eachInFewer(moving) {
 		return
 	}
 	r.setCounts(a, d.counts)
 }
 
+// gathering is a draft that has what a solution places, and places applications in few domains; moving are those that do not stay.
+func (r *resolved) gathering(a *attempt) (d *draft, moving []int) {
+	d, moving = r.asPlaced(a)
+	all := slices.Clone(d.counts)
+	for _, i := range moving {
+		d.put(i, all[i])
+	}
+	d.gathers = true
+	return d, moving
+}
+
 // chooseNumbers places each application that loses by its domains again: with the number, no more than it has, that is worth most less what
-// domains and a restart cost, beside all others, one after the other. from is the draft that P2 was made of. What it finds is a solution of
+// domains and a restart cost, or as it ran, beside all others, one after the other. from is the draft that P2 was made of. What it finds is a solution of
 // P2 too, and the bound stays that without what domains cost. O(numbers) choices of domains and checks for each of them.
 func (r *resolved) chooseNumbers(from *draft, a *attempt) {
 	if r.leafOf == nil {
 		return
 	}
-	d, moving := r.asPlaced(a)
-	all := slices.Clone(d.counts)
-	for _, i := range moving {
-		d.put(i, all[i])
-	}
+	d, _ := r.gathering(a)
 	allowed := func() bool {
 		counts := gather(a.apps, d.counts)
 		return a.instance.Check(counts) == nil &&
 			!(r.guaranteed && r.takesGuaranteed(from, &attempt{apps: a.apps, solution: &solver.Solution{Counts: counts}}))
 	}
-	d.gathers = true
 	changed := false
 	for at, i := range a.apps {
 		if !r.sliced(i) && r.apart(i, d.counts[i]) > 0 {
@@ -106,16 +108,21 @@ func (d *draft) together(i int, app *solver.App, allowed func() bool) bool {
 	best := d.r.netWorth(d.r.of[i], d.counts) + solver.ObjectiveTolerance
 	before := d.remove(i)
 	placed := before
-	for n := solver.Containers(before); n > 0; n = app.AtMost(n - 1) {
-		// More than its number is worth no places can bring.
-		if float64(app.Value*float64(n))+app.Extra(n) <= best || !d.place(i, n) {
-			continue
-		}
-		worth := d.r.netWorth(d.r.of[i], d.counts)
-		if worth > best && allowed() {
+	compare := func() {
+		if worth := d.r.netWorth(d.r.of[i], d.counts); worth > best && allowed() {
 			best, placed = worth, d.counts[i]
 		}
 		d.remove(i)
+	}
+	if ran := d.r.previous[i]; len(ran) > 0 && d.fits(i, ran) {
+		d.put(i, ran)
+		compare()
+	}
+	for n := solver.Containers(before); n > 0; n = app.AtMost(n - 1) {
+		// More than its number is worth no places can bring.
+		if float64(app.Value*float64(n))+app.Extra(n) > best && d.place(i, n) {
+			compare()
+		}
 	}
 	d.put(i, placed)
 	return !solver.SamePlaces(placed, before)

@@ -70,22 +70,30 @@ func TestPreferMovesWhatRuns(t *testing.T) {
 	}
 }
 
-// One job that prefers few domains has the number that is worth most less what these cost, by the rooms that the others leave: as
-// all numbers tried one after the other.
+// One job that prefers few domains has the number that is worth most less what these and a restart cost, by the rooms that the others
+// leave, or stays as it is: as all numbers tried one after the other, up to the one that is best without domains.
 func TestPropPreferNumber(t *testing.T) {
-	fewer, paid := 0, 0
-	rapidtest.Until(t, "no number below the most, or nothing paid", func() bool { return fewer > 0 && paid > 0 }, func(t *rapid.T) {
+	fewer, paid, stayed := 0, 0, 0
+	rapidtest.Until(t, "no number below the most, nothing paid, or no torn job that stays", func() bool { return fewer > 0 && paid > 0 && stayed > 0 }, func(t *rapid.T) {
 		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Topology: []string{"zone", "rack"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{}}
 		var paths [][]string
 		var empty, free []int64
+		ran, runs := map[string]int64{}, rapid.Bool().Draw(t, "runs")
+		sum := int64(0)
+		was := make(map[string]int64) // by path: how many of its containers run there
 		for r := range rapid.IntRange(2, 5).Draw(t, "racks") {
 			path := []string{fmt.Sprint("z", rapid.IntRange(0, 1).Draw(t, "zone")), fmt.Sprint("r", r)}
 			room := rapid.Int64Range(1, 5).Draw(t, "room")
 			held := rapid.Int64Range(0, room).Draw(t, "held")
 			paths, empty, free = append(paths, path), append(empty, room), append(free, room-held)
+			sum += room - held
 			for at := range room {
 				id := fmt.Sprint("s", r, "-", at)
 				p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{1}, Labels: map[string]string{"zone": path[0], "rack": path[1]}})
+				if own := at >= held && runs && rapid.Bool().Draw(t, "own"); own {
+					ran[id] = 1
+					was[path[0]], was[path[0]+" "+path[1]] = 1, 1
+				}
 				if at < held {
 					ask(p, "on "+id, 1, 1, func(a *alloc.Application) { a.Pinned = true })
 					p.Previous["on "+id] = map[string]int64{id: 1}
@@ -94,10 +102,19 @@ func TestPropPreferNumber(t *testing.T) {
 		}
 		level := rapid.IntRange(0, 1).Draw(t, "level")
 		cost := rapid.SampledFrom([]float64{.01, .13, .4, 1}).Draw(t, "cost")
-		most := rapid.Int64Range(1, 12).Draw(t, "most")
+		has := int64(len(ran))
+		most := rapid.Int64Range(max(1, has), 12).Draw(t, "most")
 		ask(p, "a", 1, most, func(a *alloc.Application) { a.Prefer, a.SpreadCost = p.Topology[level], &cost })
+		if has > 0 {
+			p.Previous["a"] = ran
+		}
 		d := verified(t, p)
-		best, at := 0., int64(0)
+		restart := float64(has) / 8
+		most = min(most, sum)
+		if float64(most)-restart <= float64(has) {
+			most = has // P2 leaves it as it is
+		}
+		best, at, stay := 0., int64(0), 0.
 		for n := int64(1); n <= most; n++ {
 			question := domainoracle.Question{Paths: paths, Room: free, N: n, Within: domainoracle.None, SliceWithin: domainoracle.None, Slice: 1}
 			used := domainoracle.Best(&question)
@@ -106,12 +123,28 @@ func TestPropPreferNumber(t *testing.T) {
 			if used == nil {
 				continue
 			}
-			extra := 0
-			for l := range level + 1 {
-				extra += max(0, used[l]-fewest[l])
+			less := func(used []int) float64 {
+				extra := 0
+				for l := range level + 1 {
+					extra += max(0, used[l]-fewest[l])
+				}
+				return float64(n) - float64(extra)*max(1, cost*float64(n))
 			}
-			if worth := float64(n) - float64(extra)*max(1, cost*float64(n)); worth > best+1e-7 {
+			if n == has {
+				is := make([]int, 2)
+				for path := range was {
+					is[strings.Count(path, " ")]++
+				}
+				stay = less(is)
+			}
+			if worth := less(used) - restart; worth > best+1e-7 {
 				best, at = worth, n
+			}
+		}
+		if has > 0 && stay >= best-1e-7 {
+			best, at = stay, has
+			if d.Metrics.ExtraDomains[p.Topology[level]] > 0 {
+				stayed++
 			}
 		}
 		others := float64(len(p.Applications) - 1)
@@ -121,13 +154,8 @@ func TestPropPreferNumber(t *testing.T) {
 		if d.Metrics.ExtraDomains[p.Topology[level]] > 0 {
 			paid++
 		}
-		if sum := int64(0); at < most {
-			for _, n := range free {
-				sum += n
-			}
-			if at < min(sum, most) {
-				fewer++
-			}
+		if at < most {
+			fewer++
 		}
 	})
 }

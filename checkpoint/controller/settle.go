@@ -75,9 +75,9 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 	return &rested, until
 }
 
-// keepWhatFits pins those that fit on servers that hold too much, for others have come there: a decision may move all that is on these
-// otherwise. As many as can be stay, those with few containers, and who does not fit is not pinned unless the problem free says so: it
-// may be enough that it shrinks.
+// keepWhatFits pins jobs that fit on servers that hold too much since other work has come there: a decision could else move all jobs on
+// these. Jobs with few containers stay first. A job that does not fit is pinned only where the problem free pins it, since it may be
+// enough that it shrinks.
 func keepWhatFits(p, free *alloc.Problem) {
 	room := map[string]apportion.Resources{}
 	for i := range p.Servers {
@@ -98,7 +98,7 @@ func keepWhatFits(p, free *alloc.Problem) {
 	for i := range p.Applications {
 		take(&p.Applications[i], 1)
 	}
-	var torn []*alloc.Application // those with containers where too much is
+	var torn []*alloc.Application // jobs with containers on a server that holds too much
 	for i := range p.Applications {
 		app := &p.Applications[i]
 		if !take(app, 0) && !free.Applications[i].Pinned {
