@@ -59,6 +59,9 @@ func halls(coming int, asks ...string) *alloc.Problem {
 	if asks != nil {
 		p.Topology = []string{"zone", "rack"}
 	}
+	if slices.Contains(asks, "compact") {
+		p.Compact = []string{"gpu"} // domains and servers beyond the fewest cost then
+	}
 	return p
 }
 
@@ -74,7 +77,7 @@ func usedTime(b *testing.B) time.Duration {
 // A decision with domains, beside the same without: in a cluster with room for all, and in one where most of those that come wait.
 func BenchmarkDomains(b *testing.B) {
 	for _, coming := range []int{50, 300} {
-		for _, asks := range [][]string{nil, {"nothing"}, {"within"}, {"prefer"}, {"within", "prefer"}, {"within", "prefer", "slices"}} {
+		for _, asks := range [][]string{nil, {"nothing"}, {"within"}, {"prefer"}, {"within", "prefer"}, {"within", "prefer", "slices"}, {"compact"}, {"prefer", "compact"}} {
 			b.Run(fmt.Sprintf("servers=1000/racks=50/coming=%d/asks=%s", coming, strings.Join(asks, "+")), func(b *testing.B) {
 				p := halls(coming, asks...)
 				b.ReportAllocs()

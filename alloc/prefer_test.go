@@ -103,7 +103,7 @@ func TestPropPreferNumber(t *testing.T) {
 		level := rapid.IntRange(0, 1).Draw(t, "level")
 		cost := rapid.SampledFrom([]float64{.01, .13, .4, 1}).Draw(t, "cost")
 		has := int64(len(ran))
-		most := rapid.Int64Range(max(1, has), 12).Draw(t, "most")
+		most := rapid.Int64Range(max(1, has), 25).Draw(t, "most")
 		ask(p, "a", 1, most, func(a *alloc.Application) { a.Prefer, a.SpreadCost = p.Topology[level], &cost })
 		if has > 0 {
 			p.Previous["a"] = ran

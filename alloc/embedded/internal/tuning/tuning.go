@@ -45,7 +45,7 @@ type Budgets struct {
 	Work, FreshWork, CeilingWork, DividedWork, Crowd, MostEffort float64
 	// Filled is how many steps of the last attempt to place all minima a unit of effort pays for: it is
 	// made where nothing else has found a solution, and full clusters are kept as they are without it. So many
-	// also look for room for the best numbers of joined servers: without them 4 of 100 decisions of twelve jobs
+	// also look for room for the best numbers of joined servers: without them 6 of 100 decisions of twelve jobs
 	// on 16 equal servers take fifty times as long and are not proven.
 	Filled float64
 	// Enumerated is how many nodes of the enumeration a unit of effort pays for; it is tried on up to
