@@ -70,55 +70,67 @@ func TestPreferMovesWhatRuns(t *testing.T) {
 	}
 }
 
+// hall is what a job finds in racks of servers of one GPU, and where it runs.
+type hall struct {
+	paths       [][]string       // by rack: zone and rack
+	empty, free []int64          // by rack: servers, and those that nothing else has
+	sum         int64            // of free
+	ran         map[string]int64 // by server: its containers
+	was         map[string]int64 // by zone, and by zone and rack: 1 where it has any
+}
+
+// drawHall draws racks that others have a part of.
+func drawHall(t *rapid.T) (*alloc.Problem, *hall) {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Topology: []string{"zone", "rack"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{}}
+	h := &hall{ran: map[string]int64{}, was: map[string]int64{}}
+	runs := rapid.Bool().Draw(t, "runs")
+	for r := range rapid.IntRange(2, 5).Draw(t, "racks") {
+		path := []string{fmt.Sprint("z", rapid.IntRange(0, 1).Draw(t, "zone")), fmt.Sprint("r", r)}
+		room := rapid.Int64Range(1, 5).Draw(t, "room")
+		held := rapid.Int64Range(0, room).Draw(t, "held")
+		h.paths, h.empty, h.free = append(h.paths, path), append(h.empty, room), append(h.free, room-held)
+		h.sum += room - held
+		for at := range room {
+			id := fmt.Sprint("s", r, "-", at)
+			p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{1}, Labels: map[string]string{"zone": path[0], "rack": path[1]}})
+			if at >= held && runs && rapid.Bool().Draw(t, "own") {
+				h.ran[id] = 1
+				h.was[path[0]], h.was[path[0]+" "+path[1]] = 1, 1
+			}
+			if at < held {
+				ask(p, "on "+id, 1, 1, func(a *alloc.Application) { a.Pinned = true })
+				p.Previous["on "+id] = map[string]int64{id: 1}
+			}
+		}
+	}
+	return p, h
+}
+
 // One job that prefers few domains has the number that is worth most less what these and a restart cost, by the rooms that the others
 // leave, or stays as it is: as all numbers tried one after the other, up to the one that is best without domains.
 func TestPropPreferNumber(t *testing.T) {
 	fewer, paid, stayed := 0, 0, 0
 	rapidtest.Until(t, "no number below the most, nothing paid, or no torn job that stays", func() bool { return fewer > 0 && paid > 0 && stayed > 0 }, func(t *rapid.T) {
-		p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Topology: []string{"zone", "rack"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{}}
-		var paths [][]string
-		var empty, free []int64
-		ran, runs := map[string]int64{}, rapid.Bool().Draw(t, "runs")
-		sum := int64(0)
-		was := make(map[string]int64) // by path: how many of its containers run there
-		for r := range rapid.IntRange(2, 5).Draw(t, "racks") {
-			path := []string{fmt.Sprint("z", rapid.IntRange(0, 1).Draw(t, "zone")), fmt.Sprint("r", r)}
-			room := rapid.Int64Range(1, 5).Draw(t, "room")
-			held := rapid.Int64Range(0, room).Draw(t, "held")
-			paths, empty, free = append(paths, path), append(empty, room), append(free, room-held)
-			sum += room - held
-			for at := range room {
-				id := fmt.Sprint("s", r, "-", at)
-				p.Servers = append(p.Servers, apportion.Server{ID: id, Capacity: apportion.Resources{1}, Labels: map[string]string{"zone": path[0], "rack": path[1]}})
-				if own := at >= held && runs && rapid.Bool().Draw(t, "own"); own {
-					ran[id] = 1
-					was[path[0]], was[path[0]+" "+path[1]] = 1, 1
-				}
-				if at < held {
-					ask(p, "on "+id, 1, 1, func(a *alloc.Application) { a.Pinned = true })
-					p.Previous["on "+id] = map[string]int64{id: 1}
-				}
-			}
-		}
+		p, h := drawHall(t)
 		level := rapid.IntRange(0, 1).Draw(t, "level")
 		cost := rapid.SampledFrom([]float64{.01, .13, .4, 1}).Draw(t, "cost")
-		has := int64(len(ran))
+		has := int64(len(h.ran))
 		most := rapid.Int64Range(max(1, has), 25).Draw(t, "most")
 		ask(p, "a", 1, most, func(a *alloc.Application) { a.Prefer, a.SpreadCost = p.Topology[level], &cost })
 		if has > 0 {
-			p.Previous["a"] = ran
+			p.Previous["a"] = h.ran
 		}
 		d := verified(t, p)
 		restart := float64(has) / 8
-		most = min(most, sum)
+		most = min(most, h.sum)
 		if float64(most)-restart <= float64(has) {
 			most = has // P2 leaves it as it is
 		}
 		best, at, stay := 0., int64(0), 0.
 		for n := int64(1); n <= most; n++ {
-			question := domainoracle.Question{Paths: paths, Room: free, N: n, Within: domainoracle.None, SliceWithin: domainoracle.None, Slice: 1}
+			question := domainoracle.Question{Paths: h.paths, Room: h.free, N: n, Within: domainoracle.None, SliceWithin: domainoracle.None, Slice: 1}
 			used := domainoracle.Best(&question)
-			question.Room = empty
+			question.Room = h.empty
 			fewest := domainoracle.Best(&question)
 			if used == nil {
 				continue
@@ -132,7 +144,7 @@ func TestPropPreferNumber(t *testing.T) {
 			}
 			if n == has {
 				is := make([]int, 2)
-				for path := range was {
+				for path := range h.was {
 					is[strings.Count(path, " ")]++
 				}
 				stay = less(is)
@@ -149,7 +161,7 @@ func TestPropPreferNumber(t *testing.T) {
 		}
 		others := float64(len(p.Applications) - 1)
 		if got := d.Objective*float64(len(p.Servers)) - others; math.Abs(got-best) > 1e-6 {
-			t.Fatalf("%d containers are worth %g, %d %g\n%v, %v free, %s at %g", d.Allocation.Containers("a"), got, at, best, paths, free, strings.Join(p.Topology[:level+1], " "), cost)
+			t.Fatalf("%d containers are worth %g, %d %g\n%v, %v free, %s at %g", d.Allocation.Containers("a"), got, at, best, h.paths, h.free, strings.Join(p.Topology[:level+1], " "), cost)
 		}
 		if d.Metrics.ExtraDomains[p.Topology[level]] > 0 {
 			paid++
