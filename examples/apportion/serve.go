@@ -59,7 +59,9 @@ func answerServe(ctx context.Context, c *command) error {
 	case <-ctx.Done():
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.timeout+slowest)
 		defer cancel()
-		return server.Shutdown(ctx)
+		err := server.Shutdown(ctx)
+		<-ended // Serve closes the listener itself where it begins after Shutdown
+		return err
 	}
 }
 

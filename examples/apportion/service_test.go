@@ -454,3 +454,18 @@ func TestServiceEndsBySignal(t *testing.T) {
 		t.Errorf("the service leaves %v, %v", left, err)
 	}
 }
+
+// TestServiceEndsBeforeItServes ends a service between its first line and its first request.
+func TestServiceEndsBeforeItServes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		folder := t.TempDir()
+		if code := run(ctx, []string{"serve", "-listen", socketPrefix + filepath.Join(folder, "s")}, nil, io.Discard, io.Discard); code != 0 {
+			t.Fatalf("exit status %d", code)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Fatalf("the service leaves %v, %v", left, err)
+		}
+	}
+}
