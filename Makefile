@@ -104,8 +104,8 @@ planted: ## plants each bug of a list, and says which seed or test finds it
 	@cd internal/world && go run ./planted
 
 .PHONY: world
-world: ## plays clusters in virtual time, seed after seed from SEED on, for FOR; a finding is a seed
-	@go run -C internal/world ./world -seed $(SEED) -seeds 0 -time $(FOR)
+world: ## plays clusters in virtual time, seed after seed from SEED on, for FOR; a finding is a seed. With ARGS=-tlc, TLC looks at each
+	@go run -C internal/world ./world -seed $(SEED) -seeds 0 -time $(FOR) $(ARGS)
 
 # Where `make ortools` puts the libraries of OR-Tools. Tests that need them are skipped without.
 ORTOOLS := $(CURDIR)/.cache/ortools

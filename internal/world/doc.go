@@ -19,7 +19,9 @@
 // runs at any moment, none outlives its lease, or its guard, none begins before what was saved for good, no server is over-committed, a job that is called completed has done
 // its work, and when no more faults come every job ends.
 //
-// Orders are judged by the rules of checkpoint/RUN.tla as they arrive; package model searches all states of that specification.
+// Orders are judged by the rules of checkpoint/RUN.tla as they arrive; package model searches all states of that specification. With the flag
+// -steps a run tells of each job what has happened to it as steps of RUN, until records are lost, and TLC says whether that is a behaviour of
+// RUN: for some seeds in a test, for all of "make world" with ARGS=-tlc.
 //
 // A run that has found something is repeated by its seed alone, as long as neither the library nor the world is changed, and Shrink leaves
 // out the faults that it does not need. The program planted says what finds a bug: a seed, or a test.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
@@ -116,9 +117,25 @@ func (h *host) join() {
 
 func (h *host) road(m *master) driver.Agent {
 	if h.w.Wire {
-		return h.w.remote(m, h)
+		return &ear{Agent: h.w.remote(m, h), m: m, h: h}
 	}
-	return &link{m, h}
+	return &ear{Agent: &link{m, h}, m: m, h: h}
+}
+
+// does and asked are what reaches an agent of the machine.
+func (h *host) does(ctx context.Context, a *agent.Agent, o agent.Order) (checkpoint.Reply, error) {
+	h.w.truth.received(h, o)
+	done := h.w.steps.does(h, o)
+	reply, err := a.Do(ctx, o)
+	done(reply)
+	return reply, err
+}
+
+func (h *host) asked(ctx context.Context, a *agent.Agent, q agent.Question) (agent.Status, error) {
+	answered := h.w.steps.asked(h, q)
+	status, err := a.Status(ctx, q)
+	answered(status, err)
+	return status, err
 }
 
 // repair ends what is wrong with the machine.

@@ -27,6 +27,7 @@ func main() {
 	flag.StringVar(&o.Bug, "bug", "", "a bug of the surroundings that must be found: "+strings.Join(bugs, ", "))
 	signed := flag.String("wire", "", "whether what masters and agents say is signed, by package wire: true, false; empty: with every second seed")
 	only := flag.String("only", "", "the numbers of the faults that are played, with commas; empty: all")
+	flag.BoolVar(&o.Steps, "steps", false, "tell what has happened to each job as steps of the run protocol")
 	flag.BoolVar(&o.Trace, "trace", false, "print what happens")
 	flag.Parse()
 	for field := range strings.SplitSeq(*only, ",") {

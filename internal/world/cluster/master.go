@@ -54,7 +54,11 @@ func (w *world) leads() {
 	m.epoch = machine.Epoch()
 	name := machine.Journal()
 	m.accepts = name == w.lost
-	d, err := driver.New(machine, records, driver.Config{Store: &checkpoints{w.store, w, m.life}, Grace: grace}, &driver.Options{
+	var to driver.Journal = records
+	if w.steps != nil {
+		to = &noted{records, w.steps}
+	}
+	d, err := driver.New(machine, to, driver.Config{Store: &checkpoints{w.store, w, m.life}, Grace: grace}, &driver.Options{
 		Poll: time.Second, SaveEvery: time.Minute, StallAfter: 3 * time.Minute, CordonAfter: 5, Retain: 5 * time.Minute,
 		AcceptLoss: w.lost, CompactBytes: 64 << 10})
 	if err != nil {
@@ -64,6 +68,7 @@ func (w *world) leads() {
 	ctx, end := context.WithCancel(context.Background())
 	m.d, m.end = d, end
 	w.trace("master %d begins", m.epoch)
+	w.steps.begins(m, machine.Jobs(), machine.Hosts())
 	go w.truth.watch(ctx, m)
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()

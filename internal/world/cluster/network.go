@@ -31,14 +31,13 @@ type link struct {
 
 func (k *link) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
 	return call(ctx, k, o, func(ctx context.Context, a *agent.Agent, o agent.Order) (checkpoint.Reply, error) {
-		k.h.w.truth.received(k.h, o)
-		return a.Do(ctx, o)
+		return k.h.does(ctx, a, o)
 	})
 }
 
 func (k *link) Status(ctx context.Context, q agent.Question) (agent.Status, error) {
 	return call(ctx, k, q, func(ctx context.Context, a *agent.Agent, q agent.Question) (agent.Status, error) {
-		return a.Status(ctx, q)
+		return k.h.asked(ctx, a, q)
 	})
 }
 

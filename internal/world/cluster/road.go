@@ -54,13 +54,12 @@ func (l *listens) counts(ctx context.Context) {
 
 func (l *listens) Do(ctx context.Context, o agent.Order) (checkpoint.Reply, error) {
 	l.counts(ctx)
-	l.h.w.truth.received(l.h, o)
-	return l.a.Do(ctx, o)
+	return l.h.does(ctx, l.a, o)
 }
 
 func (l *listens) Status(ctx context.Context, q agent.Question) (agent.Status, error) {
 	l.counts(ctx)
-	return l.a.Status(ctx, q)
+	return l.h.asked(ctx, l.a, q)
 }
 
 // road carries the requests of one master to one machine. It implements http.RoundTripper.

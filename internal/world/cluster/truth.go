@@ -90,6 +90,7 @@ func (t *truth) starts(p *process) {
 		t.w.violated("attempt %d of job %q begins from step %d, and %d were saved for good", p.run.Attempt, p.run.Job, p.first, j.confirmed)
 	}
 	j.live[p] = true
+	t.w.steps.process("R", p)
 	var used int64
 	for _, q := range p.h.processes {
 		if q.runs {
@@ -113,6 +114,7 @@ func (t *truth) starts(p *process) {
 func (t *truth) ends(p *process, why string) {
 	j := t.jobs[p.run.Job]
 	delete(j.live, p)
+	t.w.steps.process("E", p)
 	j.done = j.done || p.done
 	t.w.trace("%s: %s, attempt %d, at step %d: %s", p.h.id, p.run.Job, p.run.Attempt, p.stuckAt, why)
 }

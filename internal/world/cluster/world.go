@@ -38,7 +38,7 @@ type options struct {
 	Servers, Jobs int
 	Only          []int
 	Bug           string
-	Trace         bool
+	Trace, Steps  bool
 	Wire          bool // what masters and agents say is signed, by package wire
 }
 
@@ -59,6 +59,7 @@ type world struct {
 	masters []*master
 	truth   *truth
 	history history
+	steps   *steps // nil: none are noted
 	summary summary.Summary
 	hash    hash.Hash64
 }
@@ -67,6 +68,9 @@ func newWorld(o options) *world {
 	w := &world{options: o, rng: rand.New(rand.NewPCG(o.Seed, 0)), began: time.Now(), secret: wire.NewSecret(), store: &storetest.MemStore{}, disk: vfstest.NewMem(),
 		summary: summary.Summary{Seed: o.Seed, Faults: map[string]int{}}, hash: fnv.New64a(), history: history{}}
 	w.truth = newTruth(w)
+	if o.Steps {
+		w.steps = &steps{w: w}
+	}
 	for i := range o.Servers {
 		w.hosts = append(w.hosts, newHost(w, fmt.Sprintf("s%d", i+1), int64(2+w.rng.IntN(3))))
 	}
@@ -91,6 +95,9 @@ func (w *world) play() summary.Summary {
 	w.rest()
 	w.over = true
 	w.judgeHistory()
+	if w.steps != nil {
+		w.summary.Traces = w.steps.traces()
+	}
 	w.summary.Hours = time.Since(w.began).Hours()
 	w.summary.Trace = fmt.Sprintf("%016x", w.hash.Sum64())
 	return w.summary

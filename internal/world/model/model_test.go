@@ -16,13 +16,13 @@ import (
 )
 
 func TestNeverTwice(t *testing.T) {
-	c := Config{Lease: 2, Grace: 2, Attempts: 2}
+	c := Config{Lease: 1, Late: 1, Grace: 2, Attempts: 2}
 	states, twice := c.Search()
 	if twice != nil || states < 10_000 {
 		t.Errorf("%d states: %q", states, twice)
 	}
 	t.Logf("%d states", states)
-	for _, rule := range []string{"stamp", "mark", "over"} {
+	for _, rule := range []string{"stamp", "mark", "over", "follow"} {
 		c := c
 		c.Without = rule
 		_, twice := c.Search()
@@ -40,10 +40,11 @@ func TestNeverTwice(t *testing.T) {
 
 // rules are the edits of RUN.tla that take a rule away, as Config.Without does.
 var rules = map[string][]string{
-	"":      nil,
-	"stamp": {"Alive(order[a][2], now)", "Alive(Max(heard[s], order[a][2]), now)"},
-	"mark":  {"ELSE Max(mark[s], runs[s])]", "ELSE mark[s]]", "![s] = Max(@, attempt)]", "![s] = @]"},
-	"over":  {"/\\ over /\\ attempt <", "/\\ attempt <"},
+	"":       nil,
+	"stamp":  {"t <= stamp[a][s] /\\ mark", "mark"},
+	"mark":   {"ELSE Max(mark[s], runs[s])]", "ELSE mark[s]]", "mark' = [mark EXCEPT ![s] = Max(@, runs[s])]", "mark' = mark", "![s] = Max(@, a)]", "![s] = @]"},
+	"over":   {"/\\ over = Newest /\\ attempt <", "/\\ attempt <"},
+	"follow": {"\\/ Tick \\/ ", "\\/ (\\E s \\in Servers : \\E t \\in now - Lease .. now : Linger(s, t)) \\/ Tick \\/ "},
 }
 
 // TLC finds as many states of the specification as the search does, and without a rule as short a way to a job that runs twice.
@@ -78,8 +79,8 @@ func tlc(t *testing.T, jar string, c Config, edits []string) string {
 		spec = strings.Replace(spec, edits[0], edits[1], 1)
 	}
 	dir := t.TempDir()
-	config := fmt.Sprintf("CONSTANTS Servers = {1, 2} Lease = %d Grace = %d MaxTime = 60 MaxAttempt = %d\nSPECIFICATION Spec\nVIEW Ages\nINVARIANT NeverTwice\n",
-		c.Lease, c.Grace, c.Attempts)
+	config := fmt.Sprintf("CONSTANTS Servers = {1, 2} Lease = %d Late = %d Grace = %d MaxTime = 60 MaxAttempt = %d\nSPECIFICATION Spec\nVIEW Ages\nINVARIANT NeverTwice\n",
+		c.Lease, c.Late, c.Grace, c.Attempts)
 	for name, text := range map[string]string{"RUN.tla": spec, "RUN.cfg": config} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}

@@ -19,4 +19,23 @@ type Summary struct {
 	// Trace is a sum of all that happened: equal runs have equal ones.
 	Trace      string   `json:"trace"`
 	Violations []string `json:"violations,omitempty"`
+	// Traces are there if they were asked for, until records were lost.
+	Traces []Trace `json:"traces,omitempty"`
+}
+
+// Trace is what has happened to a job.
+type Trace struct {
+	Job   string `json:"job"`
+	Steps []Step `json:"steps"`
+}
+
+// Step is a step of the run protocol, of a Kind of model/TRACE.tla. At and Stamp are milliseconds of the run; servers and attempts are counted
+// from 1 on.
+type Step struct {
+	Kind    string `json:"kind"`
+	At      int64  `json:"at"`
+	Server  int    `json:"server,omitempty"`
+	Attempt int64  `json:"attempt,omitempty"`
+	Stamp   int64  `json:"stamp,omitempty"`
+	On      []int  `json:"on,omitempty"`
 }

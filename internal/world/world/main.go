@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/internal/world"
+	"github.com/apportion/apportion/internal/world/model"
 )
 
 // settings are what is played, and for how long.
 type settings struct {
 	first, count uint64
 	limit        time.Duration
-	shrink       bool
+	shrink, tlc  bool
 	side         int
 	flags        []string
 }
@@ -32,9 +33,10 @@ func main() {
 	flag.Uint64Var(&s.count, "seeds", 1, "how many seeds are played; 0: as many as the time allows")
 	flag.DurationVar(&s.limit, "time", time.Hour, "how long seeds are begun")
 	flag.BoolVar(&s.shrink, "shrink", false, "leave out the faults that a finding does not need")
+	flag.BoolVar(&s.tlc, "tlc", false, "have the TLC that APPORTION_TLC names look at the trace of each job")
 	flag.IntVar(&s.side, "side", runtime.NumCPU(), "how many seeds are played side by side")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: world [-seed 1] [-seeds 1] [-time 1h] [-shrink] [-- flags of package cluster]")
+		fmt.Fprintln(os.Stderr, "usage: world [-seed 1] [-seeds 1] [-time 1h] [-shrink] [-tlc] [-- flags of package cluster]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -53,6 +55,12 @@ func (s *settings) play(ctx context.Context) error {
 	}
 	defer w.Close()
 	t := &tally{settings: s, world: w, began: time.Now()}
+	if s.tlc {
+		s.flags = append(s.flags, "-steps")
+		if t.spec, err = os.ReadFile("../../checkpoint/RUN.tla"); err != nil {
+			return err
+		}
+	}
 	var under sync.WaitGroup
 	for range s.side {
 		under.Go(func() {
@@ -75,6 +83,7 @@ type tally struct {
 	*settings
 	world *world.World
 	began time.Time
+	spec  []byte // of the traces
 
 	mu                   sync.Mutex
 	begun, played, found uint64
@@ -96,6 +105,9 @@ func (t *tally) one(ctx context.Context, seed uint64) {
 		out = os.Stdout
 	}
 	s, err := t.world.Play(ctx, seed, out, t.flags...)
+	if err == nil && t.tlc && len(s.Traces) > 0 {
+		err = model.Check(ctx, os.Getenv("APPORTION_TLC"), t.spec, s.Traces)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.played++
