@@ -34,6 +34,8 @@ type view struct {
 	scratch apportion.Resources
 	trials  int // how many were tried with a budget without limit
 	sought  int // for how many remedies were looked for
+	// preempts: some application that runs could be suspended by priority.
+	preempts bool
 }
 
 // emptyView is the servers without anything on them.
@@ -50,6 +52,9 @@ func (r *resolved) newView(apps []int, counts solver.Counts) *view {
 	r = r.anywhere() // an application that was left out is in no domain
 	d := newDraft(r)
 	v := &view{r: r, draft: d, room: d.room}
+	for w := range counts {
+		v.preempts = v.preempts || r.running(w) && r.problem.Applications[w].Preemptible
+	}
 	d.holdAll(apps, counts)
 	return v.groupByRoom()
 }

@@ -233,3 +233,23 @@ func TestVerifyRefusesReasons(t *testing.T) {
 		}
 	})
 }
+
+// Of two that ask for the same only the one whose priority is above that of a job that runs hears what would let it suspend that job.
+func TestPriorityTellsReasonsApart(t *testing.T) {
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Previous: alloc.Allocation{"runs": {"s": 4}},
+		Servers: []apportion.Server{{ID: "s", Capacity: apportion.Resources{4}}}}
+	for priority, id := range []string{"low", "runs", "high"} {
+		p.Applications = append(p.Applications, alloc.Application{ID: id, Weight: 1, Priority: int64(priority), Preemptible: id == "runs",
+			Form: alloc.Form{Demand: apportion.Resources{4}, Min: 1, Max: 1}})
+	}
+	d, err := alloc.Reallocate(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range d.Waiting {
+		hears := slices.ContainsFunc(w.Reason.Remedies, func(r apportion.Remedy) bool { return r.Setting == "options.preempt" })
+		if hears != (w.ID == "high") {
+			t.Errorf("%s: %+v", w.ID, w.Reason.Remedies)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type draft struct {
 	key     []byte              // scratch of likeness
 	after   apportion.Resources // scratch of breaks
 	grouped bool                // remain was made
+	packed  bool                // no packing was found of what is in beside what asks next, of which nothing could shrink
 	gathers bool                // what prefers few domains is placed in few
 	// reserved is what is kept for applications that are due, and lifted what of it one may use that stays within its guarantee.
 	reserved, lifted []*reserved

@@ -36,7 +36,7 @@ func (d *draft) admit(i int) bool {
 // that is enough, else more and more of them. It reports whether it did; if not, nothing has changed. At most
 // r.limits.victims are asked one by one, and then sets of them that grow by half.
 func (d *draft) makeRoom(i int, n int64) bool {
-	return !d.lacks(i, n) && d.roomByVictims(i, n)
+	return !d.packed && !d.lacks(i, n) && d.roomByVictims(i, n)
 }
 
 // roomByVictims is makeRoom where all that others could give up is enough.

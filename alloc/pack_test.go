@@ -4,11 +4,13 @@ package alloc
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/solver"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
@@ -50,7 +52,7 @@ func TestPropPacked(t *testing.T) {
 				group = append(group, i)
 			}
 		}
-		if found, _ := a.pack(group); !found {
+		if found, _ := a.pack(group, a.packSteps()); !found {
 			return
 		}
 		packed++
@@ -74,6 +76,47 @@ func TestPropPacked(t *testing.T) {
 			if n != 0 || a.left[j][0] != 0 {
 				t.Fatalf("%d and %d are left of server %d", n, a.left[j][0], j)
 			}
+		}
+	})
+}
+
+// Of more than there is room for the first are packed, none before one that is not, and what is in has its fewest containers where there is
+// room.
+func TestPropPackFirst(t *testing.T) {
+	refused := 0
+	rapidtest.Until(t, "20 clusters are packed after a packing that failed", func() bool { return refused >= 20 }, func(t *rapid.T) {
+		p := filled(t)
+		for i := range p.Applications {
+			p.Applications[i].Pinned = false
+		}
+		p.Previous = nil
+		for range rapid.IntRange(1, 4).Draw(t, "too many") { // there is no room for them beside the others
+			app := *p.add(16, 1, 1)
+			p.Applications = slices.Insert(p.Applications[:len(p.Applications)-1], rapid.IntRange(0, len(p.Applications)-1).Draw(t, "place"), app)
+		}
+		r := resolve(p)
+		a := &admission{draft: newDraft(r), ctx: t.Context()}
+		var group []int
+		for i := range p.Applications {
+			group = append(group, i)
+		}
+		took := a.packFirst(group)
+		n := len(a.taken())
+		if took != (n > 0) || n == len(group) {
+			t.Fatalf("%d of %d are in: %v", n, len(group), took)
+		}
+		for _, i := range group {
+			if a.in[i] != (i < n) || solver.Containers(a.counts[i]) != a.least(i) && a.in[i] || !a.in[i] && a.counts[i] != nil {
+				t.Fatalf("%d of %d are in, and %d has %v", n, len(group), i, a.counts[i])
+			}
+		}
+		for j := range a.left {
+			if a.left[j][0] < 0 {
+				t.Fatalf("%d are left of server %d", a.left[j][0], j)
+			}
+		}
+		if took && n < len(group)-1 {
+			refused++
 		}
 	})
 }

@@ -22,7 +22,9 @@ func (v *view) leftOut(o int, list []Reservation) apportion.Reason {
 	var key string
 	for _, e := range options {
 		app := &v.r.problem.Applications[e]
-		key += v.draft.request(e) + strconv.FormatInt(app.Priority, 10)
+		if key += v.draft.request(e); v.preempts {
+			key += strconv.FormatInt(app.Priority, 10) // see couldBePreempted
+		}
 		if app.Requires != nil {
 			key += fmt.Sprintf("%q", app.Requires)
 		}
