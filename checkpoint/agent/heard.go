@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/apportion/apportion/checkpoint/vfs"
@@ -26,15 +27,30 @@ var began = time.Now()
 // processes share and no change of the clock moves. Elsewhere it is the time since this process began, so
 // an agent that is started again has not heard of a master yet.
 func Uptime() Stamp {
-	// The boot is a random name of 128 bits that the kernel makes at each start.
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err == nil {
+	if boot, err := bootID(); err == nil {
 		if at, err := uptime(); err == nil {
-			return Stamp{strings.TrimSpace(string(boot)), at}
+			return Stamp{boot, at}
 		}
 	}
 	// The number of a process is used again, so the moment of its begin is part of the name.
 	return Stamp{fmt.Sprintf("process %d of %d", os.Getpid(), began.UnixNano()), time.Since(began)}
+}
+
+// boot is what bootID has read: a process does not outlive it.
+var boot atomic.Pointer[string]
+
+// bootID returns a random name of 128 bits that the kernel makes at each start.
+func bootID() (string, error) {
+	if known := boot.Load(); known != nil {
+		return *known, nil
+	}
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(string(text))
+	boot.Store(&id)
+	return id, nil
 }
 
 // uptime returns the time since the machine was booted, to a hundredth of a second.

@@ -57,12 +57,11 @@ type Config struct {
 	Standing *int64
 	// Hold is how long room is kept for work that waits before its manager must have begun it; 0: DefaultHold, below 0: none is kept.
 	Hold time.Duration
-	// MinRun is how long a run is at least before a decision ends it for others' sake or its own, and where no job waits no less than ten
-	// times what its last move has paused it for; 0: any time. The part of it that
+	// MinRun is how long a run is at least before a decision ends it for others' sake or its own; 0: any time. The part of it that
 	// earlier moves have paused jobs for, in the mean, is alloc's Options.RestartCost, and that of its own last move a job's RestartCost;
 	// without a MinRun a restart costs nothing.
-	// JobMoves and Moves are how often in an hour decisions may move one job, and all together; 0: any number. Nothing of this holds
-	// up work that waits, drains, and what cannot stay.
+	// JobMoves and Moves are how often in an hour decisions may move one job, and all together; 0: any number. Where no job waits those of
+	// a job are apart by the hour's part that JobMoves leaves for each. Nothing of this holds up work that waits, drains, and what cannot stay.
 	MinRun          time.Duration
 	JobMoves, Moves int
 	// Decide takes the decisions; nil: an alloc.Decider's, with a second for each.

@@ -12,9 +12,6 @@ import (
 	"github.com/apportion/apportion/alloc"
 )
 
-// rest is for how many pauses a job that was moved runs before it is moved again, where no job waits: moves take an eleventh of its time.
-const rest = 10
-
 // rested returns a copy of a problem in which the jobs that may not be moved yet are pinned, and until when the last of these is. Its
 // price of a restart is the part of MinRun, which is how long a move lasts at least, that jobs do not run for one in the mean, and of a
 // job that was moved before, that its last move took; while no
@@ -59,8 +56,8 @@ func (s *starts) rested(config *Config, p *alloc.Problem, now time.Time) (pinned
 			continue
 		}
 		run := config.MinRun
-		if run > 0 && !waits {
-			run = max(run, rest*one.pause)
+		if config.JobMoves > 0 && len(one.moves) > 0 && !waits {
+			run = max(run, movesAge/time.Duration(config.JobMoves)) // moves that nothing asks for are apart from each other
 		}
 		end := later(enough, one.since.Add(run))
 		if n := len(one.moves); config.JobMoves > 0 && n >= config.JobMoves {

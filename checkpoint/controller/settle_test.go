@@ -107,25 +107,28 @@ func TestRested(t *testing.T) {
 	}
 }
 
-// Where no job waits one that was moved rests for ten times its pause, work of others notwithstanding.
-func TestRestsByItsPause(t *testing.T) {
+// Where no job waits the moves of one are apart by the hour's part that the limit leaves for each, work of others notwithstanding.
+func TestMovesAreApart(t *testing.T) {
 	now := time.Unix(10000, 0)
 	s := newStarts(nil)
-	s.jobs = map[string]*runs{"a": {since: now.Add(-4 * time.Minute), pause: 30 * time.Second}, "b": {since: now.Add(-5 * time.Minute), pause: 30 * time.Second}}
-	p := &alloc.Problem{Applications: []alloc.Application{{ID: "a"}, {ID: "b"}, {ID: waitingID("x")}}, Servers: []apportion.Server{{ID: "n1"}},
-		Previous: alloc.Allocation{"a": {"n1": 1}, "b": {"n1": 1}}}
-	ask := func(minRun time.Duration) string {
-		rested, until := s.rested(&Config{MinRun: minRun}, p, now)
-		return fmt.Sprint(rested.Applications[0].Pinned, rested.Applications[1].Pinned, max(0, until.Sub(now)))
+	for id, ago := range map[string]time.Duration{"a": 9 * time.Minute, "b": 10 * time.Minute} {
+		s.jobs[id] = &runs{since: now.Add(-ago), moves: []time.Time{now.Add(-ago)}}
 	}
-	if got := ask(time.Minute); got != "true false 1m0s" {
+	s.jobs["new"] = &runs{since: now.Add(-2 * time.Minute)}
+	p := &alloc.Problem{Applications: []alloc.Application{{ID: "a"}, {ID: "b"}, {ID: "new"}, {ID: waitingID("x")}}, Servers: []apportion.Server{{ID: "n1"}},
+		Previous: alloc.Allocation{"a": {"n1": 1}, "b": {"n1": 1}, "new": {"n1": 1}}}
+	ask := func(moves int) string {
+		rested, until := s.rested(&Config{MinRun: time.Minute, JobMoves: moves}, p, now)
+		return fmt.Sprint(rested.Applications[0].Pinned, rested.Applications[1].Pinned, rested.Applications[2].Pinned, max(0, until.Sub(now)))
+	}
+	if got := ask(6); got != "true false false 1m0s" {
 		t.Error(got)
 	}
-	if got := ask(0); got != "false false 0s" {
-		t.Errorf("without a least run: %s", got)
+	if got := ask(0); got != "false false false 0s" {
+		t.Errorf("without a limit: %s", got)
 	}
 	s.jobs["c"], p.Applications = &runs{}, append(p.Applications, alloc.Application{ID: "c"})
-	if got := ask(time.Minute); got != "false false 0s" {
+	if got := ask(6); got != "false false false 0s" {
 		t.Errorf("a job waits: %s", got)
 	}
 }

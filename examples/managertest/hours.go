@@ -35,10 +35,11 @@ const (
 )
 
 // What must be seen of a play: a plain job waits no longer than alone by so much in the mean, an elastic one is started again for a
-// decision so often in an hour, and the controller has no more of a core and of memory: of a core in two hours, not in the play.
+// decision so often in an hour, and the controller has no more of a core and of memory: of a core in two hours, not in the play. To six
+// moves an hour, the default, come those that push jobs aside: BenchmarkHours of the controller says how many.
 const (
 	mostWait     = time.Minute
-	mostRestarts = 2.0
+	mostRestarts = 8.0
 	mostCore     = 0.02
 	mostMemory   = 64 << 20
 )
@@ -104,7 +105,7 @@ func (d Daily) Hours(t *testing.T) {
 }
 
 // playHours plays jobs, of which those that can use more than one number of containers are elastic, and returns what the controller has
-// used. What the program counts in time is as much shorter as the play is, and what it counts by the hour is counted for all of it.
+// used. What the program counts in time is as much shorter as the play is, and what it counts by the hour as much more.
 func playHours(p Player, r *day.Record, speed float64) *usage {
 	b := p.Controlled()
 	b.Helper()
@@ -112,7 +113,7 @@ func playHours(p Player, r *day.Record, speed float64) *usage {
 		return max(least, time.Duration(float64(d)/speed)).String()
 	}
 	b.Set("-theta1", "0.2", "-theta2", "0.3", "-lease", "30s", "-every", "500ms", "-look", "1s", "-look-idle", "5s",
-		"-min-run", shorter(time.Minute, 0), "-save", shorter(10*time.Minute, 5*time.Second), "-job-moves", strconv.Itoa(6*int(playedHours.Hours())))
+		"-min-run", shorter(time.Minute, 0), "-save", shorter(10*time.Minute, 5*time.Second), "-job-moves", strconv.Itoa(int(6*speed)))
 	b.Set(strings.Fields(*moreFlags)...)
 	if r.Policy == Fixed {
 		b.End()

@@ -113,7 +113,8 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	log := slog.New(slog.NewTextHandler(stderr, nil)).With("program", p.Name)
 	config := controller.Config{Problem: alloc.Problem{Kinds: p.Kinds, Topology: s.topology, Theta1: s.theta1, Theta2: s.theta2}, Lease: s.lease, Look: s.look, Idle: s.idle,
 		MaxDeaths: s.deaths, Reserve: s.reserve, Standing: s.standing, Hold: s.hold, MinRun: s.minRun, JobMoves: s.jobMoves, Moves: s.moves,
-		Log: log, Options: &driver.Options{SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
+		// What guards say comes with their claims: oftener there is nothing new to ask for.
+		Log: log, Options: &driver.Options{Poll: min(s.every, controller.DefaultLook), SaveEvery: s.save, StallAfter: s.stall, AcceptLoss: s.acceptLoss},
 		Report: func(err error) { log.Warn("it is tried again", "fault", err) }}
 	if s.dryRun {
 		return p.plan(ctx, config, s.diary, stdout)
