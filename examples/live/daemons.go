@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"io"
 	"maps"
 	"slices"
@@ -26,8 +27,7 @@ var policies = map[string]func(*setting) (master.Decider, error){
 }
 
 // The trace of its effects is what costs are read from.
-func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("live master", stderr)
+func runMaster(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	o := cluster.MasterOptions{Kinds: kinds, Listen: "127.0.0.1:0", Trace: true, Grace: 2 * lease}
 	names := strings.Join(slices.Sorted(maps.Keys(policies)), ", ")
@@ -36,35 +36,30 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	flags.DurationVar(&o.SaveEvery, "save-every", 10*time.Second, "how often a running job is saved")
 	flags.DurationVar(&o.StallAfter, "stall-after", 10*time.Minute, "how long a running job may do no step before it is ended and begun again")
 	flags.DurationVar(&o.Patience, "patience", 3*time.Minute, "how long a save, a stop or a start may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, stdout, _ io.Writer) (err error) {
+		decider, ok := policies[*policy]
+		if !ok {
+			return command.Misused("-policy: what is %q?", *policy)
+		}
+		if o.Decider, err = decider(&setting{*dir, *slot}); err != nil {
+			return err
+		}
+		if o.Store, err = storeFromEnvironment(ctx); err != nil {
+			return err
+		}
+		return cluster.RunMaster(ctx, *dir, o, stdout)
 	}
-	decider, ok := policies[*policy]
-	if !ok {
-		return command.Misused(flags, "-policy: what is %q?", *policy)
-	}
-	var err error
-	if o.Decider, err = decider(&setting{*dir, *slot}); err != nil {
-		return err
-	}
-	if o.Store, err = storeFromEnvironment(ctx); err != nil {
-		return err
-	}
-	return cluster.RunMaster(ctx, *dir, o, stdout)
 }
 
 // Where checkpoints are kept is in the environment, so that all programs of a cluster agree.
-func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
-	flags := command.Flags("live agent", stderr)
+func runAgent(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	o := cluster.AgentOptions{Lease: lease, Processes: harness.Processes}
 	cluster.ServerFlags(flags, &o.Server)
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, _, stderr io.Writer) (err error) {
+		if o.Store, err = storeFromEnvironment(ctx); err != nil {
+			return err
+		}
+		return cluster.RunAgent(ctx, *dir, o, stderr)
 	}
-	var err error
-	if o.Store, err = storeFromEnvironment(ctx); err != nil {
-		return err
-	}
-	return cluster.RunAgent(ctx, *dir, o, stderr)
 }

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -38,33 +39,27 @@ type devicePlay struct {
 }
 
 // runDevice plays a job for each width.
-func runDevice(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("live device", stderr)
+func runDevice(flags *flag.FlagSet) performance {
 	var p devicePlay
-	dir := cluster.Flag(flags, home)
 	flags.StringVar(&p.device, "device", "cuda", "as PyTorch names it; cpu: a trial of the play itself")
 	widths := flags.String("widths", "2000,6400,10000", "of the layers of each job's model, between commas: five layers of that square of parameters")
 	flags.Int64Var(&p.steps, "steps", 3000, "of each job")
 	flags.DurationVar(&p.cost, "cost", 20*time.Millisecond, "what a step takes beside its arithmetic")
 	flags.DurationVar(&p.patience, "patience", time.Minute, "how long a save, a stop or a start may take")
 	flags.DurationVar(&p.stall, "stall-after", 15*time.Second, "how long a job may do no step before it is ended and begun again")
-	limit := flags.Duration("limit", 30*time.Minute, "how long it may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	p.place = *dir
-	for _, text := range strings.Split(*widths, ",") {
-		width, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || width < 1 {
-			return command.Misused(flags, "-widths: %q is no positive number", text)
+	return func(ctx context.Context, dir cluster.Place, stdout io.Writer) error {
+		p.place = dir
+		for _, text := range strings.Split(*widths, ",") {
+			width, err := strconv.ParseInt(text, 10, 32)
+			if err != nil || width < 1 {
+				return command.Misused("-widths: %q is no positive number", text)
+			}
+			if err := p.play(ctx, stdout, width); err != nil {
+				return err
+			}
 		}
-		if err := p.play(ctx, stdout, width); err != nil {
-			return err
-		}
+		return nil
 	}
-	return nil
 }
 
 func (p *devicePlay) play(ctx context.Context, stdout io.Writer, width int64) error {

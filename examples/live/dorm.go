@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/studies/chart"
-	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
@@ -49,36 +49,30 @@ func elastic() []harness.Job {
 }
 
 // dorm plays the elastic jobs, and with -compare the same under the static partition.
-func dorm(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("live dorm", stderr)
-	dir := cluster.Flag(flags, home)
+func dorm(flags *flag.FlagSet) performance {
 	scale := flags.Float64("scale", 1, "stretches all times: more than 1 on a slow machine")
 	compare := flags.Bool("compare", false, "play the same jobs under a static partition, too")
 	out := flags.String("out", "out", "folder for the figures")
-	limit := flags.Duration("limit", 30*time.Minute, "how long it may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, dir cluster.Place, stdout io.Writer) error {
+		jobs := stretch(elastic(), *scale)
+		record, outcomes, err := playElastic(ctx, dir, jobs, "dorm", stdout)
+		if err != nil {
+			return err
+		}
+		if err := chart.Publish(stdout, *out, record.Figures(outcomes)...); err != nil || !*compare {
+			return err
+		}
+		fixed, _, err := playElastic(ctx, dir, jobs, "static", stdout)
+		if err != nil {
+			return err
+		}
+		dorms, err := record.Took()
+		statics, err2 := fixed.Took()
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		return harness.PrintTimes(stdout, jobs, []string{"Dorm", "static"}, [][]time.Duration{dorms, statics})
 	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	jobs := stretch(elastic(), *scale)
-	record, outcomes, err := playElastic(ctx, *dir, jobs, "dorm", stdout)
-	if err != nil {
-		return err
-	}
-	if err := chart.Publish(stdout, *out, record.Figures(outcomes)...); err != nil || !*compare {
-		return err
-	}
-	fixed, _, err := playElastic(ctx, *dir, jobs, "static", stdout)
-	if err != nil {
-		return err
-	}
-	dorms, err := record.Took()
-	statics, err2 := fixed.Took()
-	if err := errors.Join(err, err2); err != nil {
-		return err
-	}
-	return harness.PrintTimes(stdout, jobs, []string{"Dorm", "static"}, [][]time.Duration{dorms, statics})
 }
 
 func playElastic(ctx context.Context, dir cluster.Place, jobs []harness.Job, policy string, stdout io.Writer) (*harness.Record, []harness.Outcome, error) {

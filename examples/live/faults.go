@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/live/harness"
-	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 )
@@ -88,18 +88,12 @@ const (
 )
 
 // runFaults plays the faults one after the other, in about six minutes.
-func runFaults(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("live faults", stderr)
-	dir := cluster.Flag(flags, home)
+func runFaults(flags *flag.FlagSet) performance {
 	scale := flags.Float64("scale", 1, "stretches all times: more than 1 on a slow machine")
-	limit := flags.Duration("limit", 30*time.Minute, "how long it may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, dir cluster.Place, stdout io.Writer) error {
+		f := &failing{place: dir, faults: faults, master: []string{"-policy", "dorm", "-save-every", "5s", "-patience", "20s"}}
+		return f.run(ctx, stdout, stretch(unlucky(), *scale))
 	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	f := &failing{place: *dir, faults: faults, master: []string{"-policy", "dorm", "-save-every", "5s", "-patience", "20s"}}
-	return f.run(ctx, stdout, stretch(unlucky(), *scale))
 }
 
 // run plays the jobs and reports.

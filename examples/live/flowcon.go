@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -19,7 +20,7 @@ import (
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/nodeagent/node"
 	"github.com/apportion/apportion/examples/studies/chart"
-	flags "github.com/apportion/apportion/examples/studies/command"
+	studies "github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/examples/studies/inhouse/wire"
@@ -28,7 +29,9 @@ import (
 )
 
 // Limits need what this system has.
-func init() { subcommands["flowcon"] = flowConRuns }
+func init() {
+	subcommands["flowcon"] = play("flowcon", filepath.Join("out", "flowcon"), 30*time.Minute, flowConRuns)
+}
 
 // worker is one CPU and the jobs that share it.
 type worker struct {
@@ -65,40 +68,34 @@ func mixed(scale float64) []harness.Job {
 }
 
 // Without -first a run says little on a machine that others use.
-func flowConRuns(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
-	set := flags.Flags("live flowcon", stderr)
-	w := &worker{stdout: stdout, every: 500 * time.Millisecond}
-	dir := cluster.Flag(set, filepath.Join("out", "flowcon"))
-	scale := set.Float64("scale", 1, "length of the jobs")
-	runs := set.Int("runs", 1, "how often to run without and with limits; the table shows medians")
-	by := set.String("writer", "auto", "what sets the limits: v2, v1, signals, or auto for the first that the machine offers")
-	first := set.Bool("first", false, "the jobs go before all other processes of their CPU, where control groups set the limits")
-	out := set.String("out", "out", "folder for the figures")
-	limit := set.Duration("limit", 30*time.Minute, "how long it may take")
+func flowConRuns(flags *flag.FlagSet) performance {
+	w := &worker{every: 500 * time.Millisecond}
+	scale := flags.Float64("scale", 1, "length of the jobs")
+	runs := flags.Int("runs", 1, "how often to run without and with limits; the table shows medians")
+	by := flags.String("writer", "auto", "what sets the limits: v2, v1, signals, or auto for the first that the machine offers")
+	first := flags.Bool("first", false, "the jobs go before all other processes of their CPU, where control groups set the limits")
+	out := flags.String("out", "out", "folder for the figures")
 	config := flowcon.Config{Kinds: 1}
-	set.DurationVar(&config.Interval, "interval", 2*time.Second, "time between two checks")
-	set.Float64Var(&config.Alpha, "alpha", 0.1, "a job is slow that can expect to gain less than this share of its improvement by running as long again")
-	if err := flags.Parse(set, args); err != nil {
-		return err
+	flags.DurationVar(&config.Interval, "interval", 2*time.Second, "time between two checks")
+	flags.Float64Var(&config.Alpha, "alpha", 0.1, "a job is slow that can expect to gain less than this share of its improvement by running as long again")
+	return func(ctx context.Context, dir cluster.Place, stdout io.Writer) (err error) {
+		if *runs < 1 || !(*scale > 0 && *scale <= 100) {
+			return studies.Misused("-runs must be positive, -scale in (0, 100]")
+		}
+		w.place, w.stdout, w.jobs = dir, stdout, mixed(*scale)
+		if err := w.open(*by, *first); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.writer.Close()) }()
+		without, with, err := w.compare(ctx, *runs, config)
+		if err != nil {
+			return err
+		}
+		if err := w.report(without, with); err != nil {
+			return err
+		}
+		return chart.Publish(stdout, *out, w.figures(without[len(without)-1], with[len(with)-1])...)
 	}
-	if *runs < 1 || !(*scale > 0 && *scale <= 100) {
-		return flags.Misused(set, "-runs must be positive, -scale in (0, 100]")
-	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	w.place, w.jobs = *dir, mixed(*scale)
-	if err := w.open(*by, *first); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.writer.Close()) }()
-	without, with, err := w.compare(ctx, *runs, config)
-	if err != nil {
-		return err
-	}
-	if err := w.report(without, with); err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, w.figures(without[len(without)-1], with[len(with)-1])...)
 }
 
 // open prepares the place and chooses what limits.

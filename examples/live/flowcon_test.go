@@ -24,7 +24,7 @@ func TestFlowCon(t *testing.T) {
 	ctx := frameworks(t)
 	var out bytes.Buffer
 	dir := t.TempDir()
-	if err := flowConRuns(ctx, &out, io.Discard, []string{"-scale", "0.02", "-interval", "500ms", "-dir", dir + "/place", "-out", dir}); err != nil {
+	if err := run(ctx, &out, io.Discard, []string{"flowcon", "-scale", "0.02", "-interval", "500ms", "-dir", dir + "/place", "-out", dir}); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	for _, want := range []string{"limits by ", "under FlowCon", "vae      limit 1.00", "lstm", "makespan", "flowcon-usage"} {

@@ -97,8 +97,8 @@ func TestFaults(t *testing.T) {
 func TestDevice(t *testing.T) {
 	ctx := frameworks(t)
 	var out bytes.Buffer
-	args := []string{"-dir", t.TempDir(), "-device", "cpu", "-widths", "64", "-steps", "900", "-cost", "20ms", "-patience", "4s", "-stall-after", "2s"}
-	must.Do(t, runDevice(ctx, &out, &out, args), &out)
+	args := []string{"device", "-dir", t.TempDir(), "-device", "cpu", "-widths", "64", "-steps", "900", "-cost", "20ms", "-patience", "4s", "-stall-after", "2s"}
+	must.Do(t, run(ctx, &out, &out, args), &out)
 	if text := out.String(); !strings.Contains(text, "(stalled: ") {
 		t.Errorf("the job that hung was not ended:\n%s", text)
 	}

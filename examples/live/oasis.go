@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"github.com/apportion/apportion/examples/live/harness"
 	"github.com/apportion/apportion/examples/live/oasis"
 	"github.com/apportion/apportion/examples/studies/chart"
-	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/inhouse/cluster"
 	"github.com/apportion/apportion/examples/studies/inhouse/master"
 	"github.com/apportion/apportion/placement/sim"
@@ -131,29 +131,23 @@ func fifoDecider(p *setting) (master.Decider, error) {
 }
 
 // oasisAndFIFO plays the stream twice, simulated and live each time, and prints the four side by side.
-func oasisAndFIFO(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("live oasis", stderr)
-	dir := cluster.Flag(flags, home)
+func oasisAndFIFO(flags *flag.FlagSet) performance {
 	slot := flags.Duration("slot", 45*time.Second, "length of a slot: enough for the processes to start in a part of it")
 	out := flags.String("out", "out", "folder for the figures")
-	limit := flags.Duration("limit", time.Hour, "how long it may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	var all []*earned
-	for _, policy := range []sim.Policy{&simpolicies.OASiS{}, &simpolicies.FIFO{}} {
-		e := &earned{name: policy.Name(), setting: setting{cluster.Place(dir.Join(policy.Name())), *slot}}
-		if err := e.play(ctx, stdout, policy); err != nil {
-			return fmt.Errorf("%s: %w", policy.Name(), err)
+	return func(ctx context.Context, dir cluster.Place, stdout io.Writer) error {
+		var all []*earned
+		for _, policy := range []sim.Policy{&simpolicies.OASiS{}, &simpolicies.FIFO{}} {
+			e := &earned{name: policy.Name(), setting: setting{cluster.Place(dir.Join(policy.Name())), *slot}}
+			if err := e.play(ctx, stdout, policy); err != nil {
+				return fmt.Errorf("%s: %w", policy.Name(), err)
+			}
+			all = append(all, e)
 		}
-		all = append(all, e)
+		if err := printEarned(stdout, all); err != nil {
+			return err
+		}
+		return chart.Publish(stdout, *out, drawEarned(all)...)
 	}
-	if err := printEarned(stdout, all); err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, drawEarned(all)...)
 }
 
 // earned is what a policy made of the stream, simulated and live; slices by job.

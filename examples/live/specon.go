@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,7 @@ import (
 
 // Nodes share CPUs by what this system has.
 func init() {
-	subcommands["specon"] = speconAndDS
+	subcommands["specon"] = play("specon", filepath.Join("out", "specon"), 30*time.Minute, speconAndDS)
 	policies["SpeCon"] = func(s *setting) (master.Decider, error) { return speconDecider(s, false) }
 	policies["DS"] = func(s *setting) (master.Decider, error) { return speconDecider(s, true) }
 }
@@ -140,48 +141,42 @@ func mean(points []master.Point) float64 {
 }
 
 // Each play begins with an empty place.
-func speconAndDS(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("live specon", stderr)
-	c := &contest{stdout: stdout}
-	dir := cluster.Flag(flags, filepath.Join("out", "specon"))
+func speconAndDS(flags *flag.FlagSet) performance {
+	c := &contest{}
 	scale := flags.Float64("scale", 1, "length of the jobs")
 	frameworks := flags.String("frameworks", "tensorflow,pytorch,mxnet", "those of the long jobs, in turn; each short one is of the next")
 	flags.DurationVar(&c.interval, "interval", 3*time.Second, "time between two categorizations")
 	flags.BoolVar(&c.first, "first", false, "the nodes go before all other processes of the machine, where there are control groups")
 	stores := flags.String("stores", "file,s3", "where SpeCon keeps checkpoints, one play each: file, s3")
 	out := flags.String("out", "out", "folder for the figures")
-	limit := flags.Duration("limit", 30*time.Minute, "how long it may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
-	c.dir = *dir
-	for framework := range strings.SplitSeq(*frameworks, ",") {
-		if _, ok := models[framework]; !ok {
-			return command.Misused(flags, "-frameworks: what is %q?", framework)
+	return func(ctx context.Context, dir cluster.Place, stdout io.Writer) error {
+		c.dir, c.stdout = dir, stdout
+		for framework := range strings.SplitSeq(*frameworks, ",") {
+			if _, ok := models[framework]; !ok {
+				return command.Misused("-frameworks: what is %q?", framework)
+			}
 		}
-	}
-	c.jobs = uneven(*scale, strings.Split(*frameworks, ","))
-	c.plays = []*show{{name: "DS", policy: "DS"}}
-	for store := range strings.SplitSeq(*stores, ",") {
-		if store != "file" && store != "s3" {
-			return command.Misused(flags, "-stores: what is %q?", store)
+		c.jobs = uneven(*scale, strings.Split(*frameworks, ","))
+		c.plays = []*show{{name: "DS", policy: "DS"}}
+		for store := range strings.SplitSeq(*stores, ",") {
+			if store != "file" && store != "s3" {
+				return command.Misused("-stores: what is %q?", store)
+			}
+			c.plays = append(c.plays, &show{name: "SpeCon, " + store, policy: "SpeCon", s3: store == "s3"})
 		}
-		c.plays = append(c.plays, &show{name: "SpeCon, " + store, policy: "SpeCon", s3: store == "s3"})
-	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := os.RemoveAll(string(c.dir)); err != nil {
-		return err
-	}
-	for i, s := range c.plays {
-		if err := c.play(ctx, i, s); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		if err := os.RemoveAll(string(c.dir)); err != nil {
+			return err
 		}
+		for i, s := range c.plays {
+			if err := c.play(ctx, i, s); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+		if err := c.table(); err != nil {
+			return err
+		}
+		return chart.Publish(stdout, *out, c.figures()...)
 	}
-	if err := c.table(); err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, c.figures()...)
 }
 
 // play plays the jobs once. Work that is lost is an error, see report.

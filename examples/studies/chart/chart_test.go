@@ -3,6 +3,7 @@
 package chart
 
 import (
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -71,4 +72,5 @@ func TestWrite(t *testing.T) {
 	wrong.Steps(0, "s", plotter.XYs{{X: math.NaN(), Y: 1}})
 	wrong.Steps(0, "s", plotter.XYs{{X: 0, Y: 1}})
 	must.Fail(Write(folder, []*Figure{steps, wrong}))(t, must.ErrAny, "no error for a point that is no number")
+	must.Err(t, Publish(io.Discard, filepath.Join(folder, "bars.svg"), bars), must.ErrAny, "a folder that is a file")
 }

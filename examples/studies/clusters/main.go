@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,7 +21,9 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 )
 
-func main() { command.Main("clusters", study) }
+func main() { command.Main("clusters", run) }
+
+var run = command.Of("clusters", declare)
 
 // played are the records that TestDay of examples/nomad, examples/slurm and examples/kubernetes, and TestYARN/day of
 // examples/yarn, have written.
@@ -44,18 +47,19 @@ var plays = []play{
 		{"elastic", "Kubernetes: Dorm, elastic jobs"}}},
 }
 
-// study prints a table and writes a figure for each manager.
-func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("clusters", stderr)
+// declare declares the flags.
+func declare(flags *flag.FlagSet) command.Body {
 	folder := flags.String("data", "", "the folder with records of TestDay; empty: those that are kept here")
 	var out string
 	command.Out(flags, &out)
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
+	return func(_ context.Context, stdout, _ io.Writer) error { return publish(stdout, *folder, out) }
+}
+
+// publish prints a table and writes figures into folders by manager.
+func publish(stdout io.Writer, folder, out string) error {
 	files, err := fs.Sub(played, "data")
-	if *folder != "" {
-		files = os.DirFS(*folder)
+	if folder != "" {
+		files = os.DirFS(folder)
 	}
 	if err != nil {
 		return err

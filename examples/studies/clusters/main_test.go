@@ -14,11 +14,11 @@ import (
 )
 
 func TestFigures(t *testing.T) {
-	charttest.Twice(t, func(out string) error { return study(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 16, "Nomad: Dorm, elastic jobs", "Slurm: Dorm, elastic jobs", "YARN: Dorm, elastic jobs", "Kubernetes: gangs of fixed size")
+	charttest.Twice(t, func(out string) error { return run(t.Context(), io.Discard, io.Discard, []string{"-out", out}) }, 16, "Nomad: Dorm, elastic jobs", "Slurm: Dorm, elastic jobs", "YARN: Dorm, elastic jobs", "Kubernetes: gangs of fixed size")
 }
 
 // TestRecords runs the commands of testdata/record, whose output the README shows.
-func TestRecords(t *testing.T) { commandtest.Records(t, study, nil, "all") }
+func TestRecords(t *testing.T) { commandtest.Records(t, run, nil, "all") }
 
 // A record that is not there, not whole, or of a day that has not ended is an error.
 func TestBrokenRecords(t *testing.T) {
@@ -27,7 +27,7 @@ func TestBrokenRecords(t *testing.T) {
 		if text != "" {
 			must.Do(t, os.WriteFile(filepath.Join(dir, "nomad-fixed.json"), []byte(text), 0o600))
 		}
-		if err := study(t.Context(), io.Discard, io.Discard, []string{"-data", dir, "-out", t.TempDir()}); err == nil {
+		if err := run(t.Context(), io.Discard, io.Discard, []string{"-data", dir, "-out", t.TempDir()}); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}

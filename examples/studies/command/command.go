@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 )
 
 // Run is a command with its surroundings as parameters. Results go to stdout; progress, and what is
@@ -44,11 +45,32 @@ func exitCode(name string, err error, stderr io.Writer) int {
 	return 1
 }
 
-// Flags returns an empty set of flags that explains itself on stderr.
-func Flags(name string, stderr io.Writer) *flag.FlagSet {
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	return flags
+// Body is a command whose flags have been read.
+type Body func(ctx context.Context, stdout, stderr io.Writer) error
+
+// Of returns the command of a name: declare declares its flags and returns what runs when they have been read. What is wrong with
+// the flags is explained on stderr, and the error is flag.ErrHelp or ErrUsage. There are no arguments behind the flags unless the name
+// tells of some behind a --.
+func Of(name string, declare func(flags *flag.FlagSet) Body) Run {
+	return func(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+		flags := flag.NewFlagSet(name, flag.ContinueOnError)
+		flags.SetOutput(stderr)
+		body := declare(flags)
+		if err := flags.Parse(args); err != nil {
+			return fmt.Errorf("%w: %w", ErrUsage, err)
+		}
+		var err error
+		if flags.NArg() > 0 && !strings.Contains(name, " -- ") {
+			err = Misused("what is %q?", flags.Arg(0))
+		} else {
+			err = body(ctx, stdout, stderr)
+		}
+		if wrong := misuse(""); errors.As(err, &wrong) {
+			fmt.Fprintf(stderr, "%s: %s\n", name, string(wrong))
+			return ErrUsage
+		}
+		return err
+	}
 }
 
 // Out declares -out, the folder for the figures: by default "out" in the folder of the example.
@@ -56,19 +78,11 @@ func Out(flags *flag.FlagSet, folder *string) {
 	flags.StringVar(folder, "out", filepath.Join(flags.Name(), "out"), "folder for the figures")
 }
 
-// Parse reads the flags, behind which there are no arguments. The error is flag.ErrHelp or ErrUsage.
-func Parse(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		return fmt.Errorf("%w: %w", ErrUsage, err)
-	}
-	if flags.NArg() > 0 {
-		return Misused(flags, "what is %q?", flags.Arg(0))
-	}
-	return nil
-}
+// misuse is what is wrong with flags.
+type misuse string
 
-// Misused explains on stderr what is wrong with the flags and returns ErrUsage.
-func Misused(flags *flag.FlagSet, format string, args ...any) error {
-	fmt.Fprintf(flags.Output(), flags.Name()+": "+format+"\n", args...)
-	return ErrUsage
-}
+// Error implements error.
+func (m misuse) Error() string { return string(m) }
+
+// Misused is the error of a Body whose flags are wrong in a way that the flags themselves do not tell.
+func Misused(format string, args ...any) error { return misuse(fmt.Sprintf(format, args...)) }

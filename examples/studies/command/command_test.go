@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,7 +30,7 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestOf(t *testing.T) {
 	for _, test := range []struct {
 		args string
 		want error
@@ -39,16 +40,19 @@ func TestParse(t *testing.T) {
 		{"-n three", ErrUsage, `invalid value "three" for flag -n`},
 		{"-h", flag.ErrHelp, "Usage of demo"},
 		{"-n 3 more", ErrUsage, `demo: what is "more"?`},
+		{"-n 0", ErrUsage, "demo: -n is 0\n"},
+		{"-n 1", io.EOF, ""},
 	} {
 		var text strings.Builder
-		flags := Flags("demo", &text)
-		n := flags.Int("n", 1, "a number")
-		err := Parse(flags, strings.Fields(test.args))
+		run := Of("demo", func(flags *flag.FlagSet) Body {
+			n := flags.Int("n", 1, "a number")
+			return func(context.Context, io.Writer, io.Writer) error {
+				return map[int]error{0: Misused("-n is %d", *n), 1: io.EOF}[*n]
+			}
+		})
+		err := run(t.Context(), io.Discard, &text, strings.Fields(test.args))
 		if !errors.Is(err, test.want) || !strings.Contains(text.String(), test.text) || (text.Len() == 0) != (test.text == "") {
 			t.Errorf("%s: %v, %q; want %v, %q", test.args, err, &text, test.want, test.text)
-		}
-		if err == nil && *n != 3 {
-			t.Errorf("%s: n is %d", test.args, *n)
 		}
 	}
 }

@@ -45,3 +45,16 @@ func InParallel(ctx context.Context, n int, stderr io.Writer, doing string, do f
 	}
 	return nil
 }
+
+// Grid calls play for every row and column on all processors, as InParallel does, and returns what it returned by row and column.
+func Grid[T any](ctx context.Context, rows, columns int, stderr io.Writer, doing string, play func(ctx context.Context, row, column int) (T, error)) ([][]T, error) {
+	all := make([][]T, rows)
+	for i := range all {
+		all[i] = make([]T, columns)
+	}
+	return all, InParallel(ctx, rows*columns, stderr, doing, func(ctx context.Context, i int) (err error) {
+		row, column := i/columns, i%columns
+		all[row][column], err = play(ctx, row, column)
+		return err
+	})
+}

@@ -19,6 +19,18 @@ func RightTable(w io.Writer) Table {
 	return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)}
 }
 
+// Row prints a row: its name, a cell for each of n columns, and more cells.
+func (t Table) Row(name string, n int, cell func(column int) string, more ...string) {
+	fmt.Fprint(t, name)
+	for i := range n {
+		fmt.Fprint(t, "\t", cell(i))
+	}
+	for _, text := range more {
+		fmt.Fprint(t, "\t", text)
+	}
+	fmt.Fprintln(t)
+}
+
 // End ends the table with an empty line.
 func (t Table) End() {
 	fmt.Fprintln(t)

@@ -15,13 +15,11 @@ import (
 
 func main() { command.Main("dorm", run) }
 
+var run = command.Of("dorm", declare)
+
 // run plays what the flags ask for and prints the tables to stdout; progress goes to stderr if it
 // is a terminal.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
-	if err != nil {
-		return err
-	}
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.sweep {
 		return sweep(ctx, stdout, stderr, o)
 	}

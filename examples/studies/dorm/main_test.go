@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/apportion/apportion/examples/internal/backend"
 	"github.com/apportion/apportion/examples/studies/chart/charttest"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 	"github.com/apportion/apportion/internal/must"
@@ -32,7 +33,8 @@ func withoutSeconds(text string) string {
 // With the library's own solver every decision keeps the thresholds, and applications run faster
 // than under Swarm.
 func TestEmbedded(t *testing.T) {
-	o := must.Have(parse([]string{"-small"}, io.Discard))(t)
+	o := &options{small: true}
+	must.Do(t, o.check(backend.Embedded))
 	s := shortStudy(o)
 	must.Do(t, play(t.Context(), io.Discard, []*study{s}))
 	for i, runs := range s.runs {
@@ -57,10 +59,6 @@ func TestFigures(t *testing.T) {
 	charttest.Twice(t, func(out string) error {
 		return run(t.Context(), io.Discard, io.Discard, []string{"-small", "-trace", "-solver", "first-fit", "-out", out})
 	}, 6, "Dorm-2")
-}
-
-func TestFolderThatCannotBeMade(t *testing.T) {
-	commandtest.FileForFolder(t, run, "-small", "-trace", "-solver", "first-fit")
 }
 
 func TestCancelled(t *testing.T) {

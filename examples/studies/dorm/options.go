@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"io"
 	"time"
@@ -24,10 +25,9 @@ type options struct {
 	small       bool
 }
 
-// parse reads them; what cannot be played is an error that says how the program is called.
-func parse(args []string, stderr io.Writer) (*options, error) {
+// declare declares them.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
-	flags := command.Flags("dorm", stderr)
 	flags.IntVar(&o.seeds, "seeds", 5, "how many random workloads")
 	flags.IntVar(&o.apps, "apps", paperApps, "how many applications; of a trace, how many jobs at most")
 	flags.Float64Var(&o.hours, "hours", 24, "how many hours to measure; applications always run to their end")
@@ -37,33 +37,38 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.sweep, "sweep", false, "show how the results move with what the paper leaves open")
 	flags.BoolVar(&o.rules, "rules", false, "compare what happens where not all newcomers can be had, on days with few GPUs")
 	flags.BoolVar(&o.small, "small", false, "a quick run: 2 workloads of 10 applications, 8 hours")
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, stdout, stderr io.Writer) error {
+		given := false
+		flags.Visit(func(f *flag.Flag) { given = given || f.Name == "apps" })
+		if o.trace && !given {
+			o.apps = traceJobs
+		}
+		if err := o.check(*solver); err != nil {
+			return err
+		}
+		return o.run(ctx, stdout, stderr)
 	}
+}
+
+// check settles what some flags say of others.
+func (o *options) check(solver string) error {
 	if o.small {
 		o.seeds, o.apps, o.hours = 2, 10, 8
 	}
-	// The trace is one scenario: there is nothing to draw. All its jobs are played unless -apps says how
-	// many.
 	if o.trace {
-		set := false
-		flags.Visit(func(f *flag.Flag) { set = set || f.Name == "apps" })
-		if !set && !o.small {
-			o.apps = traceJobs
-		}
-		o.seeds = 1
+		o.seeds = 1 // there is nothing to draw
 	}
 	var unknown error
-	o.solver, unknown = backend.Find(solvers, *solver)
+	o.solver, unknown = backend.Find(solvers, solver)
 	switch {
 	case o.seeds < 1 || o.apps < 1 || !(o.hours > 0 && o.hours <= 24*365):
-		return nil, command.Misused(flags, "-seeds, -apps and -hours must be positive")
+		return command.Misused("-seeds, -apps and -hours must be positive")
 	case o.trace && o.sweep:
-		return nil, command.Misused(flags, "-trace and -sweep exclude one another")
+		return command.Misused("-trace and -sweep exclude one another")
 	case unknown != nil:
-		return nil, command.Misused(flags, "-solver %v", unknown)
+		return command.Misused("-solver %v", unknown)
 	}
-	return o, nil
+	return nil
 }
 
 // measured returns the period of the averages.

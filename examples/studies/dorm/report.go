@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/apportion/apportion/examples/studies/command"
 )
@@ -21,14 +20,9 @@ func (s *study) report(w io.Writer) {
 		fmt.Fprintln(w, "Each cell: mean over the workloads (least-largest) / paper.")
 	}
 	table := command.NewTable(w)
-	fmt.Fprintln(table, "\t"+strings.Join(s.policies, "\t"))
+	table.Row("", len(s.policies), func(p int) string { return s.policies[p] })
 	for i := range measures {
-		m := &measures[i]
-		cells := []string{m.name}
-		for p := range s.policies {
-			cells = append(cells, s.cell(m, p))
-		}
-		fmt.Fprintln(table, strings.Join(cells, "\t"))
+		table.Row(measures[i].name, len(s.policies), func(p int) string { return s.cell(&measures[i], p) })
 	}
 	table.Flush()
 	s.reportDecisions(w)

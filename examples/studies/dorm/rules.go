@@ -126,23 +126,21 @@ type ruleResult struct {
 
 // compareRules plays the days under every rule and prints a line for each.
 func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
-	results := make([]ruleResult, len(rules))
-	tick := command.Progress(stderr, len(rules)*ruleDays, "days")
-	for r := range rules {
-		for seed := range uint64(ruleDays) {
-			played, err := sim.Run(ctx, fewGPUs(seed), rules[r].make())
-			if err != nil {
-				return err
-			}
-			results[r].add(played)
-			tick()
-		}
+	played, err := command.Grid(ctx, len(rules), ruleDays, stderr, "days", func(ctx context.Context, r, seed int) (*sim.Result, error) {
+		return sim.Run(ctx, fewGPUs(uint64(seed)), rules[r].make())
+	})
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(stdout, "%d days of %d jobs, two in five with GPUs, of which the cluster has 6; theta1 = theta2 = 0.1.\n", ruleDays, dayJobs)
 	table := command.RightTable(stdout)
 	fmt.Fprintln(table, "rule\tdays that end idle\tcompleted\tmean wait\tmean completion\tGPUs used\t")
 	for r := range rules {
-		fmt.Fprintln(table, rules[r].name+"\t"+results[r].String()+"\t")
+		var result ruleResult
+		for _, day := range played[r] {
+			result.add(day)
+		}
+		fmt.Fprintln(table, rules[r].name+"\t"+result.String()+"\t")
 	}
 	return table.Flush()
 }

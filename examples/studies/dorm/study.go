@@ -61,33 +61,27 @@ func (s *study) makePolicy(name string, run *played) sim.Policy {
 	return policies.Swarm{}
 }
 
-// task is one run to be made.
-type task struct {
-	study            *study
-	scenario, policy int
-}
-
 // play fills in the runs of all studies, on all CPUs. Every run is independent of the others, so
-// the results do not depend on who finishes first.
+// the results do not depend on who finishes first. The studies have as many policies.
 func play(ctx context.Context, stderr io.Writer, studies []*study) error {
-	var tasks []task
+	type day struct {
+		study    *study
+		scenario *sim.Scenario
+	}
+	var days []day
 	for _, s := range studies {
-		s.runs = make([][]*played, len(s.scenarios))
-		for i := range s.scenarios {
-			s.runs[i] = make([]*played, len(s.policies))
-			for p := range s.policies {
-				tasks = append(tasks, task{s, i, p})
-			}
+		for _, scenario := range s.scenarios {
+			days = append(days, day{s, scenario})
 		}
 	}
-	return command.InParallel(ctx, len(tasks), stderr, "simulating", func(ctx context.Context, i int) error { return tasks[i].play(ctx) })
-}
-
-// The result is stored also when it is an error, which ends everything.
-func (t task) play(ctx context.Context) error {
-	s, run := t.study, &played{}
-	result, err := sim.Run(ctx, s.scenarios[t.scenario], s.makePolicy(s.policies[t.policy], run))
-	run.Result = result
-	s.runs[t.scenario][t.policy] = run
+	runs, err := command.Grid(ctx, len(days), len(studies[0].policies), stderr, "simulating", func(ctx context.Context, i, p int) (run *played, err error) {
+		s := days[i].study
+		run = &played{}
+		run.Result, err = sim.Run(ctx, days[i].scenario, s.makePolicy(s.policies[p], run))
+		return run, err
+	})
+	for _, s := range studies {
+		s.runs, runs = runs[:len(s.scenarios)], runs[len(s.scenarios):]
+	}
 	return err
 }

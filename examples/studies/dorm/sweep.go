@@ -82,30 +82,15 @@ func sweep(ctx context.Context, stdout, stderr io.Writer, o *options) error {
 	}
 	fmt.Fprintf(stdout, "Dorm-3 beside Swarm, means. Workloads: %d; applications in each: %d; period: %.4g h.\n", o.seeds, o.apps, o.hours)
 	table := command.NewTable(stdout)
-	for line, name := range []string{"", "durations"} {
-		cells := []string{name, []string{"above", "6 h"}[line]}
-		for i := range sweepColumns {
-			cells = append(cells, strings.Split(sweepColumns[i].title, "\t")[line])
-		}
-		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	for line, head := range []string{"\tabove", "durations\t6 h"} {
+		table.Row(head, len(sweepColumns), func(i int) string { return strings.Split(sweepColumns[i].title, "\t")[line] })
 	}
 	for _, s := range studies {
-		fmt.Fprintln(table, strings.Join(s.sweepLine(), "\t"))
+		table.Row(fmt.Sprintf("%s\t%.0f %%", s.name, 100*s.longShare()), len(sweepColumns), func(i int) string {
+			m := measure{of: sweepColumns[i].of}
+			return number(mean(m.over(s, 1)), sweepColumns[i].decimals) // its only policy beside the baseline is at 1
+		})
 	}
-	cells := []string{"paper", "90 %"}
-	for i := range sweepColumns {
-		cells = append(cells, sweepColumns[i].paper)
-	}
-	fmt.Fprintln(table, strings.Join(cells, "\t"))
+	table.Row("paper\t90 %", len(sweepColumns), func(i int) string { return sweepColumns[i].paper })
 	return table.Flush()
-}
-
-// Its only policy beside the baseline is at 1.
-func (s *study) sweepLine() []string {
-	cells := []string{s.name, fmt.Sprintf("%.0f %%", 100*s.longShare())}
-	for _, column := range sweepColumns {
-		m := measure{of: column.of}
-		cells = append(cells, number(mean(m.over(s, 1)), column.decimals))
-	}
-	return cells
 }

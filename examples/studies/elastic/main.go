@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 
@@ -28,30 +29,24 @@ type options struct {
 	out    string
 }
 
-// parse reads the flags; an error has been explained on stderr.
-func parse(args []string, stderr io.Writer) (*options, error) {
+var run = command.Of("elastic", declare)
+
+// declare declares the flags.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
-	flags := command.Flags("elastic", stderr)
 	flags.BoolVar(&o.quick, "quick", false, "the first 25 jobs of one workload only")
 	flags.IntVar(&o.quality, "quality", 0, "instead of all this: how often to draw learning curves for each workload, with weights by growth")
 	flags.BoolVar(&o.others, "others", false, "instead of all this: ten stretches of traces that had no say in any setting")
 	flags.BoolVar(&o.places, "places", false, "instead of all this: worths that know nothing of servers, the measured speeds on them, or blocks of GPUs")
 	command.Out(flags, &o.out)
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
-	}
-	if o.quality < 0 {
-		return nil, command.Misused(flags, "-quality must not be negative")
-	}
-	return o, nil
+	return o.run
 }
 
 // run prints the tables to stdout, what decisions took to stderr, and writes the figure.
 // What depends on the machine goes to stderr, so that stdout is the same everywhere.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
-	if err != nil {
-		return err
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if o.quality < 0 {
+		return command.Misused("-quality must not be negative")
 	}
 	w, err := readWorld()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/command/commandtest"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
 	"github.com/apportion/apportion/internal/must"
@@ -35,18 +36,26 @@ func read(t *testing.T) (*world, []*workload) {
 	return w, loads
 }
 
-// The command prints its three tables and the sums of them.
+// Each run prints its tables: names of workloads and policies, and the sums of them.
 func TestQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	var out bytes.Buffer
-	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-out", t.TempDir()}))
-	for _, want := range []string{"workload-3", "least attained", "Gavel", "Sia", "no curve", "rho", "against Dorm, as submitted"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
+	for args, wants := range map[string][]string{
+		"":           {"workload-3", "least attained", "Gavel", "Sia", "no curve", "rho", "against Dorm, as submitted"},
+		"-others":    {"theta-c", "had no say", "Dorm, n_max at 0.7", "against the better threshold"},
+		"-places":    {"roots, in blocks", "roots, by number", "roots, by servers", "logs, by number", "logs, by servers"},
+		"-quality 1": {"worth  ", "by category  ", "by share ahead  ", "by the truth  "},
+	} {
+		var out bytes.Buffer
+		must.Do(t, run(t.Context(), &out, io.Discard, append(strings.Fields(args), "-quick", "-out", t.TempDir())))
+		for _, want := range wants {
+			if n := strings.Count(out.String(), want); n < 1 || args == "-quality 1" && n < 2 {
+				t.Errorf("%s: %d times %q in\n%s", args, n, want, &out)
+			}
 		}
 	}
+	must.Err(t, run(t.Context(), io.Discard, io.Discard, []string{"-quality", "-1"}), command.ErrUsage, "a negative number of draws")
 }
 
 // The stretches that had no say are others than those of the tables, and each is a workload of 160 jobs.
@@ -72,30 +81,6 @@ func TestOthers(t *testing.T) {
 				t.Errorf("job %s of %s is in the tables, or twice here", job.ID, load.name)
 			}
 			known[source(job.ID)] = true
-		}
-	}
-	if testing.Short() {
-		return
-	}
-	var out bytes.Buffer
-	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-others"}))
-	for _, want := range []string{"theta-c", "had no say", "Dorm, n_max at 0.7", "against the better threshold"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
-// What worths know of servers is played on the published workloads.
-func TestPlaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	var out bytes.Buffer
-	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-places"}))
-	for _, e := range places() {
-		if !strings.Contains(out.String(), e.name) {
-			t.Errorf("no %q in\n%s", e.name, out.String())
 		}
 	}
 }

@@ -213,16 +213,10 @@ type table struct {
 
 // playAll plays all policies on all workloads.
 func (w *world) playAll(ctx context.Context, loads []*workload, types []string, entries []entry, stderr io.Writer) (*table, error) {
-	t := &table{loads: loads, entries: entries, cells: make([][]*played, len(entries))}
-	for i := range t.cells {
-		t.cells[i] = make([]*played, len(loads))
-	}
-	err := command.InParallel(ctx, len(entries)*len(loads), stderr, "playing", func(ctx context.Context, at int) (err error) {
-		i, k := at/len(loads), at%len(loads)
-		t.cells[i][k], err = w.play(ctx, loads[k], types, entries[i])
-		return err
+	cells, err := command.Grid(ctx, len(entries), len(loads), stderr, "playing", func(ctx context.Context, i, k int) (*played, error) {
+		return w.play(ctx, loads[k], types, entries[i])
 	})
-	return t, err
+	return &table{loads, entries, cells}, err
 }
 
 // row returns what came of a policy.

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -125,22 +122,5 @@ func TestQualityOf(t *testing.T) {
 func TestWithError(t *testing.T) {
 	if got := withError([]float64{1, 3, 1, 3}); got != "+2.0 (0.6)" {
 		t.Error(got)
-	}
-}
-
-// The table has a row for each kind of knowledge under each noise.
-func TestQuality(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	var out bytes.Buffer
-	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-quick", "-quality", "1", "-out", t.TempDir()}))
-	for _, name := range knowledges {
-		if n := strings.Count(out.String(), name+"  "); n < 2 {
-			t.Errorf("%d rows of %q in\n%s", n, name, out.String())
-		}
-	}
-	if err := run(t.Context(), io.Discard, io.Discard, []string{"-quality", "-1"}); err == nil {
-		t.Error("a negative number of draws is taken")
 	}
 }

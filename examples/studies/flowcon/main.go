@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/chart"
@@ -14,22 +13,18 @@ import (
 
 func main() { command.Main("flowcon", run) }
 
-// flags are what the flags say of themselves. By default jobs beside each other lose a twentieth of a worker each, where the tables ask for a loss.
-var flags = noisy.Usage{
+// run says what the flags are for. By default jobs beside each other lose a twentieth of a worker each, where the tables ask for a loss.
+var run = noisy.Usage{
 	Seeds:        "how many random schedules of each size",
 	Noisy:        "instead: how many random schedules of ten jobs to play under each noise of the readings",
 	Interference: "loss of capacity for each job beside the first, where the tables ask for one; in [0, 1]", Loss: 0.05,
-}
+}.Study("flowcon", play)
 
-// run prints the tables to stdout and writes the figures.
-// The context is not looked at: the whole of it takes seconds.
-func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := flags.Parse("flowcon", args, stderr)
-	if err != nil {
-		return err
-	}
+// play prints the tables to stdout and writes the figures.
+// The whole of it takes seconds.
+func play(o *noisy.Options, stdout, stderr io.Writer) error {
 	if o.Noisy > 0 {
-		return reportNoisy(stdout, stderr, o.Noisy)
+		return contest(o.Noisy).Report(stdout, stderr)
 	}
 	if err := reportFixed(stdout); err != nil {
 		return err

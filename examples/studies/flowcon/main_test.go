@@ -22,7 +22,3 @@ func TestFigures(t *testing.T) {
 		return run(t.Context(), io.Discard, io.Discard, []string{"-seeds", "1", "-out", out})
 	}, 10, "VAE-P", "Prospect")
 }
-
-func TestFolderThatCannotBeMade(t *testing.T) { commandtest.FileForFolder(t, run, "-seeds", "1") }
-
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "noisy", "seeds", "interference", "out") }

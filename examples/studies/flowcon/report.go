@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apportion/apportion/examples/studies/command"
@@ -51,23 +52,18 @@ func reportFixed(w io.Writer) error {
 	}
 	fmt.Fprintln(w, "Table 6.2: reduction of the completion time of MNIST-T, by alpha, interval and classifier.")
 	table := command.NewTable(w)
-	fmt.Fprint(table, "alpha\tinterval\tthesis")
-	for _, s := range classifiers(1, 1) {
-		fmt.Fprint(table, "\t"+s.name)
-	}
-	fmt.Fprintln(table)
+	of := classifiers(1, 1)
+	table.Row("alpha\tinterval\tthesis", len(of), func(i int) string { return of[i].name })
 	for _, row := range table62 {
 		settings := classifiers(row.alpha, time.Duration(row.interval)*time.Second)
 		p, err := playPair(scenario, settings)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%.0f %%\t%d s\t%s %%", 100*row.alpha, row.interval, row.thesis)
-		for _, result := range p.with {
-			_, reductions := result.Gains(p.na)
-			fmt.Fprint(table, "\t"+percent(reductions[2]))
-		}
-		fmt.Fprintln(table)
+		table.Row(fmt.Sprintf("%.0f %%\t%d s\t%s %%", 100*row.alpha, row.interval, row.thesis), len(p.with), func(i int) string {
+			_, reductions := p.with[i].Gains(p.na)
+			return percent(reductions[2])
+		})
 	}
 	table.End()
 	return nil
@@ -84,18 +80,11 @@ func reportTimes(w io.Writer, scenario *sim.Scenario) error {
 	}
 	fmt.Fprintln(w, "Fixed schedule, alpha 5 %, interval 30 s: completion times in seconds, from each job's submission.")
 	table := command.NewTable(w)
-	fmt.Fprint(table, "job\tNA thesis\tNA\tFlowCon thesis")
-	for _, s := range settings {
-		fmt.Fprint(table, "\t"+s.name)
-	}
-	fmt.Fprintln(table)
+	table.Row("job\tNA thesis\tNA\tFlowCon thesis", len(settings), func(i int) string { return settings[i].name })
 	thesis := []string{"372.4", notGiven, "57.7"}
 	for i := range scenario.Jobs {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s", scenario.Jobs[i].Model, thesisNA[i], secondsOf(p.na.Jobs[i].Response()), thesis[i])
-		for _, result := range p.with {
-			fmt.Fprint(table, "\t"+secondsOf(result.Jobs[i].Response()))
-		}
-		fmt.Fprintln(table)
+		head := []string{scenario.Jobs[i].Model, thesisNA[i], secondsOf(p.na.Jobs[i].Response()), thesis[i]}
+		table.Row(strings.Join(head, "\t"), len(p.with), func(k int) string { return secondsOf(p.with[k].Jobs[i].Response()) })
 	}
 	table.End()
 	return nil
@@ -174,19 +163,15 @@ var shown = []int{1, 3}
 func (s *study) reportJobs(w io.Writer) {
 	fmt.Fprintf(w, "%d jobs, first schedule: completion times in seconds, from each job's submission.\n", s.jobs)
 	table := command.NewTable(w)
-	fmt.Fprint(table, "job\tmodel\tsubmitted\tNA")
-	for _, i := range shown {
-		fmt.Fprintf(table, "\t%s\tgain", s.settings[i].name)
-	}
-	fmt.Fprintln(table)
+	table.Row("job\tmodel\tsubmitted\tNA", len(shown), func(i int) string { return s.settings[shown[i]].name + "\tgain" })
 	p := s.plain[0]
 	for j, job := range s.scenarios[0].Jobs {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s", job.ID, job.Model, secondsOf(job.Arrival), secondsOf(p.na.Jobs[j].Response()))
-		for _, i := range shown {
-			_, reductions := p.with[i].Gains(p.na)
-			fmt.Fprintf(table, "\t%s\t%s", secondsOf(p.with[i].Jobs[j].Response()), percent(reductions[j]))
-		}
-		fmt.Fprintln(table)
+		head := []string{job.ID, job.Model, secondsOf(job.Arrival), secondsOf(p.na.Jobs[j].Response())}
+		table.Row(strings.Join(head, "\t"), len(shown), func(i int) string {
+			with := p.with[shown[i]]
+			_, reductions := with.Gains(p.na)
+			return secondsOf(with.Jobs[j].Response()) + "\t" + percent(reductions[j])
+		})
 	}
 	table.End()
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 )
 
-func main() { command.Main("forecast", study) }
+func main() { command.Main("forecast", run) }
+
+var run = command.Of("forecast", declare)
 
 // options are the flags.
 type options struct {
@@ -24,9 +27,8 @@ type options struct {
 	out                 string
 }
 
-// study prints the tables to stdout and writes the figure.
-func study(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("forecast", stderr)
+// declare declares the flags.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
 	flags.StringVar(&o.trace, "trace", "", "a trace, for instance theta_2023.csv.gz; empty: jobs that are made up")
 	flags.StringVar(&o.unit, "unit", "gpus", "what jobs ask for: gpus or tasks")
@@ -40,14 +42,16 @@ func study(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	flags.BoolVar(&o.real, "real", false, "judge by the waits that the trace has, in place of those under the policy")
 	flags.BoolVar(&o.ablations, "ablations", false, "a row without each of the ingredients")
 	command.Out(flags, &o.out)
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
+	return o.run
+}
+
+// run prints the tables to stdout and writes the figure.
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if !slices.Contains(policyNames, o.policy) || o.unit != "gpus" && o.unit != "tasks" {
-		return command.Misused(flags, "-policy %s, -unit %s", o.policy, o.unit)
+		return command.Misused("-policy %s, -unit %s", o.policy, o.unit)
 	}
 	if o.servers < 1 || o.size < 1 || o.days <= 0 || o.samples < 1 || o.replays < 1 {
-		return command.Misused(flags, "-servers, -size, -days, -samples and -replays must be positive")
+		return command.Misused("-servers, -size, -days, -samples and -replays must be positive")
 	}
 	jobs, err := readJobs(o)
 	if err != nil {

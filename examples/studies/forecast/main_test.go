@@ -11,11 +11,11 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-func TestCases(t *testing.T) { commandtest.Cases(t, study) }
+func TestCases(t *testing.T) { commandtest.Cases(t, run) }
 
 func TestFigures(t *testing.T) {
 	charttest.Twice(t, func(out string) error {
-		return study(t.Context(), io.Discard, io.Discard, []string{"-samples", "5", "-out", out})
+		return run(t.Context(), io.Discard, io.Discard, []string{"-samples", "5", "-out", out})
 	}, 2, "as it is", "limits alone")
 }
 

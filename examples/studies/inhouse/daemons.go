@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"io"
 	"path/filepath"
 	"time"
@@ -23,8 +24,7 @@ var kinds = apportion.Kinds{"cpu", "memory"}
 var home = filepath.Join("inhouse", "out", "cluster")
 
 // It runs until it is interrupted or another master has taken over.
-func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("inhouse master", stderr)
+func runMaster(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	o := cluster.MasterOptions{Kinds: kinds, Patience: 20 * time.Second}
 	var dorm master.Dorm
@@ -39,16 +39,14 @@ func runMaster(ctx context.Context, stdout, stderr io.Writer, args []string) err
 	flags.DurationVar(&o.Retain, "retain", 24*time.Hour, "how long a job that has ended is remembered, with its checkpoints")
 	flags.StringVar(&o.AcceptLoss, "accept-loss", "", "go on without what the journal of this name has lost, see checkpoint/FAULTS.md")
 	o.TLS.Flags(flags)
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, stdout, _ io.Writer) error {
+		o.Decider = dorm
+		return cluster.RunMaster(ctx, *dir, o, stdout)
 	}
-	o.Decider = dorm
-	return cluster.RunMaster(ctx, *dir, o, stdout)
 }
 
 // It needs the place's secret, or on another machine a key.
-func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
-	flags := command.Flags("inhouse agent", stderr)
+func runAgent(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	var o cluster.AgentOptions
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address to listen on")
@@ -57,10 +55,7 @@ func runAgent(ctx context.Context, _, stderr io.Writer, args []string) error {
 	flags.DurationVar(&o.Lease, "lease", cluster.Lease, "how long jobs run on without a master")
 	o.TLS.Flags(flags)
 	cluster.ServerFlags(flags, &o.Server)
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
-	return cluster.RunAgent(ctx, *dir, o, stderr)
+	return func(ctx context.Context, _, stderr io.Writer) error { return cluster.RunAgent(ctx, *dir, o, stderr) }
 }
 
 func programs(p cluster.Place, servers []apportion.Server) []cluster.Program {

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -47,8 +48,7 @@ var servers = []apportion.Server{
 }
 
 // A folder that was there before is removed with all that is in it.
-func demo(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("inhouse demo", stderr)
+func demo(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	cost := flags.Duration("cost", 2*time.Millisecond, "time that a sample takes")
 	kills := flags.Duration("kill-every", 0, "kill a program with signal 9 this often; 0: never")
@@ -56,23 +56,22 @@ func demo(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	seed := flags.Uint64("seed", 1, "what is killed")
 	out := flags.String("out", filepath.Join("inhouse", "out"), "folder for the figures")
 	limit := flags.Duration("limit", 5*time.Minute, "how long the demonstration may take")
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, stdout, _ io.Writer) error {
+		ctx, cancel := context.WithTimeout(ctx, *limit)
+		defer cancel()
+		if err := os.RemoveAll(string(*dir)); err != nil { // a demonstration begins anew
+			return err
+		}
+		jobs, err := arrivals(*cost)
+		if err != nil {
+			return err
+		}
+		d := &drive{place: *dir, stdout: stdout, arrivals: jobs, servers: servers, killEvery: *kills, killMost: *most, random: rand.New(rand.NewPCG(*seed, 0))}
+		if err := d.run(ctx); err != nil {
+			return err
+		}
+		return chart.Publish(stdout, *out, d.figures()...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := os.RemoveAll(string(*dir)); err != nil { // a demonstration begins anew
-		return err
-	}
-	jobs, err := arrivals(*cost)
-	if err != nil {
-		return err
-	}
-	d := &drive{place: *dir, stdout: stdout, arrivals: jobs, servers: servers, killEvery: *kills, killMost: *most, random: rand.New(rand.NewPCG(*seed, 0))}
-	if err := d.run(ctx); err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, d.figures()...)
 }
 
 // run starts the cluster, plays the jobs and tells how it went.

@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -28,23 +29,21 @@ import (
 )
 
 // Faults need signals and mounts, which this system has.
-func init() { subcommands["faults"] = faults }
+func init() { subcommands["faults"] = command.Of("inhouse faults", faults) }
 
 // The same seed draws the same faults, at times that depend on the machine.
-func faults(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("inhouse faults", stderr)
+func faults(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	count := flags.Int("count", 100, "how many faults")
 	seed := flags.Uint64("seed", 1, "which, and when")
 	disks := flags.Bool("disks", os.Geteuid() == 0, "whether disks are filled and frozen, which only root may")
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, stdout, _ io.Writer) error {
+		if err := os.RemoveAll(string(*dir)); err != nil {
+			return err
+		}
+		c := &campaign{place: *dir, stdout: stdout, random: rand.New(rand.NewPCG(*seed, 0)), done: map[string]int{}}
+		return c.run(ctx, *count, *disks)
 	}
-	if err := os.RemoveAll(string(*dir)); err != nil {
-		return err
-	}
-	c := &campaign{place: *dir, stdout: stdout, random: rand.New(rand.NewPCG(*seed, 0)), done: map[string]int{}}
-	return c.run(ctx, *count, *disks)
 }
 
 // campaign is a play of faults.

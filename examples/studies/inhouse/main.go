@@ -18,25 +18,25 @@ func main() { command.Main("inhouse", run) }
 
 // subcommands by name; the demonstration is what runs without one.
 var subcommands = command.Subcommands{
-	"demo":     demo,
-	"overhead": overhead,
-	"master":   runMaster,
-	"agent":    runAgent,
-	"train":    runTrain,
+	"demo":     command.Of("inhouse demo", demo),
+	"overhead": command.Of("inhouse overhead", overhead),
+	"master":   command.Of("inhouse master", runMaster),
+	"agent":    command.Of("inhouse agent", runAgent),
+	"train":    command.Of("inhouse train", runTrain),
 	"guard":    func(_ context.Context, _, _ io.Writer, args []string) error { return cluster.RunGuard(args) },
-	"submit":   submit,
-	"list":     list,
-	"explain":  explain,
-	"cancel":   cancel,
-	"move":     move,
-	"page":     page,
-	"key":      key,
+	"submit":   asking("submit [flags] -- command of the job", submit),
+	"list":     asking("list", list),
+	"explain":  asking("explain", explain),
+	"cancel":   asking("cancel", cancel),
+	"move":     asking("move", move),
+	"page":     asking("page", page),
+	"key":      asking("key", key),
 }
 
 // The first word chooses; flags alone are those of the demonstration.
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return demo(ctx, stdout, stderr, args)
+		return subcommands["demo"](ctx, stdout, stderr, args)
 	}
 	return subcommands.Run(ctx, "inhouse", stdout, stderr, args)
 }

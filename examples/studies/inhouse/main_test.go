@@ -134,7 +134,7 @@ func TestTwoMasters(t *testing.T) {
 	start := func() (*wire.Client, chan error) {
 		before, _ := os.ReadFile(p.Join(cluster.URLFile))
 		ended := make(chan error, 1)
-		go func() { ended <- runMaster(ctx, io.Discard, io.Discard, []string{"-dir", string(p)}) }()
+		go func() { ended <- run(ctx, io.Discard, io.Discard, []string{"master", "-dir", string(p)}) }()
 		for {
 			if now, _ := os.ReadFile(p.Join(cluster.URLFile)); !bytes.Equal(now, before) {
 				break

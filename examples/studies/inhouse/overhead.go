@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -33,29 +34,27 @@ const moves = 2
 var pair = []apportion.Server{{ID: "left", Capacity: apportion.Resources{1, 1}}, {ID: "right", Capacity: apportion.Resources{1, 1}}}
 
 // It takes twice the sum of the durations.
-func overhead(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("inhouse overhead", stderr)
+func overhead(flags *flag.FlagSet) command.Body {
 	dir := cluster.Flag(flags, home)
 	durations := []int64{5, 10, 20, 40}
 	cluster.ResourcesFlag(flags, (*apportion.Resources)(&durations), "seconds", "durations of the job, instead of 5,10,20,40")
 	out := flags.String("out", filepath.Join("inhouse", "out"), "folder for the figure")
-	if err := command.Parse(flags, args); err != nil {
-		return err
+	return func(ctx context.Context, stdout, stderr io.Writer) error {
+		if len(durations) == 0 || slices.Min(durations) < 1 {
+			return command.Misused("-seconds: each must be positive")
+		}
+		if err := os.RemoveAll(string(*dir)); err != nil { // the measurement begins anew
+			return err
+		}
+		measured, err := measure(ctx, *dir, durations, stderr)
+		if err != nil {
+			return err
+		}
+		if err := printOverhead(stdout, measured); err != nil {
+			return err
+		}
+		return chart.Publish(stdout, *out, drawOverhead(measured))
 	}
-	if len(durations) == 0 || slices.Min(durations) < 1 {
-		return command.Misused(flags, "-seconds: each must be positive")
-	}
-	if err := os.RemoveAll(string(*dir)); err != nil { // the measurement begins anew
-		return err
-	}
-	measured, err := measure(ctx, *dir, durations, stderr)
-	if err != nil {
-		return err
-	}
-	if err := printOverhead(stdout, measured); err != nil {
-		return err
-	}
-	return chart.Publish(stdout, *out, drawOverhead(measured))
 }
 
 // times are the completion times of a job, undisturbed and moved.

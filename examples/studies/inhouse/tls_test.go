@@ -34,10 +34,10 @@ func TestTLS(t *testing.T) {
 	cert, key := certificate(t, dir, "own")
 	ended := make(chan error, 2)
 	go func() {
-		ended <- runMaster(ctx, io.Discard, io.Discard, []string{"-dir", string(p), "-tls-cert", cert, "-tls-key", key})
+		ended <- run(ctx, io.Discard, io.Discard, []string{"master", "-dir", string(p), "-tls-cert", cert, "-tls-key", key})
 	}()
 	go func() {
-		ended <- runAgent(ctx, io.Discard, io.Discard, []string{"-dir", string(p), "-name", "north", "-capacity", "4,8", "-tls-cert", cert, "-tls-key", key})
+		ended <- run(ctx, io.Discard, io.Discard, []string{"agent", "-dir", string(p), "-name", "north", "-capacity", "4,8", "-tls-cert", cert, "-tls-key", key})
 	}()
 	for {
 		l, err := p.List(ctx)
@@ -66,7 +66,7 @@ func TestTLS(t *testing.T) {
 		must.Do(t, <-ended)
 	}
 	for _, args := range [][]string{{"-tls-cert", cert}, {"-tls-key", key}, {"-tls-cert", key, "-tls-key", key}} {
-		if err := runMaster(t.Context(), io.Discard, io.Discard, append([]string{"-dir", t.TempDir()}, args...)); err == nil {
+		if err := run(t.Context(), io.Discard, io.Discard, append([]string{"master", "-dir", t.TempDir()}, args...)); err == nil {
 			t.Errorf("%v: a master runs", args)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -28,8 +29,7 @@ import (
 )
 
 // It writes its losses to stdout, where the runner reads progress, and into a file, where the page does.
-func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("inhouse train", stderr)
+func runTrain(flags *flag.FlagSet) command.Body {
 	var job train.Job
 	flags.StringVar(&job.Model, "model", "logistic", "logistic or network")
 	flags.Int64Var(&job.Steps, "steps", 100, "steps of the whole job")
@@ -37,9 +37,11 @@ func runTrain(ctx context.Context, stdout, stderr io.Writer, args []string) erro
 	flags.DurationVar(&job.Cost, "cost", 0, "time that a sample takes")
 	t := &told{}
 	flags.StringVar(&t.locks, "locks", "", "the folder of the locks that keep two processes of one rank apart (default that of the job)")
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
+	return func(ctx context.Context, stdout, _ io.Writer) error { return t.train(ctx, job, stdout) }
+}
+
+// train does the work of this process.
+func (t *told) train(ctx context.Context, job train.Job, stdout io.Writer) (err error) {
 	if err := t.read(&job); err != nil {
 		return err
 	}

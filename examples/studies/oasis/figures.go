@@ -25,11 +25,7 @@ func (s *study) figures() []*chart.Figure {
 		var totals, parts []float64
 		for size := range s.sizes {
 			totals = append(totals, mean(s.totals(size, place)))
-			var part []float64
-			for seed, bound := range s.bounds(size) {
-				part = append(part, s.runs[size][seed][place].total/bound)
-			}
-			parts = append(parts, mean(part))
+			parts = append(parts, mean(s.each(size, func(runs []*played) float64 { return runs[place].total / runs[0].bound })))
 		}
 		utility.Bars(groups, place, len(policyNames), name, totals)
 		certified.Bars(groups, place, len(policyNames), name, parts)

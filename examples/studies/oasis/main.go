@@ -13,12 +13,10 @@ import (
 
 func main() { command.Main("oasis", run) }
 
+var run = command.Of("oasis", declare)
+
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
-	if err != nil {
-		return err
-	}
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.windows != "" {
 		return runWindows(ctx, o, stdout, stderr)
 	}

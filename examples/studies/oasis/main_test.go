@@ -36,11 +36,3 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
-
-func TestFolderThatCannotBeMade(t *testing.T) {
-	commandtest.FileForFolder(t, run, "-small", "-seeds", "1", "-tiny", "1")
-}
-
-func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "seeds", "tiny", "out", "small", "trace", "windows", "each", "seed", "lp", "gpus")
-}

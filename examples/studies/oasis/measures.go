@@ -27,22 +27,23 @@ func meanAndSpread(values []float64) (mean, spread float64) {
 	return mean, math.Sqrt(spread / float64(len(values)-1))
 }
 
+// each returns a measure of the runs of a size by seed.
+func (s *study) each(size int, of func(runs []*played) float64) []float64 {
+	var values []float64
+	for _, runs := range s.runs[size] {
+		values = append(values, of(runs))
+	}
+	return values
+}
+
 // totals returns the total utility of a policy by seed.
 func (s *study) totals(size, place int) []float64 {
-	var totals []float64
-	for _, runs := range s.runs[size] {
-		totals = append(totals, runs[place].total)
-	}
-	return totals
+	return s.each(size, func(runs []*played) float64 { return runs[place].total })
 }
 
 // bounds returns the certified bound by seed.
 func (s *study) bounds(size int) []float64 {
-	var bounds []float64
-	for _, runs := range s.runs[size] {
-		bounds = append(bounds, runs[0].bound)
-	}
-	return bounds
+	return s.each(size, func(runs []*played) float64 { return runs[0].bound })
 }
 
 // wins returns in how many workloads of a size the policy earns more than every policy of others.

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"flag"
 	"io"
 	"strconv"
 	"strings"
@@ -28,10 +30,9 @@ type options struct {
 	gpus []int
 }
 
-// parse reads them; what cannot be played is an error that says how the program is called.
-func parse(args []string, stderr io.Writer) (*options, error) {
+// declare declares them.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
-	flags := command.Flags("oasis", stderr)
 	flags.IntVar(&o.seeds, "seeds", 5, "how many random workloads of each size")
 	flags.IntVar(&o.tiny, "tiny", 50, "how many tiny workloads to compare with the offline optimum")
 	command.Out(flags, &o.out)
@@ -42,13 +43,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.seed, "seed", 1, "with -windows: the seed of the first of each trace")
 	flags.Func("lp", "with -windows: bound what deadlines can earn by the linear program, answered by this `solver`: "+lpSolvers, o.readSolver)
 	flags.Func("gpus", "with -trace: the sizes of cluster, `numbers` of GPUs with commas between", o.readSizes)
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, stdout, stderr io.Writer) error {
+		if o.seeds < 1 || o.tiny < 1 || o.each < 1 || o.seed < 0 {
+			return command.Misused("-seeds, -tiny and -each must be positive, -seed not negative")
+		}
+		return o.run(ctx, stdout, stderr)
 	}
-	if o.seeds < 1 || o.tiny < 1 || o.each < 1 || o.seed < 0 {
-		return nil, command.Misused(flags, "-seeds, -tiny and -each must be positive, -seed not negative")
-	}
-	return o, nil
 }
 
 // lpSolvers are the names that -lp takes.

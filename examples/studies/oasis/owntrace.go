@@ -44,17 +44,9 @@ func runOwn(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "Total utility: %d jobs of %s, worth %g together.\n", len(rows), filepath.Base(o.trace), worthOfAll(windows[0].jobs))
 	table := command.NewTable(stdout)
-	fmt.Fprint(table, "policy")
-	for i := range results {
-		fmt.Fprintf(table, "\t%d GPUs", results[i].gpus)
-	}
-	fmt.Fprintln(table)
+	table.Row("policy", len(results), func(i int) string { return fmt.Sprintf("%d GPUs", results[i].gpus) })
 	for c := range contenders {
-		fmt.Fprint(table, contenders[c].name)
-		for i := range results {
-			fmt.Fprintf(table, "\t%.6g", results[i].worth[c])
-		}
-		fmt.Fprintln(table)
+		table.Row(contenders[c].name, len(results), func(i int) string { return fmt.Sprintf("%.6g", results[i].worth[c]) })
 	}
 	table.End()
 	return nil

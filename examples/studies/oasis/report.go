@@ -14,25 +14,11 @@ func (s *study) reportUtility(w io.Writer) {
 	fmt.Fprintf(w, "Total utility, mean and standard deviation over %d workloads; %d slots, %d + %d servers.\n",
 		s.seeds, s.settings.Slots, s.settings.WorkerServers, s.settings.PSServers)
 	table := command.NewTable(w)
-	fmt.Fprint(table, "jobs")
-	for _, n := range s.sizes {
-		fmt.Fprintf(table, "\t%d", n)
-	}
-	fmt.Fprintln(table)
+	table.Row("jobs", len(s.sizes), func(size int) string { return fmt.Sprint(s.sizes[size]) })
 	for place, name := range policyNames {
-		fmt.Fprint(table, name)
-		for size := range s.sizes {
-			mean, spread := meanAndSpread(s.totals(size, place))
-			fmt.Fprintf(table, "\t%.0f +- %.0f", mean, spread)
-		}
-		fmt.Fprintln(table)
+		table.Row(name, len(s.sizes), func(size int) string { return plusMinus(s.totals(size, place), 0) })
 	}
-	fmt.Fprint(table, "certified bound")
-	for size := range s.sizes {
-		mean, spread := meanAndSpread(s.bounds(size))
-		fmt.Fprintf(table, "\t%.0f +- %.0f", mean, spread)
-	}
-	fmt.Fprintln(table)
+	table.Row("certified bound", len(s.sizes), func(size int) string { return plusMinus(s.bounds(size), 0) })
 	s.reportRatios(table)
 	s.reportUsage(table)
 	table.End()
@@ -43,17 +29,11 @@ func (s *study) reportUtility(w io.Writer) {
 func (s *study) reportSeeds(w io.Writer) {
 	fmt.Fprintln(w, "Total utility of OASiS and of its second run over the best baseline's, by workload.")
 	table := command.NewTable(w)
-	fmt.Fprint(table, "jobs")
-	for seed := range s.seeds {
-		fmt.Fprintf(table, "\tseed %d\t", seed)
-	}
-	fmt.Fprintln(table)
+	table.Row("jobs", s.seeds, func(seed int) string { return fmt.Sprintf("seed %d\t", seed) })
 	for size, n := range s.sizes {
-		fmt.Fprint(table, n)
-		for seed := range s.seeds {
-			fmt.Fprintf(table, "\t%.2f\t%.2f", s.lead(size, seed, 0), s.lead(size, seed, 1))
-		}
-		fmt.Fprintln(table)
+		table.Row(fmt.Sprint(n), s.seeds, func(seed int) string {
+			return fmt.Sprintf("%.2f\t%.2f", s.lead(size, seed, 0), s.lead(size, seed, 1))
+		})
 	}
 	table.End()
 }
@@ -61,31 +41,25 @@ func (s *study) reportSeeds(w io.Writer) {
 // reportRatios prints the certified ratio of the two settings of OASiS, what Theorem 4 promises, and how
 // often they lead.
 // Theorem 4 bounds the ratio by 2 alpha in the worst case; the certified one is what happened.
-func (s *study) reportRatios(table io.Writer) {
+func (s *study) reportRatios(table command.Table) {
 	for place := range 2 {
-		fmt.Fprintf(table, "certified ratio, %s", policyNames[place])
-		for size := range s.sizes {
-			var ratios []float64
-			for seed, bound := range s.bounds(size) {
-				ratios = append(ratios, bound/s.runs[size][seed][place].total)
-			}
-			mean, spread := meanAndSpread(ratios)
-			fmt.Fprintf(table, "\t%.2f +- %.2f", mean, spread)
-		}
-		fmt.Fprintf(table, "\n2 alpha, %s", policyNames[place])
-		for size := range s.sizes {
-			var ratios []float64
-			for _, runs := range s.runs[size] {
-				ratios = append(ratios, 2*runs[place].alpha)
-			}
-			fmt.Fprintf(table, "\t%.1f", mean(ratios))
-		}
-		fmt.Fprintf(table, "\nleads the baselines, %s", policyNames[place])
-		for size := range s.sizes {
-			fmt.Fprintf(table, "\t%d of %d", s.wins(size, place, baselines), s.seeds)
-		}
-		fmt.Fprintln(table)
+		name := policyNames[place]
+		table.Row("certified ratio, "+name, len(s.sizes), func(size int) string {
+			return plusMinus(s.each(size, func(runs []*played) float64 { return runs[0].bound / runs[place].total }), 2)
+		})
+		table.Row("2 alpha, "+name, len(s.sizes), func(size int) string {
+			return fmt.Sprintf("%.1f", mean(s.each(size, func(runs []*played) float64 { return 2 * runs[place].alpha })))
+		})
+		table.Row("leads the baselines, "+name, len(s.sizes), func(size int) string {
+			return fmt.Sprintf("%d of %d", s.wins(size, place, baselines), s.seeds)
+		})
 	}
+}
+
+// plusMinus prints the mean of a sample and its standard deviation.
+func plusMinus(values []float64, decimals int) string {
+	mean, spread := meanAndSpread(values)
+	return fmt.Sprintf("%.*f +- %.*f", decimals, mean, decimals, spread)
 }
 
 // baselines are the places of the policies that are not OASiS.
@@ -93,28 +67,15 @@ func (s *study) reportRatios(table io.Writer) {
 var baselines = []int{2, 3, 4, 5, 6}
 
 // reportUsage prints which part of the GPUs a policy takes.
-func (s *study) reportUsage(table io.Writer) {
+func (s *study) reportUsage(table command.Table) {
 	for place, name := range policyNames {
-		fmt.Fprintf(table, "GPUs taken, %s", name)
-		for size := range s.sizes {
-			var usage []float64
-			for _, runs := range s.runs[size] {
-				usage = append(usage, runs[place].gpus)
-			}
-			mean, _ := meanAndSpread(usage)
-			fmt.Fprintf(table, "\t%.0f %%", 100*mean)
-		}
-		fmt.Fprintln(table)
+		table.Row("GPUs taken, "+name, len(s.sizes), func(size int) string {
+			return fmt.Sprintf("%.0f %%", 100*mean(s.each(size, func(runs []*played) float64 { return runs[place].gpus })))
+		})
 	}
-	fmt.Fprint(table, "without a server, Deadline")
-	for size := range s.sizes {
-		var parts []float64
-		for _, runs := range s.runs[size] {
-			parts = append(parts, runs[len(runs)-1].unplaced)
-		}
-		fmt.Fprintf(table, "\t%.1f %%", 100*mean(parts))
-	}
-	fmt.Fprintln(table)
+	table.Row("without a server, Deadline", len(s.sizes), func(size int) string {
+		return fmt.Sprintf("%.1f %%", 100*mean(s.each(size, func(runs []*played) float64 { return runs[len(runs)-1].unplaced })))
+	})
 }
 
 // targetSize is the size of workload for which completion times are shown: the second.
@@ -128,18 +89,15 @@ func (s *study) reportTargets(w io.Writer) {
 	table := command.NewTable(w)
 	fmt.Fprintln(table, "policy\tsensitive: mean\tdeviation\tended\tin time\tcritical: mean\tdeviation\tended\tin time")
 	for place, name := range policyNames {
-		fmt.Fprint(table, name)
-		for _, of := range []class{sensitive, critical} {
-			late, jobs := s.lateness(targetSize, place, of)
+		table.Row(name, 2, func(column int) string {
+			late, jobs := s.lateness(targetSize, place, []class{sensitive, critical}[column])
 			mean, spread := meanAndSpread(late)
-			if len(late) == 0 {
-				fmt.Fprint(table, "\t-\t-")
-			} else {
-				fmt.Fprintf(table, "\t%.1f\t%.1f", mean, spread)
+			times := "-\t-"
+			if len(late) > 0 {
+				times = fmt.Sprintf("%.1f\t%.1f", mean, spread)
 			}
-			fmt.Fprintf(table, "\t%s\t%s", percent(len(late), jobs), percent(atMost(late, 0), jobs))
-		}
-		fmt.Fprintln(table)
+			return fmt.Sprintf("%s\t%s\t%s", times, percent(len(late), jobs), percent(atMost(late, 0), jobs))
+		})
 	}
 	table.End()
 }

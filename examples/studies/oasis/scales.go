@@ -52,32 +52,23 @@ var scales = []scale{
 	{"both x 100", false, primaldual.BoundsOptions{LScale: 100, UScale: 100}},
 }
 
-// playScales plays every workload with every scale and returns the totals by size, scale and seed.
+// playScales plays every workload with every scale and returns the totals by size, seed and scale.
 func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64, error) {
-	totals := make([][][]float64, len(s.sizes))
-	for size := range totals {
-		totals[size] = make([][]float64, len(scales))
-		for i := range scales {
-			totals[size][i] = make([]float64, s.seeds)
-		}
-	}
-	err := command.InParallel(ctx, len(s.sizes)*s.seeds, stderr, "simulating", func(ctx context.Context, task int) error {
-		size, seed := task/s.seeds, task%s.seeds
-		w := s.workload(size, seed)
+	return command.Grid(ctx, len(s.sizes), s.seeds, stderr, "simulating", func(ctx context.Context, size, seed int) ([]float64, error) {
+		w, totals := s.workload(size, seed), make([]float64, len(scales))
 		for i := range scales {
 			bounds, err := scales[i].bounds(ctx, w)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			_, result, err := w.run(ctx, &policies.OASiS{Bounds: &bounds})
 			if err != nil {
-				return err
+				return nil, err
 			}
-			totals[size][i][seed] = result.Worth()
+			totals[i] = result.Worth()
 		}
-		return nil
+		return totals, nil
 	})
-	return totals, err
 }
 
 // reportScales prints the total utility of OASiS with other bounds, and the change against those that
@@ -89,18 +80,15 @@ func (s *study) reportScales(ctx context.Context, w, stderr io.Writer) error {
 	}
 	fmt.Fprintln(w, "OASiS with other U and L: total utility, mean, and change.")
 	table := command.NewTable(w)
-	fmt.Fprint(table, "bounds")
-	for _, n := range s.sizes {
-		fmt.Fprintf(table, "\t%d jobs\t", n)
-	}
-	fmt.Fprintln(table)
+	table.Row("bounds", len(s.sizes), func(size int) string { return fmt.Sprintf("%d jobs\t", s.sizes[size]) })
 	for i, scale := range scales {
-		fmt.Fprint(table, scale.name)
-		for size := range s.sizes {
-			total := mean(totals[size][i])
-			fmt.Fprintf(table, "\t%.0f\t%+.0f %%", total, 100*(total/mean(totals[size][0])-1))
-		}
-		fmt.Fprintln(table)
+		table.Row(scale.name, len(s.sizes), func(size int) string {
+			total, first := 0.0, 0.0
+			for _, of := range totals[size] {
+				total, first = total+of[i], first+of[0]
+			}
+			return fmt.Sprintf("%.0f\t%+.0f %%", total/float64(s.seeds), 100*(total/first-1))
+		})
 	}
 	table.End()
 	return nil

@@ -94,13 +94,6 @@ func newStudy(o *options) *study {
 		s.settings = primaldual.Workload{Slots: 30, WorkerServers: 8, PSServers: 8}
 		s.sizes = []int{10, 20, 30, 40}
 	}
-	for range s.sizes {
-		bySeed := make([][]*played, s.seeds)
-		for seed := range bySeed {
-			bySeed[seed] = make([]*played, len(policyNames))
-		}
-		s.runs = append(s.runs, bySeed)
-	}
 	return s
 }
 
@@ -180,21 +173,14 @@ func newPlayed(jobs []primaldual.Job, scenario *sim.Scenario, result *sim.Result
 	return p
 }
 
-// play makes all runs, the largest first.
-// The largest first, so that no processor is left with a long run at the end.
+// play makes all runs, the largest first, so that no processor is left with a long run at the end.
 func (s *study) play(ctx context.Context, stderr io.Writer) error {
-	type task struct{ size, seed, place int }
-	var tasks []task
-	for size := len(s.sizes) - 1; size >= 0; size-- {
-		for seed := range s.seeds {
-			for place := range policyNames {
-				tasks = append(tasks, task{size, seed, place})
-			}
-		}
-	}
-	return command.InParallel(ctx, len(tasks), stderr, "simulating", func(ctx context.Context, i int) (err error) {
-		t := tasks[i]
-		s.runs[t.size][t.seed][t.place], err = playOne(ctx, s.workload(t.size, t.seed), t.place)
-		return err
+	last := len(s.sizes) - 1
+	runs, err := command.Grid(ctx, len(s.sizes)*s.seeds, len(policyNames), stderr, "simulating", func(ctx context.Context, row, place int) (*played, error) {
+		return playOne(ctx, s.workload(last-row/s.seeds, row%s.seeds), place)
 	})
+	for size := range s.sizes {
+		s.runs = append(s.runs, runs[(last-size)*s.seeds:][:s.seeds])
+	}
+	return err
 }

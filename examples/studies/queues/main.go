@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -16,36 +17,36 @@ import (
 
 func main() { command.Main("queues", study) }
 
-// study prints the table to stdout and writes the figure.
-func study(_ context.Context, stdout, stderr io.Writer, args []string) error {
-	flags := command.Flags("queues", stderr)
+var study = command.Of("queues", declare)
+
+// declare declares the flags. What runs prints the table to stdout and writes the figure.
+func declare(flags *flag.FlagSet) command.Body {
 	file := flags.String("trace", "", "a trace, for instance thetagpu_2023.csv.gz: its busiest 30 days; empty: a month that is made up")
 	gpus := flags.Int64("gpus", 32, "how many GPUs the cluster has")
 	var out string
 	command.Out(flags, &out)
-	if err := command.Parse(flags, args); err != nil {
-		return err
-	}
-	if *gpus < 1 {
-		return command.Misused(flags, "-gpus must be positive")
-	}
-	jobs := madeUp(*gpus)
-	if *file != "" {
-		var err error
-		if jobs, err = readMonth(*file, *gpus); err != nil {
-			return err
+	return func(_ context.Context, stdout, _ io.Writer) error {
+		if *gpus < 1 {
+			return command.Misused("-gpus must be positive")
 		}
-	}
-	var outcomes []*outcome
-	for _, p := range policies {
-		o, err := play(jobs, *gpus, p)
-		if err != nil {
-			return err
+		jobs := madeUp(*gpus)
+		if *file != "" {
+			var err error
+			if jobs, err = readMonth(*file, *gpus); err != nil {
+				return err
+			}
 		}
-		outcomes = append(outcomes, o)
+		var outcomes []*outcome
+		for _, p := range policies {
+			o, err := play(jobs, *gpus, p)
+			if err != nil {
+				return err
+			}
+			outcomes = append(outcomes, o)
+		}
+		report(stdout, jobs, outcomes)
+		return chart.Publish(stdout, out, losses(outcomes))
 	}
-	report(stdout, jobs, outcomes)
-	return chart.Publish(stdout, out, losses(outcomes))
 }
 
 // report prints a line for each policy.

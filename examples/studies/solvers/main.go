@@ -11,16 +11,13 @@ import (
 	"github.com/apportion/apportion/examples/studies/command"
 )
 
-// The solvers of OR-Tools are looked for when they are first asked.
 func main() { command.Main("solvers", run) }
+
+var run = command.Of("solvers", declare)
 
 // run prints the tables to stdout and writes the figures; progress goes to stderr if it is a terminal.
 // An interrupt leaves what has been measured until then.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
-	if err != nil {
-		return err
-	}
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
 	// -beside, -growth, -certificates and -features are programs of their own.
 	if o.beside {
 		return o.runBeside(ctx, stdout, stderr)

@@ -20,14 +20,8 @@ import (
 
 func TestCases(t *testing.T) { commandtest.Cases(t, run) }
 
-func TestHelp(t *testing.T) {
-	commandtest.Help(t, run, "instances", "solvers", "forms", "limit", "workers", "growth", "certificates", "features", "data", "out")
-}
-
 // hasty are flags for a run whose answers do not matter.
 var hasty = []string{"-instances", "table2_20x30_prev_0", "-solvers", "bb,embedded", "-forms", "disjunctive", "-limit", "20ms"}
-
-func TestFileForFolder(t *testing.T) { commandtest.FileForFolder(t, run, hasty...) }
 
 func TestCancelled(t *testing.T) { commandtest.Cancelled(t, run, hasty...) }
 

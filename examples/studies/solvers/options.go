@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -42,10 +44,9 @@ type options struct {
 // The order is that of the tables.
 var allForms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
-// Lists that name what is not there are errors, and say what there is.
-func parse(args []string, stderr io.Writer) (*options, error) {
+// declare declares them.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
-	flags := command.Flags("solvers", stderr)
 	instances := flags.String("instances", someInstances, "regular expression for the names of the instances, as mixed_50x60_prev_0; . for all 38")
 	solvers := flags.String("solvers", "", "names with commas between; empty: "+backend.Names(backend.All()))
 	forms := flags.String("forms", "", "ways to write P2 for general solvers, with commas between; empty: "+formNames())
@@ -57,23 +58,29 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.beside, "beside", false, "instead: HiGHS, CP-SAT, the linear relaxation, Rebalancer and naive rules beside the embedded solver, as a page in Markdown")
 	flags.StringVar(&o.data, "data", "", "take the instances from the JSON files of this folder, in the form of alloc/alloctest/testdata/p2")
 	command.Out(flags, &o.out)
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
+	return func(ctx context.Context, stdout, stderr io.Writer) error {
+		if err := o.choose(*instances, *solvers, *forms); err != nil {
+			return err
+		}
+		return o.run(ctx, stdout, stderr)
 	}
+}
+
+// choose reads what lists of names choose. A name that is not there is an error, which says what there is.
+func (o *options) choose(instances, solvers, forms string) (err error) {
 	if o.limit <= 0 || o.workers < 1 {
-		return nil, command.Misused(flags, "-limit and -workers must be positive")
+		return command.Misused("-limit and -workers must be positive")
 	}
-	var err error
-	if o.instances, err = regexp.Compile(*instances); err != nil {
-		return nil, command.Misused(flags, "-instances: %v", err)
+	if o.instances, err = regexp.Compile(instances); err != nil {
+		return command.Misused("-instances: %v", err)
 	}
-	if o.solvers, err = chosenSolvers(*solvers); err != nil {
-		return nil, command.Misused(flags, "-solvers: %v", err)
+	if o.solvers, err = chosenSolvers(solvers); err != nil {
+		return command.Misused("-solvers: %v", err)
 	}
-	if o.forms, err = chosenForms(*forms); err != nil {
-		return nil, command.Misused(flags, "-forms: %v", err)
+	if o.forms, err = chosenForms(forms); err != nil {
+		return command.Misused("-forms: %v", err)
 	}
-	return o, nil
+	return nil
 }
 
 // chosenSolvers returns the solvers in a list of names, each once.

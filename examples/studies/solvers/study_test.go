@@ -17,8 +17,8 @@ import (
 // All instances, from the smallest to the largest; branch and bound gets the smallest only, and the
 // disjunctive form is left out where it is the verbatim one.
 func TestStudy(t *testing.T) {
-	o, err := parse([]string{"-instances", ".", "-solvers", "bb,embedded"}, io.Discard)
-	must.Do(t, err)
+	o := &options{limit: time.Second, workers: 2}
+	must.Do(t, o.choose(".", "bb,embedded", ""))
 	s := must.Have(newStudy(o))(t)
 	must.Equal(t, len(s.instances), len(alloctest.References()), "instances")
 	for k, i := range s.instances {
@@ -41,11 +41,11 @@ func TestStudy(t *testing.T) {
 			t.Errorf("%s: fresh is %v", i.Name, i.fresh)
 		}
 	}
-	if o, err = parse([]string{"-forms", "disjunctive"}, io.Discard); err != nil || len(o.forms) != 1 {
-		t.Fatal(o, err)
-	}
-	if s, err = newStudy(o); err != nil || !slices.ContainsFunc(s.instances[0].cells, func(c *cell) bool { return c.form == "disjunctive" }) {
-		t.Errorf("%v; %s lacks the only form that was asked for", err, s.instances[0].Name)
+	must.Do(t, o.choose(someInstances, "", "disjunctive"))
+	must.Equal(t, len(o.forms), 1, "forms")
+	s = must.Have(newStudy(o))(t)
+	if !slices.ContainsFunc(s.instances[0].cells, func(c *cell) bool { return c.form == "disjunctive" }) {
+		t.Errorf("%s lacks the only form that was asked for", s.instances[0].Name)
 	}
 }
 

@@ -4,12 +4,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/apportion/apportion/examples/studies/command"
 	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/growth"
 	"github.com/apportion/apportion/growth/specon"
@@ -20,15 +18,6 @@ import (
 // noisySchedule is the one of twenty random jobs.
 // It is the middle one, on four workers.
 const noisySchedule = "random-20"
-
-// curves are the recorded curves by model.
-func curves() map[string]string {
-	byModel := map[string]string{}
-	for _, m := range models {
-		byModel[m.name] = m.curve
-	}
-	return byModel
-}
 
 // noisySettings are the thesis' test, with requests at the next slow check, as listed, and at the entry of CC, as §6.2.3
 // tells, and ours. The ladder takes a job down a step at a time because one small gain proves little; our estimate is made of the
@@ -47,15 +36,8 @@ func contest(schedules int) *noisy.Contest {
 	s := schedulesByName(noisySchedule)
 	place := func(seed uint64) policies.Default { return policies.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
 	c := &noisy.Contest{
-		Schedules: schedules, Intervals: []time.Duration{30 * time.Second, 60 * time.Second},
-		Scenario: func(seed uint64) (*sim.Scenario, []float64, error) {
-			scenario, err := s.scenario(seed)
-			if err != nil {
-				return nil, nil, err
-			}
-			all, err := noisy.Parts(scenario, curves())
-			return scenario, all, err
-		},
+		Title: fmt.Sprintf("%s, %d schedules a row", s.title, schedules), Than: "DS",
+		Schedules: schedules, Intervals: []time.Duration{30 * time.Second, 60 * time.Second}, Models: models, Scenario: s.scenario,
 		Base: func(seed uint64) sim.Policy {
 			ds := place(seed)
 			return &ds
@@ -79,12 +61,4 @@ func contest(schedules int) *noisy.Contest {
 // The name is one of the constants here.
 func schedulesByName(name string) *schedule {
 	return &schedules[slices.IndexFunc(schedules, func(s schedule) bool { return s.name == name })]
-}
-
-// reportNoisy prints the contest.
-func reportNoisy(w, stderr io.Writer, n int) error {
-	c := contest(n)
-	fmt.Fprintf(w, "%s, %d schedules a row, readings every %v: by how many percent the time to 95 %% of the improvement is\n"+
-		"shorter than under DS, with its standard error.\n", schedulesByName(noisySchedule).title, n, noisy.Every)
-	return c.Report(w, command.Progress(stderr, n*noisy.Rows()*len(c.Intervals), "simulating"))
 }

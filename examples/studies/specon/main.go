@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/chart"
@@ -14,22 +13,18 @@ import (
 
 func main() { command.Main("specon", run) }
 
-// flags are what the flags say of themselves. By default a worker is shared without loss.
-var flags = noisy.Usage{
+// run says what the flags are for. By default a worker is shared without loss.
+var run = noisy.Usage{
 	Seeds:        "how many runs of each schedule, with other random arrivals, models and placements",
 	Noisy:        "instead: how many random schedules of twenty jobs to play under each noise of the readings",
 	Interference: "loss of a worker's capacity for each job beside the first, in [0, 1]",
-}
+}.Study("specon", play)
 
-// run prints the tables to stdout and writes the figures.
-// The context is not looked at: the whole of it takes seconds.
-func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := flags.Parse("specon", args, stderr)
-	if err != nil {
-		return err
-	}
+// play prints the tables to stdout and writes the figures.
+// The whole of it takes seconds.
+func play(o *noisy.Options, stdout, stderr io.Writer) error {
 	if o.Noisy > 0 {
-		return reportNoisy(stdout, stderr, o.Noisy)
+		return contest(o.Noisy).Report(stdout, stderr)
 	}
 	studies, err := playAll(o, stderr)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion"
-	"github.com/apportion/apportion/examples/internal/trace"
+	"github.com/apportion/apportion/examples/studies/flowcon/noisy"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -17,28 +17,23 @@ import (
 // The job makes no progress for that long, wherever it goes.
 const moveCost = 5 * time.Second
 
-// model is a training job of Table 6.3, with a recorded run of the same sort of network.
-// A worker is whole, so that demand needs no column.
-type model struct {
-	name, curve string
-	// work is the time on a whole worker.
-	work time.Duration
-}
-
 // A VAE does the work that makes five of them one after another, which start 50 s apart on the
 // last of four workers, end at the 1260 s of §6.2.2: (1260 - 150) / 5. The others are our choice: of
 // the two platforms of a model one is quicker, and the mean is such that 20 jobs on 4 workers take
 // about the 1421 s of §6.2.3.
 var (
-	vae    = model{"VAE-P", "deepobs_mnist_vae_adam_best", 222 * time.Second}
-	models = []model{
-		vae, {"VAE-T", "deepobs_fmnist_vae_momentum_best", 180 * time.Second},
-		{"GRU-P", "pollux_deepspeech2_bs20", 150 * time.Second}, {"GRU-T", "pollux_deepspeech2_bs20", 260 * time.Second},
-		{"Bi-RNN-P", "algoperf_librispeech_deepspeech_baseline_01", 240 * time.Second},
-		{"Bi-RNN-T", "algoperf_librispeech_deepspeech_baseline_01", 120 * time.Second},
-		{"RNN-P", "mlperf_rnnt_a100", 100 * time.Second}, {"RNN-T", "mlperf_rnnt_a100", 200 * time.Second},
-		{"Dyn-RNN-P", "deepobs_tolstoi_char_rnn_momentum_best", 300 * time.Second},
-		{"Dyn-RNN-T", "deepobs_tolstoi_char_rnn_momentum_best", 140 * time.Second},
+	vae    = noisy.NewModel("VAE-P", "deepobs_mnist_vae_adam_best", 222*time.Second, 1)
+	models = []noisy.Model{
+		vae,
+		noisy.NewModel("VAE-T", "deepobs_fmnist_vae_momentum_best", 180*time.Second, 1),
+		noisy.NewModel("GRU-P", "pollux_deepspeech2_bs20", 150*time.Second, 1),
+		noisy.NewModel("GRU-T", "pollux_deepspeech2_bs20", 260*time.Second, 1),
+		noisy.NewModel("Bi-RNN-P", "algoperf_librispeech_deepspeech_baseline_01", 240*time.Second, 1),
+		noisy.NewModel("Bi-RNN-T", "algoperf_librispeech_deepspeech_baseline_01", 120*time.Second, 1),
+		noisy.NewModel("RNN-P", "mlperf_rnnt_a100", 100*time.Second, 1),
+		noisy.NewModel("RNN-T", "mlperf_rnnt_a100", 200*time.Second, 1),
+		noisy.NewModel("Dyn-RNN-P", "deepobs_tolstoi_char_rnn_momentum_best", 300*time.Second, 1),
+		noisy.NewModel("Dyn-RNN-T", "deepobs_tolstoi_char_rnn_momentum_best", 140*time.Second, 1),
 	}
 )
 
@@ -89,19 +84,13 @@ func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 	for _, name := range workers(s.workers) {
 		scenario.Servers = append(scenario.Servers, apportion.Server{ID: name, Capacity: apportion.Resources{sim.Whole}})
 	}
-	// Of one worker a job can use all.
 	for i, arrival := range arrivals {
 		m := vae
 		if !s.single {
 			m = models[random.IntN(len(models))]
 		}
-		steps, values, err := trace.Recorded(m.curve)
+		j, err := m.Job(i+1, arrival)
 		if err != nil {
-			return nil, err
-		}
-		j := sim.SharedJob(fmt.Sprintf("Job-%02d", i+1), arrival, m.work, sim.Whole)
-		j.Model = m.name
-		if j.Curve, err = sim.NewCurve(steps, values); err != nil {
 			return nil, err
 		}
 		scenario.Jobs = append(scenario.Jobs, j)

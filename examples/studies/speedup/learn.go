@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -36,6 +37,9 @@ func (w *wrong) add(c *speedup.Curve, tests []speedup.Observation) {
 // percent is the mean in percent.
 func (w *wrong) percent() float64 { return 100 * w.sum / float64(w.n) }
 
+// String is percent with one decimal.
+func (w *wrong) String() string { return fmt.Sprintf("%.1f", w.percent()) }
+
 // cell is one model after one number of configurations: its error, and what it says of that itself.
 // named counts the curves that had enough observations to name an error.
 type cell struct {
@@ -50,16 +54,9 @@ type learned [][][]cell
 
 // learnAll fits all models of all jobs.
 func learnAll(ctx context.Context, jobs []*job, seeds int, stderr io.Writer) (learned, error) {
-	all := make(learned, len(jobs))
-	for j := range jobs {
-		all[j] = make([][]cell, len(known))
-	}
-	err := command.InParallel(ctx, len(jobs)*len(known), stderr, "fitting", func(_ context.Context, i int) (err error) {
-		j, k := i/len(known), i%len(known)
-		all[j][k], err = learn(jobs[j], known[k], seeds)
-		return err
+	return command.Grid(ctx, len(jobs), len(known), stderr, "fitting", func(_ context.Context, j, k int) ([]cell, error) {
+		return learn(jobs[j], known[k], seeds)
 	})
-	return all, err
 }
 
 // learn draws some configurations as often as there are seeds, and predicts all others.

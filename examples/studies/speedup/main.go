@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/chart"
@@ -18,26 +19,20 @@ type options struct {
 	out   string
 }
 
-// parse reads the flags; an error has been explained on stderr.
-func parse(args []string, stderr io.Writer) (*options, error) {
+var run = command.Of("speedup", declare)
+
+// declare declares the flags.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
-	flags := command.Flags("speedup", stderr)
 	flags.IntVar(&o.seeds, "seeds", 20, "how many draws of measured placements each row is the mean of")
 	command.Out(flags, &o.out)
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
-	}
-	if o.seeds < 1 {
-		return nil, command.Misused(flags, "-seeds must be positive")
-	}
-	return o, nil
+	return o.run
 }
 
 // run prints the tables to stdout and writes the figure.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
-	if err != nil {
-		return err
+func (o *options) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if o.seeds < 1 {
+		return command.Misused("-seeds must be positive")
 	}
 	jobs, err := readJobs()
 	if err != nil {

@@ -13,33 +13,22 @@ import (
 	"github.com/apportion/apportion/growth/speedup"
 )
 
-// header prints the names of the models behind some columns.
-func header(table io.Writer, columns string) {
-	fmt.Fprint(table, columns)
-	for _, m := range models {
-		fmt.Fprint(table, "\t"+m.String())
-	}
-}
+// nameOf is the head of a model's column.
+func nameOf(m int) string { return models[m].String() }
 
 // reportLearned prints errors by number of known configurations.
 func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) {
 	fmt.Fprintf(w, "Steps of %d models on 1 to 16 GPUs of 1 to 4 servers and all batch sizes: known are some configurations, drawn %d times,\n"+
 		"predicted are all others. Mean of |predicted/measured - 1| in percent, and the error that auto names itself.\n", len(jobs), seeds)
 	table := command.NewTable(w)
-	header(table, "job\tknown")
-	fmt.Fprintln(table, "\tauto says")
+	table.Row("job\tknown", len(models), nameOf, "auto says")
 	for j := range jobs {
 		for k, n := range known {
-			fmt.Fprintf(table, "%s\t%d", jobs[j].name, n)
-			for m := range models {
-				fmt.Fprintf(table, "\t%.1f", all[j][k][m].off.percent())
+			says := "-"
+			if auto := &all[j][k][len(models)-1]; auto.named > 0 {
+				says = fmt.Sprintf("%.1f", 100*auto.says/float64(auto.named))
 			}
-			auto := &all[j][k][len(models)-1]
-			if auto.named > 0 {
-				fmt.Fprintf(table, "\t%.1f\n", 100*auto.says/float64(auto.named))
-			} else {
-				fmt.Fprintln(table, "\t-")
-			}
+			table.Row(fmt.Sprintf("%s\t%d", jobs[j].name, n), len(models), func(m int) string { return all[j][k][m].off.String() }, says)
 		}
 	}
 	table.End()
@@ -49,8 +38,7 @@ func reportLearned(w io.Writer, jobs []*job, all learned, seeds int) {
 func reportDoubled(w io.Writer, jobs []*job) error {
 	fmt.Fprintln(w, "Known are up to 64 configurations on up to some GPUs, predicted those on twice as many; the last row of a job: up to 16, predicted up to 64.")
 	table := command.NewTable(w)
-	header(table, "job\tknown\tpredicted")
-	fmt.Fprintln(table)
+	table.Row("job\tknown\tpredicted", len(models), nameOf)
 	for _, j := range jobs {
 		for _, n := range []int64{1, 2, 4, 8, 16} {
 			train, test := split(j.small, func(o *speedup.Observation) bool { return o.Containers <= n },
@@ -60,28 +48,26 @@ func reportDoubled(w io.Writer, jobs []*job) error {
 				_, test = split(j.wide, func(*speedup.Observation) bool { return false }, func(o *speedup.Observation) bool { return o.Containers > n })
 				name = "to 64"
 			}
-			fmt.Fprintf(table, "%s\tto %d\t%s", j.name, n, name)
-			if err := row(table, thin(train, mostKnown), test); err != nil {
+			off := make([]wrong, len(models))
+			if err := fitAll(off, thin(train, mostKnown), test); err != nil {
 				return err
 			}
+			table.Row(fmt.Sprintf("%s\tto %d\t%s", j.name, n, name), len(off), func(m int) string { return off[m].String() })
 		}
 	}
 	table.End()
 	return nil
 }
 
-// row fits all models and prints their errors.
-func row(table io.Writer, train, test []speedup.Observation) error {
-	for _, model := range models {
+// fitAll fits all models to some measurements, and adds their errors on others.
+func fitAll(off []wrong, train, test []speedup.Observation) error {
+	for m, model := range models {
 		c, err := speedup.Fit(train, &speedup.Options{Model: model})
 		if err != nil {
 			return err
 		}
-		var off wrong
-		off.add(c, test)
-		fmt.Fprintf(table, "\t%.1f", off.percent())
+		off[m].add(c, test)
 	}
-	fmt.Fprintln(table)
 	return nil
 }
 
@@ -89,11 +75,10 @@ func row(table io.Writer, train, test []speedup.Observation) error {
 func reportTypes(w io.Writer, types []*kind) error {
 	fmt.Fprintln(w, "Types of jobs by accelerator, each container with a batch of its own: the mean error over the types.")
 	table := command.NewTable(w)
-	header(table, "accelerator\ttypes\tknown\tpredicted")
-	fmt.Fprintln(table)
+	table.Row("accelerator\ttypes\tknown\tpredicted", len(models), nameOf)
 	for _, accelerator := range []string{"k80", "p100", "v100"} {
 		for _, cut := range []int64{1, 2, 4} {
-			var off [6]wrong
+			off := make([]wrong, len(models))
 			count := 0
 			for _, k := range types {
 				if k.accelerator != accelerator {
@@ -102,19 +87,11 @@ func reportTypes(w io.Writer, types []*kind) error {
 				count++
 				train, test := split(k.steps, func(o *speedup.Observation) bool { return o.Containers <= cut },
 					func(o *speedup.Observation) bool { return o.Containers == 2*cut })
-				for m, model := range models {
-					c, err := speedup.Fit(train, &speedup.Options{Model: model})
-					if err != nil {
-						return err
-					}
-					off[m].add(c, test)
+				if err := fitAll(off, train, test); err != nil {
+					return err
 				}
 			}
-			fmt.Fprintf(table, "%s\t%d\tto %d\t%d", accelerator, count, cut, 2*cut)
-			for m := range models {
-				fmt.Fprintf(table, "\t%.1f", off[m].percent())
-			}
-			fmt.Fprintln(table)
+			table.Row(fmt.Sprintf("%s\t%d\tto %d\t%d", accelerator, count, cut, 2*cut), len(off), func(m int) string { return off[m].String() })
 		}
 	}
 	table.End()

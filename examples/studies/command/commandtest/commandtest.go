@@ -1,13 +1,12 @@
 // This file tests what every command has in common.
 
-// Package commandtest tests the commands of the examples: golden cases, help, folders, interrupts.
+// Package commandtest tests the commands of the examples: golden cases and interrupts.
 package commandtest
 
 import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -75,32 +74,6 @@ func argument(text string) string {
 		return "-" + text
 	}
 	return text
-}
-
-// Help asks for help and looks for every flag in it.
-func Help(t *testing.T, run command.Run, flags ...string) {
-	t.Helper()
-	var text bytes.Buffer
-	if err := run(t.Context(), io.Discard, &text, []string{"-h"}); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error %v, want %v", err, flag.ErrHelp)
-	}
-	for _, name := range flags {
-		if !strings.Contains(text.String(), "  -"+name) {
-			t.Errorf("help does not mention -%s:\n%s", name, &text)
-		}
-	}
-}
-
-// FileForFolder has the command write its figures to a folder that is a file, which is an error.
-func FileForFolder(t *testing.T, run command.Run, args ...string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), io.Discard, io.Discard, append(args, "-out", file)); err == nil {
-		t.Error("no error for a folder that is a file")
-	}
 }
 
 // Cancelled runs the command with a context that has ended.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/command"
@@ -19,28 +20,23 @@ type options struct {
 	ceiling    bool
 }
 
-func parse(args []string, stderr io.Writer) (*options, error) {
+var run = command.Of("judge", declare)
+
+// declare declares the flags.
+func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
-	flags := command.Flags("judge", stderr)
 	flags.StringVar(&o.curves, "curves", "../../growth/testdata/curves", "folder with curves and their INDEX.csv")
 	flags.IntVar(&o.seeds, "seeds", 1, "how often each run is drawn")
 	flags.BoolVar(&o.fit, "fit", false, "print the weights that package growth has, and nothing else")
 	flags.BoolVar(&o.fresh, "fresh", false, "judge the weights of package growth on families that they were not fitted to")
 	flags.BoolVar(&o.ceiling, "ceiling", false, "print what models reach that were fitted to the very families that they are judged on, and nothing else")
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
-	}
-	if o.seeds < 1 {
-		return nil, command.Misused(flags, "-seeds must be positive")
-	}
-	return o, nil
+	return o.run
 }
 
 // run prints the tables to stdout.
-func run(_ context.Context, stdout, stderr io.Writer, args []string) error {
-	o, err := parse(args, stderr)
-	if err != nil {
-		return err
+func (o *options) run(_ context.Context, stdout, _ io.Writer) error {
+	if o.seeds < 1 {
+		return command.Misused("-seeds must be positive")
 	}
 	if o.fresh {
 		judgeFresh(stdout, o.seeds)

@@ -16,5 +16,3 @@ func TestRecords(t *testing.T) {
 		return run(ctx, stdout, stderr, args[2:]) // there are no figures
 	}, nil)
 }
-
-func TestHelp(t *testing.T) { commandtest.Help(t, run, "seeds", "curves", "fit", "fresh", "ceiling") }

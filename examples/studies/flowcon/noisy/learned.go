@@ -70,11 +70,14 @@ func Learned(job *sim.Outcome, work time.Duration, part float64) time.Duration {
 // policy that does not watch them.
 // What is compared is the time in which the sum of all jobs of a schedule has learned.
 type Contest struct {
-	Settings  []string
-	Schedules int
-	Intervals []time.Duration
-	// Scenario draws a schedule, and Parts has the part of each of its jobs.
-	Scenario func(seed uint64) (scenario *sim.Scenario, parts []float64, err error)
+	// Title says what is played; Than is the name of the policy that does not watch.
+	Title, Than string
+	Settings    []string
+	Schedules   int
+	Intervals   []time.Duration
+	// Scenario draws a schedule of jobs of Models.
+	Scenario func(seed uint64) (*sim.Scenario, error)
+	Models   []Model
 	// Base makes the policy that does not watch, With that of a setting.
 	Base func(seed uint64) sim.Policy
 	With func(setting int, interval time.Duration, seed uint64) (sim.Policy, error)
@@ -100,7 +103,11 @@ func sum(scenario *sim.Scenario, parts []float64, policy sim.Policy) (float64, e
 // gains returns by how many percent the jobs of one schedule learn sooner under each setting.
 // A gain is in percent of the time under the base.
 func (c *Contest) gains(noise Noise, interval time.Duration, seed uint64) ([]float64, error) {
-	scenario, parts, err := c.Scenario(seed)
+	scenario, err := c.Scenario(seed)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := c.parts(scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -145,18 +152,17 @@ func (m *moments) String() string {
 
 // Report prints a row for each noise and interval: gains with their standard errors, and how far the last
 // setting is ahead of each other on the same schedules.
-// tick is called once for each schedule of each row.
-func (c *Contest) Report(w io.Writer, tick func()) error {
+func (c *Contest) Report(w, stderr io.Writer) error {
+	fmt.Fprintf(w, "%s, readings every %v: by how many percent the time to 95 %% of the improvement is\nshorter than under %s, with its standard error.\n", c.Title, Every, c.Than)
+	tick := command.Progress(stderr, c.Schedules*(len(Noises())-1)*len(c.Intervals), "simulating")
 	table := command.NewTable(w)
-	fmt.Fprint(table, "noise\tinterval")
 	last := len(c.Settings) - 1
-	for _, name := range c.Settings {
-		fmt.Fprint(table, "\t"+name)
-	}
-	for _, name := range c.Settings[:last] {
-		fmt.Fprintf(table, "\t%s ahead of %s", c.Settings[last], name)
-	}
-	fmt.Fprintln(table)
+	table.Row("noise\tinterval", 2*last+1, func(i int) string {
+		if i <= last {
+			return c.Settings[i]
+		}
+		return fmt.Sprintf("%s ahead of %s", c.Settings[last], c.Settings[i-last-1])
+	})
 	for _, noise := range Noises() {
 		// A restart is an event of the job, not of its readings: the simulator has none.
 		for _, interval := range c.Intervals {
@@ -175,9 +181,9 @@ func (c *Contest) Report(w io.Writer, tick func()) error {
 // row plays all schedules of one row.
 // The difference between two settings is taken schedule by schedule, which makes its error much smaller
 // than that of either.
-func (c *Contest) row(w io.Writer, noise Noise, interval time.Duration, tick func()) error {
+func (c *Contest) row(table command.Table, noise Noise, interval time.Duration, tick func()) error {
 	last := len(c.Settings) - 1
-	all, ahead := make([]moments, last+1), make([]moments, last)
+	all := make([]moments, 2*last+1) // gains, and how far the last is ahead of each other
 	for seed := range c.Schedules {
 		gains, err := c.gains(noise, interval, uint64(seed+1))
 		if err != nil {
@@ -186,21 +192,11 @@ func (c *Contest) row(w io.Writer, noise Noise, interval time.Duration, tick fun
 		for k, gain := range gains {
 			all[k].add(gain)
 			if k < last {
-				ahead[k].add(gains[last] - gain)
+				all[last+1+k].add(gains[last] - gain)
 			}
 		}
 		tick()
 	}
-	fmt.Fprintf(w, "%s\t%v", noise.Name, interval)
-	for k := range all {
-		fmt.Fprint(w, "\t"+all[k].String())
-	}
-	for k := range ahead {
-		fmt.Fprint(w, "\t"+ahead[k].String())
-	}
-	fmt.Fprintln(w)
+	table.Row(fmt.Sprintf("%s\t%v", noise.Name, interval), len(all), func(k int) string { return all[k].String() })
 	return nil
 }
-
-// Rows is how many rows a report has for each interval.
-func Rows() int { return len(Noises()) - 1 }

@@ -3,6 +3,8 @@
 package noisy
 
 import (
+	"context"
+	"flag"
 	"io"
 
 	"github.com/apportion/apportion/examples/studies/command"
@@ -25,22 +27,22 @@ type Usage struct {
 	Loss                       float64
 }
 
-// Parse reads the flags of the study of a name; what cannot be played is an error that says on stderr how the program is called.
-func (u Usage) Parse(name string, args []string, stderr io.Writer) (*Options, error) {
-	o := &Options{}
-	flags := command.Flags(name, stderr)
-	flags.IntVar(&o.Seeds, "seeds", 50, u.Seeds)
-	flags.Float64Var(&o.Interference, "interference", u.Loss, u.Interference)
-	flags.IntVar(&o.Noisy, "noisy", 0, u.Noisy)
-	command.Out(flags, &o.Out)
-	if err := command.Parse(flags, args); err != nil {
-		return nil, err
-	}
-	if o.Noisy < 0 {
-		return nil, command.Misused(flags, "-noisy must not be negative")
-	}
-	if o.Seeds < 1 || !(o.Interference >= 0 && o.Interference <= 1) { // NaN is neither
-		return nil, command.Misused(flags, "-seeds must be positive, -interference in [0, 1]")
-	}
-	return o, nil
+// Study returns the study of a name, which plays what its flags ask for.
+func (u Usage) Study(name string, play func(o *Options, stdout, stderr io.Writer) error) command.Run {
+	return command.Of(name, func(flags *flag.FlagSet) command.Body {
+		o := &Options{}
+		flags.IntVar(&o.Seeds, "seeds", 50, u.Seeds)
+		flags.Float64Var(&o.Interference, "interference", u.Loss, u.Interference)
+		flags.IntVar(&o.Noisy, "noisy", 0, u.Noisy)
+		command.Out(flags, &o.Out)
+		return func(_ context.Context, stdout, stderr io.Writer) error {
+			if o.Noisy < 0 {
+				return command.Misused("-noisy must not be negative")
+			}
+			if o.Seeds < 1 || !(o.Interference >= 0 && o.Interference <= 1) { // NaN is neither
+				return command.Misused("-seeds must be positive, -interference in [0, 1]")
+			}
+			return play(o, stdout, stderr)
+		}
+	})
 }

@@ -5,6 +5,7 @@ package noisy
 import (
 	"errors"
 	"flag"
+	"io"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/apportion/apportion/internal/must"
 )
 
-func TestParse(t *testing.T) {
+func TestStudy(t *testing.T) {
 	u := Usage{Seeds: "how many", Noisy: "how noisy", Interference: "how lossy", Loss: 0.25}
 	for _, test := range []struct {
 		args string
@@ -32,8 +33,10 @@ func TestParse(t *testing.T) {
 		{"-h", Options{}, flag.ErrHelp, "how lossy"},
 	} {
 		var said strings.Builder
-		o, err := u.Parse("demo", strings.Fields(test.args), &said)
-		if !errors.Is(err, test.err) || !strings.Contains(said.String(), test.say) || err == nil && *o != test.want {
+		var o Options
+		run := u.Study("demo", func(asked *Options, _, _ io.Writer) error { o = *asked; return nil })
+		err := run(t.Context(), io.Discard, &said, strings.Fields(test.args))
+		if !errors.Is(err, test.err) || !strings.Contains(said.String(), test.say) || o != test.want {
 			t.Errorf("%s: %+v, %v, %q", test.args, o, err, &said)
 		}
 	}
