@@ -46,8 +46,9 @@ func InParallel(ctx context.Context, n int, stderr io.Writer, doing string, do f
 	return nil
 }
 
-// Grid calls play for every row and column on all processors, as InParallel does, and returns what it returned by row and column.
-func Grid[T any](ctx context.Context, rows, columns int, stderr io.Writer, doing string, play func(ctx context.Context, row, column int) (T, error)) ([][]T, error) {
+// Grid calls play for every row and column of a size on all processors, as InParallel does, and returns what it returned by row and column.
+func Grid[T any](ctx context.Context, size [2]int, stderr io.Writer, doing string, play func(ctx context.Context, row, column int) (T, error)) ([][]T, error) {
+	rows, columns := size[0], size[1]
 	all := make([][]T, rows)
 	for i := range all {
 		all[i] = make([]T, columns)

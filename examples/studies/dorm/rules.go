@@ -126,7 +126,7 @@ type ruleResult struct {
 
 // compareRules plays the days under every rule and prints a line for each.
 func compareRules(ctx context.Context, stdout, stderr io.Writer) error {
-	played, err := command.Grid(ctx, len(rules), ruleDays, stderr, "days", func(ctx context.Context, r, seed int) (*sim.Result, error) {
+	played, err := command.Grid(ctx, [2]int{len(rules), ruleDays}, stderr, "days", func(ctx context.Context, r, seed int) (*sim.Result, error) {
 		return sim.Run(ctx, fewGPUs(uint64(seed)), rules[r].make())
 	})
 	if err != nil {

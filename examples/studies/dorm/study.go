@@ -74,7 +74,7 @@ func play(ctx context.Context, stderr io.Writer, studies []*study) error {
 			days = append(days, day{s, scenario})
 		}
 	}
-	runs, err := command.Grid(ctx, len(days), len(studies[0].policies), stderr, "simulating", func(ctx context.Context, i, p int) (run *played, err error) {
+	runs, err := command.Grid(ctx, [2]int{len(days), len(studies[0].policies)}, stderr, "simulating", func(ctx context.Context, i, p int) (run *played, err error) {
 		s := days[i].study
 		run = &played{}
 		run.Result, err = sim.Run(ctx, days[i].scenario, s.makePolicy(s.policies[p], run))

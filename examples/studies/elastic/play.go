@@ -213,7 +213,7 @@ type table struct {
 
 // playAll plays all policies on all workloads.
 func (w *world) playAll(ctx context.Context, loads []*workload, types []string, entries []entry, stderr io.Writer) (*table, error) {
-	cells, err := command.Grid(ctx, len(entries), len(loads), stderr, "playing", func(ctx context.Context, i, k int) (*played, error) {
+	cells, err := command.Grid(ctx, [2]int{len(entries), len(loads)}, stderr, "playing", func(ctx context.Context, i, k int) (*played, error) {
 		return w.play(ctx, loads[k], types, entries[i])
 	})
 	return &table{loads, entries, cells}, err

@@ -54,7 +54,7 @@ var scales = []scale{
 
 // playScales plays every workload with every scale and returns the totals by size, seed and scale.
 func (s *study) playScales(ctx context.Context, stderr io.Writer) ([][][]float64, error) {
-	return command.Grid(ctx, len(s.sizes), s.seeds, stderr, "simulating", func(ctx context.Context, size, seed int) ([]float64, error) {
+	return command.Grid(ctx, [2]int{len(s.sizes), s.seeds}, stderr, "simulating", func(ctx context.Context, size, seed int) ([]float64, error) {
 		w, totals := s.workload(size, seed), make([]float64, len(scales))
 		for i := range scales {
 			bounds, err := scales[i].bounds(ctx, w)

@@ -176,7 +176,7 @@ func newPlayed(jobs []primaldual.Job, scenario *sim.Scenario, result *sim.Result
 // play makes all runs, the largest first, so that no processor is left with a long run at the end.
 func (s *study) play(ctx context.Context, stderr io.Writer) error {
 	last := len(s.sizes) - 1
-	runs, err := command.Grid(ctx, len(s.sizes)*s.seeds, len(policyNames), stderr, "simulating", func(ctx context.Context, row, place int) (*played, error) {
+	runs, err := command.Grid(ctx, [2]int{len(s.sizes) * s.seeds, len(policyNames)}, stderr, "simulating", func(ctx context.Context, row, place int) (*played, error) {
 		return playOne(ctx, s.workload(last-row/s.seeds, row%s.seeds), place)
 	})
 	for size := range s.sizes {

@@ -54,7 +54,7 @@ type learned [][][]cell
 
 // learnAll fits all models of all jobs.
 func learnAll(ctx context.Context, jobs []*job, seeds int, stderr io.Writer) (learned, error) {
-	return command.Grid(ctx, len(jobs), len(known), stderr, "fitting", func(_ context.Context, j, k int) ([]cell, error) {
+	return command.Grid(ctx, [2]int{len(jobs), len(known)}, stderr, "fitting", func(_ context.Context, j, k int) ([]cell, error) {
 		return learn(jobs[j], known[k], seeds)
 	})
 }
