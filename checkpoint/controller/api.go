@@ -52,7 +52,7 @@ type JobReport struct {
 func (c *Controller) Report() Report {
 	state, view, last := c.State(), c.View(), c.Last()
 	r := reportOf(&state, view, &last)
-	if f := c.foreseen(); f != nil {
+	if f := c.forecasts.Newest(); f != nil {
 		for i := range r.Jobs {
 			if j := &r.Jobs[i]; len(j.Job.Containers) == 0 && j.Job.Ending == "" {
 				j.Start = f.Starts[j.Job.Name]

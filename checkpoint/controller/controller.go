@@ -22,8 +22,10 @@ type Controller struct {
 	fleet  *managed.Fleet
 	driver *driver.Driver
 	starts *starts
-	board  *page.Board
-	meters *meters
+	// forecasts say when jobs begin that wait.
+	forecasts *page.Forecasts
+	board     *page.Board
+	meters    *meters
 
 	// These five belong to the goroutine of follow and need no lock. found is what the newest look has found, waits is what waits beside the jobs, missing is since when jobs are missing in the cluster,
 	// agents are those of all servers that were ever up: one that comes back finds what it remembers of its runs; and
@@ -47,9 +49,8 @@ type Controller struct {
 	specs map[string]json.RawMessage
 	// queues are those of the jobs of the newest look, by ID.
 	queues map[string]string
-	// last is the newest decision, or the fault in its place, and foresight when jobs begin that wait, of a decision of before perhaps.
-	last      Taken
-	foresight *page.Foresight
+	// last is the newest decision, or the fault in its place.
+	last Taken
 }
 
 // Taken is a decision that was taken, and on what.
@@ -71,6 +72,7 @@ func New(config Config) (*Controller, error) {
 	c := &Controller{config: config.filled(), meters: newMeters(), agents: map[string]*managed.Agent{}, missing: map[string]time.Time{}, deadlines: map[string]time.Time{}, servers: map[string]*Server{}, specs: map[string]json.RawMessage{}}
 	c.starts = newStarts(config.Machine.Jobs())
 	c.starts.queueOf = c.queueOf
+	c.forecasts = &page.Forecasts{Last: c.decided, QueueOf: c.queueOf, Before: config.Machine.Jobs(), Pause: c.config.Settle}
 	c.board = page.New(page.Config{Secret: config.Secret, Source: c.shown, Ask: c.ask})
 	// The caller's options are copied: Spec is ours, and theirs stays as it was.
 	var options driver.Options
@@ -104,7 +106,7 @@ func New(config Config) (*Controller, error) {
 	}
 	// The driver may take a server for lost only when no run can live there any more, which the fleet knows: a lease, what
 	// clocks drift apart, and what it takes to kill.
-	c.driver, err = driver.New(config.Machine, counted{config.Journal, c.starts}, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
+	c.driver, err = driver.New(config.Machine, counted{config.Journal, c.starts, c.forecasts}, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
 	return c, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/page"
@@ -44,7 +45,7 @@ func (c *Controller) shown() page.State {
 		s.Jobs = append(s.Jobs, one)
 	}
 	s.Decided(last.Problem, last.Decision)
-	s.Foreseen(c.foreseen())
+	s.Foreseen(c.forecasts.Newest())
 	for i := range r.Jobs {
 		s.Jobs[i].Demand = r.Jobs[i].Job.Demand // its containers exist by that
 	}
@@ -104,9 +105,11 @@ func (c *Controller) limits() []string {
 
 func (c *Controller) ask(ctx context.Context, q page.Question) (string, error) {
 	last := c.Last()
-	text, err := page.Answer(ctx, last.Problem, last.Decision, q)
-	if when := c.foreseen().Text(q.Job); err == nil && !q.If && when != "" && last.Decision != nil && last.Decision.Allocation.Containers(q.Job) == 0 {
-		text += strings.ToUpper(when[:1]) + when[1:] + ".\n"
-	}
-	return text, err
+	return c.forecasts.Newest().Answer(ctx, last.Problem, last.Decision, q)
+}
+
+// decided is what forecasts are about.
+func (c *Controller) decided() (*alloc.Problem, *alloc.Decision, time.Time) {
+	last := c.Last()
+	return last.Problem, last.Decision, time.Now()
 }

@@ -17,7 +17,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	var under sync.WaitGroup
 	under.Go(func() { c.follow(ctx) })
 	under.Go(func() { c.decideAll(ctx) })
-	under.Go(func() { c.foreseeAll(ctx, c.foresee) })
+	under.Go(func() { c.forecasts.Run(ctx) })
 	// It is written before under.Wait returns and read after, so that it needs no lock.
 	var replaced error
 	under.Go(func() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/placement/sim/forecast"
+	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // starts remembers runs since the controller began. It is safe for concurrent use.
@@ -26,8 +26,6 @@ type starts struct {
 	lost   map[string]int64
 	waited map[string]*histogram
 	paused histogram
-	// ended are the jobs that have ended, the newest last, as a history of lengths.
-	ended []forecast.Run
 	// queueOf returns the queue of a job.
 	queueOf func(job string) string
 }
@@ -39,8 +37,6 @@ type runs struct {
 	// furthest is the last step that it has told.
 	furthest int64
 	phase    checkpoint.Phase
-	// first is when the first run of the job was begun; zero: it ran before.
-	first time.Time
 	// since is when it was begun, and stopped when the one before was to stop; zero: none was.
 	since, stopped time.Time
 	// idle is since when it waits for containers; zero: it has some, or that is not known.
@@ -85,7 +81,6 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 		switch {
 		case j.Phase == checkpoint.Ended:
 			one.idle = time.Time{}
-			s.finish(one, j.Name, now)
 		case j.Phase == checkpoint.Idle && one.phase != checkpoint.Idle:
 			one.idle = now
 		}
@@ -97,9 +92,6 @@ func (s *starts) take(r checkpoint.Record, now time.Time) {
 }
 
 func (s *starts) begins(one *runs, j *checkpoint.Job, now time.Time) {
-	if one.attempt == 0 {
-		one.first = now
-	}
 	one.attempt, one.since = j.Attempt, now
 	s.all++
 	if !one.idle.IsZero() {
@@ -185,13 +177,16 @@ func (s *starts) tell(e exposition) {
 // counted is a journal whose records are counted.
 type counted struct {
 	driver.Journal
-	starts *starts
+	starts    *starts
+	forecasts *page.Forecasts
 }
 
 func (c counted) Append(r checkpoint.Record) error {
 	err := c.Journal.Append(r)
 	if err == nil {
-		c.starts.take(r, time.Now())
+		now := time.Now()
+		c.starts.take(r, now)
+		c.forecasts.Take(r, now)
 	}
 	return err
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/apportion/apportion/placement/sim/forecast"
 )
 
-// Outlook is what a forecast is made of: Decision, the answer to Problem, was taken At, and Known says more than Problem has of how long
+// outlook is what a forecast is made of: decision, the answer to problem, was taken at, and known says more than problem has of how long
 // jobs run.
-type Outlook struct {
-	At       time.Time
-	Problem  *alloc.Problem
-	Decision *alloc.Decision
-	Known    []forecast.Known
-	Options  forecast.Options
+type outlook struct {
+	at       time.Time
+	problem  *alloc.Problem
+	decision *alloc.Decision
+	known    []forecast.Known
+	options  forecast.Options
 }
 
 // Start is when one job begins that has nothing.
@@ -50,15 +50,15 @@ type Foresight struct {
 // mostWithout is how many of the jobs that wait are forecast once more without the job that stands in their way: each is a forecast of its own.
 const mostWithout = 2
 
-// Foresee forecasts when the jobs begin to which the decision gives nothing: the first of them also without the job whose suspension would
+// foresee forecasts when the jobs begin to which the decision gives nothing: the first of them also without the job whose suspension would
 // let them in. Errors are those of forecast.New, whose cost it has up to three times.
-func (o *Outlook) Foresee(ctx context.Context) (*Foresight, error) {
-	next := after(o.Problem, o.Decision)
-	f, err := forecast.New(ctx, next, o.Known, &o.Options)
+func (o *outlook) foresee(ctx context.Context) (*Foresight, error) {
+	next := after(o.problem, o.decision)
+	f, err := forecast.New(ctx, next, o.known, &o.options)
 	if err != nil {
 		return nil, err
 	}
-	fore := &Foresight{At: o.At, Starts: map[string]*Start{}, Reason: f.Reason, clock: forecast.Clock{Now: o.At, Horizon: f.Horizon}, words: map[string]string{}}
+	fore := &Foresight{At: o.at, Starts: map[string]*Start{}, Reason: f.Reason, clock: forecast.Clock{Now: o.at, Horizon: f.Horizon}, words: map[string]string{}}
 	for i := range f.Jobs {
 		q := f.Jobs[i].Start
 		start := &Start{Early: fore.instant(&f.Horizon), Middle: fore.instant(q.P50), Late: fore.instant(q.P90)}
@@ -68,7 +68,7 @@ func (o *Outlook) Foresee(ctx context.Context) (*Foresight, error) {
 		fore.Starts[f.Jobs[i].ID], fore.words[f.Jobs[i].ID] = start, "it starts "+fore.clock.Between(q)
 	}
 	asked := 0
-	for _, w := range o.Decision.Waiting {
+	for _, w := range o.decision.Waiting {
 		start, other := fore.Starts[w.ID], suspended(&w.Reason)
 		if start == nil || other == "" || asked == mostWithout {
 			continue
@@ -92,14 +92,14 @@ func suspended(r *apportion.Reason) string {
 }
 
 // without notes when a job would begin without another one.
-func (o *Outlook) without(ctx context.Context, f *Foresight, p *alloc.Problem, job, other string) error {
+func (o *outlook) without(ctx context.Context, f *Foresight, p *alloc.Problem, job, other string) error {
 	gone, err := p.After([]alloc.Change{{End: &other}}, "")
 	if err != nil {
 		return err
 	}
-	options := o.Options
+	options := o.options
 	options.Asked = []string{job}
-	known := slices.DeleteFunc(slices.Clone(o.Known), func(k forecast.Known) bool { return k.ID == other })
+	known := slices.DeleteFunc(slices.Clone(o.known), func(k forecast.Known) bool { return k.ID == other })
 	then, err := forecast.New(ctx, gone, known, &options)
 	if err == nil && len(then.Jobs) == 1 && then.Jobs[0].Start.P50 != nil {
 		start, half := f.Starts[job], then.Jobs[0].Start.P50

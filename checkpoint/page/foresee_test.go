@@ -29,7 +29,7 @@ func queueOfThree(t *testing.T) (*alloc.Problem, *alloc.Decision) {
 func TestForesee(t *testing.T) {
 	p, d := queueOfThree(t)
 	at := time.Date(2026, 11, 28, 13, 0, 0, 0, time.UTC)
-	f := must.Have((&Outlook{at, p, d, nil, forecast.Options{Replays: 4, StartsOnly: true}}).Foresee(t.Context()))(t)
+	f := must.Have((&outlook{at, p, d, nil, forecast.Options{Replays: 4, StartsOnly: true}}).foresee(t.Context()))(t)
 	for job, want := range map[string]string{
 		"a": "", "b": "it starts at 14:00; without a it would be 13:00", "c": "it starts at 14:30; without a it would be 13:30",
 	} {
@@ -44,7 +44,7 @@ func TestForesee(t *testing.T) {
 	}
 	// Where lengths are not certain starts are not.
 	known := []forecast.Known{{ID: "a", Left: []float64{600, 1200, 1800, 2400, 3000, 3600}}}
-	f = must.Have((&Outlook{at, p, d, known, forecast.Options{StartsOnly: true}}).Foresee(t.Context()))(t)
+	f = must.Have((&outlook{at, p, d, known, forecast.Options{StartsOnly: true}}).foresee(t.Context()))(t)
 	if b := f.Starts["b"]; !b.Early.Before(b.Middle) || !b.Late.After(b.Middle) || !strings.HasPrefix(f.Text("b"), "it starts between 13:") {
 		t.Errorf("%+v: %s", b, f.Text("b"))
 	}
@@ -57,14 +57,14 @@ func TestForesee(t *testing.T) {
 func TestForeseeNothing(t *testing.T) {
 	p, d := queueOfThree(t)
 	at := time.Date(2026, 11, 28, 13, 0, 0, 0, time.UTC)
-	f := must.Have((&Outlook{at, p, d, nil, forecast.Options{Replays: 4, StartsOnly: true, Horizon: 1800}}).Foresee(t.Context()))(t)
+	f := must.Have((&outlook{at, p, d, nil, forecast.Options{Replays: 4, StartsOnly: true, Horizon: 1800}}).foresee(t.Context()))(t)
 	if b := f.Starts["b"]; !b.Early.Equal(at.Add(30*time.Minute)) || !b.Late.IsZero() || !strings.HasPrefix(f.Text("b"), "it starts later than 13:30") {
 		t.Errorf("%+v: %s", b, f.Text("b"))
 	}
 	for i := range p.Applications {
 		p.Applications[i].Ends = nil
 	}
-	f = must.Have((&Outlook{at, p, d, nil, forecast.Options{}}).Foresee(t.Context()))(t)
+	f = must.Have((&outlook{at, p, d, nil, forecast.Options{}}).foresee(t.Context()))(t)
 	s := State{Jobs: []Job{{ID: "b"}}}
 	s.Decided(p, d)
 	s.Foreseen(f)

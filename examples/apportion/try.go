@@ -17,11 +17,11 @@ import (
 
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/alloc/embedded"
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/page"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/drf"
 	"github.com/apportion/apportion/placement/sim"
-	"github.com/apportion/apportion/placement/sim/forecast"
 )
 
 // tryLimit is how long one decision may take: a part of what a person notices.
@@ -30,8 +30,6 @@ const tryLimit = 200 * time.Millisecond
 const (
 	// tryForesee is the least pause between two forecasts, and tryPart the part of one processor that they may take, 1 in so many.
 	tryForesee, tryPart = time.Second, 4
-	// tryPast is how many jobs that have ended are remembered for their lengths.
-	tryPast = 1000
 )
 
 // answerTry plays until there is nothing left to play, the time is over, or ctx ends.
@@ -58,10 +56,11 @@ func answerTry(ctx context.Context, c *command) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	secret := wire.NewSecret()
-	t := &trial{o: o, scenario: scenario, queues: queues, queueOf: map[string]string{}, began: time.Now(), started: map[string]time.Duration{}, first: map[string]time.Duration{}, decider: alloc.Decider{Effort: embedded.Quick}}
+	t := &trial{o: o, scenario: scenario, queues: queues, queueOf: map[string]string{}, began: time.Now(), started: map[string]time.Duration{}, decider: alloc.Decider{Effort: embedded.Quick}}
 	for i := range scenario.Jobs {
 		t.queueOf[scenario.Jobs[i].ID] = scenario.Jobs[i].Model
 	}
+	t.forecasts = &page.Forecasts{Last: t.last, QueueOf: func(job string) string { return t.queueOf[job] }, Pause: tryForesee, Part: tryPart}
 	t.board = page.New(page.Config{Secret: secret, Source: t.shown, Ask: t.ask})
 	mux := http.NewServeMux()
 	t.board.Handle(mux, nil)
@@ -80,7 +79,7 @@ func answerTry(ctx context.Context, c *command) error {
 		defer cancel()
 	}
 	foreseen := make(chan struct{})
-	go func() { t.foresee(ctx); close(foreseen) }()
+	go func() { t.forecasts.Run(ctx); close(foreseen) }()
 	_, err = sim.Run(ctx, scenario, t)
 	if err == nil {
 		<-ctx.Done() // all have ended, and the page stays for those who look
@@ -103,6 +102,8 @@ type trial struct {
 	board   *page.Board
 	began   time.Time
 	decider alloc.Decider
+	// forecasts say when jobs begin that wait.
+	forecasts *page.Forecasts
 
 	// mu guards what follows: the simulator writes, and browsers read.
 	mu       sync.Mutex
@@ -110,11 +111,6 @@ type trial struct {
 	now      time.Duration
 	problem  *alloc.Problem
 	decision *alloc.Decision
-	// fore is when jobs begin that wait, by the newest forecast; past are the jobs that have ended, and first is when others had their
-	// first containers.
-	fore  *page.Foresight
-	past  []forecast.Run
-	first map[string]time.Duration
 	// started is since when jobs have run without a pause for others, by ID.
 	started map[string]time.Duration
 	// ended, decisions and restarts count.
@@ -157,61 +153,28 @@ func (t *trial) note(state *sim.State, p *alloc.Problem, d *alloc.Decision) {
 	t.ended += len(state.Ended)
 	t.decisions++
 	t.restarts += d.Metrics.Adjusted
+	var seen checkpoint.Record
 	for _, id := range state.Ended {
-		if first, ran := t.first[id]; ran {
-			t.past = append(t.past, forecast.Run{Queue: t.queueOf[id], Length: (state.Now - first).Seconds()})
-		}
 		delete(t.started, id)
-		delete(t.first, id)
+		seen.Jobs, seen.Gone = append(seen.Jobs, checkpoint.Job{Name: id, Phase: checkpoint.Ended}), append(seen.Gone, id)
 	}
-	t.past = t.past[max(0, len(t.past)-tryPast):]
 	for i := range state.Jobs {
 		id := state.Jobs[i].ID
 		if _, runs := t.started[id]; runs != (d.Allocation.Containers(id) > 0) {
 			if delete(t.started, id); !runs {
 				t.started[id] = state.Now
-				if _, before := t.first[id]; !before {
-					t.first[id] = state.Now
-				}
+				seen.Jobs = append(seen.Jobs, checkpoint.Job{Name: id, Phase: checkpoint.Running, Attempt: 1})
 			}
 		}
 	}
+	t.forecasts.Take(seen, time.Unix(0, 0).Add(state.Now))
 }
 
-// foresee forecasts what the newest decision leads to, again and again until ctx ends. Where it fails the page has no forecast.
-func (t *trial) foresee(ctx context.Context) {
-	for pause := tryForesee; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		began := time.Now()
-		var fore *page.Foresight
-		if o, err := t.outlook(); err == nil && o.Decision != nil && len(o.Decision.Waiting)+len(o.Decision.Suspended) > 0 {
-			fore, _ = o.Foresee(ctx) // the next one may go well
-		}
-		t.mu.Lock()
-		t.fore = fore
-		t.mu.Unlock()
-		pause = max(tryForesee, (tryPart-1)*time.Since(began))
-	}
-}
-
-// outlook is what a forecast is made of: how long jobs of a queue ran before, and for how long those that are there have run. The time of
-// the simulation counts from 1970.
-func (t *trial) outlook() (*page.Outlook, error) {
+// last is what forecasts are about. The time of the simulation counts from 1970.
+func (t *trial) last() (*alloc.Problem, *alloc.Decision, time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	o := &page.Outlook{At: time.Unix(0, 0).Add(t.now), Problem: t.problem, Decision: t.decision, Options: forecast.Options{Replays: 12, Decisions: 12, StartsOnly: true}}
-	for i := range t.jobs {
-		if first, runs := t.first[t.jobs[i].ID]; runs {
-			o.Known = append(o.Known, forecast.Known{ID: t.jobs[i].ID, Ran: (t.now - first).Seconds()})
-		}
-	}
-	var err error
-	o.Options.History, err = forecast.NewHistory(t.past, nil)
-	return o, err
+	return t.problem, t.decision, time.Unix(0, 0).Add(t.now)
 }
 
 // shown is what the page shows.
@@ -234,7 +197,7 @@ func (t *trial) shown() page.State {
 		s.Jobs = append(s.Jobs, one)
 	}
 	s.Decided(t.problem, t.decision)
-	s.Foreseen(t.fore)
+	s.Foreseen(t.forecasts.Newest())
 	return s
 }
 
@@ -243,7 +206,7 @@ func (t *trial) ask(ctx context.Context, q page.Question) (string, error) {
 	t.mu.Lock()
 	p, d := t.problem, t.decision // nobody changes them
 	t.mu.Unlock()
-	return page.Answer(ctx, p, d, q)
+	return t.forecasts.Newest().Answer(ctx, p, d, q)
 }
 
 // sum is what is said at the end.

@@ -76,6 +76,9 @@ func printList(w io.Writer, l *master.List) error {
 			phase = string(v.Job.Ending)
 		}
 		why := v.Waiting
+		if v.Starts != "" {
+			why += "; " + v.Starts
+		}
 		if v.Job.Reason.Constraint != "" {
 			why = v.Job.Reason.Constraint + ": " + v.Job.Reason.Text
 		}

@@ -39,7 +39,7 @@ var layers = []struct {
 	// other.
 	{"checkpoint/bridge", []string{"alloc", "checkpoint"}},
 	{"checkpoint/controller", []string{"alloc", "checkpoint", "drf", "placement/sim"}},
-	{"checkpoint/page", []string{"alloc", "checkpoint/wire", "placement/sim"}},
+	{"checkpoint/page", []string{"alloc", "checkpoint", "placement/sim"}},
 	{"checkpoint", []string{"internal/regular"}},
 	// The layer of linear programs serves alloc and primaldual, and knows neither.
 	{"alloc/milp", nil},

@@ -9,11 +9,12 @@ import (
 	"github.com/apportion/apportion/checkpoint/runner"
 )
 
-// View is how a job stands.
+// View is how a job stands. Waiting says why it has nothing, and Starts when it begins, by the newest forecast.
 type View struct {
 	Job        checkpoint.Job       `json:"job"`
 	Progress   runner.Progress      `json:"progress"`
 	Waiting    string               `json:"waiting,omitempty"`
+	Starts     string               `json:"starts,omitempty"`
 	Share      alloc.Share          `json:"share"`
 	Checkpoint checkpoint.Confirmed `json:"checkpoint"`
 }
@@ -35,7 +36,7 @@ const pageLength = 100
 // list returns how at most limit jobs stand, in the order of submission, from a number in that order on.
 // The shares are those of the newest verdict, which may be older than the jobs.
 func (m *Master) list(from, limit int) List {
-	s, verdict := m.driver.State(), m.last()
+	s, verdict, fore := m.driver.State(), m.last(), m.forecasts.Newest()
 	l := List{Servers: s.Servers, Utilization: verdict.Utilization, Bound: verdict.Bound}
 	for _, spec := range m.specs.all() {
 		app := &spec.Application
@@ -47,8 +48,11 @@ func (m *Master) list(from, limit int) List {
 			l.Next = spec.Order
 			break
 		}
-		l.Jobs = append(l.Jobs, View{Job: j.Job, Progress: j.Progress, Checkpoint: j.Job.Newest(),
-			Share: verdict.Shares[app.ID], Waiting: verdict.Waiting[app.ID]})
+		v := View{Job: j.Job, Progress: j.Progress, Checkpoint: j.Job.Newest(), Share: verdict.Shares[app.ID], Waiting: verdict.Waiting[app.ID]}
+		if len(j.Job.Containers) == 0 && j.Job.Ending == "" {
+			v.Starts = fore.Text(app.ID)
+		}
+		l.Jobs = append(l.Jobs, v)
 	}
 	return l
 }

@@ -64,6 +64,8 @@ type Master struct {
 	driver *driver.Driver
 	specs  *specs
 	board  *page.Board
+	// forecasts say when jobs begin that wait.
+	forecasts *page.Forecasts
 
 	mu      sync.Mutex
 	verdict *Verdict // the last one
@@ -94,27 +96,45 @@ func Open(config Config) (*Master, error) {
 		}
 	}
 	m := &Master{config: config, specs: specs, verdict: &Verdict{}}
+	m.forecasts = &page.Forecasts{Last: m.foreseen, QueueOf: specs.queueOf, Before: machine.Jobs(), Pause: config.Poll}
 	m.board = page.New(page.Config{Secret: config.Secret, Source: m.shown, Ask: m.ask})
 	options := &driver.Options{Spec: specs.work, Poll: config.Poll, SaveEvery: config.SaveEvery, StallAfter: config.StallAfter,
 		Retain: config.Retain, AcceptLoss: config.AcceptLoss}
 	if config.Trace != nil {
 		options.Trace = func(t driver.Traced) { _ = json.NewEncoder(config.Trace).Encode(t) } // the work goes on without
 	}
-	m.driver, err = driver.New(machine, records, driver.Config{Store: config.Store, Grace: config.Grace}, options)
+	m.driver, err = driver.New(machine, noted{records, m.forecasts}, driver.Config{Store: config.Store, Grace: config.Grace}, options)
 	return m, err
 }
 
 // Run schedules until the context ends or another master takes over: ErrFenced.
 func (m *Master) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	decided := make(chan error, 1)
-	go func() {
-		decided <- m.decide(ctx)
+	var under sync.WaitGroup
+	var undecided error
+	under.Go(func() {
+		undecided = m.decide(ctx)
 		cancel()
-	}()
+	})
+	under.Go(func() { m.forecasts.Run(ctx) })
 	err := m.driver.Run(ctx)
 	cancel()
-	return errors.Join(err, <-decided)
+	under.Wait()
+	return errors.Join(err, undecided)
+}
+
+// noted is a journal whose records the forecasts learn from.
+type noted struct {
+	driver.Journal
+	forecasts *page.Forecasts
+}
+
+func (n noted) Append(r checkpoint.Record) error {
+	err := n.Journal.Append(r)
+	if err == nil {
+		n.forecasts.Take(r, time.Now())
+	}
+	return err
 }
 
 // decide takes a decision whenever jobs or servers have come or gone, and every now and then. The same state

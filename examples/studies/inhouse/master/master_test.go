@@ -159,11 +159,17 @@ var app = alloc.Application{ID: "lr", Weight: 1, Form: alloc.Form{Demand: apport
 // await waits until the job is as wanted.
 func (b *bench) await(what string, is func(View) bool) View {
 	b.t.Helper()
+	return b.awaitAll(what, func(v []View) bool { return len(v) == 1 && is(v[0]) })[0]
+}
+
+// awaitAll waits until the jobs are as wanted.
+func (b *bench) awaitAll(what string, is func([]View) bool) []View {
+	b.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 		var l List
 		must.Do(b.t, b.call("/list", Nothing{}, &l))
-		if len(l.Jobs) == 1 && is(l.Jobs[0]) {
-			return l.Jobs[0]
+		if is(l.Jobs) {
+			return l.Jobs
 		}
 		if time.Now().After(limit) {
 			b.t.Fatalf("%s: %+v; the agent did %v", what, l, b.agent.did())
@@ -281,6 +287,28 @@ func TestPage(t *testing.T) {
 		if status, answer := b.page(html.UnescapeString(ask) + "&job=%3Cscript%3E" + question); status != 200 || !strings.Contains(answer, want) {
 			t.Errorf("%s: %d %s", question, status, answer)
 		}
+	}
+}
+
+// After one job has ended the master knows how long jobs run: the list and the page say when the one begins that waits.
+func TestStartIsForeseen(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"past", "next", "waits"} {
+		whole := app
+		whole.ID, whole.Min, whole.Max = name, 4, 4
+		must.Do(t, b.call("/submit", whole, &Nothing{}))
+	}
+	b.awaitAll("nobody knows how long jobs run", func(v []View) bool {
+		return len(v) == 3 && runs(v[0]) && v[0].Starts == "" && strings.HasPrefix(v[2].Starts, "its start is not known: ")
+	})
+	b.agent.Finish("past")
+	b.awaitAll("one has a start", func(v []View) bool {
+		return runs(v[1]) && v[1].Starts == "" && v[2].Waiting != "" && strings.HasPrefix(v[2].Starts, "it starts ")
+	})
+	_, text := b.page(strings.TrimPrefix(secret.Link("/", time.Now().Add(time.Hour)), "/"))
+	_, row, _ := strings.Cut(text, `{"id":"waits"`)
+	if row, _, _ = strings.Cut(row, "}"); !strings.Contains(row, `"early":1`) {
+		t.Errorf("the page has no start: %s", row)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/bridge"
 	"github.com/apportion/apportion/checkpoint/driver"
@@ -30,6 +31,7 @@ func (m *Master) shown() page.State {
 		s.Jobs = append(s.Jobs, m.jobOf(&l.Jobs[i]))
 	}
 	s.Decided(verdict.Problem, verdict.Decision)
+	s.Foreseen(m.forecasts.Newest())
 	return s
 }
 
@@ -90,11 +92,17 @@ func (m *Master) decided(v *Verdict, took time.Duration, fault string) {
 	}
 }
 
+// foreseen is what forecasts are about.
+func (m *Master) foreseen() (*alloc.Problem, *alloc.Decision, time.Time) {
+	v := m.last()
+	return v.Problem, v.Decision, time.Now()
+}
+
 // ask answers a question of the page, where the decider knows a problem; else it says all that was said of the last decision.
 func (m *Master) ask(ctx context.Context, q page.Question) (string, error) {
 	v := m.last()
 	if v.Decision == nil {
 		return v.Explanation, nil
 	}
-	return page.Answer(ctx, v.Problem, v.Decision, q)
+	return m.forecasts.Newest().Answer(ctx, v.Problem, v.Decision, q)
 }

@@ -157,13 +157,29 @@ func (s *specs) settle(now *driver.State) error {
 	return nil
 }
 
+// find is what was submitted as a job; nil: nothing was.
+func (s *specs) find(job string) *Submission {
+	for _, spec := range s.all() {
+		if app := &spec.Application; app.ID == job {
+			return app
+		}
+	}
+	return nil
+}
+
+// queueOf is the queue that a job was submitted to.
+func (s *specs) queueOf(job string) string {
+	if app := s.find(job); app != nil {
+		return app.Queue
+	}
+	return ""
+}
+
 // work is what a job runs.
 // nil: nobody has submitted it.
 func (s *specs) work(job string) json.RawMessage {
-	for _, spec := range s.all() {
-		if app := &spec.Application; app.ID == job {
-			return wire.Work{Executor: app.Executor, Start: app.Start, Resume: app.Resume}.Spec()
-		}
+	if app := s.find(job); app != nil {
+		return wire.Work{Executor: app.Executor, Start: app.Start, Resume: app.Resume}.Spec()
 	}
 	return nil
 }
