@@ -29,9 +29,12 @@ type view struct {
 	reasons map[string]apportion.Reason    // of those left out, by what is asked
 	kept    []keeper                       // settings that keep anybody from giving room; nil before the first question
 	ranks   []ranked                       // nil before the first question
+	likes   []int                          // by rank, which of them give the same
+	given   []int64                        // by what is alike, what it gives to one newcomer; -1 before it is asked
 	gifts   map[int][]gift                 // by kind
 	dear    *int64                         // what changing all takes, whoever asks; nil before the first question
 	scratch apportion.Resources
+	key     []byte
 	trials  int // how many were tried with a budget without limit
 	sought  int // for how many remedies were looked for
 	// preempts: some application that runs could be suspended by priority.
@@ -102,7 +105,8 @@ type tally struct {
 	blockers []apportion.Blocker
 	// fits is how many containers have room, within the number of servers; spread without that.
 	fits, spread int64
-	// rooms has how many containers the servers have room for that it is not on, unruled the same whatever may be on one server.
+	// rooms has how many containers the servers have room for that it is not on, unruled the same whatever may be on one server; not those
+	// that have none.
 	rooms, unruled []rooms
 	// nearly has by kind a server on which one unit of it more would do for a container, -1 where there is none.
 	nearly []int
@@ -120,9 +124,12 @@ func (v *view) tallyOf(i int, placed []apportion.Placement, want int64) *tally {
 	if len(placed) > 0 || v.draft != nil && len(v.draft.reserved) > 0 {
 		return v.count(i, placed, want)
 	}
-	key := appendVector(nil, app.Demand)
+	key := appendVector(v.key[:0], app.Demand)
 	key = appendVector(key, apportion.Resources{want, app.PerServer, app.MaxServers})
-	key = fmt.Appendf(key, "%q%v", app.Requires, v.r.wishes[i])
+	if app.Requires != nil || v.r.wishes[i] != nil {
+		key = fmt.Appendf(key, "%q%v", app.Requires, v.r.wishes[i])
+	}
+	v.key = key
 	if known := v.tallies[string(key)]; known != nil {
 		return known
 	}
@@ -138,7 +145,7 @@ type counting struct {
 	want    int64 // for how many containers
 	servers int64 // on how many it is
 	*tally
-	found map[blocked]int // where in list
+	found []blocked // one for each in list
 	list  []apportion.Blocker
 }
 
@@ -150,10 +157,10 @@ type blocked struct {
 
 // add counts servers like j, each with so much of a kind free and room for so many containers.
 func (c *counting) add(by blocked, s shape, free, fits int64) {
-	at, known := c.found[by]
-	if !known {
+	at := slices.Index(c.found, by)
+	if at < 0 {
 		at = len(c.list)
-		c.found[by] = at
+		c.found = append(c.found, by)
 		c.list = append(c.list, apportion.Blocker{Cause: by.cause, Server: c.r.problem.Servers[s.server].ID})
 		if by.kind >= 0 {
 			c.list[at].Kind = c.r.problem.Kinds.Name(by.kind)
@@ -170,7 +177,7 @@ func (c *counting) add(by blocked, s shape, free, fits int64) {
 func (v *view) count(i int, placed []apportion.Placement, want int64) *tally {
 	app := &v.r.problem.Applications[i]
 	t := &tally{nearly: slices.Repeat([]int{-1}, v.r.ownKinds())}
-	c := &counting{view: v, i: i, want: want, servers: int64(len(placed)), tally: t, found: make(map[blocked]int)}
+	c := &counting{view: v, i: i, want: want, servers: int64(len(placed)), tally: t}
 	var here []rooms // on servers that it is on
 	var others []rooms
 	for _, s := range v.alike(placed) {
@@ -178,10 +185,11 @@ func (v *view) count(i int, placed []apportion.Placement, want int64) *tally {
 			continue // these are counted by label
 		}
 		n := on(placed, s.server)
-		fits := c.look(s, n)
-		if n > 0 {
+		switch fits := c.look(s, n); {
+		case fits == 0: // as most of a full cluster
+		case n > 0:
 			here = append(here, rooms{fits, s.count})
-		} else {
+		default:
 			others = append(others, rooms{fits, s.count})
 		}
 	}
@@ -239,7 +247,9 @@ func (c *counting) look(s shape, here int64) (fits int64) {
 	}
 	left := c.room(i, j)
 	room := app.Demand.CountIn(left)
-	c.unruled = append(c.unruled, rooms{room, s.count})
+	if room > 0 {
+		c.unruled = append(c.unruled, rooms{room, s.count})
+	}
 	if fits = room; app.PerServer > 0 {
 		fits = min(room, max(0, app.PerServer-here))
 	}

@@ -82,3 +82,39 @@ func BenchmarkBlockers(b *testing.B) {
 		})
 	}
 }
+
+// What is alike gives a newcomer the same, whichever of it is asked.
+func TestAlikeGiveAlike(t *testing.T) {
+	classes, asked := 0, 0
+	for _, c := range []fullHouse{{30, 0, true, false}, {30, 0, false, false}} {
+		p := c.problem()
+		d, err := Reallocate(t.Context(), p, embedded.New(&embedded.Options{Effort: embedded.Quick}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, a, _, err := rebuild(p, d, RecordVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := newStopper(r, a).servers()
+		for o := range d.Shares {
+			if d.Shares[o].Containers > 0 {
+				continue
+			}
+			v.reasons = map[string]apportion.Reason{} // each is asked
+			v.leftOut(o, nil)
+			n := max(1, v.draft.least(o))
+			for at, rank := range v.ranks {
+				shared := v.given[v.likes[at]]
+				if own := v.gives(o, rank.w, v.tallyOf(o, nil, n)); shared >= 0 && shared != own {
+					t.Errorf("%s gives %s room for %d, and those like it %d", p.Applications[rank.w].ID, p.Applications[o].ID, own, shared)
+				}
+				asked++
+			}
+			classes += len(v.given)
+		}
+	}
+	if classes == 0 || 3*classes > 2*asked {
+		t.Errorf("%d kinds of %d", classes, asked)
+	}
+}

@@ -67,16 +67,19 @@ func (v *view) refusal(i int) apportion.Reason {
 	}
 	s := v.shortageOf(i, n)
 	reason.Constraint, reason.Applications = solver.Capacity, s.givers
-	text := []string{fmt.Sprintf("it needs %s, and %s room", containers(n), have(reason.Fits))}
+	text := append(make([]string, 0, 8), "") // as many as there are as a rule
 	switch full := slices.IndexFunc(t.blockers, func(b apportion.Blocker) bool { return b.Cause == ByRoom }); {
 	case s.short:
 		reason.Kind, reason.Need, reason.Have = v.r.problem.Kinds.Name(s.kind), float64(n)*float64(s.demand), float64(s.free)
-		text = []string{fmt.Sprintf("it needs %.6g %s for %s, and %s free", reason.Need, reason.Kind, containers(n), are(s.free))}
+		text[0] = fmt.Sprintf("it needs %.6g %s for %s, and %s free", reason.Need, reason.Kind, containers(n), are(s.free))
 	case reason.Fits == 0 && full >= 0:
 		b := &t.blockers[full]
 		reason.Kind, reason.Need, reason.Have = b.Kind, float64(b.Need), float64(b.Largest)
 	default:
 		reason.Need, reason.Have = float64(n), float64(reason.Fits)
+	}
+	if text[0] == "" {
+		text[0] = fmt.Sprintf("it needs %s, and %s room", containers(n), have(reason.Fits))
 	}
 	if v.r.running(i) && v.from == nil {
 		text = append(text, "it cannot stay where it runs")

@@ -105,6 +105,9 @@ func (t *tally) without(perServer, servers int64) int64 {
 
 // with returns how many containers have room if one server more has room for so many.
 func (t *tally) with(more, servers int64) int64 {
+	if servers == 0 {
+		return t.fits + more
+	}
 	return largest(append(slices.Clone(t.rooms), rooms{more, 1}), servers)
 }
 
@@ -156,11 +159,19 @@ func (v *view) suspensions(i int, n int64, t *tally) (list []apportion.Remedy) {
 	d := v.draft
 	capped := d.ceilingRoom(i) < d.least(i)
 	found, preempted, tried := false, false, 0
-	for _, c := range v.byWorth() {
+	ranks := v.byWorth()
+	for at := range v.given {
+		v.given[at] = -1
+	}
+	for at, c := range ranks {
 		if tried == mostSuspended {
 			break
 		}
-		if v.r.of[c.w] == v.r.of[i] || !(capped && d.sharesCeiling(i, c.w)) && v.gives(i, c.w, t) < n {
+		like := v.likes[at]
+		if v.given[like] < 0 {
+			v.given[like] = v.gives(i, c.w, t)
+		}
+		if v.given[like] < n && !(capped && d.sharesCeiling(i, c.w)) || v.r.of[c.w] == v.r.of[i] {
 			continue
 		}
 		tried++
@@ -188,7 +199,8 @@ type ranked struct {
 }
 
 // byWorth lists the applications with containers, those that bring least under the allocation of the view first, and of equals in their
-// order. It is put together for the first question: thousands follow it.
+// order. Those are alike that take the same of servers that are alike: to a newcomer they give the same. It is put together for the first
+// question: thousands follow it.
 func (v *view) byWorth() []ranked {
 	if v.ranks == nil {
 		v.ranks = []ranked{}
@@ -198,6 +210,16 @@ func (v *view) byWorth() []ranked {
 			}
 		}
 		slices.SortStableFunc(v.ranks, func(a, b ranked) int { return cmp.Compare(a.worth, b.worth) })
+		var shapes []shape
+		shapes, v.likes = shapesOf(len(v.ranks), func(to []byte, at int) []byte {
+			w := v.ranks[at].w
+			to = appendVector(to, v.r.problem.Applications[w].Demand)
+			for _, p := range v.draft.counts[w] {
+				to = appendVector(to, apportion.Resources{int64(v.r.open.class[p.Server]), int64(v.shapeOf[p.Server]), p.Count})
+			}
+			return to
+		})
+		v.given = make([]int64, len(shapes))
 	}
 	return v.ranks
 }
