@@ -1,4 +1,4 @@
-// This file reads what "why" and "what-if" are asked about: a problem, or the record of a decision, of which the problem is used.
+// This file reads what questions are about: a problem, or that of a record, or of the newest decision of a controller.
 
 package main
 
@@ -34,21 +34,30 @@ func (c *command) readAsked() (*alloc.Problem, error) {
 		return nil, err
 	}
 	var parts map[string]json.RawMessage
-	if json.Unmarshal(text, &parts) != nil || parts["problem"] == nil {
+	known := json.Unmarshal(text, &parts) == nil
+	_, taken := parts["took"] // by a controller, see controller.Taken
+	if known && taken && parts["problem"] == nil {
+		return nil, fmt.Errorf("the controller has decided nothing yet: %s", parts["fault"])
+	}
+	if !known || parts["problem"] == nil {
 		return readProblem(bytes.NewReader(text))
 	}
 	var notes []unreadNote
 	var version int
 	switch stated, has := parts["version"]; {
+	case taken:
 	case !has:
 		notes = append(notes, unreadNote{"version", fmt.Sprintf("it is missing, and %d is assumed", alloc.RecordVersion)})
 	case json.Unmarshal(stated, &version) != nil || version < 1 || version > alloc.RecordVersion:
 		return nil, &apportion.FieldError{Field: "version", Detail: string(stated), Err: apportion.ErrRange}
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if name != "version" && name != "problem" && name != "decision" {
+		if !slices.Contains([]string{"version", "problem", "decision"}, name) && !(taken && slices.Contains([]string{"at", "took", "fault"}, name)) {
 			notes = append(notes, unreadNote{name, "no record has it"})
 		}
+	}
+	if fault := parts["fault"]; taken && fault != nil {
+		notes = append(notes, unreadNote{"fault", "the controller could not decide since: " + string(fault)})
 	}
 	if parts["decision"] == nil {
 		notes = append(notes, unreadNote{"decision", "it is missing, and the problem is decided anew"})

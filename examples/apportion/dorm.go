@@ -72,8 +72,8 @@ type dormPrices struct {
 }
 
 // decided reads a problem and decides it.
-func (c *command) decided(ctx context.Context) (*alloc.Problem, *alloc.Decision, error) {
-	problem, err := readProblem(c.in)
+func (c *command) decided(ctx context.Context, read func() (*alloc.Problem, error)) (*alloc.Problem, *alloc.Decision, error) {
+	problem, err := read()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +87,7 @@ func (c *command) decided(ctx context.Context) (*alloc.Problem, *alloc.Decision,
 
 // answerDorm decides, records the decision where that is asked for, and prints it with its plan and explanation.
 func answerDorm(ctx context.Context, c *command) error {
-	problem, decision, err := c.decided(ctx)
+	problem, decision, err := c.decided(ctx, func() (*alloc.Problem, error) { return readProblem(c.in) })
 	if err != nil {
 		return err
 	}

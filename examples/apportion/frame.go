@@ -44,6 +44,8 @@ type command struct {
 	table   bool
 	json    bool
 	changes []func() (alloc.Change, error)
+	// token is the path of -token.
+	token string
 	// when has the flags of "when".
 	when whenOptions
 	// try has the flags of "try".

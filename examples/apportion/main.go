@@ -56,9 +56,11 @@ const usage = `usage: apportion SUBCOMMAND [flags] [file]
   version     which version this is
   completion  names and flags for Bash: source <(apportion completion)
 
-The input is the file, or standard input. "apportion SUBCOMMAND -h" lists the flags. For example
+The input is the file, or standard input; plan, fragmentation, why, when and what-if take a problem, a record or the address of a
+controller. "apportion help SUBCOMMAND" lists the flags. For example
 
 $ apportion plan cluster.json
+$ apportion plan -token user.token http://127.0.0.1:8080
 $ apportion why -job app-3 cluster.json
 $ apportion what-if -drain slave-2 cluster.json
 $ apportion when -without app-1 cluster.json
@@ -121,24 +123,24 @@ var subcommands = map[string]subcommand{
 		c.solverFlag(backend.Embedded)
 		c.effortFlag()
 		c.timeoutFlag()
-		c.presentFlags()
+		c.askedFlags()
 	}, answerPlan, searching},
-	"fragmentation": {(*command).presentFlags, answerFragmentation, atOnce},
+	"fragmentation": {(*command).askedFlags, answerFragmentation, atOnce},
 	"why": {func(c *command) {
 		c.solverFlag(backend.Embedded)
 		c.effortFlag()
 		c.timeoutFlag()
-		c.presentFlags()
+		c.askedFlags()
 		c.StringVar(&c.job, "job", "", "the `application` that is asked about")
 	}, answerWhy, searching},
 	"what-if": {func(c *command) {
 		c.solverFlag(backend.Embedded)
 		c.effortFlag()
 		c.timeoutFlag()
-		c.presentFlags()
+		c.askedFlags()
 		c.changeFlags()
 	}, answerWhatIf, searching},
-	"when":       {func(c *command) { c.whenFlags(); c.presentFlags() }, answerWhen, atOnce},
+	"when":       {func(c *command) { c.whenFlags(); c.askedFlags() }, answerWhen, atOnce},
 	"session":    {func(c *command) { c.effortFlag(); c.strictFlag() }, answerSession, byLine},
 	"serve":      {(*command).serviceFlags, answerServe, searching}, // an interrupt lets it end what was begun
 	"replay":     {(*command).timeoutFlag, answerReplay, searching},
@@ -175,7 +177,11 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 	}
 	// Help that was asked for is an answer and goes to out; help for a wrong call would be text on errs,
 	// whose readers expect JSON.
-	if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		if len(args) > 1 {
+			return dispatch(ctx, []string{args[1], "-h"}, in, out, errs)
+		}
 		_, err := io.WriteString(out, usage)
 		return err
 	}
@@ -201,12 +207,18 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		return fmt.Errorf("%w: %w", errUsage, err)
 	case c.timeout < 0:
 		return fmt.Errorf("%w: -timeout %v is negative", errUsage, c.timeout)
+	}
+	rest := c.Args()
+	if len(rest) == 2 && c.Lookup("job") != nil && c.job == "" {
+		c.job, rest = rest[0], rest[1:]
+	}
 	// A second file would be left unread without a word; a flag behind the file would be taken for
 	// one.
-	case c.NArg() > 1:
-		return fmt.Errorf("%w: one input at a time, not %q", errUsage, c.Args())
-	case c.NArg() == 1:
-		file, err := os.Open(c.Arg(0))
+	if len(rest) > 1 {
+		return fmt.Errorf("%w: one input at a time, not %q", errUsage, rest)
+	}
+	if len(rest) == 1 {
+		file, err := c.open(ctx, rest[0])
 		if err != nil {
 			return err
 		}
@@ -214,4 +226,12 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		c.in = file
 	}
 	return sub.answer(ctx, c)
+}
+
+// open opens a file or, for a question, what a controller has decided.
+func (c *command) open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if c.Lookup("token") != nil && isAddress(name) {
+		return c.newestDecision(ctx, name)
+	}
+	return os.Open(name)
 }

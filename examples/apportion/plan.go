@@ -21,7 +21,7 @@ type planOutput struct {
 
 // answerPlan decides, and answers with the plan alone.
 func answerPlan(ctx context.Context, c *command) error {
-	problem, decision, err := c.decided(ctx)
+	problem, decision, err := c.decided(ctx, c.readAsked)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ type fragmentationOutput struct {
 
 // answerFragmentation measures what runs now, without a decision.
 func answerFragmentation(_ context.Context, c *command) error {
-	problem, err := readProblem(c.in)
+	problem, err := c.readAsked()
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,9 @@ import (
 // table is an output that people can read.
 type table interface{ print(out io.Writer) error }
 
-// presentFlags declares -table and -json.
-func (c *command) presentFlags() {
+// askedFlags declares what all questions about a problem have: -table, -json and, for a controller's, -token.
+func (c *command) askedFlags() {
+	c.StringVar(&c.token, "token", "", "`file` with the token of a controller, where its address stands in place of the file")
 	c.BoolVar(&c.table, "table", false, "a table to read, also where the output is no terminal")
 	c.BoolVar(&c.json, "json", false, "JSON, also where the output is a terminal")
 }

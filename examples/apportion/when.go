@@ -78,7 +78,7 @@ type withoutOutput struct {
 
 // answerWhen reads a problem and forecasts.
 func answerWhen(ctx context.Context, c *command) error {
-	p, err := readProblem(c.in)
+	p, err := c.readAsked()
 	if err != nil {
 		return err
 	}
