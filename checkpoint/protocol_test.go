@@ -225,3 +225,20 @@ func TestReasonIsText(t *testing.T) {
 		t.Errorf("the reason is %q", got)
 	}
 }
+
+// A job that is cancelled while it waits for room has ended, and one that was forgotten is on no record.
+func TestCancelledWhileItWaits(t *testing.T) {
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3))(t)
+	steps(t, m, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Submit{Job: "b", Demand: slot},
+		checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}})
+	must.Do(t, m.Step(checkpoint.Adjust{Targets: map[string][]string{"a": {}, "b": {"s1"}}}))
+	phase := func() checkpoint.Phase { j, _ := m.Job("b"); return j.Phase }
+	must.Equal(t, phase(), checkpoint.Waiting, "for what a is to release")
+	must.Do(t, m.Step(checkpoint.Cancel{Job: "b"}))
+	must.Equal(t, phase(), checkpoint.Ended, "cancelled")
+	first := m.Snapshot()
+	m.Ready()
+	must.Do(t, m.Step(checkpoint.Forget{Job: "b"}))
+	m = must.Have(checkpoint.Recover(checkpoint.Config{Kinds: slotKinds}, 4, first, m.Ready().Record))(t)
+	must.Do(t, m.Step(checkpoint.Submit{Job: "b", Demand: slot}), "a job of the name of one that was forgotten")
+}

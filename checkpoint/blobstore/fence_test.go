@@ -67,3 +67,16 @@ func TestFenceNotSettled(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What one master has settled no other settles again, whatever it has seen meanwhile.
+func TestSettledOnce(t *testing.T) {
+	s := openURL(t, "mem://")
+	key := fenceKey("job", 5) + settledEnding
+	for _, text := range []string{"{}", `{"4":"another"}`} {
+		noError(t, s.on.writeOnce(t.Context(), key, []byte(text)))
+	}
+	text, err := s.on.ReadAll(t.Context(), key)
+	if err != nil || string(text) != "{}" {
+		t.Errorf("%s, %v", text, err)
+	}
+}

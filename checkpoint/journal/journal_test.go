@@ -313,3 +313,19 @@ func TestRecordTooLong(t *testing.T) {
 		t.Errorf("Append = %v", err)
 	}
 }
+
+// A record that belongs elsewhere, and one that is none, are damage, though every sum is right.
+func TestRecordsThatCannotBe(t *testing.T) {
+	data, _ := someJournal(t)
+	payloads, _, err := readRecords(data)
+	must.Do(t, err)
+	next := uint64(len(payloads))
+	for what, sequence := range map[string]uint64{"a record of before": next - 1, "a record that comes later": next + 5} {
+		_, _, err := readRecords(appendRecord(bytes.Clone(data), sequence, payloads[0]))
+		must.Err(t, err, checkpoint.ErrCorrupt, what)
+	}
+	disk := vfstest.NewMem()
+	file := must.Have(disk.Create("1"))(t)
+	must.Have(file.Write(appendRecord(bytes.Clone(data), next, []byte("{"))))(t)
+	must.Fail(readJournal(disk, "1"))(t, checkpoint.ErrCorrupt, "what is no record")
+}

@@ -206,3 +206,11 @@ func TestOpenClaimsLast(t *testing.T) {
 		t.Errorf("%d files were made", created)
 	}
 }
+
+// Room that could not be kept whole is given back.
+func TestHalfASpare(t *testing.T) {
+	disk := newSmall(leastSpare / 2)
+	if _, j := mustOpen(t, disk); j.Spare() || disk.held[spare] != nil {
+		t.Errorf("half of the room is there: %v", j.Spare())
+	}
+}

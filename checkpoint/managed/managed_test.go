@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
 	"github.com/apportion/apportion/internal/must"
@@ -419,6 +420,60 @@ func TestHalfStarted(t *testing.T) {
 	}
 }
 
+// opened counts how often checkpoints are opened.
+type opened struct {
+	store.Store
+	times int
+}
+
+func (o *opened) Open(ctx context.Context, job string, number int64) (store.Reader, error) {
+	o.times++
+	return o.Store.Open(ctx, job, number)
+}
+
+// The servers of a run share what was fetched: it is fetched once.
+func TestFetchedOnce(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	if r := b.do(checkpoint.Save, 1, func(e *checkpoint.Effect) { e.Checkpoint = 9 }); r.Outcome != checkpoint.Done {
+		t.Fatalf("%+v", r)
+	}
+	b.done(1, checkpoint.Stop)
+	counted := &opened{Store: b.config.Store}
+	b.config.Store = counted
+	b.begin()
+	must.Have(b.reach())(t)
+	b.fleet.Desk().Reached("there")
+	other := must.Have(b.fleet.Agent("there", func() error { return nil }))(t)
+	for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Resume} {
+		restores := func(e *checkpoint.Effect) { e.Checkpoint = 9 }
+		here := b.do(action, 2, restores)
+		e := checkpoint.Effect{ID: 1, Epoch: 1, Job: "lr", Action: action, Attempt: 2, Containers: []string{"here", "here", "there"}, Servers: []string{"there"}, Checkpoint: 9}
+		if there := must.Have(other.Do(t.Context(), agent.Order{Effect: e}))(t); here.Outcome != checkpoint.Done || there.Outcome != checkpoint.Done {
+			t.Fatalf("%s: %+v, %+v", action, here, there)
+		}
+	}
+	must.Equal(t, counted.times, 1, "times the checkpoint was opened")
+}
+
+// A run is done when all of its containers are.
+func TestHalfDone(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.Each("lr", func(c *managedtest.Container) {
+		if c.Rank == 1 {
+			c.End(guard.End{})
+		}
+	})
+	b.eventually("the end is known", func() bool {
+		seen, _ := b.desk().Seen(guard.ID{Job: "lr", Attempt: 1, Server: "here", Rank: 1})
+		return seen.Claim.State.Progress.Done
+	})
+	if status, err := b.reach(); err != nil || len(status.Jobs) != 1 || status.Jobs[0].Progress.Done {
+		t.Errorf("%+v, %v", status, err)
+	}
+}
+
 // A container of which nothing is heard for a lease has failed, although its server is up.
 func TestSilentContainer(t *testing.T) {
 	b := newBench(t)
@@ -439,16 +494,24 @@ func TestSilentContainer(t *testing.T) {
 func TestSaveFails(t *testing.T) {
 	b := newBench(t)
 	b.start()
-	b.Each("lr", func(c *managedtest.Container) { c.Mute = true }) // it answers nothing
+	b.Each("lr", func(c *managedtest.Container) {
+		c.Mute = true // it answers nothing
+		c.State.Checkpoint = &command.Acknowledgement{Request: 9}
+	})
 	save := func() <-chan checkpoint.Reply {
 		replies := make(chan checkpoint.Reply, 1)
 		go func() { replies <- b.do(checkpoint.Save, 1, func(e *checkpoint.Effect) { e.Checkpoint = 9 }) }()
 		return replies
 	}
+	if reply := b.take("the reply to a save without files", save()); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "without files") {
+		t.Errorf("%+v", reply)
+	}
+	b.Each("lr", func(c *managedtest.Container) { // what it has said before is no answer
+		c.State.Checkpoint = &command.Acknowledgement{Files: []string{"state-1"}}
+	})
 	saving := save()
 	time.Sleep(20 * time.Millisecond)
 	b.Each("lr", func(c *managedtest.Container) {
-		c.State.Checkpoint = nil
 		c.End(guard.End{Code: 1})
 	})
 	if reply := b.take("the reply to the save", saving); reply.Outcome != checkpoint.Failed || !strings.Contains(reply.Detail, "exit status 1") {

@@ -102,3 +102,12 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// A manifest that lies in the folder of another job, or below another number, is damage; so is one with two parts of one name.
+func TestManifestElsewhere(t *testing.T) {
+	data := must.Have(Encode(record("weights")))(t)
+	must.Have(decodeOf(data, "lr", 7))(t)
+	must.Fail(decodeOf(data, "vae", 7))(t, ErrCorrupt, "of another job")
+	must.Fail(decodeOf(data, "lr", 8))(t, ErrCorrupt, "of another number")
+	must.Fail(Encode(record("weights", "weights")))(t, apportion.ErrDuplicate, "two parts")
+}

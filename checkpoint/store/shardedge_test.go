@@ -231,3 +231,14 @@ func TestTakenShares(t *testing.T) {
 		must.Do(t, w.Abort())
 	}
 }
+
+// A list of shares with a part twice is damage, whoever has written it.
+func TestListWithAPartTwice(t *testing.T) {
+	b := &broken{MemStore: &storetest.MemStore{}}
+	w := must.Have(b.MemStore.Begin(t.Context(), "lr", 5))(t)
+	part := must.Have(w.Part("apportion-shards"))(t)
+	must.Have(io.WriteString(part, `{"shares":[[{"name":"a","bytes":0}],[{"name":"a","bytes":0}]]}`))(t)
+	must.Do(t, part.Close())
+	must.Have(w.Commit())(t)
+	must.Fail(store.NewShards(b).Open(t.Context(), "lr", 5))(t, store.ErrCorrupt, "a part twice")
+}

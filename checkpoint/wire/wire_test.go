@@ -127,15 +127,28 @@ func TestCallEndsWithContext(t *testing.T) {
 	must.Err(t, client.Call(ctx, "/ask", question{"wait"}, nil), context.DeadlineExceeded)
 }
 
-func TestOneValueOnly(t *testing.T) {
+func TestBodies(t *testing.T) {
 	client := start(t)
-	body := []byte(`{"Text":"a"} {"Text":"b"}`)
+	for _, c := range []struct {
+		body, want string
+		status     int
+	}{
+		{`{"Text":"a"} {"Text":"b"}`, "more than one", 400},
+		{`{"Text":"a","More":1}`, "unknown field", 400},
+		{`{"Text":"` + strings.Repeat("a", maxBytes) + `"}`, errStranger.Error(), 401},
+	} {
+		testBody(t, client, []byte(c.body), c.status, c.want)
+	}
+}
+
+func testBody(t *testing.T, client *Client, body []byte, status int, want string) {
+	t.Helper()
 	request := must.Have(http.NewRequest(http.MethodPost, client.Base+"/ask", bytes.NewReader(body)))(t)
 	ask(t, client)
 	client.line.sign(request, body, client.challenge)
 	response := must.Have(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	if text, _ := io.ReadAll(response.Body); response.StatusCode != 400 || !strings.Contains(string(text), "more than one") {
-		t.Errorf("%d %s", response.StatusCode, text)
+	if text, _ := io.ReadAll(response.Body); response.StatusCode != status || !strings.Contains(string(text), want) {
+		t.Errorf("%.30s: %d %s", body, response.StatusCode, text)
 	}
 }

@@ -123,3 +123,11 @@ func TestFenceSurvives(t *testing.T) {
 	after := must.Have(New(mem.Crash(nil), nil))(t)
 	must.Err(t, commitLate(t.Context(), after, nil, 2), store.ErrFenced, "behind the crash")
 }
+
+// Of two fences that a crash has left the higher counts, whichever a disk lists last.
+func TestHigherFenceCounts(t *testing.T) {
+	mem := vfstest.NewMem()
+	s := must.Have(New(mem, nil))(t)
+	must.Do(t, errors.Join(mem.Mkdir("job"), mem.Mkdir("job/.fence-10"), mem.Mkdir("job/.fence-9")))
+	must.Err(t, commitLate(t.Context(), s, nil, 9), store.ErrFenced)
+}
