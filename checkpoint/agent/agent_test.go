@@ -36,6 +36,7 @@ type fake struct {
 	alive  map[int64]bool
 	starts map[int64]int
 	failed error                       // what a Stop fails with
+	died   string                      // why a process has failed that does not live; empty: it has not
 	wait   func(context.Context) error // what a Resume or a Save comes upon; nil: nothing
 	linger func(context.Context) error // the same for a Stop
 }
@@ -104,7 +105,7 @@ func (f *fake) Stop(ctx context.Context, run runner.Run) error {
 func (f *fake) Progress(_ context.Context, run runner.Run) (runner.Progress, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return runner.Progress{Step: 7, Running: f.alive[run.Attempt]}, nil
+	return runner.Progress{Step: 7, Running: f.alive[run.Attempt], Failed: f.died}, nil
 }
 
 func (f *fake) set(change func()) {

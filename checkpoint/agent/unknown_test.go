@@ -157,3 +157,15 @@ func TestOneRecordThatIsSpoilt(t *testing.T) {
 		t.Errorf("attempts %v are alive", alive)
 	}
 }
+
+// A run that has failed before it was seen to run is not confirmed, and the reason is told.
+func TestFailedIsNotConfirmed(t *testing.T) {
+	b := newBench(t)
+	b.start(3, "lr")
+	b.fake.set(func() { clear(b.fake.alive); b.fake.died = "exit status 3" })
+	e := checkpoint.Effect{Action: checkpoint.Confirm, Job: "lr", Epoch: 1, Attempt: 3}
+	reply, err := b.agent.Do(t.Context(), agent.Order{Effect: e, Heard: b.heard})
+	if err != nil || reply.Outcome != checkpoint.Failed || reply.Detail != "exit status 3" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
