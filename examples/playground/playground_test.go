@@ -18,6 +18,9 @@ import (
 // most is how large the download of the program may be.
 const most = 3 << 20
 
+// slow is what the fastest of 21 changes may take, in milliseconds: 100 is the aim for all, and this machine may have other work.
+const slow = 300
+
 // What a user does on the page, in a real browser: a driver in a page around it clicks and types, and reports what it sees.
 func TestPlayground(t *testing.T) {
 	folder := t.TempDir()
@@ -43,9 +46,16 @@ func TestPlayground(t *testing.T) {
 	browse(t, server.URL+"/driver.html")
 	select {
 	case text := <-reports:
-		var failures []string
-		if err := json.Unmarshal(text, &failures); err != nil || len(failures) > 0 {
+		var report struct {
+			Failures      []string
+			Least, Median float64
+		}
+		if err := json.Unmarshal(text, &report); err != nil || len(report.Failures) > 0 {
 			t.Errorf("%s, %v", text, err)
+		}
+		t.Logf("from a move of a slider to what it leads to %.0f ms, at least %.0f; the program has %d bytes", report.Median, report.Least, info.Size())
+		if report.Least == 0 || report.Least > slow {
+			t.Errorf("a change takes at least %.0f ms", report.Least)
 		}
 	case <-time.After(3 * time.Minute):
 		t.Error("the browser has reported nothing")
