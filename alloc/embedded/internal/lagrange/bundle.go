@@ -29,6 +29,7 @@ type bundle struct {
 	move   []float64   // the proposal less the center
 	along  []float64   // by cut: scratch of products and hold
 	loose  []float64   // scratch of add
+	heavy  []int       // the cuts with weight: scratch of average
 	// held are the components whose step is their least one; gram is over the others.
 	held []bool
 	// w0 and mean0 are where a line search begins.
@@ -177,13 +178,31 @@ func (b *bundle) propose(center, tolerance float64) (model, lower float64) {
 
 // average computes mean, the weighted slope of all cuts. O(cuts with weight x components).
 func (b *bundle) average() {
-	clear(b.mean)
+	mean := b.mean
+	clear(mean)
+	b.heavy = b.heavy[:0]
 	for i, w := range b.w {
 		if w > 0 {
-			mean := b.mean[:len(b.slopes[i])]
-			for c, v := range b.slopes[i] {
-				mean[c] += float64(w * v)
-			}
+			b.heavy = append(b.heavy, i)
+		}
+	}
+	// Four cuts are added at a time, in their order, so that a sum is written once for them.
+	heavy := b.heavy
+	for ; len(heavy) >= 4; heavy = heavy[4:] {
+		i0, i1, i2, i3 := heavy[0], heavy[1], heavy[2], heavy[3]
+		w0, w1, w2, w3 := b.w[i0], b.w[i1], b.w[i2], b.w[i3]
+		s0, s1, s2, s3 := b.slopes[i0][:len(mean)], b.slopes[i1][:len(mean)], b.slopes[i2][:len(mean)], b.slopes[i3][:len(mean)]
+		for c, sum := range mean {
+			sum += float64(w0 * s0[c])
+			sum += float64(w1 * s1[c])
+			sum += float64(w2 * s2[c])
+			mean[c] = sum + float64(w3*s3[c])
+		}
+	}
+	for _, i := range heavy {
+		w, slope := b.w[i], b.slopes[i][:len(mean)]
+		for c, sum := range mean {
+			mean[c] = sum + float64(w*slope[c])
 		}
 	}
 }

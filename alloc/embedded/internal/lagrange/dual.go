@@ -43,10 +43,14 @@ type Dual struct {
 	count []int64   // the n that attains it
 	Keep  []float64
 	Have  []float64 // class g, kind k: the capacity of its servers together; then the limits of the ceilings
-	// cap[g*types+t] is the most containers of type t that the servers of class g can hold: an
-	// application is kept unless the budget allows to free it.
+	// cap[t*classes+g] is the most containers of type t that the servers of class g can hold: an
+	// application is kept unless the budget allows to free it. open[t] lists the classes that hold any.
 	cap      []int64
-	residual []int64 // under the choices of a node
+	open     [][]int32
+	residual []int64   // under the choices of a node
+	demand   []float64 // as Problem.DemandOf
+	// wanted are bounds on what a member of a type that may move can have.
+	wanted []wanted
 	// What the applications use and are worth that the choices keep is the same at all prices: left is
 	// have without them. moving are the others, and active their types.
 	left                []float64
@@ -61,7 +65,13 @@ type Dual struct {
 	// slope is the subgradient that evaluate leaves behind: of each price, what there is less what the
 	// chosen containers use; of lambda, the budget less the loss of the chosen counts.
 	slope []float64
+	// evaluated is where Evaluate was last, without components where choices have changed since, and bound what it has returned.
+	evaluated []float64
+	bound     float64
 }
+
+// wanted is the most that a member of a type may have, and the largest minimum of one.
+type wanted struct{ most, least int64 }
 
 // NewDual classes the servers by what they hold: all of them if coarse, else those without residents, while
 // each server with residents is a class of its own. Both give valid bounds; coarse ones are cheap.
@@ -90,7 +100,12 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 		d.ClassOf[j] = g
 		d.Size[g]++
 	}
-	d.cap = make([]int64, len(d.Size)*len(p.Types))
+	d.cap, d.open, d.wanted = make([]int64, len(d.Size)*len(p.Types)), make([][]int32, len(p.Types)), make([]wanted, len(p.Types))
+	for t := range p.Types {
+		for _, q := range p.DemandOf(int32(t)) {
+			d.demand = append(d.demand, float64(q))
+		}
+	}
 	d.Have = make([]float64, d.ceilingsAt(), d.ceilingsAt()+len(p.Ceilings))
 	// Capacities may sum to float64, as they are only multiplied with prices.
 	for j, g := range d.ClassOf {
@@ -135,11 +150,12 @@ func (d *Dual) divide() {
 	d.keptValue, d.keptLoss = 0, 0
 	d.moving, d.active = d.moving[:0], d.active[:0]
 	for t := range p.Types {
-		before := len(d.moving)
+		before, want := len(d.moving), wanted{}
 		for _, i := range p.Types[t].Members {
 			a := &p.Apps[i]
 			if !a.Pinnable || d.choice[i] != problem.Kept {
 				d.moving = append(d.moving, i)
+				want.most, want.least = max(want.most, a.Max), max(want.least, a.Min)
 				continue
 			}
 			d.keptValue += float64(p.Types[t].Value*float64(a.Held)) + a.HeldExtra
@@ -152,6 +168,7 @@ func (d *Dual) divide() {
 			// A type all of whose members are kept needs no steps.
 			d.active = append(d.active, int32(t))
 		}
+		d.wanted[t] = want
 	}
 }
 
@@ -159,9 +176,10 @@ func (d *Dual) divide() {
 // O(kinds + ceilings of the type).
 // Kept and moving applications both come through here: what a container takes is stated once.
 func (d *Dual) use(t int32, g int, n int64, from []float64) {
-	left := from[g*d.Problem.Kinds : (g+1)*d.Problem.Kinds]
-	for k, q := range d.Problem.DemandOf(t) {
-		left[k] -= float64(float64(n) * float64(q))
+	demand := d.demandOf(t)
+	left := from[g*len(demand):][:len(demand)]
+	for k, q := range demand {
+		left[k] -= float64(float64(n) * q)
 	}
 	for _, use := range d.Problem.Types[t].Uses {
 		from[d.ceilingsAt()+int(use.Ceiling)] -= float64(float64(n) * float64(use.Units))
@@ -171,23 +189,36 @@ func (d *Dual) use(t int32, g int, n int64, from []float64) {
 // limit fills cap for the active types; a server of its own has residual for applications that do not stay.
 func (d *Dual) limit(residual []int64) {
 	p := d.Problem
-	types := len(p.Types)
-	for g, size := range d.Size {
-		for _, t := range d.active {
-			// A class of equal servers holds size times what one of them holds, each type taken
-			// alone: an upper bound that ignores the other types, which their prices stand for.
-			d.cap[g*types+int(t)] = problem.MulSaturated(size, p.Fits[int(d.shape[g])*types+int(t)])
+	types, classes := len(p.Types), len(d.Size)
+	for _, t := range d.active {
+		// A class of equal servers holds size times what one of them holds, each type taken
+		// alone: an upper bound that ignores the other types, which their prices stand for.
+		for g, size := range d.Size {
+			d.cap[int(t)*classes+g] = problem.MulSaturated(size, p.Fits[int(d.shape[g])*types+int(t)])
 		}
-	}
-	for j, g := range d.ClassOf {
 		// Of a single server it is known besides which residents stay at least.
-		if d.Size[g] == 1 {
-			for _, t := range d.active {
+		for j, g := range d.ClassOf {
+			if d.Size[g] == 1 {
 				fit := apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
-				d.cap[int(g)*types+int(t)] = min(fit, p.Fit(j, t))
+				d.cap[int(t)*classes+int(g)] = min(fit, p.Fit(j, t))
+			}
+		}
+		d.open[t] = d.open[t][:0]
+		for g, n := range d.capOf(t) {
+			if n > 0 {
+				d.open[t] = append(d.open[t], int32(g))
 			}
 		}
 	}
+	d.evaluated = d.evaluated[:0]
+}
+
+// capOf returns cap of type t, by class.
+func (d *Dual) capOf(t int32) []int64 { return d.cap[int(t)*len(d.Size):][:len(d.Size)] }
+
+// demandOf returns what a container of type t uses, by kind.
+func (d *Dual) demandOf(t int32) []float64 {
+	return d.demand[int(t)*d.Problem.Kinds:][:d.Problem.Kinds]
 }
 
 // Dim is the number of multipliers.

@@ -15,6 +15,17 @@ import (
 // The steps: 1. terms without a choice, lambda (L - kept loss) + sum p_gk left_gk + kept value;
 // 2. steps by type; 3. free_i and keep_i; 4. F* by score; 5. the subgradient of what was chosen.
 func (d *Dual) Evaluate(x []float64) float64 {
+	// A descent comes back to where it was: all that is left behind is there.
+	if slices.Equal(d.evaluated, x) {
+		d.tally()
+		return d.bound
+	}
+	d.evaluated, d.bound = append(d.evaluated[:0], x...), d.evaluate(x)
+	return d.bound
+}
+
+// evaluate is Evaluate where nothing is known.
+func (d *Dual) evaluate(x []float64) float64 {
 	p, last := d.Problem, len(x)-1
 	// Only terms linear in x come first: their slopes are what is left of each resource.
 	d.slope[last] = d.Allowed - d.keptLoss

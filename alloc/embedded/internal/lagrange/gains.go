@@ -13,12 +13,7 @@ import (
 // all members share its steps.
 func (d *Dual) buildSteps(x []float64, t int32) {
 	// No member can take more than most; below least a member must take even what loses. Kept members take nothing anew.
-	var most, least int64
-	for _, i := range d.Problem.Types[t].Members {
-		if a := &d.Problem.Apps[i]; !a.Pinnable || d.choice[i] != problem.Kept {
-			most, least = max(most, a.Max), max(least, a.Min)
-		}
-	}
+	most, least := d.wanted[t].most, d.wanted[t].least
 	// -lambda delta: the most that a container can save by taking an application towards its share.
 	floor := -float64(d.lossPrice(x) * d.Problem.Types[t].Delta)
 	if d.Problem.Types[t].Curve != nil || d.Problem.Types[t].StatesLosses() || d.choices != nil {
@@ -35,18 +30,14 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 // containers they hold.
 func (d *Dual) heapOf(x []float64, t int32, floor float64, all bool) (held int64) {
 	d.heap = d.heap[:0]
-	kinds, demand := d.Problem.Kinds, d.Problem.DemandOf(t)
+	demand, most := d.demandOf(t), d.capOf(t)
 	value, surcharge := d.Problem.Types[t].Value, d.Surcharge(x, t)
-	for g := range d.Size {
-		// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
-		// rely on ends that rise.
-		n := d.cap[g*len(d.Problem.Types)+int(t)]
-		if n <= 0 {
-			continue
-		}
-		if profit := profitAt(value, demand, x[g*kinds:]) - surcharge; all || !(profit <= floor) {
-			d.heap = append(d.heap, step{profit: profit, class: int32(g), end: n})
-			held = problem.AddSaturated(held, n)
+	// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
+	// rely on ends that rise.
+	for _, g := range d.open[t] {
+		if profit := profitAt(value, demand, x[int(g)*len(demand):]) - surcharge; all || !(profit <= floor) {
+			d.heap = append(d.heap, step{profit: profit, class: g, end: most[g]})
+			held = problem.AddSaturated(held, most[g])
 		}
 	}
 	return held
@@ -57,14 +48,14 @@ func (d *Dual) heapOf(x []float64, t int32, floor float64, all bool) (held int64
 // that lose utilization at these prices.
 func (d *Dual) profit(x []float64, t int32, g int) float64 {
 	// All containers of a type bring the same, and pay what their class of servers costs.
-	return profitAt(d.Problem.Types[t].Value, d.Problem.DemandOf(t), x[g*d.Problem.Kinds:]) - d.Surcharge(x, t)
+	return profitAt(d.Problem.Types[t].Value, d.demandOf(t), x[g*d.Problem.Kinds:]) - d.Surcharge(x, t)
 }
 
 // profitAt returns v_t - sum_k p_gk d_tk, in utilization per container.
-func profitAt(value float64, demand []int64, price []float64) float64 {
+func profitAt(value float64, demand, price []float64) float64 {
 	price = price[:len(demand)]
 	for k, q := range demand {
-		value -= float64(price[k] * float64(q))
+		value -= float64(price[k] * q)
 	}
 	return value
 }

@@ -103,7 +103,7 @@ func (d *Dual) newSplit(i int32) split {
 	p, a := d.Problem, &d.Problem.Apps[i]
 	largest := int64(0)
 	for g := range d.Size {
-		largest = max(largest, d.cap[g*len(p.Types)+int(a.Type)]/d.Size[g])
+		largest = max(largest, d.capOf(a.Type)[g]/d.Size[g])
 	}
 	if largest = min(largest, a.Max); a.Max > solver.MostSplits || a.Max*largest > solver.MostSplits {
 		return split{}
@@ -166,7 +166,7 @@ func (d *Dual) bestSplit(x []float64, i int32) (int64, float64) {
 		pieces[n] = math.Inf(-1)
 	}
 	for g := range d.Size {
-		profit, most := d.profit(x, t, g), d.cap[g*len(d.Problem.Types)+int(t)]/d.Size[g]
+		profit, most := d.profit(x, t, g), d.capOf(t)[g]/d.Size[g]
 		for n := int64(1); n <= min(most, int64(len(s.class)-1)); n++ {
 			if value := float64(float64(n)*profit) - d.piecePrice(x, t, g, n) - s.each; value > pieces[n] {
 				pieces[n], s.class[n] = value, int32(g)

@@ -102,11 +102,18 @@ func (sel *Selection) choose() {
 		sel.Least = sel.All[n-1].Gain
 	}
 	sel.Chosen = sel.All[:n]
-	// The means of Often over Rounds approximate the fractional solution of the
-	// relaxation: the tree branches where they are far from 0 and 1.
-	sel.Rounds++
 	for _, sc := range sel.Chosen {
 		sel.InChosen[sc.App] = true
+	}
+	sel.tally()
+}
+
+// tally counts a round in which F* is as it is now.
+// The means of Often over Rounds approximate the fractional solution of the
+// relaxation: the tree branches where they are far from 0 and 1.
+func (sel *Selection) tally() {
+	sel.Rounds++
+	for _, sc := range sel.Chosen {
 		sel.Often[sc.App]++
 	}
 }

@@ -119,7 +119,7 @@ func TestBestCountAgainstAll(t *testing.T) {
 func allOf(d *Dual, x []float64, t int32) []step {
 	var heap []step
 	for g := range d.Size {
-		if n := d.cap[g*len(d.Problem.Types)+int(t)]; n > 0 {
+		if n := d.capOf(t)[g]; n > 0 {
 			heap = append(heap, step{profit: d.profit(x, t, g), class: int32(g), end: n})
 		}
 	}

@@ -2,10 +2,6 @@
 
 package lagrange
 
-import (
-	"slices"
-)
-
 // step is a run of containers with equal profit: those that the servers of one class hold.
 // Filling greedily is exact, since the containers of a type are equal and only their
 // profit differs by class: the n best of them are a prefix.
@@ -23,6 +19,9 @@ type step struct {
 // Steps come off a heap, since mostly few classes are needed: O(classes + steps log classes) instead of a
 // whole sort. Invariants: profit falls from step to step, end and filled are sums over the steps so far.
 func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
+	if len(heap) <= fewClasses {
+		return pickSteps(steps, heap, least, most, floor)
+	}
 	// The heap is built from the bottom, O(classes), where pushing one by one would take O(classes log
 	// classes).
 	for s := len(heap)/2 - 1; s >= 0; s-- {
@@ -42,6 +41,34 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 		heap[0] = heap[last]
 		heap = heap[:last]
 		siftDown(heap, 0)
+	}
+	return steps
+}
+
+// fewClasses is up to how many classes a look at all of them for each step takes less time than a heap.
+const fewClasses = 24
+
+// pickSteps is takeSteps for few classes.
+func pickSteps(steps, classes []step, least, most int64, floor float64) []step {
+	var end int64
+	var filled float64
+	for len(classes) > 0 && end < most {
+		best := 0
+		for c := 1; c < len(classes); c++ {
+			if before(&classes[c], &classes[best]) {
+				best = c
+			}
+		}
+		next := classes[best]
+		if !(next.profit > floor || end < least) {
+			break
+		}
+		n := min(next.end, most-end)
+		end += n
+		filled += float64(float64(n) * next.profit)
+		steps = append(steps, step{next.profit, next.class, end, filled})
+		classes[best] = classes[0]
+		classes = classes[1:]
 	}
 	return steps
 }
@@ -87,29 +114,30 @@ func fullest(steps []step) int64 {
 // alone.
 // O(log steps).
 func worth(steps []step, least float64) int64 {
-	at, _ := slices.BinarySearchFunc(steps, least, func(s step, least float64) int {
-		if s.profit > least {
-			return -1
+	low, high := 0, len(steps)
+	for low < high {
+		if middle := (low + high) / 2; steps[middle].profit > least {
+			low = middle + 1
+		} else {
+			high = middle
 		}
-		return 1
-	})
-	// at is the first step whose profit is not above least; the step before it ends the run.
-	if at == 0 {
-		return 0
 	}
-	return steps[at-1].end
+	// low is the first step whose profit is not above least; the step before it ends the run.
+	return fullest(steps[:low])
 }
 
 // stepOf returns the step that holds the n-th container, counted from 1.
 // It is len(steps) where the steps hold fewer than n.
 func stepOf(steps []step, n int64) int {
-	at, _ := slices.BinarySearchFunc(steps, n, func(s step, n int64) int {
-		if s.end < n {
-			return -1
+	low, high := 0, len(steps)
+	for low < high {
+		if middle := (low + high) / 2; steps[middle].end < n {
+			low = middle + 1
+		} else {
+			high = middle
 		}
-		return 1
-	})
-	return at
+	}
+	return low
 }
 
 // fill returns the profit of the first n containers.

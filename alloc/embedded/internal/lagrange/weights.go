@@ -72,15 +72,27 @@ func (q *weights) solve(tolerance float64) {
 
 // differentiate computes gains: linear - t gram w.
 func (q *weights) differentiate() {
-	q.gains = q.gains[:0]
+	q.gains = append(q.gains[:0], q.linear...)
+	gains, rows := q.gains, q.gram[:len(q.linear)]
 	// Cuts outside in have weight 0 and need no term. O(cuts x in).
 	// At the maximum all cuts with weight have one gain, the level that the others are held against.
-	for i, gain := range q.linear {
-		row := q.gram[i]
+	// Four rows are made at a time, as in products.
+	for ; len(gains) >= 4; gains, rows = gains[4:], rows[4:] {
+		r0, r1, r2, r3 := rows[0], rows[1], rows[2], rows[3]
+		g0, g1, g2, g3 := gains[0], gains[1], gains[2], gains[3]
 		for _, j := range q.in {
-			gain -= float64(float64(q.t*row[j]) * q.w[j])
+			w := q.w[j]
+			g0 -= float64(float64(q.t*r0[j]) * w)
+			g1 -= float64(float64(q.t*r1[j]) * w)
+			g2 -= float64(float64(q.t*r2[j]) * w)
+			g3 -= float64(float64(q.t*r3[j]) * w)
 		}
-		q.gains = append(q.gains, gain)
+		gains[0], gains[1], gains[2], gains[3] = g0, g1, g2, g3
+	}
+	for i, row := range rows {
+		for _, j := range q.in {
+			gains[i] -= float64(float64(q.t*row[j]) * q.w[j])
+		}
 	}
 }
 
@@ -103,20 +115,25 @@ func (q *weights) factorize() {
 		q.factor = slices.Grow(above, r+1)[:len(above)+r+1]
 		row := q.factor[len(above):]
 		for c := range row {
-			v := float64(q.t * q.difference(q.in[r+1], q.in[c+1]))
-			// v = a_rc - sum_{k<c} l_rk l_ck, row by row: each needs those above it alone.
-			known, other := row[:c], q.rowOf(c)
-			for k, f := range other[:len(known)] {
-				v -= float64(known[k] * f)
-			}
-			if c < r {
-				row[c] = v / other[c]
-			} else {
-				// max(v, 0) repairs a difference that rounding made negative; the smallest number keeps the
-				// root positive where all slopes are 0.
-				row[r] = math.Sqrt(max(v, 0) + float64(float64(ridge*q.t)*q.size) + math.SmallestNonzeroFloat32)
+			row[c] = float64(q.t * q.difference(q.in[r+1], q.in[c+1]))
+		}
+		// l_rc = (a_rc - sum_{k<c} l_rk l_ck) / l_cc: l_rk is taken from all that need it once it is known, so that none waits for
+		// the one before.
+		last := row[r]
+		for k, at := 0, 0; k < r; k++ {
+			at += k // of row k
+			v := row[k] / above[at+k]
+			row[k] = v
+			last -= float64(v * v)
+			below := at
+			for c := k + 1; c < r; c++ {
+				below += c
+				row[c] -= float64(v * above[below+k])
 			}
 		}
+		// max(last, 0) repairs a difference that rounding made negative; the smallest number keeps the
+		// root positive where all slopes are 0.
+		row[r] = math.Sqrt(max(last, 0) + float64(float64(ridge*q.t)*q.size) + math.SmallestNonzeroFloat32)
 	}
 }
 

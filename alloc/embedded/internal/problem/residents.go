@@ -12,6 +12,7 @@ import "slices"
 // x kinds).
 func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget int64) {
 	var used []int64
+	budget = max(0, budget)
 	for j, residents := range p.Residents {
 		for k := range p.Kinds {
 			used = used[:0]
@@ -30,8 +31,10 @@ func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget in
 			}
 			// The budget largest uses are taken as freed, whoever they belong to: nobody can free more of kind
 			// k than that.
-			slices.Sort(used)
-			for _, u := range used[:max(0, int64(len(used))-max(0, budget))] {
+			if budget > 0 {
+				slices.Sort(used)
+			}
+			for _, u := range used[:max(0, int64(len(used))-budget)] {
 				left -= min(u, left)
 			}
 			residual[j*p.Kinds+k] = left
