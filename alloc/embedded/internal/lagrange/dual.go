@@ -47,8 +47,14 @@ type Dual struct {
 	// application is kept unless the budget allows to free it. open[t] lists the classes that hold any.
 	cap      []int64
 	open     [][]int32
-	residual []int64   // under the choices of a node
-	demand   []float64 // as Problem.DemandOf
+	residual []int64 // under the choices of a node
+	// turns counts calls of Decide, changed[j] is that in which residual of server j has changed last, and filled[t] that in which
+	// cap of type t was brought up to date.
+	turns           int64
+	changed, filled []int64
+	single          []int32   // the servers that are classes of their own
+	stale           []bool    // scratch of Decide: the servers with other choices
+	demand          []float64 // as Problem.DemandOf
 	// wanted are bounds on what a member of a type that may move can have.
 	wanted []wanted
 	// What the applications use and are worth that the choices keep is the same at all prices: left is
@@ -118,8 +124,22 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 	}
 	// One slope more than there are limits: that of lambda. Nobody is decided about yet.
 	d.slope, d.left = make([]float64, len(d.Have)+1), slices.Clone(d.Have)
+	d.residual, d.changed, d.filled = slices.Clone(p.Residual), slices.Repeat([]int64{1}, p.Servers), make([]int64, len(p.Types))
+	for j, g := range d.ClassOf {
+		if d.Size[g] == 1 {
+			d.single = append(d.single, int32(j))
+		}
+	}
+	for g, size := range d.Size {
+		for t := range p.Types {
+			// A class of equal servers holds size times what one of them holds, each type taken
+			// alone: an upper bound that ignores the other types, which their prices stand for.
+			d.capOf(int32(t))[g] = problem.MulSaturated(size, p.Fits[int(d.shape[g])*len(p.Types)+t])
+		}
+	}
+	d.turns = 1
 	d.divide()
-	d.limit(p.Residual)
+	d.limit()
 	return d
 }
 
@@ -128,15 +148,32 @@ func NewDual(p *problem.Problem, coarse bool) *Dual {
 // applications hold what they held, freed ones are charged to the budget already.
 // One entry of choices for each application, Open where nothing is decided.
 func (d *Dual) Decide(choices []problem.Choice) {
-	d.Selection.decide(d.Problem, choices)
-	if d.residual == nil {
-		// residual is made by the first Decide only: at the root p.Residual is right, and most duals never
-		// leave it.
-		d.residual = make([]int64, len(d.Problem.Capacity))
+	p, budget := d.Problem, d.Budget
+	if d.stale == nil {
+		d.stale = make([]bool, p.Servers)
+	}
+	// A choice matters where its application is, and the budget everywhere.
+	for i, c := range choices {
+		if c != d.choice[i] {
+			for _, placed := range p.Inst.Apps[i].Previous {
+				d.stale[placed.Server] = true
+			}
+		}
+	}
+	d.Selection.decide(p, choices)
+	d.turns++
+	var left, scratch []int64
+	for j, stale := range d.stale {
+		if d.stale[j] = false; stale || d.Budget != budget {
+			now := d.residual[j*p.Kinds : (j+1)*p.Kinds]
+			left = append(left[:0], now...)
+			if scratch = p.ResidualOn(now, j, choices, d.Budget, scratch); !slices.Equal(left, now) {
+				d.changed[j] = d.turns
+			}
+		}
 	}
 	d.divide()
-	d.Problem.ResidualCapacity(d.residual, choices, d.Budget)
-	d.limit(d.residual)
+	d.limit()
 }
 
 // divide tells those that the choices keep from the others.
@@ -186,25 +223,19 @@ func (d *Dual) use(t int32, g int, n int64, from []float64) {
 	}
 }
 
-// limit fills cap for the active types; a server of its own has residual for applications that do not stay.
-func (d *Dual) limit(residual []int64) {
+// limit brings cap of the active types up to date: of a single server it is known which residents stay at least.
+func (d *Dual) limit() {
 	p := d.Problem
-	types, classes := len(p.Types), len(d.Size)
 	for _, t := range d.active {
-		// A class of equal servers holds size times what one of them holds, each type taken
-		// alone: an upper bound that ignores the other types, which their prices stand for.
-		for g, size := range d.Size {
-			d.cap[int(t)*classes+g] = problem.MulSaturated(size, p.Fits[int(d.shape[g])*types+int(t)])
-		}
-		// Of a single server it is known besides which residents stay at least.
-		for j, g := range d.ClassOf {
-			if d.Size[g] == 1 {
-				fit := apportion.Resources(p.DemandOf(t)).CountIn(residual[j*p.Kinds : (j+1)*p.Kinds])
-				d.cap[int(t)*classes+int(g)] = min(fit, p.Fit(j, t))
+		most, filled := d.capOf(t), d.filled[t]
+		for _, j := range d.single {
+			if d.changed[j] > filled {
+				fit := apportion.Resources(p.DemandOf(t)).CountIn(d.residual[int(j)*p.Kinds : (int(j)+1)*p.Kinds])
+				most[d.ClassOf[j]] = min(fit, p.Fit(int(j), t))
 			}
 		}
-		d.open[t] = d.open[t][:0]
-		for g, n := range d.capOf(t) {
+		d.filled[t], d.open[t] = d.turns, d.open[t][:0]
+		for g, n := range most {
 			if n > 0 {
 				d.open[t] = append(d.open[t], int32(g))
 			}

@@ -12,34 +12,37 @@ import "slices"
 // x kinds).
 func (p *Problem) ResidualCapacity(residual []int64, choices []Choice, budget int64) {
 	var used []int64
-	budget = max(0, budget)
-	for j, residents := range p.Residents {
-		for k := range p.Kinds {
-			used = used[:0]
-			left := p.Capacity[j*p.Kinds+k]
-			for s, i := range residents {
-				use := MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Type)[k])
-				switch {
-				// An open one may be freed or kept: it waits for the sort.
-				case choices == nil || choices[i] == Open:
-					used = append(used, use)
-				// Each kept one fits by itself, but several together may not, where the server shrank: left
-				// stops at 0.
-				case choices[i] == Kept:
-					left -= min(use, left)
-				}
+	for j := range p.Residents {
+		used = p.ResidualOn(residual[j*p.Kinds:(j+1)*p.Kinds], j, choices, budget, used)
+	}
+}
+
+// ResidualOn is ResidualCapacity of server j. It returns scratch, which the next call may have.
+func (p *Problem) ResidualOn(left []int64, j int, choices []Choice, budget int64, scratch []int64) []int64 {
+	used, budget := scratch, max(0, budget)
+	for k := range left {
+		used = used[:0]
+		left[k] = p.Capacity[j*p.Kinds+k]
+		for s, i := range p.Residents[j] {
+			use := MulSaturated(p.Holding[j][s], p.DemandOf(p.Apps[i].Type)[k])
+			switch {
+			// An open one may be freed or kept: it waits for the sort.
+			case choices == nil || choices[i] == Open:
+				used = append(used, use)
+			// Each kept one fits by itself, but several together may not, where the server shrank: left
+			// stops at 0.
+			case choices[i] == Kept:
+				left[k] -= min(use, left[k])
 			}
-			// The budget largest uses are taken as freed, whoever they belong to: nobody can free more of kind
-			// k than that.
-			if budget > 0 {
-				slices.Sort(used)
-			}
-			for _, u := range used[:max(0, int64(len(used))-budget)] {
-				left -= min(u, left)
-			}
-			residual[j*p.Kinds+k] = left
+		}
+		// The budget largest uses are taken as freed, whoever they belong to: nobody can free more of kind
+		// k than that.
+		slices.Sort(used)
+		for _, u := range used[:max(0, int64(len(used))-budget)] {
+			left[k] -= min(u, left[k])
 		}
 	}
+	return used
 }
 
 // ResidualOf sets left to what server j has left beside those residents that stay.
