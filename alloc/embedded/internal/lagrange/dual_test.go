@@ -255,6 +255,39 @@ func TestDualBoundOfKept(t *testing.T) {
 	})
 }
 
+// A dual that has decided about other nodes before is the same as a new one, and another look at the same prices counts
+// whom it chooses once more.
+func TestDecideAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, x := drawDual(t)
+		p := d.Problem
+		for range rapid.IntRange(2, 8).Draw(t, "nodes") {
+			choices := make([]problem.Choice, len(p.Apps))
+			for i := range choices {
+				if p.Apps[i].Pinnable {
+					choices[i] = rapid.SampledFrom([]problem.Choice{problem.Open, problem.Kept, problem.Freed}).Draw(t, "choice")
+				}
+			}
+			fresh := NewDual(p, true)
+			if len(fresh.Size) != len(d.Size) {
+				fresh = NewDual(p, false)
+			}
+			d.Decide(choices)
+			d.Forget()
+			fresh.Decide(choices)
+			for range 2 {
+				got, want := d.Evaluate(x), fresh.evaluate(x)
+				if got != want || !slices.Equal(d.slope, fresh.slope) || !slices.Equal(d.Chosen, fresh.Chosen) {
+					t.Fatalf("choices %v: %g with slope %v, a new dual has %g with %v", choices, got, d.slope, want, fresh.slope)
+				}
+			}
+			if d.Rounds != 2 || !slices.Equal(d.Often, fresh.Often) {
+				t.Fatalf("chosen %v times in %d rounds, want %v in 2", d.Often, d.Rounds, fresh.Often)
+			}
+		}
+	})
+}
+
 // With choices made, the prices by server bound every solution that agrees with them.
 func TestDualBoundOfNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
