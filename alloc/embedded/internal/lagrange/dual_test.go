@@ -274,7 +274,9 @@ func TestDecideAgain(t *testing.T) {
 			}
 			d.Decide(choices)
 			d.Forget()
-			fresh.Decide(choices)
+			if fresh.Decide(choices); !slices.Equal(d.residual, fresh.residual) {
+				t.Fatalf("choices %v leave %v, of a new dual %v", choices, d.residual, fresh.residual)
+			}
 			for range 2 {
 				got, want := d.Evaluate(x), fresh.evaluate(x)
 				if got != want || !slices.Equal(d.slope, fresh.slope) || !slices.Equal(d.Chosen, fresh.Chosen) {

@@ -19,18 +19,27 @@ type step struct {
 // Steps come off a heap, since mostly few classes are needed: O(classes + steps log classes) instead of a
 // whole sort. Invariants: profit falls from step to step, end and filled are sums over the steps so far.
 func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
-	if len(heap) <= fewClasses {
-		return pickSteps(steps, heap, least, most, floor)
-	}
-	// The heap is built from the bottom, O(classes), where pushing one by one would take O(classes log
-	// classes).
-	for s := len(heap)/2 - 1; s >= 0; s-- {
-		siftDown(heap, s)
+	few := len(heap) <= fewClasses
+	if !few {
+		// The heap is built from the bottom, O(classes), where pushing one by one would take O(classes log
+		// classes).
+		for s := len(heap)/2 - 1; s >= 0; s-- {
+			siftDown(heap, s)
+		}
 	}
 	var end int64
 	var filled float64
-	for len(heap) > 0 && end < most && (heap[0].profit > floor || end < least) {
-		next := heap[0]
+	for len(heap) > 0 && end < most {
+		top := 0
+		for c := 1; few && c < len(heap); c++ {
+			if before(&heap[c], &heap[top]) {
+				top = c
+			}
+		}
+		next := heap[top]
+		if !(next.profit > floor || end < least) {
+			break
+		}
 		// The last step is cut off at most, since nobody wants more.
 		n := min(next.end, most-end)
 		end += n
@@ -38,40 +47,16 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 		steps = append(steps, step{next.profit, next.class, end, filled})
 		// Pop: the last one takes the place of the top and sinks.
 		last := len(heap) - 1
-		heap[0] = heap[last]
-		heap = heap[:last]
-		siftDown(heap, 0)
+		heap[top] = heap[last]
+		if heap = heap[:last]; !few {
+			siftDown(heap, 0)
+		}
 	}
 	return steps
 }
 
 // fewClasses is up to how many classes a look at all of them for each step takes less time than a heap.
 const fewClasses = 24
-
-// pickSteps is takeSteps for few classes.
-func pickSteps(steps, classes []step, least, most int64, floor float64) []step {
-	var end int64
-	var filled float64
-	for len(classes) > 0 && end < most {
-		best := 0
-		for c := 1; c < len(classes); c++ {
-			if before(&classes[c], &classes[best]) {
-				best = c
-			}
-		}
-		next := classes[best]
-		if !(next.profit > floor || end < least) {
-			break
-		}
-		n := min(next.end, most-end)
-		end += n
-		filled += float64(float64(n) * next.profit)
-		steps = append(steps, step{next.profit, next.class, end, filled})
-		classes[best] = classes[0]
-		classes = classes[1:]
-	}
-	return steps
-}
 
 // siftDown restores the heap below s: the largest profit on top, ties to the lower class.
 func siftDown(heap []step, s int) {
