@@ -117,18 +117,30 @@ func (q *weights) factorize() {
 		for c := range row {
 			row[c] = float64(q.t * q.difference(q.in[r+1], q.in[c+1]))
 		}
-		// l_rc = (a_rc - sum_{k<c} l_rk l_ck) / l_cc: l_rk is taken from all that need it once it is known, so that none waits for
-		// the one before.
+		// l_rc = (a_rc - sum_{k<c} l_rk l_ck) / l_cc: four l_rk at a time are taken from all that need them once they are known,
+		// so that none waits for the one before.
 		last := row[r]
-		for k, at := 0, 0; k < r; k++ {
-			at += k // of row k
-			v := row[k] / above[at+k]
-			row[k] = v
-			last -= float64(v * v)
-			below := at
-			for c := k + 1; c < r; c++ {
-				below += c
-				row[c] -= float64(v * above[below+k])
+		for first := 0; first < r; first += 4 {
+			next := min(first+4, r)
+			for k := first; k < next; k++ {
+				v := row[k] / q.rowOf(k)[k]
+				row[k] = v
+				last -= float64(v * v)
+				for c := k + 1; c < next; c++ {
+					row[c] -= float64(v * q.rowOf(c)[k])
+				}
+			}
+			if next == r {
+				break
+			}
+			v0, v1, v2, v3 := row[first], row[first+1], row[first+2], row[first+3]
+			for c, at := next, next*(next+1)/2+first; c < r; c++ {
+				other := above[at : at+4 : at+4]
+				v := row[c] - float64(v0*other[0])
+				v -= float64(v1 * other[1])
+				v -= float64(v2 * other[2])
+				row[c] = v - float64(v3*other[3])
+				at += c + 1
 			}
 		}
 		// max(last, 0) repairs a difference that rounding made negative; the smallest number keeps the
