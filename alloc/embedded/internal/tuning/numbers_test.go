@@ -49,7 +49,7 @@ var constants = map[string]string{
 	"lagrange ridge": tolerance, "lagrange mostListed": size, "lagrange mostWide": size, "lagrange mostRows": size,
 	"lagrange totalCuts": size, "lagrange Stays": layout, "lagrange mostNewton": size, "lagrange inexact": method,
 	"lagrange shortest": tolerance, "lagrange startPrice": method, "lagrange priceCuts": size, "lagrange copyCuts": size,
-	"lagrange BlindTarget": method, "lagrange equal": tolerance,
+	"lagrange BlindTarget": method, "lagrange equal": tolerance, "lagrange fewClasses": layout,
 	"sets leastRise": tolerance, "problem mostTallies": size, "problem halfObjective": tolerance, "problem halfLoss": tolerance,
 	"problem floorMargin": tolerance,
 }
@@ -62,6 +62,8 @@ var literals = map[string]string{
 	"lagrange search 0.5": "half of what is left, by bisection", "lagrange newDescent 3": layout,
 	"lagrange slot 0x9e3779b97f4a7c15": layout, "lagrange slot 29": layout, "lagrange grow 64": layout,
 	"lagrange accept 0.5": method, "lagrange NewCopyDescent 1e-6": tolerance, "lagrange solve 3": size, "lagrange products 3": layout, "lagrange products 4": layout,
+	"lagrange average 3": layout, "lagrange average 4": layout, "lagrange differentiate 3": layout, "lagrange differentiate 4": layout,
+	"lagrange factorize 3": layout, "lagrange factorize 4": layout,
 	"leaf Identify 8": layout, "leaf Identify 16": layout, "leaf Identify 24": layout,
 	"leaf pack 3": "a penalty above the price", "leaf floor 1e-9": tolerance, "leaf fillPriced 1e-9": tolerance,
 	"problem latticeStep 1e-3": tolerance, "problem lossWeight 1000": tolerance,
