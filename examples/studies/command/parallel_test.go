@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"testing"
@@ -44,4 +45,9 @@ func TestInParallelEnds(t *testing.T) {
 	cancel()
 	err = InParallel(ended, 3, io.Discard, "testing", func(context.Context, int) error { t.Error("called"); return nil })
 	must.Err(t, err, context.Canceled, "error")
+}
+
+func TestGrid(t *testing.T) {
+	got := must.Have(Grid(t.Context(), [2]int{3, 2}, io.Discard, "testing", func(_ context.Context, row, column int) (int, error) { return 10*row + column, nil }))(t)
+	must.Equal(t, fmt.Sprint(got), "[[0 1] [10 11] [20 21]]")
 }

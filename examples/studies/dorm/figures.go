@@ -117,7 +117,6 @@ func (s *study) groups() []string {
 	return append(names, everybody)
 }
 
-// It names a group of the trace.
 func gpus(n int64) string { return fmt.Sprintf("%d GPU", n) }
 
 // An application of the trace whose number is none of the four belongs to no bar but that of all.

@@ -63,7 +63,6 @@ func (s *study) early() time.Duration { return min(early, s.measured) }
 // A mean is over time, and each sample holds until the next one.
 func meanUtilization(s *study, run, _ *played) float64 { return run.Mean(0, s.early(), total) }
 
-// The largest value in the period, however short it was.
 func maxUtilization(s *study, run, _ *played) float64 { return run.Max(0, s.early(), total) }
 
 // The whole period is the paper's 24 hours, at -hours otherwise.
@@ -82,7 +81,6 @@ func mostAdjusted(s *study, run, _ *played) float64 { return run.Max(0, s.measur
 // An application that was adjusted twice counts twice.
 func totalAdjusted(s *study, run, _ *played) float64 { return float64(run.Adjusted(s.measured)) }
 
-// It counts applications with at least one container.
 func mostRunning(s *study, run, _ *played) float64 {
 	return run.Max(0, s.measured, func(s *sim.Sample) float64 { return float64(s.Running) })
 }
@@ -120,12 +118,10 @@ func running(_ *study, run, _ *played) float64 {
 	return meanOutcome(run, func(_ int, o *sim.Outcome) float64 { return o.Running().Hours() })
 }
 
-// It is a mean of ratios, application by application.
 func speedup(_ *study, run, base *played) float64 {
 	return meanOutcome(run, func(i int, o *sim.Outcome) float64 { return appSpeedup(o, &base.Jobs[i]) })
 }
 
-// The time of waiting counts here.
 func responseSpeedup(_ *study, run, base *played) float64 {
 	return meanOutcome(run, func(i int, o *sim.Outcome) float64 {
 		return float64(base.Jobs[i].Response()) / float64(o.Response())

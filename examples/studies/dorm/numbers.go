@@ -10,7 +10,6 @@ import (
 // noNumber stands where a run has no such number, or a ratio to zero.
 const noNumber = "-"
 
-// It rounds to the nearest.
 func number(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return noNumber

@@ -116,7 +116,6 @@ func fewGPUs(seed uint64) *sim.Scenario {
 }
 
 // ruleResult is what became of the days under one rule.
-// add sums; String divides.
 type ruleResult struct {
 	idle             int // days that end with jobs that wait and nothing that runs
 	completed        int

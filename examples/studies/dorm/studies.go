@@ -47,7 +47,6 @@ func paperStudy(o *options, name, title string, set settings) *study {
 	return s
 }
 
-// Runs are filled in by play.
 func newStudy(o *options, name, title string) *study {
 	return &study{name: name, title: title, measured: o.measured(), solver: o.solver, policies: policyNames}
 }

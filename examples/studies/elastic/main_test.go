@@ -85,6 +85,20 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// The workloads that had no say are played under what is compared with, and several types under what knows of types.
+func TestLists(t *testing.T) {
+	for want, list := range map[string][]entry{
+		"least attained; Dorm, as submitted; Dorm, n_max at 0.5; Dorm, n_max at 0.7; worth": thresholds(),
+		"least attained; Gavel; Sia; Dorm, as submitted; worth":                             onTypes(),
+	} {
+		var names []string
+		for _, e := range list {
+			names = append(names, e.name)
+		}
+		must.Equal(t, strings.Join(names, "; "), want)
+	}
+}
+
 // small is the table of the policies without an optimizer on 25 jobs.
 const small = `
           policy  workload-3  less  worst
@@ -102,33 +116,6 @@ func TestSmallTable(t *testing.T) {
 	got.means(&out, nameLAS)
 	if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(small), " ") {
 		t.Errorf("got\n%s", out.String())
-	}
-}
-
-// A packed step is what was measured; between two batch sizes it lies between them; more passes take longer.
-func TestSteps(t *testing.T) {
-	w, _ := read(t)
-	m := w.models["cifar10"]
-	if got := m.step([]byte("1"), 32); got.step != 0.042789 || got.sync != 0.0005 {
-		t.Errorf("%+v", got)
-	}
-	if a, b, c := m.step([]byte("44"), 64).step, m.step([]byte("44"), 70).step, m.step([]byte("44"), 91).step; !(a < b && b < c) {
-		t.Errorf("%v, %v, %v", a, b, c)
-	}
-	// Five servers were not measured: between four and six.
-	a, b, c := m.row(4, 16, 64).step, m.step([]byte("44444"), 64).step, m.row(6, 20, 64).step
-	if b < min(a, c)-0.05 || b > max(a, c)+0.05 {
-		t.Errorf("five servers take %v, four %v, six %v", b, a, c)
-	}
-	one := []apportion.Placement{{Server: 0, Count: 1}}
-	yolo := w.models["yolov3"]
-	p := yolo.step([]byte("1"), 8)
-	if got, want := yolo.iteration(one, 64, 1), 7*(p.step-p.sync)+p.step; math.Abs(got-want) > 1e-12 {
-		t.Errorf("8 passes take %v, want %v", got, want)
-	}
-	// A GPU that computes twice as fast synchronizes no faster.
-	if got, want := yolo.iteration(one, 64, 2), 8*(p.step-p.sync)/2+p.sync; math.Abs(got-want) > 1e-12 {
-		t.Errorf("twice as fast: %v, want %v", got, want)
 	}
 }
 

@@ -94,13 +94,8 @@ func contest() []entry {
 // thresholds is the list for the workloads that had no say.
 // The two thresholds are the best of five on the workloads of the tables.
 func thresholds() []entry {
-	return []entry{
-		plainly(nameLAS, func() sim.Policy { return &schedulers.Tiresias{} }),
-		{nameDorm, dorm(0)},
-		{nameHalf, dorm(0.5)},
-		{nameMore, dorm(0.7)},
-		{nameWorth, byWorth(func(*schedulers.Worth) {})},
-	}
+	all := contest()
+	return append(all[1:2:2], all[4:]...)
 }
 
 // ablation is the worth, and the worth without each of its parts.
@@ -139,13 +134,8 @@ func places() []entry {
 // onTypes is the list for several types of accelerators.
 // Thresholds on n_max and the marginal gain are left out: they know nothing of types.
 func onTypes() []entry {
-	return []entry{
-		plainly(nameLAS, func() sim.Policy { return &schedulers.Tiresias{} }),
-		plainly(nameGavel, func() sim.Policy { return &schedulers.Gavel{} }),
-		plainly("Sia", func() sim.Policy { return &schedulers.Sia{} }),
-		{nameDorm, dorm(0)},
-		{nameWorth, byWorth(func(*schedulers.Worth) {})},
-	}
+	all := contest()
+	return []entry{all[1], plainly(nameGavel, func() sim.Policy { return &schedulers.Gavel{} }), all[3], all[4], all[7]}
 }
 
 // played is what came of one policy on one workload.
@@ -204,7 +194,6 @@ func (w *world) play(ctx context.Context, load *workload, types []string, e entr
 }
 
 // table holds by policy, in their order, what came of it by workload.
-// cells[i][k] is policy i on workload k.
 type table struct {
 	loads   []*workload
 	entries []entry

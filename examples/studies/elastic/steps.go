@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
+	"iter"
 	"math"
 	"slices"
 
@@ -60,23 +61,14 @@ func readModels() (map[string]*model, error) {
 		counts := [2]int64{t.Nodes.Value, t.GPUs.Value}
 		m.byCount[counts] = append(m.byCount[counts], p)
 	}
-	for t, err := range measured.Placements() {
-		if err != nil {
-			return nil, err
+	packed := trace.Placements("packed_steps.csv", bytes.NewReader(packedSteps))
+	for _, steps := range []iter.Seq2[trace.StepTime, error]{measured.Placements(), measured.Scalability(), packed} {
+		for t, err := range steps {
+			if err != nil {
+				return nil, err
+			}
+			add(t)
 		}
-		add(t)
-	}
-	for t, err := range measured.Scalability() {
-		if err != nil {
-			return nil, err
-		}
-		add(t)
-	}
-	for t, err := range trace.Placements("packed_steps.csv", bytes.NewReader(packedSteps)) {
-		if err != nil {
-			return nil, err
-		}
-		add(t)
 	}
 	for _, m := range models {
 		if most, limited := local[m.name]; limited {
@@ -123,7 +115,6 @@ func at(points []point, local float64) point {
 }
 
 // mix returns the point at a part of the way from a to b.
-// part is from 0, which is a, to 1.
 func mix(a, b point, part float64) point {
 	return point{a.local + (b.local-a.local)*part, a.step + (b.step-a.step)*part, a.sync + (b.sync-a.sync)*part}
 }

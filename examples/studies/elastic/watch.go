@@ -37,7 +37,6 @@ const (
 	truth
 )
 
-// They are the names in the table.
 var knowledges = []string{"worth", "by category", "by share ahead", "by the truth"}
 
 // watched is what is known of a job.

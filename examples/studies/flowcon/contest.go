@@ -19,11 +19,9 @@ import (
 const balanced = 0.03
 
 // noisyJobs is the number of jobs of a noisy schedule.
-// It is the middle one of the thesis' sizes.
 const noisyJobs = 10
 
 // contest compares the thesis' test, under two readings of its alpha, with ours.
-// All settings of a row play the same schedules with the same readings.
 func contest(schedules int) *noisy.Contest {
 	// The shorter is what the thesis recommends for random jobs.
 	intervals := []time.Duration{20 * time.Second, 60 * time.Second}

@@ -49,7 +49,6 @@ func (s *study) usages(names [3]string) []*chart.Figure {
 }
 
 // times returns the completion times of the first schedule.
-// A group is a job, and a bar in it a policy.
 func (s *study) times(name string) *chart.Figure {
 	f := chart.New(name, fmt.Sprintf("Completion time, %d random jobs", s.jobs), "", "Seconds")
 	results := []*sim.Result{s.plain[0].na}

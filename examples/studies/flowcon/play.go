@@ -60,13 +60,11 @@ func (s setting) play(scenario *sim.Scenario) (*sim.Result, error) {
 }
 
 // pair is a scenario without limits and under each setting.
-// with is by setting.
 type pair struct {
 	na   *sim.Result
 	with []*sim.Result
 }
 
-// Both play the very same scenario, which neither changes.
 func playPair(scenario *sim.Scenario, settings []setting) (pair, error) {
 	na, err := sim.Run(context.Background(), scenario, &policies.Default{})
 	if err != nil {
@@ -112,7 +110,6 @@ var thesisStudies = map[int]thesisStudy{
 }
 
 // sizes are the numbers of random jobs.
-// The thesis has these three.
 var sizes = []int{5, 10, 15}
 
 // playRandom plays all random schedules.

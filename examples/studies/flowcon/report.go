@@ -26,7 +26,6 @@ func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // table62 holds Table 6.2 and what the text adds: the reduction of the completion time of MNIST-T,
 // in percent. Where the table has two values for (10 %, 20 s), both are here.
-// The order is the thesis'.
 var table62 = []struct {
 	alpha    float64
 	interval int
@@ -37,11 +36,9 @@ var table62 = []struct {
 }
 
 // thesisNA holds the completion times without limits, which our three jobs are made to have.
-// They are in the order of fixedModels.
 var thesisNA = []string{"394.0", "240.5", "84.7"}
 
 // reportFixed prints the tables of the fixed schedule.
-// Each cell is a play of its own, 40 in all.
 func reportFixed(w io.Writer) error {
 	scenario, err := fixedSchedule()
 	if err != nil {
@@ -130,7 +127,6 @@ func alphaOf(s setting) string {
 func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
 
 // summary is the measures of one setting over all schedules of a size.
-// All are parts; best is that of the luckiest job.
 type summary struct {
 	// sooner is the share of jobs that gain; mean and best are reductions of the completion time of
 	// a job, span is the mean change of the makespan.

@@ -36,7 +36,6 @@ var (
 )
 
 // scenario puts models on one worker.
-// The i-th model arrives at the i-th time.
 func scenario(models []noisy.Model, arrivals []time.Duration) (*sim.Scenario, error) {
 	s := &sim.Scenario{Kinds: apportion.Kinds{"cpu"}, Servers: []apportion.Server{{ID: "worker", Capacity: apportion.Resources{sim.Whole}}}, Law: sim.Shared{}}
 	for i, m := range models {
@@ -55,7 +54,6 @@ func fixedSchedule() (*sim.Scenario, error) {
 }
 
 // randomSpan is the time in which random jobs are submitted.
-// It is the thesis'.
 const randomSpan = 200 * time.Second
 
 // randomSchedule submits n jobs at random times, in the order of their numbers: the five models of

@@ -43,7 +43,6 @@ const (
 	tardinessAt = 5
 )
 
-// methodWith and always make contenders.
 func methodWith(options deadline.Options) func(*window, hardship) decider {
 	return func(_ *window, h hardship) decider {
 		options := options

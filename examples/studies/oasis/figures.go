@@ -13,7 +13,6 @@ import (
 // lateRange is how many slots after the target the figures show.
 const lateRange = 20
 
-// figures returns the figures of the study.
 func (s *study) figures() []*chart.Figure {
 	utility := chart.New("utility", "Total utility by number of jobs", "", "Total utility (mean)")
 	certified := chart.New("bound", "Part of the certified bound", "", "Total utility / bound (mean)")

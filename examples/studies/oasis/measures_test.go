@@ -4,7 +4,6 @@ package main
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,28 +135,5 @@ func TestRank(t *testing.T) {
 	must.Equal(t, s.rank(0, critical, mean), "3 of 6")
 	if got := s.rank(1, critical, mean); got != "6 of 6" {
 		t.Errorf("%s, want 6 of 6: a policy none of whose jobs ends has no mean, and all are before it", got)
-	}
-}
-
-// Tables have a column for each size and a row for each policy, and a dash where there is nothing to measure.
-func TestTables(t *testing.T) {
-	s := claimStudy(30, 90, 10, 20, 15, 5, 0, 40)
-	s.settings.Slots = 7
-	var out strings.Builder
-	s.reportUtility(&out)
-	for _, line := range []string{
-		"jobs                                 5", "OASiS, 2nd run                       90 +- 0", "certified bound                      100 +- 0",
-		"certified ratio, OASiS               3.33 +- 0.00", "2 alpha, OASiS                       8.0", "leads the baselines, OASiS           1 of 1",
-		"GPUs taken, Dorm                     10 %", "5     1.50    4.50",
-	} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("no line %q in\n%s", line, &out)
-		}
-	}
-	for _, test := range []struct {
-		part, whole int
-		want        string
-	}{{1, 3, "33 %"}, {2, 3, "67 %"}, {0, 5, "0 %"}, {0, 0, "-"}} {
-		must.Equal(t, percent(test.part, test.whole), test.want, test.part, "of", test.whole)
 	}
 }

@@ -118,7 +118,6 @@ func reportOptimum(ctx context.Context, w io.Writer, n int) error {
 }
 
 // offlineOptimum returns the greatest total utility, and whether it is proven.
-// It knows all jobs from the start, which no policy here does.
 func offlineOptimum(ctx context.Context, w *workload) (float64, bool, error) {
 	offline, err := primaldual.NewOffline(w.cluster, w.jobs)
 	if err != nil {
@@ -132,7 +131,6 @@ func offlineOptimum(ctx context.Context, w *workload) (float64, bool, error) {
 }
 
 // nearlyAll is the part of the optimum from which a run counts as optimal; the rest is rounding.
-// The program's numbers are floats.
 const nearlyAll = 1 - 1e-6
 
 // It sorts ratios in place.

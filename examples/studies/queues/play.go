@@ -10,7 +10,6 @@ import (
 	"github.com/apportion/apportion/drf"
 )
 
-// The order is that of the table.
 var policies = []policy{{name: "flat"}, {name: "tree", projects: true}, {name: "tree, reclaiming", projects: true, reclaim: true}}
 
 // guarantees returns the queues of all projects: each is guaranteed the same part of the cluster.

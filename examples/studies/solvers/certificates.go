@@ -86,7 +86,6 @@ func (o *options) runCertificates(ctx context.Context, stdout, stderr io.Writer)
 }
 
 // size is the number of pairs of application and server.
-// It is what instances are ordered by.
 func size(inst *solver.Instance) int { return len(inst.Apps) * len(inst.Capacity) }
 
 // certify has all of them work on one instance.
@@ -201,7 +200,6 @@ func certificateHead(w io.Writer, limit time.Duration) {
 }
 
 // proofOfOther returns when HiGHS had a proof, or never.
-// never is larger than any time.
 func (c *certificate) proofOfOther() time.Duration {
 	if c.failed == nil && c.other.proven {
 		return c.other.after

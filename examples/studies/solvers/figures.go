@@ -23,7 +23,6 @@ type goal struct {
 	time        func(i *instance, t trace) time.Duration
 }
 
-// The order is that of the summary.
 var goals = []goal{
 	{"found", "0.1 % from the best known", func(i *instance, t trace) time.Duration { return t.found((1 - tight) * i.best()) }},
 	{"certified", "a certified gap of 1 %", func(_ *instance, t trace) time.Duration { return t.certified(loose) }},
@@ -44,7 +43,6 @@ var groups = []group{
 }
 
 // of returns the instances of the group.
-// It keeps the order.
 func (g *group) of(all []*instance) []*instance {
 	var some []*instance
 	for _, i := range all {

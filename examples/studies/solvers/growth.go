@@ -22,14 +22,12 @@ import (
 )
 
 // axis is a measure of a problem that grows while the others stay.
-// draw makes the instance for one value.
 type axis struct {
 	name, title string
 	values      []int
 	draw        func(n int, full bool) *solver.Instance
 }
 
-// Each axis holds the others at a middle size.
 var axes = []axis{
 	{"servers", "Servers (applications: half as many), Table II", []int{20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000}, func(n int, full bool) *solver.Instance {
 		return alloctest.Table2(1, n, n/2, full)
@@ -113,7 +111,6 @@ func measureSample(ctx context.Context, n int, inst *solver.Instance) (sample, e
 	return s, nil
 }
 
-// It is the legend's.
 func (c *curve) name() string {
 	if c.full {
 		return "full cluster"

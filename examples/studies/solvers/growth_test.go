@@ -4,26 +4,13 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/apportion/apportion/examples/studies/command/commandtest"
 	"github.com/apportion/apportion/internal/must"
 )
-
-// A curve ends with the first sample beyond the limit; the axes themselves are never empty.
-func TestGrowthLimit(t *testing.T) {
-	curves := must.Have(grow(t.Context(), io.Discard, time.Nanosecond))(t)
-	must.Equal(t, len(curves), 2*len(axes), "curves")
-	for _, c := range curves {
-		if len(c.samples) != 1 || c.samples[0].n != c.axis.values[0] || c.samples[0].took <= 0 || c.samples[0].megabytes <= 0 {
-			t.Errorf("%s, %s: %+v", c.axis.name, c.name(), c.samples)
-		}
-	}
-}
 
 // Every value of every axis has an instance of the sort that is asked for.
 func TestAxes(t *testing.T) {
@@ -63,19 +50,15 @@ kinds  seconds  gap      MB
 	must.Equal(t, out.String(), want)
 }
 
-// The command draws a figure for each axis.
+// A curve ends with the first sample beyond the limit, and each axis has a figure.
 func TestGrowth(t *testing.T) {
-	var out strings.Builder
-	folder := t.TempDir()
-	must.Do(t, run(t.Context(), &out, io.Discard, []string{"-growth", "-limit", "1ns", "-out", folder}))
-	for _, x := range axes {
-		if !strings.Contains(out.String(), "growth-"+x.name) {
-			t.Errorf("no figure of %s in %s", x.name, out.String())
+	curves := must.Have(grow(t.Context(), io.Discard, time.Nanosecond))(t)
+	must.Equal(t, len(curves), 2*len(axes), "curves")
+	for _, c := range curves {
+		if len(c.samples) != 1 || c.samples[0].n != c.axis.values[0] || c.samples[0].took <= 0 || c.samples[0].megabytes <= 0 {
+			t.Errorf("%s, %s: %+v", c.axis.name, c.name(), c.samples)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := run(ctx, io.Discard, io.Discard, []string{"-growth", "-limit", "1ns", "-out", folder}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	must.Equal(t, len(growthFigures(curves)), len(axes), "figures")
+	commandtest.Cancelled(t, run, "-growth", "-limit", "1ns")
 }

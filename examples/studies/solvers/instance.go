@@ -11,7 +11,6 @@ import (
 )
 
 // study is the instances and what is measured on them.
-// Its instances ascend by size.
 type study struct {
 	limit     time.Duration
 	workers   int

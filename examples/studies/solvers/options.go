@@ -41,7 +41,6 @@ type options struct {
 }
 
 // allForms are the ways to write P2.
-// The order is that of the tables.
 var allForms = []mip.Form{mip.Verbatim, mip.Class, mip.Disjunctive}
 
 // declare declares them.
@@ -49,7 +48,7 @@ func declare(flags *flag.FlagSet) command.Body {
 	o := &options{}
 	instances := flags.String("instances", someInstances, "regular expression for the names of the instances, as mixed_50x60_prev_0; . for all 38")
 	solvers := flags.String("solvers", "", "names with commas between; empty: "+backend.Names(backend.All()))
-	forms := flags.String("forms", "", "ways to write P2 for general solvers, with commas between; empty: "+formNames())
+	forms := flags.String("forms", "", "ways to write P2 for general solvers, with commas between; empty: "+namesOf(allForms, formName))
 	flags.DurationVar(&o.limit, "limit", 3*time.Second, "how long each search may take")
 	flags.IntVar(&o.workers, "workers", 2, "threads of the solvers that can be told")
 	flags.BoolVar(&o.growth, "growth", false, "instead: how the embedded solver's time grows with servers, applications, kinds and demands, until it exceeds -limit")
@@ -74,56 +73,37 @@ func (o *options) choose(instances, solvers, forms string) (err error) {
 	if o.instances, err = regexp.Compile(instances); err != nil {
 		return command.Misused("-instances: %v", err)
 	}
-	if o.solvers, err = chosenSolvers(solvers); err != nil {
+	if o.solvers, err = chosen(solvers, backend.All(), solverName); err != nil {
 		return command.Misused("-solvers: %v", err)
 	}
-	if o.forms, err = chosenForms(forms); err != nil {
+	if o.forms, err = chosen(forms, allForms, formName); err != nil {
 		return command.Misused("-forms: %v", err)
 	}
 	return nil
 }
 
-// chosenSolvers returns the solvers in a list of names, each once.
-// An empty list is all of them.
-func chosenSolvers(list string) ([]backend.Backend, error) {
-	all := backend.All()
+// chosen returns those of all that a list names, in their own order; all for an empty list.
+func chosen[T any](list string, all []T, name func(T) string) ([]T, error) {
 	if list == "" {
 		return all, nil
 	}
 	names := strings.Split(list, ",")
-	for _, name := range names {
-		if _, err := backend.Find(all, name); err != nil {
-			return nil, fmt.Errorf("%q %w", name, err)
+	for _, wanted := range names {
+		if !slices.ContainsFunc(all, func(one T) bool { return name(one) == wanted }) {
+			return nil, fmt.Errorf("%q must be one of %s", wanted, namesOf(all, name))
 		}
 	}
-	return slices.DeleteFunc(all, func(b backend.Backend) bool { return !slices.Contains(names, b.Name) }), nil
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !slices.Contains(names, name(one)) }), nil
 }
 
-// chosenForms is chosenSolvers for forms.
-func chosenForms(list string) ([]mip.Form, error) {
-	if list == "" {
-		return allForms, nil
-	}
-	var chosen []mip.Form
-	names := strings.Split(list, ",")
-	for _, name := range names {
-		if !slices.Contains(allForms, mip.Form(name)) {
-			return nil, fmt.Errorf("%q must be one of %s", name, formNames())
-		}
-	}
-	for _, form := range allForms {
-		if slices.Contains(names, string(form)) {
-			chosen = append(chosen, form)
-		}
-	}
-	return chosen, nil
-}
-
-// It is for messages and for help.
-func formNames() string {
+// namesOf returns the names of all, with commas between.
+func namesOf[T any](all []T, name func(T) string) string {
 	var names []string
-	for _, form := range allForms {
-		names = append(names, string(form))
+	for _, one := range all {
+		names = append(names, name(one))
 	}
 	return strings.Join(names, ", ")
 }
+
+func solverName(b backend.Backend) string { return b.Name }
+func formName(f mip.Form) string          { return string(f) }

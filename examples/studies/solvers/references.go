@@ -13,7 +13,6 @@ import (
 )
 
 // references returns the instances that were asked for by name: those of alloctest, or of a folder.
-// The order is that of the source.
 func (o *options) references() ([]alloctest.Reference, error) {
 	references := alloctest.References()
 	if o.data != "" {
@@ -30,7 +29,6 @@ func (o *options) references() ([]alloctest.Reference, error) {
 }
 
 // readFolder reads all instances of a folder, in the order of their names.
-// Only files that end in .json are read.
 func readFolder(folder string) ([]alloctest.Reference, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -24,7 +24,6 @@ const (
 )
 
 // reportHead says what the numbers are.
-// Without these lines the numbers could not be read.
 func (s *study) reportHead(w io.Writer) {
 	fmt.Fprintf(w, "Seconds from the instance to an allocation within 1 %% and 0.1 %% of the best known (found), to the\n"+
 		"solver's own certificate of such a gap (certified), and to the end with a proof. Limit %s, %d workers.\n",
@@ -142,7 +141,6 @@ func (i *instance) own(effort string) trace {
 
 // sooner is how many times sooner the embedded solver was; atLeast where no other reached the goal
 // within the limit.
-// NaN is printed as no number.
 type sooner struct {
 	times   float64
 	atLeast bool

@@ -16,7 +16,6 @@ import (
 )
 
 // effort is a setting of the embedded solver.
-// name is that of the column.
 type effort struct {
 	name   string
 	effort embedded.Effort

@@ -10,7 +10,6 @@ import (
 )
 
 // point is what a search had after some time.
-// after counts from the instance.
 type point struct {
 	after time.Duration
 	// objective is that of the best allocation, NaN before the first; bound is proven.

@@ -16,7 +16,6 @@ import (
 )
 
 // noisySchedule is the one of twenty random jobs.
-// It is the middle one, on four workers.
 const noisySchedule = "random-20"
 
 // noisySettings are the thesis' test, with requests at the next slow check, as listed, and at the entry of CC, as §6.2.3
@@ -31,7 +30,6 @@ func noisySettings() []setting {
 }
 
 // contest compares the thesis' test with ours. New jobs are placed at random, as in the main table.
-// All settings of a row play the same schedules with the same readings.
 func contest(schedules int) *noisy.Contest {
 	s := schedulesByName(noisySchedule)
 	place := func(seed uint64) policies.Default { return policies.Default{Ties: rand.New(rand.NewPCG(seed, 1))} }
@@ -58,7 +56,6 @@ func contest(schedules int) *noisy.Contest {
 }
 
 // schedulesByName returns the schedule of a name.
-// The name is one of the constants here.
 func schedulesByName(name string) *schedule {
 	return &schedules[slices.IndexFunc(schedules, func(s schedule) bool { return s.name == name })]
 }

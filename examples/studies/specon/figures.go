@@ -15,7 +15,6 @@ import (
 )
 
 // figures draws the first run of each study in which DS places jobs at random.
-// The studies must have been played.
 func figures(studies []*study) []*chart.Figure {
 	s := find(studies, detailed)
 	var all []*chart.Figure
@@ -38,7 +37,6 @@ func figures(studies []*study) []*chart.Figure {
 }
 
 // distribution draws on which worker each job ran when.
-// A span is drawn for each worker that the job was on, in the worker's colour.
 func distribution(name, title string, scenario *sim.Scenario, result *sim.Result) *chart.Figure {
 	rows := make([]string, len(scenario.Jobs))
 	for i, job := range scenario.Jobs {
@@ -62,7 +60,6 @@ func distribution(name, title string, scenario *sim.Scenario, result *sim.Result
 }
 
 // jobs draws how many jobs each worker has over time.
-// Counts change only where a span begins or ends.
 func jobs(name, title string, n int, result *sim.Result) *chart.Figure {
 	f := chart.New(name, title, "Time (seconds)", "Jobs")
 	at, counts := load(n, result)
@@ -103,7 +100,6 @@ func load(n int, result *sim.Result) (at []time.Duration, counts [][]float64) {
 }
 
 // times draws the completion time of each job under DS and under SpeCon.
-// The second result is that of the thesis' setting.
 func (s *study) times(name string) *chart.Figure {
 	f := chart.New(name, "Completion time, "+s.title, "", "Seconds")
 	groups := make([]string, s.schedule.jobs)

@@ -15,7 +15,6 @@ import (
 )
 
 // playAll plays every schedule under both ways to place jobs.
-// Runs follow one another: each takes milliseconds.
 func playAll(o *noisy.Options, stderr io.Writer) ([]*study, error) {
 	tick := command.Progress(stderr, 2*o.Seeds*len(schedules), "simulating")
 	var studies []*study
@@ -40,7 +39,6 @@ func playAll(o *noisy.Options, stderr io.Writer) ([]*study, error) {
 }
 
 // play plays the schedule once. DS and SpeCon place new jobs by the same rule and the same draws.
-// The draws are by seed, and made anew for each policy.
 func (s *study) play(seed uint64, interference float64) error {
 	scenario, err := s.scenario(seed)
 	if err != nil {

@@ -19,7 +19,6 @@ const notGiven = "-"
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
 // change prints two values in seconds and by how much the second is off the first.
-// before must not be 0.
 func change(before, after float64) string {
 	return fmt.Sprintf("%.0f -> %.0f (%+.1f %%)", before, after, 100*(after/before-1))
 }
@@ -70,7 +69,6 @@ type measures struct {
 	moves                  float64
 }
 
-// setting is a position in the study's settings.
 func (s *study) measure(setting int) measures {
 	var m measures
 	n := float64(len(s.ds))
@@ -126,7 +124,6 @@ func reportJobs(w io.Writer, studies []*study) {
 }
 
 // moves tells the migrations of a job.
-// Workers are numbered from 1, as in the thesis.
 func moves(result *sim.Result, job int) string {
 	text := ""
 	spans := result.Jobs[job].Spans

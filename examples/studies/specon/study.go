@@ -26,7 +26,6 @@ func decline(alpha float64, interval time.Duration) setting {
 }
 
 // chosen are the settings of the main table: the thesis', §6.2.3, and ours.
-// The order is that of the rows.
 func chosen() []setting {
 	prospect := specon.Options{Classifier: growth.Prospect{Alpha: 0.05}}
 	return []setting{decline(0.01, 30*time.Second), {"Prospect", 0, 30 * time.Second, prospect}}

@@ -38,7 +38,6 @@ var (
 )
 
 // schedule is one of the thesis' experiments.
-// name is for programs, title for people.
 type schedule struct {
 	name, title   string
 	workers, jobs int
@@ -99,7 +98,6 @@ func (s *schedule) scenario(seed uint64) (*sim.Scenario, error) {
 }
 
 // workers names the workers as the thesis does, from 1.
-// The names are those in the figures.
 func workers(n int) []string {
 	names := make([]string, n)
 	for w := range names {

@@ -89,7 +89,6 @@ func learn(j *job, n, seeds int) ([]cell, error) {
 }
 
 // split divides measurements by whether they are in the first part.
-// A measurement may be in both parts, or in none.
 func split(all []speedup.Observation, first, second func(o *speedup.Observation) bool) (a, b []speedup.Observation) {
 	for i := range all {
 		if first(&all[i]) {

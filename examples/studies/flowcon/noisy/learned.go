@@ -131,7 +131,6 @@ func (c *Contest) gains(noise Noise, interval time.Duration, seed uint64) ([]flo
 }
 
 // moments are the mean of some numbers and its standard error.
-// It is a running sum, so that no list is kept.
 type moments struct{ n, sum, squares float64 }
 
 // Numbers are of a size near 1, so that their squares lose nothing.
@@ -141,7 +140,6 @@ func (m *moments) add(x float64) {
 	m.squares += x * x
 }
 
-// It is NaN before the first.
 func (m *moments) mean() float64 { return m.sum / m.n }
 
 // The error is that of the mean, with the number of schedules as it is.
