@@ -49,6 +49,9 @@ func (r *release) programs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.download(ctx); err != nil {
+		return err
+	}
 	cache, err := r.command(ctx, "", nil, "go", "env", "GOMODCACHE")
 	if err != nil {
 		return err
@@ -82,6 +85,23 @@ func (r *release) programs(ctx context.Context) error {
 			if err := move(filepath.Join(bin, name+ending), to); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// download fetches what the programs that are built need from elsewhere into the module cache of this machine, by the sums of the
+// repository: those that build them take it from there.
+func (r *release) download(ctx context.Context) error {
+	for _, folder := range r.modules {
+		for _, program := range programs {
+			if !r.wants(program.folder) || !strings.HasPrefix(filepath.Join(r.clone, program.folder), folder) {
+				continue
+			}
+			if _, err := r.command(ctx, folder, nil, "go", "mod", "download"); err != nil {
+				return err
+			}
+			break
 		}
 	}
 	return nil

@@ -42,7 +42,6 @@ func TestMake(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command in a fresh module cache, twice")
 	}
-	download(t)
 	source := filepath.Join(t.TempDir(), "source")
 	git(t, "", "clone", "-q", "--no-tags", root, source)
 	var sums []string
