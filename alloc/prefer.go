@@ -79,20 +79,27 @@ func (r *resolved) gathering(a *attempt) (d *draft, moving []int) {
 	return d, moving
 }
 
-// chooseNumbers places each application that loses by its domains again: with the number, no more than it has, that is worth most less what
-// domains and a restart cost, or as it ran, beside all others, one after the other. from is the draft that P2 was made of. What it finds is a solution of
-// P2 too, and the bound stays that without what domains cost. O(numbers) choices of domains and checks for each of them.
+// chooseNumbers lets what is placed anew make way for each application that loses by its domains, and places those that still do again:
+// with the number, no more than it has, that is worth most less what domains and a restart cost, or as it ran, beside all others, one after
+// the other. from is the draft that P2 was made of. What it finds is a solution of P2 too, and the bound stays that without what domains
+// cost. O(numbers) choices of domains and checks for each of them.
 func (r *resolved) chooseNumbers(from *draft, a *attempt) {
 	if r.leafOf == nil {
 		return
 	}
-	d, _ := r.gathering(a)
+	d, moving := r.gathering(a)
+	moving = slices.DeleteFunc(moving, r.sliced)
 	allowed := func() bool {
 		counts := gather(a.apps, d.counts)
 		return a.instance.Check(counts) == nil &&
 			!(r.guaranteed && r.takesGuaranteed(from, &attempt{apps: a.apps, solution: &solver.Solution{Counts: counts}}))
 	}
 	changed := false
+	for _, i := range moving {
+		if r.prefers(i) && r.apart(i, d.counts[i]) > 0 {
+			changed = d.makeWay(i, moving, allowed) || changed
+		}
+	}
 	for at, i := range a.apps {
 		if !r.sliced(i) && r.apart(i, d.counts[i]) > 0 {
 			changed = d.together(i, &a.instance.Apps[at], allowed) || changed

@@ -47,18 +47,14 @@ func (f *fitter) best(t int32) int {
 	if f.scans == grouping {
 		f.group()
 	}
-	var j int
-	if f.groups == nil {
-		j = f.scan(t, start)
-	} else {
-		j = f.ofGroups(t, start)
+	if f.groups != nil {
+		return f.ofGroups(t, start)
 	}
-	// Containers only come, so that what has no room has none from now on.
-	if j < 0 && f.a.S.p.Plain {
-		f.full = append(f.full, t)
-	}
-	return j
+	return f.scan(t, start)
 }
+
+// fills notes that no server has room for a container of type t, whoever may be there. Containers only come, so that none has from now on.
+func (f *fitter) fills(t int32) { f.full = append(f.full, t) }
 
 // hopeless reports whether a container that is no larger than one of type t has found no room.
 func (f *fitter) hopeless(t int32) bool {
@@ -117,19 +113,25 @@ func (f *fitter) scan(t int32, start int) int {
 	s, demand := f.a.S, f.a.S.p.DemandOf(t)
 	f.scans++
 	f.looks += s.p.Servers
-	best, most := -1, 0.0
+	best, most, room := -1, 0.0, false
 	j := start
 	for range s.p.Servers {
 		at := j
 		if j++; j == s.p.Servers {
 			j = 0
 		}
-		if !holdsOne(s.left[at*len(demand):], demand) || !s.p.Plain && s.leave(at, t) <= 0 {
+		if !holdsOne(s.left[at*len(demand):], demand) {
+			continue
+		}
+		if room = true; !s.p.Plain && s.leave(at, t) <= 0 {
 			continue
 		}
 		if part := f.a.partOf(at, t); best < 0 || part > most {
 			best, most = at, part
 		}
+	}
+	if !room {
+		f.fills(t)
 	}
 	return best
 }
@@ -172,6 +174,9 @@ func (f *fitter) ofGroups(t int32, start int) int {
 				break
 			}
 		}
+	}
+	if best < 0 && s.p.Plain {
+		f.fills(t)
 	}
 	return best
 }

@@ -35,10 +35,20 @@ func (f *fitter) whole(t int32, need int64) int {
 	if best >= 0 {
 		return best
 	}
-	f.looks += s.p.Servers
 	start := f.a.rng.Below(s.p.Servers)
+	if f.hopeless(t) {
+		return -1
+	}
+	f.looks += s.p.Servers
+	demand, holds := s.p.DemandOf(t), false
 	for at := range s.p.Servers {
-		consider((start + at) % s.p.Servers)
+		if j := (start + at) % s.p.Servers; holdsOne(s.left[j*len(demand):], demand) {
+			holds = true
+			consider(j)
+		}
+	}
+	if !holds {
+		f.fills(t)
 	}
 	return best
 }
