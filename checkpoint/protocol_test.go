@@ -242,3 +242,12 @@ func TestCancelledWhileItWaits(t *testing.T) {
 	m = must.Have(checkpoint.Recover(checkpoint.Config{Kinds: slotKinds}, 4, first, m.Ready().Record))(t)
 	must.Do(t, m.Step(checkpoint.Submit{Job: "b", Demand: slot}), "a job of the name of one that was forgotten")
 }
+
+// A machine of which a server says that another master has spoken there takes nothing more.
+func TestFencedByAServer(t *testing.T) {
+	m := must.Have(checkpoint.New(checkpoint.Config{Kinds: slotKinds}, 3))(t)
+	steps(t, m, slotted("s1"), checkpoint.Submit{Job: "a", Demand: slot}, checkpoint.Adjust{Targets: map[string][]string{"a": {"s1"}}})
+	e := m.Ready().Effects[0]
+	must.Err(t, m.Step(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Fenced, Step: -1}), checkpoint.ErrFenced)
+	must.Err(t, m.Step(checkpoint.Tick{Now: time.Unix(5, 0)}), checkpoint.ErrFenced, "after it")
+}

@@ -1,60 +1,31 @@
-// This file lists the bugs: each is a change that somebody might have made.
+// This file reads the list of bugs.
 
 package main
 
-// bug is a change of a file below checkpoint that changes what the library does.
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// list has a bug in each line, as Go quotes strings: what it is, the file from the folder checkpoint on, a text that stands there once, and
+// what somebody might have written instead. Each changes what the library does.
+//
+//go:embed bugs.txt
+var list string
+
+// bug is a line of the list.
 type bug struct{ what, file, from, to string }
 
-var bugs = []bug{
-	{"a master that was replaced is obeyed", "agent/fence.go", "if e.Epoch < f.Epoch {", "if false {"},
-	{"a late Stop lowers the mark of a later one", "agent/fence.go", "f.Stopped = max(f.Stopped, e.Attempt)", "f.Stopped = e.Attempt"},
-	{"an attempt that was stopped may start", "agent/fence.go", "case e.Attempt <= f.Stopped:", "case false:"},
-	{"an attempt may start beside a later one", "agent/fence.go", "case e.Attempt < f.Created:", "case false:"},
-	{"an attempt that has lapsed may start", "agent/fence.go", "case e.Attempt <= f.Lapsed:", "case false:"},
-	{"another cluster's orders are obeyed", "agent/fence.go", "if f.Witness.Foreign(e) {", "if false {"},
-	{"an attempt is resumed again and again", "agent/fence.go", "if e.Action == checkpoint.Resume && e.Attempt <= f.Resumed {", "if false {"},
-	{"a late order is obeyed", "agent/keep.go", "return Lease{Length: a.lease.Length}.Renew(o.Heard, now).Left(now) == 0", "return now.Boot == \"\""},
-	{"the end of the lease ends nothing", "agent/keep.go", "if left == 0 {", "if left < 0 {"},
-	{"a lease is twice as long", "agent/lease.go", "max(0, l.Length-(", "max(0, 2*l.Length-("},
-	{"a lease counts from when its word comes", "agent/lease.go", "l.Heard = echo", "l.Heard = now"},
-	{"an agent acts before its book is durable", "agent/agent.go", "	err := a.flush(p.ctx)\n", "	var err error\n"},
-	{"an agent of another boot keeps its lease", "agent/lease.go", "if l.Heard.Boot != now.Boot || l.Heard.At > now.At {", "if l.Heard.At > now.At {"},
-	{"attempts begin before silent servers spoke", "driver/attend.go", "if !d.members.complete(time.Now(), d.config.Grace) {", "if false {"},
-	{"a server is lost before its lease is over", "driver/loop.go", "case s.silent > d.config.Grace:", "case s.silent > d.config.Grace/4:"},
-	{"a record that is not durable counts", "driver/loop.go", "return d.journal.Append(ready.Record) }); err != nil {", "return d.journal.Append(ready.Record) }); err != nil && false {"},
-	{"what nobody knows of runs on", "driver/watch.go", "n > 1 && n&(n-1) == 0 {", "n < 0 {"},
-	{"a driver goes on that hears of a newer one", "driver/loop.go", "return errors.Is(err, checkpoint.ErrFenced) || ", "return "},
-	{"the store is not told of a new attempt", "driver/perform.go", "failed(d.fence(ctx, e))", "failed(nil)"},
-	{"of several answers the best counts", "driver/reply.go", "> slices.Index(badness, a.Outcome)", "< slices.Index(badness, a.Outcome)"},
-	{"what another attempt has done counts", "driver/watch.go", "if j == nil || j.Attempt != s.Attempt || !slices.Contains(j.Containers, server) {", "if j == nil {"},
-	{"a process that is missing is not missed", "driver/watch.go", "		if !known {\n", "		if known && !known {\n"},
-	{"an answer to another effect counts", "reply.go", "if j == nil || j.Effect == 0 || j.Effect != r.ID {", "if j == nil || j.Effect == 0 {"},
-	{"a checkpoint counts that nobody has read back", "reply.go", "		m.enter(j, Verifying)\n", "		m.confirmed(j)\n"},
-	{"a job moves without being stopped", "reply.go", "		m.enter(j, Stopping)\n		return\n	}\n	m.enter(j, Running)", "		m.stopped(j)\n		return\n	}\n	m.enter(j, Running)"},
-	{"a stop that fails is given up", "reply.go", "case j.Phase == Stopping || j.Phase == Releasing:", "case false:"},
-	{"the newest checkpoint is pruned", "reply.go", "Checkpoint: j.Checkpoints[0].Number, Store: m.store,", "Checkpoint: j.Newest().Number + 1, Store: m.store,"},
-	{"jobs keep what they had on lost servers", "server.go", "		m.lose(m.jobs[name], s.ID)\n", "		_ = name\n"},
-	{"the death of another attempt counts", "exit.go", "if j == nil || j.Attempt != e.Attempt || !runs[j.Phase] || j.Broken {", "if j == nil || !runs[j.Phase] || j.Broken {"},
-	{"the end of another attempt counts", "exit.go", "if j == nil || j.Attempt != f.Attempt || j.Phase == Creating || j.Ending != \"\" {", "if j == nil || j.Ending != \"\" {"},
-	{"a server may have a container too many", "room.go", "if left[server][k] < need && need > 0 {", "if left[server][k] < 0 && need > 0 {"},
-	{"reserved room is given to others", "room.go", "if !j.Reserved {", "if true {"},
-	{"attempts begin on silent servers", "queue.go", "return !slices.ContainsFunc(lists, m.silent)", "return true"},
-	{"a number that is on no record is taken for one", "witness.go", "	if number > m.next {\n", "	if false {\n"},
-	{"a number that an earlier master did not give out is taken for one", "witness.go", "if gap.After < number && number <= gap.To {", "if gap.After < number && number < gap.After {"},
-	{"a journal is not synced", "journal/journal.go", "if err := j.file.Sync(); err != nil {", "if err := error(nil); err != nil {"},
-	{"a journal is written that was taken over", "journal/journal.go", "	if files.highest > j.number {", "	if files.highest < 0 {"},
-	{"a keeper does not count", "guard/keeper_linux.go", "return now.Boot != k.boot || now.At >= k.until", "return now.Boot != k.boot"},
-	{"a keeper is told of too long a lease", "guard/state_linux.go", "Until: g.lease.Heard.At + g.lease.Length}", "Until: g.lease.Heard.At + 9*g.lease.Length}"},
-	{"a guard leaves a keeper alone that is stopped", "guard/run_linux.go", "			k.kill()\n			g.wake()\n", "			g.wake()\n"},
-	{"no timer watches a guard that is stopped", "guard/run_linux.go", "	g.alarm.set(left+alarmLate, 0)\n", ""},
-	{"a guard's lease counts from the answer", "guard/renew_linux.go", "Renew(grant.Heard, now)", "Renew(now, now)"},
-	{"a guard that has a longer lease tells nobody", "guard/renew_linux.go", "	wake(g.renewed)\n	return nil", "	return nil"},
-	{"a run that is fenced off goes on", "guard/run_linux.go", "			end(Fenced)\n", ""},
-	{"an agent vouches for twice its lease", "guard/vouch.go", "Length: left}", "Length: 2 * left}"},
-	{"an agent does not say that a run is fenced off", "guard/vouch.go", "case errors.Is(err, checkpoint.ErrFenced):", "case errors.Is(err, checkpoint.ErrFenced) && left < 0:"},
-	{"a request counts twice", "wire/challenge.go", "known.seen[n] = true", "_ = known.seen[n]"},
-	{"a body that was changed counts", "wire/call.go", "if err != nil || digest(body) != r.Header.Get(headerDigest) {", "if err != nil {"},
-	{"a request for a gate of before counts", "wire/challenge.go", "case text == \"\" || known.text != text || c.since()-known.began > 2*turn:", "case false:"},
-	{"a stranger's request counts", "wire/sign.go", "if !known || !hmac.Equal([]byte(r.Header.Get(headerSignature)), []byte(l.ofRequest(r))) {", "if !known || hmac.Equal(nil, []byte(r.Header.Get(headerSignature))) {"},
-	{"any answer is believed", "wire/call.go", "if !hmac.Equal([]byte(response.Header.Get(headerSignature)), []byte(signature)) {", "if hmac.Equal(nil, []byte(signature)) {"},
+// bugs returns all. The error says which line is none.
+func bugs() (all []bug, err error) {
+	for line := range strings.Lines(list) {
+		var b bug
+		if n, err := fmt.Sscanf(line, "%q %q %q %q\n", &b.what, &b.file, &b.from, &b.to); err != nil {
+			return nil, fmt.Errorf("bug %d, after %d fields: %w: %s", len(all), n, err, strconv.Quote(line))
+		}
+		all = append(all, b)
+	}
+	return all, nil
 }

@@ -10,10 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/apportion/apportion/internal/world"
@@ -22,32 +24,57 @@ import (
 func main() {
 	seeds := flag.Uint64("seeds", 30, "how many seeds are played for each")
 	first := flag.Int("first", 0, "the first bug")
-	last := flag.Int("last", len(bugs)-1, "the last one")
+	last := flag.Int("last", math.MaxInt, "the last one")
+	tests := flag.Bool("tests", false, "ask the tests of its package before any seed")
 	flag.Parse()
+	all, err := bugs()
 	missed := 0
-	for i := *first; i <= min(*last, len(bugs)-1); i++ {
-		by, err := bugs[i].find(context.Background(), *seeds)
+	for i := *first; err == nil && i < len(all) && i <= *last; i++ {
+		var by string
+		by, err = all[i].find(context.Background(), *seeds, *tests)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			break
 		}
 		if by == "" {
 			by, missed = "nothing", missed+1
 		}
-		fmt.Printf("| %d | %s | %s | %s |\n", i, bugs[i].what, bugs[i].file, by)
+		fmt.Printf("| %d | %s | %s | %s |\n", i, all[i].what, all[i].file, by)
 	}
-	if missed > 0 {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if err != nil || missed > 0 {
 		os.Exit(1)
 	}
 }
 
 // find returns what finds the bug; empty: nothing does.
-func (b *bug) find(ctx context.Context, seeds uint64) (string, error) {
+func (b *bug) find(ctx context.Context, seeds uint64, tests bool) (string, error) {
 	file, err := filepath.Abs(filepath.Join("../../checkpoint", b.file))
 	if err != nil {
 		return "", err
 	}
 	change := world.Change{File: file, From: b.from, To: b.to}
+	by := ""
+	if tests || !b.isPlayed() {
+		by, err = b.test(ctx, change)
+	}
+	if by == "" && err == nil && seeds > 0 && b.isPlayed() {
+		by, err = b.play(ctx, change, seeds)
+	}
+	if by == "" && err == nil && !tests && b.isPlayed() {
+		by, err = b.test(ctx, change)
+	}
+	return by, err
+}
+
+// isPlayed reports whether the file is a part of the world.
+func (b *bug) isPlayed() bool {
+	return slices.Contains([]string{".", "agent", "driver", "guard", "journal", "wire"}, filepath.Dir(b.file))
+}
+
+// play returns the first seed that finds the bug, and what it finds.
+func (b *bug) play(ctx context.Context, change world.Change, seeds uint64) (string, error) {
 	w, err := world.New(ctx, change)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", b.what, err)
@@ -63,10 +90,11 @@ func (b *bug) find(ctx context.Context, seeds uint64) (string, error) {
 			return fmt.Sprintf("seed %d: %.70s", seed, strings.ReplaceAll(what, "|", " ")), nil
 		}
 	}
-	return b.test(ctx, change)
+	return "", nil
 }
 
-var failure = regexp.MustCompile(`--- FAIL: (\w+)`)
+// failure is how a test says that it has failed, or that it hangs.
+var failure = regexp.MustCompile(`(?:--- FAIL: |running tests:\n\s+)(\w+)`)
 
 func (b *bug) test(ctx context.Context, change world.Change) (string, error) {
 	text, err := os.ReadFile(change.File)
@@ -83,13 +111,25 @@ func (b *bug) test(ctx context.Context, change world.Change) (string, error) {
 		return "", err
 	}
 	var out bytes.Buffer
-	run := exec.CommandContext(ctx, "go", "test", "-short", "-failfast", "-overlay", files, ".")
-	run.Dir, run.Stdout, run.Stderr = filepath.Dir(change.File), &out, &out
-	if run.Run() == nil {
+	// What is around the package is asked when the package has nothing to say.
+	for _, packages := range []string{".", "./..."} {
+		run := exec.CommandContext(ctx, "go", "test", "-short", "-failfast", "-vet=off", "-timeout=4m", "-overlay", files, packages)
+		run.Dir, run.Stdout, run.Stderr = filepath.Dir(change.File), &out, &out
+		if err = run.Run(); err != nil {
+			break
+		}
+		if filepath.Dir(b.file) == "." {
+			break // around that is all
+		}
+	}
+	if err == nil {
 		return "", nil
 	}
-	if name := failure.FindSubmatch(out.Bytes()); name != nil {
+	switch name := failure.FindSubmatch(out.Bytes()); {
+	case name != nil:
 		return fmt.Sprintf("%s %s", filepath.Dir(b.file), name[1]), nil
+	case bytes.Contains(out.Bytes(), []byte("[build failed]")):
+		return "", fmt.Errorf("%s: %s", b.what, out.Bytes())
 	}
-	return "", fmt.Errorf("%s: %s", b.what, out.Bytes())
+	return filepath.Dir(b.file) + ", an example", nil
 }
