@@ -56,7 +56,7 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 }
 
 // fewClasses is up to how many classes a look at all of them for each step takes less time than a heap.
-const fewClasses = 24
+const fewClasses = 10
 
 // siftDown restores the heap below s: the largest profit on top, ties to the lower class.
 func siftDown(heap []step, s int) {
