@@ -23,6 +23,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/agent"
 	"github.com/apportion/apportion/checkpoint/agent/agenttest"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/store"
 	"github.com/apportion/apportion/internal/must"
 )
@@ -375,6 +376,48 @@ func TestTwoDrivers(t *testing.T) {
 		must.Err(t, over(t, ended), checkpoint.ErrFenced, "the first driver ended with")
 		end()
 		w.must(submit("late"))
+	})
+}
+
+// A driver that has nothing to write down finds out as well, and renews no lease any more.
+func TestReplacedWithoutAWord(t *testing.T) {
+	running(t, func(t *testing.T, w *world) {
+		w.runs("lr", "s1")
+		_, j, err := journal.Open(w.mem, w.machine)
+		must.Do(t, errors.Join(err, j.Close()))
+		began := time.Now()
+		must.Err(t, over(t, w.ended), checkpoint.ErrFenced, "the driver ended with")
+		if took := time.Since(began); took > driver.DefaultPoll {
+			t.Errorf("after %v", took)
+		}
+		w.end()
+		w.open()
+	})
+}
+
+// What ends while a driver waits for servers is not begun when it goes on.
+func TestEndsBeforeItMayBegin(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open()
+		w.must(submit("lr"))
+		w.close()
+		var begun atomic.Int64
+		w.servers["s1"].Meet = func(_ context.Context, o agent.Order) error {
+			if o.Effect.Action == checkpoint.Create {
+				begun.Add(1)
+			}
+			return nil
+		}
+		must.Do(t, w.start())
+		must.Do(t, errors.Join(w.join("s1"), w.join("s2")))
+		w.must(adjust("lr", "s1"))
+		w.await("lr", in(checkpoint.Creating))
+		w.must(checkpoint.Cancel{Job: "lr"})
+		time.Sleep(2 * w.config.Grace)
+		if n := begun.Load(); n > 0 {
+			t.Errorf("%d orders to begin what was cancelled", n)
+		}
+		w.close()
 	})
 }
 

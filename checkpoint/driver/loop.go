@@ -182,6 +182,13 @@ func (d *Driver) soon(call func() error) error {
 // tick tells the machine the time, gives up servers that are silent, and has jobs saved. The machine's own pauses,
 // time-outs and retries are due then. O(jobs).
 func (d *Driver) tick(now time.Time) error {
+	// A master that has nothing to append finds out here that it was replaced: until then it keeps jobs alive, on servers that its successor does
+	// not reach and takes for lost.
+	if leader, ok := d.journal.(interface{ Leads() error }); ok {
+		if err := d.soon(leader.Leads); isEnd(err) || errors.Is(err, ErrHung) {
+			return err
+		}
+	}
 	// Time comes first, so that the server that is given up below is given up at this time and not at
 	// that of the last tick. It stands still as long as no attempt may begin, so that none counts as failed for that.
 	if d.attend() {

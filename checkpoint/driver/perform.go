@@ -25,6 +25,10 @@ func (d *Driver) begin(ctx context.Context, e checkpoint.Effect) {
 		if e.Action == checkpoint.Create || e.Action == checkpoint.Resume {
 			select {
 			case <-d.heard:
+				// The attempt may have been stopped while none might begin.
+				if j := d.view.job(e.Job); j == nil || j.Effect != e.ID {
+					return
+				}
 			case <-ctx.Done():
 				return
 			}

@@ -52,7 +52,7 @@ func TestWorld(t *testing.T) {
 	})
 	t.Run("shrink", func(t *testing.T) {
 		flags := []string{"-bug", "old-journal", "-servers", "2", "-jobs", "2", "-every", "4s", "-for", "1m"}
-		for seed := uint64(1); seed <= 8; seed++ {
+		for seed := uint64(1); seed <= 24; seed++ {
 			all := play(t, w, seed, io.Discard, flags...)
 			if len(all.Violations) == 0 {
 				continue

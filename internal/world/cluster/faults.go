@@ -125,6 +125,14 @@ var kindsOfFaults = []fault{
 			m.full = time.Now().Add(seconds(rng, 60))
 		}
 	}},
+	{"a server that the next master does not reach", 30, func(w *world, rng *rand.Rand) {
+		if m := w.master(); m != nil {
+			for _, h := range w.hosts[:1+rng.IntN(len(w.hosts))] {
+				h.wires.only, h.wires.onlyUntil = m, time.Now().Add(60*time.Second)
+			}
+			go w.leads()
+		}
+	}},
 	{"store away", 2, func(w *world, rng *rand.Rand) { w.refuses = time.Now().Add(seconds(rng, 60)) }},
 }
 

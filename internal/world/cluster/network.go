@@ -15,7 +15,13 @@ import (
 
 // wires are what is wrong with the network of a machine: until when nothing comes through, each way, and until when the network loses,
 // repeats and delays.
-type wires struct{ noWord, noAnswer, bad time.Time }
+type wires struct {
+	noWord, noAnswer, bad time.Time
+	only                  *master // until onlyUntil, no other is heard
+	onlyUntil             time.Time
+}
+
+func (k *link) gone() bool { return time.Now().Before(k.h.wires.onlyUntil) && k.m != k.h.wires.only }
 
 // longest is how late a message may be whose caller has given up.
 const longest = 90 * time.Second
@@ -65,7 +71,7 @@ func call[Q, A any](ctx context.Context, k *link, q Q, do func(context.Context, 
 		k.later(func(ctx context.Context, a *agent.Agent) { _, _ = do(ctx, a, copied(q)) })
 	}
 	time.Sleep(time.Duration(1+w.rng.IntN(30)) * time.Millisecond)
-	if time.Now().Before(k.h.wires.noWord) || bad && w.rng.IntN(4) == 0 {
+	if k.gone() || time.Now().Before(k.h.wires.noWord) || bad && w.rng.IntN(4) == 0 {
 		<-ctx.Done()
 		return none, ctx.Err()
 	}

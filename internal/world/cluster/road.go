@@ -107,7 +107,7 @@ func (k *road) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	k.late()
-	if time.Now().Before(k.h.wires.noWord) || bad && k.draw(4) == 0 {
+	if (&link{k.m, k.h}).gone() || time.Now().Before(k.h.wires.noWord) || bad && k.draw(4) == 0 {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
