@@ -170,10 +170,14 @@ func TestTryTrace(t *testing.T) {
 		eventually(t, url, "all have gone", func(s *tried) bool { return len(s.Jobs.Set) == 0 })
 	}, "-servers", "2", "-speed", "3000", "-trace", file, "-from", "1000s")
 	must.Equal(t, end.Ended, 3, end)
-	if end := try(t, func(url string) {
-		eventually(t, url, "all have gone", func(s *tried) bool { return len(s.Decisions) > 1 && len(s.Jobs.Set) == 0 })
-	}, "-trace", "sim.jsonl"); end.Ended != 2 {
-		t.Errorf("%+v", end)
+	slurm := filepath.Join(t.TempDir(), "sacct.txt")
+	must.Do(t, os.WriteFile(slurm, []byte("JobID|Partition|Submit|Start|End|AllocTRES\n1|a|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:20:00|cpu=8,gres/gpu=4\n1.0||||2026-03-01T10:20:00|cpu=8\n2|b|2026-03-01T10:01:00|2026-03-01T10:05:00|2026-03-01T10:20:00|cpu=8,gres/gpu=8\n"), 0o600))
+	for _, file := range []string{"sim.jsonl", slurm} {
+		if end := try(t, func(url string) {
+			eventually(t, url, "all have gone", func(s *tried) bool { return len(s.Decisions) > 1 && len(s.Jobs.Set) == 0 })
+		}, "-speed", "1000", "-trace", file); end.Ended != 2 {
+			t.Errorf("%s: %+v", file, end)
+		}
 	}
 }
 

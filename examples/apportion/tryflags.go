@@ -21,7 +21,7 @@ func (c *command) tryFlags() {
 	c.Uint64Var(&o.seed, "seed", 1, "chooses the jobs, where there is no trace")
 	c.Float64Var(&o.speed, "speed", 100, "how many `times` as fast as time it goes")
 	c.DurationVar(&o.length, "for", 0, "end after this `long`; 0: with an interrupt")
-	c.StringVar(&o.trace, "trace", "", "a `file` of jobs to play: CSV as package trace reads it, plain or gzip, or what \"sim\" reads as its first line")
+	c.StringVar(&o.trace, "trace", "", "a `file` of jobs to play: what sacct -P prints, Philly's log, Alibaba's pods or CSV as package trace reads it, plain or gzip, or what \"sim\" reads as its first line")
 	c.DurationVar(&o.from, "from", 0, "where in the trace to begin: jobs that were submitted before are left out")
 	c.StringVar(&o.listen, "listen", "127.0.0.1:0", "the loopback `address` of the page")
 	c.Float64Var(&o.theta1, "theta1", 0.3, "how unfair a decision may be, from 0 to 1")

@@ -83,7 +83,7 @@ func readScenario(line []byte) (*sim.Scenario, []drf.Queue, int, error) {
 // It returns how many are left out: they have no GPU, no known length, more GPUs than there are, or were submitted before -from.
 func (o *tryOptions) read(s *sim.Scenario, in io.Reader) (left int, err error) {
 	seen := map[string]int{}
-	for job, err := range trace.Jobs(o.trace, in) {
+	for job, err := range trace.AnyJobs(o.trace, in) {
 		if err != nil {
 			return 0, err
 		}

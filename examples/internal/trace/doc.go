@@ -10,6 +10,7 @@
 //	reader       row          columns
 //	Jobs         Job          job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,
 //	                          est_s,status,kind and any others
+//	AnyJobs      Job          those, or what sacct, Philly's log and Alibaba's list of pods have
 //	Curve        Point        step,t_s,value
 //	CurveIndex   CurveInfo    file,points,family,model,dataset,metric,better,t_s_is,note
 //	Throughputs  Throughput   gpu_model,job_type,gpus,steps_per_s

@@ -75,9 +75,14 @@ type table struct {
 
 // rows returns the rows of in, each decoded by decode. It yields one error at most, at the end.
 func rows[T any](file string, in io.Reader, columns []string, decode func(*row) T) iter.Seq2[T, error] {
+	return rowsOf(file, in, ',', columns, decode)
+}
+
+// rowsOf is rows of a table whose fields have comma between them.
+func rowsOf[T any](file string, in io.Reader, comma rune, columns []string, decode func(*row) T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		t, err := open(file, in, columns)
+		t, err := open(file, in, comma, columns)
 		if err != nil {
 			yield(none, err)
 			return
@@ -106,13 +111,14 @@ func rows[T any](file string, in io.Reader, columns []string, decode func(*row) 
 }
 
 // open reads the header and checks that the columns are there.
-func open(file string, in io.Reader, columns []string) (*table, error) {
+func open(file string, in io.Reader, comma rune, columns []string) (*table, error) {
 	plain, err := decompress(in)
 	if err != nil {
 		return nil, &Error{File: file, Err: err}
 	}
 	t := &table{file: file, limited: limitedReader{in: plain}}
 	t.csv = csv.NewReader(&t.limited)
+	t.csv.Comma = comma
 	t.limited.left = maxRow
 	t.header, err = t.csv.Read()
 	switch {
