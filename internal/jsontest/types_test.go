@@ -231,7 +231,7 @@ var exempt = map[string]string{
 	"checkpoint/controller.Config":         "holds a function or an interface of the caller's",
 	"checkpoint/page.Config":               "holds a function or an interface of the caller's",
 	"checkpoint/page.Foresight":            "is kept in memory",
-	"checkpoint/page.Outlook":              "is kept in memory",
+	"checkpoint/page.Forecasts":            "holds functions of the caller's",
 	"checkpoint/page.Question":             "comes in an address",
 	"checkpoint/managed.Agent":             "holds a function or an interface of the caller's",
 	"checkpoint/managed.Config":            "holds a function or an interface of the caller's",
