@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed"
@@ -80,6 +81,15 @@ func New(config Config) (*Controller, error) {
 		options = *config.Options
 	}
 	options.Spec = c.spec
+	told := options.Recorded
+	options.Recorded = func(r checkpoint.Record) {
+		now := time.Now()
+		c.starts.take(r, now)
+		c.forecasts.Take(r, now)
+		if told != nil {
+			told(r)
+		}
+	}
 	if options.Log == nil {
 		options.Log = c.config.Log
 	}
@@ -106,7 +116,7 @@ func New(config Config) (*Controller, error) {
 	}
 	// The driver may take a server for lost only when no run can live there any more, which the fleet knows: a lease, what
 	// clocks drift apart, and what it takes to kill.
-	c.driver, err = driver.New(config.Machine, counted{config.Journal, c.starts, c.forecasts}, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
+	c.driver, err = driver.New(config.Machine, config.Journal, driver.Config{Store: config.Store, Grace: c.fleet.Grace()}, &options)
 	return c, err
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
-	"github.com/apportion/apportion/checkpoint/page"
 )
 
 // starts remembers runs since the controller began. It is safe for concurrent use.
@@ -172,21 +171,4 @@ func (s *starts) tell(e exposition) {
 		e.histogram("apportion_job_wait_seconds", s.waited[queue], "queue", queue)
 	}
 	e.histogram("apportion_job_pause_seconds", &s.paused)
-}
-
-// counted is a journal whose records are counted.
-type counted struct {
-	driver.Journal
-	starts    *starts
-	forecasts *page.Forecasts
-}
-
-func (c counted) Append(r checkpoint.Record) error {
-	err := c.Journal.Append(r)
-	if err == nil {
-		now := time.Now()
-		c.starts.take(r, now)
-		c.forecasts.Take(r, now)
-	}
-	return err
 }

@@ -29,6 +29,8 @@ type Agent interface {
 // Journal keeps the records of a machine; journal.Journal is one. It belongs to the driver from New on.
 //
 // Its methods are called from one goroutine at a time, that of Run, and all but Bytes are given AppendLimit.
+//
+// Where it has a method Leads() error as well, which writes nothing, a driver asks at each tick, and ends by ErrFenced, or where no answer comes.
 type Journal interface {
 	// Append makes a record durable. After an error the journal takes nothing more.
 	Append(checkpoint.Record) error
@@ -88,6 +90,8 @@ type Options struct {
 	CompactBytes int64
 	// AppendLimit is how long the journal may take for a record; 0: 30 s.
 	AppendLimit time.Duration
+	// Recorded is told of every record that is durable, before anything is done by it; it must not change it. Nil: nobody is.
+	Recorded func(checkpoint.Record)
 	// Trace is told of every effect that was replied to, from one goroutine; nil: nobody is.
 	Trace func(Traced)
 	// Log is told of each start, stop and end of a job, of what becomes of servers, of effects that fail, and of the leader, see

@@ -140,6 +140,9 @@ func (d *Driver) commit(ctx context.Context) error {
 		if err := d.soon(func() error { return d.journal.Append(ready.Record) }); err != nil {
 			return fmt.Errorf("driver: %w", err)
 		}
+		if d.options.Recorded != nil {
+			d.options.Recorded(ready.Record)
+		}
 	}
 	// 2. Publish: whoever looks at the state sees only what is durable. Lost members go first, so that
 	// an effect that is begun below finds no agent of a server that is gone.

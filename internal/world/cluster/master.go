@@ -54,13 +54,13 @@ func (w *world) leads() {
 	m.epoch = machine.Epoch()
 	name := machine.Journal()
 	m.accepts = name == w.lost
-	var to driver.Journal = records
+	var recorded func(checkpoint.Record)
 	if w.steps != nil {
-		to = &noted{records, w.steps}
+		recorded = w.steps.record
 	}
-	d, err := driver.New(machine, to, driver.Config{Store: &checkpoints{w.store, w, m.life}, Grace: grace}, &driver.Options{
+	d, err := driver.New(machine, records, driver.Config{Store: &checkpoints{w.store, w, m.life}, Grace: grace}, &driver.Options{
 		Poll: time.Second, SaveEvery: time.Minute, StallAfter: 3 * time.Minute, CordonAfter: 5, Retain: 5 * time.Minute,
-		AcceptLoss: w.lost, CompactBytes: 64 << 10})
+		AcceptLoss: w.lost, CompactBytes: 64 << 10, Recorded: recorded})
 	if err != nil {
 		w.violated("a driver is refused: %v", err)
 		return

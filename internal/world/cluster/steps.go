@@ -120,20 +120,6 @@ func (s *steps) record(r checkpoint.Record) {
 	}
 }
 
-// noted is a journal of which each record is noted.
-type noted struct {
-	driver.Journal
-	to *steps
-}
-
-func (n *noted) Append(r checkpoint.Record) error {
-	err := n.Journal.Append(r)
-	if err == nil {
-		n.to.record(r)
-	}
-	return err
-}
-
 // ear is an agent as a master has it, with what is said and heard noted.
 type ear struct {
 	driver.Agent

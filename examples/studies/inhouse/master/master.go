@@ -99,11 +99,11 @@ func Open(config Config) (*Master, error) {
 	m.forecasts = &page.Forecasts{Last: m.foreseen, QueueOf: specs.queueOf, Before: machine.Jobs(), Pause: config.Poll}
 	m.board = page.New(page.Config{Secret: config.Secret, Source: m.shown, Ask: m.ask})
 	options := &driver.Options{Spec: specs.work, Poll: config.Poll, SaveEvery: config.SaveEvery, StallAfter: config.StallAfter,
-		Retain: config.Retain, AcceptLoss: config.AcceptLoss}
+		Retain: config.Retain, AcceptLoss: config.AcceptLoss, Recorded: func(r checkpoint.Record) { m.forecasts.Take(r, time.Now()) }}
 	if config.Trace != nil {
 		options.Trace = func(t driver.Traced) { _ = json.NewEncoder(config.Trace).Encode(t) } // the work goes on without
 	}
-	m.driver, err = driver.New(machine, noted{records, m.forecasts}, driver.Config{Store: config.Store, Grace: config.Grace}, options)
+	m.driver, err = driver.New(machine, records, driver.Config{Store: config.Store, Grace: config.Grace}, options)
 	return m, err
 }
 
@@ -121,20 +121,6 @@ func (m *Master) Run(ctx context.Context) error {
 	cancel()
 	under.Wait()
 	return errors.Join(err, undecided)
-}
-
-// noted is a journal whose records the forecasts learn from.
-type noted struct {
-	driver.Journal
-	forecasts *page.Forecasts
-}
-
-func (n noted) Append(r checkpoint.Record) error {
-	err := n.Journal.Append(r)
-	if err == nil {
-		n.forecasts.Take(r, time.Now())
-	}
-	return err
 }
 
 // decide takes a decision whenever jobs or servers have come or gone, and every now and then. The same state
