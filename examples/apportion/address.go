@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -32,6 +33,11 @@ func (c *command) newestDecision(ctx context.Context, address string) (io.ReadCl
 		return nil, err
 	}
 	if c.token != "" {
+		// As serve, which takes no token elsewhere without TLS.
+		host := request.URL.Hostname()
+		if ip := net.ParseIP(host); request.URL.Scheme != "https" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return nil, fmt.Errorf("%w: -token and %s: others could read the token on its way, which https hides", errUsage, address)
+		}
 		token, err := os.ReadFile(c.token)
 		if err != nil {
 			return nil, err
@@ -45,6 +51,7 @@ func (c *command) newestDecision(ctx context.Context, address string) (io.ReadCl
 	body := http.MaxBytesReader(nil, answer.Body, mostDecision)
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(body, 200))
+		_ = body.Close()
 		return nil, fmt.Errorf("%s: %s: %s", address, answer.Status, strings.TrimSpace(string(text)))
 	}
 	return body, nil

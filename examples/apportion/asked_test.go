@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -86,4 +87,14 @@ func TestControllerIsAsked(t *testing.T) {
 	}
 	last.Problem, last.Decision = nil, nil
 	refused("has decided nothing yet", "plan", "-token", token, server.URL)
+}
+
+// A token is not sent where others could read it.
+func TestTokenStaysHere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	must.Do(t, os.WriteFile(file, []byte("secret"), 0o600))
+	var errs strings.Builder
+	if code := run(t.Context(), []string{"plan", "-token", file, "http://192.0.2.1:7190"}, nil, io.Discard, &errs); code != misused || !strings.Contains(errs.String(), "https") {
+		t.Errorf("exit status %d: %s", code, errs.String())
+	}
 }
