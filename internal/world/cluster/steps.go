@@ -109,7 +109,8 @@ func (s *steps) record(r checkpoint.Record) {
 			s.over.put(j.Name, j.Stopped)
 			s.note("Z", step{job: j.Name, Step: summary.Step{Attempt: before}})
 		}
-		if j.Attempt > s.attempts.get(j.Name) {
+		// An attempt has a number before it has servers, where those of the one before are lost.
+		if j.Attempt > s.attempts.get(j.Name) && len(j.Containers) > 0 {
 			s.attempts.put(j.Name, j.Attempt)
 			of := step{job: j.Name, Step: summary.Step{Attempt: j.Attempt}}
 			for _, id := range slices.Compact(slices.Clone(j.Containers)) {
