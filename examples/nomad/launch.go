@@ -313,23 +313,24 @@ func (n *nomad) allocations(ctx context.Context, job string) ([]*api.AllocationL
 	return list, nil
 }
 
-// Trouble implements managed.Manager: an allocation that has ended without its guard having said a word has not started.
+// Trouble implements managed.Manager: an allocation that has ended without its guard having said a word has not started, and a group
+// of which Nomad has placed some containers only, as others have the room, never runs.
 // An empty answer: nothing is known against it.
 func (n *nomad) Trouble(ctx context.Context, job string, attempt int64, part managed.Part) (why string, refused bool, err error) {
 	allocations, err := n.allocations(ctx, job)
 	if err != nil {
 		return "", false, err
 	}
-	group, placed := groupOf(attempt, part.Server), false
+	group, placed := groupOf(attempt, part.Server), 0
 	for _, a := range allocations {
 		if a.TaskGroup != group {
 			continue
 		}
-		if placed = true; a.ClientStatus == api.AllocClientStatusFailed || a.ClientStatus == api.AllocClientStatusLost {
+		if placed++; a.ClientStatus == api.AllocClientStatusFailed || a.ClientStatus == api.AllocClientStatusLost {
 			return fmt.Sprintf("allocation %.8s is %s: %s", a.ID, a.ClientStatus, lastEvent(a)), false, nil
 		}
 	}
-	if placed {
+	if placed >= part.Count {
 		return "", false, nil
 	}
 	why, err = n.unplaced(ctx, job, group)

@@ -30,6 +30,7 @@ type answers struct {
 	jobs        map[string]*api.Job
 	order       []string // in which jobs were registered first
 	allocations []*api.AllocationListStub
+	evaluations []*api.Evaluation
 	stopped     []string
 	queued      map[string]int // containers of the first group of jobs, by their IDs
 	asked       int            // how many requests there were
@@ -115,6 +116,8 @@ func (s *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(id, "/allocations"):
 		list := slices.Clone(s.allocations)
 		reply(slices.DeleteFunc(list, func(a *api.AllocationListStub) bool { return a.JobID+"/allocations" != id }))
+	case strings.HasSuffix(id, "/evaluations"):
+		reply(s.evaluations)
 	case s.jobs[id] != nil:
 		reply(s.jobs[id])
 	default:
@@ -288,6 +291,26 @@ func TestElasticJobCalledRun(t *testing.T) {
 }
 
 // Only the groups of children belong to attempts.
+// A group that Nomad has placed in part, having found no room for the rest, is in trouble, and one that it may yet place is not.
+func TestPlacedInPart(t *testing.T) {
+	n, s := onAnswers(t, declared())
+	for _, c := range []struct {
+		placed  int
+		failed  string
+		refused bool
+	}{{0, "", false}, {0, groupOf(3, "n1"), true}, {1, "", false}, {1, groupOf(2, "n1"), false}, {1, groupOf(3, "n1"), true}, {2, groupOf(3, "n1"), false}} {
+		s.allocations, s.evaluations, n.child("lr").looked = nil, []*api.Evaluation{{ID: "0123456789", FailedTGAllocs: map[string]*api.AllocationMetric{
+			c.failed: {DimensionExhausted: map[string]int{"cpu": 1}}}}}, time.Time{}
+		for range c.placed {
+			s.runs(childOf("lr"), groupOf(3, "n1"), 1, 1)
+		}
+		why, refused, err := n.Trouble(t.Context(), "lr", 3, managed.Part{Server: "n1", Count: 2})
+		if refused != c.refused || strings.Contains(why, "[cpu]") != c.refused || err != nil {
+			t.Errorf("%+v: %q, %v, %v", c, why, refused, err)
+		}
+	}
+}
+
 func TestAttemptOf(t *testing.T) {
 	for group, want := range map[string]int64{"a3-n1": 3, "a12-n-1": 12, groupOf(7, "x"): 7, "web": 0, "": 0, "api": 0, "a-n1": 0, "ax-3": 0} {
 		if got := attemptOf(group); got != want {
