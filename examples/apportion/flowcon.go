@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion flowcon": FlowCon's limits on one worker, [Zheng] Algorithms 1 and 2.
 
 package main

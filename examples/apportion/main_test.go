@@ -78,6 +78,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "") }
+
 // broken is an output that takes nothing.
 type broken struct{}
 

@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file reads what container monitors report, for "apportion flowcon" and "apportion specon":
 // samples, exits and ticks, [Zheng] §4.1.3.
 

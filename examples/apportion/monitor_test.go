@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file tests "apportion flowcon" and "apportion specon" against the library.
 
 package main
@@ -116,8 +118,6 @@ func FuzzStreams(f *testing.F) {
 		}
 	})
 }
-
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "") }
 
 // small reports whether the numbers of a stream of oasis are such that it ends soon.
 func small(text []byte) bool {

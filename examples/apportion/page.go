@@ -15,11 +15,14 @@ import (
 var errPage = errors.New("a page does not have this")
 
 type (
-	adjustInput struct{}
-	whenOptions struct{}
-	knowledge   struct{}
-	replays     struct{}
-	question    struct{}
+	adjustInput  struct{}
+	whenOptions  struct{}
+	knowledge    struct{}
+	replays      struct{}
+	question     struct{}
+	flowconInput struct{}
+	speconInput  struct{}
+	placedSample struct{}
 )
 
 func (*command) journalFlag() {}
@@ -27,6 +30,10 @@ func (*command) journalFlag() {}
 func (*command) whenFlags() {}
 
 func answerAdjust(context.Context, *command) error { return errPage }
+
+func answerFlowCon(context.Context, *command) error { return errPage }
+
+func answerSpeCon(context.Context, *command) error { return errPage }
 
 func answerImport(context.Context, *command) error { return errPage }
 

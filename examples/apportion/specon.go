@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file implements "apportion specon": categories, migrations and rebalancing across workers,
 // [Zheng] Algorithms 3, 4 and 5.
 

@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file tests "apportion specon" against a twin that only follows containers around, and the lines that the
 // streams of container monitors are made of.
 

@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file reads the first line of "apportion specon".
 
 package main

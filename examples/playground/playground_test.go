@@ -16,7 +16,7 @@ import (
 )
 
 // most is how large the download of the program may be.
-const most = 3 << 20
+const most = 3_000_000
 
 // slow is what the fastest of 21 changes may take, in milliseconds: 100 is the aim for all, and this machine may have other work.
 const slow = 300
