@@ -203,6 +203,7 @@ func TestCertifyRefuses(t *testing.T) {
 		{"not a number", jobs, math.NaN(), nil, apportion.ErrNotFinite},
 		{"more than possible", jobs, 81, nil, apportion.ErrConflict},
 		{"too large", jobs, 0, &CertificateOptions{MaxCells: 11}, ErrTooLarge},
+		{"too large, without jobs", nil, 0, &CertificateOptions{MaxCells: 1}, ErrTooLarge},
 	} {
 		must.Fail(Certify(s.Ledger(), test.jobs, test.achieved, test.options))(t, test.want, test.name, "error")
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/internal/must"
 )
@@ -111,6 +113,18 @@ func TestBoundsOfOptions(t *testing.T) {
 	// A rolling horizon leaves C, which arrives in slot 2, three slots instead of two.
 	rolling := boundsOf(t, cluster, jobs, &BoundsOptions{RawUnits: true, LFloorEps: -1, Rolling: true})
 	near6(t, "L, rolling", rolling.LWorker, []float64{0.476812 / (4 * 66), 0.476812 / (4 * 66)})
+}
+
+// What nobody demands is no part of the bounds, however much of it there is.
+func TestBoundsOfUnused(t *testing.T) {
+	cluster, jobs := formulaExample()
+	want := boundsOf(t, cluster, jobs, nil)
+	for i := range cluster.PSServers {
+		cluster.PSServers[i].Capacity[0] = 1000 // no parameter server has a GPU
+	}
+	if diff := cmp.Diff(want, boundsOf(t, cluster, jobs, nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // A utility that underflows at the horizon must not make L zero or prices anything but numbers.
