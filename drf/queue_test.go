@@ -1,4 +1,4 @@
-// This file tests the heap of sorters against a sorted list, operation by operation, with its invariants.
+// This file tests the heap of sorters against a sorted list, operation by operation, with its invariants, and that of vessels.
 
 package drf
 
@@ -171,6 +171,34 @@ func TestLevelInTheMiddle(t *testing.T) {
 			l := level{middle * by * 5, by, newRatio(5)}
 			if got, tells := l.rounded(5); got != float64(middle) || tells {
 				t.Fatalf("%d rounds to %.17g, want %.17g", middle, got, float64(middle))
+			}
+		}
+	}
+}
+
+// Property: whatever comes, goes and changes, a heap of vessels has the least first, and knows the place of each.
+func TestPropVesselHeap(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		h := vesselHeap{byDue: seed%2 == 0}
+		draw := func(v *vessel) { *h.key(v) = clock{hi: float64(r.IntN(20))} }
+		for step := range 100 {
+			switch n := len(h.list); {
+			case n == 0 || r.IntN(3) == 0:
+				v := &vessel{position: step}
+				draw(v)
+				h.push(v)
+			case r.IntN(2) == 0:
+				v := h.list[r.IntN(n)]
+				draw(v)
+				h.fix(v)
+			default:
+				h.remove(h.list[r.IntN(n)])
+			}
+			for at, v := range h.list {
+				if v.place != at || h.before(v, h.list[0]) {
+					t.Fatalf("seed %d, step %d: the vessel at %d knows %d, and is before the first: %v", seed, step, at, v.place, h.before(v, h.list[0]))
+				}
 			}
 		}
 	}
