@@ -214,6 +214,11 @@ func TestVerifyTreeFinds(t *testing.T) {
 			"sharing incentive: claim \"a\" has 2 containers and could have 3\nsharing incentive: claim \"b\" has 0 containers and could have 3\n"},
 		{"ceiling", []int64{7, 2, 3}, nil, "ceilings: queue \"x\" has 7 of kind 0, its ceiling is 6\n" +
 			"sharing incentive: claim \"b\" has 2 containers and could have 3\nsharing incentive: claim \"c\" has 3 containers and could have 6\n"},
+		{"ceiling of fluids", nil, []float64{6.5, 2, 3.5}, "ceilings: queue \"x\" has 6.5 of kind 0, its ceiling is 6\n" +
+			"envy-freeness: claim \"yb\" has 3.5 containers and could run 4 with what \"ya\" has\n" +
+			"sharing incentive: queue \"y\" has a share of 0.458333333 and could have 0.75\n" +
+			"sharing incentive: queue \"ya\" has a share of 0.166666667 and could have 0.25\nsharing incentive: claim \"b\" has 2 containers and could have 3\n" +
+			"sharing incentive: queue \"yb\" has a share of 0.291666667 and could have 0.5\nsharing incentive: claim \"c\" has 3.5 containers and could have 6\n"},
 		{"unused", nil, []float64{4, 2, 5}, "Pareto efficiency: claim \"a\" has 4 containers and could have 5\nPareto efficiency: claim \"b\" has 2 containers and could have 3\n" +
 			"Pareto efficiency: claim \"c\" has 5 containers and could have 6\nenvy-freeness: claim \"ya\" has 2 containers and could run 2.5 with what \"yb\" has\n" +
 			"sharing incentive: queue \"y\" has a share of 0.583333333 and could have 0.75\n" +
