@@ -138,13 +138,18 @@ func playHours(p Player, r *day.Record, speed float64) *usage {
 // patience is how long a user looks at a plain job that gets nowhere: its containers wait half a minute for each other.
 const patience = 90 * time.Second
 
+// reach is how far a job has come: its step, how many of its containers have begun, whether it has done its work, and when it was seen.
+type reach struct {
+	step  int64
+	begun int
+	over  bool
+	at    time.Time
+}
+
 // again returns what users do of whose plain jobs a fault has left nothing that ends, as managers may: where one has not got further for
-// patience, it is cancelled and submitted anew under another name.
+// patience, it is cancelled and submitted anew under another name; where one has done its work, and a container of it begins again for
+// which the others are not there any more, it is cancelled.
 func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func() {
-	type reach struct {
-		step int64
-		at   time.Time
-	}
 	var looked time.Time
 	known := map[string]reach{}
 	return func() {
@@ -152,13 +157,19 @@ func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func(
 			return
 		}
 		looked = time.Now()
-		far, over := b.reached()
+		jobs := b.reached()
 		for name := range maps.Clone(b.plain) {
 			last, was := known[name]
+			now := jobs[name]
 			switch {
-			case over[name] || was && last.step == far[name] && time.Since(last.at) < patience:
-			case !was || last.step != far[name]:
-				known[name] = reach{far[name], time.Now()}
+			case now.over && last.over && now.begun > last.begun:
+				b.Logf("    %s is done, begins again, and is cancelled", name)
+				p.Verbs().Cancel(b.plain[name])
+				delete(b.plain, name)
+			case now.over && last.over, was && last.step == now.step && time.Since(last.at) < patience:
+			case !was || last.step != now.step || now.over:
+				now.at = time.Now()
+				known[name] = now
 			default:
 				b.Logf("    %s gets nowhere, and is submitted anew", name)
 				p.Verbs().Cancel(b.plain[name])
@@ -172,20 +183,25 @@ func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func(
 	}
 }
 
-// reached is how far jobs have come by their workers' logs, and which have done their work.
-func (b *Bench) reached() (far map[string]int64, over map[string]bool) {
+// reached is how far jobs have come by their workers' logs, by name.
+func (b *Bench) reached() map[string]reach {
 	b.Helper()
 	lines, err := workerlog.ReadAll(os.DirFS(filepath.Join(b.Shared, "runs")))
 	if err != nil {
 		b.Fatal(err)
 	}
-	far, over = map[string]int64{}, map[string]bool{}
+	jobs := map[string]reach{}
 	for i := range lines {
 		l := &lines[i]
-		far[l.Job] = max(far[l.Job], l.Step)
-		over[l.Job] = over[l.Job] || l.Worker == workerlog.End && l.Rank == 0
+		one := jobs[l.Job]
+		one.step = max(one.step, l.Step)
+		one.over = one.over || l.Worker == workerlog.End && l.Rank == 0
+		if l.Worker == workerlog.Start {
+			one.begun++
+		}
+		jobs[l.Job] = one
 	}
-	return far, over
+	return jobs
 }
 
 // harm lets the faults that -faults asks for happen one after the other, as far apart as the length of the play allows: to daemons, to
