@@ -43,9 +43,17 @@ func TestRatedLimits(t *testing.T) {
 	with := func(scene []reading, value float64) []reading {
 		return append(scene, reading{Job: "new", Value: value, Usage: full})
 	}
+	unmeasured := func(scene []reading) []reading {
+		for i := range scene {
+			scene[i].Usage = nil
+		}
+		return scene
+	}
 	rated := func() *flowcon.Options { return &flowcon.Options{Classifier: told{}, Beta: 100} }
 	for _, test := range []limitTest{
 		{"watched", rated(), [][]reading{scene(203, 1), scene(203, 1), scene(201, 104)}, map[string]float64{"a": 0.2, "b": 0.8}},
+		{"watched, use not measured", rated(), [][]reading{unmeasured(scene(203, 1)), unmeasured(scene(203, 1)), unmeasured(scene(201, 104))},
+			map[string]float64{"a": 0.2, "b": 0.8}},
 		{"watched, not rated", &flowcon.Options{Classifier: judged{}, Beta: 100},
 			[][]reading{scene(203, 1), scene(203, 1), scene(201, 104)}, map[string]float64{"b": 1}},
 		{"a newcomer", rated(), [][]reading{scene(203, 1), scene(203, 1), with(scene(201, 104), 205)}, map[string]float64{"a": 0.2, "b": 0.8, "new": 1}},

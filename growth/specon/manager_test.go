@@ -192,6 +192,9 @@ func TestManagerRebalances(t *testing.T) {
 		c.arrive("guest", "right", steady)
 		c.ticks(10)
 		c.moved()
+		if job, _ := c.manager.Job("a"); job.Since != 30*second { // the third slow check
+			t.Errorf("converged since %v", job.Since)
+		}
 		c.exit("guest")
 		c.ticks(ticks)
 		c.moved("a right", "b right", "c right")

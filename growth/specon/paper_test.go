@@ -100,6 +100,9 @@ func TestPaperManagerExample(t *testing.T) {
 	}
 	want := []specon.Move{{Job: "Job-1", From: "Worker-4", To: "Worker-2", Why: placement.LeastScore}}
 	must.Equal(t, cmp.Diff(want, d.Moves), "")
+	if !d.Ran || d.Next != 50*second {
+		t.Errorf("the check at 40 s: ran %v, the next at %v", d.Ran, d.Next)
+	}
 	// Afterwards Worker-2 has Job-1 as well, which counts 1, and Worker-4 has it no more.
 	scores := map[string]float64{}
 	for _, w := range d.Workers {
