@@ -44,9 +44,7 @@ func TestRatedLimits(t *testing.T) {
 		return append(scene, reading{Job: "new", Value: value, Usage: full})
 	}
 	unmeasured := func(scene []reading) []reading {
-		for i := range scene {
-			scene[i].Usage = nil
-		}
+		scene[1].Usage = nil
 		return scene
 	}
 	rated := func() *flowcon.Options { return &flowcon.Options{Classifier: told{}, Beta: 100} }
