@@ -126,21 +126,20 @@ func play(p Player, r *day.Record, limit time.Duration) {
 	b.Set("-theta1", "0.2", "-theta2", "0.5", "-lease", "15s")
 	began := time.Now()
 	called := b.arrive(p, r, began, func(*day.Job) bool { return r.Policy == Elastic })
-	b.ended(p, limit, func() {})
+	b.ended(p, limit, func() bool { return false })
 	if r.Policy == Elastic {
 		b.Check()
 	}
 	b.readLives(r, called, began)
 }
 
-// ended waits until every job has ended; meanwhile is called again and again.
-func (b *Bench) ended(p Player, limit time.Duration, meanwhile func()) {
+// ended waits until every job has ended; meanwhile is called again and again, and says whether any is to come.
+func (b *Bench) ended(p Player, limit time.Duration, meanwhile func() (more bool)) {
 	b.Helper()
 	processes.Eventually(b, "every job ends", limit, func() bool {
 		b.Report()
 		time.Sleep(200 * time.Millisecond)
-		meanwhile()
-		return p.Left() == 0
+		return !meanwhile() && p.Left() == 0
 	})
 }
 

@@ -148,19 +148,22 @@ type reach struct {
 
 // again returns what users do of whose plain jobs a fault has left nothing that ends, as managers may: where one has not got further for
 // patience, it is cancelled and submitted anew under another name; where one has done its work, and a container of it begins again for
-// which the others are not there any more, it is cancelled.
-func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func() {
+// which the others are not there any more, it is cancelled. There is more to come as long as a job has not done its work, though its
+// manager may have given it up.
+func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func() (more bool) {
 	var looked time.Time
 	known := map[string]reach{}
-	return func() {
+	more := true
+	return func() bool {
 		if time.Since(looked) < patience/9 {
-			return
+			return more
 		}
-		looked = time.Now()
+		looked, more = time.Now(), false
 		jobs := b.reached()
 		for name := range maps.Clone(b.plain) {
 			last, was := known[name]
 			now := jobs[name]
+			more = more || !now.over
 			switch {
 			case now.over && last.over && now.begun > last.begun:
 				b.Logf("    %s is done, begins again, and is cancelled", name)
@@ -180,6 +183,7 @@ func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func(
 				b.fixed(p, policy, &anew)
 			}
 		}
+		return more
 	}
 }
 
