@@ -129,7 +129,14 @@ func playHours(p Player, r *day.Record, speed float64) *usage {
 	if r.Policy == Elastic {
 		used.add(b)
 		used.rests(b)
-		b.Check()
+		// A manager that takes a node for lost starts plain jobs elsewhere, of which processes may live there: Slurm does.
+		var theirs []string
+		for name, j := range called {
+			if *faultsFlag > 0 && j.Max == j.Fixed {
+				theirs = append(theirs, name)
+			}
+		}
+		b.Check(theirs...)
 	}
 	b.readLives(r, called, began)
 	return used
