@@ -187,12 +187,16 @@ func TestAnswer(t *testing.T) {
 	before, _ := json.Marshal([]any{p, d})
 	for want, q := range map[string]Question{
 		waits + " has 0 containers of ":  {Job: waits},
+		runs + " has ":                   {Job: runs},
 		"If " + runs + " had ended:\n  ": {Job: runs, If: true},
 		"If n001 were drained:\n  ":      {Server: "n001", If: true},
 	} {
 		text, err := Answer(t.Context(), p, d, q)
 		if err != nil || !strings.HasPrefix(text, want) {
 			t.Errorf("%+v: %q, %v", q, text, err)
+		}
+		if n := strings.Count(text, "of the cluster, and deserves"); n > 1 || n > 0 != (q == Question{Job: runs}) {
+			t.Errorf("%+v: %d shares in %s", q, n, text)
 		}
 		if q.Server != "" {
 			for line := range strings.Lines(text) {
@@ -208,9 +212,12 @@ func TestAnswer(t *testing.T) {
 	for _, q := range []Question{{Job: "nobody"}, {Server: "nowhere"}} {
 		must.Fail(Answer(t.Context(), p, d, q))(t, apportion.ErrUnknown, q)
 	}
-	if text, err := Answer(t.Context(), nil, nil, Question{Job: "a"}); err != nil || text == "" {
-		t.Errorf("%q, %v", text, err)
+	for _, undecided := range []*alloc.Problem{nil, p} {
+		if text, err := Answer(t.Context(), undecided, nil, Question{Job: waits}); err != nil || text == "" {
+			t.Errorf("%q, %v", text, err)
+		}
 	}
+	must.Equal(t, PlacesText(map[string]int64{"n2": 1, "n1": 4, "n3": 0}), "n1:4 n2:1")
 }
 
 // On the job that a drain leaves where it is the page says what keeps it there, in its list and where it is asked.
