@@ -134,8 +134,7 @@
 //   - Theoretical shares hold every application within its bounds, see BoundedDRF.
 //   - A newcomer that the empty cluster could not hold is left out of P2 and reported: the paper's
 //     "keep the existing allocation" would block every later newcomer.
-//   - With Problem.Queues theoretical shares are those of drf.Tree. Bounds leave (G) out, and are loose where
-//     ceilings bind; mip writes it exactly.
+//   - With Problem.Queues theoretical shares are those of drf.Tree.
 //   - An application with options claims the first that there is room for, in its theoretical share, whichever it uses:
 //     another order of options is another claim. Changing its option is an adjustment.
 //   - Among the many optima of P2 the preference follows P1: see solver.Rank.

@@ -54,7 +54,7 @@ type Event struct {
 // of that: of 1,233 events of TestPropEvents 8 let in others than Reallocate. Room that is reserved stays where the last
 // whole decision has chosen it, until its application is in.
 // Everything else is decided as a whole, and Event.Whole says why: options, worths, labels or domains that are asked for, limits by server,
-// pinned applications, a price of servers beyond the fewest, queues with ceilings, derived and compact kinds, shares of whole
+// pinned applications, a price of servers beyond the fewest, derived and compact kinds, shares of whole
 // containers, losses in worth and the paper's rule; an application that waits where others may be suspended for it or within what its queue is guaranteed, or that is
 // due and has no reservation; a queue that lacks what it is guaranteed, or may reclaim by level; a reservation beside queues; one whose servers change, or that could be nearer by what elastic applications give up or end; what leaves a drained server and finds no room; more than 2,048 servers that have unlike room; a loss that
 // cannot be held; a gap that is wider.

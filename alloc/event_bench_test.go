@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion/alloc/alloctest"
 	"github.com/apportion/apportion/alloc/problemtest"
 	"github.com/apportion/apportion/alloc/solver"
+	"github.com/apportion/apportion/drf"
 )
 
 // eventDay is a stream of events on a cluster: applications come and go, servers are lost, drained, and back.
@@ -86,14 +87,42 @@ func clusterOf(servers, apps int) *alloc.Problem {
 	return p
 }
 
+// below puts the applications into so many queues of equal weights, of which half have a ceiling of half to all of an equal part of the
+// cluster.
+func below(p *alloc.Problem, queues int) {
+	total := make(apportion.Resources, len(p.Kinds))
+	for _, s := range p.Servers {
+		for k, q := range s.Capacity {
+			total[k] += q
+		}
+	}
+	for q := range queues {
+		queue := drf.Queue{ID: fmt.Sprint("q", q), Weight: 1}
+		if q%2 == 0 {
+			for _, all := range total {
+				queue.Ceiling = append(queue.Ceiling, all*int64(queues+q)/int64(2*queues*queues))
+			}
+		}
+		p.Queues = append(p.Queues, queue)
+	}
+	for i := range p.Applications {
+		if queues > 0 {
+			p.Applications[i].Queue = p.Queues[i%queues].ID
+		}
+	}
+}
+
 // One event through a Decider, beside the whole decision of the same cluster, in time of the processor.
 func BenchmarkEvent(b *testing.B) {
 	for _, size := range []struct {
 		servers, apps int
 		crowd         bool
-	}{{1000, 500, false}, {10000, 5000, false}, {100000, 50000, false}, {1000, 1500, true}, {10000, 15000, true}, {100000, 150000, true}} {
-		b.Run(fmt.Sprintf("servers=%d/apps=%d/crowded=%v", size.servers, size.apps, size.crowd), func(b *testing.B) {
+		queues        int
+	}{{1000, 500, false, 0}, {10000, 5000, false, 0}, {100000, 50000, false, 0}, {1000, 1500, true, 0}, {10000, 15000, true, 0}, {100000, 150000, true, 0},
+		{1000, 500, false, 20}, {10000, 5000, false, 20}, {1000, 1500, true, 20}, {10000, 15000, true, 20}} {
+		b.Run(fmt.Sprintf("servers=%d/apps=%d/crowded=%v/ceilings=%d", size.servers, size.apps, size.crowd, size.queues), func(b *testing.B) {
 			p := clusterOf(size.servers, size.apps)
+			below(p, size.queues)
 			if size.crowd {
 				crowded(rand.New(rand.NewPCG(1, 1)), p)
 			}

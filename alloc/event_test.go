@@ -237,7 +237,49 @@ func maybeCrowded(r *rand.Rand) (p *alloc.Problem, crowd bool) {
 			}
 		}
 	}
+	if p.Queues != nil && r.IntN(2) == 0 {
+		limit(r, p)
+	}
 	return p, crowd
+}
+
+// reached reports whether a queue has all that its ceiling allows of a kind.
+func reached(p *alloc.Problem, all alloc.Allocation) bool {
+	return slices.ContainsFunc(p.Queues, func(q drf.Queue) bool {
+		for k, limit := range q.Ceiling {
+			used := int64(0)
+			for _, a := range p.Applications {
+				if a.Queue == q.ID {
+					used += all.Containers(a.ID) * a.Demand[k]
+				}
+			}
+			if used > 0 && used == limit {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// limit gives some queues ceilings, above what they are guaranteed, of some kinds, down to a fifth of the cluster.
+func limit(r *rand.Rand, p *alloc.Problem) {
+	for q := range p.Queues {
+		if r.IntN(3) == 0 {
+			continue
+		}
+		p.Queues[q].Ceiling = drf.Ceiling{drf.NoLimit, drf.NoLimit}
+		for k := range p.Kinds {
+			total := int64(0)
+			for _, s := range p.Servers {
+				total += s.Capacity[k]
+			}
+			if p.Queues[q].Ceiling[k] = total * (1 + r.Int64N(4)) / 5; r.IntN(3) == 0 {
+				p.Queues[q].Ceiling[k] = drf.NoLimit
+			} else if p.Queues[q].Guarantee != nil {
+				p.Queues[q].Ceiling[k] = max(p.Queues[q].Ceiling[k], p.Queues[q].Guarantee[k])
+			}
+		}
+	}
 }
 
 // changes draws one event, or two at once.
@@ -269,8 +311,8 @@ func checkRefusal(t *rapid.T, d *alloc.Decider, before alloc.Snapshot, changes [
 // A stream of changes through a Decider is, at each event, a solution of the whole program, with the figures of that, within its gap of a bound that holds;
 // a Decider restored in the middle goes on alike; a change that does not fit changes nothing.
 func TestPropEvents(t *testing.T) {
-	alone, guaranteed, whole, with := 0, 0, make(map[string]int), agreed{}
-	rapidtest.Until(t, "no event was decided by itself, or none beside a guarantee while others wait", func() bool { return alone > 0 && guaranteed > 0 }, func(t *rapid.T) {
+	alone, guaranteed, full, whole, with := 0, 0, 0, make(map[string]int), agreed{}
+	rapidtest.Until(t, "no event was decided by itself, or none beside a guarantee while others wait, or at a ceiling", func() bool { return alone > 0 && guaranteed > 0 && full > 0 }, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		p, crowd := maybeCrowded(r)
 		d := &alloc.Decider{Effort: embedded.Quick}
@@ -313,6 +355,9 @@ func TestPropEvents(t *testing.T) {
 			if len(after.Problem.Previous) < len(after.Problem.Applications) && slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Guarantee != nil }) {
 				guaranteed++
 			}
+			if reached(next, merged(next, e)) {
+				full++
+			}
 			if crowd || n%4 == 0 {
 				checkEvent(t, next, e, &with)
 			} else {
@@ -328,7 +373,7 @@ func TestPropEvents(t *testing.T) {
 			}
 		}
 	})
-	t.Log(alone, "events decided by themselves,", guaranteed, "of them beside a guarantee while others wait, and as a whole:", whole)
+	t.Log(alone, "events decided by themselves,", guaranteed, "of them beside a guarantee while others wait and", full, "at a ceiling, and as a whole:", whole)
 	t.Log("the same are let in by", with.same, "of", with.events)
 	if with.same < with.events-2-with.events/15 {
 		t.Errorf("%d of %d events let in the same as the whole decision", with.same, with.events)
@@ -490,9 +535,6 @@ func TestEventElsewhere(t *testing.T) {
 	two, part := int64(2), 0.1
 	for says, change := range map[string]func(p *alloc.Problem){
 		"paper's rule": func(p *alloc.Problem) { p.Options.Paper = true },
-		"a queue has": func(p *alloc.Problem) {
-			p.Queues = []drf.Queue{{ID: "q", Weight: 1, Ceiling: drf.Ceiling{drf.NoLimit, drf.NoLimit, drf.NoLimit}}}
-		},
 		"another rule": func(p *alloc.Problem) { p.Options.Share = alloc.WholeDRF },
 		"in worth":     func(p *alloc.Problem) { p.Options.Loss = alloc.LossInWorth },
 		"labels": func(p *alloc.Problem) {
@@ -563,6 +605,35 @@ func TestEventsAskInOrder(t *testing.T) {
 			if err != nil || e.Whole != "" || len(e.Allocation) > 1 || (want == "") != (len(e.Allocation) == 0) || want != "" && e.Allocation.Containers(want) == 0 {
 				t.Errorf("%s: %s ends: %+v, %v", says, id, e, err)
 			}
+		}
+	}
+}
+
+// One that finds its queue at the ceiling waits for that, though servers have room, until another one below it ends.
+func TestEventsBelowCeilings(t *testing.T) {
+	rigid := func(id, queue string, n int64) *alloc.Application {
+		return &alloc.Application{ID: id, Queue: queue, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: n, Max: n}}
+	}
+	p := &alloc.Problem{Kinds: apportion.Kinds{"gpu"}, Theta1: 1, Theta2: 1, Queues: []drf.Queue{{ID: "top", Weight: 1, Ceiling: drf.Ceiling{8}}, {ID: "q", Parent: "top", Weight: 1}, {ID: "r", Weight: 1}},
+		Servers: []apportion.Server{{ID: "s0", Capacity: apportion.Resources{8}}, {ID: "s1", Capacity: apportion.Resources{8}}}, Applications: []alloc.Application{*rigid("a", "q", 6)}}
+	var d alloc.Decider
+	decideBy(t, &d, p)
+	a := "a"
+	for _, c := range []struct {
+		change  alloc.Change
+		in      string
+		waiting string
+		whole   string
+	}{
+		{alloc.Change{Arrive: rigid("b", "q", 4)}, "", `queue "top" may have 8 gpu together, of which 2 are left, and it needs 4`, ""},
+		{alloc.Change{Arrive: rigid("c", "r", 8)}, "c", "", ""},
+		{alloc.Change{End: &a}, "b", "", ""},
+		{alloc.Change{Arrive: rigid("d", "q", 9)}, "", "", "does not fit the empty cluster"},
+	} {
+		e, err := d.Apply(t.Context(), c.change)
+		if err != nil || (c.whole == "") != (e.Whole == "") || !strings.Contains(e.Whole, c.whole) || (c.in != "") != (len(e.Allocation) > 0) || c.in != "" && e.Allocation.Containers(c.in) == 0 ||
+			(c.waiting != "") != (len(e.Waiting) > 0) || c.waiting != "" && e.Waiting[0].Reason.Text != c.waiting {
+			t.Errorf("%+v: %+v, %v", c, e, err)
 		}
 	}
 }

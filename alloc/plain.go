@@ -2,11 +2,7 @@
 
 package alloc
 
-import (
-	"slices"
-
-	"github.com/apportion/apportion/drf"
-)
+import "slices"
 
 // Quantities and costs up to these can be summed over any number of servers or applications that fits in memory.
 const (
@@ -19,8 +15,6 @@ func (p *Problem) plain() string {
 	switch o := &p.Options; {
 	case o.Paper:
 		return "the paper's rule is in force"
-	case slices.ContainsFunc(p.Queues, func(q drf.Queue) bool { return q.Ceiling != nil }):
-		return "a queue has a ceiling"
 	case o.ReclaimLevel && p.Queues != nil:
 		return "queues may take what others have above their level"
 	case len(p.Reservations) > 0 && p.Queues != nil:

@@ -57,6 +57,15 @@ func (d *Decision) prices(p *Problem) *event.Prices {
 			prices.Shapes[s].Price[k] += price * total[k] / float64(shapes[s].count)
 		}
 	}
+	for g, q := range p.limitedQueues() {
+		price := event.QueuePrice{Queue: p.Queues[q].ID, Price: make([]float64, len(p.Kinds))}
+		if m.Group != nil {
+			for k, each := range m.Group[g][:len(p.Kinds)] {
+				price.Price[k] = each * total[k]
+			}
+		}
+		prices.Queues = append(prices.Queues, price)
+	}
 	return &prices
 }
 

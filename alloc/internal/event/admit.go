@@ -204,7 +204,22 @@ func (m *repairing) lacks(i int) bool {
 	for _, p := range m.apps[i].placed {
 		_ = exact.AddTimesTo(spare, spare, p.Count, g.given.Demand)
 	}
-	return g.given.Demand.CountIn(spare) < g.least()
+	return g.given.Demand.CountIn(spare) < g.least() || m.below(g, m.yields) < g.least()-m.apps[i].n
+}
+
+// yields returns what of kind k would be left below a ceiling if all below it went down to their fewest.
+func (m *repairing) yields(at, k int) int64 {
+	left := m.left(at, k)
+	for _, of := range m.groups {
+		if !slices.Contains(of.above, at) {
+			continue
+		}
+		least := of.least()
+		for _, l := range of.levels {
+			left += max(0, l.n-least) * int64(len(l.apps)) * of.given.Demand[k]
+		}
+	}
+	return left
 }
 
 // exchange places application i with its fewest containers after others have gone down to theirs, here or elsewhere: one of them if that
@@ -245,7 +260,7 @@ func (m *repairing) victims(i int) []int {
 	var list []victim
 	g, left := m.apps[i].group, make(apportion.Resources, m.kinds)
 	for _, of := range m.groups {
-		elsewhere := m.fitting(of, 1) > 0
+		elsewhere, below := m.onServers(of, 1) > 0, m.shareFull(g, of)
 		for _, l := range of.levels {
 			if l.n <= of.least() && !elsewhere {
 				continue
@@ -254,7 +269,7 @@ func (m *repairing) victims(i int) []int {
 				if int(v) == i || !m.affordable(int(v)) {
 					continue
 				}
-				if gives := m.gives(g, int(v), left); gives > 0 {
+				if gives := m.gives(g, int(v), left); gives > 0 || below {
 					list = append(list, victim{int(v), m.cost(int(v)), gives})
 				}
 			}

@@ -1,4 +1,4 @@
-// This file bounds what any allocation could reach, by prices of what is scarce: the Lagrangian relaxation of (6) and (15) by groups,
+// This file bounds what any allocation could reach, by prices of what is scarce: the Lagrangian relaxation of (6), (15) and (G) by groups,
 // [Dorm §IV-B], and finds better prices by subgradients.
 
 package event
@@ -15,6 +15,8 @@ import (
 type Prices struct {
 	// Shapes has the price of all there is of each kind in the cluster, as on servers of that capacity.
 	Shapes []ShapePrice `json:"shapes,omitempty"`
+	// Queues has the price of each kind below the ceilings.
+	Queues []QueuePrice `json:"queues,omitempty"`
 	// Loss is the price of a unit of fairness loss.
 	Loss float64 `json:"loss"`
 	// Gap is what they left when they were found; 0: they are not known to be any good.
@@ -25,6 +27,12 @@ type Prices struct {
 type ShapePrice struct {
 	Capacity apportion.Resources `json:"capacity"`
 	Price    []float64           `json:"price"`
+}
+
+// QueuePrice is the prices, of all there is of each kind in the cluster, below the ceiling of one queue.
+type QueuePrice struct {
+	Queue string    `json:"queue"`
+	Price []float64 `json:"price"`
 }
 
 const (
@@ -44,6 +52,7 @@ type pricing struct {
 	profit []float64 // by shape, of the group that is looked at
 	order  []int     // shapes by profit, the largest first
 	use    [][]float64
+	below  [][]float64 // by ceiling, what is used
 	loss   float64
 	// counted says that the members of groups that may stay as they are do so where that brings more.
 	counted bool
@@ -61,6 +70,9 @@ func (c *Cluster) newPricing(p *program) *pricing {
 	for s := range b.use {
 		b.use[s] = make([]float64, c.kinds)
 	}
+	for range c.ceilings {
+		b.below = append(b.below, make([]float64, c.kinds))
+	}
 	return b
 }
 
@@ -76,6 +88,12 @@ func (b *pricing) bound() float64 {
 			if total > 0 {
 				bound += float64(shape.price[k] * (float64(shape.count) * float64(shape.capacity[k]) / float64(total)))
 			}
+		}
+	}
+	for at := range c.ceilings {
+		clear(b.below[at])
+		for k, price := range c.ceilings[at].price {
+			bound += float64(price * b.limit(at, k))
 		}
 	}
 	for _, g := range c.groups {
@@ -99,6 +117,23 @@ func (b *pricing) bound() float64 {
 	return bound
 }
 
+// limit returns how much of kind k a ceiling allows, as a part of what the cluster has: no more than that can be used.
+func (b *pricing) limit(at, k int) float64 {
+	if b.p.total[k] == 0 {
+		return 0
+	}
+	return float64(min(b.c.ceilings[at].limit[k], b.p.total[k])) / float64(b.p.total[k])
+}
+
+// chargeBelow notes what so many containers of members of g use below the ceilings.
+func (b *pricing) chargeBelow(g *group, containers float64) {
+	for _, at := range g.above {
+		for k, d := range g.given.Demand {
+			b.below[at][k] += float64(containers * float64(d))
+		}
+	}
+}
+
 // keep returns what an application brings at the prices where it stays as it is.
 func (b *pricing) keep(g *group, s *stay) float64 {
 	value := -float64(b.c.prices.Loss * g.app.Loss(s.n))
@@ -111,6 +146,7 @@ func (b *pricing) keep(g *group, s *stay) float64 {
 // chargeStay notes what an application uses and loses where it stays as it is.
 func (b *pricing) chargeStay(g *group, s *stay) {
 	b.loss += g.app.Loss(s.n)
+	b.chargeBelow(g, float64(s.n))
 	for at, n := range s.on {
 		for k, d := range g.given.Demand {
 			b.use[at][k] += float64(n * d)
@@ -158,8 +194,16 @@ func (b *pricing) countStays(m *repairing) {
 
 // free returns the most that a member of g brings at the prices, and with how many containers.
 func (b *pricing) free(g *group) (best float64, n int64) {
+	value := g.app.Value
+	for _, at := range g.above {
+		for k, d := range g.given.Demand {
+			if d > 0 {
+				value -= float64(b.c.ceilings[at].price[k] * (float64(d) / float64(b.p.total[k])))
+			}
+		}
+	}
 	for s, shape := range b.c.shapes {
-		b.order[s], b.profit[s] = s, g.app.Value
+		b.order[s], b.profit[s] = s, value
 		for k, d := range g.given.Demand {
 			if d > 0 {
 				b.profit[s] -= float64(shape.price[k] * (float64(d) / float64(b.p.total[k])))
@@ -224,6 +268,7 @@ func (b *pricing) brings(g *group, n int64) float64 {
 func (b *pricing) charge(g *group, n, of int64) {
 	members := float64(of)
 	b.loss += float64(members * g.app.Loss(n))
+	b.chargeBelow(g, float64(members*float64(n)))
 	for _, s := range b.order {
 		on := min(n, b.c.shapes[s].count*g.most(b.c.shapes[s].capacity))
 		n -= on
@@ -277,8 +322,26 @@ func (b *pricing) step(gap float64) {
 			}
 		}
 	}
+	below := func(at, k int) float64 {
+		if b.p.total[k] == 0 {
+			return 0
+		}
+		return b.limit(at, k) - b.below[at][k]/float64(b.p.total[k])
+	}
+	for at := range c.ceilings {
+		for k, price := range c.ceilings[at].price {
+			if by := below(at, k); falls(price, by) {
+				norm += by * by
+			}
+		}
+	}
 	if norm == 0 {
 		return
+	}
+	for at := range c.ceilings {
+		for k, price := range c.ceilings[at].price {
+			c.ceilings[at].price[k] = math.Max(0, price-gap/norm*below(at, k))
+		}
 	}
 	c.prices.Loss = math.Max(0, c.prices.Loss-gap/norm*slack)
 	for s, shape := range c.shapes {
@@ -294,6 +357,9 @@ func (c *Cluster) Prices() Prices {
 	for _, s := range c.shapes {
 		p.Shapes = append(p.Shapes, ShapePrice{s.capacity, slices.Clone(s.price)})
 	}
+	for at := range c.ceilings {
+		p.Queues = append(p.Queues, QueuePrice{c.rule.Queues[c.ceilings[at].queue].ID, slices.Clone(c.ceilings[at].price)})
+	}
 	return p
 }
 
@@ -303,6 +369,12 @@ func (c *Cluster) UsePrices(p Prices) {
 	for _, s := range p.Shapes {
 		if at, known := find(c.shapes, string(appendVector(nil, s.Capacity)), (*shape).name); known && len(s.Price) == c.kinds {
 			c.shapes[at].price = slices.Clone(s.Price)
+		}
+	}
+	for _, q := range p.Queues {
+		at := slices.IndexFunc(c.ceilings, func(of ceiling) bool { return c.rule.Queues[of.queue].ID == q.Queue })
+		if at >= 0 && len(q.Price) == c.kinds {
+			c.ceilings[at].price = slices.Clone(q.Price)
 		}
 	}
 }

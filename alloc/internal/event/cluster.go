@@ -20,7 +20,7 @@ type Rule struct {
 	Theta1, Theta2 float64
 	// Printed says that (15) is as the paper prints it, Ceil15 and Ceil16 that the budgets are rounded up.
 	Printed, Ceil15, Ceil16 bool
-	// Queues is the tree that gives shares, without ceilings; nil: all share alike.
+	// Queues is the tree that gives shares, and its ceilings hold; nil: all share alike.
 	Queues []drf.Queue
 	// Flat says that they are asked as if there were no queues.
 	Flat bool
@@ -48,21 +48,23 @@ type App struct {
 
 // Cluster is a cluster with what runs on it. The zero value is not ready; see New.
 type Cluster struct {
-	rule    Rule
-	tree    *tree // nil: all are asked as of one queue
-	kinds   int
-	servers []server
-	apps    []app
-	groups  []*group // by key, ascending
-	lines   []*line  // by key, ascending
-	holds   []*hold
-	shapes  []*shape // by key, ascending
-	remain  *remainders.Groups
-	prices  Prices
-	key     []byte
-	held    []int64 // scratch of bounds: containers by application and shape
-	undo    []func()
-	ev      *repairing // the event that is decided
+	rule     Rule
+	tree     *tree // nil: all are asked as of one queue
+	kinds    int
+	servers  []server
+	apps     []app
+	groups   []*group // by key, ascending
+	lines    []*line  // by key, ascending
+	holds    []*hold
+	ceilings []ceiling
+	above    map[string][]int // ceilings above the applications of a queue, the lowest first
+	shapes   []*shape         // by key, ascending
+	remain   *remainders.Groups
+	prices   Prices
+	key      []byte
+	held     []int64 // scratch of bounds: containers by application and shape
+	undo     []func()
+	ev       *repairing // the event that is decided
 }
 
 // server is one server, in the order of the problem; one that is gone keeps its position.
@@ -99,7 +101,8 @@ type group struct {
 	key     string
 	given   App
 	app     solver.App // the dense form that all of them have
-	room    int64      // containers that the empty cluster holds
+	above   []int      // ceilings, the lowest first
+	room    int64      // containers that the empty cluster holds, and the ceilings allow
 	members int64
 	levels  []level // by n, ascending
 	stays   []stay  // scratch of bounds
@@ -114,6 +117,7 @@ type level struct {
 // New returns an empty cluster of so many kinds, with room for so many servers.
 func New(kinds, servers int, rule Rule) *Cluster {
 	c := &Cluster{rule: rule, kinds: kinds, remain: remainders.New(servers)}
+	c.ceilings, c.above = newCeilings(rule.Queues, kinds)
 	if !rule.Flat {
 		c.tree = newTree(rule.Queues)
 	}
@@ -212,6 +216,7 @@ func (c *Cluster) join(i int, members int64) {
 	a := &c.apps[i]
 	g := a.group
 	g.members += members
+	c.use(g, a.n)
 	at, known := g.level(a.n)
 	if !known {
 		g.levels = slices.Insert(g.levels, at, level{n: a.n})
@@ -226,6 +231,7 @@ func (c *Cluster) part(i int, members int64) {
 	a := &c.apps[i]
 	g := a.group
 	g.members -= members
+	c.use(g, -a.n)
 	at, _ := g.level(a.n)
 	l := &g.levels[at]
 	where, _ := slices.BinarySearch(l.apps, int32(i))
@@ -248,7 +254,7 @@ func (c *Cluster) leave(i int) {
 
 // enter puts application i, which is in no group, into that of those that are equal to given.
 func (c *Cluster) enter(i int, given App) {
-	c.list(i, &group{key: given.key(), given: given})
+	c.list(i, c.newGroup(given))
 	c.undo = append(c.undo, func() { c.unlist(i) })
 }
 
@@ -317,9 +323,9 @@ func (c *Cluster) regroup(j int) {
 	}
 }
 
-// Fits reports whether all that was put on servers has room there.
+// Fits reports whether all that was put on servers has room there, and is below the ceilings.
 func (c *Cluster) Fits() bool {
-	return !slices.ContainsFunc(c.servers, func(s server) bool { return slices.Min(s.left) < 0 })
+	return !c.exceeded() && !slices.ContainsFunc(c.servers, func(s server) bool { return slices.Min(s.left) < 0 })
 }
 
 // Placed returns where the containers of application i are. The slice is shared and only read.

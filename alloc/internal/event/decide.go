@@ -94,6 +94,9 @@ func (c *Cluster) begin(used apportion.Resources) (reason string) {
 	if len(c.groups)+len(c.lines) == 0 || len(c.shapes) == 0 {
 		return "nothing runs"
 	}
+	if c.exceeded() {
+		return "a queue has more than its ceiling"
+	}
 	m.total = used.Clone()
 	for _, s := range c.shapes {
 		_ = exact.AddTimesTo(m.total, m.total, s.count, s.capacity) // the door has seen that it fits
@@ -292,6 +295,7 @@ func (m *repairing) referee(r *Result) string {
 	}
 	others := r.Loss
 	var counts solver.Counts
+	var apps []int
 	for _, i := range r.Changed {
 		a := &m.apps[i]
 		if a.group == nil {
@@ -310,9 +314,10 @@ func (m *repairing) referee(r *Result) string {
 			placed = append(placed, apportion.Placement{Server: where, Count: p.Count})
 		}
 		counts = append(counts, placed)
-		inst.Apps = append(inst.Apps, app)
+		inst.Apps, apps = append(inst.Apps, app), append(apps, i)
 	}
 	inst.LossBudget -= others
+	inst.Groups = m.limitsOf(apps)
 	if err := inst.Check(counts); err != nil {
 		return err.Error()
 	}

@@ -7,13 +7,13 @@
 // or where something is to be gained, and proves how good the result is by prices.
 //
 //	loss     sum over groups of members with n containers times |delta n - share|           (15)
-//	bound    lambda L + sum over shapes and kinds of p C + sum over groups of members times free(p, lambda)
-//	free     the most that containers bring at prices p less lambda |delta n - share|, over the numbers that one may have
+//	bound    lambda L + sum over shapes and kinds of p C + sum over ceilings and kinds of q limit + sum over groups of members times free(p, q, lambda)
+//	free     the most that containers bring at prices p and q less lambda |delta n - share|, over the numbers that one may have
 //
 // # Notation
 //
 //	theta1, theta2   Rule.Theta1, Rule.Theta2   parts            budgets (15), (16)
-//	p, lambda        Prices                     utilization      of one shape and kind as a whole cluster of it, of a unit of share
+//	p, q, lambda     Prices                     utilization      of one shape, or ceiling, and kind as a whole cluster of it, of a unit of share
 //	v, delta, s^     group.app                  parts            package solver, App
 //
 // # Contract

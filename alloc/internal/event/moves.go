@@ -195,9 +195,9 @@ func (m *repairing) instead(grower, victim int, fewer int64) int64 {
 		}
 	}
 	if more == math.MaxInt64 {
-		return fewer
+		more = fewer
 	}
-	return more
+	return min(more, m.allowedInPlace(grower, victim, fewer))
 }
 
 // needed returns about how many containers of a victim have to go for so many of a grower.
@@ -231,7 +231,7 @@ func (m *repairing) leaves(i int, fewer int64, each func(j int, count int64)) {
 // fitsInPlace returns how many containers of a grower there is room for when so many of a victim have left.
 func (m *repairing) fitsInPlace(grower, victim int, fewer int64) (n int64) {
 	g, give := m.apps[grower].group, m.apps[victim].group.given.Demand
-	n = m.fitting(g, fewer)
+	n = m.onServers(g, fewer)
 	left := make(apportion.Resources, m.kinds)
 	m.leaves(victim, fewer, func(j int, count int64) {
 		if m.servers[j].closed {
@@ -242,7 +242,7 @@ func (m *repairing) fitsInPlace(grower, victim int, fewer int64) (n int64) {
 		}
 		n += g.most(left) - g.most(m.servers[j].left)
 	})
-	return n
+	return min(n, m.allowedInPlace(grower, victim, fewer))
 }
 
 // carryOut makes a move.

@@ -9,7 +9,12 @@ import (
 )
 
 // fitting returns how many more containers of a group there is room for, at most so many.
-func (c *Cluster) fitting(g *group, most int64) (n int64) {
+func (c *Cluster) fitting(g *group, most int64) int64 {
+	return min(c.onServers(g, most), c.allowed(g))
+}
+
+// onServers is fitting whatever the ceilings allow.
+func (c *Cluster) onServers(g *group, most int64) (n int64) {
 	for _, at := range c.remain.Live() {
 		if n += int64(c.remain.Count(at)) * g.most(c.servers[c.remain.Next(at, 0)].left); n >= most {
 			return most
@@ -21,6 +26,7 @@ func (c *Cluster) fitting(g *group, most int64) (n int64) {
 // grow gives application i up to n more containers, on the fewest servers that best fit finds, and returns how many it found room for.
 // O(servers used x groups of remainders x kinds).
 func (c *Cluster) grow(i int, n int64) (placed int64) {
+	n = min(n, c.allowed(c.apps[i].group))
 	for placed < n {
 		j, count := c.bestServer(c.apps[i].group, n-placed)
 		if j < 0 {

@@ -22,21 +22,29 @@ import (
 // drawn is a small cluster in the middle of an event, whose program is stated; ok is false where it has none.
 func drawn(r *rand.Rand, servers, apps int, quantity int64) (c *Cluster, ok bool) {
 	c = New(2, servers, Rule{Theta1: r.Float64() / 2, Theta2: r.Float64(), Ceil16: r.IntN(2) == 0, Restart: float64(r.IntN(2)) / 8, Gain: float64(r.IntN(2)) / 2})
+	if r.IntN(2) == 0 {
+		c.rule.Queues = []drf.Queue{{ID: "q", Weight: 1, Ceiling: drf.Ceiling{1 + r.Int64N(quantity), drf.NoLimit}},
+			{ID: "r", Weight: 2, Parent: "q", Ceiling: drf.Ceiling{1 + r.Int64N(quantity), r.Int64N(quantity)}}, {ID: "s", Weight: 1, Parent: "q"}}
+		c.ceilings, c.above = newCeilings(c.rule.Queues, 2)
+	}
 	for range servers {
 		c.AddServer(apportion.Resources{1 + r.Int64N(quantity), r.Int64N(quantity)}, false)
 	}
-	sorts := make([]App, 1+r.IntN(3))
+	sorts := make([]App, 1+r.IntN(6))
 	for at := range sorts {
 		a := &sorts[at]
 		*a = App{Demand: apportion.Resources{1 + r.Int64N(2), r.Int64N(2)}, Weight: 1 + float64(r.IntN(3)), Min: r.Int64N(3), Cost: r.Int64N(3)}
-		if a.Max = max(1, a.Min) + r.Int64N(4); r.IntN(3) == 0 {
-			a.Counts = []int64{1, 3}
+		if a.Max = max(1, a.Min) + r.Int64N(4); r.IntN(2) == 0 {
+			a.Counts = []int64{1, 3 + r.Int64N(2)}
+		}
+		if c.rule.Queues != nil {
+			a.Queue = [...]string{"", "r", "s"}[r.IntN(3)]
 		}
 	}
 	for range apps {
 		i := c.AddApp(sorts[r.IntN(len(sorts))], 0)
 		for range 1 + r.IntN(3) {
-			if j := r.IntN(servers); c.apps[i].group.most(c.servers[j].left) > 0 {
+			if j := r.IntN(servers); c.apps[i].group.most(c.servers[j].left) > 0 && c.allowed(c.apps[i].group) > 0 {
 				c.Put(i, j, 1)
 			}
 		}
@@ -61,6 +69,15 @@ func individually(c *Cluster) (inst *solver.Instance, premiums float64) {
 			premiums += app.Stay
 		}
 		inst.Apps = append(inst.Apps, app)
+	}
+	inst.Groups = make([]solver.Group, len(c.ceilings))
+	for at := range c.ceilings {
+		inst.Groups[at].Ceiling = c.ceilings[at].limit
+		for i := range c.apps {
+			if slices.Contains(c.apps[i].group.above, at) {
+				inst.Groups[at].Apps = append(inst.Groups[at].Apps, i)
+			}
+		}
 	}
 	return inst, premiums
 }
@@ -90,6 +107,11 @@ func TestPropBound(t *testing.T) {
 			for _, s := range c.shapes {
 				for k := range s.price {
 					s.price[k] = r.Float64() * float64(r.IntN(3))
+				}
+			}
+			for at := range c.ceilings {
+				for k := range c.ceilings[at].price {
+					c.ceilings[at].price[k] = r.Float64() * float64(r.IntN(3))
 				}
 			}
 			c.prices.Loss = r.Float64() * float64(r.IntN(3))
@@ -122,9 +144,13 @@ func TestPropProgramOfGroups(t *testing.T) {
 		claims := make([]drf.Claim, len(c.apps))
 		for i := range c.apps {
 			g := c.apps[i].group
-			claims[i] = drf.Claim{ID: strconv.Itoa(i), Demand: g.given.Demand, Weight: g.given.Weight, Min: g.given.Min, Max: min(g.given.Max, g.room)}
+			claims[i] = drf.Claim{ID: strconv.Itoa(i), Demand: g.given.Demand, Weight: g.given.Weight, Min: g.given.Min, Max: min(g.given.Max, g.room), Queue: g.given.Queue}
 		}
-		filling, err := drf.Fill(c.ev.total, claims)
+		tree, err := drf.NewTree(c.ev.total, c.rule.Queues)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filling, err := tree.Fill(claims)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,25 +168,21 @@ func TestPropProgramOfGroups(t *testing.T) {
 
 // roundedByApps divides the cluster among applications in their order, as package alloc does.
 func roundedByApps(c *Cluster, order []int) (loss float64) {
-	left := c.ev.total.Clone()
+	d := c.newDivision(c.ev.total)
 	n := make([]int64, len(order))
 	give := func(i int, to int64) bool {
 		g := c.apps[i].group
-		if g.given.Demand.CountIn(left) < to-n[i] {
+		if min(g.given.Demand.CountIn(d.left), c.below(g, func(at, k int) int64 { return d.below[at][k] })) < to-n[i] {
 			return false
 		}
-		for k, d := range g.given.Demand {
-			left[k] -= (to - n[i]) * d
-		}
+		d.take(g, to-n[i])
 		n[i] = to
 		return true
 	}
 	for _, i := range order {
 		if g := c.apps[i].group; g.given.Min > 0 {
 			first := g.app.AtLeast(1)
-			for k, d := range g.given.Demand {
-				left[k] -= first * d // the fewest are given whether or not there is room
-			}
+			d.take(g, first) // the fewest are given whether or not there is room
 			n[i] = first
 		}
 	}
@@ -267,6 +289,9 @@ func (c *Cluster) text() string {
 			add(int64(p.Server), p.Count)
 		}
 	}
+	for at := range c.ceilings {
+		add(c.ceilings[at].used...)
+	}
 	for _, l := range c.lines {
 		text = append(strconv.AppendQuote(text, l.key), '\n')
 		for _, i := range l.apps {
@@ -284,4 +309,41 @@ func (c *Cluster) text() string {
 		}
 	}
 	return string(text)
+}
+
+// Where not all have room for what is within their shares, less of another kind is taken than by their shares, or more.
+func TestRoundedBesideShort(t *testing.T) {
+	type app struct {
+		demand       apportion.Resources
+		fewest, most int64
+		step         int64
+		fair         float64 // containers
+	}
+	for says, of := range map[string]struct {
+		total apportion.Resources
+		apps  []app
+	}{
+		"less": {apportion.Resources{4, 6}, []app{{apportion.Resources{1, 1}, 3, 4, 0, 3}, {apportion.Resources{1, 1}, 0, 3, 0, 2}, {apportion.Resources{0, 1}, 0, 2, 2, 1.9}}},
+		"more": {apportion.Resources{200, 100}, []app{{apportion.Resources{11, 0}, 0, 2, 0, 1}, {apportion.Resources{1, 1}, 0, 100, 10, 99}, {apportion.Resources{0, 10}, 0, 1, 0, 0},
+			{apportion.Resources{1, 0}, 100, 100, 0, 100}}},
+	} {
+		c := New(2, 1, Rule{})
+		c.AddServer(of.total, false)
+		for _, a := range of.apps {
+			i := c.AddApp(App{Demand: a.demand, Min: a.fewest, Max: a.most, Step: a.step}, 0)
+			delta, _ := a.demand.DominantShare(of.total)
+			c.apps[i].group.app = solver.App{Demand: a.demand, Min: a.fewest, Max: a.most, Step: a.step, Delta: delta, Share: delta * a.fair}
+		}
+		c.Begin()
+		c.ev.total = of.total
+		least, most := c.rounded(of.total)
+		for _, order := range [...][]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}} {
+			for i := 3; i < len(of.apps); i++ {
+				order = append(order, i)
+			}
+			if loss := roundedByApps(c, order); loss < least-1e-9 || loss > most+1e-9 {
+				t.Errorf("%s: in order %v whole containers lose %g, by groups %g to %g", says, order, loss, least, most)
+			}
+		}
+	}
 }

@@ -23,6 +23,9 @@ func (m *repairing) makeRoom(i int, must bool) bool {
 	if !must && (!m.isRare(a.group) || !a.group.app.Allows(a.n+1) || !m.affordable(i)) {
 		return false
 	}
+	if m.allowed(a.group) == 0 {
+		return false
+	}
 	best := clearing{server: -1}
 	if best.score = 0; must {
 		best.score = math.Inf(-1)

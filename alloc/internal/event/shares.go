@@ -31,7 +31,7 @@ type program struct {
 
 // number states what is known of a member of g whoever is in. O(shapes x kinds).
 func (c *Cluster) number(g *group, total apportion.Resources) {
-	g.setRoom(c.shapes)
+	c.setRoom(g)
 	g.app = solver.App{Demand: g.given.Demand, Min: g.given.Min, Max: min(g.given.Max, max(1, g.given.Min, g.room)), Step: g.given.Step,
 		Counts: g.given.Counts, PerServer: g.given.PerServer, MaxServers: g.given.MaxServers}
 	for k, d := range g.given.Demand {
@@ -81,12 +81,13 @@ func (c *Cluster) printed(total apportion.Resources) float64 {
 	return budget
 }
 
-// setRoom counts how many containers of a group the empty servers hold.
-func (g *group) setRoom(shapes []*shape) {
+// setRoom counts how many containers of a group the empty servers hold, as far as the ceilings allow them.
+func (c *Cluster) setRoom(g *group) {
 	g.room = 0
-	for _, s := range shapes {
+	for _, s := range c.shapes {
 		g.room += s.count * g.most(s.capacity)
 	}
+	g.room = min(g.room, c.below(g, func(at, k int) int64 { return c.ceilings[at].limit[k] }))
 }
 
 // most returns how many containers of one member fit what is left on one server.
@@ -133,53 +134,109 @@ type beyond struct {
 	g               *group
 	fewest, n, more int64
 	rise            float64
+	least, most     int64 // how many members find room for the next number, in any order of applications
 }
 
-// room returns how many members find room for their next containers.
-func (b *beyond) room(left apportion.Resources) int64 {
-	return min(b.g.given.Demand.CountIn(left)/b.more, b.g.members)
+// division is what is left of the cluster as one server, and below each ceiling.
+type division struct {
+	c     *Cluster
+	left  apportion.Resources
+	below []apportion.Resources
+}
+
+func (c *Cluster) newDivision(total apportion.Resources) *division {
+	d := &division{c: c, left: total.Clone()}
+	for at := range c.ceilings {
+		d.below = append(d.below, c.ceilings[at].limit.Clone())
+	}
+	return d
+}
+
+// take gives n containers to members of g.
+func (d *division) take(g *group, n int64) {
+	_ = exact.AddTimesTo(d.left, d.left, -n, g.given.Demand)
+	for _, at := range g.above {
+		_ = exact.AddTimesTo(d.below[at], d.below[at], -n, g.given.Demand)
+	}
+}
+
+// room returns how many members of b find room for their next containers.
+func (d *division) room(b *beyond) int64 {
+	if b.more == 0 {
+		return 0
+	}
+	n := min(b.g.given.Demand.CountIn(d.left), d.c.below(b.g, func(at, k int) int64 { return d.below[at][k] }))
+	return min(n/b.more, b.g.members)
+}
+
+// short reports whether more was taken than there is of what members of g need.
+func (d *division) short(g *group) bool {
+	for k, need := range g.given.Demand {
+		if need > 0 && (d.left[k] < 0 || slices.ContainsFunc(g.above, func(at int) bool { return d.below[at][k] < 0 })) {
+			return true
+		}
+	}
+	return false
 }
 
 // rounded returns what whole containers lose, as package alloc divides the cluster for that: the fewest of each, then the most within its
 // share, and then the next number, first where least is lost by it. Where that depends on the order of applications it is between least
 // and most.
 func (c *Cluster) rounded(total apportion.Resources) (least, most float64) {
-	left := total.Clone()
-	list := make([]beyond, len(c.groups))
+	// At any time of that division there is as much left as in scarce, and no more than in plenty.
+	scarce, plenty := c.newDivision(total), c.newDivision(total)
+	all := make([]beyond, len(c.groups))
 	for at, g := range c.groups {
-		list[at] = g.within()
-		_ = exact.AddTimesTo(left, left, -list[at].n*g.members, g.given.Demand)
+		all[at] = g.within()
+		scarce.take(g, all[at].n*g.members)
 	}
-	if slices.Min(left) < 0 {
-		// Not all groups get what is within their shares; which do is a matter of order.
-		for at := range list {
-			b, members := &list[at], float64(list[at].g.members)
-			least += float64(members * b.g.app.LeastLoss(b.fewest, b.n+b.more))
-			most += float64(members * b.g.app.MostLoss(b.fewest, b.n+b.more))
+	var list, unsure []*beyond
+	for at := range all {
+		if b := &all[at]; scarce.short(b.g) {
+			unsure = append(unsure, b)
+		} else {
+			list = append(list, b)
+			plenty.take(b.g, b.n*b.g.members)
 		}
-		return least, most
 	}
-	slices.SortStableFunc(list, func(a, b beyond) int { return cmp.Compare(a.rise, b.rise) })
-	clear := true
+	// Not all of these get what is within their shares; which do is a matter of order.
+	for _, b := range unsure {
+		scarce.take(b.g, b.more*b.g.members)
+		plenty.take(b.g, b.fewest*b.g.members)
+		least += float64(float64(b.g.members) * b.g.app.LeastLoss(b.fewest, b.n+b.more))
+		most += float64(float64(b.g.members) * b.g.app.MostLoss(b.fewest, b.n+b.more))
+	}
+	slices.SortStableFunc(list, func(a, b *beyond) int { return cmp.Compare(a.rise, b.rise) })
 	for at := 0; at < len(list); {
-		// Groups of one rise take turns in the order of their applications, which does not matter where there is room for all or for none.
-		end, some, all := at, false, true
-		needed := left.Clone()
-		for ; end < len(list) && list[end].rise <= list[at].rise+ranksTolerance; end++ {
-			if b := &list[end]; b.more > 0 {
-				some = some || b.room(left) > 0
-				all = all && b.room(needed) == b.g.members
-				_ = exact.AddTimesTo(needed, needed, -b.more*b.room(needed), b.g.given.Demand)
-			}
+		// Groups of one rise take turns in the order of their applications.
+		end := at + 1
+		for end < len(list) && list[end].rise <= list[at].rise+ranksTolerance {
+			end++
 		}
-		clear = clear && (end == at+1 || all || !some)
+		turns(list[at:end], scarce, plenty)
 		for ; at < end; at++ {
-			b := &list[at]
-			low, high := b.losses(left, clear)
+			low, high := list[at].losses()
 			least, most = least+low, most+high
 		}
 	}
 	return least, most
+}
+
+// turns finds how many members of groups that take turns find room for their next containers, and takes these.
+func turns(list []*beyond, scarce, plenty *division) {
+	for _, b := range list {
+		b.most = plenty.room(b)
+		scarce.take(b.g, b.more*b.most)
+	}
+	for _, b := range list {
+		// So many find room even where all others have taken theirs.
+		scarce.take(b.g, -b.more*b.most)
+		b.least = min(b.most, scarce.room(b))
+		scarce.take(b.g, b.more*b.most)
+	}
+	for _, b := range list {
+		plenty.take(b.g, b.more*b.least)
+	}
 }
 
 // within returns the most containers that are within the share of a member of g, and the next number.
@@ -199,18 +256,10 @@ func (g *group) within() beyond {
 	return b
 }
 
-// losses gives the members their next containers as far as there is room in left, and returns what they lose; where it is not clear how many
-// do, the least and the most that may be.
-func (b *beyond) losses(left apportion.Resources, clear bool) (least, most float64) {
-	members, without, with := float64(b.g.members), b.g.app.Loss(b.n), b.g.app.Loss(b.n+b.more)
-	if !clear {
-		return members * min(without, with), members * max(without, with)
-	}
-	n := int64(0)
-	if b.more > 0 {
-		n = b.room(left)
-		_ = exact.AddTimesTo(left, left, -b.more*n, b.g.given.Demand)
-	}
-	loss := float64(float64(n)*with) + float64((members-float64(n))*without)
-	return loss, loss
+// losses returns the least and the most that the members may lose together.
+func (b *beyond) losses() (least, most float64) {
+	without, with := b.g.app.Loss(b.n), b.g.app.Loss(b.n+b.more)
+	all := func(n int64) float64 { return float64(float64(n)*with) + float64(float64(b.g.members-n)*without) }
+	x, y := all(b.least), all(b.most)
+	return min(x, y), max(x, y)
 }

@@ -5,6 +5,8 @@ package event
 import (
 	"cmp"
 	"slices"
+
+	"github.com/apportion/apportion/drf"
 )
 
 // line is the applications that wait and are equal but for their priorities, in the order in which they are asked.
@@ -38,8 +40,8 @@ func (c *Cluster) await(i int, given *App) {
 		c.undo = append(c.undo, func() { c.queue(i, was) })
 		return
 	}
-	key := given.key()
-	c.queue(i, &line{key: key, group: &group{key: key, given: *given}})
+	g := c.newGroup(*given)
+	c.queue(i, &line{key: g.key, group: g})
 	c.undo = append(c.undo, func() { c.unqueue(i) })
 }
 
@@ -105,16 +107,25 @@ type Refused struct {
 	App int
 	// Asked is its fewest containers, Fits how many of these have room.
 	Asked, Fits int64
-	// Kind is one of which there is too little on all servers together, Need and Free of it; -1: none is known.
-	Kind       int
-	Need, Free int64
+	// Kind is one of which there is too little, Need and Free of it: below the ceiling of Queue, a position in Rule.Queues, else, -1, on all
+	// servers together. A Kind of -1: none is known.
+	Kind, Queue int
+	Need, Free  int64
 }
 
 // refusal says what an application that waits lacks.
 func (m *repairing) refusal(i int) Refused {
 	g := m.apps[i].line.group
 	n := g.app.AtLeast(1)
-	r := Refused{App: i, Asked: n, Fits: m.fitting(g, n), Kind: -1}
+	r := Refused{App: i, Asked: n, Fits: m.fitting(g, n), Kind: -1, Queue: -1}
+	for _, at := range g.above {
+		for k, d := range g.given.Demand {
+			if left := max(0, m.left(at, k)); d > 0 && m.ceilings[at].limit[k] < drf.NoLimit && left/d < n {
+				r.Kind, r.Queue, r.Need, r.Free = k, m.ceilings[at].queue, n*d, left
+				return r
+			}
+		}
+	}
 	free, worst := m.free(), 0.0
 	for k, d := range g.given.Demand {
 		if need := n * d; need > free[k] {
