@@ -128,9 +128,7 @@ func TestReached(t *testing.T) {
 	cut := boundsOf(t, cluster, jobs, &BoundsOptions{Reached: 1e9})
 	near(t, "L cut to a quarter of U", cut.LWorker, []float64{cut.UWorker[0] / 4, cut.UWorker[1] / 4})
 	printed := boundsOf(t, cluster, jobs, &BoundsOptions{Literal: true})
-	if diff := cmp.Diff(printed, boundsOf(t, cluster, jobs, &BoundsOptions{Literal: true, Reached: 80})); diff != "" {
-		t.Errorf("the printed form changes:\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(printed, boundsOf(t, cluster, jobs, &BoundsOptions{Literal: true, Reached: 80})), "", "the printed form changes")
 	if none := boundsOf(t, cluster, nil, &BoundsOptions{Reached: 80}); none.UWorker[0] != 0 || none.LWorker[0] != 0 {
 		t.Errorf("without jobs: %+v", none)
 	}

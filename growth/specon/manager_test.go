@@ -57,9 +57,7 @@ func newCluster(t testing.TB, options *specon.ManagerOptions, workers ...string)
 
 func (c *cluster) step(e specon.Event) {
 	c.t.Helper()
-	if err := c.manager.Step(e); err != nil {
-		c.t.Fatalf("%v: %v", e.Kind, err)
-	}
+	must.Do(c.t, c.manager.Step(e), e.Kind)
 }
 
 // arrive adds a job of one CPU; worker may be empty.

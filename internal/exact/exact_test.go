@@ -99,9 +99,7 @@ func TestLess(t *testing.T) {
 		{"1/2^53 apart, equal as floats", exactFloat, exactFloat, exactFloat + 1, exactFloat, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := exact.Less(test.a, test.b, test.c, test.d); got != test.want {
-				t.Errorf("%d*%d < %d*%d = %v, want %v", test.a, test.b, test.c, test.d, got, test.want)
-			}
+			must.Equal(t, exact.Less(test.a, test.b, test.c, test.d), test.want, test.a, "*", test.b, "<", test.c, "*", test.d)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion/internal/invariant"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestCheck(t *testing.T) {
@@ -22,9 +23,7 @@ func TestCheck(t *testing.T) {
 			if !invariant.Enabled {
 				want = nil
 			}
-			if got := recovered(func() { invariant.Check(test.holds, "used %d of %d", 3, 2) }); got != want {
-				t.Errorf("Check(%v) panicked with %v, want %v", test.holds, got, want)
-			}
+			must.Equal(t, recovered(func() { invariant.Check(test.holds, "used %d of %d", 3, 2) }), want, "Check", test.holds, "panicked with")
 		})
 	}
 }

@@ -154,9 +154,7 @@ func TestIncludeRefuses(t *testing.T) {
 	// A function that is no example is not run, whatever its comment says.
 	helper := &site{root: t.TempDir()}
 	must.Do(t, put(helper.root, "a_test.go", []byte("package a\n\nfunc help() {\n\t// Output: 1\n}\n")))
-	if _, err := helper.expand(&page{text: `{{example "a_test.go" "help"}}`}); err == nil {
-		t.Error("what help prints is shown, and nothing compares it")
-	}
+	must.Fail(helper.expand(&page{text: `{{example "a_test.go" "help"}}`}))(t, must.ErrAny, "what help prints is shown, and nothing compares it")
 	must.Fail(s.resolve(&page{source: "README.md", Path: "index.html"}, "nowhere.md"))(t, must.ErrAny, "a link to nowhere is resolved")
 }
 

@@ -111,9 +111,7 @@ func TestLasting(t *testing.T) {
 // Where much of more worth has come, a job of little is refused though it would fit.
 func TestFluidPrice(t *testing.T) {
 	s := newTest(t, 2, Options{Promise: OnAdmission}, "a 4 2 2 40", "b 4 2 2 40", "c 4 2 2 40")
-	if price := s.fluidPrice(); price != 10 {
-		t.Errorf("the price is %v", price)
-	}
+	must.Equal(t, s.fluidPrice(), 10, "the price")
 	decision, err := s.Offer(parse(t, "d 4 2 9 1"))
 	if err != nil || decision.Admitted || decision.Reason != ReasonPrice {
 		t.Errorf("%+v, %v", decision, err)
@@ -323,21 +321,13 @@ func TestRestoreRefuses(t *testing.T) {
 
 // FuzzRestore restores any text: that must end in an error or in a scheduler that goes on and can be saved.
 func FuzzRestore(f *testing.F) {
-	busy, err := New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{4, 6}, 1, &Options{Promise: OnStart, ChangeLoss: 0.1})
-	if err != nil {
-		f.Fatal(err)
-	}
+	busy := must.Have(New(apportion.Kinds{"gpu", "cpu"}, apportion.Resources{4, 6}, 1, &Options{Promise: OnStart, ChangeLoss: 0.1}))(f)
 	for i := range 3 {
 		job := Job{ID: fmt.Sprint(i), Work: 5, Width: 2, Worker: apportion.Resources{1, 2}, Deadlines: []Deadline{{By: 4 + i, Value: 2}, {By: 9, Value: 1}}}
-		if _, err := busy.Offer(job); err != nil {
-			f.Fatal(err)
-		}
+		must.Have(busy.Offer(job))(f)
 	}
 	busy.Run()
-	text, err := busy.Snapshot()
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Have(busy.Snapshot())(f)
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Restore(text)
