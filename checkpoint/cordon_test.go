@@ -3,7 +3,6 @@
 package checkpoint_test
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -38,13 +37,9 @@ func TestCordonOnRecord(t *testing.T) {
 		if host, _ := m.Host("s1"); !reflect.DeepEqual(host, step.want) {
 			t.Errorf("step %d: %+v, want %+v", i, host, step.want)
 		}
-		if news := len(m.Ready().Record.Servers) > 0; news != step.news {
-			t.Errorf("step %d is on record: %v", i, news)
-		}
+		must.Equal(t, len(m.Ready().Record.Servers) > 0, step.news, "step", i, "is on record")
 	}
-	if err := m.Step(checkpoint.Cordon{ID: "s1", Until: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("a time that no journal can hold: %v", err)
-	}
+	must.Err(t, m.Step(checkpoint.Cordon{ID: "s1", Until: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}), apportion.ErrRange, "a time that no journal can hold")
 }
 
 // TestCordonedPlaces: on a cordoned server a target may name as many containers as the job has there, also while it is asked

@@ -107,9 +107,7 @@ func TestAcceptLoss(t *testing.T) {
 	if w = w.Heard(effect("l", 8, "j", "k")); w != (checkpoint.Witness{Journal: "l", Number: 8}) || !w.Foreign(effect("j", 30)) {
 		t.Errorf("after it went over: %+v", w)
 	}
-	if _, err := checkpoint.Recover(simConfig(), 1, checkpoint.Record{Journal: "j", Lift: 1 << 62}); !errors.Is(err, checkpoint.ErrCorrupt) {
-		t.Errorf("an epoch beyond all: %v", err)
-	}
+	must.Fail(checkpoint.Recover(simConfig(), 1, checkpoint.Record{Journal: "j", Lift: 1 << 62}))(t, checkpoint.ErrCorrupt, "an epoch beyond all")
 }
 
 // What the store has beyond the records counts after a loss: what is above the newest on record, and was given out, of jobs that go on.

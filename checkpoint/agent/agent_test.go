@@ -141,10 +141,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) restart() {
 	b.t.Helper()
 	b.end()
-	a, err := agent.New(b.config)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	a := must.Have(agent.New(b.config))(b.t)
 	b.agent = a
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -275,9 +272,7 @@ func (b *bench) do(e checkpoint.Effect) checkpoint.Reply {
 func (b *bench) must(action checkpoint.Action, attempt, number int64) checkpoint.Reply {
 	b.t.Helper()
 	r := b.do(checkpoint.Effect{Action: action, Attempt: attempt, Checkpoint: number})
-	if r.Outcome != checkpoint.Done {
-		b.t.Fatalf("%s %d: %+v", action, attempt, r)
-	}
+	must.Equal(b.t, r.Outcome, checkpoint.Done, action, attempt, r)
 	return r
 }
 

@@ -80,9 +80,7 @@ func TestBookRecovers(t *testing.T) {
 	if v, err := b.Admit(effect(1, checkpoint.Create, 1)); err != nil || v.Ruling != agent.Perform {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	if created := open(t, mem.Crash(nil)).Page("lr").Created; created != 1 {
-		t.Errorf("attempt %d was created", created)
-	}
+	must.Equal(t, open(t, mem.Crash(nil)).Page("lr").Created, 1, "attempt", "was created")
 }
 
 func TestContainers(t *testing.T) {

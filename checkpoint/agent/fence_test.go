@@ -75,9 +75,7 @@ func TestRefusalChangesNothing(t *testing.T) {
 	after, _ := fence.Admit(checkpoint.Effect{Epoch: 1, Action: checkpoint.Create, Attempt: 9})
 	must.Equal(t, after, fence, "a lower epoch leaves")
 	after, _ = fence.Admit(checkpoint.Effect{Epoch: 7, Action: checkpoint.Resume, Attempt: 3})
-	if want := (agent.Fence{Epoch: 7, Marks: fence.Marks}); after != want {
-		t.Errorf("a higher epoch leaves %+v, want %+v", after, want)
-	}
+	must.Equal(t, after, (agent.Fence{Epoch: 7, Marks: fence.Marks}), "a higher epoch leaves")
 }
 
 // Of any effects in any order: marks and epoch never fall; nothing is performed for an attempt that was

@@ -33,9 +33,7 @@ func TestLeft(t *testing.T) {
 	} {
 		must.Equal(t, held.Left(c.now), c.want, c.name)
 	}
-	if left := (agent.Lease{Length: time.Hour}).Left(at(1)); left != 0 {
-		t.Errorf("nobody was heard, and %v are left", left)
-	}
+	must.Equal(t, (agent.Lease{Length: time.Hour}).Left(at(1)), 0, "nobody was heard, and", "are left")
 }
 
 func TestRenew(t *testing.T) {

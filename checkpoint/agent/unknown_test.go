@@ -35,10 +35,7 @@ func (b *bench) start(attempt int64, jobs ...string) {
 // look asks for the status of all jobs and renews the lease.
 func (b *bench) look() map[string]agent.JobStatus {
 	b.t.Helper()
-	s, err := b.agent.Status(b.t.Context(), agent.Question{Epoch: 1, Heard: b.heard})
-	if err != nil {
-		b.t.Fatalf("one job takes the answer of all along: %v", err)
-	}
+	s := must.Have(b.agent.Status(b.t.Context(), agent.Question{Epoch: 1, Heard: b.heard}))(b.t, "one job takes the answer of all along")
 	b.heard = s.Clock
 	jobs := map[string]agent.JobStatus{}
 	for _, j := range s.Jobs {

@@ -249,9 +249,7 @@ func TestHangs(t *testing.T) {
 		cancel()
 		select {
 		case err := <-answer:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v, want the context's error", name, err)
-			}
+			must.Err(t, err, context.Canceled, name)
 		case <-time.After(time.Minute):
 			t.Fatalf("%s did not return", name)
 		}

@@ -100,9 +100,7 @@ func TestPipesInThePlaceOfRecords(t *testing.T) {
 		return err
 	})
 	must.Do(t, err)
-	if err := within("save", func(ctx context.Context) error { _, err := s.Save(ctx, run); return err }); err == nil {
-		t.Error("it was saved")
-	}
+	must.Err(t, within("save", func(ctx context.Context) error { _, err := s.Save(ctx, run); return err }), must.ErrAny, "it was saved")
 	must.Do(t, within("stop", func(ctx context.Context) error { return s.Stop(ctx, run) }))
 	if left := s.processes(t); len(left) > 0 {
 		t.Errorf("alive: %v", left)

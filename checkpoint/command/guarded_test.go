@@ -172,8 +172,6 @@ func TestGuardFaults(t *testing.T) {
 	for _, guardArgv := range [][]string{{"/no/guard"}, {"true"}} {
 		a := must.Have(command.New(command.Commands{Start: []string{"/no/such"}, Work: t.TempDir()}, &command.Options{Guard: guardArgv}))(t)
 		defer a.Close()
-		if err := a.Resume(t.Context(), runner.Run{Job: "j", Attempt: 1, Containers: []string{"a"}, Dir: t.TempDir()}); err == nil {
-			t.Errorf("%v", guardArgv)
-		}
+		must.Err(t, a.Resume(t.Context(), runner.Run{Job: "j", Attempt: 1, Containers: []string{"a"}, Dir: t.TempDir()}), must.ErrAny, guardArgv)
 	}
 }

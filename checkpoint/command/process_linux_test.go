@@ -124,9 +124,7 @@ func TestStartIsNoted(t *testing.T) {
 			t.Errorf("ranks %v: since %d, want %d", c.ranks, a.lastStart("job"), c.want)
 		}
 	}
-	if since := a.lastStart("another"); since != 0 {
-		t.Errorf("a job that was never started: since %d", since)
-	}
+	must.Equal(t, a.lastStart("another"), 0, "a job that was never started: since")
 }
 
 // A sweep ends when often enough in a row nobody was found, those looks counted that were before it; somebody who is found makes it count anew.

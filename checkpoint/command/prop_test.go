@@ -6,7 +6,6 @@ package command_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -91,16 +90,12 @@ func TestOrders(t *testing.T) {
 			if want == nil {
 				alive = m.alive(alive, method, containers)
 			}
-			if err := s.call(method, run); !errors.Is(err, want) {
-				r.Fatalf("%s of %d: %v, want %v", method, run.Attempt, err, want)
-			}
+			must.Err(r, s.call(method, run), want, method, run.Attempt)
 			got := map[string]int{}
 			for attempt, pids := range s.processes(t) {
 				got[attempt] = len(pids)
 			}
-			if fmt.Sprint(got) != fmt.Sprint(alive) {
-				r.Fatalf("after %s of %d: alive %v, want %v", method, run.Attempt, got, alive)
-			}
+			must.Equal(r, fmt.Sprint(got), fmt.Sprint(alive), "after", method, run.Attempt, "alive")
 			calls++
 		}
 	})

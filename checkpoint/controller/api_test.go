@@ -15,6 +15,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Each job has its own progress, its own share and the reason that counts: the decision's, which is why nothing was asked for,
@@ -46,14 +47,10 @@ func TestReportOf(t *testing.T) {
 			{Job: state.Jobs[4]},
 		}}
 	got := reportOf(&state, &view, &last)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 	// The report is the caller's: what is done to it changes no look.
 	got.Servers[0].ID = "another"
-	if view.Servers[0].ID != "n1" {
-		t.Error("the look has changed with the report")
-	}
+	must.Equal(t, view.Servers[0].ID, "n1", "the look has changed with the report")
 }
 
 // Before the first look and the first decision there is little to tell; lists are empty and not null. A bound that JSON cannot
@@ -61,18 +58,12 @@ func TestReportOf(t *testing.T) {
 func TestReportOfLittle(t *testing.T) {
 	state := driver.State{Silent: []string{}}
 	want := Report{Servers: []Server{}, Silent: []string{}, Jobs: []JobReport{}}
-	if diff := cmp.Diff(want, reportOf(&state, nil, &Taken{})); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, reportOf(&state, nil, &Taken{})), "")
 	want.Objective = 0.5
 	endless := Taken{Decision: &alloc.Decision{Objective: 0.5, Bound: math.Inf(1), Gap: math.Inf(1)}}
-	if diff := cmp.Diff(want, reportOf(&state, nil, &endless)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, reportOf(&state, nil, &endless)), "")
 	want.Objective, want.Fault = 0, "a bad mood"
-	if diff := cmp.Diff(want, reportOf(&state, nil, &Taken{Fault: "a bad mood"})); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, reportOf(&state, nil, &Taken{Fault: "a bad mood"})), "")
 }
 
 // Why there is no decision is no error, and a decision that is not one on its problem is.
@@ -128,8 +119,6 @@ func TestNegative(t *testing.T) {
 				negative = append(negative, f.Field)
 			}
 		}
-		if diff := cmp.Diff([]string{name}, negative); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff([]string{name}, negative), "")
 	}
 }

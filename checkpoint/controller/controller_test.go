@@ -152,10 +152,7 @@ func (b *bench) begin() {
 		b.Fatal(err)
 	}
 	b.config.Machine, b.config.Journal = machine, records
-	c, err := controller.New(b.config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := must.Have(controller.New(b.config))(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
@@ -255,13 +252,9 @@ func TestJobsAreShared(t *testing.T) {
 		return err != nil && grant.Fenced == ""
 	})
 	b.fake.mu.Lock()
-	if fmt.Sprint(b.fake.forgotten) != "[a]" {
-		t.Errorf("the manager was to forget %v", b.fake.forgotten)
-	}
+	must.Equal(t, fmt.Sprint(b.fake.forgotten), "[a]", "the manager was to forget")
 	b.fake.mu.Unlock()
-	if how := b.fake.ended["a"]; how != checkpoint.Completed {
-		t.Errorf("it has ended %q", how)
-	}
+	must.Equal(t, b.fake.ended["a"], checkpoint.Completed, "it has ended")
 	if list, err := b.config.Store.List(t.Context(), "a"); err != nil || len(list) > 0 {
 		t.Errorf("%d checkpoints are left, %v", len(list), err)
 	}
@@ -444,9 +437,7 @@ func (b *bench) endsReplaced(ended <-chan error) {
 	b.Helper()
 	select {
 	case err := <-ended:
-		if !errors.Is(err, checkpoint.ErrFenced) {
-			b.Errorf("it has ended with %v", err)
-		}
+		must.Err(b, err, checkpoint.ErrFenced, "it has ended with")
 	case <-time.After(60 * time.Second):
 		b.Fatal("it goes on")
 	}

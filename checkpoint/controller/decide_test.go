@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func host(id string, change func(*Server)) Server {
@@ -50,12 +51,8 @@ func TestServersOfProblem(t *testing.T) {
 		got = append(got, fmt.Sprint(s.ID, " ", s.Capacity, " ", s.Cordoned, " ", s.Labels["rack"]))
 	}
 	want := []string{"cordoned [4] true ", "down [4] true ", "draining [4] true ", "failing [4] true ", "fine [4] false r1", "gone [4] true ", "silent [4] true ", "taken [3] false "}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if len(c.config.Problem.Servers) != 1 {
-		t.Errorf("the caller's servers were changed: %v", c.config.Problem.Servers)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
+	must.Equal(t, len(c.config.Problem.Servers), 1, "the caller's servers were changed", c.config.Problem.Servers)
 }
 
 // A job asks for what the newest look says, and takes what its containers took when they were made. Whoever has ended, is
@@ -93,9 +90,7 @@ func TestJobsOfProblem(t *testing.T) {
 		"moves [1] weighs 2, 1 to 5, pinned false, has map[n1:3]",
 		"odd [1] weighs 1, 2 to 2, pinned true, has map[n1:2]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, got), "")
 	if len(p.Queues) != 2 || p.Queues[0].ID != "ours" || p.Queues[1].ID != "theirs" || len(c.config.Problem.Queues) != 1 {
 		t.Errorf("%v, and the caller's are %v", p.Queues, c.config.Problem.Queues)
 	}
@@ -129,15 +124,11 @@ func TestProblemWithoutProtocol(t *testing.T) {
 	for _, s := range p.Servers {
 		got = append(got, fmt.Sprint(s.ID, " ", s.Capacity, " ", s.Cordoned))
 	}
-	if diff := cmp.Diff([]string{"fine [9] false", "down [0] false", "draining [9] true", "cordoned [9] true"}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff([]string{"fine [9] false", "down [0] false", "draining [9] true", "cordoned [9] true"}, got), "")
 	if diff := cmp.Diff(has, p.Previous); diff != "" || len(p.Queues) != 1 {
 		t.Errorf("%v, (-want +got)\n%s", p.Queues, diff)
 	}
-	if cluster.view.Servers[1].Capacity[0] != 9 {
-		t.Error("the manager's own list was changed")
-	}
+	must.Equal(t, cluster.view.Servers[1].Capacity[0], 9, "the manager's own list was changed")
 	secret := errors.New("no such file")
 	if _, _, err := problemOf(t.Context(), config, func(context.Context) (alloc.Allocation, error) { return nil, secret }, func(*View) {}); !errors.Is(err, secret) || !strings.Contains(err.Error(), "what runs cannot be seen") {
 		t.Error(err)
@@ -158,9 +149,7 @@ func TestOnSilent(t *testing.T) {
 		{nil, nil, false}, {[]string{"n1"}, nil, false}, {nil, []string{"n1"}, false},
 		{[]string{"n1", "n2"}, []string{"n2"}, true}, {[]string{"n1", "n3"}, []string{"n2", "n4"}, false},
 	} {
-		if got := onSilent(&checkpoint.Job{Containers: c.on}, c.silent); got != c.want {
-			t.Errorf("%v with %v silent: %t", c.on, c.silent, got)
-		}
+		must.Equal(t, onSilent(&checkpoint.Job{Containers: c.on}, c.silent), c.want, c.on, c.silent, "silent")
 	}
 }
 

@@ -71,7 +71,5 @@ func TestRejectedAndDone(t *testing.T) {
 	must.Have(b.now().Await(ctx, func(s *driver.State) bool { return len(s.Jobs) == 0 }))(t)
 	b.fake.mu.Lock()
 	defer b.fake.mu.Unlock()
-	if how := b.fake.ended["a"]; how != checkpoint.Completed {
-		t.Errorf("the manager was told %q", how)
-	}
+	must.Equal(t, b.fake.ended["a"], checkpoint.Completed, "the manager was told")
 }

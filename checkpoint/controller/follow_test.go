@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/managed"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // told is a cluster of which only what it is told counts.
@@ -65,14 +66,10 @@ func TestClockOfTheMissing(t *testing.T) {
 			for job := range f.missing {
 				f.missing[job] = time.Now().Add(-59 * time.Minute)
 			}
-			if err := f.followJobs(t.Context(), &c.looks[i], &state); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			must.Do(t, f.followJobs(t.Context(), &c.looks[i], &state), name)
 		}
 		since, runs := f.missing["a"]
-		if runs != c.runs {
-			t.Errorf("%s: the clock runs is %t, want %t", name, runs, c.runs)
-		}
+		must.Equal(t, runs, c.runs, name, "the clock runs")
 		if last := len(c.looks) - 1; runs && last > 1 && time.Since(since) > time.Minute {
 			t.Errorf("%s: the clock has run for %v since the job was there", name, time.Since(since))
 		}
@@ -96,9 +93,7 @@ func TestWithdrawn(t *testing.T) {
 		if c.missing > 0 {
 			f.missing["a"] = time.Now().Add(-c.missing)
 		}
-		if got := f.isWithdrawn(&c.view, "a"); got != c.want {
-			t.Errorf("%s: %t, want %t", name, got, c.want)
-		}
+		must.Equal(t, f.isWithdrawn(&c.view, "a"), c.want, name)
 	}
 }
 
@@ -118,13 +113,9 @@ func TestEndedIsTold(t *testing.T) {
 	slices.SortFunc(state.Jobs, func(a, b checkpoint.Job) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
 	for _, refuses := range []error{nil, errors.New("not now")} {
 		cluster := &told{err: refuses}
-		if err := following(cluster).followJobs(t.Context(), &view, &state); !errors.Is(err, refuses) {
-			t.Errorf("%v, want %v", err, refuses)
-		}
+		must.Err(t, following(cluster).followJobs(t.Context(), &view, &state), refuses)
 		slices.Sort(cluster.ended)
-		if diff := cmp.Diff([]string{"listed completed", "odd completed", "twice completed"}, cluster.ended); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff([]string{"listed completed", "odd completed", "twice completed"}, cluster.ended), "")
 	}
 }
 
@@ -150,12 +141,8 @@ func TestSift(t *testing.T) {
 	for i := range view.Jobs {
 		left = append(left, view.Jobs[i].Application.ID)
 	}
-	if diff := cmp.Diff([]string{"b", "a", "[", "..", "<b>", "%", "a/b"}, left); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if view.Jobs[1].Application.Max != 2 {
-		t.Errorf("of two jobs with one ID the second counts: %+v", view.Jobs[1])
-	}
+	must.Equal(t, cmp.Diff([]string{"b", "a", "[", "..", "<b>", "%", "a/b"}, left), "")
+	must.Equal(t, view.Jobs[1].Application.Max, 2, "of two jobs with one ID the second counts", view.Jobs[1])
 	var why []string
 	for id, reason := range view.Rejected {
 		if reason == "" {
@@ -164,10 +151,6 @@ func TestSift(t *testing.T) {
 		why = append(why, id)
 	}
 	slices.Sort(why)
-	if diff := cmp.Diff([]string{"a", "control\x01", "kinds", "many", "weightless", "worse"}, why); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if len(said) != 1 {
-		t.Errorf("the view's own list was changed: %v", said)
-	}
+	must.Equal(t, cmp.Diff([]string{"a", "control\x01", "kinds", "many", "weightless", "worse"}, why), "")
+	must.Equal(t, len(said), 1, "the view's own list was changed", said)
 }

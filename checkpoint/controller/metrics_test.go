@@ -108,9 +108,7 @@ func TestMetrics(t *testing.T) {
 			if labels != "" {
 				labels += ","
 			}
-			if most := samples[count+"_bucket{"+labels+`le="+Inf"}`]; most != value {
-				t.Errorf("%s is %v, and all buckets have %v", key, value, most)
-			}
+			must.Equal(t, samples[count+"_bucket{"+labels+`le="+Inf"}`], value, key, "and all buckets have")
 		}
 	}
 	for want, value := range map[string]float64{`apportion_queue_used{queue="a\"\\é",resource="gpu"}`: 6, `apportion_queue_guaranteed{queue="a\"\\é",resource="gpu"}`: 4,
@@ -125,9 +123,7 @@ func TestMetrics(t *testing.T) {
 			waiting += value
 		}
 	}
-	if waiting != 1 {
-		t.Errorf("%v wait\n%s", waiting, text)
-	}
+	must.Equal(t, waiting, 1, "wait", text)
 }
 
 // What is exported is documented with its kind and its labels, and what is documented is exported.
@@ -138,9 +134,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `(apportion_[a-z_]+)` \\| ([a-z]+) \\| (.*?) \\|").FindAllStringSubmatch(string(readme), -1) {
 		documented[row[1]], labels[row[1]] = row[2], strings.ReplaceAll(strings.TrimSpace(row[3]), "`", "")
 	}
-	if diff := cmp.Diff(documented, kinds); diff != "" {
-		t.Errorf("METRICS.md against /metrics (-documented +exported):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(documented, kinds), "", "METRICS.md against /metrics (-documented +exported)")
 	for key := range samples {
 		name, rest, _ := strings.Cut(key, "{")
 		var names []string
@@ -149,9 +143,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 				names = append(names, label[1])
 			}
 		}
-		if got := strings.Join(names, ", "); got != labels[base(name, kinds)] {
-			t.Errorf("%s has labels %s, and METRICS.md says %s", key, got, labels[base(name, kinds)])
-		}
+		must.Equal(t, strings.Join(names, ", "), labels[base(name, kinds)], key, "has labels", "and METRICS.md")
 	}
 }
 
@@ -200,9 +192,7 @@ func TestMonitors(t *testing.T) {
 	}
 	for _, rule := range rules {
 		var expression string
-		if err := json.Unmarshal([]byte(rule[1]), &expression); err != nil {
-			t.Errorf("%s: %v", rule[1], err)
-		}
+		must.Do(t, json.Unmarshal([]byte(rule[1]), &expression), rule[1])
 		asks("a rule", expression)
 	}
 }
@@ -271,9 +261,7 @@ func TestLogIsDocumented(t *testing.T) {
 			documented[row[1]] = append(documented[row[1]], name[1])
 		}
 	}
-	if diff := cmp.Diff(documented, lines); diff != "" {
-		t.Errorf("METRICS.md against the source (-documented +logged):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(documented, lines), "", "METRICS.md against the source (-documented +logged)")
 	for _, names := range lines {
 		attributes = append(attributes, names...)
 	}
@@ -282,7 +270,5 @@ func TestLogIsDocumented(t *testing.T) {
 	}
 	slices.Sort(attributes)
 	slices.Sort(described)
-	if diff := cmp.Diff(described, slices.Compact(attributes)); diff != "" {
-		t.Errorf("METRICS.md describes other attributes than are logged (-described +logged):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(described, slices.Compact(attributes)), "", "METRICS.md describes other attributes than are logged (-described +logged)")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/journal"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -44,9 +45,7 @@ func TestGraceFollowsRhythms(t *testing.T) {
 		{10 * time.Second, time.Second, 10*time.Second + 10*time.Second + time.Second + slack},
 		{0, 0, max(10*driver.DefaultPoll, 6*time.Second) + DefaultLease + 3*time.Second + slack},
 	} {
-		if got := made(t, c.lease, &driver.Options{Poll: c.poll}).fleet.Grace(); got != c.want {
-			t.Errorf("lease %v, poll %v: %v, want %v", c.lease, c.poll, got, c.want)
-		}
+		must.Equal(t, made(t, c.lease, &driver.Options{Poll: c.poll}).fleet.Grace(), c.want, "lease", c.lease, "poll", c.poll)
 	}
 	if got, want := made(t, 0, nil).fleet.Grace(), made(t, 0, &driver.Options{}).fleet.Grace(); got != want {
 		t.Errorf("%v without options, %v with none set", got, want)
@@ -58,12 +57,8 @@ func TestNewKnowsNothing(t *testing.T) {
 	theirs := func(string) json.RawMessage { return json.RawMessage(`"theirs"`) }
 	options := driver.Options{Spec: theirs}
 	c := made(t, 0, &options)
-	if got := string(options.Spec("a")); got != `"theirs"` {
-		t.Errorf("the caller's options have become %s", got)
-	}
-	if err := c.ready(time.Now()); err == nil {
-		t.Error("it is ready before its first look")
-	}
+	must.Equal(t, string(options.Spec("a")), `"theirs"`, "the caller's options have become")
+	must.Err(t, c.ready(time.Now()), must.ErrAny, "it is ready before its first look")
 	c.see(&View{})
 	for age, ready := range map[time.Duration]bool{0: true, readyAge - time.Second: true, readyAge + time.Second: false} {
 		if err := c.ready(time.Now().Add(age)); (err == nil) != ready {
@@ -74,14 +69,10 @@ func TestNewKnowsNothing(t *testing.T) {
 	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
 		answer := httptest.NewRecorder()
 		c.Handler("user").ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
-		if answer.Code != want {
-			t.Errorf("%s without a token: %d, want %d", path, answer.Code, want)
-		}
+		must.Equal(t, answer.Code, want, path, "without a token")
 	}
 	if c.View() != nil || c.Last().Decision != nil || len(c.State().Jobs) != 0 {
 		t.Errorf("%v, %+v, %+v", c.View(), c.Last(), c.State())
 	}
-	if err := c.up("n1"); err == nil {
-		t.Error("a server is up that nobody has seen")
-	}
+	must.Err(t, c.up("n1"), must.ErrAny, "a server is up that nobody has seen")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestPatience(t *testing.T) {
@@ -22,9 +23,7 @@ func TestPatience(t *testing.T) {
 		{one, time.Second}, {one, 2 * time.Second}, {map[string][]string{"a": {"n1"}}, 4 * time.Second}, {nil, 4 * time.Second},
 		{one, 8 * time.Second}, {one, 16 * time.Second}, {one, maxPause}, {one, maxPause}, {other, time.Second}, {one, time.Second},
 	} {
-		if got := p.after(c.targets); got != c.want {
-			t.Errorf("%d: %v after %v, want %v", i, got, c.targets, c.want)
-		}
+		must.Equal(t, p.after(c.targets), c.want, i, "after", c.targets)
 	}
 }
 
@@ -58,16 +57,12 @@ func TestPace(t *testing.T) {
 	} {
 		at = at.Add(c.after)
 		now := shape{c.asked, c.has}
-		if due := p.isDue(now, at); due != c.due {
-			t.Fatalf("step %d: due %t, want %t", i, due, c.due)
-		}
+		must.Equal(t, p.isDue(now, at), c.due, "step", i, "due")
 		if !c.due {
 			continue
 		}
 		p.decided(now, c.targets, c.err, at)
-		if pause := p.due.Sub(at); pause != c.pause {
-			t.Fatalf("step %d: a pause of %v, want %v", i, pause, c.pause)
-		}
+		must.Equal(t, p.due.Sub(at), c.pause, "step", i, "a pause of")
 	}
 }
 
@@ -82,9 +77,7 @@ func TestShape(t *testing.T) {
 		return shapeOf(p)
 	}
 	same := problem(func(*alloc.Problem) {})
-	if again := problem(func(*alloc.Problem) {}); again != same {
-		t.Errorf("%+v and %+v", again, same)
-	}
+	must.Equal(t, problem(func(*alloc.Problem) {}), same)
 	for name, change := range map[string]func(*alloc.Problem){
 		"capacity": func(p *alloc.Problem) { p.Servers[0].Capacity[0]++ },
 		"cordon":   func(p *alloc.Problem) { p.Servers[0].Cordoned = true },

@@ -18,6 +18,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/guard"
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/page"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // get asks a controller for something by the token of a user.
@@ -47,9 +48,7 @@ func (b *bench) shown() (s shown) {
 	text := b.get("/").Body.String()
 	_, text, _ = strings.Cut(text, `id="state">`)
 	text, _, _ = strings.Cut(text, "</script>")
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		b.Fatalf("%v: %s", err, text)
-	}
+	must.Do(b, json.Unmarshal([]byte(text), &s), text)
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job that a look misses may be on its way to other servers, and is started there as what it was. The newest word counts,
@@ -21,9 +22,7 @@ func TestSeen(t *testing.T) {
 	c.see(&View{Servers: servers, Jobs: []Job{job("a", "1"), job("b", "2")}})
 	c.see(&View{Servers: servers[1:], Jobs: []Job{job("b", "3")}})
 	for id, want := range map[string]string{"a": "1", "b": "3", "c": ""} {
-		if got := string(c.spec(id)); got != want {
-			t.Errorf("job %s runs %q, want %q", id, got, want)
-		}
+		must.Equal(t, string(c.spec(id)), want, "job", id, "runs")
 	}
 	for id, want := range map[string]string{"n1": "it is not in the cluster any more", "n2": "no heartbeat"} {
 		if err := c.up(id); err == nil || err.Error() != want {
@@ -31,7 +30,5 @@ func TestSeen(t *testing.T) {
 		}
 	}
 	c.see(&View{Servers: servers})
-	if err := c.up("n1"); err != nil {
-		t.Errorf("server n1: %v", err)
-	}
+	must.Do(t, c.up("n1"), "server n1")
 }

@@ -42,13 +42,9 @@ func TestPauses(t *testing.T) {
 	}
 	take(movesAge, checkpoint.Stopping, 9, 5, "")
 	take(0, checkpoint.Confirming, 12, 9, "")
-	if len(a.moves) != 1 {
-		t.Errorf("a move counts for longer than an hour: %v", a.moves)
-	}
+	must.Equal(t, len(a.moves), 1, "a move counts for longer than an hour", a.moves)
 	s.take(checkpoint.Record{Lost: []string{"n2"}, Gone: []string{"a"}}, at)
-	if len(s.jobs) != 0 {
-		t.Errorf("what is gone is remembered: %v", s.jobs)
-	}
+	must.Equal(t, len(s.jobs), 0, "what is gone is remembered", s.jobs)
 }
 
 // Jobs rest after a start, when they were moved often, and when all were; nobody rests on a server that is to be left.
@@ -121,16 +117,10 @@ func TestMovesAreApart(t *testing.T) {
 		rested, until := s.rested(&Config{MinRun: time.Minute, JobMoves: moves}, p, now)
 		return fmt.Sprint(rested.Applications[0].Pinned, rested.Applications[1].Pinned, rested.Applications[2].Pinned, max(0, until.Sub(now)))
 	}
-	if got := ask(6); got != "true false false 1m0s" {
-		t.Error(got)
-	}
-	if got := ask(0); got != "false false false 0s" {
-		t.Errorf("without a limit: %s", got)
-	}
+	must.Equal(t, ask(6), "true false false 1m0s")
+	must.Equal(t, ask(0), "false false false 0s", "without a limit")
 	s.jobs["c"], p.Applications = &runs{}, append(p.Applications, alloc.Application{ID: "c"})
-	if got := ask(6); got != "false false false 0s" {
-		t.Errorf("a job waits: %s", got)
-	}
+	must.Equal(t, ask(6), "false false false 0s", "a job waits")
 }
 
 // Where others have taken room from a server, as many jobs as fit stay there.
@@ -160,9 +150,7 @@ func TestKeepWhatFits(t *testing.T) {
 				}
 			}
 		}
-		if fmt.Sprint(pinned) != c.want {
-			t.Errorf("room for %d, %q is pinned, closed %v: %v stay, want %s", c.room, c.pinned, c.closed, pinned, c.want)
-		}
+		must.Equal(t, fmt.Sprint(pinned), c.want, "room for", c.room, c.pinned, "is pinned, closed", c.closed, "stay")
 	}
 }
 

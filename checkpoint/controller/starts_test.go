@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
 	"github.com/apportion/apportion/checkpoint/runner"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job waits 90 s, runs to step 100, dies with step 40 saved, and runs again after 5 s: 60 steps are done again. What is told late of the
@@ -60,7 +61,5 @@ func TestHistogram(t *testing.T) {
 	e := exposition{}
 	e.histogram("x", &h, "queue", "q")
 	want := "x_bucket{queue=\"q\",le=\"0\"} 1\nx_bucket{queue=\"q\",le=\"1\"} 3\nx_bucket{queue=\"q\",le=\"2\"} 4\nx_bucket{queue=\"q\",le=\"+Inf\"} 5\nx_sum{queue=\"q\"} 6.5\nx_count{queue=\"q\"} 5\n"
-	if got := e["x"].String(); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	must.Equal(t, e["x"].String(), want)
 }

@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 func TestWaitsCount(t *testing.T) {
@@ -60,9 +60,7 @@ func TestWaitsCount(t *testing.T) {
 		for _, one := range view.Waiting {
 			got = append(got, one.ID)
 		}
-		if fmt.Sprint(got) != step.want {
-			t.Fatalf("step %d, %s: %v, want %s", i, step.what, got, step.want)
-		}
+		must.Equal(t, fmt.Sprint(got), step.want, "step", i, step.what)
 	}
 }
 
@@ -79,9 +77,7 @@ func TestOutside(t *testing.T) {
 		{ID: "waiting: a'", Weight: 1, Priority: 8, PerServer: 2, Form: alloc.Form{Demand: apportion.Resources{2}, Min: 3, Max: 3, Requires: view.Waiting[0].Requires}},
 		{ID: "waiting: fits", Weight: 1, Priority: 8, Form: alloc.Form{Demand: apportion.Resources{12}, Min: 1, Max: 1}},
 	}
-	if diff := cmp.Diff(want, outside(&view, &like, nil)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, outside(&view, &like, nil)), "")
 	standing := int64(-3)
 	like.Applications[0].Priority = math.MaxInt64
 	if apps := outside(&view, &like, nil); apps[0].Priority != math.MaxInt64 {
@@ -135,9 +131,7 @@ func TestFaultsOfReserve(t *testing.T) {
 		{Reserve{Headroom: []Headroom{{}}, Hours: Hours{To: 25 * time.Hour}}, apportion.ErrRange},
 	} {
 		c := Config{Reserve: []Reserve{test.reserve}, Problem: alloc.Problem{Kinds: apportion.Kinds{"gpu"}}}
-		if err := c.Validate(); !errors.Is(err, test.want) {
-			t.Errorf("%+v: %v, want %v", test.reserve, err, test.want)
-		}
+		must.Err(t, c.Validate(), test.want, test.reserve)
 	}
 }
 

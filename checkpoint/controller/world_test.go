@@ -27,6 +27,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/managed/managedtest"
 	"github.com/apportion/apportion/checkpoint/storetest"
 	"github.com/apportion/apportion/checkpoint/wire"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/internal/vfstest"
 )
 
@@ -128,10 +129,7 @@ func (d *day) begin() {
 	}
 	config := d.config
 	config.Machine, config.Journal = machine, records
-	c, err := controller.New(config)
-	if err != nil {
-		d.Fatal(err)
-	}
+	c := must.Have(controller.New(config))(d)
 	d.mu.Lock()
 	d.now = c
 	d.mu.Unlock()
@@ -292,13 +290,9 @@ func playDay(t *testing.T, m manner, seed uint64, shared, dir string) {
 		j, _ := state.Job(job)
 		t.Errorf("job %q has not ended: %s, attempt %d on %v: %+v", job, j.Job.Phase, j.Job.Attempt, j.Job.Containers, j.Job.Reason)
 	}
-	if len(d.ended) != 6 {
-		t.Errorf("of six jobs these have ended: %v", d.ended)
-	}
+	must.Equal(t, len(d.ended), 6, "of six jobs these have ended", d.ended)
 	for job, how := range d.ended {
-		if how != checkpoint.Completed {
-			t.Errorf("job %q has ended: %s", job, how)
-		}
+		must.Equal(t, how, checkpoint.Completed, "job", job, "has ended")
 	}
 	d.stop()
 	cancel()

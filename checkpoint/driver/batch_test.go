@@ -12,6 +12,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/checkpoint/driver"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // gated is a journal that holds up a record until the gate is opened; nil: it holds up none.
@@ -42,9 +43,7 @@ func (w *world) together(g *gated, messages ...func() error) {
 	synctest.Wait()
 	close(g.gate)
 	for range len(messages) + 1 {
-		if err := take(w.t, "an answer to each message", errs); err != nil {
-			w.t.Error(err)
-		}
+		must.Do(w.t, take(w.t, "an answer to each message", errs))
 	}
 }
 

@@ -54,9 +54,7 @@ func (l *live) again() {
 	l.t.Helper()
 	for {
 		err := over(l.t, l.ended)
-		if !errors.Is(err, errCrash) {
-			l.t.Fatalf("the driver ended with %v", err)
-		}
+		must.Err(l.t, err, errCrash, "the driver ended with")
 		// A driver that dies at whatever it begins with would be started again for ever.
 		if l.deaths++; l.deaths > mostDeaths {
 			l.t.Fatalf("the driver has died %d times, the last time with %v: %+v", l.deaths, err, l.d.State())
@@ -107,9 +105,7 @@ func (l *live) until(job string, is func(*driver.JobState) bool) driver.JobState
 		if err == nil {
 			return j
 		}
-		if !errors.Is(err, driver.ErrEnded) {
-			l.t.Fatalf("%v: %+v", err, j)
-		}
+		must.Err(l.t, err, driver.ErrEnded, j)
 		l.again()
 	}
 }
@@ -164,9 +160,7 @@ func (l *live) settledWorld() {
 					want++
 				}
 			}
-			if got := server.Containers(j.Name); got != want {
-				l.t.Errorf("job %q has %d containers on %s, and the driver says %d", j.Name, got, id, want)
-			}
+			must.Equal(l.t, server.Containers(j.Name), want, "job", j.Name, "containers on", id, "and the driver")
 			if alive := server.Alive(j.Name); want == 0 && len(alive) > 0 {
 				l.t.Errorf("attempts %v of job %q live on %s", alive, j.Name, id)
 			}
@@ -242,9 +236,7 @@ func (l *live) joins(id string) {
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, driver.ErrEnded) {
-			l.t.Fatal(fmt.Errorf("%s: %w", id, err))
-		}
+		must.Err(l.t, err, driver.ErrEnded, fmt.Errorf("%s: %w", id, err))
 		l.again()
 	}
 }

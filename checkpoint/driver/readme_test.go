@@ -70,9 +70,7 @@ func TestReadme(t *testing.T) {
 	for i, name := range []string{"embed", "decide"} {
 		file := []string{"readme_test.go", "example_test.go"}[i]
 		code := must.Have(os.ReadFile(file))(t)
-		if want := strings.TrimSuffix(statements(t, file, string(code), name), "return nil\n"); samples[i] != want {
-			t.Errorf("the README says\n%s\nand %s has\n%s", samples[i], name, want)
-		}
+		must.Equal(t, samples[i], strings.TrimSuffix(statements(t, file, string(code), name), "return nil\n"), "the README", name)
 	}
 }
 

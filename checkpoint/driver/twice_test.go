@@ -42,9 +42,7 @@ func TestSecondAgentOfOneName(t *testing.T) {
 		must.Err(t, w.joinAs("s1", twin), apportion.ErrConflict, "an agent with another memory")
 		w.close()
 		must.Do(t, w.start())
-		if err := w.joinAs("s1", twin); !errors.Is(err, apportion.ErrConflict) {
-			t.Fatalf("an agent with another memory, of the next driver: %v, want ErrConflict", err)
-		}
+		must.Err(t, w.joinAs("s1", twin), apportion.ErrConflict, "an agent with another memory, of the next driver")
 		must.Do(t, errors.Join(w.join("s2"), w.join("s3")))
 		w.await("lr", on("s2")) // s1 is lost
 		must.Do(t, w.joinAs("s1", twin))

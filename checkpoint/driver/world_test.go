@@ -207,9 +207,7 @@ func take[T any](t testing.TB, what string, from <-chan T) (v T) {
 func (w *world) close() {
 	w.t.Helper()
 	w.end()
-	if err := over(w.t, w.ended); err != nil {
-		w.t.Errorf("the driver ended with %v", err)
-	}
+	must.Do(w.t, over(w.t, w.ended), "the driver ended with")
 }
 
 // apply and join wait for a driver no longer than an hour of the world: one that does not answer is an error, and no test hangs.

@@ -51,9 +51,7 @@ func TestAwait(t *testing.T) {
 				if err != nil || got != c.want {
 					t.Errorf("%+v, %v, want %+v", got, err, c.want)
 				}
-				if after := time.Since(begun); after != c.after*time.Second {
-					t.Errorf("after %v, want %v s", after, int(c.after))
-				}
+				must.Equal(t, time.Since(begun), c.after*time.Second, "after", int(c.after), "s")
 			})
 		})
 	}
@@ -78,9 +76,7 @@ func TestAwaitDoesNotWait(t *testing.T) {
 				t.Errorf("attempt %d: %+v, %v", c.attempt, g, err)
 			}
 		}
-		if took := time.Since(begun); took != 0 {
-			t.Errorf("it took %v", took)
-		}
+		must.Equal(t, time.Since(begun), 0, "it took")
 	})
 }
 

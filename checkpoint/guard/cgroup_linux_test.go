@@ -56,9 +56,7 @@ func inCgroups(t *testing.T, test func(t *testing.T, held guard.Containment, bel
 func made(t *testing.T, below string) string {
 	t.Helper()
 	found, _ := filepath.Glob(filepath.Join(below, "apportion-*"))
-	if len(found) != 1 {
-		t.Fatalf("groups: %v", found)
-	}
+	must.Equal(t, len(found), 1, "groups", found)
 	return found[0]
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint/command"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // What is set already stays, and the environment fills in the rest.
@@ -32,12 +33,8 @@ func TestConfigFromEnvironment(t *testing.T) {
 		"some":        {Config{ID: ID{Job: "mine"}, Epoch: 8}, Config{ID: ID{Job: "mine", Server: "s1"}, Epoch: 8}, map[string]string{command.EnvServer: "s1", EnvEpoch: "9"}},
 	} {
 		got := c.before
-		if err := got.FromEnvironment(func(name string) string { return c.env[name] }); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(Config{})); diff != "" {
-			t.Errorf("%s: (-want +got)\n%s", name, diff)
-		}
+		must.Do(t, got.FromEnvironment(func(name string) string { return c.env[name] }), name)
+		must.Equal(t, cmp.Diff(c.want, got, cmp.AllowUnexported(Config{})), "", name)
 	}
 }
 
@@ -111,9 +108,7 @@ func TestConfigValidate(t *testing.T) {
 			} else if err != nil {
 				t.Fatalf("%s: %v is no list of faults", name, err)
 			}
-			if diff := cmp.Diff(c.want, fields); diff != "" {
-				t.Fatalf("%s: (-want +got)\n%s", name, diff)
-			}
+			must.Equal(t, cmp.Diff(c.want, fields), "", name)
 		}
 	}
 	config := right()
@@ -174,9 +169,7 @@ func TestSetFiles(t *testing.T) {
 	t.Setenv(command.EnvSaveRequest, "")
 	t.Setenv(command.EnvSaveAck, "")
 	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
-	if _, err := setFiles(map[string]string{}, "", nil); err == nil {
-		t.Error("a folder was made where there can be none")
-	}
+	must.Fail(setFiles(map[string]string{}, "", nil))(t, must.ErrAny, "a folder was made where there can be none")
 }
 
 // One road is chosen, by one flag; a program's own are named with the others.

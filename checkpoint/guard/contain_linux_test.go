@@ -144,7 +144,5 @@ func TestRequiredContainment(t *testing.T) {
 	b = newBench(t, time.Minute)
 	b.set.Containment = guard.Namespace
 	b.start("exit 0")
-	if code := b.ends(); code != 0 {
-		t.Errorf("exit status %d in a namespace", code)
-	}
+	must.Equal(t, b.ends(), 0, "exit status", "in a namespace")
 }

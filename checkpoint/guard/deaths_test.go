@@ -37,13 +37,9 @@ func TestDeaths(t *testing.T) {
 				must.Have(d.Answer(claimed))(t)
 			}
 		}
-		if got := d.Deaths("lr"); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		must.Equal(t, d.Deaths("lr"), c.want, name)
 		d.Forget("lr")
-		if got := d.Deaths("lr"); got != (guard.Deaths{}) {
-			t.Errorf("%s: of a job that is forgotten: %+v", name, got)
-		}
+		must.Equal(t, d.Deaths("lr"), (guard.Deaths{}), name, "of a job that is forgotten")
 	}
 }
 

@@ -195,9 +195,7 @@ func TestListenerInThePlaceOfADesk(t *testing.T) {
 	again.Header = heard[0].Header
 	response := must.Have(http.DefaultClient.Do(again))(t)
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("what was heard opens the desk: %d", response.StatusCode)
-	}
+	must.Equal(t, response.StatusCode, http.StatusUnauthorized, "what was heard opens the desk")
 }
 
 // An answer that is none renews nothing.
@@ -225,9 +223,7 @@ func TestFromEnvironment(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	env["APPORTION_ATTEMPT"] = "five"
-	if err := new(guard.Config).FromEnvironment(lookup); !errors.Is(err, apportion.ErrRange) {
-		t.Errorf("%v", err)
-	}
+	must.Err(t, new(guard.Config).FromEnvironment(lookup), apportion.ErrRange)
 	bad := guard.Config{ID: c.ID, Argv: []string{""}, Start: -1, Grace: -1}
 	var faults apportion.Faults
 	if err := bad.Validate(); !errors.As(err, &faults) || len(faults) != 4 {
@@ -248,17 +244,13 @@ func TestDeskAsksForSaves(t *testing.T) {
 		}
 	}
 	asks(first, 0)
-	if n := d.AskSave(first.ID); n != 1 {
-		t.Errorf("number %d", n)
-	}
+	must.Equal(t, d.AskSave(first.ID), 1, "number")
 	asks(first, 1)
 	asks(second, 0) // another container of the run
 	// A guard whose trainer has answered a desk before this one.
 	first.State.Checkpoint = &command.Acknowledgement{Request: 8}
 	asks(first, 1)
-	if n := d.AskSave(first.ID); n != 9 {
-		t.Errorf("number %d after 8", n)
-	}
+	must.Equal(t, d.AskSave(first.ID), 9, "number", "after 8")
 	asks(first, 9)
 	d.Fence("lr", 5)
 	if g, err := d.Answer(first); err != nil || g.Fenced == "" || g.Save != 0 {

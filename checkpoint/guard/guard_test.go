@@ -257,9 +257,7 @@ func (b *bench) begins() {
 func TestRunEnds(t *testing.T) {
 	b := newBench(t, 2*time.Second)
 	b.start(`echo '{"request": 2, "step": 7, "files": ["f"]}' > $DIR/ack; echo '{"step": 9}'; exit 3`)
-	if code := b.ends(); code != 3 {
-		t.Errorf("exit status %d", code)
-	}
+	must.Equal(t, b.ends(), 3, "exit status")
 	r, err := guard.ReadRecord(b.set.Record)
 	if err != nil || r.Job != "lr" || r.Attempt != 5 || r.Epoch != 3 || r.State.Progress.Step != 9 || r.State.Progress.Running ||
 		r.State.Ended == nil || r.State.Ended.Code != 3 || r.State.Checkpoint == nil || r.State.Checkpoint.Request != 2 {
@@ -277,9 +275,7 @@ func TestNothingWaitsForTheNextClaim(t *testing.T) {
 	b.set.Every = time.Hour
 	b.saves()
 	b.desk.Fence("lr", 5)
-	if err := <-b.waited; err == nil {
-		t.Error("the run was fenced off, and has ended well")
-	}
+	must.Err(t, <-b.waited, must.ErrAny, "the run was fenced off, and has ended well")
 	if !b.desk.Over(guard.ID{Job: "lr", Attempt: 5, Server: "s1"}) {
 		t.Error("the end was not told")
 	}
@@ -331,9 +327,7 @@ func TestKeeperWaits(t *testing.T) {
 			t.Errorf("exit status %d", code)
 		}
 		b.eventually("the keeper is gone", func() bool { _, lives := proc.Stat(below[0]); return !lives })
-		if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
-			t.Error("the trainer was started")
-		}
+		must.Fail(os.Stat(filepath.Join(b.dir, "ran")))(t, must.ErrAny, "the trainer was started")
 	}
 }
 
@@ -345,9 +339,7 @@ func TestLeaseEnds(t *testing.T) {
 	b.outlives()
 	b.deaf.Store(true)
 	b.runs(0)
-	if code := b.ends(); code != 98 {
-		t.Errorf("exit status %d", code)
-	}
+	must.Equal(t, b.ends(), 98, "exit status")
 	if r, err := guard.ReadRecord(b.set.Record); err != nil || r.State.Ended == nil || r.State.Ended.Why != guard.LeaseOver {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -424,12 +416,8 @@ func TestLateStart(t *testing.T) {
 			b.set.Start = time.Second
 			prepare(b)
 			b.start(`touch $DIR/started`)
-			if code := b.ends(); code != 99 {
-				t.Errorf("exit status %d", code)
-			}
-			if _, err := os.Stat(filepath.Join(b.dir, "started")); err == nil {
-				t.Error("it was started")
-			}
+			must.Equal(t, b.ends(), 99, "exit status")
+			must.Fail(os.Stat(filepath.Join(b.dir, "started")))(t, must.ErrAny, "it was started")
 		})
 	}
 }
@@ -438,9 +426,7 @@ func TestLateStart(t *testing.T) {
 func TestNoSuchTrainer(t *testing.T) {
 	b := newBench(t, 2*time.Second)
 	b.start("")
-	if code := b.ends(); code != 99 {
-		t.Errorf("exit status %d", code)
-	}
+	must.Equal(t, b.ends(), 99, "exit status")
 	if seen, _ := b.desk.Seen(guard.ID{Job: "lr", Attempt: 5, Server: "s1"}); seen.Claim.Life == "" || seen.Claim.State.Started {
 		t.Errorf("the desk has heard %+v", seen.Claim)
 	}

@@ -45,9 +45,7 @@ func TestSaving(t *testing.T) {
 		want  bool
 	}{{0, nil, false}, {0, ack(1), false}, {1, nil, true}, {2, ack(1), true}, {2, ack(2), false}, {2, ack(3), false}} {
 		g := guard{asked: c.asked, state: State{Checkpoint: c.ack}}
-		if got := g.saving(); got != c.want {
-			t.Errorf("save %d, acknowledged %+v: %t", c.asked, c.ack, got)
-		}
+		must.Equal(t, g.saving(), c.want, "save", c.asked, "acknowledged", c.ack)
 	}
 }
 
@@ -116,9 +114,7 @@ func TestRequest(t *testing.T) {
 // The record is what is known, read back as it was written; none is written where no file is named.
 func TestRecordIsReadBack(t *testing.T) {
 	g := quiet(t)
-	if _, err := ReadRecord(g.config.Record); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	must.Fail(ReadRecord(g.config.Record))(t, fs.ErrNotExist)
 	step := int64(7)
 	states := []State{
 		{},
@@ -130,18 +126,14 @@ func TestRecordIsReadBack(t *testing.T) {
 		g.change(func(s *State) { *s = state })
 		must.Do(t, g.record(t.Context()))
 		got := must.Have(ReadRecord(g.config.Record))(t)
-		if diff := cmp.Diff(Record{g.config.ID, 3, state}, got); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(Record{g.config.ID, 3, state}, got), "")
 	}
 	must.Do(t, os.WriteFile(g.config.Record, []byte(`{"job": "lr"`), 0o600))
 	if r, err := ReadRecord(g.config.Record); err == nil {
 		t.Errorf("half a record is %+v", r)
 	}
 	g.config.Record = filepath.Join(t.TempDir(), "nowhere", "record")
-	if err := g.record(t.Context()); err == nil {
-		t.Error("a record was written where there is no folder")
-	}
+	must.Err(t, g.record(t.Context()), must.ErrAny, "a record was written where there is no folder")
 	g.config.Record = ""
 	must.Do(t, g.record(t.Context()))
 }

@@ -119,9 +119,7 @@ func TestForkInTheGap(t *testing.T) {
 		}
 		return nil, nil
 	})
-	if looks != 4 {
-		t.Errorf("%d looks, want 4: two that find nobody after the one that does", looks)
-	}
+	must.Equal(t, looks, 4, "looks: two that find nobody after the one that does")
 	if looks < 2 {
 		_ = child.Process.Kill() // it was not
 	}
@@ -180,7 +178,5 @@ func TestFullPipe(t *testing.T) {
 	for pid := 0; pid == 0; pid, _ = syscall.Wait4(k.cmd.Process.Pid, &status, syscall.WNOHANG, nil) {
 		k.say(word{Kill: Asked})
 	}
-	if status.Signal() != syscall.SIGKILL {
-		t.Errorf("it ended by %v", status.Signal())
-	}
+	must.Equal(t, status.Signal(), syscall.SIGKILL, "it ended by")
 }

@@ -36,9 +36,7 @@ func TestStatus(t *testing.T) {
 		"told to end":  {End{}, fmt.Errorf("%w: %w", refused, context.Canceled), 75},
 		"no such file": {End{}, errors.New("no such file"), 70},
 	} {
-		if got := status(c.end, c.err); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		must.Equal(t, status(c.end, c.err), c.want, name)
 	}
 }
 
@@ -92,15 +90,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %d, %s", args, got, text.String())
 		}
 	}
-	if got := Main(nil, []string{"-help"}, io.Discard); got != 0 {
-		t.Errorf("-help: %d", got)
-	}
+	must.Equal(t, Main(nil, []string{"-help"}, io.Discard), 0, "-help")
 	// A cluster starts many guards on a machine: nothing of one is left.
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	if got := Main(nil, []string{"-socket", "/s"}, io.Discard); got != exitUsage {
-		t.Errorf("no command: %d", got)
-	}
+	must.Equal(t, Main(nil, []string{"-socket", "/s"}, io.Discard), exitUsage, "no command")
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}

@@ -74,9 +74,7 @@ func TestLeaseOfGrants(t *testing.T) {
 		g, s := guardOf(nil)
 		for _, grant := range c.grants {
 			s.answer = func(Claim) (Grant, error) { return grant, nil }
-			if err := g.claim(t.Context(), 0); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			must.Do(t, g.claim(t.Context(), 0), name)
 		}
 		left := g.left()
 		if left > c.want || left < c.want-20*time.Second || c.want > 0 && left == 0 {
@@ -113,18 +111,14 @@ func TestClaimHears(t *testing.T) {
 	for _, save := range []int64{2, 5, 3, 5} {
 		must.Do(t, claim(Grant{Length: time.Minute, Save: save}))
 	}
-	if len(g.saves) != 1 {
-		t.Fatal("nobody hears of the saves")
-	}
+	must.Equal(t, len(g.saves), 1, "nobody hears of the saves")
 	if number := <-g.saves; number != 5 || len(g.saves) != 0 || g.asked != 5 {
 		t.Errorf("save %d is asked for, %d more, %d is the newest", number, len(g.saves), g.asked)
 	}
 	if err := claim(Grant{Length: time.Minute, Save: 5}); err != nil || len(g.saves) != 0 {
 		t.Errorf("a save that was begun is asked for again: %v", err)
 	}
-	if len(g.renewed) != 1 {
-		t.Error("the keeper is not told")
-	}
+	must.Equal(t, len(g.renewed), 1, "the keeper is not told")
 	wasWoken(g.renewed)
 	for _, length := range []time.Duration{0, -1} {
 		if err := claim(Grant{Length: length}); err == nil || len(g.renewed) != 0 {
@@ -136,9 +130,7 @@ func TestClaimHears(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(g.refused) != 1 {
-		t.Fatal("nobody hears that the run is fenced off")
-	}
+	must.Equal(t, len(g.refused), 1, "nobody hears that the run is fenced off")
 	if why := <-g.refused; why != "over" || len(g.refused) != 0 || len(g.saves) != 0 || g.left() > time.Minute {
 		t.Errorf("%q, %d more, %d saves, %v left", why, len(g.refused), len(g.saves), g.left())
 	}
@@ -176,13 +168,9 @@ func TestBegin(t *testing.T) {
 		})
 		g.config.Start = c.start
 		err := g.begin(t.Context())
-		if (err == nil) != (c.want == nil) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Equal(t, err == nil, c.want == nil, name, err)
 		for _, want := range c.want {
-			if !errors.Is(err, want) {
-				t.Errorf("%s: %v, want %v", name, err, want)
-			}
+			must.Err(t, err, want, name)
 		}
 		if n := len(s.claimed()); n < c.claims {
 			t.Errorf("%s: %d claims, want %d at least", name, n, c.claims)
@@ -233,9 +221,7 @@ func TestRenewAll(t *testing.T) {
 		time.Sleep(time.Second)
 		end()
 		<-ended
-		if n := len(s.claimed()); n != 6 {
-			t.Errorf("%d claims while five saves were asked for, want 6", n)
-		}
+		must.Equal(t, len(s.claimed()), 6, "claims while five saves were asked for")
 	})
 }
 
@@ -250,9 +236,7 @@ func TestTell(t *testing.T) {
 			wake(g.news)
 			synctest.Wait()
 		}
-		if n := len(s.claimed()); n != 3 {
-			t.Errorf("%d claims, want 3", n)
-		}
+		must.Equal(t, len(s.claimed()), 3, "claims")
 		end()
 		<-ended
 		g.tell(ctx)
@@ -267,9 +251,7 @@ func TestTell(t *testing.T) {
 		g, _ := guardOf(func(Claim) (Grant, error) { <-over; return Grant{}, nil })
 		began := time.Now()
 		g.tell(t.Context())
-		if took := time.Since(began); took != lastWords {
-			t.Errorf("it took %v", took)
-		}
+		must.Equal(t, time.Since(began), lastWords, "it took")
 		close(over)
 	})
 }
@@ -282,11 +264,7 @@ func TestEndString(t *testing.T) {
 		"signal: killed (ended: lease)":                {Code: -1, Signal: "killed", Why: LeaseOver},
 		"exit status 0 (ended: " + string(Asked) + ")": {Why: Asked},
 	} {
-		if got := e.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Equal(t, e.String(), want)
 	}
-	if got := fmt.Sprint(End{}); got != "exit status 0" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(End{}), "exit status 0")
 }

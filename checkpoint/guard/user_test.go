@@ -79,15 +79,9 @@ func testUser(t *testing.T, host bool) {
 	if got, want := text("who"), "64001 64002 64002 64003 NoNewPrivs: 1 CapEff: 0000000000000000"; got != want {
 		t.Errorf("the trainer is %q, want %q", got, want)
 	}
-	if got := text("done"); got != "" {
-		t.Errorf("the trainer could: %s", got)
-	}
-	if got := len(strings.Fields(text("refused"))); got != 11 {
-		t.Errorf("%d things were refused, want 11: %s", got, text("refused"))
-	}
-	if _, err := os.Stat(filepath.Join(b.dir, "own", "output")); err != nil {
-		t.Error("the trainer cannot open its output by name:", err)
-	}
+	must.Equal(t, text("done"), "", "the trainer could")
+	must.Equal(t, len(strings.Fields(text("refused"))), 11, "things were refused", text("refused"))
+	must.Have(os.Stat(filepath.Join(b.dir, "own", "output")))(t, "the trainer cannot open its output by name")
 	b.desk.Fence("lr", 5)
 	b.ends()
 }
@@ -145,9 +139,7 @@ func TestUserFlag(t *testing.T) {
 	c := guard.Config{ID: guard.ID{Job: "lr", Attempt: 5, Server: "s1"}, Authority: &guard.HTTP{URL: "http://x"}, Argv: []string{"sh"}, User: &stranger}
 	err := c.Validate()
 	if os.Geteuid() != 0 {
-		if !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("who is not root: %v", err)
-		}
+		must.Err(t, err, fs.ErrPermission, "who is not root")
 		return
 	}
 	if err != nil {

@@ -67,13 +67,9 @@ func TestVouching(t *testing.T) {
 			t.Errorf("%s: %+v", test.name, g)
 		}
 	}
-	if _, err := a.Renew(t.Context(), guard.Claim{}); err == nil {
-		t.Error("a claim of nobody")
-	}
+	must.Fail(a.Renew(t.Context(), guard.Claim{}))(t, must.ErrAny, "a claim of nobody")
 	must.Do(t, server.Close())
-	if _, err := a.Renew(t.Context(), claim(5, "x")); err == nil {
-		t.Error("nobody is there, and somebody vouches")
-	}
+	must.Fail(a.Renew(t.Context(), claim(5, "x")))(t, must.ErrAny, "nobody is there, and somebody vouches")
 }
 
 // What is posted to a socket and is no claim is answered by what is wrong with it.
@@ -91,8 +87,6 @@ func TestSocketRefusesNonsense(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(c.method, "/", strings.NewReader(c.body)))
-		if w.Code != c.want {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
+		must.Equal(t, w.Code, c.want, name, w.Body)
 	}
 }

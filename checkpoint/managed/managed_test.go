@@ -246,9 +246,7 @@ func TestDownIsNotDead(t *testing.T) {
 	b.down = true
 	b.mu.Unlock()
 	b.SetDown("here", true)
-	if _, err := b.reach(); !errors.Is(err, errDown) {
-		t.Errorf("a server that is down says %v", err)
-	}
+	must.Fail(b.reach())(t, errDown, "a server that is down")
 	b.clock.move(window) // the guards get their last grants
 	b.claimed("here")
 	over := func() bool {
@@ -272,9 +270,7 @@ func TestDownIsNotDead(t *testing.T) {
 	if !over() {
 		t.Error("it is over a lease and the slack after its last grant")
 	}
-	if grace := b.fleet.Grace(); grace != window+lease+slack {
-		t.Errorf("a grace of %v", grace)
-	}
+	must.Equal(t, b.fleet.Grace(), window+lease+slack, "a grace of")
 }
 
 // A Stop is done when the guards have said so, or their leases are over: not when the manager says so.
@@ -350,9 +346,7 @@ func TestLateContainerAtTheNextMaster(t *testing.T) {
 		for i, started := range []bool{false, true} {
 			c := guard.Claim{ID: guard.ID{Job: "lr", Attempt: 1, Server: "here", Rank: i}, Epoch: 1, Life: "x", State: guard.State{Started: started}}
 			grant, err := fleet.Desk().Answer(c)
-			if goesOn := err == nil && grant.Fenced == ""; goesOn != want[i] {
-				t.Errorf("%s, the trainer started: %t: %+v, %v", phase, started, grant, err)
-			}
+			must.Equal(t, err == nil && grant.Fenced == "", want[i], phase, "the trainer started", started, grant, err)
 		}
 	}
 }
@@ -546,9 +540,7 @@ func TestTaskParts(t *testing.T) {
 	env := task.Environment("b")
 	for name, want := range map[string]string{"APPORTION_JOB": "lr", "APPORTION_ATTEMPT": "3", "APPORTION_EPOCH": "4", "APPORTION_SERVER": "b",
 		"APPORTION_CONTAINERS": "3", "APPORTION_SERVERS": "a,a,b", "APPORTION_CHECKPOINT_DIR": "/out"} {
-		if env[name] != want {
-			t.Errorf("%s is %q, want %q", name, env[name], want)
-		}
+		must.Equal(t, env[name], want, name)
 	}
 	if _, there := env["APPORTION_RESTORE_DIR"]; there {
 		t.Error("a run that begins anew has nothing to restore")
@@ -584,9 +576,7 @@ func TestHeldBeforeTheEnd(t *testing.T) {
 	b.done(1, checkpoint.Stop)
 	select {
 	case live := <-h.held:
-		if live != 2 {
-			t.Errorf("%d containers live when their room is held", live)
-		}
+		must.Equal(t, live, 2, "containers live when their room is held")
 	default:
 		t.Error("a run was ended, and nobody was told to hold its room")
 	}

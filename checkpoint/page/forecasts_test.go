@@ -122,9 +122,7 @@ func BenchmarkForesee(b *testing.B) {
 			for b.Loop() {
 				f.foresee(b.Context(), p, d, now)
 			}
-			if f.Newest().Reason.Constraint != "" {
-				b.Fatal(f.Newest().Reason.Text)
-			}
+			must.Equal(b, f.Newest().Reason.Constraint, "", f.Newest().Reason.Text)
 		})
 	}
 }

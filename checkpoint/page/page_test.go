@@ -224,9 +224,7 @@ func TestNames(t *testing.T) {
 	b.until(`document.getElementById("live").textContent === "live"`)
 	for i, name := range names {
 		quoted := fmt.Sprintf("%q", name)
-		if has := b.eval(`[...document.querySelectorAll("#jobs button.name")].map(e => e.textContent).includes(` + quoted + `)`); has != true {
-			t.Errorf("job %q is not there", name)
-		}
+		must.Equal(t, b.eval(`[...document.querySelectorAll("#jobs button.name")].map(e => e.textContent).includes(`+quoted+`)`), true, "job", name, "is not there")
 		if label := b.eval(fmt.Sprintf(`document.querySelectorAll(".server")[%d].getAttribute("aria-label")`, i)); !strings.Contains(label.(string), name+": ") {
 			t.Errorf("server of %q says %q", name, label)
 		}
@@ -237,12 +235,8 @@ func TestNames(t *testing.T) {
 		b.until(`document.getElementById("answer").textContent === "because <b>" + ` + quoted + `.trimEnd()`)
 		b.eval(`document.getElementById("close").click()`)
 	}
-	if alien := b.eval(`document.querySelectorAll("img, main script, main b > *, i > *, u, s, dialog b").length`); alien != 0.0 {
-		t.Errorf("%v elements that users wrote", alien)
-	}
-	if title := b.eval(`document.title`); title != "<b>" {
-		t.Errorf("title %q", title)
-	}
+	must.Equal(t, b.eval(`document.querySelectorAll("img, main script, main b > *, i > *, u, s, dialog b").length`), 0.0, "elements that users wrote")
+	must.Equal(t, b.eval(`document.title`), "<b>", "title")
 }
 
 // What changes is on the page soon, without its being loaded again; keys alone are enough to ask.
@@ -275,9 +269,7 @@ func TestHands(t *testing.T) {
 	b.press("Tab", 9)
 	must.Equal(t, b.eval(`document.activeElement.id`), "filter", "the next stop")
 	b.eval(`document.getElementById("filter").value = "vision"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
-	if n := b.eval(`[...document.querySelectorAll("#jobs tbody tr")].filter(tr => !tr.textContent.includes("vision")).length`); n != 0.0 {
-		t.Errorf("%v rows of others", n)
-	}
+	must.Equal(t, b.eval(`[...document.querySelectorAll("#jobs tbody tr")].filter(tr => !tr.textContent.includes("vision")).length`), 0.0, "rows of others")
 	b.eval(`document.querySelector("#jobs th button").click()`)
 	sorted := `(() => { const all = [...document.querySelectorAll("#jobs button.name")].map(e => e.textContent); return all.length > 1 && all.every((x, i) => i === 0 || all[i - 1] <= x); })()`
 	if b.eval(sorted) != true || b.eval(`document.querySelector("#jobs th").getAttribute("aria-sort")`) != "ascending" {

@@ -53,9 +53,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	entries := must.Have(os.ReadDir(filepath.Dir(dir)))(t)
 	must.Equal(t, len(entries), 1, "beside the directory", entries)
-	if _, err := store.Save(t.Context(), s, "lr", 3, filesOf(t, map[string]string{"model.index": "other"})); !errors.Is(err, store.ErrExists) {
-		t.Errorf("other files under the same number: %v", err)
-	}
+	must.Fail(store.Save(t.Context(), s, "lr", 3, filesOf(t, map[string]string{"model.index": "other"})))(t, store.ErrExists, "other files under the same number")
 }
 
 // foreign is a store whose checkpoints hold whatever the test says.

@@ -59,9 +59,7 @@ func TestFoldersAtTheLimit(t *testing.T) {
 			}
 			seen[folder] = n
 			escaped := strings.ReplaceAll(strings.Repeat(unit, n), "/", "%2F")
-			if cut := strings.Contains(string(folder), "%%"); cut != (len(escaped) > store.MaxFolderBytes) {
-				t.Errorf("%d times %q: cut is %v", n, unit, cut)
-			}
+			must.Equal(t, strings.Contains(string(folder), "%%"), len(escaped) > store.MaxFolderBytes, n, "times", unit, "cut")
 		}
 	}
 }

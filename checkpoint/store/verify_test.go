@@ -78,8 +78,6 @@ func TestVerifyShare(t *testing.T) {
 		must.Do(t, os.WriteFile(name, right, 0o600))
 	}
 	for _, share := range []int{-1, 3} {
-		if _, err := store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: 3}); !errors.Is(err, apportion.ErrRange) {
-			t.Errorf("share %d of 3: %v", share, err)
-		}
+		must.Fail(store.VerifyShare(t.Context(), s, "lr", 1, store.Share{Index: share, Of: 3}))(t, apportion.ErrRange, "share", share, "of 3")
 	}
 }

@@ -104,9 +104,7 @@ func TestBodyOfAStranger(t *testing.T) {
 		}()
 		select {
 		case status := <-answered:
-			if status != http.StatusUnauthorized {
-				t.Errorf("%s: %d", name, status)
-			}
+			must.Equal(t, status, http.StatusUnauthorized, name)
 		// A server that reads bodies answers when the limit for a request is over.
 		case <-time.After(readLimit * 3 / 4):
 			t.Errorf("%s: no answer before the body is read", name)

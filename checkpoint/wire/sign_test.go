@@ -109,9 +109,7 @@ func TestImpostor(t *testing.T) {
 	must.Equal(t, h.repeat(t, client.Base, same), http.StatusOK, "as it")
 	must.Equal(t, h.repeat(t, client.Base, same), http.StatusUnauthorized, "again")
 	h = hear(t, client, "/ask", question{"hello"})
-	if status := h.repeat(t, client.Base, func(h *heard) { h.body = []byte(`{"Text":"bye"}`) }); status != http.StatusUnauthorized {
-		t.Errorf("another body: %d", status)
-	}
+	must.Equal(t, h.repeat(t, client.Base, func(h *heard) { h.body = []byte(`{"Text":"bye"}`) }), http.StatusUnauthorized, "another body")
 }
 
 // text is a key as its file has it.
@@ -143,9 +141,7 @@ func TestHugeEpoch(t *testing.T) {
 	// The same order was said to another agent: it is not for this one.
 	h := hear(t, secret.Client(base, Party{Agent, "south"}), "/effect", order)
 	for _, to := range []Party{{Agent, "south"}, north} {
-		if status := h.repeat(t, base, func(h *heard) { h.header.Set(headerTo, to.String()) }); status != http.StatusUnauthorized {
-			t.Errorf("an order for another agent: %d", status)
-		}
+		must.Equal(t, h.repeat(t, base, func(h *heard) { h.header.Set(headerTo, to.String()) }), http.StatusUnauthorized, "an order for another agent")
 	}
 	response := must.Have(http.Post(base+"/effect", "application/json", bytes.NewReader(text)))(t)
 	response.Body.Close()

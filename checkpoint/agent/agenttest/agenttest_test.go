@@ -91,9 +91,7 @@ func TestMissing(t *testing.T) {
 	left := 0
 	for _, c := range checks {
 		missing := c.missing(s)
-		if want := slices.Equal(c.needs, []string{"Restart"}) || slices.Equal(c.needs, []string{"Elapse"}); (missing != "") != want {
-			t.Errorf("%s: %q is missing", c.name, missing)
-		}
+		must.Equal(t, missing != "", slices.Equal(c.needs, []string{"Restart"}) || slices.Equal(c.needs, []string{"Elapse"}), c.name, missing, "is missing")
 		if missing != "" {
 			left++
 		}

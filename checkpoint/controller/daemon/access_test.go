@@ -3,6 +3,7 @@ package daemon
 import (
 	"crypto/rand"
 	"errors"
+	"github.com/apportion/apportion/internal/must"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,10 +59,6 @@ func TestMadeWhole(t *testing.T) {
 	if again, err := made(name, func() string { t.Error("drawn again"); return "" }); err != nil || again != text {
 		t.Errorf("%q, %v", again, err)
 	}
-	if err := place(name, "another"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("placed twice: %v", err)
-	}
-	if _, err := made(filepath.Join(dir, "none", "token"), rand.Text); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("in no folder: %v", err)
-	}
+	must.Err(t, place(name, "another"), fs.ErrExist, "placed twice")
+	must.Fail(made(filepath.Join(dir, "none", "token"), rand.Text))(t, fs.ErrNotExist, "in no folder")
 }

@@ -4,7 +4,6 @@ package daemon
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -53,9 +52,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := p.parse([]string{"-shared", "/s", "-config", "/nowhere"}, io.Discard); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(p.parse([]string{"-shared", "/s", "-config", "/nowhere"}, io.Discard))(t, os.ErrNotExist)
 }
 
 // The schema has every flag but the two about it, and all defaults are a configuration that is accepted.

@@ -59,9 +59,7 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("%+v", *connected)
 	}
 	p, _ = on(errors.New("nobody answers"))
-	if err := p.Run(t.Context(), []string{"-dry-run"}, &text, &text); err == nil {
-		t.Error("a plan for a cluster that is not seen")
-	}
+	must.Err(t, p.Run(t.Context(), []string{"-dry-run"}, &text, &text), must.ErrAny, "a plan for a cluster that is not seen")
 }
 
 // A diary says what would be done, each time from what would be there, and a job that comes moves the one before once.
@@ -105,9 +103,7 @@ func TestFlags(t *testing.T) {
 	for _, args := range [][]string{nil, {"-shared", "here"}, {"-lease", "soon"},
 		{"-reserve", "gpu=-1"}, {"-reserve", "gpu=101%"}, {"-reserve", "gpu=NaN%"}, {"-reserve", "tpu=1"}, {"-reserve", "gpu"}, {"-reserve", ""}, {"-reserve", "gpu=1;"}, {"-reserve", "gpu=1 8-18"}, {"-reserve", "gpu=1 08:00-25:00"}, {"-reserve", "gpu=1 08:00-08:00"}, {"-reserve", "gpu=1 mo-fr"}, {"-reserve", "08:00-18:00 gpu=1"}, {"-waiting-priority", "high"},
 		{"-topology", "zone,,rack"}, {"-topology", "rack,rack"}} {
-		if err := p.Run(t.Context(), args, &text, &text); err == nil {
-			t.Errorf("%q is accepted", args)
-		}
+		must.Err(t, p.Run(t.Context(), args, &text, &text), must.ErrAny, args, "is accepted")
 	}
 	if err := p.Run(t.Context(), []string{"-help"}, &text, &text); !errors.Is(err, flag.ErrHelp) || !strings.Contains(text.String(), "-theta1") {
 		t.Errorf("%v", err)
@@ -252,7 +248,5 @@ func TestOwnWays(t *testing.T) {
 		t.Errorf("%v, %q, released: %v", err, given, released)
 	}
 	must.Have(os.Stat(filepath.Join(private, "user.token")))(t)
-	if _, err := os.Stat(filepath.Join(shared, "master")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the shared folder has a part of the program's own: %v", err)
-	}
+	must.Fail(os.Stat(filepath.Join(shared, "master")))(t, os.ErrNotExist, "the shared folder has a part of the program's own")
 }

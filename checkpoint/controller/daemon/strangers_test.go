@@ -121,9 +121,7 @@ func TestTwoPrivateFolders(t *testing.T) {
 		ended <- q.Run(waiting, []string{"-shared", shared, "-private", others, "-listen", "127.0.0.1:0"}, io.Discard, os.Stderr)
 	}()
 	<-asked
-	if diff := cmp.Diff(before, contents(t, shared)); diff != "" {
-		t.Errorf("who waits has changed\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(before, contents(t, shared)), "", "who waits has changed")
 	end()
 	<-ended
 	q, connected := on(nil)
@@ -133,9 +131,7 @@ func TestTwoPrivateFolders(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "private folder of the one before") || len(*connected) > 0 {
 		t.Errorf("with another's private folder: %v, connected %d times", err, len(*connected))
 	}
-	if diff := cmp.Diff(before, contents(t, shared)); diff != "" {
-		t.Errorf("who was refused has changed\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(before, contents(t, shared)), "", "who was refused has changed")
 	first.claims(t, "http://", mine, nil)
 	first.stop()
 	must.Do(t, <-first.ended)
@@ -162,9 +158,7 @@ func TestTLS(t *testing.T) {
 		t.Error("it is shown in clear")
 	}
 	for name, args := range map[string][]string{"the key": {"-tls-cert", cert}, "a certificate": {"-tls-cert", key, "-tls-key", key}} {
-		if err := p.Run(t.Context(), append(args, "-shared", t.TempDir(), "-listen", "127.0.0.1:0"), io.Discard, io.Discard); err == nil {
-			t.Errorf("without %s", name)
-		}
+		must.Err(t, p.Run(t.Context(), append(args, "-shared", t.TempDir(), "-listen", "127.0.0.1:0"), io.Discard, io.Discard), must.ErrAny, "without", name)
 	}
 }
 

@@ -135,9 +135,7 @@ func TestStart(t *testing.T) {
 	before := privileges(func(start func() error) error { return start() })
 	must.Equal(t, privileges(Start), "NoNewPrivs: 1", "what was started")
 	for range 50 {
-		if got := privileges(func(start func() error) error { return start() }); got != before {
-			t.Fatalf("what is started after it has %q, before it was %q", got, before)
-		}
+		must.Equal(t, privileges(func(start func() error) error { return start() }), before, "what is started after it has", "before it was")
 	}
 	fault := errors.New("no such program")
 	must.Err(t, Start(func() error { return fault }), fault)

@@ -99,9 +99,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 			recovery := vfstest.Hooked(left, func(op vfstest.Op, name string) error {
 				inner++
 				for _, again := range []*rand.Rand{nil, rand.New(rand.NewPCG(operations, inner))} {
-					if err := m.clone().verify(t, left.Crash(again)); err != nil {
-						t.Fatalf("crash before operation %d, then before %d of recovery, %s of %s: %v", operations, inner, op, name, err)
-					}
+					must.Do(t, m.clone().verify(t, left.Crash(again)), "crash before operation", operations, "then before", inner, "of recovery", op, name)
 					cases++
 				}
 				return nil
@@ -223,9 +221,7 @@ func collectBesideCommit(t *testing.T, number int64) {
 		} else {
 			lost++
 		}
-		if err := (model{fates: map[int64]fate{number: known}}).compare(t, other); err != nil {
-			t.Fatalf("commit before operation %d of the collection: %v", k, err)
-		}
+		must.Do(t, (model{fates: map[int64]fate{number: known}}).compare(t, other), "commit before operation", k, "of the collection")
 	}
 	if won == 0 || lost == 0 {
 		t.Errorf("the writer won %d times and lost %d times", won, lost)

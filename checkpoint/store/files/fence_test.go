@@ -49,9 +49,7 @@ func TestFenceBesideEveryStep(t *testing.T) {
 				if commit != nil && !errors.Is(commit, store.ErrFenced) {
 					t.Errorf("commit before operation %d: %v", k, commit)
 				}
-				if err := (model{fates: map[int64]fate{number: known}}).compare(t, other); err != nil {
-					t.Fatalf("commit before operation %d of the fence: %v", k, err)
-				}
+				must.Do(t, (model{fates: map[int64]fate{number: known}}).compare(t, other), "commit before operation", k, "of the fence")
 				if err := commitLate(t.Context(), s, nil, 1); known == absent && number == 1 && !errors.Is(err, store.ErrFenced) {
 					t.Errorf("behind the fence: %v", err)
 				}
@@ -104,9 +102,7 @@ func TestFenceFails(t *testing.T) {
 			if raised != nil {
 				must.Do(t, after.Fence(t.Context(), "job", 3))
 			}
-			if err := commitLate(t.Context(), after, nil, 2); !errors.Is(err, store.ErrFenced) {
-				t.Errorf("operation %d failed (%v), and behind the crash: %v", k, raised, err)
-			}
+			must.Err(t, commitLate(t.Context(), after, nil, 2), store.ErrFenced, "operation", k, "failed", raised, "and behind the crash")
 			must.Do(t, commitLate(t.Context(), after, nil, 3), "operation", k, "failed")
 			if operations < k {
 				break
