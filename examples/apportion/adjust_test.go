@@ -61,9 +61,7 @@ func (l *live) say(line string) adjustAnswer {
 		l.t.Fatalf("%s: no answer: %v", line, errors.Join(err, l.out.Err()))
 	}
 	var a adjustAnswer
-	if err := json.Unmarshal(l.out.Bytes(), &a); err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, json.Unmarshal(l.out.Bytes(), &a))
 	l.effects = append(l.effects, a.Effects...)
 	for _, j := range a.Jobs {
 		l.jobs[j.Name] = j
@@ -92,10 +90,7 @@ func (l *live) next() {
 	}
 	e := l.effects[at]
 	l.effects = slices.Delete(l.effects, at, at+1)
-	text, err := checkpoint.MarshalEvent(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: 10})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	text := must.Have(checkpoint.MarshalEvent(checkpoint.Reply{ID: e.ID, Job: e.Job, Outcome: checkpoint.Done, Step: 10}))(l.t)
 	l.say(string(text))
 }
 

@@ -34,9 +34,7 @@ func TestWorthsInPython(t *testing.T) {
 	text := must.Have(exec.Command(python, "-B", "worths.py").Output())(t)
 	got := &alloc.Problem{}
 	must.Do(t, json.Unmarshal(text, got))
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
-		t.Errorf("worth.json against worths.py (-file +python):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })), "", "worth.json against worths.py (-file +python)")
 }
 
 // loopJob is a job of a caller's own: how much of its step does not divide, and how long its containers talk to each other.

@@ -64,9 +64,7 @@ func TestInterrupted(t *testing.T) {
 	input := must.Have(os.ReadFile("cluster.json"))(t)
 	for _, solver := range []string{backend.Embedded, backend.BranchAndBound} {
 		var out, errs bytes.Buffer
-		if code := run(ctx, []string{"dorm", "-solver", solver}, bytes.NewReader(input), &out, &errs); code != answered {
-			t.Fatalf("%s: exit %d: %s", solver, code, &errs)
-		}
+		must.Equal(t, run(ctx, []string{"dorm", "-solver", solver}, bytes.NewReader(input), &out, &errs), answered, solver, "exit", &errs)
 		var answer struct {
 			Interrupted bool
 			Allocation  map[string]map[string]int64

@@ -177,9 +177,7 @@ func TestResume(t *testing.T) {
 			for k := 0; k < strings.Count(want, "\n"); k += step {
 				path := filepath.Join(t.TempDir(), "state")
 				first := &killed{left: k}
-				if code := run(t.Context(), []string{"oasis", "-state", path}, strings.NewReader(text), first, io.Discard); code != failed {
-					t.Fatalf("killed after %d: exit %d", k, code)
-				}
+				must.Equal(t, run(t.Context(), []string{"oasis", "-state", path}, strings.NewReader(text), first, io.Discard), failed, "killed after", k, "exit")
 				code, rest, errs := stated(t, path, text)
 				if got := first.String() + rest; code != answered && !faults || got != want {
 					t.Fatalf("killed after %d: exit %d %s (-whole +parts)\n%s", k, code, errs, cmp.Diff(want, got))

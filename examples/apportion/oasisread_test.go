@@ -64,9 +64,7 @@ func TestOASiSBoundsFaults(t *testing.T) {
 		t.Errorf("L above U: %v", err)
 	}
 	// A setting that is not about bounds goes with bounds that are given.
-	if _, err := readOASiSHeader(line(twoKinds + `"bounds":{"U_worker":4,"L_worker":1,"U_ps":2,"L_ps":1},"options":{"certificate_steps":3}}`)); err != nil {
-		t.Error(err)
-	}
+	must.Have(readOASiSHeader(line(twoKinds + `"bounds":{"U_worker":4,"L_worker":1,"U_ps":2,"L_ps":1},"options":{"certificate_steps":3}}`)))(t)
 }
 
 // Every line is read as what its key says; a job has none of the keys.

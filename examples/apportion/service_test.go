@@ -381,9 +381,7 @@ func TestServiceReadme(t *testing.T) {
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
-	if answers := strings.Count(string(out), `"status":"decided"`); answers != 2 {
-		t.Errorf("%d answers, %v\n%s", answers, err, out)
-	}
+	must.Equal(t, strings.Count(string(out), `"status":"decided"`), 2, "answers", err, out)
 }
 
 // BenchmarkService is the event of BenchmarkSession through the socket, beside a request that asks for nothing, and what ten sessions of 1,000 servers hold.
@@ -427,29 +425,15 @@ func TestServiceEndsBySignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no signals")
 	}
-	folder, err := os.MkdirTemp("", "serve")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Have(os.MkdirTemp("", "serve"))(t)
 	defer os.RemoveAll(folder)
 	cmd := exec.Command(os.Args[0], "serve", "-listen", socketPrefix+filepath.Join(folder, "s"))
 	cmd.Env = append(os.Environ(), asCommand+"=1")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(out).Decode(&struct{ Listening string }{}); err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Error(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	out := must.Have(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
+	must.Do(t, json.NewDecoder(out).Decode(&struct{ Listening string }{}))
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, cmd.Wait())
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("the service leaves %v, %v", left, err)
 	}
@@ -461,9 +445,7 @@ func TestServiceEndsBeforeItServes(t *testing.T) {
 	cancel()
 	for range 100 {
 		folder := t.TempDir()
-		if code := run(ctx, []string{"serve", "-listen", socketPrefix + filepath.Join(folder, "s")}, nil, io.Discard, io.Discard); code != 0 {
-			t.Fatalf("exit status %d", code)
-		}
+		must.Equal(t, run(ctx, []string{"serve", "-listen", socketPrefix + filepath.Join(folder, "s")}, nil, io.Discard, io.Discard), 0, "exit status")
 		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 			t.Fatalf("the service leaves %v, %v", left, err)
 		}

@@ -149,9 +149,7 @@ func TestTryIsPaced(t *testing.T) {
 func traceOf(t *testing.T, rows string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "jobs.csv")
-	if err := os.WriteFile(file, []byte("job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind\n"+rows), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("job_id,submit_s,duration_s,gpus,cpus,mem_gb,user,group,tasks,queue_s,est_s,status,kind\n"+rows), 0o600))
 	return file
 }
 

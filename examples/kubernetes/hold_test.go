@@ -177,15 +177,11 @@ func TestHold(t *testing.T) {
 		return pods
 	}
 	changing := &controller.Report{Jobs: []controller.JobReport{{Job: checkpoint.Job{Order: 1}}}}
-	if err := o.rest(changing); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, o.rest(changing))
 	if o.release(t.Context(), list(2*holdLeast)); len(room()) != 2 {
 		t.Errorf("held while a job is changed: %v", room())
 	}
-	if err := o.rest(&controller.Report{}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, o.rest(&controller.Report{}))
 	if o.release(t.Context(), list(0)); len(room()) != 2 {
 		t.Errorf("held before it was told of: %v", room())
 	}

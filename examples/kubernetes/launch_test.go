@@ -53,9 +53,7 @@ func TestMakeAll(t *testing.T) {
 	if err := o.makeAll(t.Context(), w, pods); err != nil || len(w.pods) != len(pods) || len(o.made) != len(pods) {
 		t.Errorf("%v, %d made, %d known", err, len(w.pods), len(o.made))
 	}
-	if calls := len(client.Actions()) - before; calls != 1 {
-		t.Errorf("%d calls for one pod", calls)
-	}
+	must.Equal(t, len(client.Actions())-before, 1, "calls for one pod")
 }
 
 // A pod is deleted once, however many meet it at the same time; again when that was not seen for long, or has failed.

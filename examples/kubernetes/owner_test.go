@@ -212,15 +212,11 @@ func testStartOnce(t *testing.T, s *stage) {
 	if err := next.Start(ctx, s.task("a", 1, spec)); err != nil || len(s.pods(t, "a")) != 0 {
 		t.Errorf("an attempt that is over was started: %v, %v", s.pods(t, "a"), err)
 	}
-	if err := o.Start(ctx, s.task("a", 2, spec)); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the older master: %v", err)
-	}
+	must.Err(t, o.Start(ctx, s.task("a", 2, spec)), checkpoint.ErrFenced, "the older master")
 	if err := next.Start(ctx, s.task("a", 2, spec)); err != nil || !slices.Equal(s.pods(t, "a"), whole("a", 2)) {
 		t.Errorf("%v, %v", s.pods(t, "a"), err)
 	}
-	if _, err := o.Stop(ctx, job, 2, "n1"); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("the older master: %v", err)
-	}
+	must.Fail(o.Stop(ctx, job, 2, "n1"))(t, checkpoint.ErrFenced, "the older master")
 	// An attempt that was stopped before it was asked for is over as well.
 	if err := errors.Join(stop(ctx, next, job, 3, "n1"), next.Start(ctx, s.task("a", 3, spec))); err != nil || len(s.pods(t, "a")) != 1 {
 		t.Errorf("%v, %v", s.pods(t, "a"), err)
@@ -228,15 +224,9 @@ func testStartOnce(t *testing.T, s *stage) {
 	// 3. The Job is held until it is forgotten.
 	background := metav1.DeletePropagationBackground
 	must.Do(t, s.Client.BatchV1().Jobs(inNamespace).Delete(ctx, "a", metav1.DeleteOptions{PropagationPolicy: &background}))
-	if err := next.Start(ctx, s.task("a", 4, spec)); err == nil {
-		t.Error("a Job that is being deleted was started")
-	}
-	if _, err := s.Client.BatchV1().Jobs(inNamespace).Get(ctx, "a", metav1.GetOptions{}); err != nil {
-		t.Errorf("the Job is not held: %v", err)
-	}
-	if err := errors.Join(stopAll(ctx, next, job, 3), next.Forget(ctx, job), next.Forget(ctx, job)); err != nil {
-		t.Error(err)
-	}
+	must.Err(t, next.Start(ctx, s.task("a", 4, spec)), must.ErrAny, "a Job that is being deleted was started")
+	must.Have(s.Client.BatchV1().Jobs(inNamespace).Get(ctx, "a", metav1.GetOptions{}))(t, "the Job is not held")
+	must.Do(t, errors.Join(stopAll(ctx, next, job, 3), next.Forget(ctx, job), next.Forget(ctx, job)))
 	if _, err := s.Client.BatchV1().Jobs(inNamespace).Get(ctx, "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Job: %v", err)
 	}
@@ -264,15 +254,11 @@ func testDeathAfterEveryCall(t *testing.T, s *stage) {
 		if err := next.Start(ctx, s.task(name, 1, spec)); err != nil || dies > 1 && len(s.pods(t, name)) > len(before) {
 			t.Errorf("dead after %d writes: %v, then %v, %v", dies, before, s.pods(t, name), err)
 		}
-		if err := errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task(name, 2, spec))); err != nil {
-			t.Errorf("dead after %d writes: %v", dies, err)
-		}
+		must.Do(t, errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task(name, 2, spec))), "dead after", dies, "writes")
 		if got := s.pods(t, name); !slices.Equal(got, whole(name, 2)) {
 			t.Errorf("dead after %d writes: %v", dies, got)
 		}
-		if err := errors.Join(stopAll(ctx, next, job, 2), next.Forget(ctx, job)); err != nil {
-			t.Errorf("dead after %d writes: %v", dies, err)
-		}
+		must.Do(t, errors.Join(stopAll(ctx, next, job, 2), next.Forget(ctx, job)), "dead after", dies, "writes")
 		stop()
 		if err == nil {
 			t.Logf("%d deaths", dies-1)
@@ -329,9 +315,7 @@ func testStale(t *testing.T, s *stage) {
 	s.blind()
 	next := s.owner(t, nil)
 	must.Do(t, errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task("s", 2, spec))))
-	if err := o.Start(ctx, s.task("s", 3, spec)); !errors.Is(err, checkpoint.ErrFenced) {
-		t.Errorf("%v", err)
-	}
+	must.Err(t, o.Start(ctx, s.task("s", 3, spec)), checkpoint.ErrFenced)
 	if got := s.pods(t, "s"); !slices.Equal(got, whole("s", 2)) {
 		t.Errorf("%v", got)
 	}
@@ -341,9 +325,7 @@ func testStale(t *testing.T, s *stage) {
 func testLostAnswer(t *testing.T, s *stage) {
 	lossy := &transport{dies: 2}
 	o, spec := s.owner(t, lossy), s.submit(t, "l")
-	if err := o.Start(t.Context(), s.task("l", 1, spec)); err == nil {
-		t.Fatal("no answer was lost")
-	}
+	must.Err(t, o.Start(t.Context(), s.task("l", 1, spec)), must.ErrAny, "no answer was lost")
 	lossy.mu.Lock()
 	lossy.dies = -1
 	lossy.mu.Unlock()

@@ -129,9 +129,7 @@ func (r *reader) asks(t *testing.T) {
 			t.Errorf("%s says nothing", line)
 		}
 	}
-	if len(commands) != 4 {
-		t.Errorf("%d commands are shown", len(commands))
-	}
+	must.Equal(t, len(commands), 4, "commands are shown")
 }
 
 // counts runs the README of counts: what would be done is said, and then done.

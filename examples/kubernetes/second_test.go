@@ -22,9 +22,7 @@ import (
 func (b *bench) second(t *testing.T, flags ...string) (name string, kill func()) {
 	t.Helper()
 	pids := processes.Of(b.Dir, "controller")
-	if len(pids) != 1 {
-		t.Fatalf("%d controllers", len(pids))
-	}
+	must.Equal(t, len(pids), 1, "controllers")
 	read := func(name string) []string {
 		text := must.Have(os.ReadFile(fmt.Sprintf("/proc/%d/%s", pids[0], name)))(t)
 		var list []string
@@ -54,9 +52,7 @@ func (b *bench) stand(t *testing.T) {
 	for _, pid := range pids {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if !bytes.Contains(name, []byte("\x00second\x00")) {
-			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, syscall.Kill(pid, syscall.SIGTERM))
 		}
 	}
 }

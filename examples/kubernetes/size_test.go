@@ -19,6 +19,7 @@ import (
 	"github.com/apportion/apportion/checkpoint"
 	"github.com/apportion/apportion/examples/kubernetes/kubetest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // crowd is a cluster of many nodes of eight GPUs. Others use three of each; elastic jobs that want more than there is have the
@@ -303,9 +304,7 @@ func TestEffort(t *testing.T) {
 		}
 	}
 	for want, q := range map[string]kubetest.Request{"a-b": {Resource: "pods", Name: "a-b-12-3"}, "c-1": {Resource: "jobs/status", Name: "c-1"}, "": {Resource: "pods"}} {
-		if got := jobOf(&q); got != want {
-			t.Errorf("%+v is of %q", q, got)
-		}
+		must.Equal(t, jobOf(&q), want, q, "is of")
 	}
 }
 

@@ -98,9 +98,7 @@ func (b *bench) limited(t *testing.T) {
 // The guard of the image comes to where pods run it, by this program and nothing else.
 func TestPlace(t *testing.T) {
 	image, to := t.TempDir(), filepath.Join(t.TempDir(), "guard")
-	if err := place(filepath.Join(image, "apportion-kubernetes"), to); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no guard: %v", err)
-	}
+	must.Err(t, place(filepath.Join(image, "apportion-kubernetes"), to), os.ErrNotExist, "no guard")
 	must.Do(t, os.WriteFile(filepath.Join(image, "apportion-guard"), []byte("#!/bin/sh\necho here\n"), 0o600))
 	must.Do(t, place(filepath.Join(image, "apportion-kubernetes"), to))
 	if out, err := exec.Command(to).Output(); err != nil || string(out) != "here\n" {

@@ -6,7 +6,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -24,9 +23,7 @@ func TestFlowCon(t *testing.T) {
 	ctx := frameworks(t)
 	var out bytes.Buffer
 	dir := t.TempDir()
-	if err := run(ctx, &out, io.Discard, []string{"flowcon", "-scale", "0.02", "-interval", "500ms", "-dir", dir + "/place", "-out", dir}); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	must.Do(t, run(ctx, &out, io.Discard, []string{"flowcon", "-scale", "0.02", "-interval", "500ms", "-dir", dir + "/place", "-out", dir}), &out)
 	for _, want := range []string{"limits by ", "under FlowCon", "vae      limit 1.00", "lstm", "makespan", "flowcon-usage"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
@@ -97,9 +94,7 @@ func TestPolicyUsage(t *testing.T) {
 	}
 	t.Setenv(harness.EnvFrameworks, "")
 	for _, play := range []string{"flowcon", "specon"} {
-		if err := run(t.Context(), io.Discard, io.Discard, []string{play, "-dir", t.TempDir(), "-out", t.TempDir()}); !errors.Is(err, harness.ErrNoFrameworks) {
-			t.Errorf("%s: %v", play, err)
-		}
+		must.Err(t, run(t.Context(), io.Discard, io.Discard, []string{play, "-dir", t.TempDir(), "-out", t.TempDir()}), harness.ErrNoFrameworks, play)
 	}
 	must.Fail(speconDecider(&setting{}, false))(t, must.ErrAny, "no error without an interval")
 }

@@ -3,6 +3,7 @@
 package managertest
 
 import (
+	"github.com/apportion/apportion/internal/must"
 	"math/rand/v2"
 	"testing"
 )
@@ -30,9 +31,7 @@ func TestDeck(t *testing.T) {
 				}
 			}
 			for name, n := range met {
-				if n != 1 {
-					t.Errorf("seed %d, round %d: %s comes %d times", seed, round, name, n)
-				}
+				must.Equal(t, n, 1, "seed", seed, "round", round, name, "comes", "times")
 			}
 			if most < 2 {
 				t.Errorf("seed %d: never two at the same time", seed)

@@ -33,15 +33,11 @@ func TestFront(t *testing.T) {
 		return server.Listener.Addr().String()
 	}
 	first, second := answers("first"), answers("second")
-	if got := ask(); got != "" {
-		t.Errorf("nobody answers %q", got)
-	}
+	must.Equal(t, ask(), "", "nobody answers")
 	for _, to := range []struct{ address, want string }{{first, "first"}, {first, "first"}, {second, "second"}, {first, "first"}} {
 		f.turn(to.address)
 		for range 3 {
-			if got := ask(); got != to.want {
-				t.Errorf("%q answers, not %q", got, to.want)
-			}
+			must.Equal(t, ask(), to.want, "answers")
 		}
 	}
 	held := must.Have(net.Dial("tcp", f.address()))(t)

@@ -34,9 +34,7 @@ func TestMain(m *testing.M) {
 func TestRun(t *testing.T) {
 	for _, more := range [][]string{nil, {"-robust"}} {
 		var text bytes.Buffer
-		if err := run(t.Context(), &text, io.Discard, append([]string{"-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}, more...)); err != nil {
-			t.Fatalf("%v\n%s", err, text.String())
-		}
+		must.Do(t, run(t.Context(), &text, io.Discard, append([]string{"-runs", "1", "-scale", "0.02", "-interval", "20ms", "-timeout", "5m"}, more...)), text.String())
 		for _, want := range []string{"limits by ", "long     limit 1.00", "short", "makespan"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("%q: no %q in\n%s", more, want, text.String())

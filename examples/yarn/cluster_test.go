@@ -52,9 +52,7 @@ func newClusterWith(t testing.TB, nodes int, more map[string]string) *cluster {
 	}
 	jars := os.Getenv(jarsVariable)
 	if jars == "" {
-		if os.Getenv(requireVariable) != "" {
-			t.Fatalf("%s is not set: make yarn fetches the jars", jarsVariable)
-		}
+		must.Equal(t, os.Getenv(requireVariable), "", jarsVariable, "is not set: make yarn fetches the jars")
 		t.Skipf("%s is not set: make yarn fetches the jars", jarsVariable)
 	}
 	c := &cluster{Group: processes.New(t, "yarn"), jars: jars, more: more}
@@ -137,10 +135,7 @@ func (c *cluster) compile() {
 	if err != nil || len(sources) == 0 {
 		c.Fatalf("%v: no sources", err)
 	}
-	example, err := filepath.Glob("holder/src/main/java/com/github/apportion/yarn/example/*.java")
-	if err != nil {
-		c.Fatal(err)
-	}
+	example := must.Have(filepath.Glob("holder/src/main/java/com/github/apportion/yarn/example/*.java"))(c)
 	sources = append(append(sources, example...), "holder/src/test/java/com/github/apportion/yarn/Gangs.java")
 	c.javac("11", sources...)
 }

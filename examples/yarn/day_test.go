@@ -41,9 +41,7 @@ func (p *dayPlayer) Elastic(j *day.Job, argv []string) string {
 func (p *dayPlayer) Fixed(_ string, j *day.Job, argv []string, env map[string]string) string {
 	script := managed.Export(env) + "exec " + strings.Join(argv, " ") + "\n"
 	name := filepath.Join(p.Shared, j.Name+".sh")
-	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
-		p.Bench.Fatal(err)
-	}
+	must.Do(p.Bench, os.WriteFile(name, []byte(script), 0o600))
 	p.fixed.play(map[string]any{"job": j.Name, "queue": "a", "containers": j.Fixed, "memory": 500, "vcores": 1,
 		"command": "exec /bin/sh " + name, "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"})
 	return j.Name

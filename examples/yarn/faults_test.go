@@ -16,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // killHolder kills the process that holds the applications.
@@ -107,10 +108,7 @@ const nodeSort = "NodeManager"
 // held are the jobs that have not ended.
 func (b *bench) held() []string {
 	b.Bench.Helper()
-	files, err := filepath.Glob(filepath.Join(b.Shared, "jobs", "*"+jobEnding))
-	if err != nil {
-		b.Bench.Fatal(err)
-	}
+	files := must.Have(filepath.Glob(filepath.Join(b.Shared, "jobs", "*"+jobEnding)))(b.Bench)
 	for i, name := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(name), jobEnding)
 	}

@@ -44,12 +44,8 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	}
-	if len(list) != len(want) {
-		t.Errorf("%d queues", len(list))
-	}
-	if _, err := drf.NewTree(apportion.Resources{1500, 17, 8}, list); err != nil {
-		t.Error(err)
-	}
+	must.Equal(t, len(list), len(want), "queues")
+	must.Have(drf.NewTree(apportion.Resources{1500, 17, 8}, list))(t)
 }
 
 // A leaf is known by its path, and by its name if no other has that.
@@ -57,9 +53,7 @@ func TestLeaves(t *testing.T) {
 	root := treeOf(t, deepTree)
 	paths := leaves(&root)
 	for name, want := range map[string]string{"x": "root.a.x", "root.a.x": "root.a.x", "root.b.y": "root.b.y", "y": "", "a": "", "root.a": "", "root": ""} {
-		if paths[name] != want {
-			t.Errorf("%s is %q, want %q", name, paths[name], want)
-		}
+		must.Equal(t, paths[name], want, name)
 	}
 	if paths := leaves(&queue{}); len(paths) != 0 {
 		t.Errorf("%v", paths)
@@ -114,13 +108,8 @@ func TestQueueInDecisions(t *testing.T) {
 	for i := range view.Jobs {
 		p.Applications = append(p.Applications, view.Jobs[i].Application)
 	}
-	d, err := alloc.Reallocate(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.Allocation.Containers("one")+d.Allocation.Containers("two") != 3 {
-		t.Errorf("%v", d.Allocation)
-	}
+	d := must.Have(alloc.Reallocate(t.Context(), p, nil))(t)
+	must.Equal(t, d.Allocation.Containers("one")+d.Allocation.Containers("two"), 3, d.Allocation)
 	if len(d.Waiting) != 1 || !strings.Contains(d.Waiting[0].Reason.Text, "root.a") {
 		t.Errorf("%+v", d.Waiting)
 	}
@@ -152,9 +141,7 @@ func TestOthersInQueues(t *testing.T) {
 	view := must.Have(y.Look(t.Context()))(t)
 	for _, q := range view.Queues {
 		want := map[string]string{"root.a": "[14336 14 7]", "root.b": "[3096 2 1]", "root.b.only": "[3096 2 1]"}[q.ID]
-		if got := fmt.Sprint(q.Ceiling); got != want {
-			t.Errorf("%s: %s, want %s", q.ID, got, want)
-		}
+		must.Equal(t, fmt.Sprint(q.Ceiling), want, q.ID)
 	}
 }
 
@@ -170,10 +157,7 @@ func TestMastersOwnContainers(t *testing.T) {
 	if err != nil || running["lr"]["n1:45454"] != 1 {
 		t.Errorf("%v, %v", running, err)
 	}
-	view, err := y.Look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := must.Have(y.Look(t.Context()))(t)
 	i := slices.IndexFunc(view.Servers, func(s controller.Server) bool { return s.ID == "n1:45454" })
 	// Others have 1024 MiB and three cores there, in queue a as well as by the node's word.
 	if s := view.Servers[i]; !s.Capacity.Equal(apportion.Resources{8192 - 1024, 8 - 3, 4 - 1}) {

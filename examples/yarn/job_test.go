@@ -87,9 +87,7 @@ func TestLinksAreNoJobs(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	s := submission{}
-	if err := s.read(filepath.Join(dir, "lr.json"), kinds); err == nil {
-		t.Error("a link is followed")
-	}
+	must.Err(t, s.read(filepath.Join(dir, "lr.json"), kinds), must.ErrAny, "a link is followed")
 	must.Do(t, errors.Join(os.Remove(filepath.Join(dir, "lr.json")), os.Link(other, filepath.Join(dir, "lr.json")), syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600)))
 	if list, err := readJobs(dir, kinds); err != nil || len(list) != 1 || list[0].User != "" || list[0].fault == nil {
 		t.Errorf("a second name of somebody's file: %+v, %v", list, err)
@@ -119,9 +117,7 @@ func TestJobsFolder(t *testing.T) {
 		t.Skip("a file of another user needs root")
 	}
 	must.Do(t, os.Chown(filepath.Join(dir, over), 65534, 65534))
-	if err := makeJobs(dir); err == nil {
-		t.Error("a folder of somebody else's is taken for the files of jobs that are over")
-	}
+	must.Err(t, makeJobs(dir), must.ErrAny, "a folder of somebody else's is taken for the files of jobs that are over")
 }
 
 // Jobs come in the order in which they were submitted, and a file that was put aside is the one that was seen.
@@ -141,9 +137,7 @@ func TestBury(t *testing.T) {
 	}
 	y.stamps["z"], y.stamps["a"] = list[0].Stamp, "t1"
 	for _, job := range []string{"z", "a", "gone"} {
-		if err := y.bury(job); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, y.bury(job))
 	}
 	for name, there := range map[string]bool{"z.json": false, "over/z." + list[0].Stamp + ".json": true, "a.json": true} {
 		if _, err := os.Stat(filepath.Join(y.jobs, name)); (err == nil) != there {

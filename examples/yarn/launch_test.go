@@ -122,14 +122,10 @@ func TestStartOnce(t *testing.T) {
 		task.Again = true
 	}
 	list := told()
-	if len(list) != 1 {
-		t.Fatalf("%v", list)
-	}
+	must.Equal(t, len(list), 1, list)
 	for key, want := range map[string]string{"op": "start", "job": "lr", "attempt": "3", "memory": "500", "vcores": "2", "resources": "map[yarn.io/gpu:1]",
 		"parts": "[map[count:1 first:0 server:n1:1] map[count:2 first:1 server:n2:1]]", "server_variable": "APPORTION_SERVER", "rank_variable": "APPORTION_RANK"} {
-		if got := fmt.Sprint(list[0][key]); got != want {
-			t.Errorf("%s is %s, want %s", key, got, want)
-		}
+		must.Equal(t, fmt.Sprint(list[0][key]), want, key)
 	}
 	// The first server has its container, the second was to have two of which YARN knows none.
 	wants := []string{"", "YARN was not asked for 2 containers"}
@@ -144,13 +140,9 @@ func TestStartOnce(t *testing.T) {
 func TestHolderDies(t *testing.T) {
 	y, told := onHolder(t)
 	y.manager.addresses = nil
-	if _, err := y.Stop(t.Context(), "lr", 13, "n1:1"); !errors.Is(err, errNotHeld) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(y.Stop(t.Context(), "lr", 13, "n1:1"))(t, errNotHeld)
 	awaitHolder(t, y)
-	if _, err := y.Stop(t.Context(), "lr", 14, "n1:1"); err != nil {
-		t.Error(err)
-	}
+	must.Have(y.Stop(t.Context(), "lr", 14, "n1:1"))(t)
 	if list := told(); len(list) != 2 || list[1]["attempt"] != 14.0 {
 		t.Errorf("%v", list)
 	}
@@ -201,9 +193,7 @@ func TestTroubleOf(t *testing.T) {
 	h := &held{State: "open", Containers: []heldContainer{{Attempt: 3, Rank: 0, Server: "n1", State: "asked"},
 		{Attempt: 3, Rank: 1, Server: "n2", State: "over", Exit: 143, ID: "c7", Why: "killed"}, {Attempt: 2, Rank: 0, Server: "n3", State: "started"}}}
 	for server, want := range map[string]string{"n1": "", "n2": "container 1, c7, is over: 143 killed", "n3": "YARN was not asked for 1 containers: "} {
-		if got := troubleOf(h, 3, server, 1); got != want {
-			t.Errorf("%s: %q, want %q", server, got, want)
-		}
+		must.Equal(t, troubleOf(h, 3, server, 1), want, server)
 	}
 	if got := troubleOf(h, 3, "n1", 2); !strings.Contains(got, "not asked for 1") {
 		t.Errorf("%q", got)
@@ -253,13 +243,9 @@ func TestUser(t *testing.T) {
 			}
 			got = known.Username
 		}
-		if got != c.want {
-			t.Errorf("%s's job with %v runs as %s, want %s: %v", c.owner, c.more, got, c.want, err)
-		}
+		must.Equal(t, got, c.want, c.owner, "'s job with", c.more, "runs as", err)
 	}
-	if _, err := newYARN(conf{}, guarded()).User([]byte("no spec")); err == nil {
-		t.Error("a spec that is none has a user")
-	}
+	must.Fail(newYARN(conf{}, guarded()).User([]byte("no spec")))(t, must.ErrAny, "a spec that is none has a user")
 }
 
 // A dry run has neither holder nor masters; a controller has both, and its jobs lie in the shared folder unless a variable

@@ -200,9 +200,7 @@ func TestKnownApplications(t *testing.T) {
 		got := became(t, goodJob, func(s *submission) string {
 			return `{"id":"application_1_0001","name":"lr","queue":"root.a","user":"` + s.User + `","state":"` + state + `","applicationTags":"` + s.Stamp + `,apportion-x"}`
 		})
-		if got != want {
-			t.Errorf("%s: %q, want %q", state, got, want)
-		}
+		must.Equal(t, got, want, state)
 	}
 }
 
@@ -223,9 +221,7 @@ func TestNewestOf(t *testing.T) {
 	if a := newestOf(apps, &submission{Job: "lr", Stamp: "t5", declared: named}); a == nil || a.ID != "application_1_10002" {
 		t.Errorf("%+v", a)
 	}
-	if got := stampOf(&application{Tags: "apportion-t1x,team"}); got != "" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, stampOf(&application{Tags: "apportion-t1x,team"}), "")
 }
 
 // What cannot be seen says nothing: a look is right as a whole, or not at all.

@@ -172,9 +172,7 @@ func TestKnownFollowers(t *testing.T) {
 		})
 	}
 	for state, want := range map[string]string{"RUNNING": "job of root.b.only", "ACCEPTED": "job of root.b.only", "KILLED": "withdrawn", "FAILED": "withdrawn", "FINISHED": "aside"} {
-		if got := look("", state); got != want {
-			t.Errorf("%s: %q, want %q", state, got, want)
-		}
+		must.Equal(t, look("", state), want, state)
 	}
 	if got := look("somebody", "RUNNING"); !strings.Contains(got, "knows no application "+follower) {
 		t.Errorf("%q", got)

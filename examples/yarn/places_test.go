@@ -15,18 +15,15 @@ import (
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/checkpoint/managed"
 	"github.com/apportion/apportion/examples/managertest/processes"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // replaceMaster kills the one master of a user's own. What runs goes on, and the next one does what is decided then.
 func (b *bench) replaceMaster() {
 	b.Bench.Helper()
 	before := b.masters()
-	if len(before) != 1 {
-		b.Bench.Fatalf("masters %v", before)
-	}
-	if err := syscall.Kill(before[0], syscall.SIGKILL); err != nil {
-		b.Bench.Fatal(err)
-	}
+	must.Equal(b.Bench, len(before), 1, "masters", before)
+	must.Do(b.Bench, syscall.Kill(before[0], syscall.SIGKILL))
 	processes.Eventually(b.Bench, "another master has taken its place", 90*time.Second, func() bool {
 		after := b.masters()
 		return len(after) == 1 && after[0] != before[0]
@@ -62,9 +59,7 @@ func (b *bench) inPartitions(mine string) {
 	processes.Eventually(b.Bench, "the controller answers", 30*time.Second, func() bool { r = b.Report(); return r != nil })
 	for _, j := range r.Jobs {
 		for _, server := range j.Job.Containers {
-			if (server == third) != (j.Job.Name == fast) {
-				b.Bench.Errorf("%s has a container on %s", j.Job.Name, server)
-			}
+			must.Equal(b.Bench, server == third, j.Job.Name == fast, j.Job.Name, "has a container on", server)
 		}
 	}
 	b.remove(fast)
@@ -78,19 +73,14 @@ func (b *bench) post(path, body string) []byte {
 	if strings.Contains(path, "?") {
 		mark = "&"
 	}
-	text, err := b.manager.do(b.Bench.Context(), "POST", "/ws/v1/cluster/"+path+mark+"user.name=root", []byte(body))
-	if err != nil {
-		b.Bench.Fatal(err)
-	}
+	text := must.Have(b.manager.do(b.Bench.Context(), "POST", "/ws/v1/cluster/"+path+mark+"user.name=root", []byte(body)))(b.Bench)
 	return text
 }
 
 // remove removes the file of a job.
 func (b *bench) remove(job string) {
 	b.Bench.Helper()
-	if err := os.Remove(b.jobFile(job)); err != nil {
-		b.Bench.Fatal(err)
-	}
+	must.Do(b.Bench, os.Remove(b.jobFile(job)))
 }
 
 // masters are the processes of the masters that follow.
@@ -112,14 +102,10 @@ func (b *bench) manage() string {
 	var made struct {
 		ID string `json:"application-id"`
 	}
-	if err := json.Unmarshal(b.post("apps/new-application", ""), &made); err != nil {
-		b.Bench.Fatal(err)
-	}
+	must.Do(b.Bench, json.Unmarshal(b.post("apps/new-application", ""), &made))
 	master := append(b.java(rmName, "com.github.apportion.yarn.example.ElasticMaster"), filepath.Join(b.Shared, "masters"))
 	name := filepath.Join(b.Shared, "master.sh")
-	if err := os.WriteFile(name, []byte("exec "+managed.Quote(master...)+"\n"), 0o644); err != nil {
-		b.Bench.Fatal(err)
-	}
+	must.Do(b.Bench, os.WriteFile(name, []byte("exec "+managed.Quote(master...)+"\n"), 0o644))
 	b.post("apps", `<application-submission-context><application-id>`+made.ID+`</application-id><application-name>mine</application-name>
 		<application-type>`+applicationType+`</application-type><queue>b</queue><max-app-attempts>3</max-app-attempts>
 		<keep-containers-across-application-attempts>true</keep-containers-across-application-attempts>

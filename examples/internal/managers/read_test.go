@@ -118,9 +118,7 @@ func TestDamaged(t *testing.T) {
 				continue
 			}
 			read++
-			if err := p.Validate(); err != nil {
-				t.Errorf("%v\n%s", err, damaged)
-			}
+			must.Do(t, p.Validate(), damaged)
 		}
 	}
 	if read < 100 || refused < 100 {
@@ -137,8 +135,6 @@ func TestNodesIn(t *testing.T) {
 		if on, err := nodesIn(list); err == nil {
 			got = fmt.Sprint(on)
 		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", list, got, want)
-		}
+		must.Equal(t, got, want, list)
 	}
 }

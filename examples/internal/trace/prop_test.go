@@ -62,9 +62,7 @@ func TestJobsRoundTrip(t *testing.T) {
 		text := writeJobs(jobs)
 		for _, in := range []io.Reader{bytes.NewReader(text), bytes.NewReader(zip(t, string(text)))} {
 			got := must.Have(collect(Jobs("jobs", in)))(rt)
-			if diff := cmp.Diff(jobs, got); diff != "" {
-				rt.Fatalf("-want +got:\n%s", diff)
-			}
+			must.Equal(rt, cmp.Diff(jobs, got), "")
 		}
 	})
 }

@@ -202,9 +202,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%q: %v", test.args, err)
 		}
 		got = regexp.MustCompile(`\d+s ago`).ReplaceAllString(got, "0s ago")
-		if diff := cmp.Diff(strings.TrimPrefix(test.want, "\n"), got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", test.args, diff)
-		}
+		must.Equal(t, cmp.Diff(strings.TrimPrefix(test.want, "\n"), got), "", test.args)
 	}
 }
 

@@ -25,23 +25,17 @@ import (
 func TestTable(t *testing.T) {
 	var text strings.Builder
 	must.Do(t, table(&text, "A\tBB\tC", "long\t\tx", "\ty\t", "z"))
-	if want := "A     BB  C\nlong      x\n      y\nz\n"; text.String() != want {
-		t.Errorf("%q, want %q", text.String(), want)
-	}
+	must.Equal(t, text.String(), "A     BB  C\nlong      x\n      y\nz\n")
 }
 
 // Places are told by name, and so is nothing.
 func TestWhere(t *testing.T) {
 	for want, on := range map[string]map[string]int64{"-": {}, "n1:2": {"n1": 2}, "a:1 b:3 c:2": {"c": 2, "a": 1, "b": 3}} {
-		if got := where(on); got != want {
-			t.Errorf("%v: %q, want %q", on, got, want)
-		}
+		must.Equal(t, where(on), want, on)
 	}
 	a := alloc.Allocation{"x": {"n1": 2, "n2": 1}, "none": {}}
 	for id, want := range map[string]string{"x": "3: n1:2 n2:1", "none": "0", "other": "0"} {
-		if got := amount(a, id); got != want {
-			t.Errorf("%s: %q, want %q", id, got, want)
-		}
+		must.Equal(t, amount(a, id), want, id)
 	}
 }
 
@@ -49,9 +43,7 @@ func TestWhere(t *testing.T) {
 func TestID(t *testing.T) {
 	q := &query{namespace: "ml"}
 	for name, want := range map[string]string{"lr": "ml/lr", "web/lr": "web/lr", "/lr": "/lr"} {
-		if got := q.id(name); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		must.Equal(t, q.id(name), want, name)
 	}
 }
 
@@ -79,14 +71,10 @@ func TestScarce(t *testing.T) {
 		for _, c := range capacities {
 			d.Servers = append(d.Servers, apportion.Server{Capacity: c})
 		}
-		if got := d.scarce(); got != want {
-			t.Errorf("%v: %s, want %s", capacities, got, want)
-		}
+		must.Equal(t, d.scarce(), want, capacities)
 	}
 	d := &decided{Problem: &alloc.Problem{Kinds: apportion.Kinds{"cpu"}, Servers: []apportion.Server{{Capacity: apportion.Resources{1}}}}}
-	if got := d.scarce(); got != "cpu" {
-		t.Errorf("without GPUs: %s", got)
-	}
+	must.Equal(t, d.scarce(), "cpu", "without GPUs")
 }
 
 // small is a cluster with two nodes and two Jobs, each with a pod, and a pod of nobody.
@@ -139,9 +127,7 @@ func TestChange(t *testing.T) {
 	}
 	// One that ends makes room for one of its name.
 	h = &change{end: []string{"ml/a"}, arrive: []string{write(t, strings.Replace(elastic, "new", "a", 1))}}
-	if _, err := h.of(c, q); err != nil {
-		t.Error(err)
-	}
+	must.Have(h.of(c, q))(t)
 	for want, h := range map[string]*change{
 		"what-if needs":   {},
 		`no node "n3"`:    {drain: []string{"n1", "n3"}},

@@ -85,9 +85,7 @@ func TestProxyCounts(t *testing.T) {
 			t.Errorf("%s %s: %d %q", c.method, c.path, status, text)
 		}
 		seen := p.Take()
-		if len(seen) != 1 {
-			t.Fatalf("%v", seen)
-		}
+		must.Equal(t, len(seen), 1, seen)
 		if at := seen[0].At; time.Since(at) > time.Minute || seen[0].Writes() != (c.method != "GET") {
 			t.Errorf("%+v", seen[0])
 		}
@@ -144,9 +142,7 @@ func TestProxyBlinds(t *testing.T) {
 	if status, _ := ask(t, p, "POST", "/api/v1/namespaces/n/pods", ""); status != http.StatusOK {
 		t.Errorf("%d", status)
 	}
-	if done.Load() != 2 {
-		t.Errorf("%d were carried out", done.Load())
-	}
+	must.Equal(t, done.Load(), 2, "were carried out")
 	p.See(true)
 	if text := <-second; text[:3] != "410" {
 		t.Errorf("%q", text)

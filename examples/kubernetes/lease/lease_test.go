@@ -137,9 +137,7 @@ func TestDeleted(t *testing.T) {
 	if _, err := a.Renew(t.Context(), claimAt("a", time.Second)); err == nil || errors.Is(err, errNoAnswer) {
 		t.Fatalf("%v", err)
 	}
-	if _, err := a.Renew(t.Context(), claimAt("a", 2*time.Second)); !errors.Is(err, errNoAnswer) {
-		t.Fatalf("its own Lease: %v", err)
-	}
+	must.Fail(a.Renew(t.Context(), claimAt("a", 2*time.Second)))(t, errNoAnswer, "its own Lease")
 	must.Do(t, w.CoordinationV1().Leases("ml").Delete(t.Context(), w.get(t).Name, metav1.DeleteOptions{}))
 	if g, err := a.Renew(t.Context(), claimAt("a", 3*time.Second)); err != nil || !strings.Contains(g.Fenced, "deleted") {
 		t.Errorf("%+v, %v", g, err)
@@ -160,9 +158,7 @@ func TestConflicts(t *testing.T) {
 	})
 	resource := schema.GroupResource{Resource: "leases"}
 	fault, left = apierrors.NewConflict(resource, "l", nil), tries-1
-	if _, err := a.Renew(t.Context(), claimAt("a", 2*time.Second)); !errors.Is(err, errNoAnswer) {
-		t.Errorf("%d conflicts: %v", tries-1, err)
-	}
+	must.Fail(a.Renew(t.Context(), claimAt("a", 2*time.Second)))(t, errNoAnswer, tries-1, "conflicts")
 	if c := w.get(t).Annotations[claimKey]; !strings.Contains(c, `2000000000`) {
 		t.Errorf("the claim is %s", c)
 	}
@@ -288,9 +284,7 @@ func TestAnswerWithoutLeases(t *testing.T) {
 	w.PrependReactor("list", "leases", func(ktesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("away") })
 	ctx, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer end()
-	if _, err := Answer(ctx, w, "ml", w.desk, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
+	must.Fail(Answer(ctx, w, "ml", w.desk, nil))(t, context.DeadlineExceeded)
 }
 
 // Names are names of Kubernetes whatever jobs and servers are called, begin with the job's, and differ.

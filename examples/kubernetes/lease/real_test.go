@@ -82,10 +82,7 @@ func (s *stage) opens(epoch int64, jobs ...string) {
 		s.desk.Admit(job, attempt)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	wait, err := Answer(ctx, s.asDesk, "ml", s.desk, func(err error) { s.T.Log(err) })
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	wait := must.Have(Answer(ctx, s.asDesk, "ml", s.desk, func(err error) { s.T.Log(err) }))(s.T)
 	s.leave = func() { end(); wait() }
 	s.T.Cleanup(s.leave)
 }
@@ -109,23 +106,16 @@ const family = `sleep 600 & (setsid sleep 600 &)
 // starts starts the guard of a job.
 func (s *stage) starts(job string, flags ...string) *guarded {
 	s.T.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	self := must.Have(os.Executable())(s.T)
 	dir := filepath.Join(s.Dir, job)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.MkdirAll(dir, 0o700))
 	g := &guarded{stage: s, id: guard.ID{Job: job, Attempt: attempt, Server: "s1"}, waited: make(chan error, 1)}
 	args := append([]string{"-lease", "ml", "-every", "200ms", "-record", filepath.Join(dir, "record.json"), "-dir", dir}, flags...)
 	g.cmd = exec.Command(self, append(args, "--", "sh", "-c", family)...)
 	g.cmd.Env = append(os.Environ(), role+"=1", "KUBECONFIG="+s.KubeconfigBy(s.proxy, kubetest.GuardToken), "LEASE_TEST_MARK="+g.mark(),
 		"APPORTION_JOB="+job, fmt.Sprintf("APPORTION_ATTEMPT=%d", attempt), "APPORTION_SERVER=s1", "APPORTION_EPOCH=3")
 	g.cmd.Stderr = os.Stderr
-	if err := g.cmd.Start(); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, g.cmd.Start())
 	go func() { g.waited <- g.cmd.Wait() }()
 	s.T.Cleanup(func() {
 		_ = g.cmd.Process.Signal(syscall.SIGCONT) // it may have ended
@@ -178,9 +168,7 @@ func (g *guarded) ends(want int) {
 	g.eventually(g.id.Job+" has ended", func() bool { return len(g.alive()) == 0 })
 	select {
 	case <-g.waited:
-		if got := g.cmd.ProcessState.ExitCode(); got != want {
-			g.T.Errorf("%s: exit status %d, want %d", g.id.Job, got, want)
-		}
+		must.Equal(g.T, g.cmd.ProcessState.ExitCode(), want, g.id.Job, "exit status")
 	case <-time.After(patience):
 		g.T.Errorf("the guard of %s does not end", g.id.Job)
 	}

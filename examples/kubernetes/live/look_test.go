@@ -37,9 +37,7 @@ func TestLook(t *testing.T) {
 	lists := map[schema.GroupVersionResource]string{jobs: "JobList", jobsets: "JobSetList"}
 	clients := live.Clients{Interface: typed, Dynamic: dynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists,
 		object("Job", "batch/v1", "a"), object("JobSet", "jobset.x-k8s.io/v1alpha2", "b"))}
-	if _, err := live.Watch(t.Context(), clients, resize.Kinds()); err == nil {
-		t.Error("an API server without any of the kinds is watched")
-	}
+	must.Fail(live.Watch(t.Context(), clients, resize.Kinds()))(t, must.ErrAny, "an API server without any of the kinds is watched")
 	serve("batch/v1", "jobs")
 	c := must.Have(live.Watch(t.Context(), clients, resize.Kinds()))(t)
 	sees := func(n int) {
@@ -55,9 +53,7 @@ func TestLook(t *testing.T) {
 	typed.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return refused, nil, errors.New("not today")
 	})
-	if err := c.Look(t.Context()); err == nil {
-		t.Error("what the API server has was not known, and nobody is told")
-	}
+	must.Err(t, c.Look(t.Context()), must.ErrAny, "what the API server has was not known, and nobody is told")
 	sees(1)
 	refused = false
 	select { // what was noted before

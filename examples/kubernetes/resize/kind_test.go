@@ -84,9 +84,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%v: %d, %v, want %d", c.value, got, err, c.want)
 		}
 	}
-	if _, err := number(map[string]any{}, "n[", 7); err == nil {
-		t.Error("a path that is none")
-	}
+	must.Fail(number(map[string]any{}, "n[", 7))(t, must.ErrAny, "a path that is none")
 }
 
 // A field is set below parents that are made where there are none, from the top; lists are not made.
@@ -135,9 +133,7 @@ func TestSetCounts(t *testing.T) {
 		}
 	}
 	i := &Item{Kind: kind, Object: object(t, `{"kind": "K", "apiVersion": "v1", "spec": {"parallelism": 2, "completions": "two"}}`)}
-	if _, err := i.setCounts(2, 5); err == nil {
-		t.Error("a count that is none")
-	}
+	must.Fail(i.setCounts(2, 5))(t, must.ErrAny, "a count that is none")
 }
 
 // Of all pods those are an item's that have its name in the label of its kind, its namespace and its role, and have not ended.
@@ -177,9 +173,7 @@ func TestPodsOf(t *testing.T) {
 		}
 		got = append(got, names)
 	}
-	if diff := cmp.Diff([][]string{{"worker"}, {"job"}, {"set"}, {}}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([][]string{{"worker"}, {"job"}, {"set"}, {}}, got), "")
 }
 
 // An object is over when its deletion has begun or a condition says so, of whatever controller.
@@ -199,8 +193,6 @@ func TestIsOver(t *testing.T) {
 	} {
 		var fields map[string]any
 		must.Do(t, json.Unmarshal([]byte(text), &fields))
-		if got := (&Item{Object: &unstructured.Unstructured{Object: fields}}).isOver(); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
+		must.Equal(t, (&Item{Object: &unstructured.Unstructured{Object: fields}}).isOver(), want, text)
 	}
 }

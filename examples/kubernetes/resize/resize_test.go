@@ -110,9 +110,7 @@ func TestGrow(t *testing.T) {
 		got := strings.TrimSpace(list[0].Subresource + " " + string(list[0].Patch))
 		plan := `{"op":"add","path":"/metadata/annotations/apportion.github.io~1plan","value":"{\"n1\":4}"}`
 		version := `{"op":"test","path":"/metadata/resourceVersion","value":"7"}`
-		if diff := cmp.Diff(strings.NewReplacer("[V", "["+version, "P]", plan+"]").Replace(want[kind]), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", kind, diff)
-		}
+		must.Equal(t, cmp.Diff(strings.NewReplacer("[V", "["+version, "P]", plan+"]").Replace(want[kind]), got), "", kind)
 	}
 }
 
@@ -151,9 +149,7 @@ func TestPrevious(t *testing.T) {
 	}
 	// The pod without a node has the lowest index, 7; of the others 8 and 9 stay.
 	r := resize.Read(gpu, o, []resize.Item{i})
-	if diff := cmp.Diff(alloc.Allocation{"jobs/ml/a": {"n1": 1, "n2": 1}}, r.Problem.Previous); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, cmp.Diff(alloc.Allocation{"jobs/ml/a": {"n1": 1, "n2": 1}}, r.Problem.Previous), "")
 	must.Do(t, unstructured.SetNestedField(i.Object.Object, true, "spec", "suspend"))
 	if r := resize.Read(gpu, o, []resize.Item{i}); len(r.Problem.Previous) != 0 {
 		t.Errorf("a suspended object runs %v", r.Problem.Previous)
@@ -177,12 +173,8 @@ func TestOrderAndOthers(t *testing.T) {
 	ending.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
 	o.Pods = append(o.Pods, other, ending)
 	r := resize.Read(gpu, o, []resize.Item{small, big})
-	if c := r.Problem.Servers[0].Capacity[0]; c != 6 {
-		t.Errorf("%d of 8 GPUs are left beside a pod of others and one that is ended late", c)
-	}
-	if diff := cmp.Diff(alloc.Allocation{"jobs/ml/big": {"n1": 6}}, r.Problem.Previous); diff != "" {
-		t.Errorf("previous (-want +got):\n%s", diff)
-	}
+	must.Equal(t, r.Problem.Servers[0].Capacity[0], 6, "of 8 GPUs are left beside a pod of others and one that is ended late")
+	must.Equal(t, cmp.Diff(alloc.Allocation{"jobs/ml/big": {"n1": 6}}, r.Problem.Previous), "", "previous")
 	r.Problem.Theta1, r.Problem.Theta2 = 0, 1
 	d := must.Have(alloc.Reallocate(t.Context(), &r.Problem, nil))(t)
 	list, err := r.Changes(d)

@@ -77,9 +77,7 @@ func TestArgsRefused(t *testing.T) {
 	if !errors.As(err, &field) || !errors.Is(err, apportion.ErrRange) || field.Item.ID != Name {
 		t.Errorf("%v", err)
 	}
-	if _, err := with(&corev1.Pod{}); err == nil {
-		t.Error("a pod is taken for arguments")
-	}
+	must.Fail(with(&corev1.Pod{}))(t, must.ErrAny, "a pod is taken for arguments")
 }
 
 // The configuration that is shipped says what the plugin takes.

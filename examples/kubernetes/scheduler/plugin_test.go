@@ -145,9 +145,7 @@ func TestLess(t *testing.T) {
 		got = append(got, q.GetPodInfo().GetPod().Namespace+"/"+q.GetPodInfo().GetPod().Name)
 	}
 	// a has 6 of weight 2, b 4, c 5; new has nothing.
-	if fmt.Sprint(got) != "[c/urgent new/1 a/2 b/3 b/2 c/2]" {
-		t.Errorf("the order is %v", got)
-	}
+	must.Equal(t, fmt.Sprint(got), "[c/urgent new/1 a/2 b/3 b/2 c/2]", "the order")
 }
 
 // Whatever is seen in whatever order, a namespace holds what its pods that are bound or reserved ask for.
@@ -192,9 +190,7 @@ func TestPropShares(t *testing.T) {
 				if c := p.shares.sorter.Lookup(namespace); c != nil {
 					held = c.Held()[0]
 				}
-				if held != sum {
-					t.Fatalf("namespace %s holds %d thousandths of a CPU, want %d", namespace, held, sum)
-				}
+				must.Equal(t, held, sum, "namespace", namespace, "holds", "thousandths of a CPU")
 			}
 		}
 	})
@@ -230,18 +226,12 @@ func TestGang(t *testing.T) {
 	}
 	h.waiting = []*waiting{other}
 	// The second has kept its place: it was rejected, and the scheduler has not unreserved it here.
-	if permit(member("g", 3)) != framework.Wait {
-		t.Error("two of three do not wait")
-	}
-	if code := permit(member("g", 4)); code != framework.Success {
-		t.Errorf("the third of three: %v", code)
-	}
+	must.Equal(t, permit(member("g", 3)), framework.Wait, "two of three do not wait")
+	must.Equal(t, permit(member("g", 4)), framework.Success, "the third of three")
 	if h.waiting[1].end != "allowed" || other.end != "" {
 		t.Errorf("the gang is whole: the first is %q, one of another gang %q", h.waiting[1].end, other.end)
 	}
-	if code := permit(pod("a", "alone", 1, "x")); code != framework.Success {
-		t.Errorf("a pod without a gang: %v", code)
-	}
+	must.Equal(t, permit(pod("a", "alone", 1, "x")), framework.Success, "a pod without a gang")
 }
 
 // A node is preferred as long as it has fewer pods of the Job than were planned there.
@@ -275,14 +265,8 @@ func TestHandler(t *testing.T) {
 	h := handler(p.shares.see)
 	h.OnAdd(one, true)
 	h.OnDelete(cache.DeletedFinalStateUnknown{Obj: one})
-	if held := p.shares.sorter.Lookup("a").Held()[0]; held != 0 {
-		t.Errorf("a pod that is gone holds %d", held)
-	}
+	must.Equal(t, p.shares.sorter.Lookup("a").Held()[0], 0, "a pod that is gone holds")
 	bad := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{snapshot.Weight: "heavy"}}}
-	if err := p.shares.see(bad, false); err == nil {
-		t.Error("a weight that is no number is taken")
-	}
-	if err := p.shares.see(bad, true); err != nil {
-		t.Errorf("a namespace that is gone has a weight: %v", err)
-	}
+	must.Err(t, p.shares.see(bad, false), must.ErrAny, "a weight that is no number is taken")
+	must.Do(t, p.shares.see(bad, true), "a namespace that is gone has a weight")
 }

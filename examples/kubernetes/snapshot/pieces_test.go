@@ -17,6 +17,7 @@ import (
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // CPU is counted in thousandths, memory in mebibytes, and all else as it is; what is asked for is rounded up and what there is down.
@@ -49,9 +50,7 @@ func TestAmount(t *testing.T) {
 // A weight that no queue may have, or that is none, is 1; those of queues are read by name.
 func TestWeights(t *testing.T) {
 	for text, want := range map[string]float64{"2": 2, "0.5": 0.5, "": 1, "x": 1, "-1": 1, "0": 1, "NaN": 1, "Inf": 1, "1e300": 1} {
-		if got := weight(text); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
+		must.Equal(t, weight(text), want, text)
 	}
 	for text, want := range map[string]map[string]float64{
 		"a=2":               {"a": 2},
@@ -59,9 +58,7 @@ func TestWeights(t *testing.T) {
 		"":                  {"": 1},
 		"a=2=3,a=4":         {"a": 4},
 	} {
-		if diff := cmp.Diff(want, weightsOf(text)); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
+		must.Equal(t, cmp.Diff(want, weightsOf(text)), "", text)
 	}
 }
 
@@ -92,9 +89,7 @@ func TestLimit(t *testing.T) {
 		for _, one := range c.quotas {
 			r.limit(&q, one, c.used)
 		}
-		if diff := cmp.Diff(c.want, q.Ceiling); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Equal(t, cmp.Diff(c.want, q.Ceiling), "", name)
 	}
 	for _, scoped := range []*corev1.ResourceQuota{quota("cpu", "1"), quota("cpu", "1")} {
 		var q drf.Queue
@@ -115,16 +110,12 @@ func TestSplit(t *testing.T) {
 		jobs = append(jobs, controller.Job{Application: alloc.Application{Queue: queue}})
 	}
 	below := split(jobs)
-	if diff := cmp.Diff(map[string][]string{"ml": {"vision", "default"}, "web": nil, "ops": {"x"}}, below); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(map[string][]string{"ml": {"vision", "default"}, "web": nil, "ops": {"x"}}, below), "")
 	var queues []string
 	for i := range jobs {
 		queues = append(queues, jobs[i].Application.Queue)
 	}
-	if diff := cmp.Diff([]string{"ml/default", "web", "ml/vision", "ml/default", "ml/vision", "ml/default", "ops/x"}, queues); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([]string{"ml/default", "web", "ml/vision", "ml/default", "ml/vision", "ml/default", "ops/x"}, queues), "")
 }
 
 // An expression compares whole numbers, and holds for no label that is none.
@@ -150,12 +141,8 @@ func TestHolds(t *testing.T) {
 		"than nothing":    {[]corev1.NodeSelectorRequirement{expression("gen", "Lt")}, false},
 		"there, and more": {[]corev1.NodeSelectorRequirement{expression("gen", "Exists"), expression("other", "DoesNotExist")}, true},
 	} {
-		if got := holds(&corev1.NodeSelectorTerm{MatchExpressions: c.term}, labels); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
-		if got := holds(&corev1.NodeSelectorTerm{MatchFields: c.term}, labels); got != c.want {
-			t.Errorf("%s, as fields: %v", name, got)
-		}
+		must.Equal(t, holds(&corev1.NodeSelectorTerm{MatchExpressions: c.term}, labels), c.want, name)
+		must.Equal(t, holds(&corev1.NodeSelectorTerm{MatchFields: c.term}, labels), c.want, name, "as fields")
 	}
 }
 
@@ -175,27 +162,17 @@ func TestWhose(t *testing.T) {
 		want   bool
 	}{{batchv1.JobComplete, "True", true}, {batchv1.JobFailed, "True", true}, {batchv1.JobFailed, "False", false}, {batchv1.JobSuspended, "True", false}, {batchv1.JobFailureTarget, "True", false}} {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: "True"}, {Type: c.kind, Status: c.status}}
-		if got := IsFinished(j); got != c.want {
-			t.Errorf("%s is %s: %v", c.kind, c.status, got)
-		}
+		must.Equal(t, IsFinished(j), c.want, c.kind, c.status)
 	}
 	for phase, want := range map[corev1.PodPhase]bool{"": true, corev1.PodPending: true, corev1.PodRunning: true, corev1.PodUnknown: true, corev1.PodSucceeded: false, corev1.PodFailed: false} {
-		if got := IsLive(&corev1.Pod{Status: corev1.PodStatus{Phase: phase}}); got != want {
-			t.Errorf("%q: %v", phase, got)
-		}
+		must.Equal(t, IsLive(&corev1.Pod{Status: corev1.PodStatus{Phase: phase}}), want, phase)
 	}
 	p := pod("a", "n1", "lr")
-	if got := Owner(p); got != types.UID("lr") {
-		t.Error(got)
-	}
+	must.Equal(t, Owner(p), types.UID("lr"))
 	p.OwnerReferences[0].Controller = ptr(false)
-	if got := Owner(p); got != "" {
-		t.Errorf("not its controller: %s", got)
-	}
+	must.Equal(t, Owner(p), "", "not its controller")
 	p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", UID: "set", Controller: ptr(true)}}
-	if got := Owner(p); got != "" {
-		t.Errorf("no Job: %s", got)
-	}
+	must.Equal(t, Owner(p), "", "no Job")
 	for id, want := range map[string][2]string{"ml/lr": {"ml", "lr"}, "ml": {"ml", ""}, "ml/a/b": {"ml", "a/b"}} {
 		if namespace, name := Split(id); namespace != want[0] || name != want[1] {
 			t.Errorf("%s: %s, %s", id, namespace, name)

@@ -36,18 +36,14 @@ func TestNamedQueues(t *testing.T) {
 	want := []drf.Queue{{ID: "else", Weight: 1}, {ID: "team", Weight: 3, Ceiling: drf.Ceiling{10000, drf.NoLimit, drf.NoLimit, drf.NoLimit}},
 		{ID: "team/default", Parent: "team", Weight: 1}, {ID: "team/none", Parent: "team", Weight: 1},
 		{ID: "team/speech", Parent: "team", Weight: 0.5}, {ID: "team/vision", Parent: "team", Weight: 2}}
-	if diff := cmp.Diff(want, v.Queues); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, v.Queues), "")
 	queues := map[string]string{}
 	for _, j := range v.Jobs {
 		queues[j.Application.ID] = j.Application.Queue
 	}
 	wantOf := map[string]string{"else/other": "else", "team/a": "team/default", "team/b": "team/vision", "team/c": "team/speech", "team/d": "team/none",
 		"team/e": "team/vision", "team/f": "team/default"}
-	if diff := cmp.Diff(wantOf, queues); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(wantOf, queues), "")
 }
 
 // A queue's weight is shared by its jobs, however many they are: three jobs of a queue have together what one of another has.
@@ -67,9 +63,7 @@ func TestNamedQueuesShare(t *testing.T) {
 		got[s.ID] = s.Containers
 	}
 	// Twelve GPUs for two queues.
-	if diff := cmp.Diff(map[string]int64{"team/a": 2, "team/b": 2, "team/c": 2, "team/d": 6}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(map[string]int64{"team/a": 2, "team/b": 2, "team/c": 2, "team/d": 6}, got), "")
 }
 
 // What runs is what pods of the controller's have not come to their end.
@@ -80,9 +74,7 @@ func TestRunning(t *testing.T) {
 	ended.Status.Phase, going.DeletionTimestamp, bare.Labels = corev1.PodSucceeded, &metav1.Time{Time: now}, nil
 	o := Objects{Jobs: []*batchv1.Job{job("lr"), job("idle"), stock}, Pods: []*corev1.Pod{pod("a", "n1", "lr"), pod("b", "n2", "lr"), pod("c", "n1", "lr"),
 		ended, going, unbound, bare, pod("other", "n1", ""), pod("stock", "n1", "stock")}}
-	if diff := cmp.Diff(alloc.Allocation{"team/lr": {"n1": 2, "n2": 1}}, Running(&o)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(alloc.Allocation{"team/lr": {"n1": 2, "n2": 1}}, Running(&o)), "")
 	if got := Running(&Objects{}); len(got) != 0 {
 		t.Errorf("in an empty cluster there runs %v", got)
 	}

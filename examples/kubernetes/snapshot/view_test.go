@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/checkpoint/command"
 	"github.com/apportion/apportion/checkpoint/controller"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // now is the moment of the tests.
@@ -73,21 +74,15 @@ func TestJob(t *testing.T) {
 		Prefix + "adjust-cost": "3", Note: "{}", "other": "x"}
 	j.Spec.Template.Spec.PriorityClassName = "high"
 	v := view(Objects{Nodes: []*corev1.Node{node("n1")}, Jobs: []*batchv1.Job{j}, Classes: []*schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 70}}})
-	if len(v.Jobs) != 1 {
-		t.Fatalf("%+v", v)
-	}
+	must.Equal(t, len(v.Jobs), 1, v)
 	want := alloc.Application{ID: "team/lr", Queue: "team", Weight: 1.5, Form: alloc.Form{Demand: apportion.Resources{1500, 1, 1, 1}, Min: 2, Max: 8, Step: 2}, Priority: 70,
 		Preemptible: true, AdjustCost: ptr(int64(3))}
-	if diff := cmp.Diff(want, v.Jobs[0].Application); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, v.Jobs[0].Application), "")
 	if text := string(v.Jobs[0].Spec); !strings.Contains(text, `"save_signal":"USR1"`) || !strings.Contains(text, `"uid":"lr"`) {
 		t.Error(text)
 	}
 	p := alloc.Problem{Kinds: Kinds(), Servers: []apportion.Server{v.Servers[0].Server}, Applications: []alloc.Application{v.Jobs[0].Application}, Queues: v.Queues}
-	if err := p.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, p.Validate())
 }
 
 // Pods for which a scheduler has found no node wait, the first that it would try in front; elastic ones, those that it has not tried,
@@ -122,9 +117,7 @@ func TestWaiting(t *testing.T) {
 	want := []controller.Waiting{{ID: "team/urgent", Demand: demand, Requires: []apportion.Requirement{repelled}},
 		{ID: "team/early", Demand: demand, Requires: []apportion.Requirement{{Key: "disk", Op: apportion.In, Values: []string{"ssd"}}, repelled}},
 		{ID: "team/late", Demand: demand, Requires: []apportion.Requirement{repelled}}}
-	if diff := cmp.Diff(want, v.Waiting); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, v.Waiting), "")
 }
 
 // What cannot be kept is said, and nothing is decided on it.
@@ -190,9 +183,7 @@ func TestWhichJobs(t *testing.T) {
 	first, second := job("z"), job("a")
 	first.CreationTimestamp, second.CreationTimestamp = metav1.NewTime(now), metav1.NewTime(now.Add(time.Second))
 	v := view(Objects{Jobs: []*batchv1.Job{stock, done, failed, deleted, second, first}})
-	if diff := cmp.Diff([]string{"team/deleted", "team/done", "team/failed"}, v.Withdrawn); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff([]string{"team/deleted", "team/done", "team/failed"}, v.Withdrawn), "")
 	if len(v.Jobs) != 2 || v.Jobs[0].Application.ID != "team/z" {
 		t.Errorf("%+v", v.Jobs)
 	}
@@ -245,9 +236,7 @@ func TestServerStates(t *testing.T) {
 		n := node("n1")
 		c.change(n)
 		s := view(Objects{Nodes: []*corev1.Node{n}}).Servers[0]
-		if got := (state{s.Cordoned, s.Draining, s.Down, s.Deadline}); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		must.Equal(t, (state{s.Cordoned, s.Draining, s.Down, s.Deadline}), c.want, name)
 	}
 }
 
@@ -366,9 +355,7 @@ func TestQueues(t *testing.T) {
 		Namespaces: []*corev1.Namespace{heavy, none, {ObjectMeta: metav1.ObjectMeta{Name: "idle"}}},
 		Pods:       []*corev1.Pod{pod("bare", "n1", ""), pod("ours", "n1", "lr")}})
 	want := []drf.Queue{{ID: "else", Weight: 2.5}, {ID: "team", Weight: 1, Ceiling: drf.Ceiling{8000, drf.NoLimit, 5, 4}}}
-	if diff := cmp.Diff(want, v.Queues); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, v.Queues), "")
 }
 
 // What is read again and again is the same, and follows what has changed.
@@ -376,9 +363,7 @@ func TestReader(t *testing.T) {
 	r, j := NewReader(Kinds()), job("lr")
 	o := &Objects{Nodes: []*corev1.Node{node("n1")}, Jobs: []*batchv1.Job{j}, Now: now}
 	first := r.View(o)
-	if diff := cmp.Diff(first, r.View(o)); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(first, r.View(o)), "")
 	next := j.DeepCopy()
 	next.ResourceVersion, next.Annotations = "2", map[string]string{Prefix + "save-signal": "HUP"}
 	o.Jobs = []*batchv1.Job{next}

@@ -161,9 +161,7 @@ func TestPropCheapest(t *testing.T) {
 				lost += lostBy(w, now)
 			}
 		}
-		if lost != want {
-			t.Errorf("Kueue preempts %v, which loses %d, and %d would do", got, lost, want)
-		}
+		must.Equal(t, lost, want, "Kueue preempts", got, "which loses", "would do")
 	})
 }
 

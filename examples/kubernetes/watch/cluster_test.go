@@ -93,9 +93,7 @@ func TestObjects(t *testing.T) {
 	if !c.HasPod("ml", "a-1") || c.HasPod("ml", "a-3") || c.HasPod("other", "a-1") {
 		t.Error("HasPod does not find the one that is there, or finds another")
 	}
-	if n := len(c.PodsOf("uid-of-job")); n != 2 {
-		t.Errorf("the Job has %d pods", n)
-	}
+	must.Equal(t, len(c.PodsOf("uid-of-job")), 2, "the Job has", "pods")
 	if fields := c.Job("ml/a").ManagedFields; fields != nil {
 		t.Errorf("what nobody reads is kept: %v", fields)
 	}
@@ -108,9 +106,7 @@ func TestObjects(t *testing.T) {
 			t.Errorf("%s were listed %d times and watched %d times", kind, asked["list "+kind], asked["watch "+kind])
 		}
 	}
-	if len(asked) != 12 {
-		t.Errorf("the API server was asked %v", asked)
-	}
+	must.Equal(t, len(asked), 12, "the API server was asked", asked)
 }
 
 // Jobs are left alone where another way to watch them is used.
@@ -162,9 +158,7 @@ func TestOnPod(t *testing.T) {
 	for i, want := range []string{"a ", "a Running", "a Running"} {
 		select {
 		case got := <-seen:
-			if got != want {
-				t.Errorf("call %d tells of %q, want %q", i, got, want)
-			}
+			must.Equal(t, got, want, "call", i, "tells of")
 		case <-time.After(limit):
 			t.Fatalf("there was no call %d", i)
 		}
@@ -210,9 +204,7 @@ func TestMatters(t *testing.T) {
 	} {
 		after := ready()
 		test.change(after)
-		if got := matters(ready(), after); got != test.want {
-			t.Errorf("%s matters: %v, want %v", test.what, got, test.want)
-		}
+		must.Equal(t, matters(ready(), after), test.want, test.what, "matters")
 	}
 	if !matters(podOf("a", ""), podOf("a", "")) {
 		t.Error("a pod does not matter")
@@ -224,8 +216,6 @@ func TestNotListed(t *testing.T) {
 	c := must.Have(New(fake.NewSimpleClientset(), true))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := c.Start(ctx); err == nil {
-		t.Error("what was never seen counts as seen")
-	}
+	must.Err(t, c.Start(ctx), must.ErrAny, "what was never seen counts as seen")
 	c.shared.Shutdown()
 }

@@ -169,9 +169,7 @@ func TestTables(t *testing.T) {
 	adjustments := []Adjustment{{Job: job, Planned: true, Save: time.Second, Redone: 2}, {Job: job, Planned: true, Save: 3 * time.Second}, {Job: job, Save: time.Hour, Lost: 1}}
 	must.Do(t, PrintCosts(&out, adjustments))
 	line := strings.Fields(strings.Split(out.String(), "\n")[1])
-	if want := "mxnet 3 1 2.00 0.00 0.00 0.00 2.00 2 1"; strings.Join(line, " ") != want {
-		t.Errorf("%v, want %s", line, want)
-	}
+	must.Equal(t, strings.Join(line, " "), "mxnet 3 1 2.00 0.00 0.00 0.00 2.00 2 1", line)
 	out.Reset()
 	if err := PrintOutcomes(&out, []Outcome{{Job: job, Points: steps(1, 1, 4, 0).Points, Runs: 2, Redone: 1}}); err != nil || !strings.Contains(out.String(), "0.250") {
 		t.Errorf("%s, %v", &out, err)

@@ -93,9 +93,7 @@ func (w *world) has(name, want string) {
 	w.t.Helper()
 	for i := range w.state.Jobs {
 		if w.state.Jobs[i].Application.ID == name {
-			if got := strings.Join(w.state.Jobs[i].Job.Target, " "); got != want {
-				w.t.Errorf("%s has %q, want %q", name, got, want)
-			}
+			must.Equal(w.t, strings.Join(w.state.Jobs[i].Job.Target, " "), want, name)
 		}
 	}
 }

@@ -24,27 +24,19 @@ func TestJobs(t *testing.T) {
 	jobs := must.Have(Jobs("day", []byte(rows), 3, 24, 4*time.Minute))(t)
 	want := []Job{{Name: "job-01", Fixed: 1, Max: 4, Work: 20}, {Name: "job-02", At: 10, Fixed: 8, Max: 24, Work: 80}, {Name: "job-03", At: 100, Fixed: 2, Max: 8, Work: 240}}
 	for i := range want {
-		if jobs[i] != want[i] {
-			t.Errorf("%+v, want %+v", jobs[i], want[i])
-		}
+		must.Equal(t, jobs[i], want[i])
 	}
 	// Evenly: the first and the third of four. None is larger than the cluster.
 	if two, err := Jobs("day", []byte(rows), 2, 1, time.Minute); err != nil || two[1].At != 25 || two[1].Fixed != 1 || two[1].Max != 1 {
 		t.Errorf("%+v, %v", two, err)
 	}
 	for _, n := range []int{0, 5} {
-		if _, err := Jobs("day", []byte(rows), n, 24, time.Minute); err == nil {
-			t.Errorf("%d jobs of 4", n)
-		}
+		must.Fail(Jobs("day", []byte(rows), n, 24, time.Minute))(t, must.ErrAny, n, "jobs of 4")
 	}
 	for _, text := range []string{"", rows + "x,y,z\n"} {
-		if _, err := Jobs("day", []byte(text), 1, 24, time.Minute); err == nil {
-			t.Errorf("%q is read", text)
-		}
+		must.Fail(Jobs("day", []byte(text), 1, 24, time.Minute))(t, must.ErrAny, text, "is read")
 	}
-	if _, err := Jobs("day", []byte(rows), 1, 24, 0); err == nil {
-		t.Error("a day of no length")
-	}
+	must.Fail(Jobs("day", []byte(rows), 1, 24, 0))(t, must.ErrAny, "a day of no length")
 }
 
 // Two jobs on four slots: the first has all of them for 10 s, then each two for 10 s, and the first two for another 10.
@@ -99,9 +91,7 @@ func TestPlainAndElastic(t *testing.T) {
 	if n, mean := r.Restarts(); n != 1 || mean != 10 {
 		t.Errorf("%d restarts of %g", n, mean)
 	}
-	if hours := r.Hours(60); hours != 2 {
-		t.Errorf("%g hours", hours)
-	}
+	must.Equal(t, r.Hours(60), 2, "hours")
 	if plain := Plain(r.Jobs); len(plain) != 2 || plain[0].Name != "late" || len(r.Jobs) != 3 {
 		t.Errorf("%+v", plain)
 	}

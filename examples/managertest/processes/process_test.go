@@ -30,9 +30,7 @@ func TestFreePorts(t *testing.T) {
 	var again int
 	t.Run("later", func(t *testing.T) { again = FreePorts(t, block) })
 	t.Run("when that has ended", func(t *testing.T) {
-		if now := FreePorts(t, block); now != again {
-			t.Errorf("%d, and %d was free again", now, again)
-		}
+		must.Equal(t, FreePorts(t, block), again, "was free again")
 	})
 }
 
@@ -59,9 +57,7 @@ func TestDaemons(t *testing.T) {
 	if left := of(dir); len(left) > 0 {
 		t.Errorf("%v live on", left)
 	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("its folder is there")
-	}
+	must.Fail(os.Stat(dir))(t, must.ErrAny, "its folder is there")
 }
 
 // of are the processes that have a folder in their environment.

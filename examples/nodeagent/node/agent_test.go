@@ -160,9 +160,7 @@ func TestFinishOfUnreadableOutput(t *testing.T) {
 	go func() { finished <- p.finish() }()
 	select {
 	case err := <-finished:
-		if !errors.Is(err, bufio.ErrTooLong) {
-			t.Errorf("error %v, want %v", err, bufio.ErrTooLong)
-		}
+		must.Err(t, err, bufio.ErrTooLong)
 	case <-time.After(time.Minute):
 		t.Error("still waiting after a minute")
 	}

@@ -52,9 +52,7 @@ func onFake(t *testing.T) (*docker, *fakeDaemon) {
 	t.Helper()
 	fake, host := newFakeDaemon(t)
 	d := must.Have(newDocker(Machine{CPU: 3, DockerHost: host, Program: executable(t, elf.PT_LOAD), Endless: endless}))(t)
-	if want := "Docker 1.2.3, update of NanoCpus, at " + host; d.Name() != want {
-		t.Errorf("name %q, want %q", d.Name(), want)
-	}
+	must.Equal(t, d.Name(), "Docker 1.2.3, update of NanoCpus, at "+host, "name")
 	fake.calls = nil
 	return d, fake
 }
@@ -145,9 +143,7 @@ func TestDockerFaults(t *testing.T) {
 		if p, err := d.start(t.Context(), jobOf(d, "a", train.Job{})); err == nil {
 			t.Errorf("%s: no error, %+v", call, p)
 		}
-		if created := call != "/containers/create"; created != (len(fake.heard("DELETE")) == removals+1) {
-			t.Errorf("%s: then %v", call, fake.heard("DELETE"))
-		}
+		must.Equal(t, call != "/containers/create", len(fake.heard("DELETE")) == removals+1, call, fake.heard("DELETE"))
 		fake.fail("POST "+call, fault{})
 	}
 }
@@ -186,9 +182,7 @@ func TestDockerRefuses(t *testing.T) {
 	if _, err := newDocker(Machine{DockerHost: nobody, Program: program, Endless: endless}); err == nil || !strings.Contains(err.Error(), nobody) {
 		t.Errorf("no daemon: %v", err)
 	}
-	if _, err := newDocker(Machine{DockerHost: "nonsense", Program: program, Endless: endless}); err == nil {
-		t.Error("no error for a host that is none")
-	}
+	must.Fail(newDocker(Machine{DockerHost: "nonsense", Program: program, Endless: endless}))(t, must.ErrAny, "no error for a host that is none")
 }
 
 func TestArchive(t *testing.T) {

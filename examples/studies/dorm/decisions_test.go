@@ -63,9 +63,7 @@ func TestNoted(t *testing.T) {
 		run := &played{}
 		must.Have(noted{&policies.Dorm{Theta1: 1, Theta2: 1, Options: alloc.Options{Rule: alloc.Rule{Paper: true}}, Solver: test.solver}, run}.Decide(t.Context(), state()))(t)
 		test.want.at, test.want.took = time.Hour, time.Second
-		if diff := cmp.Diff([]decision{test.want}, run.decisions, cmp.AllowUnexported(decision{})); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", test.solver, diff)
-		}
+		must.Equal(t, cmp.Diff([]decision{test.want}, run.decisions, cmp.AllowUnexported(decision{})), "", test.solver)
 	}
 	run, broken := &played{}, errors.New("broken")
 	if _, err := (noted{&policies.Dorm{Solver: answering{err: broken}}, run}).Decide(t.Context(), state()); !errors.Is(err, broken) || len(run.decisions) > 0 {

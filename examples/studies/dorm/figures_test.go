@@ -68,13 +68,9 @@ func TestStudyFigures(t *testing.T) {
 		t.Errorf("%q, %v", names, err)
 	}
 	for i := range figures {
-		if paper := figures[i].Note != ""; paper != (i > 0) {
-			t.Errorf("figure %d has the note %q", i, figures[i].Note)
-		}
+		must.Equal(t, figures[i].Note != "", i > 0, "figure", i, "has the note", figures[i].Note)
 	}
 	// What is not the paper's workload has none of the paper's numbers.
 	s.paper = false
-	if note := s.figures()[1].Note; note != "" {
-		t.Errorf("a note %q", note)
-	}
+	must.Equal(t, s.figures()[1].Note, "", "a note")
 }

@@ -18,9 +18,7 @@ func TestRules(t *testing.T) {
 		played := must.Have(sim.Run(t.Context(), fewGPUs(2), rules[r].make()))(t)
 		result.add(played)
 		all := result.completed == dayJobs && result.idle == 0
-		if wantAll := rules[r].name != "paper"; all != wantAll {
-			t.Errorf("%s: %+v", rules[r].name, result)
-		}
+		must.Equal(t, all, rules[r].name != "paper", rules[r].name, result)
 	}
 }
 

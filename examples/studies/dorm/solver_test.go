@@ -35,9 +35,7 @@ func TestSolvers(t *testing.T) {
 			if b.Own != nil {
 				line = `(?m)^Dorm-[123] +[1-9][0-9]* +0 +[0-9.]+ % +0.000 % +0.00[0-9] % `
 			}
-			if n := len(regexp.MustCompile(line).FindAllString(text.String(), -1)); n != 2*3 {
-				t.Errorf("%d of 6 lines like %s in\n%s", n, line, &text)
-			}
+			must.Equal(t, len(regexp.MustCompile(line).FindAllString(text.String(), -1)), 2*3, "of 6 lines like", line, "in", &text)
 		})
 	}
 }

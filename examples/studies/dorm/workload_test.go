@@ -58,9 +58,7 @@ func TestBaselineHandlesFifteen(t *testing.T) {
 	scenario.Horizon = 100 * time.Hour
 	result := must.Have(sim.Run(t.Context(), scenario, policies.Swarm{}))(t)
 	for i := range result.Jobs {
-		if started := result.Jobs[i].Started; started != (i < 15) {
-			t.Errorf("submission %d started: %t", i+1, started)
-		}
+		must.Equal(t, result.Jobs[i].Started, i < 15, "submission", i+1, "started")
 	}
 }
 

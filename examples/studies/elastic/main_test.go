@@ -114,18 +114,14 @@ func TestSmallTable(t *testing.T) {
 	got := must.Have(w.playAll(t.Context(), loads[2:3], nil, contest()[:4], io.Discard))(t)
 	var out bytes.Buffer
 	got.means(&out, nameLAS)
-	if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(small), " ") {
-		t.Errorf("got\n%s", out.String())
-	}
+	must.Equal(t, strings.Join(strings.Fields(out.String()), " "), strings.Join(strings.Fields(small), " "), out.String())
 }
 
 // Recorded batch sizes have their iterations; by the noise scale a larger batch takes fewer, but more samples.
 func TestIterations(t *testing.T) {
 	w, _ := read(t)
 	cifar := w.trainings["cifar10"]
-	if got := iterationsAt(cifar, 2048); got != 3178 {
-		t.Error(got)
-	}
+	must.Equal(t, iterationsAt(cifar, 2048), 3178)
 	at := iterationsAt(cifar, 4096)
 	if !(at < 3178 && 4096*at > 2048*3178) {
 		t.Errorf("%v iterations of 4096", at)
@@ -168,9 +164,7 @@ func TestReferee(t *testing.T) {
 	loads[1].jobs = loads[1].jobs[:30]
 	s := must.Have(w.scenario(loads[1], types))(t)
 	r := must.Have(sim.Run(t.Context(), s, &schedulers.Worth{Price: schedulers.Age, Power: power}))(t)
-	if err := simtest.Check(s, r); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, simtest.Check(s, r))
 }
 
 // The reduction is the mean over the workloads, and the least.

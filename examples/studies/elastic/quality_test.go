@@ -93,9 +93,7 @@ func TestWeigh(t *testing.T) {
 		{truth, growth.Progressing, 51 * time.Second, 1}, {truth, growth.Progressing, 50 * time.Second, leastWeight},
 	} {
 		p.knows, p.jobs["a"].category, job.Left = test.knows, test.category, test.left
-		if got := p.weigh(job); got != test.want {
-			t.Errorf("%s, %v, %v left: %v, want %v", knowledges[test.knows], test.category, test.left, got, test.want)
-		}
+		must.Equal(t, p.weigh(job), test.want, knowledges[test.knows], test.category, test.left, "left")
 	}
 }
 
@@ -120,7 +118,5 @@ func TestQualityOf(t *testing.T) {
 }
 
 func TestWithError(t *testing.T) {
-	if got := withError([]float64{1, 3, 1, 3}); got != "+2.0 (0.6)" {
-		t.Error(got)
-	}
+	must.Equal(t, withError([]float64{1, 3, 1, 3}), "+2.0 (0.6)")
 }

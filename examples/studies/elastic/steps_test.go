@@ -11,6 +11,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/examples/internal/trace"
 	"github.com/apportion/apportion/examples/studies/elastic/schedulers"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // hand is a model of which 1, 2 and 4 GPUs on one server and 4 on two were measured, with 8 and 16 samples each.
@@ -48,13 +49,9 @@ func TestStepBetween(t *testing.T) {
 func TestMeans(t *testing.T) {
 	got := means([]point{{16, 4, 1}, {8, 1, 0.5}, {8, 3, 1.5}, {32, 9, 2}})
 	want := []point{{8, 2, 1}, {16, 4, 1}, {32, 9, 2}}
-	if len(got) != len(want) {
-		t.Fatalf("%v", got)
-	}
+	must.Equal(t, len(got), len(want), got)
 	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%v, want %v", got, want)
-		}
+		must.Equal(t, got[i], want[i], got, want)
 	}
 	if none := means(nil); len(none) > 0 {
 		t.Errorf("%v of nothing", none)
@@ -73,9 +70,7 @@ func TestIteration(t *testing.T) {
 		t.Errorf("twice as fast it takes %v, want %v", got, want)
 	}
 	for batch, want := range map[float64]int64{4: 1, 8: 1, 17: 2, 1000: 8} {
-		if got := m.mostGPUs(batch); got != want {
-			t.Errorf("a batch of %v may run on %d GPUs, want %d", batch, got, want)
-		}
+		must.Equal(t, m.mostGPUs(batch), want, "a batch of", batch, "may run on", "GPUs")
 	}
 }
 
@@ -93,9 +88,7 @@ func TestSlowest(t *testing.T) {
 		on   []apportion.Placement
 		want float64
 	}{{on(0), 3}, {on(1), 0.5}, {on(2), 1}, {on(0, 2), 1}, {on(0, 1, 2), 0.5}} {
-		if got := w.slowest(servers, test.on, "m"); got != test.want {
-			t.Errorf("%v computes %v times as fast, want %v", test.on, got, test.want)
-		}
+		must.Equal(t, w.slowest(servers, test.on, "m"), test.want, test.on, "computes", "times as fast")
 	}
 }
 

@@ -133,7 +133,5 @@ func TestRank(t *testing.T) {
 	}
 	// Completion less arrival less target: 1 for OASiS, none for its second run, then 0, 1, 2, 6 and -1.
 	must.Equal(t, s.rank(0, critical, mean), "3 of 6")
-	if got := s.rank(1, critical, mean); got != "6 of 6" {
-		t.Errorf("%s, want 6 of 6: a policy none of whose jobs ends has no mean, and all are before it", got)
-	}
+	must.Equal(t, s.rank(1, critical, mean), "6 of 6", "a policy none of whose jobs ends has no mean, and all are before it")
 }

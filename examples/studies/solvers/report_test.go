@@ -114,9 +114,7 @@ func TestSummary(t *testing.T) {
 				details++
 			}
 		}
-		if want := map[bool]int{true: len(goals), false: 0}[both]; details != want {
-			t.Errorf("%d of %d figures left out of the summary, want %d", details, len(figures), want)
-		}
+		must.Equal(t, details, map[bool]int{true: len(goals), false: 0}[both], len(figures), "figures left out of the summary")
 	}
 }
 

@@ -44,9 +44,7 @@ func TestGap(t *testing.T) {
 		{99, 100, 0.01}, {100, 100, 0}, {100, 100 - 1e-9, 0}, {0, 0, 0},
 		{math.NaN(), 100, math.Inf(1)}, {99, math.Inf(1), math.Inf(1)},
 	} {
-		if got := (point{objective: test.objective, bound: test.bound}).gap(); got != test.want {
-			t.Errorf("%v of %v: gap %v, want %v", test.objective, test.bound, got, test.want)
-		}
+		must.Equal(t, (point{objective: test.objective, bound: test.bound}).gap(), test.want, test.objective, test.bound, "gap")
 	}
 }
 

@@ -94,8 +94,6 @@ func TestBookRestarts(t *testing.T) {
 	b.close(state, &sim.Orders{Places: []sim.Place{{Job: "a"}}})
 	b.close(state, &sim.Orders{})
 	for id, want := range map[string]int{"a": 2, "b": 0, "c": 0} {
-		if got := b.jobs[id].restarts; got != want {
-			t.Errorf("%s: %d restarts, want %d", id, got, want)
-		}
+		must.Equal(t, b.jobs[id].restarts, want, id, "restarts")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Where there are several types each has its requirement: servers without a label to have none.
@@ -25,9 +26,7 @@ func TestRequires(t *testing.T) {
 		{[]string{"", ""}, 0, nil},
 	} {
 		s := scenario(servers(1, test.types...), job("a", 0, 1, 1, 1))
-		if diff := cmp.Diff(test.want, opened(t, at(s, 0, nil)).requires(test.kind)); diff != "" {
-			t.Errorf("type %d of %q: %s", test.kind, test.types, diff)
-		}
+		must.Equal(t, cmp.Diff(test.want, opened(t, at(s, 0, nil)).requires(test.kind)), "", "type", test.kind, test.types)
 	}
 }
 
@@ -52,9 +51,7 @@ func TestMost(t *testing.T) {
 		p := &Dorm{Threshold: test.threshold}
 		p.book = *opened(t, state)
 		p.book.jobs["a"].speeds = [][]float64{test.speeds}
-		if got := p.most(state, 0, 0); got != test.want {
-			t.Errorf("speeds %v, threshold %g: %d, want %d", test.speeds, test.threshold, got, test.want)
-		}
+		must.Equal(t, p.most(state, 0, 0), test.want, "speeds", test.speeds, "threshold", test.threshold)
 	}
 }
 

@@ -172,9 +172,7 @@ func TestMeasure(t *testing.T) {
 	others := (2*100 + 1*200) / 300.
 	want := &Measures{Completed: 2, Mean: 200 * time.Second, Median: 100 * time.Second, P99: 300 * time.Second,
 		Makespan: 300 * time.Second, ContainerHours: 400. / 3600, Rho: (1 + 2/others) / 2, WorstRho: 2 / others, Unfair: 0.5}
-	if diff := cmp.Diff(want, m, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); diff != "" {
-		t.Error(diff)
-	}
+	must.Equal(t, cmp.Diff(want, m, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })), "")
 	if m, err := Measure(s, &sim.Result{Jobs: make([]sim.Outcome, 2)}); err != nil || *m != (Measures{}) {
 		t.Errorf("nobody completed: %+v, %v", m, err)
 	}
@@ -187,7 +185,5 @@ func TestShare(t *testing.T) {
 			t.Errorf("%v: %v, want %v", n, got, want)
 		}
 	}
-	if share(nil, 3) != 0 {
-		t.Error("a share of a type that holds none")
-	}
+	must.Equal(t, share(nil, 3), 0, "a share of a type that holds none")
 }

@@ -88,9 +88,7 @@ func TestTurns(t *testing.T) {
 	for _, turn := range p.turns(state) {
 		got += fmt.Sprintf("%s on %d: %g\n", s.Jobs[turn.job].ID, turn.kind, turn.behind)
 	}
-	if want := "c on 0: +Inf\nc on 1: 4\na on 1: 2\na on 0: 1\nb on 0: 0.5\n"; got != want {
-		t.Errorf("got:\n%swant:\n%s", got, want)
-	}
+	must.Equal(t, got, "c on 0: +Inf\nc on 1: 4\na on 1: 2\na on 0: 1\nb on 0: 0.5\n")
 }
 
 // A round lasts what was asked for, and at least four times what a change costs. Within it nobody is moved, and who comes

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // A job of up to 11 GPUs on servers of 4 has blocks of 1 and 2 once, and whole servers twice; what it holds is said in the largest blocks
@@ -31,9 +32,7 @@ func TestBlocks(t *testing.T) {
 		for _, o := range app.Options {
 			options = append(options, fmt.Sprint(o.Demand, o.Counts, len(o.Worth)))
 		}
-		if diff := cmp.Diff([]string{"[1] [1] 1", "[2] [1] 1", "[4] [1 2] 2"}, options); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, cmp.Diff([]string{"[1] [1] 1", "[2] [1] 1", "[4] [1 2] 2"}, options), "")
 		before := fmt.Sprint(want.on)
 		hold(app, want.on)
 		if app.Option != want.option || !cmp.Equal(want.on, want.blocks) {
@@ -70,7 +69,5 @@ func TestWorthByServers(t *testing.T) {
 		t.Errorf("%v, %v", four, six)
 	}
 	k := kinds(s.Servers)[0]
-	if got := fmt.Sprint(k.packed(s.Servers, s.Jobs[0].Demand, 5, 3)); got != "[{0 3} {1 1} {2 1}]" {
-		t.Error(got)
-	}
+	must.Equal(t, fmt.Sprint(k.packed(s.Servers, s.Jobs[0].Demand, 5, 3)), "[{0 3} {1 1} {2 1}]")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 	"github.com/apportion/apportion/placement/sim/simtest"
 )
@@ -58,9 +59,7 @@ func checkConserved(t *testing.T, s *sim.Scenario, job *sim.Job, o *sim.Outcome)
 		for _, p := range span.Places {
 			types[s.Servers[p.Server].Labels[Accelerator]] = true
 		}
-		if len(types) != 1 {
-			t.Errorf("%s is on several types: %v", job.ID, span.Places)
-		}
+		must.Equal(t, len(types), 1, job.ID, "is on several types", span.Places)
 		if span.Rate > 0 {
 			done += job.SpeedOn(span.Places) * (span.Until - span.From).Seconds()
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Whatever is wanted that fits together, of containers of one size, is given: who stays is not mentioned and all others
@@ -45,18 +46,12 @@ func TestPropSettle(t *testing.T) {
 			n := int64(0)
 			for _, p := range after[job.ID] {
 				n += p.Count
-				if b.kindOf[p.Server] != w.kind {
-					t.Fatalf("%s wants type %d and is on %v", job.ID, w.kind, after[job.ID])
-				}
+				must.Equal(t, b.kindOf[p.Server], w.kind, job.ID, "wants type", "and is on", after[job.ID])
 			}
-			if n != w.n {
-				t.Fatalf("%s wants %d and has %v", job.ID, w.n, after[job.ID])
-			}
+			must.Equal(t, n, w.n, job.ID, "wants", "and has", after[job.ID])
 			if job.Containers == w.n && b.kind(job) == w.kind {
 				stayed++
-				if fmt.Sprint(after[job.ID]) != fmt.Sprint(job.Places) {
-					t.Fatalf("%s has what it wants and was moved from %v to %v", job.ID, job.Places, after[job.ID])
-				}
+				must.Equal(t, fmt.Sprint(after[job.ID]), fmt.Sprint(job.Places), job.ID, "has what it wants and was moved from")
 			}
 			delete(after, job.ID)
 		}

@@ -75,8 +75,6 @@ func TestTiresiasTypes(t *testing.T) {
 	} {
 		p := &Tiresias{threshold: 100}
 		orders := decided(t, &p.book, p, at(s, 0, test.held), test.service)
-		if got := fmt.Sprint(orders.Places); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
+		must.Equal(t, fmt.Sprint(orders.Places), test.want, test.name)
 	}
 }

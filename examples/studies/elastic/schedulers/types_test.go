@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 	"github.com/apportion/apportion/placement/sim"
 )
 
@@ -60,9 +61,7 @@ func TestPartOfType(t *testing.T) {
 		if got := c.part(0, 0); math.Abs(got-test.want) > 1e-12 {
 			t.Errorf("%s: %g, want %g", test.name, got, test.want)
 		}
-		if got := c.part(0, 1); got != 0 {
-			t.Errorf("%s: a speed of %g on a type that holds no container of it", test.name, got)
-		}
+		must.Equal(t, c.part(0, 1), 0, test.name, "a speed of", "on a type that holds no container of it")
 	}
 }
 
@@ -77,9 +76,7 @@ func TestRegret(t *testing.T) {
 		{[][]float64{{2, 9}, {2, 3}}, 1},
 	} {
 		b, state := written([][][]float64{test.speeds})
-		if got := (&chooser{book: b, state: state}).regret(0); got != test.want {
-			t.Errorf("%v: %g, want %g", test.speeds, got, test.want)
-		}
+		must.Equal(t, (&chooser{book: b, state: state}).regret(0), test.want, test.speeds)
 	}
 }
 

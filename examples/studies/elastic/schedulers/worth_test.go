@@ -94,9 +94,7 @@ func TestWorthIsThatOfSpeeds(t *testing.T) {
 		want := must.Have(worth.Of(&worth.Job{Weight: test.weight, Speeds: speeds, Restart: 1,
 			Fair: worth.FairSpeed(counts, speeds, 8/float64(test.jobs))}, worth.Fair))(t)
 		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-5 })
-		if diff := cmp.Diff(want.Worth, app.Worth, near); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		must.Equal(t, cmp.Diff(want.Worth, app.Worth, near), "", test.name)
 	}
 }
 
@@ -168,8 +166,6 @@ func TestFirstGrowthIsFree(t *testing.T) {
 				t.Errorf("theta2 %g, charged %v, grown %v: cost %v", p.Theta2, p.ChargeGrowth, test.grown, cost)
 			}
 		}
-		if _, err := p.Decide(t.Context(), state); err != nil {
-			t.Error(err)
-		}
+		must.Have(p.Decide(t.Context(), state))(t)
 	}
 }

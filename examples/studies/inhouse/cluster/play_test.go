@@ -135,9 +135,7 @@ func TestPlay(t *testing.T) {
 		t.Errorf("taken %v, %d samples, %d calls of Each", taken, len(play.Samples), each)
 	}
 	// What has not changed is said once.
-	if n := strings.Count(out.String(), "runs on n1"); n != 2 {
-		t.Errorf("%d lines say that a job runs, want one for each:\n%s", n, &out)
-	}
+	must.Equal(t, strings.Count(out.String(), "runs on n1"), 2, "lines say that a job runs, one for each", &out)
 	for _, line := range []string{"submitted first", "submitted second", string(checkpoint.Completed)} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("no %q in\n%s", line, &out)

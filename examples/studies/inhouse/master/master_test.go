@@ -91,10 +91,7 @@ func newBench(t *testing.T) *bench {
 // start opens the master's directory, for the first time or again.
 func (b *bench) start() {
 	b.t.Helper()
-	m, err := Open(b.config)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	m := must.Have(Open(b.config))(b.t)
 	server := httptest.NewServer(m.Handler())
 	b.client = secret.Credential(wire.Party{Role: wire.User, Name: "test"}).Client(server.URL)
 	ctx, cancel := context.WithCancel(context.Background())
