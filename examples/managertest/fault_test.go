@@ -3,9 +3,10 @@
 package managertest
 
 import (
-	"github.com/apportion/apportion/internal/must"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Every fault comes before any comes twice, and what is of one thing, or happens alone, is not beside another of it.

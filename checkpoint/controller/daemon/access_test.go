@@ -3,12 +3,13 @@ package daemon
 import (
 	"crypto/rand"
 	"errors"
-	"github.com/apportion/apportion/internal/must"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Of many who make a secret at the same moment all read the same, which nobody else can read, and nothing else is left.
