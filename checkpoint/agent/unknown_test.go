@@ -24,10 +24,8 @@ func (b *bench) start(attempt int64, jobs ...string) {
 	for _, job := range jobs {
 		for _, action := range []checkpoint.Action{checkpoint.Create, checkpoint.Resume} {
 			e := checkpoint.Effect{Action: action, Job: job, Epoch: 1, Attempt: attempt, Containers: []string{"here"}}
-			reply, err := b.agent.Do(b.t.Context(), agent.Order{Effect: e, Heard: b.heard})
-			if err != nil || reply.Outcome != checkpoint.Done {
-				b.t.Fatalf("%s of %s: %+v, %v", action, job, reply, err)
-			}
+			reply := must.Have(b.agent.Do(b.t.Context(), agent.Order{Effect: e, Heard: b.heard}))(b.t)
+			must.Equal(b.t, reply.Outcome, checkpoint.Done, action, job)
 		}
 	}
 }

@@ -114,9 +114,7 @@ func TestStoresOfOneBucket(t *testing.T) {
 					t.Errorf("%s: writer %d beside %d, which won: %v, want ErrExists", name, i, winner, err)
 				}
 			}
-			if data, err := storetest.Read(t.Context(), bucket, "job", number); err != nil || data != fmt.Sprint("writer ", winner) {
-				t.Errorf("%s: %q, %v; writer %d had won", name, data, err, winner)
-			}
+			must.Equal(t, must.Have(storetest.Read(t.Context(), bucket, "job", number))(t), fmt.Sprint("writer ", winner), name, "writer", winner, "had won")
 		}
 	}
 }

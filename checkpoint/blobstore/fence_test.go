@@ -75,8 +75,6 @@ func TestSettledOnce(t *testing.T) {
 	for _, text := range []string{"{}", `{"4":"another"}`} {
 		noError(t, s.on.writeOnce(t.Context(), key, []byte(text)))
 	}
-	text, err := s.on.ReadAll(t.Context(), key)
-	if err != nil || string(text) != "{}" {
-		t.Errorf("%s, %v", text, err)
-	}
+	text := must.Have(s.on.ReadAll(t.Context(), key))(t)
+	must.Equal(t, string(text), "{}")
 }

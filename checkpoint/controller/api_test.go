@@ -73,9 +73,7 @@ func TestExplainTaken(t *testing.T) {
 		"No decision could be taken: nobody answers\n":     {Fault: "nobody answers"},
 		"No decision could be taken: the newest problem\n": {Fault: "the newest problem", Problem: &alloc.Problem{}},
 	} {
-		if got, err := taken.explain(); err != nil || got != text {
-			t.Errorf("%q, %v, want %q", got, err, text)
-		}
+		must.Equal(t, must.Have(taken.explain())(t), text)
 	}
 	wrong := Taken{Problem: &alloc.Problem{}, Decision: &alloc.Decision{Shares: []alloc.Share{{ID: "a"}}}}
 	if text, err := wrong.explain(); err == nil {

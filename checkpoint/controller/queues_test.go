@@ -10,6 +10,7 @@ import (
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // queued is a cluster whose one queue may have three of its eight units.
@@ -31,10 +32,8 @@ func TestQueues(t *testing.T) {
 	if err != nil || len(p.Applications) != 1 || len(p.Queues) != 1 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	d, err := new(alloc.Decider).Reallocate(t.Context(), p)
-	if err != nil || d.Allocation.Containers("lr") != 3 {
-		t.Errorf("%+v, %v", d, err)
-	}
+	d := must.Have(new(alloc.Decider).Reallocate(t.Context(), p))(t)
+	must.Equal(t, d.Allocation.Containers("lr"), 3)
 	view, _ := queued{}.Look(t.Context())
 	sift(view, &config.Problem)
 	if len(view.Jobs) != 1 || !strings.Contains(view.Rejected["lost"], "speech") {

@@ -170,9 +170,7 @@ func TestHeadroomByHours(t *testing.T) {
 	}}
 	noon := time.Date(2026, 1, 4, 12, 0, 0, 0, time.UTC)
 	for at, want := range map[time.Time][]Headroom{noon: {{2, .5}, {Amount: 3}}, noon.Add(7 * time.Hour): {{Amount: 2}, {}}} {
-		if got := c.headroom(at); !slices.Equal(got, want) {
-			t.Errorf("%v: %v, want %v", at, got, want)
-		}
+		must.Same(t, c.headroom(at), want, at)
 		view := View{Servers: []Server{{Server: apportion.Server{Capacity: apportion.Resources{10, 4}}}}}
 		c.prepare(&view, at)
 		if left := view.Servers[0].Capacity; left[1] != 4-want[1].Amount || left[0] != 10-max(want[0].Amount, int64(10*want[0].Part)) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -84,9 +83,7 @@ func (w *world) wantShares(number int64, servers ...string) {
 	for _, p := range r.Manifest().Parts {
 		parts = append(parts, strings.TrimPrefix(p.Name, "step-"))
 	}
-	if !slices.Equal(parts, servers) {
-		w.t.Errorf("checkpoint %d has the shares of %v, want %v", number, parts, servers)
-	}
+	must.Same(w.t, parts, servers, "checkpoint", number, "has the shares of")
 }
 
 func (w *world) shareThere(shard string, number int64) bool {

@@ -148,10 +148,8 @@ func TestSetFiles(t *testing.T) {
 		t.Setenv(command.EnvSaveRequest, c.request)
 		t.Setenv(command.EnvSaveAck, c.ack)
 		own := map[string]string{}
-		made, err := setFiles(own, c.dir, nil)
-		if err != nil || (made != "") != (c.within == temporary) {
-			t.Errorf("%s: made %q, %v", name, made, err)
-		}
+		made := must.Have(setFiles(own, c.dir, nil))(t)
+		must.Equal(t, made != "", c.within == temporary, name, "made")
 		request, ack := own[command.EnvSaveRequest], own[command.EnvSaveAck]
 		if c.within == "" {
 			if len(own) > 0 {

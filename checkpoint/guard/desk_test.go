@@ -179,10 +179,8 @@ func TestListenerInThePlaceOfADesk(t *testing.T) {
 	if g, err := (&guard.HTTP{URL: stranger.URL + "/lease", Credential: guards}).Renew(t.Context(), claim(5, "a")); !errors.Is(err, wire.ErrUnsigned) {
 		t.Errorf("a stranger vouches: %+v, %v", g, err)
 	}
-	key, err := guards.Key.MarshalText()
-	if err != nil || len(heard) != 1 {
-		t.Fatal(len(heard), err)
-	}
+	key := must.Have(guards.Key.MarshalText())(t)
+	must.Equal(t, len(heard), 1)
 	if shown := fmt.Sprint(heard[0].Header); strings.Contains(shown, string(key)) || heard[0].Header.Get("Authorization") != "" {
 		t.Errorf("the claim shows %s", shown)
 	}

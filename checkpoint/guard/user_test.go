@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,7 +154,5 @@ func TestUserFlag(t *testing.T) {
 	}
 	info := must.Have(os.Stat(filepath.Join(dir, "own")))(t)
 	owner := info.Sys().(*syscall.Stat_t)
-	if got := []string{info.Mode().Perm().String(), fmt.Sprint(owner.Uid), fmt.Sprint(owner.Gid)}; !slices.Equal(got, []string{"-rwx------", "64001", "64002"}) {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, []string{info.Mode().Perm().String(), fmt.Sprint(owner.Uid), fmt.Sprint(owner.Gid)}, []string{"-rwx------", "64001", "64002"})
 }

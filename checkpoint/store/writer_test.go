@@ -213,9 +213,7 @@ func TestPiecesAgainstWhole(t *testing.T) {
 		part := must.Have(w.Part("a"))(t)
 		for rest := data; len(rest) > 0; {
 			piece := bytes.Clone(rest[:min(len(rest), 1+rng.IntN(2*aside))])
-			if n, err := part.Write(piece); n != len(piece) || err != nil {
-				t.Fatalf("Write: %d of %d, %v", n, len(piece), err)
-			}
+			must.Equal(t, must.Have(part.Write(piece))(t), len(piece), "Write")
 			clear(piece) // it is the caller's again
 			rest = rest[min(len(rest), len(piece)):]
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/apportion/apportion/examples/kubernetes/snapshot"
 	"github.com/apportion/apportion/examples/managertest"
 	"github.com/apportion/apportion/examples/managertest/day"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // Controlled implements managertest.Player.
@@ -135,9 +136,7 @@ func TestGangs(t *testing.T) {
 	for _, j := range gangs(jobs, 8) {
 		names = append(names, j.Name)
 	}
-	if !slices.Equal(names, []string{"a", "c"}) {
-		t.Errorf("%v are let in", names)
-	}
+	must.Same(t, names, []string{"a", "c"}, "are let in")
 }
 
 // daySlots is how many containers the cluster holds on which days and hours are played.

@@ -165,9 +165,7 @@ func TestHold(t *testing.T) {
 	for range 2 {
 		o.Hold(t.Context(), "default/a", 7)
 	}
-	if got := room(); !slices.Equal(got, []string{"n1 4", "n2 2"}) {
-		t.Errorf("held: %v", got)
-	}
+	must.Same(t, room(), []string{"n1 4", "n2 2"}, "held")
 	list := func(age time.Duration) (pods []*corev1.Pod) {
 		all, _ := client.CoreV1().Pods("apportion").List(t.Context(), metav1.ListOptions{})
 		for i := range all.Items {

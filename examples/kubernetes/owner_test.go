@@ -188,9 +188,7 @@ func testStartOnce(t *testing.T, s *stage) {
 	for range 2 {
 		must.Do(t, o.Start(ctx, s.task("a", 1, spec)))
 	}
-	if got := s.pods(t, "a"); !slices.Equal(got, whole("a", 1)) {
-		t.Fatalf("%v", got)
-	}
+	must.Same(t, s.pods(t, "a"), whole("a", 1))
 	// 1. Others take a pod away: it is not made again, and the controller knows.
 	must.Do(t, s.Client.CoreV1().Pods(inNamespace).Delete(ctx, "a-1-1", metav1.DeleteOptions{}))
 	processes.Eventually(t, "the pod is missed", 20*time.Second, func() bool {
@@ -255,9 +253,7 @@ func testDeathAfterEveryCall(t *testing.T, s *stage) {
 			t.Errorf("dead after %d writes: %v, then %v, %v", dies, before, s.pods(t, name), err)
 		}
 		must.Do(t, errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task(name, 2, spec))), "dead after", dies, "writes")
-		if got := s.pods(t, name); !slices.Equal(got, whole(name, 2)) {
-			t.Errorf("dead after %d writes: %v", dies, got)
-		}
+		must.Same(t, s.pods(t, name), whole(name, 2), "dead after", dies, "writes")
 		must.Do(t, errors.Join(stopAll(ctx, next, job, 2), next.Forget(ctx, job)), "dead after", dies, "writes")
 		stop()
 		if err == nil {
@@ -302,9 +298,7 @@ func testNotAdmitted(t *testing.T, s *stage) {
 	})
 	must.Do(t, policies.ValidatingAdmissionPolicyBindings().Delete(ctx, "no-third", metav1.DeleteOptions{}))
 	processes.Eventually(t, "the policy is out of force", 60*time.Second, func() bool { return o.Start(ctx, s.task("q", 1, spec)) == nil })
-	if got := s.pods(t, "q"); !slices.Equal(got, whole("q", 1)[1:]) {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, s.pods(t, "q"), whole("q", 1)[1:])
 }
 
 // A master that does not see what the next has written writes nothing over it.
@@ -316,9 +310,7 @@ func testStale(t *testing.T, s *stage) {
 	next := s.owner(t, nil)
 	must.Do(t, errors.Join(stopAll(ctx, next, job, 1), next.Start(ctx, s.task("s", 2, spec))))
 	must.Err(t, o.Start(ctx, s.task("s", 3, spec)), checkpoint.ErrFenced)
-	if got := s.pods(t, "s"); !slices.Equal(got, whole("s", 2)) {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, s.pods(t, "s"), whole("s", 2))
 }
 
 // A pod whose making was not answered is there, and counts as made.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,9 +121,7 @@ func (b *bench) mountsOwn(t *testing.T, name string) {
 			}
 		}
 		folder := string(store.FolderOf(snapshot.ID(inNamespace, name))) + "/" + p.Labels[snapshot.Attempt]
-		if want := []string{"runs/" + folder, "restored/" + folder}; !slices.Equal(below, want) {
-			t.Errorf("pod %s sees %q of the shared folder, want %q", p.Name, below, want)
-		}
+		must.Same(t, below, []string{"runs/" + folder, "restored/" + folder}, "pod", p.Name, "sees", "of the shared folder")
 	}
 }
 

@@ -153,10 +153,8 @@ func TestMastersOwnContainers(t *testing.T) {
 	words[path] = `{"container":[` + strings.TrimSuffix(strings.TrimPrefix(old, `{"container":`), "}") + `,
 		{"containerId":"c0","assignedNodeId":"n1:45454","priority":"0","allocatedResources":{"entry":[{"key":"memory-mb","value":"1024"},{"key":"vcores","value":"1"}]}}]}`
 	y := onWords(t)
-	running, err := y.Running(t.Context())
-	if err != nil || running["lr"]["n1:45454"] != 1 {
-		t.Errorf("%v, %v", running, err)
-	}
+	running := must.Have(y.Running(t.Context()))(t)
+	must.Equal(t, running["lr"]["n1:45454"], 1)
 	view := must.Have(y.Look(t.Context()))(t)
 	i := slices.IndexFunc(view.Servers, func(s controller.Server) bool { return s.ID == "n1:45454" })
 	// Others have 1024 MiB and three cores there, in queue a as well as by the node's word.

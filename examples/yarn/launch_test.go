@@ -150,9 +150,7 @@ func TestHolderDies(t *testing.T) {
 	if err := y.holder.call(t.Context(), map[string]any{"op": "end"}, &held{}); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
-	if why, err := y.open(t.Context(), &submission{Job: "lr"}); err != nil || why != "no queue" {
-		t.Errorf("%q, %v", why, err)
-	}
+	must.Equal(t, must.Have(y.open(t.Context(), &submission{Job: "lr"}))(t), "no queue")
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := y.holder.call(ended, map[string]any{"op": "never"}, &held{}); err != nil && !errors.Is(err, context.Canceled) {
@@ -183,10 +181,8 @@ func TestScript(t *testing.T) {
 	// As YARN has it: within double quotes, and its own words replaced.
 	line := strings.ReplaceAll(launchCommand(dir), "<LOG_DIR>", t.TempDir())
 	line = strings.Replace(line, " 1>", " ; : 1>", 1)
-	out, err := exec.Command("bash", "-c", `exec /bin/bash -c "`+strings.TrimPrefix(line, "exec ")+`"`).CombinedOutput()
-	if err != nil || string(out) != "here\n" {
-		t.Errorf("%s: %q, %v", line, out, err)
-	}
+	out := must.Have(exec.Command("bash", "-c", `exec /bin/bash -c "`+strings.TrimPrefix(line, "exec ")+`"`).CombinedOutput())(t)
+	must.Equal(t, string(out), "here\n", line)
 }
 
 func TestTroubleOf(t *testing.T) {
@@ -237,10 +233,8 @@ func TestUser(t *testing.T) {
 		case err != nil:
 			got = "error"
 		case u != nil:
-			known, err := user.LookupId(strconv.FormatUint(uint64(u.UID), 10))
-			if err != nil || known.Gid != strconv.FormatUint(uint64(u.GID), 10) {
-				t.Fatalf("%+v, %v", u, err)
-			}
+			known := must.Have(user.LookupId(strconv.FormatUint(uint64(u.UID), 10)))(t)
+			must.Equal(t, known.Gid, strconv.FormatUint(uint64(u.GID), 10), u)
 			got = known.Username
 		}
 		must.Equal(t, got, c.want, c.owner, "'s job with", c.more, "runs as", err)

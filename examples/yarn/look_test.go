@@ -99,10 +99,8 @@ func TestHoldings(t *testing.T) {
 	y.manager = newManager([]string{server.URL})
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
-	all, err := y.holdings(ctx, []application{{ID: "1", State: "RUNNING"}, {ID: "2", State: "KILLED"}, {ID: "3", State: "ACCEPTED"}})
-	if err != nil || len(all) != 2 {
-		t.Fatalf("%+v, %v", all, err)
-	}
+	all := must.Have(y.holdings(ctx, []application{{ID: "1", State: "RUNNING"}, {ID: "2", State: "KILLED"}, {ID: "3", State: "ACCEPTED"}}))(t)
+	must.Equal(t, len(all), 2)
 	for _, one := range all {
 		if len(one.containers) != 1 || !strings.Contains(one.containers[0].ID, "/apps/"+one.ID+"/appattempts/"+one.ID+"/") {
 			t.Errorf("%+v", one)

@@ -48,9 +48,7 @@ func TestFollower(t *testing.T) {
 		t.Fatalf("%q, %v", why, err)
 	}
 	says(t, y, `{"state":"open","stopped":0,"begun":0,"containers":[]}`)
-	if why, err := y.open(ctx, s); err != nil || why != "" {
-		t.Fatalf("%q, %v", why, err)
-	}
+	must.Equal(t, must.Have(y.open(ctx, s))(t), "")
 	task := taskOf(t, 3)
 	text := must.Have(json.Marshal(s))(t)
 	task.Spec = text
@@ -93,17 +91,11 @@ func TestFollowerOf(t *testing.T) {
 	for _, id := range []string{"application_1_9", follower, "application_1_10"} {
 		must.Have(y.masters.follow(id, "lr", following(t).User))(t)
 	}
-	if id, err := y.followerOf("lr"); err != nil || id != follower {
-		t.Errorf("%q, %v", id, err)
-	}
+	must.Equal(t, must.Have(y.followerOf("lr"))(t), follower)
 	// The file of the job says that it has no such master any more.
 	y.followed["lr"] = ""
-	if id, err := y.followerOf("lr"); err != nil || id != "" {
-		t.Errorf("%q, %v", id, err)
-	}
-	if id, err := y.followerOf("other"); err != nil || id != "" {
-		t.Errorf("%q, %v", id, err)
-	}
+	must.Equal(t, must.Have(y.followerOf("lr"))(t), "")
+	must.Equal(t, must.Have(y.followerOf("other"))(t), "")
 	must.Do(t, y.masters.forget(follower))
 	if known, err := y.masters.known(); err != nil || len(known) != 2 || known["application_1_10"] != "lr" {
 		t.Errorf("%v, %v", known, err)

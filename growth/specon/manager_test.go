@@ -104,9 +104,7 @@ func (c *cluster) ticks(n int) {
 // moved compares all moves so far.
 func (c *cluster) moved(want ...string) {
 	c.t.Helper()
-	if !slices.Equal(c.moves, want) {
-		c.t.Errorf("moves %q, want %q", c.moves, want)
-	}
+	must.Same(c.t, c.moves, want, "moves")
 }
 
 // steady grows all the time; fading gains half as much at every check.

@@ -33,10 +33,8 @@ func TestMadeOnce(t *testing.T) {
 			t.Fatalf("%q beside %q", text, texts[0])
 		}
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Errorf("%v, %v: want the one file", entries, err)
-	}
+	entries := must.Have(os.ReadDir(dir))(t)
+	must.Equal(t, len(entries), 1, entries)
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -57,9 +55,7 @@ func TestMadeWhole(t *testing.T) {
 		t.Fatalf("%q, %v", text, err)
 	}
 	// What is there is kept, and drawn no more.
-	if again, err := made(name, func() string { t.Error("drawn again"); return "" }); err != nil || again != text {
-		t.Errorf("%q, %v", again, err)
-	}
+	must.Equal(t, must.Have(made(name, func() string { t.Error("drawn again"); return "" }))(t), text)
 	must.Err(t, place(name, "another"), fs.ErrExist, "placed twice")
 	must.Fail(made(filepath.Join(dir, "none", "token"), rand.Text))(t, fs.ErrNotExist, "in no folder")
 }

@@ -148,10 +148,8 @@ func TestTLS(t *testing.T) {
 	if !strings.HasPrefix(b.page, "https://") || b.token != filepath.Join(private, "user.token") {
 		t.Errorf("page %s, token in %s", b.page, b.token)
 	}
-	response, err := wire.HTTP(config).Get(b.page)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("the page: %v, %v", response, err)
-	}
+	response := must.Have(wire.HTTP(config).Get(b.page))(t)
+	must.Equal(t, response.StatusCode, http.StatusOK, "the page")
 	response.Body.Close()
 	b.claims(t, "https://", private, wire.HTTP(config))
 	if response, err := http.Get("http://" + b.address()); err == nil && response.StatusCode == http.StatusOK {

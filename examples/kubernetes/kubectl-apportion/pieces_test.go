@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,9 +55,7 @@ func TestUnion(t *testing.T) {
 		}
 		return d
 	}
-	if got := union(of("b", "a"), of("c", "a", "b", "d")); !slices.Equal(got, []string{"b", "a", "c", "d"}) {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, union(of("b", "a"), of("c", "a", "b", "d")), []string{"b", "a", "c", "d"})
 	if got := union(of(), of()); len(got) != 0 {
 		t.Errorf("%v", got)
 	}

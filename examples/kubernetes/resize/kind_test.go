@@ -35,9 +35,7 @@ func TestPaths(t *testing.T) {
 		"a/b.c~d":             "/a~1b/c~0d",
 		"a~1.b":               "/a~01/b",
 	} {
-		if got, err := pointer(path); err != nil || got != want {
-			t.Errorf("%s: %s, %v, want %s", path, got, err, want)
-		}
+		must.Equal(t, must.Have(pointer(path))(t), want, path)
 	}
 	for _, path := range []string{"", ".", "spec.", ".spec", "a..b", "[0]", "a[", "a[]", "a[x]", "a[-1]", "a[0", "a[0]b", "a[1.5]", "a[0][1]"} {
 		if got, err := pointer(path); err == nil {
@@ -56,9 +54,7 @@ func TestGet(t *testing.T) {
 		"spec.groups[1].size": int64(3), "spec.groups[0].size": int64(2), "spec.groups[2].size": nil, "spec.groups[2]": nil, "spec.name": "x",
 		"spec.none": nil, "spec.none.deep[3].er": nil, "spec.other": nil, "other.size": nil, "kind": "K",
 	} {
-		if got, err := get(o, path); err != nil || got != want {
-			t.Errorf("%s: %v, %v, want %v", path, got, err, want)
-		}
+		must.Equal(t, must.Have(get(o, path))(t), want, path)
 	}
 	for path, want := range map[string]string{
 		"spec[0]": "no list to take item 0 of", "spec.groups.size": `list in the place of field "size"`, "spec.name.first": "string has no fields", "spec.name[0]": "string has no fields",

@@ -95,8 +95,6 @@ func TestShippedArgs(t *testing.T) {
 	if len(config.Profiles) != 1 || len(config.Profiles[0].PluginConfig) != 1 || config.Profiles[0].PluginConfig[0].Name != Name {
 		t.Fatalf("%+v", config)
 	}
-	args, err := readArgs(&runtime.Unknown{Raw: config.Profiles[0].PluginConfig[0].Args.Raw})
-	if err != nil || args.Patience != (metav1.Duration{Duration: DefaultPatience}) {
-		t.Errorf("%+v, %v", args, err)
-	}
+	args := must.Have(readArgs(&runtime.Unknown{Raw: config.Profiles[0].PluginConfig[0].Args.Raw}))(t)
+	must.Equal(t, args.Patience, (metav1.Duration{Duration: DefaultPatience}))
 }

@@ -4,7 +4,6 @@ package watch
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -170,9 +169,7 @@ func TestMissedDeletion(t *testing.T) {
 	var told []string
 	handler := onPod(func(p *corev1.Pod) { told = append(told, p.Name) })
 	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "ml/a", Obj: podOf("a", "")})
-	if !slices.Equal(told, []string{"a"}) {
-		t.Errorf("told of %v", told)
-	}
+	must.Same(t, told, []string{"a"}, "told of")
 }
 
 // ready is a node that has a kubelet and something of everything that is looked at.

@@ -82,10 +82,8 @@ func (w *world) decide() *master.Verdict {
 			w.state.Jobs[i].Job.Target = to
 		}
 	}
-	rest, err := w.decider.Decide(w.t.Context(), &w.state)
-	if err != nil || len(rest.Targets) != 0 {
-		w.t.Errorf("the same state gave new targets: %v, %v", rest.Targets, err)
-	}
+	rest := must.Have(w.decider.Decide(w.t.Context(), &w.state))(w.t)
+	must.Equal(w.t, len(rest.Targets), 0, "the same state gave new targets", rest.Targets)
 	return v
 }
 

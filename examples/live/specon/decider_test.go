@@ -118,9 +118,7 @@ func (w *world) where() map[string]string {
 // moved compares all moves so far.
 func (w *world) moved(want ...string) {
 	w.t.Helper()
-	if !slices.Equal(w.moves, want) {
-		w.t.Errorf("moves %v, want %v", w.moves, want)
-	}
+	must.Same(w.t, w.moves, want, "moves")
 }
 
 // steady is a loss that falls all the time, flat one that hardly does after the beginning.

@@ -68,10 +68,8 @@ func TestOthers(t *testing.T) {
 			known[source(job.ID)] = true
 		}
 	}
-	others, err := readOthers()
-	if err != nil || len(others) != len(otherShapes) {
-		t.Fatalf("%d workloads, %v", len(others), err)
-	}
+	others := must.Have(readOthers())(t)
+	must.Equal(t, len(others), len(otherShapes), "workloads")
 	for _, load := range others {
 		if len(load.jobs) != 160 || load.servers < 8 {
 			t.Errorf("%s has %d jobs and %d servers", load.name, len(load.jobs), load.servers)

@@ -103,10 +103,8 @@ func TestQualityOf(t *testing.T) {
 	loads[2].jobs = loads[2].jobs[:10]
 	all := must.Have(readRecordings())(t)
 	first := must.Have(w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1}))(t)
-	again, err := w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1, noise: noisy.Noise{Share: 0.3}})
-	if err != nil || again != first {
-		t.Errorf("%v, then %v (%v)", first, again, err)
-	}
+	again := must.Have(w.qualityOf(t.Context(), all, trial{load: loads[2], seed: 1, noise: noisy.Noise{Share: 0.3}}))(t)
+	must.Equal(t, again, first)
 	for k := 1; k <= endColumn; k++ {
 		if first[k] <= first[k-1] {
 			t.Errorf("times %v do not rise", first)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/internal/must"
 )
 
 // fewest returns the least number of servers whose room together is n, by looking at every set of them.
@@ -94,9 +95,7 @@ func TestPackTies(t *testing.T) {
 		for h, r := range test.rooms {
 			free, all = append(free, apportion.Resources{r}), append(all, h)
 		}
-		if got := pack(free, all, apportion.Resources{1}, test.n); !slices.Equal(got, test.want) {
-			t.Errorf("%d into %v: %v, want %v", test.n, test.rooms, got, test.want)
-		}
+		must.Same(t, pack(free, all, apportion.Resources{1}, test.n), test.want, test.n, "into", test.rooms)
 	}
 	if got := pack(nil, nil, apportion.Resources{1}, 1); got != nil {
 		t.Errorf("on no servers: %v", got)

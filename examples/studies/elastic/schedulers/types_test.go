@@ -4,7 +4,6 @@ package schedulers
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/apportion/apportion"
@@ -103,9 +102,7 @@ func TestChooseTypes(t *testing.T) {
 		{"one type", [][][]float64{{{1}}, {{1}}}, nil, 4, []int{0, 0}},
 	} {
 		b, state := written(test.speeds, test.on...)
-		if got := chooseTypes(b, state, always(test.wants)); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
+		must.Same(t, chooseTypes(b, state, always(test.wants)), test.want, test.name)
 	}
 	b, state := written([][][]float64{little})
 	state.Jobs = nil
