@@ -15,7 +15,7 @@ import (
 // the text of the verdict. It looks at servers, or at servers and slots where there is no room.
 func (p *planner) explain(m *market, d *Decision) apportion.Reason {
 	r := &p.request
-	reason := apportion.Reason{Constraint: d.Verdict.String()}
+	reason := apportion.Reason{Constraint: string(d.Verdict)}
 	set := func(need, have float64, format string, args ...any) apportion.Reason {
 		reason.Need, reason.Have, reason.Text = need, have, fmt.Sprintf(format, args...)
 		return reason
@@ -58,7 +58,7 @@ func (p *planner) explainMisfit(m *market, v Verdict) apportion.Reason {
 	if v == FitsNoPSServer {
 		side = ParameterServers
 	}
-	reason := apportion.Reason{Constraint: v.String()}
+	reason := apportion.Reason{Constraint: string(v)}
 	job, suited := p.request.job, 0
 	servers := m.cluster.servers(side)
 	for i := range servers {

@@ -20,7 +20,7 @@ func checkReason(t failer, d *Decision) {
 		}
 		return
 	}
-	if r.Constraint != d.Verdict.String() || r.Text == "" {
+	if r.Constraint != string(d.Verdict) || r.Text == "" {
 		t.Fatalf("%v: reason %+v", d.Verdict, r)
 	}
 	switch d.Verdict {

@@ -96,7 +96,7 @@ func (s *Scheduler) replan(jobs []*running, from int) []Displacement {
 		// that are left.
 		d, err := s.planner.decide(&s.ledger.market, &r.job, r.left(from))
 		if err != nil { // only ErrTooLarge: the utility is not checked again
-			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: TooLarge.String(), Text: err.Error()}}
+			d = Decision{Verdict: TooLarge, Reason: apportion.Reason{Constraint: string(TooLarge), Text: err.Error()}}
 		} else if !d.Admitted {
 			d.Reason = s.planner.explain(&s.ledger.market, &d)
 		}

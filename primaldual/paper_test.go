@@ -62,18 +62,18 @@ func TestPaperPowersOfTwo(t *testing.T) {
 		workers, psP prices // prices afterwards
 	}{
 		{4, []float64{6, 6, 6}, Decision{
-			Admitted: true, Payoff: 24, Utility: 30, Cost: 6, Completion: 1,
+			Admitted: true, Verdict: Admitted, Payoff: 24, Utility: 30, Cost: 6, Completion: 1,
 			Schedule: Schedule{{Slot: 1, Price: 6, Workers: []apportion.Placement{{Server: 0, Count: 4}}, PS: []apportion.Placement{{Server: 0, Count: 2}}}},
 		}, prices{{16, 1}, {1, 1}, {1, 1}}, prices{{4, 1}, {1, 1}, {1, 1}}},
 		{8, []float64{inf, 12, 12}, Decision{
-			Admitted: true, Payoff: 20, Utility: 32, Cost: 12, Completion: 2,
+			Admitted: true, Verdict: Admitted, Payoff: 20, Utility: 32, Cost: 12, Completion: 2,
 			Schedule: Schedule{
 				{Slot: 1, Price: 6, Workers: []apportion.Placement{{Server: 1, Count: 4}}, PS: []apportion.Placement{{Server: 1, Count: 2}}},
 				{Slot: 2, Price: 6, Workers: []apportion.Placement{{Server: 0, Count: 4}}, PS: []apportion.Placement{{Server: 0, Count: 2}}},
 			},
 		}, prices{{16, 16}, {16, 1}, {1, 1}}, prices{{4, 4}, {4, 1}, {1, 1}}},
 		{2, []float64{inf, 3, 3}, Decision{
-			Admitted: true, Payoff: 4, Utility: 7, Cost: 3, Completion: 2,
+			Admitted: true, Verdict: Admitted, Payoff: 4, Utility: 7, Cost: 3, Completion: 2,
 			Schedule: Schedule{{Slot: 2, Price: 3, Workers: []apportion.Placement{{Server: 1, Count: 2}}, PS: []apportion.Placement{{Server: 1, Count: 1}}}},
 		}, prices{{16, 16}, {16, 4}, {1, 1}}, prices{{4, 4}, {4, 2}, {1, 1}}},
 		{2, []float64{inf, 10, 3}, Decision{Verdict: TooExpensive, Completion: 3, Utility: 2, Cost: 3},

@@ -226,11 +226,11 @@ func TestLimits(t *testing.T) {
 		want           error
 	}{
 		{BoundsFirst, vec{1}, 500, 2000, Admitted, nil},
-		{CappedDP, vec{1}, 500, 2000, 0, ErrTooLarge}, // 1000 slots x 10^6 worker-slots
-		{ChunkDP, vec{1}, 500, 2000, 0, ErrTooLarge},
+		{CappedDP, vec{1}, 500, 2000, "", ErrTooLarge}, // 1000 slots x 10^6 worker-slots
+		{ChunkDP, vec{1}, 500, 2000, "", ErrTooLarge},
 		{BoundsFirst, vec{1}, 500, 1 << 30, NoRoom, nil}, // 2,000 workers fit a slot, whatever the chunks
 		{CappedDP, vec{1}, 500, 1 << 30, NoRoom, nil},
-		{BoundsFirst, vec{0}, 500, 1 << 30, 0, ErrTooLarge}, // 2^30 workers in each slot
+		{BoundsFirst, vec{0}, 500, 1 << 30, "", ErrTooLarge}, // 2^30 workers in each slot
 	} {
 		s := must.Have(NewScheduler(cluster, bounds, &SchedulerOptions{Method: test.method, MaxCells: 1 << 22}))(t)
 		j.Worker, j.PS, j.Epochs, j.Chunks = test.demand, test.demand, test.epochs, test.chunks

@@ -226,7 +226,7 @@ func (o *oasis) apply(e *oasisEvent) (any, error) {
 
 // decision writes servers by name.
 func (o *oasis) decision(id string, d *primaldual.Decision) oasisDecision {
-	out := oasisDecision{ID: id, Admitted: d.Admitted, Reason: d.Verdict.String(), Schedule: []oasisSlot{}}
+	out := oasisDecision{ID: id, Admitted: d.Admitted, Reason: string(d.Verdict), Schedule: []oasisSlot{}}
 	if !d.Admitted {
 		return out
 	}
