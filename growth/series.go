@@ -103,9 +103,7 @@ func (n *seriesState) close(at time.Duration, value float64, usage Usage) {
 
 // keep remembers a finite value. A value that is no new evaluation adds nothing to the history.
 func (n *seriesState) keep(at time.Duration, value float64) {
-	if n.First == 0 {
-		n.First = math.Abs(value)
-	}
+	n.First = cmp.Or(n.First, math.Abs(value))
 	n.Finite, n.At, n.Value = true, at, value
 }
 

@@ -3,6 +3,7 @@
 package primaldual
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/apportion/apportion"
@@ -51,9 +52,7 @@ const sides4 = 4
 //
 // Source: [OASiS] eqs. (23)-(26).
 func BoundsOf(cluster *Cluster, jobs []Job, options *BoundsOptions) (Bounds, error) {
-	if options == nil {
-		options = &BoundsOptions{}
-	}
+	options = cmp.Or(options, &BoundsOptions{})
 	if err := cluster.Validate(); err != nil {
 		return Bounds{}, err
 	}

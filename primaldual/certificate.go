@@ -4,6 +4,7 @@
 package primaldual
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -89,9 +90,7 @@ const (
 // The bound uses best payoffs that are exact to 1e-10 of a job's best utility, which is added.
 // O((14 + Steps) x offering all jobs).
 func Certify(ledger *Ledger, jobs []Job, achieved float64, options *CertificateOptions) (Certificate, error) {
-	if options == nil {
-		options = &CertificateOptions{}
-	}
+	options = cmp.Or(options, &CertificateOptions{})
 	d, err := newDual(ledger, jobs, options)
 	if err != nil {
 		return Certificate{}, err
@@ -167,9 +166,7 @@ func (d *dual) certificate(achieved float64, steps int) (Certificate, error) {
 	if c.Scaled, c.Theta, err = d.bestScale(c); err != nil {
 		return c, err
 	}
-	if steps == 0 {
-		steps = defaultSteps
-	}
+	steps = cmp.Or(steps, defaultSteps)
 	if c.Refined, err = d.refine(c, achieved, steps); err != nil {
 		return c, err
 	}

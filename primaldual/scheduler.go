@@ -5,6 +5,7 @@
 package primaldual
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -48,9 +49,7 @@ type SchedulerOptions struct {
 // NewScheduler returns a scheduler of an empty cluster in slot 1. Its errors are those of NewLedger and of the options,
 // and ErrUnknown for a method that is none.
 func NewScheduler(cluster *Cluster, bounds *Bounds, options *SchedulerOptions) (*Scheduler, error) {
-	if options == nil {
-		options = &SchedulerOptions{}
-	}
+	options = cmp.Or(options, &SchedulerOptions{})
 	if options.Method > ChunkDP {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "options"}, Field: "Method", Err: apportion.ErrUnknown, Detail: options.Method.String()}
 	}

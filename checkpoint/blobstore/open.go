@@ -3,6 +3,7 @@
 package blobstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,7 @@ func New(b *blob.Bucket, o *Options) (*Store, error) {
 	if s.options.BlockBytes < 0 {
 		faults.Add(apportion.Item{ID: "blobstore"}, "BlockBytes", apportion.ErrNegative, strconv.Itoa(s.options.BlockBytes))
 	}
-	if s.options.Grace == 0 {
-		s.options.Grace = defaultGrace
-	}
+	s.options.Grace = cmp.Or(s.options.Grace, defaultGrace)
 	portable := store.NewPortable(s, s.options.Form, s.options.Identity)
 	return &Store{Portable: portable, on: s, close: func() error { return nil }}, faults.Err()
 }

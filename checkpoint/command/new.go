@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,13 +102,7 @@ func (o *Options) setDefaults() {
 			}
 		}
 	}
-	if o.LogBytes == 0 {
-		o.LogBytes = defaultLogBytes
-	}
-	if o.Poll == 0 {
-		o.Poll = defaultPoll
-	}
-	if o.KeepRuns == 0 {
-		o.KeepRuns = defaultKeepRuns
-	}
+	o.LogBytes = cmp.Or(o.LogBytes, defaultLogBytes)
+	o.Poll = cmp.Or(o.Poll, defaultPoll)
+	o.KeepRuns = cmp.Or(o.KeepRuns, defaultKeepRuns)
 }

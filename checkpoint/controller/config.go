@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -114,27 +115,13 @@ func (c *Config) Validate() error {
 // filled returns a copy with the defaults in place of zeros. Required fields stay as they are: Advisor and Plan leave
 // most of them empty.
 func (c Config) filled() Config {
-	if c.Lease == 0 {
-		c.Lease = DefaultLease
-	}
-	if c.Look == 0 {
-		c.Look = DefaultLook
-	}
-	if c.Idle < c.Look {
-		c.Idle = c.Look
-	}
-	if c.Missing == 0 {
-		c.Missing = DefaultMissing
-	}
-	if c.Settle == 0 {
-		c.Settle = DefaultSettle
-	}
-	if c.Hold == 0 {
-		c.Hold = DefaultHold
-	}
-	if c.MaxDeaths == 0 {
-		c.MaxDeaths = DefaultMaxDeaths
-	}
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.Look = cmp.Or(c.Look, DefaultLook)
+	c.Idle = max(c.Idle, c.Look)
+	c.Missing = cmp.Or(c.Missing, DefaultMissing)
+	c.Settle = cmp.Or(c.Settle, DefaultSettle)
+	c.Hold = cmp.Or(c.Hold, DefaultHold)
+	c.MaxDeaths = cmp.Or(c.MaxDeaths, DefaultMaxDeaths)
 	if c.Decide == nil {
 		// One Decider for all decisions: what it has learnt from one makes the next faster. A second is long for a search
 		// and short for a cluster that waits; what was found by then counts.
@@ -145,9 +132,7 @@ func (c Config) filled() Config {
 			return d.Reallocate(limited, p)
 		}
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Report == nil {
 		c.Report = func(error) {}
 	}

@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,16 +91,12 @@ func New(config Config) (*Controller, error) {
 			told(r)
 		}
 	}
-	if options.Log == nil {
-		options.Log = c.config.Log
-	}
+	options.Log = cmp.Or(options.Log, c.config.Log)
 	// How long a server may be out of reach follows from both rhythms: it must outlast a few failed questions, however
 	// seldom the driver asks, and must not be a large part of what runs can live without a controller.
 	// The driver fills its own zero later, so the default is looked up here as well.
 	poll := options.Poll
-	if poll == 0 {
-		poll = driver.DefaultPoll
-	}
+	poll = cmp.Or(poll, driver.DefaultPoll)
 	window := max(windowPolls*poll, c.config.Lease/windowParts)
 	var err error
 	// The fleet stands between the driver and the manager. It is told of the machine's jobs, since guards of runs that

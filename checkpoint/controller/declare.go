@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -57,9 +58,7 @@ func Declare(app *alloc.Application, declared map[string]string) (saveSignal str
 
 // slicesOf returns the slices of an application, which it has from then on.
 func slicesOf(app *alloc.Application) *alloc.Slices {
-	if app.Slices == nil {
-		app.Slices = &alloc.Slices{}
-	}
+	app.Slices = cmp.Or(app.Slices, &alloc.Slices{})
 	return app.Slices
 }
 

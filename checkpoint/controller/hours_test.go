@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -224,9 +225,7 @@ func (p *play) problem(now int) (problem *alloc.Problem, others int) {
 		switch {
 		case j.at > now || j.isOver:
 		case j.plain == 0:
-			if p.starts.jobs[j.id] == nil {
-				p.starts.jobs[j.id] = &runs{}
-			}
+			p.starts.jobs[j.id] = cmp.Or(p.starts.jobs[j.id], &runs{})
 			made.Applications = append(made.Applications, alloc.Application{ID: j.id, Weight: 1, Form: alloc.Form{Demand: apportion.Resources{1}, Min: 1, Max: playServers * playSlots}})
 			if len(j.goal) > 0 {
 				made.Previous[j.id] = maps.Clone(j.goal)

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -141,24 +142,12 @@ func (c *Config) check(o *Options) error {
 
 // setDefaults comes after check, so that a negative value is a fault and never a default.
 func (o *Options) setDefaults() {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Poll == 0 {
-		o.Poll = DefaultPoll
-	}
-	if o.StallAfter == 0 {
-		o.StallAfter = DefaultStallAfter
-	}
-	if o.CordonFor == 0 {
-		o.CordonFor = defaultCordonFor
-	}
-	if o.CompactBytes == 0 {
-		o.CompactBytes = defaultCompactBytes
-	}
-	if o.AppendLimit == 0 {
-		o.AppendLimit = defaultAppendLimit
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Poll = cmp.Or(o.Poll, DefaultPoll)
+	o.StallAfter = cmp.Or(o.StallAfter, DefaultStallAfter)
+	o.CordonFor = cmp.Or(o.CordonFor, defaultCordonFor)
+	o.CompactBytes = cmp.Or(o.CompactBytes, defaultCompactBytes)
+	o.AppendLimit = cmp.Or(o.AppendLimit, defaultAppendLimit)
 	if o.Sharded == nil {
 		o.Sharded = func(string) bool { return false }
 	}

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -70,9 +71,7 @@ func New(m *checkpoint.Machine, j Journal, config Config, options *Options) (*Dr
 		return nil, err
 	}
 	d.options.setDefaults()
-	if d.options.Silence == 0 {
-		d.options.Silence = config.Grace / 2
-	}
+	d.options.Silence = cmp.Or(d.options.Silence, config.Grace/2)
 	d.compactAt = d.options.CompactBytes
 	d.logger = newLogger(d.options.Log, m.Jobs(), m.Hosts())
 	d.view.open(m)

@@ -94,9 +94,7 @@ func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 	request.Header.Set("Content-Type", "application/json")
 	// The default client would go through the proxy that the environment names.
 	client := h.Client
-	if client == nil {
-		client = direct
-	}
+	client = cmp.Or(client, direct)
 	response, err := client.Do(request)
 	if err != nil {
 		return Grant{}, err

@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,7 @@ func (g *guard) left() time.Duration {
 // A run that is fenced off is not asked for again, however much of that time is left.
 func (g *guard) begin(ctx context.Context) error {
 	limit := g.config.Start
-	if limit == 0 {
-		limit = defaultStart
-	}
+	limit = cmp.Or(limit, defaultStart)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {

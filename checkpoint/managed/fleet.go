@@ -3,6 +3,7 @@
 package managed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -87,9 +88,7 @@ func NewFleet(config Config, jobs []checkpoint.Job) (*Fleet, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	if config.Poll == 0 {
-		config.Poll = defaultPoll
-	}
+	config.Poll = cmp.Or(config.Poll, defaultPoll)
 	if config.Report == nil {
 		config.Report = func(error) {}
 	}

@@ -3,6 +3,7 @@
 package managed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,9 +32,7 @@ func (f *Fleet) runOf(job, dir string) *run {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key := runKey{job, filepath.Base(dir)}
-	if f.runs[key] == nil {
-		f.runs[key] = &run{}
-	}
+	f.runs[key] = cmp.Or(f.runs[key], &run{})
 	return f.runs[key]
 }
 

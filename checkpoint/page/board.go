@@ -3,6 +3,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -65,9 +66,7 @@ type message struct {
 
 // New returns a board.
 func New(config Config) *Board {
-	if config.Every == 0 {
-		config.Every = defaultEvery
-	}
+	config.Every = cmp.Or(config.Every, defaultEvery)
 	return &Board{config: config, asking: make(chan struct{}, 1), watchers: map[*watcher]bool{}}
 }
 

@@ -76,9 +76,7 @@ const (
 // kept.
 func (f Form) inline(taken int) int {
 	limit := f.InlineBytes
-	if limit == 0 {
-		limit = defaultInlineBytes
-	}
+	limit = cmp.Or(limit, defaultInlineBytes)
 	// The bound comes first: the product below cannot overflow then.
 	limit = min(limit, maxInline)
 	return min(limit, inlineParts*limit-taken, maxInline-taken)

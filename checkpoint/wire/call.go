@@ -4,6 +4,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"encoding/json"
@@ -205,9 +206,7 @@ func (c *Client) ask(ctx context.Context, path string, body []byte) ([]byte, err
 	c.line.sign(request, body, c.challenge)
 	c.mu.Unlock()
 	client := c.HTTP
-	if client == nil {
-		client = direct
-	}
+	client = cmp.Or(client, direct)
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, err

@@ -60,9 +60,7 @@ type life struct {
 //
 // O(lines + processes of a job squared).
 func Check(lines []Line, o *Options) error {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	jobs := map[string][]*life{}
 	for _, l := range livesOf(lines) {
 		jobs[l.first.Job] = append(jobs[l.first.Job], l)

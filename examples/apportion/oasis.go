@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -259,9 +260,7 @@ func (o *oasis) finish(c *command, state *oasisState) error {
 		return err
 	}
 	steps := o.steps
-	if steps == 0 {
-		steps = -1 // none; in Go 0 stands for the default
-	}
+	steps = cmp.Or(steps, -1) // none; in Go 0 stands for the default
 	// The total counts running jobs as completed: a schedule that was admitted is a promise.
 	total := o.tally.total()
 	// Certify takes any prices as a start and improves them: by weak duality each of its bounds is

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"slices"
@@ -119,9 +120,7 @@ func (h *oasisHeader) take(in *oasisInput) {
 	}
 	if o.LFloorEps != nil {
 		h.choice.LFloorEps = float64(*o.LFloorEps)
-		if h.choice.LFloorEps == 0 {
-			h.choice.LFloorEps = -1 // no floor; in Go 0 stands for the default
-		}
+		h.choice.LFloorEps = cmp.Or(h.choice.LFloorEps, -1) // no floor; in Go 0 stands for the default
 	}
 	if o.CertificateSteps != nil {
 		h.steps = int(*o.CertificateSteps)

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"strings"
@@ -42,9 +43,7 @@ func (r *route) operation() map[string]any {
 		parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": map[string]string{"type": map[string]string{"effort": "integer", "job": "string"}[name]}})
 	}
 	success, status := map[string]any{"description": "An answer."}, map[string]string{"PUT": "201", "DELETE": "204"}[r.method]
-	if status == "" {
-		status = "200"
-	}
+	status = cmp.Or(status, "200")
 	if r.output != "" {
 		success["content"] = content(r.output)
 	}

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,12 +142,8 @@ func (in *simInput) scenario(s *sim.Scenario) error {
 		j := &in.Jobs[i]
 		job := sim.Job{Application: alloc.Application{ID: j.ID, Weight: j.Weight, Form: alloc.Form{Demand: j.Demand, Min: j.Min, Max: j.Max}},
 			Arrival: time.Duration(j.Arrival), Work: time.Duration(j.Work), Fixed: j.Fixed}
-		if job.Weight == 0 {
-			job.Weight = 1
-		}
-		if job.Fixed == 0 {
-			job.Fixed = j.Max
-		}
+		job.Weight = cmp.Or(job.Weight, 1)
+		job.Fixed = cmp.Or(job.Fixed, j.Max)
 		if len(j.Speed) > 0 {
 			job.Speedup = func(n int64) float64 { return j.Speed[min(n, int64(len(j.Speed)))-1] }
 		}

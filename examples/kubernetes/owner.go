@@ -3,6 +3,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -122,9 +123,7 @@ func attemptOf(p *corev1.Pod) int64 {
 func (o *owner) work(id string) *work {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.works[id] == nil {
-		o.works[id] = &work{}
-	}
+	o.works[id] = cmp.Or(o.works[id], &work{})
 	return o.works[id]
 }
 

@@ -249,9 +249,7 @@ func (y *yarn) leastOf(ctx context.Context) (apportion.Resources, error) {
 func (y *yarn) Ended(ctx context.Context, job string, how checkpoint.Ending, why string) error {
 	status := map[checkpoint.Ending]string{checkpoint.Completed: "SUCCEEDED", checkpoint.Cancelled: "KILLED"}[how]
 	// YARN knows no more ends than these: what was neither completed nor cancelled has failed.
-	if status == "" {
-		status = "FAILED"
-	}
+	status = cmp.Or(status, "FAILED")
 	if err := y.end(ctx, job, status, cmp.Or(why, string(how))); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@
 package yarn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -38,9 +39,7 @@ func program(c conf) *daemon.Program {
 		if folder == "" {
 			return y, nil // a dry run: nothing is held
 		}
-		if y.jobs == "" {
-			y.jobs = filepath.Join(g.Shared, "jobs")
-		}
+		y.jobs = cmp.Or(y.jobs, filepath.Join(g.Shared, "jobs"))
 		return y, y.keep(folder, os.Getenv(holderVariable))
 	}}
 }

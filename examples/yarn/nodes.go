@@ -5,6 +5,7 @@
 package yarn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -70,9 +71,7 @@ func (y *yarn) lookAtNodes(ctx context.Context, view *controller.View, all []hol
 	ghosts := y.ghosts(ctx)
 	for i := range nodes {
 		s := serverOf(&nodes[i], own[nodes[i].ID], y.kinds)
-		if s.Down == "" {
-			s.Down = ghosts[s.ID]
-		}
+		s.Down = cmp.Or(s.Down, ghosts[s.ID])
 		view.Servers = append(view.Servers, s)
 	}
 	return nil

@@ -5,6 +5,7 @@
 package yarn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,9 +74,7 @@ func (y *yarn) keep(folder, command string) error {
 		return err
 	}
 	// It is for a cluster whose client is where Hadoop puts it.
-	if command == "" {
-		command = holderCommand
-	}
+	command = cmp.Or(command, holderCommand)
 	y.instance, y.holder = instance, newHolder(command, instance, filepath.Join(folder, "tokens"))
 	return nil
 }

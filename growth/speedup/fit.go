@@ -3,6 +3,7 @@
 package speedup
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -108,9 +109,7 @@ func fitOne(model Model, single []Observation, options *Options) *Curve {
 	c := shape(model, single)
 	last := &single[len(single)-1] // the most containers: tidy has sorted them
 	c.Samples = options.Samples
-	if c.Samples == 0 {
-		c.Samples = last.Samples
-	}
+	c.Samples = cmp.Or(c.Samples, last.Samples)
 	// What lies beyond is extrapolated, up to Most; nobody is promised more than that.
 	c.Measured, c.Configurations = last.Containers, len(single)
 	c.Most = max(options.Request, min(beyond*c.Measured, mostContainers))

@@ -127,19 +127,13 @@ const records = "records"
 
 // do gives the agent an effect of the job, with two containers on its server unless the effect says which.
 func (s *Subject) do(ctx context.Context, e checkpoint.Effect) (checkpoint.Reply, error) {
-	if e.Job == "" {
-		e.Job = job
-	}
+	e.Job = cmp.Or(e.Job, job)
 	// Epochs begin at 1, so 0 is free to stand for the first master.
-	if e.Epoch == 0 {
-		e.Epoch = 1
-	}
+	e.Epoch = cmp.Or(e.Epoch, 1)
 	if e.Containers == nil {
 		e.Containers = []string{s.Server, s.Server}
 	}
-	if e.Journal == "" {
-		e.Journal = records
-	}
+	e.Journal = cmp.Or(e.Journal, records)
 	// The number tells attempt and checkpoint apart, so that a reply to the wrong effect is noticed.
 	// Effects of one attempt that are the same have the same number, as those have that a master sends
 	// again.

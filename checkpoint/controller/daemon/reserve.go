@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -64,9 +65,7 @@ var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 // readHours reads 08:00-18:00, mon-fri, or one day.
 func readHours(h *controller.Hours, word string) error {
 	from, to, _ := strings.Cut(word, "-")
-	if to == "" {
-		to = from
-	}
+	to = cmp.Or(to, from)
 	if first, last := slices.Index(days, from), slices.Index(days, to); first >= 0 && last >= 0 {
 		for day := first; ; day = (day + 1) % len(days) {
 			h.Days[day] = true

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"io"
@@ -104,9 +105,7 @@ func (p *Program) parse(args []string, stderr io.Writer) (settings, error) {
 			return s, err
 		}
 	}
-	if s.private == "" {
-		s.private = filepath.Join(s.shared, "master")
-	}
+	s.private = cmp.Or(s.private, filepath.Join(s.shared, "master"))
 	// A relative path would mean something else on each server.
 	if !filepath.IsAbs(s.shared) && !s.dryRun {
 		return s, errors.New("-shared is needed, an absolute path")

@@ -3,6 +3,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,12 +46,8 @@ func New(fsys vfs.FS, o *Options) (*Store, error) {
 	if s.options.Keep < 0 {
 		return nil, &apportion.FieldError{Item: apportion.Item{ID: "files"}, Field: "Keep", Err: apportion.ErrNegative, Detail: strconv.Itoa(s.options.Keep)}
 	}
-	if s.options.Form.InlineBytes == 0 {
-		s.options.Form.InlineBytes = defaultInlineBytes
-	}
-	if s.options.Grace == 0 {
-		s.options.Grace = defaultGrace
-	}
+	s.options.Form.InlineBytes = cmp.Or(s.options.Form.InlineBytes, defaultInlineBytes)
+	s.options.Grace = cmp.Or(s.options.Grace, defaultGrace)
 	opened := &Store{Portable: store.NewPortable(s, s.options.Form, s.options.Identity), disk: s, close: func() error { return nil }}
 	// A directory without an identity is refused like one of another: this is what an empty mount point looks like.
 	if s.options.Identity != "" {

@@ -3,6 +3,7 @@
 package managers
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -232,9 +233,7 @@ func nodesIn(list string) (map[string]int64, error) {
 		}
 		for _, span := range strings.Split(part[2], ",") {
 			from, to, _ := strings.Cut(span, "-")
-			if to == "" {
-				to = from
-			}
+			to = cmp.Or(to, from)
 			first, err1 := strconv.Atoi(from)
 			last, err2 := strconv.Atoi(to)
 			if err1 != nil || err2 != nil || last < first || last-first > mostNodes {

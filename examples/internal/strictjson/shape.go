@@ -3,6 +3,7 @@
 package strictjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -78,9 +79,7 @@ func (s *shape) collect(t reflect.Type) {
 			embedded = append(embedded, f.Type)
 		case !f.IsExported() || tag == "-": // "-," is the way to call a field "-"
 		default:
-			if name == "" {
-				name = f.Name
-			}
+			name = cmp.Or(name, f.Name)
 			// Both omitempty and omitzero say that a value may be missing in what our own types write, and
 			// so in what they read.
 			s.add(shapeField{name, f.Name, f.Type, !strings.Contains(options, "omit")})

@@ -5,6 +5,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ func Decode(in io.Reader, v any, o *Options) error {
 
 // Unmarshal is Decode for a text in memory.
 func Unmarshal(text []byte, v any, o *Options) error {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	// Nearly all texts are right, and need no walk. What encoding/json refuses after all the walk puts into words.
 	if into := reflect.ValueOf(v).Elem(); isClean(text, into.Type(), o) {
 		before := reflect.New(into.Type()).Elem()

@@ -64,12 +64,8 @@ func valueOf(p *corev1.Pod, v *corev1.EnvVar) string {
 // credentialOf is whom the first container runs as, as container runtimes have it: of group 0 where none is said; nil: nobody is.
 func credentialOf(p *corev1.Pod) *syscall.Credential {
 	pod, own := p.Spec.SecurityContext, p.Spec.Containers[0].SecurityContext
-	if pod == nil {
-		pod = &corev1.PodSecurityContext{}
-	}
-	if own == nil {
-		own = &corev1.SecurityContext{}
-	}
+	pod = cmp.Or(pod, &corev1.PodSecurityContext{})
+	own = cmp.Or(own, &corev1.SecurityContext{})
 	uid, gid := cmp.Or(own.RunAsUser, pod.RunAsUser), cmp.Or(own.RunAsGroup, pod.RunAsGroup)
 	if uid == nil {
 		return nil

@@ -17,12 +17,8 @@ import (
 // the user of its image, or root. Files of a run get the group of the pod too, or its user's own.
 func (r *Reader) userOf(spec *corev1.PodSpec) (*command.User, error) {
 	pod, own := spec.SecurityContext, spec.Containers[0].SecurityContext
-	if pod == nil {
-		pod = &corev1.PodSecurityContext{}
-	}
-	if own == nil {
-		own = &corev1.SecurityContext{}
-	}
+	pod = cmp.Or(pod, &corev1.PodSecurityContext{})
+	own = cmp.Or(own, &corev1.SecurityContext{})
 	uid, mustNot := cmp.Or(own.RunAsUser, pod.RunAsUser), cmp.Or(own.RunAsNonRoot, pod.RunAsNonRoot)
 	switch {
 	case uid == nil && r.User != nil:

@@ -4,6 +4,7 @@
 package schedulers
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/apportion/apportion"
@@ -73,9 +74,7 @@ func (b *book) open(state *sim.State) error {
 			b.jobs[job.ID] = r
 			continue
 		}
-		if r.first == 0 {
-			r.first = job.Containers
-		}
+		r.first = cmp.Or(r.first, job.Containers)
 		r.grown = r.grown || job.Containers > r.first
 		r.service += float64(since * float64(job.Containers))
 		if k := b.kind(job); k >= 0 {
